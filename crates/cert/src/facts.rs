@@ -1,0 +1,253 @@
+//! What a certificate holds, in plain values: an index over its bytes.
+//!
+//! Facts never depend on the clock. What they mean at a given moment is [`crate::effective`]'s job.
+
+use crate::identity::{Fingerprint, KeyId, Keygrip, Timestamp};
+use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
+
+/// A packet's place in the bytes of its certificate, header included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Offset of the packet's first octet.
+    pub start: u32,
+    /// Offset after its last octet.
+    pub end: u32,
+}
+
+/// Everything a listing, a search or a trust model asks of one certificate.
+///
+/// The components stand in the order of the certificate's bytes; the first one is the primary key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Primary key, user IDs, attributes and subkeys with their signatures.
+    pub components: Vec<Component>,
+}
+
+/// A key, a user ID or an attribute, with the signatures that follow it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Where the component's own packet stands.
+    pub span: Span,
+    /// What it is.
+    pub kind: ComponentKind,
+    /// Its signatures, in the order of the bytes.
+    pub signatures: Vec<SignatureFacts>,
+}
+
+/// What a component is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ComponentKind {
+    /// The primary key or a subkey.
+    Key(KeyFacts),
+    /// A user ID: bytes, not text.
+    UserId(Vec<u8>),
+    /// A user attribute.
+    Attribute(AttributeFacts),
+    /// A packet of an unknown type, kept as it is.
+    Unknown(u8),
+}
+
+/// A key's public values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyFacts {
+    /// The fingerprint, which tells the key's version.
+    pub fingerprint: Fingerprint,
+    /// The creation time.
+    pub created: Timestamp,
+    /// The algorithm.
+    pub algorithm: PublicKeyAlgorithm,
+    /// Size in bits as GnuPG counts it.
+    pub bits: u32,
+    /// The curve's object identifier as the packet holds it, without its length octet.
+    pub curve: Option<Vec<u8>>,
+    /// The keygrip, where one is defined for the algorithm.
+    pub keygrip: Option<Keygrip>,
+}
+
+/// A user attribute's values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributeFacts {
+    /// The subpackets in order.
+    pub subpackets: Vec<AttributeSubpacket>,
+    /// RIPEMD-160 of the packet's body, GnuPG's name for the attribute in colon listings.
+    pub name_hash: [u8; 20],
+    /// Length of the packet's body.
+    pub length: u32,
+}
+
+/// One subpacket of a user attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttributeSubpacket {
+    /// 1 for an image.
+    pub kind: u8,
+    /// The image's encoding (1 for JPEG), 0 where there is none.
+    pub encoding: u8,
+    /// Length of the data after the subpacket's own header, as GnuPG shows it.
+    pub length: u32,
+}
+
+/// One signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignatureFacts {
+    /// Where it stands.
+    pub span: Span,
+    /// The packet's version.
+    pub version: u8,
+    /// The signature type (RFC 9580, 5.2.1).
+    pub kind: SignatureType,
+    /// The public-key algorithm.
+    pub key_algorithm: PublicKeyAlgorithm,
+    /// The hash algorithm.
+    pub hash_algorithm: HashAlgorithm,
+    /// When it says it was made.
+    pub created: Timestamp,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+    /// Who says to have made it.
+    pub issuer: Issuer,
+    /// Yes-and-no properties.
+    pub flags: SignatureFlags,
+    /// A trust signature's depth and amount.
+    pub trust: Option<TrustSignature>,
+    /// A trust signature's regular expression, without its trailing NUL.
+    pub trust_regexp: Option<Vec<u8>>,
+    /// Present on signatures that name the certificate's own primary key as issuer.
+    pub own: Option<Box<SelfSignature>>,
+}
+
+/// A signature type (RFC 9580, 5.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SignatureType(pub u8);
+
+impl SignatureType {
+    /// A certification of a user ID with the lowest claim; 0x11 to 0x13 follow.
+    pub const GENERIC_CERTIFICATION: Self = Self(0x10);
+    /// The certification with the highest claim.
+    pub const POSITIVE_CERTIFICATION: Self = Self(0x13);
+    /// Binds a subkey.
+    pub const SUBKEY_BINDING: Self = Self(0x18);
+    /// A signing subkey's consent.
+    pub const PRIMARY_KEY_BINDING: Self = Self(0x19);
+    /// A signature directly on the primary key.
+    pub const DIRECT_KEY: Self = Self(0x1f);
+    /// Revokes the primary key.
+    pub const KEY_REVOCATION: Self = Self(0x20);
+    /// Revokes a subkey.
+    pub const SUBKEY_REVOCATION: Self = Self(0x28);
+    /// Revokes a certification.
+    pub const CERTIFICATION_REVOCATION: Self = Self(0x30);
+
+    /// Says whether it certifies a user ID or attribute (0x10 to 0x13).
+    pub fn is_certification(self) -> bool {
+        (0x10..=0x13).contains(&self.0)
+    }
+}
+
+/// Who says to have made a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issuer {
+    /// From the hashed issuer fingerprint, else the issuer key ID; 0 where neither is given.
+    pub key_id: KeyId,
+    /// The issuer fingerprint subpacket.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// Yes-and-no properties of a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignatureFlags {
+    /// May be given to others (RFC 9580, 5.2.3.19).
+    pub exportable: bool,
+    /// May be revoked (5.2.3.20).
+    pub revocable: bool,
+    /// Carries notations.
+    pub notations: bool,
+    /// Carries a policy URL.
+    pub policy: bool,
+    /// Carries a preferred key server.
+    pub keyserver: bool,
+    /// Carries a critical subpacket that is not understood.
+    pub unknown_critical: bool,
+    /// GnuPG would have dropped this packet at import as superseded; its front hides it.
+    pub superseded: bool,
+}
+
+/// A trust signature's values (RFC 9580, 5.2.3.21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrustSignature {
+    /// How many levels down.
+    pub depth: u8,
+    /// 60 partial, 120 complete.
+    pub amount: u8,
+}
+
+/// What a certificate says about itself in one signature.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SelfSignature {
+    /// Whether it verifies under the primary key; `None` if a budget left it unchecked.
+    pub verdict: Option<Verdict>,
+    /// Seconds from the key's creation to its end; 0 means never.
+    pub key_expires: Option<u32>,
+    /// The first two octets of the key flags, if there are any.
+    pub key_flags: Option<[u8; 2]>,
+    /// Marks the primary user ID.
+    pub primary_user_id: bool,
+    /// Preferred ciphers, `None` if the subpacket is missing.
+    pub cipher_preferences: Option<Vec<u8>>,
+    /// Preferred hashes.
+    pub hash_preferences: Option<Vec<u8>>,
+    /// Preferred compressions.
+    pub compression_preferences: Option<Vec<u8>>,
+    /// Preferred AEAD modes (LibrePGP) or ciphersuites (RFC 9580).
+    pub aead_preferences: Option<Vec<u8>>,
+    /// First octet of the features.
+    pub features: Option<u8>,
+    /// First octet of the key server preferences.
+    pub keyserver_preferences: Option<u8>,
+    /// Keys that may revoke this one (RFC 9580, 5.2.3.23).
+    pub revokers: Vec<Revoker>,
+    /// The reason code of a revocation.
+    pub revocation_reason: Option<u8>,
+    /// Carries an embedded primary key binding signature.
+    pub embedded_signature: bool,
+}
+
+/// A designated revoker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revoker {
+    /// The class octet; 0x40 marks it sensitive.
+    pub class: u8,
+    /// The revoker's algorithm.
+    pub algorithm: PublicKeyAlgorithm,
+    /// The revoker's fingerprint.
+    pub fingerprint: Fingerprint,
+}
+
+impl Facts {
+    /// Returns the primary key.
+    ///
+    /// # Panics
+    ///
+    /// Never on facts made by this crate: their first component is a key.
+    pub fn primary(&self) -> &KeyFacts {
+        match self.components.first() {
+            Some(Component { kind: ComponentKind::Key(key), .. }) => key,
+            _ => unreachable!("the first component of a certificate is its primary key"),
+        }
+    }
+
+    /// Returns the primary key and the subkeys.
+    pub fn keys(&self) -> impl Iterator<Item = &KeyFacts> {
+        self.components.iter().filter_map(|component| match &component.kind {
+            ComponentKind::Key(key) => Some(key),
+            _ => None,
+        })
+    }
+
+    /// Returns the user IDs.
+    pub fn user_ids(&self) -> impl Iterator<Item = &[u8]> {
+        self.components.iter().filter_map(|component| match &component.kind {
+            ComponentKind::UserId(value) => Some(value.as_slice()),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! OpenPGP certificates: from a stream of bytes to plain values.
+//!
+//! The path of a certificate, one module a step:
+//!
+//! 1. [`split`] cuts a stream (binary or [`armor`], any number of certificates) into raw certificates;
+//! 2. [`packet`] walks the packets of one, without copying;
+//! 3. [`clean`] verifies self-signatures and decides which packets are kept and which are shown,
+//!    by GnuPG's rules;
+//! 4. [`merge`] joins two copies of one certificate as a set of packets;
+//! 5. [`facts`] says in plain values what a certificate holds;
+//! 6. [`effective`] says what that means at a given moment: expiry, revocation, capabilities.
+//!
+//! Nothing here does I/O other than reading the stream it is given, and nothing here reads the clock.
+
+pub mod armor;
+pub mod clean;
+pub mod effective;
+pub mod facts;
+pub mod identity;
+pub mod key;
+pub mod merge;
+pub mod packet;
+pub mod signature;
+pub mod signed;
+pub mod split;
+
+mod error;
+
+pub use error::{Error, Result};
+pub use facts::{Component, Facts, SignatureFacts};
+pub use identity::{Fingerprint, KeyId, Keygrip, Timestamp};

@@ -1,0 +1,1 @@
+//! Keyhoard, the library: what a command does, as one function each.

@@ -1,0 +1,235 @@
+//! The certificate database.
+//!
+//! [`Store`] is what every engine offers: a [`Snapshot`] to read from and a [`Transaction`] to write in.
+//! A reader is one consistent view, a writer changes everything or nothing, and no reader becomes a writer.
+//!
+//! - [`query`]: the ways to name a certificate, GnuPG's "how to specify a user ID".
+//! - [`sqlite`]: the engine for one machine.
+
+pub mod query;
+pub mod sqlite;
+
+mod error;
+
+use std::ops::ControlFlow;
+
+pub use cert::{Facts, Fingerprint, KeyId, Timestamp};
+pub use error::{Error, Result};
+pub use query::Query;
+
+/// A certificate's number in this database, in the order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CertId(pub i64);
+
+/// SHA-256 over an imported certificate's bytes, the options, and the version of our import rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InputDigest(pub [u8; 32]);
+
+/// One command's entry in the journal; all batches of one import share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JournalId(pub i64);
+
+/// A database of certificates.
+pub trait Store: Send + Sync {
+    /// Opens a consistent view of everything committed so far.
+    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>>;
+
+    /// Starts to write: waits for the writers before it, then holds the only write lock.
+    ///
+    /// `now` stamps what this transaction changes. `journal` continues an entry of an earlier batch.
+    fn begin(&self, command: &str, journal: Option<JournalId>, now: Timestamp) -> Result<Box<dyn Transaction + '_>>;
+}
+
+/// How much of each certificate a visit reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Number, fingerprint and times.
+    Name,
+    /// Facts without third-party certifications.
+    Own,
+    /// All facts.
+    Full,
+    /// All facts and the exact bytes.
+    Bytes,
+}
+
+/// Which certificates a visit reads, always in order of arrival.
+#[derive(Clone, Copy, Debug)]
+pub enum Selection<'a> {
+    /// Every certificate.
+    All,
+    /// These, in database order; unknown numbers are skipped.
+    Ids(&'a [CertId]),
+}
+
+/// A certificate as a visit hands it out.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Its number.
+    pub id: CertId,
+    /// The primary key's fingerprint.
+    pub fingerprint: Fingerprint,
+    /// When this database first saw it.
+    pub first_seen: Timestamp,
+    /// When its packets last changed.
+    pub changed: Timestamp,
+    /// Counts the changes, so that a writer can tell whether what it read is still so.
+    pub generation: i64,
+    /// Where the certificate came from (GnuPG's key origin).
+    pub origin: Origin,
+    /// What it holds; `None` below [`Detail::Own`].
+    pub facts: Option<Facts>,
+    /// The exact bytes; `None` below [`Detail::Bytes`].
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// GnuPG's key origin (its `doc/DETAILS`, fields 19 and 20 of a `pub` record).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The kind of origin, 0 where it is unknown.
+    pub kind: u8,
+    /// When it was last fetched from there.
+    pub updated: Option<Timestamp>,
+    /// The address.
+    pub url: Option<String>,
+}
+
+/// A key found by its key ID: the name a signature listing shows for an issuer.
+#[derive(Clone, Debug)]
+pub struct KeyHit {
+    /// The certificate that holds the key.
+    pub cert: CertId,
+    /// The key, primary or subkey.
+    pub fingerprint: Fingerprint,
+}
+
+/// A consistent view. Lasts until it is dropped.
+pub trait Snapshot {
+    /// Hands every selected certificate to `visit`, in order of arrival, one at a time.
+    fn visit(
+        &self,
+        selection: Selection<'_>,
+        detail: Detail,
+        visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<()>;
+
+    /// Finds the certificates that match, in order of arrival.
+    fn find(&self, query: &Query) -> Result<Vec<CertId>>;
+
+    /// Finds the keys, primary or subkey, behind a key ID, in order of arrival.
+    fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>>;
+
+    /// Finds certificates by the fingerprint of their primary key; the answers stand in the order asked.
+    fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>>;
+
+    /// Says for each digest which certificate an identical, complete import led to.
+    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>>;
+
+    /// Counts the certificates.
+    fn count(&self) -> Result<u64>;
+
+    /// Lists journal entries, newest first, at most `limit`.
+    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>>;
+
+    /// Lists what one journal entry did, in order.
+    fn journal_changes(&self, id: JournalId) -> Result<Vec<Change>>;
+}
+
+/// One command that changed the database.
+#[derive(Clone, Debug)]
+pub struct JournalEntry {
+    /// Its number.
+    pub id: JournalId,
+    /// When it began.
+    pub time: Timestamp,
+    /// What it was, for a person.
+    pub command: String,
+    /// Certificates added, merged into, removed.
+    pub counts: [u64; 3],
+    /// The entry that undid this one.
+    pub undone_by: Option<JournalId>,
+    /// False while batches are still to come, and for ever after an interruption.
+    pub complete: bool,
+}
+
+/// One change to one certificate.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The certificate.
+    pub fingerprint: Fingerprint,
+    /// What happened to it.
+    pub kind: ChangeKind,
+}
+
+/// What happened to a certificate.
+#[derive(Clone, Debug)]
+pub enum ChangeKind {
+    /// It was new.
+    Added,
+    /// Packets were added: SHA-256 of each.
+    Merged(Vec<[u8; 32]>),
+    /// It was removed, or shrunk to less; these were its bytes, unless they were purged.
+    Removed(Option<Vec<u8>>),
+}
+
+/// A certificate to be written.
+#[derive(Clone, Debug)]
+pub struct Put<'a> {
+    /// Its exact bytes.
+    pub bytes: &'a [u8],
+    /// Facts over those bytes.
+    pub facts: &'a Facts,
+    /// The generation this replaces; `None` for a certificate that was not there.
+    pub replaces: Option<(CertId, i64)>,
+    /// For a merge, the digests of the packets that are new.
+    pub added_packets: Vec<[u8; 32]>,
+    /// Inputs that led to it.
+    pub inputs: &'a [InputDigest],
+    /// Its origin, if this write says anything about it.
+    pub origin: Option<Origin>,
+}
+
+/// What became of a [`Put`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PutOutcome {
+    /// Written.
+    Done(CertId),
+    /// Somebody else changed or added the certificate since it was read: read it again and merge again.
+    Conflict,
+}
+
+/// The only writer. Dropping it without [`Transaction::commit`] takes everything back.
+pub trait Transaction {
+    /// Adds or replaces certificates. Index rows of the whole call are sorted before they are inserted.
+    fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>>;
+
+    /// Remembers that these inputs led to certificates that did not change.
+    fn remember_inputs(&mut self, inputs: &[(InputDigest, CertId)]) -> Result<()>;
+
+    /// Removes certificates with everything derived from them, their input digests included.
+    fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()>;
+
+    /// Reads what this transaction sees, its own writes included.
+    fn snapshot(&self) -> &dyn Snapshot;
+
+    /// The journal entry this transaction writes under.
+    fn journal(&self) -> JournalId;
+
+    /// Marks the journal entry complete, or undone by this one.
+    fn finish_journal(&mut self) -> Result<()>;
+
+    /// Marks an earlier entry as undone by this one.
+    fn mark_undone(&mut self, entry: JournalId) -> Result<()>;
+
+    /// Makes everything durable and visible.
+    fn commit(self: Box<Self>) -> Result<()>;
+}
+
+/// What a removal leaves in the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// The bytes, so that it can be undone.
+    Undoable,
+    /// Nothing but the fingerprint; earlier bytes of it go too.
+    Purge,
+}

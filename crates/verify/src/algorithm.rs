@@ -1,0 +1,59 @@
+//! Algorithm numbers as they stand in packets.
+
+/// A public-key algorithm number (RFC 9580, 9.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PublicKeyAlgorithm(pub u8);
+
+impl PublicKeyAlgorithm {
+    /// RSA, for both uses.
+    pub const RSA: Self = Self(1);
+    /// RSA, encryption only (deprecated).
+    pub const RSA_ENCRYPT: Self = Self(2);
+    /// RSA, signing only (deprecated).
+    pub const RSA_SIGN: Self = Self(3);
+    /// Elgamal, encryption only.
+    pub const ELGAMAL: Self = Self(16);
+    /// DSA.
+    pub const DSA: Self = Self(17);
+    /// ECDH.
+    pub const ECDH: Self = Self(18);
+    /// ECDSA.
+    pub const ECDSA: Self = Self(19);
+    /// Elgamal for both uses, withdrawn since its signatures leak the key.
+    pub const ELGAMAL_BOTH: Self = Self(20);
+    /// EdDSA as GnuPG 2.1 and v4 keys write it.
+    pub const EDDSA_LEGACY: Self = Self(22);
+    /// X25519 (RFC 9580).
+    pub const X25519: Self = Self(25);
+    /// X448 (RFC 9580).
+    pub const X448: Self = Self(26);
+    /// Ed25519 (RFC 9580).
+    pub const ED25519: Self = Self(27);
+    /// Ed448 (RFC 9580).
+    pub const ED448: Self = Self(28);
+}
+
+/// A hash algorithm number (RFC 9580, 9.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HashAlgorithm(pub u8);
+
+impl HashAlgorithm {
+    /// MD5.
+    pub const MD5: Self = Self(1);
+    /// SHA-1.
+    pub const SHA1: Self = Self(2);
+    /// RIPEMD-160.
+    pub const RIPEMD160: Self = Self(3);
+    /// SHA2-256.
+    pub const SHA256: Self = Self(8);
+    /// SHA2-384.
+    pub const SHA384: Self = Self(9);
+    /// SHA2-512.
+    pub const SHA512: Self = Self(10);
+    /// SHA2-224.
+    pub const SHA224: Self = Self(11);
+    /// SHA3-256.
+    pub const SHA3_256: Self = Self(12);
+    /// SHA3-512.
+    pub const SHA3_512: Self = Self(14);
+}

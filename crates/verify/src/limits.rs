@@ -1,0 +1,14 @@
+//! What a foreign certificate may cost.
+
+/// The largest single packet that is read; a longer one is skipped without being buffered.
+pub const MAX_PACKET: usize = 16 << 20;
+/// Above this many bytes of one certificate only self-signatures and revocations are kept, as GnuPG does.
+pub const MAX_CERTIFICATE: usize = 5 << 20;
+/// The most bytes of one certificate that are buffered at all.
+pub const MAX_BUFFERED_CERTIFICATE: usize = 64 << 20;
+/// Self-signatures of one component that are verified, newest first; the rest stays unchecked.
+pub const MAX_CHECKS_PER_COMPONENT: usize = 64;
+/// Keys that are tried as the issuer behind one key ID.
+pub const MAX_ISSUER_CANDIDATES: usize = 8;
+/// Signatures nested in signatures.
+pub const MAX_SIGNATURE_DEPTH: usize = 2;

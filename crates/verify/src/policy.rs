@@ -1,0 +1,1 @@
+//! What is accepted for what, and since when.
