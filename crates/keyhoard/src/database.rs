@@ -1,0 +1,47 @@
+//! Where the database is.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// The database's name inside a GnuPG home directory and inside the data directory.
+pub const FILE_NAME: &str = "keyhoard.db";
+
+/// Returns the database's place: `given`, else `KEYHOARD_DB`, else `keyhoard/keyhoard.db` in the XDG data directory.
+///
+/// # Errors
+///
+/// [`Error::NoHome`] if nothing says where that is.
+pub fn path(given: Option<&Path>) -> Result<PathBuf> {
+    match given {
+        Some(path) => Ok(path.to_owned()),
+        None => default_path(),
+    }
+}
+
+/// Returns the place of the database that both programs share when nothing else is said.
+///
+/// # Errors
+///
+/// [`Error::NoHome`] if neither `KEYHOARD_DB`, `XDG_DATA_HOME` nor `HOME` is set.
+pub fn default_path() -> Result<PathBuf> {
+    if let Some(path) = variable("KEYHOARD_DB") {
+        return Ok(path);
+    }
+    let data = match variable("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
+        Some(data) => data,
+        None => variable("HOME").ok_or(Error::NoHome)?.join(".local/share"),
+    };
+    Ok(data.join("keyhoard").join(FILE_NAME))
+}
+
+/// Returns the place of the database that belongs to a GnuPG home directory.
+pub fn in_home(home: &Path) -> PathBuf {
+    home.join(FILE_NAME)
+}
+
+/// Reads an environment variable, an empty one counting as unset.
+fn variable(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
