@@ -10,6 +10,8 @@
 //! 5. [`facts`] says in plain values what a certificate holds;
 //! 6. [`effective`] says what that means at a given moment: expiry, revocation, capabilities.
 //!
+//! [`keybox`] finds the certificates in GnuPG's own key file.
+//!
 //! Nothing here does I/O other than reading the stream it is given, and nothing here reads the clock.
 
 pub mod armor;
@@ -18,6 +20,7 @@ pub mod effective;
 pub mod facts;
 pub mod identity;
 pub mod key;
+pub mod keybox;
 pub mod merge;
 pub mod packet;
 pub mod signature;

@@ -1,0 +1,324 @@
+//! GnuPG's keybox files (`pubring.kbx`): a header and a row of blobs, one certificate each.
+//!
+//! The layout is the one GnuPG's `kbx/keybox-blob.c` describes. Only what cannot be had from the certificate itself
+//! is read: the place of the keyblock, the blob's flags and the time it was written. X.509 certificates, which
+//! `gpgsm` keeps in the same file, are counted and passed over.
+
+use std::io::Read;
+
+use verify::limits::MAX_BUFFERED_CERTIFICATE;
+
+use crate::{Error, Result, Timestamp};
+
+/// The octets at offset 8 by which a keybox is known.
+const MAGIC: [u8; 4] = *b"KBXf";
+/// Length of the first blob up to and including [`MAGIC`].
+const MAGIC_END: usize = 12;
+/// The shortest blob that can hold a certificate: the fixed fields up to the number of keys.
+const SHORTEST_BLOB: usize = 20;
+
+/// Says whether a file that begins with these octets is a keybox.
+pub fn is_keybox(beginning: &[u8]) -> bool {
+    beginning.len() >= MAGIC_END && beginning[4] == BlobKind::HEADER && beginning[8..MAGIC_END] == MAGIC
+}
+
+/// The certificates of a keybox, in the order of the file.
+///
+/// A blob that is damaged inside comes out as an error and the next one is read; a blob whose length cannot be true
+/// ends the iteration.
+#[derive(Debug)]
+pub struct Keybox<R> {
+    reader: R,
+    position: u64,
+    ended: bool,
+    x509: u64,
+}
+
+/// One certificate of a keybox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// Where the blob begins in the file.
+    pub position: u64,
+    /// The packets as GnuPG keeps them, with its trust packets between them.
+    pub keyblock: Vec<u8>,
+    /// Was only looked at, never imported; GnuPG hides it.
+    pub ephemeral: bool,
+    /// When the blob was first written; `None` where the blob does not say.
+    pub created: Option<Timestamp>,
+}
+
+impl<R: Read> Keybox<R> {
+    /// Starts to read a keybox from its first octet.
+    pub fn new(reader: R) -> Self {
+        Self { reader, position: 0, ended: false, x509: 0 }
+    }
+
+    /// Returns how many X.509 certificates were passed over so far.
+    pub fn x509_passed_over(&self) -> u64 {
+        self.x509
+    }
+
+    /// Reads one blob whole; `None` at the end of the file.
+    fn read_blob(&mut self) -> Result<Option<(u64, Vec<u8>)>> {
+        let position = self.position;
+        let mut image = Vec::new();
+        self.fill(&mut image, 5)?;
+        if image.is_empty() {
+            return Ok(None);
+        }
+        let length = match image[..] {
+            [a, b, c, d, _] => u32::from_be_bytes([a, b, c, d]) as usize,
+            _ => return Err(self.end(position, "a keybox that ends within a blob")),
+        };
+        if length < 5 {
+            return Err(self.end(position, "a keybox blob that is shorter than its own length field"));
+        }
+        if length > MAX_BUFFERED_CERTIFICATE {
+            self.skip(length - 5)?;
+            return Err(Error::Malformed {
+                position,
+                what: "a keybox blob larger than any certificate may be",
+            });
+        }
+        self.fill(&mut image, length - 5)?;
+        if image.len() < length {
+            return Err(self.end(position, "a keybox that ends within a blob"));
+        }
+        Ok(Some((position, image)))
+    }
+
+    /// Appends up to `length` octets; the buffer grows with what is there, not with what is announced.
+    fn fill(&mut self, image: &mut Vec<u8>, length: usize) -> Result<()> {
+        match self.reader.by_ref().take(length as u64).read_to_end(image) {
+            Ok(read) => {
+                self.position += read as u64;
+                Ok(())
+            }
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    fn skip(&mut self, length: usize) -> Result<()> {
+        match std::io::copy(&mut self.reader.by_ref().take(length as u64), &mut std::io::sink()) {
+            Ok(read) => {
+                self.position += read;
+                Ok(())
+            }
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    fn end(&mut self, position: u64, what: &'static str) -> Error {
+        self.ended = true;
+        Error::Malformed { position, what }
+    }
+
+    fn failed(&mut self, source: std::io::Error) -> Error {
+        self.ended = true;
+        Error::Read { position: self.position, source }
+    }
+}
+
+impl<R: Read> Iterator for Keybox<R> {
+    type Item = Result<Blob>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.ended {
+            let (position, image) = match self.read_blob() {
+                Ok(Some(blob)) => blob,
+                Ok(None) => break,
+                Err(error) => return Some(Err(error)),
+            };
+            match BlobKind::of(&image) {
+                BlobKind::OpenPgp => return Some(parse(position, image)),
+                BlobKind::X509 => self.x509 += 1,
+                BlobKind::Other => {}
+            }
+        }
+        self.ended = true;
+        None
+    }
+}
+
+/// What a blob holds, by its fifth octet.
+enum BlobKind {
+    OpenPgp,
+    X509,
+    /// The header, a deleted blob, or a kind that does not concern us.
+    Other,
+}
+
+impl BlobKind {
+    const HEADER: u8 = 1;
+
+    fn of(image: &[u8]) -> Self {
+        match image.get(4) {
+            Some(2) => Self::OpenPgp,
+            Some(3) => Self::X509,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Reads the fields of an OpenPGP blob.
+fn parse(position: u64, mut image: Vec<u8>) -> Result<Blob> {
+    let malformed = |what| Error::Malformed { position, what };
+    if image.len() < SHORTEST_BLOB {
+        return Err(malformed("a keybox blob without room for a certificate"));
+    }
+    let fields = Fields(&image);
+    let flags = fields.u16(6).unwrap_or(0);
+    let created = fields.created().filter(|time| time.0 != 0);
+    let place = fields.u32(8).zip(fields.u32(12)).map(|(start, length)| (start as usize, length as usize));
+    let (start, end) = place
+        .and_then(|(start, length)| Some((start, start.checked_add(length)?)))
+        .filter(|&(start, end)| start >= SHORTEST_BLOB && start < end && end <= image.len())
+        .ok_or_else(|| malformed("a keybox blob whose certificate lies outside of it"))?;
+    image.truncate(end);
+    image.drain(..start);
+    Ok(Blob { position, keyblock: image, ephemeral: flags & 2 != 0, created })
+}
+
+/// Big-endian fields at offsets that may lie outside.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn u16(&self, offset: usize) -> Option<u16> {
+        let octets = self.0.get(offset..offset.checked_add(2)?)?;
+        octets.try_into().ok().map(u16::from_be_bytes)
+    }
+
+    fn u32(&self, offset: usize) -> Option<u32> {
+        let octets = self.0.get(offset..offset.checked_add(4)?)?;
+        octets.try_into().ok().map(u32::from_be_bytes)
+    }
+
+    /// Returns the blob's creation time, which stands behind the tables of keys, user IDs and signatures.
+    fn created(&self) -> Option<Timestamp> {
+        let after_keys = self.after_table(16)?;
+        let after_serial = after_keys + 2 + usize::from(self.u16(after_keys)?);
+        let after_user_ids = self.after_table(after_serial)?;
+        let after_signatures = self.after_table(after_user_ids)?;
+        // Owner trust, validity, two reserved octets, recheck time, latest time stamp.
+        self.u32(after_signatures + 12).map(Timestamp)
+    }
+
+    /// Returns the end of a table that begins with the number of its entries and their size.
+    fn after_table(&self, offset: usize) -> Option<usize> {
+        let entries = usize::from(self.u16(offset)?);
+        let size = usize::from(self.u16(offset + 2)?);
+        Some(offset + 4 + entries * size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a keybox as GnuPG lays it out: a header, then one blob for each keyblock.
+    fn keybox(keyblocks: &[&[u8]]) -> Vec<u8> {
+        let mut file = header();
+        keyblocks.iter().for_each(|keyblock| file.extend(blob(2, 0, keyblock)));
+        file
+    }
+
+    fn header() -> Vec<u8> {
+        let mut header = vec![0, 0, 0, 32, 1, 1, 0, 2];
+        header.extend(b"KBXf");
+        header.resize(32, 0);
+        header
+    }
+
+    fn blob(kind: u8, flags: u16, keyblock: &[u8]) -> Vec<u8> {
+        let mut tables = Vec::new();
+        tables.extend([0, 1, 0, 28]); // one key of 28 octets
+        tables.extend([0xaa; 28]);
+        tables.extend([0, 0]); // no serial number
+        tables.extend([0, 1, 0, 12]); // one user ID
+        tables.extend([0xbb; 12]);
+        tables.extend([0, 2, 0, 4]); // two signatures
+        tables.extend([0; 8]);
+        tables.extend([0; 12]);
+        tables.extend(1_500_000_000u32.to_be_bytes());
+        tables.extend([0; 4]); // no reserved space
+        let start = 16 + tables.len();
+        let length = start + keyblock.len() + 20;
+        let mut blob = Vec::new();
+        blob.extend((length as u32).to_be_bytes());
+        blob.extend([kind, 1]);
+        blob.extend(flags.to_be_bytes());
+        blob.extend((start as u32).to_be_bytes());
+        blob.extend((keyblock.len() as u32).to_be_bytes());
+        blob.extend(tables);
+        blob.extend(keyblock);
+        blob.extend([0xcc; 20]);
+        blob
+    }
+
+    #[test]
+    fn a_keybox_is_known_by_its_header() {
+        assert!(is_keybox(&keybox(&[])));
+        assert!(!is_keybox(b"\x99\x01\x0d\x04KBXf"));
+        assert!(!is_keybox(b"KBXf"));
+    }
+
+    #[test]
+    fn certificates_come_in_the_order_of_the_file_with_the_time_they_were_stored() {
+        let file = keybox(&[b"first", b"second"]);
+        let blobs: Vec<Blob> = Keybox::new(&file[..]).collect::<Result<_>>().expect("a sound keybox");
+        assert_eq!(
+            blobs.iter().map(|blob| &blob.keyblock[..]).collect::<Vec<_>>(),
+            [&b"first"[..], b"second"]
+        );
+        assert_eq!(blobs[0].position, 32);
+        assert!(blobs.iter().all(|blob| blob.created == Some(Timestamp(1_500_000_000)) && !blob.ephemeral));
+    }
+
+    #[test]
+    fn deleted_blobs_are_passed_over_and_x509_certificates_counted() {
+        let mut file = header();
+        file.extend(blob(0, 0, b"deleted"));
+        file.extend(blob(3, 0, b"x509"));
+        file.extend(blob(2, 2, b"looked at"));
+        let mut keybox = Keybox::new(&file[..]);
+        let only = keybox.next().expect("one certificate").expect("a sound blob");
+        assert_eq!((only.keyblock.as_slice(), only.ephemeral), (&b"looked at"[..], true));
+        assert!(keybox.next().is_none());
+        assert_eq!(keybox.x509_passed_over(), 1);
+    }
+
+    #[test]
+    fn a_blob_whose_certificate_lies_outside_is_named_and_the_next_one_is_read() {
+        let mut file = keybox(&[b"bad", b"good"]);
+        file[32 + 12] = 0xff; // the first blob's keyblock length
+        let mut keybox = Keybox::new(&file[..]);
+        assert!(matches!(keybox.next(), Some(Err(Error::Malformed { position: 32, .. }))));
+        assert!(matches!(keybox.next(), Some(Ok(Blob { keyblock, .. })) if keyblock == b"good"));
+        assert!(keybox.next().is_none());
+    }
+
+    #[test]
+    fn a_keybox_cut_anywhere_yields_what_was_whole_and_one_error() {
+        let whole = keybox(&[b"first", b"second"]);
+        let first_end = 32 + blob(2, 0, b"first").len();
+        for cut in 33..whole.len() {
+            let results: Vec<_> = Keybox::new(&whole[..cut]).collect();
+            let good = results.iter().filter(|result| result.is_ok()).count();
+            let bad = results.len() - good;
+            assert_eq!(good, usize::from(cut >= first_end), "cut at {cut}");
+            assert_eq!(bad, usize::from(cut != first_end), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn any_octet_changed_causes_no_panic() {
+        let whole = keybox(&[b"first", b"second"]);
+        for at in 0..whole.len() {
+            for value in [0x00, 0x7f, 0xff] {
+                let mut file = whole.clone();
+                file[at] = value;
+                assert!(Keybox::new(&file[..]).count() <= 4);
+            }
+        }
+    }
+}
