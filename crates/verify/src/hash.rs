@@ -1,40 +1,199 @@
 //! The digests of OpenPGP.
+//!
+//! [`Hasher`] makes the digests that signatures sign; its SHA-1 notices collision attacks. The plain functions
+//! are for names (fingerprints, keygrips, digests of inputs), where an attack on SHA-1 only makes two of the
+//! attacker's own keys look alike.
 
 use crate::HashAlgorithm;
+use aws_lc_rs::digest;
+use ripemd::Digest as _;
 
 /// A finished digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Digest {
     bytes: [u8; 64],
     len: u8,
 }
 
 impl Digest {
-    /// The digest's bytes.
+    /// Returns the digest's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
+
+    /// Returns the digest's first two octets, which every signature carries as a quick check.
+    pub fn prefix(&self) -> [u8; 2] {
+        [self.bytes[0], self.bytes[1]]
+    }
+
+    fn new(digest: &[u8]) -> Self {
+        let mut bytes = [0; 64];
+        bytes[..digest.len()].copy_from_slice(digest);
+        Self { bytes, len: digest.len() as u8 }
+    }
 }
 
-/// A digest being computed.
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A digest being computed; a clone goes on from the same state.
 #[derive(Clone)]
-pub struct Hasher {}
+pub struct Hasher(State);
+
+#[derive(Clone)]
+enum State {
+    /// SHA-2 and SHA-3.
+    Fast(digest::Context),
+    Sha1(Box<sha1_checked::Sha1>),
+    Md5(md5::Md5),
+    Ripemd160(ripemd::Ripemd160),
+}
 
 impl Hasher {
     /// Starts a digest; `None` for an algorithm that is not known.
     pub fn new(algorithm: HashAlgorithm) -> Option<Self> {
-        let _ = algorithm;
-        todo!()
+        let state = match algorithm {
+            HashAlgorithm::MD5 => State::Md5(md5::Md5::new()),
+            HashAlgorithm::SHA1 => {
+                State::Sha1(Box::new(sha1_checked::Sha1::builder().safe_hash(false).build()))
+            }
+            HashAlgorithm::RIPEMD160 => State::Ripemd160(ripemd::Ripemd160::new()),
+            _ => State::Fast(digest::Context::new(fast(algorithm)?)),
+        };
+        Some(Self(state))
     }
 
     /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
-        let _ = bytes;
-        todo!()
+        match &mut self.0 {
+            State::Fast(context) => context.update(bytes),
+            State::Sha1(context) => context.update(bytes),
+            State::Md5(context) => context.update(bytes),
+            State::Ripemd160(context) => context.update(bytes),
+        }
     }
 
     /// Ends the digest; `None` where SHA-1 input carries the mark of a collision attack.
     pub fn finish(self) -> Option<Digest> {
-        todo!()
+        match self.0 {
+            State::Fast(context) => Some(Digest::new(context.finish().as_ref())),
+            State::Sha1(context) => {
+                let result = context.try_finalize();
+                (!result.has_collision()).then(|| Digest::new(result.hash()))
+            }
+            State::Md5(context) => Some(Digest::new(&context.finalize())),
+            State::Ripemd160(context) => Some(Digest::new(&context.finalize())),
+        }
+    }
+}
+
+/// Returns aws-lc's name of a SHA-2 or SHA-3 digest.
+fn fast(algorithm: HashAlgorithm) -> Option<&'static digest::Algorithm> {
+    match algorithm {
+        HashAlgorithm::SHA224 => Some(&digest::SHA224),
+        HashAlgorithm::SHA256 => Some(&digest::SHA256),
+        HashAlgorithm::SHA384 => Some(&digest::SHA384),
+        HashAlgorithm::SHA512 => Some(&digest::SHA512),
+        HashAlgorithm::SHA3_256 => Some(&digest::SHA3_256),
+        HashAlgorithm::SHA3_512 => Some(&digest::SHA3_512),
+        _ => None,
+    }
+}
+
+/// Returns the SHA-1 of the parts, one after the other: for version 4 fingerprints and keygrips.
+pub fn sha1(parts: &[&[u8]]) -> [u8; 20] {
+    array(&plain(&digest::SHA1_FOR_LEGACY_USE_ONLY, parts))
+}
+
+/// Returns the SHA2-256 of the parts, one after the other: for later fingerprints and digests of inputs.
+pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
+    array(&plain(&digest::SHA256, parts))
+}
+
+/// Returns the RIPEMD-160 of the bytes: GnuPG's name hash of user IDs and attributes.
+pub fn ripemd160(bytes: &[u8]) -> [u8; 20] {
+    ripemd::Ripemd160::digest(bytes).into()
+}
+
+fn plain(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) -> digest::Digest {
+    if let [only] = parts {
+        return digest::digest(algorithm, only);
+    }
+    let mut context = digest::Context::new(algorithm);
+    parts.iter().for_each(|part| context.update(part));
+    context.finish()
+}
+
+fn array<const N: usize>(digest: &digest::Digest) -> [u8; N] {
+    digest.as_ref().try_into().expect("each caller asks for its algorithm's length")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn hashed(algorithm: HashAlgorithm, bytes: &[u8]) -> String {
+        let mut hasher = Hasher::new(algorithm).expect("a known algorithm");
+        hasher.update(bytes);
+        hex(hasher.finish().expect("no collision").as_bytes())
+    }
+
+    #[test]
+    fn every_digest_of_rfc_9580_gives_its_published_value_for_abc() {
+        let published = [
+            (HashAlgorithm::MD5, "900150983cd24fb0d6963f7d28e17f72"),
+            (HashAlgorithm::SHA1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            (HashAlgorithm::RIPEMD160, "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"),
+            (HashAlgorithm::SHA224, "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
+            (HashAlgorithm::SHA256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (
+                HashAlgorithm::SHA384,
+                "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed\
+                 8086072ba1e7cc2358baeca134c825a7",
+            ),
+            (
+                HashAlgorithm::SHA512,
+                "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+                 2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+            ),
+            (HashAlgorithm::SHA3_256, "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532"),
+            (
+                HashAlgorithm::SHA3_512,
+                "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e\
+                 10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0",
+            ),
+        ];
+        for (algorithm, value) in published {
+            assert_eq!(hashed(algorithm, b"abc"), value, "{algorithm:?}");
+        }
+        assert!(Hasher::new(HashAlgorithm(99)).is_none());
+    }
+
+    #[test]
+    fn a_clone_goes_on_from_the_shared_prefix() {
+        for algorithm in [HashAlgorithm::SHA1, HashAlgorithm::SHA256, HashAlgorithm::MD5] {
+            let mut prefix = Hasher::new(algorithm).expect("a known algorithm");
+            prefix.update(&[7; 1000]);
+            for suffix in [&b"one"[..], b"two"] {
+                let mut whole = prefix.clone();
+                whole.update(suffix);
+                let digest = whole.finish().expect("no collision");
+                assert_eq!(hex(digest.as_bytes()), hashed(algorithm, &[&[7; 1000], suffix].concat()));
+            }
+        }
+    }
+
+    #[test]
+    fn plain_functions_agree_with_the_hasher() {
+        assert_eq!(hex(&sha1(&[b"a", b"bc"])), hashed(HashAlgorithm::SHA1, b"abc"));
+        assert_eq!(hex(&sha256(&[b"abc"])), hashed(HashAlgorithm::SHA256, b"abc"));
+        assert_eq!(hex(&ripemd160(b"abc")), hashed(HashAlgorithm::RIPEMD160, b"abc"));
     }
 }

@@ -14,6 +14,9 @@ pub mod limits;
 pub mod policy;
 
 mod check;
+mod fast;
+mod mpi;
+mod reference;
 
 pub use algorithm::{HashAlgorithm, PublicKeyAlgorithm};
 pub use check::{Check, PublicKey, SignatureValue, Verdict, verify};

@@ -1,0 +1,219 @@
+//! aws-lc: RSA, ECDSA on the NIST curves and Ed25519, of the usual sizes.
+//!
+//! A yes from here is final. Anything else only means that [`crate::reference`] has to be asked.
+//! Verifying uses no randomness: aws-lc's generator, slow to start, is never touched.
+
+use crate::mpi::{Fields, bits, padded};
+use crate::{HashAlgorithm, PublicKey, PublicKeyAlgorithm, SignatureValue, hash::Digest};
+use aws_lc_rs::digest;
+use aws_lc_rs::signature::{self, ParsedPublicKey, RsaPublicKeyComponents, VerificationAlgorithm};
+
+/// A public key made ready to verify signatures over digests of one algorithm.
+pub(crate) struct Issuer {
+    key: ParsedPublicKey,
+    family: Family,
+}
+
+enum Family {
+    /// With the modulus' length in octets and the digest's algorithm.
+    Rsa(usize, &'static digest::Algorithm),
+    Ecdsa(&'static digest::Algorithm),
+    /// Two numbers, as GnuPG writes them.
+    Ed25519Legacy,
+    Ed25519,
+}
+
+impl Issuer {
+    /// Makes a key ready; `None` if aws-lc does not know its algorithm, its size or the digest.
+    pub(crate) fn new(key: PublicKey<'_>, hash: HashAlgorithm) -> Option<Self> {
+        let fields = Fields(key.material);
+        match key.algorithm {
+            PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT | PublicKeyAlgorithm::RSA_SIGN => {
+                Self::rsa(fields, hash)
+            }
+            PublicKeyAlgorithm::ECDSA => Self::ecdsa(fields, hash),
+            PublicKeyAlgorithm::EDDSA_LEGACY => Self::ed25519_legacy(fields),
+            PublicKeyAlgorithm::ED25519 => Self::ed25519(fields),
+            _ => None,
+        }
+    }
+
+    fn rsa(mut fields: Fields<'_>, hash: HashAlgorithm) -> Option<Self> {
+        let (n, e) = (fields.mpi()?, fields.mpi()?);
+        let (parameters, digest) = match hash {
+            HashAlgorithm::SHA1 => {
+                (&signature::RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY, &digest::SHA1_FOR_LEGACY_USE_ONLY)
+            }
+            HashAlgorithm::SHA256 => {
+                (&signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, &digest::SHA256)
+            }
+            HashAlgorithm::SHA384 => (&signature::RSA_PKCS1_2048_8192_SHA384, &digest::SHA384),
+            HashAlgorithm::SHA512 => {
+                (&signature::RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY, &digest::SHA512)
+            }
+            _ => return None,
+        };
+        let size = bits(n);
+        let range = parameters.min_modulus_len() as usize..=parameters.max_modulus_len() as usize;
+        if !range.contains(&size) {
+            return None;
+        }
+        let key = RsaPublicKeyComponents { n, e }.to_parsed_public_key(parameters).ok()?;
+        Some(Self { key, family: Family::Rsa(n.len(), digest) })
+    }
+
+    fn ecdsa(mut fields: Fields<'_>, hash: HashAlgorithm) -> Option<Self> {
+        let curve = Curve::from_oid(fields.oid()?)?;
+        let (algorithm, digest) = curve.with(hash)?;
+        let key = ParsedPublicKey::new(algorithm, fields.mpi()?).ok()?;
+        Some(Self { key, family: Family::Ecdsa(digest) })
+    }
+
+    fn ed25519_legacy(mut fields: Fields<'_>) -> Option<Self> {
+        let curve = fields.oid()?;
+        let point = fields.mpi()?.strip_prefix(&[0x40])?;
+        if curve != ED25519_LEGACY_OID || point.len() != 32 {
+            return None;
+        }
+        let key = ParsedPublicKey::new(&signature::ED25519, point).ok()?;
+        Some(Self { key, family: Family::Ed25519Legacy })
+    }
+
+    fn ed25519(mut fields: Fields<'_>) -> Option<Self> {
+        let key = ParsedPublicKey::new(&signature::ED25519, fields.octets::<32>()?).ok()?;
+        Some(Self { key, family: Family::Ed25519 })
+    }
+
+    /// Says whether aws-lc calls the signature good; `None` if it was not written as aws-lc needs it.
+    pub(crate) fn says_good(&self, digest: &Digest, signature: SignatureValue<'_>) -> Option<bool> {
+        let mut fields = Fields(signature.material);
+        let digest = digest.as_bytes();
+        match self.family {
+            Family::Rsa(length, algorithm) => {
+                let value = fields.mpi()?;
+                let mut octets = [0; MAX_RSA_OCTETS];
+                let octets = &mut octets[..length];
+                octets[length.checked_sub(value.len())?..].copy_from_slice(value);
+                let digest = digest::Digest::import_less_safe(digest, algorithm).ok()?;
+                Some(self.key.verify_digest_sig(&digest, octets).is_ok())
+            }
+            Family::Ecdsa(algorithm) => {
+                let signature = der_sequence(fields.mpi()?, fields.mpi()?)?;
+                let digest = digest::Digest::import_less_safe(digest, algorithm).ok()?;
+                Some(self.key.verify_digest_sig(&digest, signature.as_bytes()).is_ok())
+            }
+            Family::Ed25519Legacy => {
+                let mut octets = [0; 64];
+                octets[..32].copy_from_slice(&padded::<32>(fields.mpi()?)?);
+                octets[32..].copy_from_slice(&padded::<32>(fields.mpi()?)?);
+                Some(self.key.verify_sig(digest, &octets).is_ok())
+            }
+            Family::Ed25519 => Some(self.key.verify_sig(digest, fields.octets::<64>()?).is_ok()),
+        }
+    }
+}
+
+/// The largest RSA modulus that aws-lc's parameters accept, in octets.
+const MAX_RSA_OCTETS: usize = 8192 / 8;
+
+/// 1.3.6.1.4.1.11591.15.1
+const ED25519_LEGACY_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
+
+enum Curve {
+    P256,
+    P384,
+    P521,
+}
+
+impl Curve {
+    fn from_oid(oid: &[u8]) -> Option<Self> {
+        match oid {
+            [0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7] => Some(Self::P256),
+            [0x2b, 0x81, 4, 0, 0x22] => Some(Self::P384),
+            [0x2b, 0x81, 4, 0, 0x23] => Some(Self::P521),
+            _ => None,
+        }
+    }
+
+    fn with(
+        &self,
+        hash: HashAlgorithm,
+    ) -> Option<(&'static dyn VerificationAlgorithm, &'static digest::Algorithm)> {
+        match (self, hash) {
+            (Self::P256, HashAlgorithm::SHA256) => {
+                Some((&signature::ECDSA_P256_SHA256_ASN1, &digest::SHA256))
+            }
+            (Self::P256, HashAlgorithm::SHA384) => {
+                Some((&signature::ECDSA_P256_SHA384_ASN1, &digest::SHA384))
+            }
+            (Self::P256, HashAlgorithm::SHA512) => {
+                Some((&signature::ECDSA_P256_SHA512_ASN1, &digest::SHA512))
+            }
+            (Self::P384, HashAlgorithm::SHA256) => {
+                Some((&signature::ECDSA_P384_SHA256_ASN1, &digest::SHA256))
+            }
+            (Self::P384, HashAlgorithm::SHA384) => {
+                Some((&signature::ECDSA_P384_SHA384_ASN1, &digest::SHA384))
+            }
+            (Self::P384, HashAlgorithm::SHA512) => {
+                Some((&signature::ECDSA_P384_SHA512_ASN1, &digest::SHA512))
+            }
+            (Self::P521, HashAlgorithm::SHA256) => {
+                Some((&signature::ECDSA_P521_SHA256_ASN1, &digest::SHA256))
+            }
+            (Self::P521, HashAlgorithm::SHA384) => {
+                Some((&signature::ECDSA_P521_SHA384_ASN1, &digest::SHA384))
+            }
+            (Self::P521, HashAlgorithm::SHA512) => {
+                Some((&signature::ECDSA_P521_SHA512_ASN1, &digest::SHA512))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An ECDSA signature as X.509 writes it: a sequence of two integers.
+struct DerSequence {
+    bytes: [u8; 3 + 2 * (2 + 67)],
+    len: usize,
+}
+
+impl DerSequence {
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    fn push(&mut self, octets: &[u8]) {
+        self.bytes[self.len..self.len + octets.len()].copy_from_slice(octets);
+        self.len += octets.len();
+    }
+
+    fn push_integer(&mut self, value: &[u8]) {
+        let sign = needs_sign(value);
+        self.push(&[2, value.len() as u8 + u8::from(sign)]);
+        if sign {
+            self.push(&[0]);
+        }
+        self.push(value);
+    }
+}
+
+fn needs_sign(value: &[u8]) -> bool {
+    value.first().is_none_or(|first| first & 0x80 != 0)
+}
+
+/// Writes r and s, without leading zeros, as DER; `None` if one is longer than any curve here needs.
+fn der_sequence(r: &[u8], s: &[u8]) -> Option<DerSequence> {
+    if r.len() > 66 || s.len() > 66 {
+        return None;
+    }
+    let length = [r, s].iter().map(|value| 2 + value.len() + usize::from(needs_sign(value))).sum::<usize>();
+    let mut der = DerSequence { bytes: [0; _], len: 0 };
+    match length {
+        0..0x80 => der.push(&[0x30, length as u8]),
+        _ => der.push(&[0x30, 0x81, length as u8]),
+    }
+    der.push_integer(r);
+    der.push_integer(s);
+    Some(der)
+}

@@ -1,0 +1,68 @@
+//! Multiprecision integers (RFC 9580, 3.2) as they stand in key and signature packets.
+
+/// Reads the numbers of a key or a signature one after the other.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Fields<'a> {
+    /// Returns the next number without leading zero octets, however the packet wrote it.
+    pub(crate) fn mpi(&mut self) -> Option<&'a [u8]> {
+        let (bits, rest) = self.0.split_first_chunk::<2>()?;
+        let length = usize::from(u16::from_be_bytes(*bits)).div_ceil(8);
+        let (value, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        let zeros = value.iter().take_while(|&&octet| octet == 0).count();
+        Some(&value[zeros..])
+    }
+
+    /// Returns the next curve's object identifier, without its length octet.
+    pub(crate) fn oid(&mut self) -> Option<&'a [u8]> {
+        let (&length, rest) = self.0.split_first()?;
+        let (oid, rest) = rest.split_at_checked(usize::from(length))?;
+        self.0 = rest;
+        Some(oid)
+    }
+
+    /// Returns the next `N` octets.
+    pub(crate) fn octets<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let (octets, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(octets)
+    }
+}
+
+/// Returns the length of a number in bits; `value` has no leading zero octets.
+pub(crate) fn bits(value: &[u8]) -> usize {
+    value.first().map_or(0, |first| value.len() * 8 - first.leading_zeros() as usize)
+}
+
+/// Writes a number into `N` octets, with zeros in front; `None` if it is longer.
+pub(crate) fn padded<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
+    let mut octets = [0; N];
+    octets[N.checked_sub(value.len())?..].copy_from_slice(value);
+    Some(octets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_the_same_however_many_zeros_stand_before_it() {
+        for material in [&[0, 9, 1, 2][..], &[0, 16, 1, 2], &[0, 32, 0, 0, 1, 2]] {
+            let mut fields = Fields(material);
+            assert_eq!(fields.mpi(), Some(&[1, 2][..]));
+            assert_eq!(fields.mpi(), None);
+        }
+        assert_eq!(bits(&[1, 2]), 9);
+        assert_eq!(padded(&[1, 2]), Some([0, 0, 1, 2]));
+        assert_eq!(padded::<1>(&[1, 2]), None);
+    }
+
+    #[test]
+    fn a_number_that_is_cut_short_is_none() {
+        assert_eq!(Fields(&[0]).mpi(), None);
+        assert_eq!(Fields(&[0, 17, 1, 2]).mpi(), None);
+        assert_eq!(Fields(&[3, 1, 2]).oid(), None);
+    }
+}

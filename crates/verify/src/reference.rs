@@ -1,0 +1,113 @@
+//! sequoia-openpgp with its OpenSSL backend: the second opinion, and the only one on what aws-lc does not know.
+//!
+//! OpenSSL is initialised when the first question comes.
+
+use crate::mpi::{Fields, bits, padded};
+use crate::{Check, PublicKey, PublicKeyAlgorithm, SignatureValue, Verdict};
+use sequoia_openpgp::crypto::mpi::{self, MPI};
+use sequoia_openpgp::packet::Key;
+use sequoia_openpgp::packet::key::{Key4, PublicParts, UnspecifiedRole};
+use sequoia_openpgp::types::Curve;
+use std::time::UNIX_EPOCH;
+
+/// Answers one check.
+pub(crate) fn verify(check: &Check<'_>) -> Verdict {
+    let Some(issuer) = Issuer::new(check.issuer) else { return Verdict::Unsupported };
+    issuer.verify(check)
+}
+
+struct Issuer {
+    key: Key<PublicParts, UnspecifiedRole>,
+}
+
+impl Issuer {
+    /// Makes a key ready; `None` if its algorithm, its curve or its size is not known.
+    fn new(key: PublicKey<'_>) -> Option<Self> {
+        let material = public_key(key)?;
+        let algorithm = key.algorithm.0.into();
+        Some(Self { key: Key4::new(UNIX_EPOCH, algorithm, material).ok()?.into() })
+    }
+
+    fn verify(&self, check: &Check<'_>) -> Verdict {
+        let hash = check.hash.0.into();
+        let Some(signature) = signature(check.signature) else { return Verdict::Bad };
+        let verified = self.key.verify(&signature, hash, check.digest.as_bytes());
+        match verified.map_err(|error| error.downcast::<sequoia_openpgp::Error>()) {
+            Ok(()) => Verdict::Good,
+            Err(Ok(
+                sequoia_openpgp::Error::UnsupportedEllipticCurve(_)
+                | sequoia_openpgp::Error::UnsupportedHashAlgorithm(_)
+                | sequoia_openpgp::Error::UnsupportedPublicKeyAlgorithm(_),
+            )) => Verdict::Unsupported,
+            Err(_) => Verdict::Bad,
+        }
+    }
+}
+
+/// OpenSSL's limits; it would call a good signature beyond them bad.
+const MAX_RSA_BITS: usize = 16384;
+const MAX_RSA_BITS_WITH_LONG_EXPONENT: usize = 3072;
+const MAX_DSA_BITS: usize = 10000;
+const DSA_SUBGROUP_BITS: [usize; 3] = [160, 224, 256];
+
+fn public_key(key: PublicKey<'_>) -> Option<mpi::PublicKey> {
+    let mut fields = Fields(key.material);
+    match key.algorithm {
+        PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT | PublicKeyAlgorithm::RSA_SIGN => {
+            let (n, e) = (fields.mpi()?, fields.mpi()?);
+            let fits =
+                bits(n) <= MAX_RSA_BITS && (bits(n) <= MAX_RSA_BITS_WITH_LONG_EXPONENT || bits(e) <= 64);
+            fits.then(|| mpi::PublicKey::RSA { n: MPI::new(n), e: MPI::new(e) })
+        }
+        PublicKeyAlgorithm::DSA => {
+            let (p, q, g, y) = (fields.mpi()?, fields.mpi()?, fields.mpi()?, fields.mpi()?);
+            let fits = bits(p) <= MAX_DSA_BITS && DSA_SUBGROUP_BITS.contains(&bits(q));
+            fits.then(|| mpi::PublicKey::DSA {
+                p: MPI::new(p),
+                q: MPI::new(q),
+                g: MPI::new(g),
+                y: MPI::new(y),
+            })
+        }
+        PublicKeyAlgorithm::ECDSA => {
+            let curve = known_curve(fields.oid()?)?;
+            Some(mpi::PublicKey::ECDSA { curve, q: MPI::new(fields.mpi()?) })
+        }
+        PublicKeyAlgorithm::EDDSA_LEGACY => {
+            let curve = Curve::from_oid(fields.oid()?);
+            let q = fields.mpi()?;
+            let known = curve == Curve::Ed25519 && q.len() == 33 && q[0] == 0x40;
+            known.then(|| mpi::PublicKey::EdDSA { curve, q: MPI::new(q) })
+        }
+        PublicKeyAlgorithm::ED25519 => Some(mpi::PublicKey::Ed25519 { a: *fields.octets()? }),
+        PublicKeyAlgorithm::ED448 => Some(mpi::PublicKey::Ed448 { a: Box::new(*fields.octets()?) }),
+        _ => None,
+    }
+}
+
+fn known_curve(oid: &[u8]) -> Option<Curve> {
+    let curve = Curve::from_oid(oid);
+    (curve.is_supported() && !matches!(curve, Curve::Ed25519 | Curve::Cv25519)).then_some(curve)
+}
+
+fn signature(signature: SignatureValue<'_>) -> Option<mpi::Signature> {
+    let mut fields = Fields(signature.material);
+    match signature.algorithm {
+        PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT | PublicKeyAlgorithm::RSA_SIGN => {
+            Some(mpi::Signature::RSA { s: MPI::new(fields.mpi()?) })
+        }
+        PublicKeyAlgorithm::DSA => {
+            Some(mpi::Signature::DSA { r: MPI::new(fields.mpi()?), s: MPI::new(fields.mpi()?) })
+        }
+        PublicKeyAlgorithm::ECDSA => {
+            Some(mpi::Signature::ECDSA { r: MPI::new(fields.mpi()?), s: MPI::new(fields.mpi()?) })
+        }
+        PublicKeyAlgorithm::EDDSA_LEGACY => {
+            let (r, s) = (padded::<32>(fields.mpi()?)?, padded::<32>(fields.mpi()?)?);
+            Some(mpi::Signature::EdDSA { r: MPI::new(&r), s: MPI::new(&s) })
+        }
+        PublicKeyAlgorithm::ED25519 => Some(mpi::Signature::Ed25519 { s: Box::new(*fields.octets()?) }),
+        PublicKeyAlgorithm::ED448 => Some(mpi::Signature::Ed448 { s: Box::new(*fields.octets()?) }),
+        _ => None,
+    }
+}
