@@ -62,6 +62,8 @@ pub struct KeyFacts {
     pub curve: Option<Vec<u8>>,
     /// The keygrip, where one is defined for the algorithm.
     pub keygrip: Option<Keygrip>,
+    /// Size in bits of a DSA key's subgroup (its q); 0 for every other algorithm.
+    pub subgroup_bits: u16,
 }
 
 /// A user attribute's values.
@@ -111,6 +113,8 @@ pub struct SignatureFacts {
     pub trust: Option<TrustSignature>,
     /// A trust signature's regular expression, without its trailing NUL.
     pub trust_regexp: Option<Vec<u8>>,
+    /// Why a revocation (type 0x20, 0x28 or 0x30) was made, whoever made it.
+    pub reason: Option<Box<RevocationReason>>,
     /// Present on signatures that name the certificate's own primary key as issuer.
     pub own: Option<Box<SelfSignature>>,
 }
@@ -180,6 +184,15 @@ pub struct TrustSignature {
     pub amount: u8,
 }
 
+/// Why something was revoked: the first hashed subpacket with a code (RFC 9580, 5.2.3.31).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevocationReason {
+    /// The reason's code.
+    pub code: u8,
+    /// The remark that follows it, in any encoding; often empty.
+    pub comment: Vec<u8>,
+}
+
 /// What a certificate says about itself in one signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfSignature {
@@ -205,8 +218,6 @@ pub struct SelfSignature {
     pub keyserver_preferences: Option<u8>,
     /// Keys that may revoke this one (RFC 9580, 5.2.3.23).
     pub revokers: Vec<Revoker>,
-    /// The reason code of a revocation.
-    pub revocation_reason: Option<u8>,
     /// Carries an embedded primary key binding signature.
     pub embedded_signature: bool,
 }
