@@ -15,6 +15,7 @@
 //! Nothing here does I/O other than reading the stream it is given, and nothing here reads the clock.
 
 pub mod armor;
+pub mod armor_writer;
 pub mod clean;
 pub mod effective;
 pub mod facts;

@@ -1,0 +1,173 @@
+//! Writes ASCII armor as GnuPG does: lines of 64 characters, a checksum, no headers.
+
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// Octets that make one line of 64 characters.
+const LINE: usize = 48;
+
+/// Turns what is written into one armored public key block (RFC 9580, 6.2).
+///
+/// Nothing is complete before [`ArmorWriter::finish`]; without any octet written that writes nothing at all.
+#[derive(Debug)]
+pub struct ArmorWriter<W> {
+    inner: W,
+    pending: Vec<u8>,
+    text: Vec<u8>,
+    checksum: Checksum,
+    begun: bool,
+}
+
+impl<W: Write> ArmorWriter<W> {
+    /// Starts a block; its first line is written with the first octet.
+    pub fn new(inner: W) -> Self {
+        Self { inner, pending: Vec::new(), text: Vec::new(), checksum: Checksum::default(), begun: false }
+    }
+
+    /// Writes the rest of the block and returns what it was written to.
+    ///
+    /// # Errors
+    ///
+    /// What the inner writer returns.
+    pub fn finish(mut self) -> io::Result<W> {
+        if self.begun {
+            let rest = std::mem::take(&mut self.pending);
+            self.encode(&rest);
+            self.text.push(b'=');
+            self.text.extend(STANDARD.encode(self.checksum.octets()).into_bytes());
+            self.text.extend(b"\n-----END PGP PUBLIC KEY BLOCK-----\n");
+            self.inner.write_all(&self.text)?;
+        }
+        self.inner.flush()?;
+        Ok(self.inner)
+    }
+
+    /// Appends lines of text; only the last call may end in the middle of a line.
+    fn encode(&mut self, octets: &[u8]) {
+        for line in octets.chunks(LINE) {
+            let start = self.text.len();
+            self.text.resize(start + line.len().div_ceil(3) * 4, 0);
+            let written = STANDARD.encode_slice(line, &mut self.text[start..]);
+            debug_assert_eq!(written.ok(), Some(self.text.len() - start));
+            self.text.push(b'\n');
+        }
+    }
+}
+
+impl<W: Write> Write for ArmorWriter<W> {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        if octets.is_empty() {
+            return Ok(0);
+        }
+        if !self.begun {
+            self.begun = true;
+            self.text.extend(b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n");
+        }
+        self.checksum.add(octets);
+        self.pending.extend(octets);
+        let whole = self.pending.len() / LINE * LINE;
+        let rest = self.pending.split_off(whole);
+        let lines = std::mem::replace(&mut self.pending, rest);
+        self.encode(&lines);
+        self.inner.write_all(&self.text)?;
+        self.text.clear();
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// The 24-bit checksum of armor (RFC 9580, 6.1.1).
+#[derive(Clone, Copy, Debug)]
+struct Checksum(u32);
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self(0x00b7_04ce)
+    }
+}
+
+impl Checksum {
+    const TABLE: [u32; 256] = Self::table();
+
+    const fn table() -> [u32; 256] {
+        let mut table = [0; 256];
+        let mut octet = 0;
+        while octet < 256 {
+            let mut value = (octet as u32) << 16;
+            let mut bit = 0;
+            while bit < 8 {
+                value <<= 1;
+                if value & 0x0100_0000 != 0 {
+                    value ^= 0x0186_4cfb;
+                }
+                bit += 1;
+            }
+            table[octet] = value;
+            octet += 1;
+        }
+        table
+    }
+
+    fn add(&mut self, octets: &[u8]) {
+        for &octet in octets {
+            let index = (self.0 >> 16) as u8 ^ octet;
+            self.0 = (self.0 << 8) & 0x00ff_ffff ^ Self::TABLE[usize::from(index)];
+        }
+    }
+
+    fn octets(self) -> [u8; 3] {
+        let [_, a, b, c] = self.0.to_be_bytes();
+        [a, b, c]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn armored(pieces: &[&[u8]]) -> String {
+        let mut writer = ArmorWriter::new(Vec::new());
+        pieces.iter().for_each(|piece| writer.write_all(piece).expect("a vector takes everything"));
+        String::from_utf8(writer.finish().expect("a vector takes everything")).expect("armor is text")
+    }
+
+    #[test]
+    fn the_checksum_is_the_one_of_rfc_9580() {
+        let mut checksum = Checksum::default();
+        checksum.add(b"123456789");
+        assert_eq!(checksum.0, 0x0021_cf02);
+    }
+
+    #[test]
+    fn lines_have_64_characters_and_the_checksum_its_own_line() {
+        let text = armored(&[&[0; 50]]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "-----BEGIN PGP PUBLIC KEY BLOCK-----");
+        assert_eq!(lines[1], "");
+        assert_eq!(lines[2], "A".repeat(64));
+        assert_eq!(lines[3], "AAA=");
+        assert!(lines[4].starts_with('=') && lines[4].len() == 5);
+        assert_eq!(lines[5], "-----END PGP PUBLIC KEY BLOCK-----");
+        assert_eq!(lines.len(), 6);
+    }
+
+    #[test]
+    fn how_the_octets_are_cut_into_writes_makes_no_difference() {
+        let octets: Vec<u8> = (0..=255).collect();
+        let whole = armored(&[&octets]);
+        for size in [1, 2, 3, 47, 48, 49, 95, 96, 97] {
+            assert_eq!(armored(&octets.chunks(size).collect::<Vec<_>>()), whole, "writes of {size}");
+        }
+    }
+
+    #[test]
+    fn nothing_written_makes_no_block() {
+        assert_eq!(armored(&[]), "");
+        assert_eq!(armored(&[b""]), "");
+    }
+}
