@@ -1,1 +1,36 @@
-//! .
+//! What the tests of whole programs share: fresh homes, running programs, comparing them with the real gpg.
+//!
+//! - [`Home`]: a GnuPG home directory of its own for each test, removed afterwards.
+//! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Done`] holds what came out.
+//! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
+//! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
+//! - [`assert_same`], [`mask`]: byte for byte, but for what may differ.
+//! - [`scale`]: how much of the long comparisons this run makes, and the seed that chooses.
+//!
+//! ```no_run
+//! use harness::{Both, Keyring};
+//!
+//! let both = Both::new();
+//! both.import(Keyring::Nonupload.path());
+//! both.same(["--with-colons", "--list-keys", "<someone@debian.org>"]);
+//! ```
+//!
+//! Everything runs with `LC_ALL=C.UTF-8`, `TZ=UTC` and the clock at [`NOW`]. A test file is named after the
+//! program and the command it is about (`gpg_import.rs`, `keyhoard_search.rs`); a test's name states the rule.
+
+mod both;
+mod difference;
+mod home;
+mod keyring;
+mod mask;
+mod reference;
+mod run;
+pub mod scale;
+
+pub use both::Both;
+pub use difference::assert_same;
+pub use home::Home;
+pub use keyring::Keyring;
+pub use mask::mask;
+pub use reference::Reference;
+pub use run::{Done, NOW, Run};

@@ -1,0 +1,68 @@
+# The way in. `make help` lists what there is; on Debian each target installs what it lacks, and says so.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+CHECKED := --profile checked --workspace
+PREFIX ?= /usr/local
+
+# Only tests whose name contains this: make test T=gpg_import
+T ?=
+# What chooses the sampled comparisons: make test SEED=7
+SEED ?= 1
+
+export KEYHOARD_TEST_SEED := $(SEED)
+
+.PHONY: help
+help: ## lists the targets
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 16
+
+.PHONY: demo
+demo: build ## imports Debian's keyring into a new database, beside gpg
+	@$(TARGET)/release/keyhoard-lab demo
+
+.PHONY: build
+build: setup ## builds the release programs
+	cargo build --release --workspace --bins
+
+.PHONY: install
+install: build ## installs the release programs to PREFIX (default /usr/local)
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(TARGET)/release/keyhoard $(TARGET)/release/gpg-keyhoard
+
+.PHONY: test
+test: programs ## runs every test (T=name: only those), comparisons with gpg as a seeded sample (SEED=n)
+	cargo test $(CHECKED) --no-fail-fast -- $(T)
+
+.PHONY: oracle
+oracle: programs ## compares every listing and query with the real gpg's, byte for byte
+	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all -- --nocapture oracle_
+
+.PHONY: stress
+stress: programs ## long runs: SIGKILL 200 times, 8 importing beside 8 listing, a million certificates
+	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all -- --nocapture --test-threads 1 stress_
+
+.PHONY: bench
+bench: build ## measures gpg and Keyhoard side by side, writes target/bench/ (an hour)
+	$(TARGET)/release/keyhoard-lab bench --output $(TARGET)/bench
+
+.PHONY: lint
+lint: ## rustfmt and clippy, warnings are errors
+	@scripts/setup lint
+	cargo fmt --all --check
+	cargo clippy $(CHECKED) --all-targets -- -D warnings
+
+.PHONY: fuzz
+fuzz: setup ## fuzzes everything that reads foreign bytes, FUZZ_SECONDS (default 60) for each target
+	cd fuzz && for target in $$(cargo +nightly fuzz list); do \
+	    cargo +nightly fuzz run "$$target" -- -max_total_time=$(or $(FUZZ_SECONDS),60); done
+
+.PHONY: setup
+setup:
+	@scripts/setup
+
+# The checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
+.PHONY: programs
+programs: setup
+	@echo 'importing the reference keyrings with gpg while cargo compiles (once; some minutes)'
+	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
+	cargo build $(CHECKED) --bins; cargo test $(CHECKED) --no-run; wait $$homes

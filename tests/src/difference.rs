@@ -1,0 +1,51 @@
+//! Asserting that two outputs are equal, and showing where they are not.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs, process};
+
+/// Lines shown before the first difference, and from there on.
+const BEFORE: usize = 4;
+const AFTER: usize = 8;
+
+/// Asserts that the two outputs are equal; otherwise keeps both in files and shows the first difference.
+#[track_caller]
+pub fn assert_same(what: &str, gpg: &[u8], keyhoard: &[u8]) {
+    if gpg == keyhoard {
+        return;
+    }
+    let [expected, found] =
+        [gpg, keyhoard].map(|bytes| bytes.split(|&byte| byte == b'\n').collect::<Vec<_>>());
+    let first = expected.iter().zip(&found).take_while(|(one, other)| one == other).count();
+    let files = keep(gpg, keyhoard);
+    panic!(
+        "{what}: gpg ({} lines) and gpg-keyhoard ({} lines) differ from line {} on\n{}{}{}diff {} {}",
+        expected.len(),
+        found.len(),
+        first + 1,
+        show("  ", &expected, first.saturating_sub(BEFORE)..first),
+        show("- ", &expected, first..first + AFTER),
+        show("+ ", &found, first..first + AFTER),
+        files[0].display(),
+        files[1].display(),
+    );
+}
+
+/// Returns the lines in `range`, each behind `sign`, everything but printable ASCII escaped.
+fn show(sign: &str, lines: &[&[u8]], range: std::ops::Range<usize>) -> String {
+    let range = range.start.min(lines.len())..range.end.min(lines.len());
+    lines[range].iter().map(|line| format!("{sign}{}\n", line.escape_ascii())).collect()
+}
+
+/// Writes both outputs to files that outlive the test, and returns their paths.
+fn keep(gpg: &[u8], keyhoard: &[u8]) -> [PathBuf; 2] {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let directory = env::temp_dir().join("keyhoard-differences");
+    fs::create_dir_all(&directory).expect("a directory for temporary files");
+    [("gpg", gpg), ("keyhoard", keyhoard)].map(|(name, bytes)| {
+        let path = directory.join(format!("{}-{number}.{name}", process::id()));
+        fs::write(&path, bytes).expect("enough space for the outputs");
+        path
+    })
+}

@@ -1,0 +1,77 @@
+//! GnuPG home directories.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// The settings of the oracle: no trust computations, so that listings depend on certificates and clock alone.
+const GPG_CONF: &str = "trust-model always\nno-auto-check-trustdb\n";
+
+/// A GnuPG home directory, removed with the value. Both programs take it with `--homedir`; `gpg-keyhoard`
+/// keeps its database in it.
+#[derive(Debug)]
+pub struct Home {
+    directory: TempDir,
+}
+
+impl Home {
+    /// Makes a home that holds nothing but the oracle's `gpg.conf`.
+    pub fn new() -> Home {
+        Home::with_conf(GPG_CONF)
+    }
+
+    /// Makes a home that holds nothing but this `gpg.conf`.
+    pub fn with_conf(conf: &str) -> Home {
+        let directory = TempDir::with_prefix("keyhoard-test-").expect("a directory for temporary files");
+        fs::write(directory.path().join("gpg.conf"), conf).expect("a new directory is writable");
+        Home { directory }
+    }
+
+    /// Makes a copy of the files of an existing home.
+    pub fn copy_of(existing: &Path) -> Home {
+        let home = Home::new();
+        for entry in fs::read_dir(existing).expect("the home to copy exists") {
+            let entry = entry.expect("the home to copy is readable");
+            if entry.file_type().expect("the home to copy is readable").is_file() {
+                fs::copy(entry.path(), home.path().join(entry.file_name())).expect("enough space for a copy");
+            }
+        }
+        home
+    }
+
+    /// Returns the directory.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Returns the place of the database that `gpg-keyhoard` keeps here.
+    pub fn database(&self) -> PathBuf {
+        self.path().join("keyhoard.db")
+    }
+
+    /// Writes a file into the home and returns its path.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        fs::write(&path, content).expect("the home is writable");
+        path
+    }
+
+    /// Takes the permission to write away from the directory and everything in it, or gives it back.
+    pub fn set_writable(&self, writable: bool) {
+        let (file, directory) = if writable { (0o600, 0o700) } else { (0o400, 0o500) };
+        for entry in fs::read_dir(self.path()).expect("the home is readable") {
+            let path = entry.expect("the home is readable").path();
+            fs::set_permissions(path, fs::Permissions::from_mode(file)).expect("the home is the test's own");
+        }
+        fs::set_permissions(self.path(), fs::Permissions::from_mode(directory))
+            .expect("the home is the test's own");
+    }
+}
+
+impl Default for Home {
+    fn default() -> Home {
+        Home::new()
+    }
+}

@@ -1,0 +1,184 @@
+//! Running programs.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::{env, thread};
+
+use crate::Home;
+
+/// The time that the clock shows unless a test says otherwise; the `!` stops it.
+pub const NOW: &str = "20260101T000000!";
+
+/// A program about to run, in an environment that depends on nobody's settings.
+#[derive(Debug)]
+pub struct Run {
+    command: Command,
+    /// Where `--faked-system-time` is an option: what it says.
+    now: Option<String>,
+    arguments: Vec<std::ffi::OsString>,
+    stdin: Vec<u8>,
+}
+
+impl Run {
+    /// The real gpg in `home`. It starts no agent.
+    pub fn gpg(home: &Home) -> Run {
+        Run::gpg_in(home.path())
+    }
+
+    /// The real gpg in a home that is only read, such as a [`Reference`](crate::Reference)'s.
+    pub fn gpg_in(home: &Path) -> Run {
+        Run::of(Path::new("gpg"), home).arg("--no-autostart").front(home)
+    }
+
+    /// `gpg-keyhoard` in `home`.
+    pub fn gpg_keyhoard(home: &Home) -> Run {
+        Run::gpg_keyhoard_in(home.path())
+    }
+
+    /// `gpg-keyhoard` in a home that is only read, such as a [`Reference`](crate::Reference)'s.
+    pub fn gpg_keyhoard_in(home: &Path) -> Run {
+        Run::of(&program("gpg-keyhoard"), home).front(home)
+    }
+
+    /// `keyhoard` on the database that `gpg-keyhoard` keeps in `home`.
+    pub fn keyhoard(home: &Home) -> Run {
+        let database = home.database();
+        Run::of(&program("keyhoard"), home.path()).env("KEYHOARD_DB", database)
+    }
+
+    /// `keyhoard-lab`, the generator of keyrings and the benchmark.
+    pub fn lab(home: &Home) -> Run {
+        Run::of(&program("keyhoard-lab"), home.path())
+    }
+
+    fn of(program: &Path, home: &Path) -> Run {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .envs(["PATH", "TMPDIR"].iter().filter_map(|name| Some((name, env::var_os(name)?))));
+        command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC").env("HOME", home);
+        Run { command, now: None, arguments: Vec::new(), stdin: Vec::new() }
+    }
+
+    /// Adds what both gpg and `gpg-keyhoard` are told.
+    fn front(mut self, home: &Path) -> Run {
+        self.now = Some(NOW.to_owned());
+        self.arg("--homedir").arg(home).arg("--batch")
+    }
+
+    /// Sets the clock, in the notation of `--faked-system-time`.
+    pub fn at(mut self, now: &str) -> Run {
+        self.now = Some(now.to_owned());
+        self
+    }
+
+    /// Adds an argument.
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Run {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Run {
+        self.arguments.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets an environment variable.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Run {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Gives bytes on stdin; without this it is empty.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Run {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Runs the program to its end.
+    pub fn done(self) -> Done {
+        let bytes = self.stdin.clone();
+        let mut child = self.spawn_with(Stdio::piped());
+        let mut stdin = child.stdin.take().expect("stdin is a pipe");
+        // A program may close stdin before it has read everything.
+        let writer = thread::spawn(move || drop(stdin.write_all(&bytes)));
+        let output = child.wait_with_output().expect("a child can be waited for");
+        writer.join().expect("writing to a pipe does not panic");
+        Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
+    }
+
+    /// Runs the program to its end and asserts that it exits with 0.
+    #[track_caller]
+    pub fn succeed(self) -> Done {
+        let what = format!("{:?} {:?}", self.command.get_program(), self.arguments);
+        let done = self.done();
+        assert_eq!(done.code, Some(0), "{what} said\n{}", String::from_utf8_lossy(&done.stderr));
+        done
+    }
+
+    /// Starts the program with nothing on stdin and does not wait for it.
+    pub fn spawn(self) -> Child {
+        self.spawn_with(Stdio::null())
+    }
+
+    /// Starts the program with a file on stdin and does not wait for it.
+    pub fn spawn_reading(self, file: File) -> Child {
+        self.spawn_with(Stdio::from(file))
+    }
+
+    fn spawn_with(mut self, stdin: Stdio) -> Child {
+        if let Some(now) = &self.now {
+            self.command.arg("--faked-system-time").arg(now);
+        }
+        self.command.args(&self.arguments);
+        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        match self.command.spawn() {
+            Ok(child) => child,
+            Err(error) => panic!("{:?}: {error} (make programs)", self.command.get_program()),
+        }
+    }
+}
+
+/// What a program has left behind.
+#[derive(Debug)]
+pub struct Done {
+    /// What it wrote to stdout.
+    pub stdout: Vec<u8>,
+    /// What it wrote to stderr.
+    pub stderr: Vec<u8>,
+    /// Its exit code, `None` if a signal ended it.
+    pub code: Option<i32>,
+}
+
+impl Done {
+    /// Returns stdout as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// Returns stderr as text.
+    pub fn errors(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// Returns the lines of a `--status-fd 2` among what was written to stderr.
+    pub fn status_lines(&self) -> String {
+        let text = self.errors();
+        text.split_inclusive('\n').filter(|line| line.starts_with("[GNUPG:] ")).collect()
+    }
+}
+
+/// Returns the directory into which cargo has put the programs of this profile.
+pub(crate) fn build_directory() -> PathBuf {
+    let test = env::current_exe().expect("a running program has a file");
+    let directory = test.ancestors().nth(2).expect("cargo puts tests into PROFILE/deps");
+    directory.to_owned()
+}
+
+fn program(name: &str) -> PathBuf {
+    build_directory().join(name)
+}
