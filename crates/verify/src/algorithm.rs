@@ -31,6 +31,16 @@ impl PublicKeyAlgorithm {
     pub const ED25519: Self = Self(27);
     /// Ed448 (RFC 9580).
     pub const ED448: Self = Self(28);
+
+    /// Says whether it is one of RSA's three numbers.
+    pub fn is_rsa(self) -> bool {
+        matches!(self, Self::RSA | Self::RSA_ENCRYPT | Self::RSA_SIGN)
+    }
+
+    /// Says whether a key of this algorithm can have made a signature of that one.
+    pub fn verifies(self, signature: Self) -> bool {
+        self == signature || (self.is_rsa() && signature.is_rsa())
+    }
 }
 
 /// A hash algorithm number (RFC 9580, 9.5).

@@ -85,8 +85,14 @@ fn verify_in_turn(checks: &[Check<'_>], indices: &[usize]) -> Vec<Verdict> {
             issuer = fast::Issuer::new(check.issuer, check.hash);
             last = this;
         }
-        let good = issuer.as_ref().and_then(|issuer| issuer.says_good(&check.digest, check.signature));
-        verdicts.push(if good == Some(true) { Verdict::Good } else { reference::verify(check) });
+        let says_good = |issuer: &fast::Issuer| issuer.says_good(&check.digest, check.signature);
+        verdicts.push(if !check.issuer.algorithm.verifies(check.signature.algorithm) {
+            Verdict::Bad
+        } else if issuer.as_ref().and_then(says_good) == Some(true) {
+            Verdict::Good
+        } else {
+            reference::verify(check)
+        });
     }
     verdicts
 }

@@ -28,9 +28,7 @@ impl Issuer {
     pub(crate) fn new(key: PublicKey<'_>, hash: HashAlgorithm) -> Option<Self> {
         let fields = Fields(key.material);
         match key.algorithm {
-            PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT | PublicKeyAlgorithm::RSA_SIGN => {
-                Self::rsa(fields, hash)
-            }
+            algorithm if algorithm.is_rsa() => Self::rsa(fields, hash),
             PublicKeyAlgorithm::ECDSA => Self::ecdsa(fields, hash),
             PublicKeyAlgorithm::EDDSA_LEGACY => Self::ed25519_legacy(fields),
             PublicKeyAlgorithm::ED25519 => Self::ed25519(fields),

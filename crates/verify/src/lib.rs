@@ -13,6 +13,8 @@ pub mod hash;
 pub mod limits;
 pub mod policy;
 
+#[cfg(test)]
+mod agreement;
 mod check;
 mod fast;
 mod mpi;

@@ -53,7 +53,7 @@ const DSA_SUBGROUP_BITS: [usize; 3] = [160, 224, 256];
 fn public_key(key: PublicKey<'_>) -> Option<mpi::PublicKey> {
     let mut fields = Fields(key.material);
     match key.algorithm {
-        PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT | PublicKeyAlgorithm::RSA_SIGN => {
+        algorithm if algorithm.is_rsa() => {
             let (n, e) = (fields.mpi()?, fields.mpi()?);
             let fits =
                 bits(n) <= MAX_RSA_BITS && (bits(n) <= MAX_RSA_BITS_WITH_LONG_EXPONENT || bits(e) <= 64);
@@ -93,9 +93,7 @@ fn known_curve(oid: &[u8]) -> Option<Curve> {
 fn signature(signature: SignatureValue<'_>) -> Option<mpi::Signature> {
     let mut fields = Fields(signature.material);
     match signature.algorithm {
-        PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT | PublicKeyAlgorithm::RSA_SIGN => {
-            Some(mpi::Signature::RSA { s: MPI::new(fields.mpi()?) })
-        }
+        algorithm if algorithm.is_rsa() => Some(mpi::Signature::RSA { s: MPI::new(fields.mpi()?) }),
         PublicKeyAlgorithm::DSA => {
             Some(mpi::Signature::DSA { r: MPI::new(fields.mpi()?), s: MPI::new(fields.mpi()?) })
         }

@@ -1,0 +1,305 @@
+//! Differential tests: aws-lc against sequoia-openpgp, on good and on damaged signatures.
+
+use crate::{
+    Check, HashAlgorithm, PublicKey, PublicKeyAlgorithm, SignatureValue, Verdict, fast, hash::Digest,
+    hash::Hasher, reference, verify,
+};
+use sequoia_openpgp::crypto::Signer;
+use sequoia_openpgp::packet::Key;
+use sequoia_openpgp::packet::key::{Key4, SecretParts, UnspecifiedRole};
+use sequoia_openpgp::serialize::MarshalInto;
+use sequoia_openpgp::types::Curve;
+
+/// A signature made by sequoia-openpgp, in the pieces that a check takes.
+#[derive(Clone)]
+struct Made {
+    algorithm: PublicKeyAlgorithm,
+    key: Vec<u8>,
+    hash: HashAlgorithm,
+    digest: Digest,
+    signature: Vec<u8>,
+}
+
+impl Made {
+    fn check(&self) -> Check<'_> {
+        Check {
+            issuer: PublicKey { algorithm: self.algorithm, material: &self.key },
+            hash: self.hash,
+            digest: self.digest,
+            signature: SignatureValue { algorithm: self.algorithm, material: &self.signature },
+        }
+    }
+
+    /// What aws-lc says; `None` where it does not know or cannot read the pieces.
+    fn fast(&self) -> Option<bool> {
+        let check = self.check();
+        fast::Issuer::new(check.issuer, check.hash)?.says_good(&check.digest, check.signature)
+    }
+
+    /// Returns the verdict of the whole, after making sure that it is the reference's.
+    fn verdict(&self, what: &str) -> Verdict {
+        let reference = reference::verify(&self.check());
+        if self.fast() == Some(true) {
+            assert_eq!(reference, Verdict::Good, "aws-lc is alone in calling this good: {what}");
+        }
+        let verdict = verify(&[self.check()])[0];
+        assert_eq!(verdict, reference, "{what}");
+        verdict
+    }
+
+    fn name(&self) -> String {
+        format!("{:?} {:?}", self.algorithm, self.hash)
+    }
+}
+
+fn digest(hash: HashAlgorithm, message: &[u8]) -> Digest {
+    let mut hasher = Hasher::new(hash).expect("a known hash");
+    hasher.update(message);
+    hasher.finish().expect("no collision")
+}
+
+fn sign(key: Key4<SecretParts, UnspecifiedRole>, hash: HashAlgorithm) -> Made {
+    let key = Key::from(key);
+    let digest = digest(hash, b"message");
+    let mut pair = key.clone().into_keypair().expect("a key that is not encrypted");
+    let signature = pair.sign(hash.0.into(), digest.as_bytes()).expect("a signature");
+    Made {
+        algorithm: PublicKeyAlgorithm(key.pk_algo().into()),
+        key: key.mpis().to_vec().expect("public key material"),
+        hash,
+        digest,
+        signature: signature.to_vec().expect("signature material"),
+    }
+}
+
+fn rsa(bits: usize, hash: HashAlgorithm) -> Made {
+    sign(Key4::generate_rsa(bits).expect("an RSA key"), hash)
+}
+
+fn ecc(curve: Curve, hash: HashAlgorithm) -> Made {
+    sign(Key4::generate_ecc(true, curve).expect("an elliptic key"), hash)
+}
+
+/// What aws-lc knows.
+fn of_the_fast_kinds() -> Vec<Made> {
+    vec![
+        rsa(2048, HashAlgorithm::SHA256),
+        rsa(2048, HashAlgorithm::SHA1),
+        rsa(2048, HashAlgorithm::SHA384),
+        rsa(3072, HashAlgorithm::SHA512),
+        ecc(Curve::NistP256, HashAlgorithm::SHA256),
+        ecc(Curve::NistP256, HashAlgorithm::SHA512),
+        ecc(Curve::NistP384, HashAlgorithm::SHA384),
+        ecc(Curve::NistP384, HashAlgorithm::SHA256),
+        ecc(Curve::NistP521, HashAlgorithm::SHA512),
+        ecc(Curve::NistP521, HashAlgorithm::SHA256),
+        ecc(Curve::Ed25519, HashAlgorithm::SHA512),
+        ecc(Curve::Ed25519, HashAlgorithm::SHA256),
+        sign(Key4::generate_ed25519().expect("an Ed25519 key"), HashAlgorithm::SHA256),
+    ]
+}
+
+/// What only the reference knows.
+fn of_the_other_kinds() -> Vec<Made> {
+    vec![
+        rsa(1024, HashAlgorithm::SHA384),
+        rsa(2048, HashAlgorithm::SHA224),
+        rsa(2048, HashAlgorithm::MD5),
+        rsa(2048, HashAlgorithm::RIPEMD160),
+        ecc(Curve::NistP256, HashAlgorithm::SHA1),
+        ecc(Curve::NistP384, HashAlgorithm::SHA224),
+        ecc(Curve::BrainpoolP256, HashAlgorithm::SHA256),
+        ecc(Curve::BrainpoolP512, HashAlgorithm::SHA512),
+        sign(Key4::generate_dsa(2048).expect("a DSA key"), HashAlgorithm::SHA256),
+        sign(Key4::generate_ed448().expect("an Ed448 key"), HashAlgorithm::SHA512),
+        rsa_from(include_str!("testdata/rsa-8448.hex")),
+        rsa_from(include_str!("testdata/rsa-2048-long-exponent.hex")),
+    ]
+}
+
+/// Reads public key material and signature material over SHA2-256 of "message", made with OpenSSL.
+fn rsa_from(hex: &str) -> Made {
+    let mut lines = hex.lines().map(|line| {
+        let octets = line.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).expect("hex digits"));
+        octets.map(|pair| u8::from_str_radix(pair, 16).expect("hex digits")).collect::<Vec<u8>>()
+    });
+    Made {
+        algorithm: PublicKeyAlgorithm::RSA,
+        key: lines.next().expect("a key"),
+        hash: HashAlgorithm::SHA256,
+        digest: digest(HashAlgorithm::SHA256, b"message"),
+        signature: lines.next().expect("a signature"),
+    }
+}
+
+#[test]
+fn good_signatures_of_the_usual_kinds_need_no_second_opinion() {
+    for made in of_the_fast_kinds() {
+        assert_eq!(made.fast(), Some(true), "{}", made.name());
+        assert_eq!(made.verdict(&made.name()), Verdict::Good);
+    }
+}
+
+#[test]
+fn the_reference_verifies_what_aws_lc_does_not_know() {
+    for made in of_the_other_kinds() {
+        assert_ne!(made.fast(), Some(true), "{}", made.name());
+        assert_eq!(made.verdict(&made.name()), Verdict::Good, "{}", made.name());
+    }
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_the_digest_or_the_signature_is_seen_by_both() {
+    for made in of_the_fast_kinds().into_iter().chain(of_the_other_kinds()) {
+        let mut other = made.clone();
+        other.digest = digest(made.hash, b"another message");
+        assert_eq!(other.verdict("another digest"), Verdict::Bad);
+        for position in (0..made.signature.len()).step_by(7) {
+            let mut damaged = made.clone();
+            damaged.signature[position] ^= 1 << (position % 8);
+            let what = format!("{} with octet {position} of the signature damaged", made.name());
+            let harmless = damaged.signature_numbers() == made.signature_numbers();
+            let expected = if harmless { Verdict::Good } else { Verdict::Bad };
+            assert_eq!(damaged.verdict(&what), expected, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_the_key_is_seen_by_both() {
+    for made in of_the_fast_kinds().into_iter().chain(of_the_other_kinds()) {
+        for position in (0..made.key.len()).step_by(made.key.len() / 24) {
+            let mut damaged = made.clone();
+            damaged.key[position] ^= 1 << (position % 8);
+            let what = format!("{} with octet {position} of the key damaged", made.name());
+            damaged.verdict(&what);
+        }
+    }
+}
+
+#[test]
+fn material_cut_short_is_never_good() {
+    for made in of_the_fast_kinds().into_iter().chain(of_the_other_kinds()) {
+        for length in [0, 1, 2, 3, 31, made.signature.len() - 1] {
+            let mut cut = made.clone();
+            cut.signature.truncate(length);
+            assert_eq!(cut.verdict("a signature cut short"), Verdict::Bad);
+        }
+        for length in [0, 1, 2, 3, 31, made.key.len() - 1] {
+            let mut cut = made.clone();
+            cut.key.truncate(length);
+            assert_eq!(cut.verdict("a key cut short"), Verdict::Unsupported);
+        }
+    }
+}
+
+impl Made {
+    fn is_made_of_numbers(&self) -> bool {
+        !matches!(self.algorithm, PublicKeyAlgorithm::ED25519 | PublicKeyAlgorithm::ED448)
+    }
+
+    fn signature_numbers(&self) -> Vec<&[u8]> {
+        if !self.is_made_of_numbers() {
+            return vec![&self.signature];
+        }
+        let mut fields = crate::mpi::Fields(&self.signature);
+        std::iter::from_fn(|| fields.mpi()).collect()
+    }
+
+    fn with_numbers(&self, numbers: &[Vec<u8>]) -> Self {
+        let mut made = self.clone();
+        made.signature.clear();
+        for number in numbers {
+            made.signature.extend((number.len() as u16 * 8).to_be_bytes());
+            made.signature.extend(number);
+        }
+        made
+    }
+}
+
+#[test]
+fn a_number_written_with_zeros_in_front_is_the_same_number() {
+    for made in of_the_fast_kinds().into_iter().chain(of_the_other_kinds()) {
+        if made.is_made_of_numbers() {
+            let numbers = made.signature_numbers();
+            let zeros = numbers.iter().map(|number| [&[0, 0, 0][..], number].concat()).collect::<Vec<_>>();
+            let what = format!("{} with zeros in front", made.name());
+            assert_eq!(made.with_numbers(&zeros).verdict(&what), Verdict::Good, "{what}");
+        }
+    }
+}
+
+#[test]
+fn what_follows_the_numbers_does_not_count() {
+    for mut made in of_the_fast_kinds().into_iter().chain(of_the_other_kinds()) {
+        made.signature.extend(b"more");
+        assert_eq!(made.verdict(&made.name()), Verdict::Good);
+    }
+}
+
+#[test]
+fn a_zero_is_no_signature() {
+    for made in of_the_fast_kinds().into_iter().chain(of_the_other_kinds()) {
+        let count = made.signature_numbers().len();
+        let zeros = made.with_numbers(&vec![vec![]; count]);
+        assert_eq!(zeros.verdict(&format!("{} of zeros", made.name())), Verdict::Bad);
+    }
+}
+
+/// 2^252 + 27742317777372353535851937790883648493, the order of Ed25519's group, little-endian.
+const ED25519_ORDER: [u8; 32] = [
+    0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
+];
+
+#[test]
+fn an_ed25519_s_that_is_not_reduced_is_refused_by_both() {
+    let mut made = sign(Key4::generate_ed25519().expect("an Ed25519 key"), HashAlgorithm::SHA256);
+    let mut carry = 0;
+    for (octet, order) in made.signature[32..].iter_mut().zip(ED25519_ORDER) {
+        let sum = u16::from(*octet) + u16::from(order) + carry;
+        *octet = sum as u8;
+        carry = sum >> 8;
+    }
+    assert_eq!(carry, 0);
+    assert_eq!(made.verdict("S + order"), Verdict::Bad);
+}
+
+#[test]
+fn an_algorithm_nobody_knows_is_unsupported() {
+    let mut made = rsa(2048, HashAlgorithm::SHA256);
+    for algorithm in [PublicKeyAlgorithm::ELGAMAL, PublicKeyAlgorithm::ELGAMAL_BOTH, PublicKeyAlgorithm(99)] {
+        made.algorithm = algorithm;
+        assert_eq!(made.verdict("a key of an unknown kind"), Verdict::Unsupported);
+    }
+    let mut curve = ecc(Curve::NistP256, HashAlgorithm::SHA256);
+    curve.key[3] ^= 1;
+    assert_eq!(curve.verdict("an unknown curve"), Verdict::Unsupported);
+}
+
+#[test]
+fn a_signature_of_another_algorithm_than_the_key_is_bad() {
+    let made = rsa(2048, HashAlgorithm::SHA256);
+    let mut check = made.check();
+    check.signature.algorithm = PublicKeyAlgorithm::EDDSA_LEGACY;
+    assert_eq!(verify(&[check]), [Verdict::Bad]);
+    check.signature.algorithm = PublicKeyAlgorithm::RSA_SIGN;
+    assert_eq!(verify(&[check]), [Verdict::Good], "RSA has three numbers");
+}
+
+#[test]
+fn a_batch_is_answered_in_its_order() {
+    let made = of_the_fast_kinds();
+    let mut bad = made.clone();
+    bad.iter_mut().for_each(|made| made.digest = digest(made.hash, b"another message"));
+    let checks: Vec<Check<'_>> = (0..20)
+        .flat_map(|_| made.iter().zip(&bad))
+        .flat_map(|(good, bad)| [good.check(), bad.check()])
+        .collect();
+    let verdicts = verify(&checks);
+    assert_eq!(verdicts.len(), checks.len());
+    for pair in verdicts.chunks(2) {
+        assert_eq!(pair, [Verdict::Good, Verdict::Bad]);
+    }
+    assert_eq!(verify(&[]), []);
+}
