@@ -18,6 +18,9 @@ pub enum Error {
     /// Neither an option nor the environment says where the database is.
     #[error("no place for the database: HOME is not set; name one with --db or KEYHOARD_DB")]
     NoHome,
+    /// What an export was written to takes no more.
+    #[error("writing: {0}")]
+    Output(#[source] std::io::Error),
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {

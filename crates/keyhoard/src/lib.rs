@@ -1,10 +1,15 @@
 //! Keyhoard, the library: what a command does, as one function each.
 //!
 //! - [`database`]: where the database is, and opening it.
+//! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`import`]: from a stream of bytes to rows.
 
 pub mod database;
+pub mod export;
+pub mod output_file;
 
 mod error;
 
+pub use cert;
 pub use error::{Error, Result};
+pub use store;
