@@ -1,0 +1,42 @@
+//! Chance that can be repeated.
+
+use aws_lc_rs::digest::{SHA256, digest};
+
+/// A few random numbers that follow from a seed, a certificate's number and what they are for.
+#[derive(Debug)]
+pub(super) struct Dice {
+    state: [u8; 32],
+}
+
+impl Dice {
+    pub(super) fn new(seed: u64, number: u64, purpose: &str) -> Dice {
+        let mut bytes = Vec::with_capacity(16 + purpose.len());
+        bytes.extend_from_slice(&seed.to_be_bytes());
+        bytes.extend_from_slice(&number.to_be_bytes());
+        bytes.extend_from_slice(purpose.as_bytes());
+        Dice { state: hash(&bytes) }
+    }
+
+    /// Returns 32 random bytes.
+    pub(super) fn bytes(&mut self) -> [u8; 32] {
+        let thrown = self.state;
+        self.state = hash(&thrown);
+        thrown
+    }
+
+    /// Returns a number below `bound`, which is not 0.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        let bytes = self.bytes();
+        let (first, _) = bytes.split_first_chunk().expect("32 bytes begin with 8");
+        u64::from_be_bytes(*first) % bound
+    }
+
+    /// Returns one of `choices`, which are not empty.
+    pub(super) fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
+
+fn hash(bytes: &[u8]) -> [u8; 32] {
+    digest(&SHA256, bytes).as_ref().try_into().expect("SHA-256 has 32 bytes")
+}

@@ -1,0 +1,104 @@
+//! `keyhoard-lab`: makes keyrings, measures programs.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand, ValueEnum};
+use lab::made::{Flood, FloodIssuer, Recipe};
+use lab::measure;
+
+/// Experiments against other OpenPGP programs, and the keyrings they need.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// Makes a keyring of valid Ed25519 certificates, the same for the same seed
+    MakeKeyring {
+        /// How many certificates
+        certificates: u64,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The file to write; stdout without this
+        #[arg(long)]
+        output: Option<PathBuf>,
+    },
+    /// Makes one certificate with very many signatures on its user ID
+    MakeFlood {
+        /// How many signatures
+        signatures: u64,
+        /// Who they say they are by
+        #[arg(long, value_enum, default_value_t = By::Unknown)]
+        by: By,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The file to write; stdout without this
+        #[arg(long)]
+        output: Option<PathBuf>,
+    },
+    /// Runs a program and writes its time and peak memory as JSON to a file
+    Measure {
+        /// The file to write
+        #[arg(long)]
+        output: PathBuf,
+        /// The program and its arguments
+        #[arg(trailing_var_arg = true, required = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum By {
+    /// A different key for each, none of which exists
+    Unknown,
+    /// The certificate itself
+    Itself,
+}
+
+fn main() -> Result<ExitCode> {
+    match Arguments::parse().experiment {
+        Experiment::MakeKeyring { certificates, seed, output } => {
+            to_file(output.as_deref(), |file| Recipe { certificates, seed }.write(file))
+        }
+        Experiment::MakeFlood { signatures, by, seed, output } => {
+            let issuer = match by {
+                By::Unknown => FloodIssuer::Unknown,
+                By::Itself => FloodIssuer::Itself,
+            };
+            to_file(output.as_deref(), |file| Flood { signatures, issuer, seed }.write(file))
+        }
+        Experiment::Measure { output, command } => measure_to(&output, &command),
+    }
+}
+
+fn to_file(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut BufWriter<Box<dyn Write>>) -> io::Result<()>,
+) -> Result<ExitCode> {
+    let (file, name): (Box<dyn Write>, _) = match path {
+        Some(path) => {
+            let file = File::create(path).with_context(|| path.display().to_string())?;
+            (Box::new(file), path.display().to_string())
+        }
+        None => (Box::new(io::stdout()), "stdout".to_owned()),
+    };
+    write(&mut BufWriter::with_capacity(1 << 16, file)).context(name)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a program with this one's stdin, stdout and stderr, and exits as it did.
+fn measure_to(output: &Path, command: &[OsString]) -> Result<ExitCode> {
+    let (program, arguments) = command.split_first().context("no program given")?;
+    let cost = measure::run(Command::new(program).args(arguments))
+        .with_context(|| program.to_string_lossy().into_owned())?;
+    std::fs::write(output, serde_json::to_vec(&cost)?).with_context(|| output.display().to_string())?;
+    Ok(cost.code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+}

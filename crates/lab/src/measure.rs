@@ -1,0 +1,101 @@
+//! What one run of a program costs.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// What one run of a program has cost.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Cost {
+    /// Seconds from just before the program was started until its end was known.
+    pub wall: f64,
+    /// Seconds of processor time, the program's own and the system's for it, over all threads.
+    pub processor: f64,
+    /// The most memory that was resident at one time, in bytes. Never less than what the measuring process has
+    /// used itself (Linux counts the moment between `vfork` and `exec`): measure from a small process.
+    pub peak_memory: u64,
+    /// The exit code, `None` if a signal ended the program.
+    pub code: Option<i32>,
+}
+
+/// Runs a program to its end. Nothing reads its output: redirect what it may write much of.
+///
+/// # Errors
+///
+/// If it cannot be started.
+pub fn run(command: &mut Command) -> io::Result<Cost> {
+    let start = Instant::now();
+    let child = command.spawn()?;
+    wait(child, start)
+}
+
+/// Waits for a child that was started at `start`, and returns what it has cost.
+///
+/// # Errors
+///
+/// Those of `wait4(2)`.
+#[allow(unsafe_code, reason = "the standard library has no way to a child's resource usage")]
+pub fn wait(child: Child, start: Instant) -> io::Result<Cost> {
+    let process = child.id() as libc::pid_t;
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    loop {
+        // SAFETY: both pointers are to live values of the types that wait4 writes. `child` has not been waited
+        // for, so that the process ID is still its own.
+        if unsafe { libc::wait4(process, &mut status, 0, usage.as_mut_ptr()) } == process {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let wall = start.elapsed().as_secs_f64();
+    // SAFETY: all bits zero are a valid rusage, and wait4 has filled it.
+    let usage = unsafe { usage.assume_init() };
+    Ok(Cost {
+        wall,
+        processor: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        // In KiB, on Linux.
+        peak_memory: usage.ru_maxrss as u64 * 1024,
+        code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+    })
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    (Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)).as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Cost {
+        run(Command::new("sh").args(["-c", script])).unwrap()
+    }
+
+    #[test]
+    fn the_exit_code_is_the_programs() {
+        assert_eq!(shell("exit 7").code, Some(7));
+    }
+
+    #[test]
+    fn a_program_ended_by_a_signal_has_no_exit_code() {
+        assert_eq!(shell("kill -9 $$").code, None);
+    }
+
+    #[test]
+    fn waiting_costs_wall_time_but_no_processor_time() {
+        let cost = shell("sleep 0.2");
+        assert!(cost.wall >= 0.2 && cost.processor < 0.1, "{cost:?}");
+    }
+
+    #[test]
+    fn the_peak_counts_memory_that_was_given_back() {
+        let cost = shell("x=$(head -c 50000000 /dev/zero | tr '\\0' x); x=; :");
+        assert!(cost.peak_memory > 50_000_000, "{cost:?}");
+    }
+}
