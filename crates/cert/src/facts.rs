@@ -262,3 +262,10 @@ impl Facts {
         })
     }
 }
+
+impl SignatureFacts {
+    /// Says whether the signature has ended: in the very second of its end, unlike a key.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|end| end <= now)
+    }
+}

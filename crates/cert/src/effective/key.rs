@@ -1,0 +1,109 @@
+//! The primary key and the subkeys.
+
+use super::usage::{Usage, is_usable};
+use super::user_id::Users;
+use super::{Judge, KeyState, Revocation, key_end, newest};
+use crate::facts::{Component, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
+use crate::identity::Timestamp;
+
+/// What the primary key means.
+pub(super) struct Primary {
+    pub(super) state: KeyState,
+    /// Each designated revoker once, in the order of the signatures.
+    pub(super) revokers: Vec<Revoker>,
+}
+
+/// Evaluates the primary key: a direct-key signature goes before those of the user IDs and attributes, for usage and
+/// for expiry separately.
+pub(super) fn primary(facts: &Facts, users: &Users<'_>, judge: &Judge<'_>) -> Primary {
+    let component = &facts.components[0];
+    let key = judge.primary;
+    let direct = || judge.own(component).filter(|(_, signature)| signature.kind == SignatureType::DIRECT_KEY);
+    let binding = newest(direct().filter(|(_, signature)| !judge.has_expired(signature)));
+    let revokers = revokers(direct().map(|(_, signature)| signature));
+
+    let named = |usage: &Usage| !usage.is_unset();
+    let usage = binding
+        .map(|(_, signature)| flags(signature))
+        .filter(named)
+        .or_else(|| latest(&users.bindings, |signature| Some(flags(signature)).filter(named)))
+        .unwrap_or_default();
+    let expires = binding
+        .and_then(|(_, signature)| key_end(key.created, signature))
+        .or_else(|| latest(&users.bindings, |signature| key_end(key.created, signature)));
+
+    let state = KeyState {
+        valid: binding.is_some() || users.any_signed,
+        revoked: primary_revocation(component, !revokers.is_empty(), judge),
+        expires,
+        expired: judge.has_ended(expires),
+        usage: usage.under(key.algorithm) | Usage::CERTIFY,
+        binding: binding.map(|(index, _)| index),
+    };
+    Primary { state, revokers }
+}
+
+/// Evaluates a subkey: the newest binding that has not expired counts, and any revocation, however old.
+pub(super) fn subkey(
+    key: &KeyFacts,
+    component: &Component,
+    primary: &KeyState,
+    judge: &Judge<'_>,
+) -> KeyState {
+    let of_kind = |kind| {
+        judge.own(component).filter(move |(_, signature): &(_, &SignatureFacts)| signature.kind == kind)
+    };
+    let bindings =
+        of_kind(SignatureType::SUBKEY_BINDING).filter(|(_, signature)| !judge.has_expired(signature));
+    let revocation = of_kind(SignatureType::SUBKEY_REVOCATION).last();
+    let revoked = revocation.map(|(_, signature)| Revocation { date: signature.created, designated: false });
+
+    let mut state = KeyState { revoked: revoked.or(primary.revoked), ..KeyState::default() };
+    if let Some((index, signature)) = newest(bindings) {
+        state.valid = is_usable(key.algorithm) && primary.valid;
+        state.usage = flags(signature).under(key.algorithm);
+        state.expires = key_end(key.created, signature);
+        state.expired = judge.has_ended(state.expires);
+        state.binding = Some(index);
+    }
+    state.expired |= primary.expired;
+    state
+}
+
+fn flags(signature: &SignatureFacts) -> Usage {
+    Usage::from_flags(signature.own.as_ref().and_then(|own| own.key_flags))
+}
+
+/// Returns what the newest of the signatures says that says anything; the first one of the same second.
+fn latest<T>(signatures: &[&SignatureFacts], say: impl Fn(&SignatureFacts) -> Option<T>) -> Option<T> {
+    let mut best: Option<(Timestamp, T)> = None;
+    for signature in signatures {
+        if best.as_ref().is_none_or(|(date, _)| signature.created > *date) {
+            best = say(signature).map(|value| (signature.created, value)).or(best);
+        }
+    }
+    best.map(|(_, value)| value)
+}
+
+fn revokers<'c>(direct: impl Iterator<Item = &'c SignatureFacts>) -> Vec<Revoker> {
+    let mut revokers: Vec<Revoker> = Vec::new();
+    for revoker in direct.filter_map(|signature| signature.own.as_ref()).flat_map(|own| &own.revokers) {
+        if !revokers.contains(revoker) {
+            revokers.push(*revoker);
+        }
+    }
+    revokers
+}
+
+/// The key's own revocation, the last one in the order of the bytes, else one by a designated revoker. Nothing takes a
+/// revocation of a key back.
+fn primary_revocation(component: &Component, has_revokers: bool, judge: &Judge<'_>) -> Option<Revocation> {
+    let own =
+        judge.own(component).filter(|(_, signature)| signature.kind == SignatureType::KEY_REVOCATION).last();
+    if let Some((_, signature)) = own {
+        return Some(Revocation { date: signature.created, designated: false });
+    }
+    let first = judge.moment.designated_revocations.first().filter(|_| has_revokers)?;
+    let signature = component.signatures.get(*first)?;
+    Some(Revocation { date: signature.created, designated: true })
+}

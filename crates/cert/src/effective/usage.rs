@@ -1,0 +1,105 @@
+//! What a key may be used for.
+
+use std::ops::{BitOr, BitOrAssign};
+use verify::PublicKeyAlgorithm as Algorithm;
+
+/// A set of uses, read from key flags (RFC 9580, 5.2.3.29) or from what the algorithm can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage(u8);
+
+impl Usage {
+    /// Certifies keys and user IDs.
+    pub const CERTIFY: Self = Self(1);
+    /// Signs data.
+    pub const SIGN: Self = Self(2);
+    /// Encrypts, in transit or at rest.
+    pub const ENCRYPT: Self = Self(4);
+    /// Authenticates.
+    pub const AUTHENTICATE: Self = Self(8);
+    /// Something the key flags say that is none of the above.
+    pub const OTHER: Self = Self(16);
+    /// Key flags were given, and name no use: not the same as no key flags.
+    pub const NONE: Self = Self(32);
+
+    /// Says whether all of `uses` are in the set.
+    pub fn contains(self, uses: Self) -> bool {
+        self.0 & uses.0 == uses.0
+    }
+
+    /// Reads key flags; the empty set stands for a missing subpacket.
+    pub(super) fn from_flags(flags: Option<[u8; 2]>) -> Self {
+        let Some([flags, _]) = flags else { return Self::default() };
+        let named = [
+            (0x01, Self::CERTIFY),
+            (0x02, Self::SIGN),
+            (0x0c, Self::ENCRYPT),
+            (0x20, Self::AUTHENTICATE),
+            (0xd0, Self::OTHER),
+        ];
+        let usage = named
+            .into_iter()
+            .filter(|(bits, _)| flags & bits != 0)
+            .fold(Self::default(), |set, (_, usage)| set | usage);
+        if usage == Self::default() { Self::NONE } else { usage }
+    }
+
+    /// Returns what an algorithm can do; nothing for one that is not known.
+    pub(super) fn of_algorithm(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::RSA => Self::CERTIFY | Self::SIGN | Self::ENCRYPT | Self::AUTHENTICATE,
+            Algorithm::RSA_ENCRYPT
+            | Algorithm::ECDH
+            | Algorithm::ELGAMAL
+            | Algorithm::X25519
+            | Algorithm::X448 => Self::ENCRYPT,
+            Algorithm::RSA_SIGN => Self::CERTIFY | Self::SIGN,
+            Algorithm::DSA
+            | Algorithm::ECDSA
+            | Algorithm::EDDSA_LEGACY
+            | Algorithm::ED25519
+            | Algorithm::ED448 => Self::CERTIFY | Self::SIGN | Self::AUTHENTICATE,
+            _ => Self::default(),
+        }
+    }
+
+    /// Returns what is left of key flags under an algorithm: without flags all it can do, with flags no more than it
+    /// can do, and the flags alone where nobody knows what it can do.
+    pub(super) fn under(self, algorithm: Algorithm) -> Self {
+        let possible = Self::of_algorithm(algorithm);
+        match (self, possible) {
+            (Self(0), possible) => possible,
+            (flags, Self(0)) => flags,
+            (flags, possible) => Self(flags.0 & possible.0),
+        }
+    }
+
+    /// Says whether the set says nothing.
+    pub(super) fn is_unset(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// Says whether keys of an algorithm can be used at all; a subkey of any other is never valid.
+pub(super) fn is_usable(algorithm: Algorithm) -> bool {
+    algorithm != Algorithm::ELGAMAL_BOTH && !Usage::of_algorithm(algorithm).is_unset()
+}
+
+/// Says whether a primary key of an algorithm can certify, sign or authenticate at all.
+pub fn can_be_primary(algorithm: Algorithm) -> bool {
+    let possible = Usage::of_algorithm(algorithm);
+    [Usage::CERTIFY, Usage::SIGN, Usage::AUTHENTICATE].into_iter().any(|usage| possible.contains(usage))
+}
+
+impl BitOr for Usage {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Usage {
+    fn bitor_assign(&mut self, other: Self) {
+        *self = *self | other;
+    }
+}
