@@ -8,8 +8,10 @@
 
 pub mod query;
 pub mod sqlite;
+pub mod user_id;
 
 mod error;
+pub mod packed;
 
 use std::ops::ControlFlow;
 
@@ -37,7 +39,12 @@ pub trait Store: Send + Sync {
     /// Starts to write: waits for the writers before it, then holds the only write lock.
     ///
     /// `now` stamps what this transaction changes. `journal` continues an entry of an earlier batch.
-    fn begin(&self, command: &str, journal: Option<JournalId>, now: Timestamp) -> Result<Box<dyn Transaction + '_>>;
+    fn begin(
+        &self,
+        command: &str,
+        journal: Option<JournalId>,
+        now: Timestamp,
+    ) -> Result<Box<dyn Transaction + '_>>;
 }
 
 /// How much of each certificate a visit reads.

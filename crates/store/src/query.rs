@@ -1,6 +1,255 @@
-//! The ways to name a certificate.
+//! The ways to name a certificate: GnuPG's "how to specify a user ID".
+//!
+//! [`Name::parse`] decides as `classify_user_id` of GnuPG 2.2.40 does, octet for octet, with one addition: 64
+//! hexadecimal digits are a fingerprint of a version 5 or 6 key.
 
-/// A way to name certificates.
+use cert::{Fingerprint, KeyId, Keygrip};
+
+/// A question by which certificates are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Query { /// Every certificate.
-All }
+pub enum Query {
+    /// Every certificate.
+    All,
+    /// A key, primary or subkey, with these low 32 bits of its key ID.
+    ShortKeyId(u32),
+    /// A key, primary or subkey, with this key ID.
+    KeyId(KeyId),
+    /// A key, primary or subkey, with this fingerprint.
+    Fingerprint(Fingerprint),
+    /// A key, primary or subkey, with this keygrip.
+    Keygrip(Keygrip),
+    /// A user ID that is equal to this.
+    Exact(Vec<u8>),
+    /// A user ID with this mail address, but for the case of ASCII letters.
+    Mail(Vec<u8>),
+    /// A user ID whose mail address contains this, but for the case of ASCII letters.
+    MailPart(Vec<u8>),
+    /// A user ID that contains this, but for the case of ASCII letters.
+    Substring(Vec<u8>),
+}
+
+/// A name as a user gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// What it asks for.
+    pub query: Query,
+    /// It ended with `!`: this very key is meant, not the certificate's best one.
+    pub exact_key: bool,
+}
+
+/// Why a name asks for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// It follows no form; GnuPG says "Invalid user ID".
+    #[error("not a valid way to name a key")]
+    Invalid,
+    /// A version 3 fingerprint; GnuPG says "Invalid value".
+    #[error("fingerprints of version 3 keys cannot be searched for")]
+    Version3,
+    /// A form that GnuPG takes and never finds anything by.
+    #[error("searching by {0} is not possible")]
+    Unsearchable(&'static str),
+}
+
+impl Name {
+    /// Reads a name.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] if it asks for nothing that could be found.
+    pub fn parse(name: &[u8]) -> Result<Self, NameError> {
+        let name = trim(name);
+        let Some((&first, rest)) = name.split_first() else { return Err(NameError::Invalid) };
+        let query = match first {
+            b'.' => return Err(NameError::Unsearchable("the end of a mail address")),
+            b'+' => return Err(NameError::Unsearchable("words")),
+            b'/' if is_distinguished_name(rest) => return Err(NameError::Unsearchable("an X.509 subject")),
+            b'#' if is_serial_number(rest) => return Err(NameError::Unsearchable("an X.509 serial number")),
+            b'/' | b'#' => return Err(NameError::Invalid),
+            b'<' => Query::Mail(address(name)),
+            b'@' => Query::MailPart(address(rest)),
+            b'=' => Query::Exact(rest.to_vec()),
+            b'*' => Query::Substring(rest.to_vec()),
+            b':' => unified_fingerprint(rest).ok_or(NameError::Invalid)?,
+            b'&' => Query::Keygrip(keygrip(rest).ok_or(NameError::Invalid)?),
+            _ => return parse_number_or_text(name),
+        };
+        Ok(Self { query, exact_key: false })
+    }
+}
+
+/// Takes off blanks in front; and if one stands at the end, everything there that C calls space.
+fn trim(name: &[u8]) -> &[u8] {
+    let start = name.iter().take_while(|&&octet| is_blank(octet)).count();
+    let name = &name[start..];
+    match name.last() {
+        Some(&last) if is_blank(last) => {
+            &name[..name.iter().rposition(|&octet| !is_space(octet)).map_or(0, |last| last + 1)]
+        }
+        _ => name,
+    }
+}
+
+fn is_space(octet: u8) -> bool {
+    octet.is_ascii_whitespace() || octet == 0x0b
+}
+
+fn is_blank(octet: u8) -> bool {
+    octet == b' ' || octet == b'\t'
+}
+
+/// The angles around an address are not part of it; GnuPG takes the opening one off only once.
+fn address(text: &[u8]) -> Vec<u8> {
+    let text = text.strip_prefix(b"<").unwrap_or(text);
+    text.strip_suffix(b">").unwrap_or(text).to_vec()
+}
+
+fn is_distinguished_name(text: &[u8]) -> bool {
+    text.first().is_some_and(|&first| !is_blank(first))
+}
+
+/// `#/issuer`, `#hex` or `#hex/issuer`.
+fn is_serial_number(text: &[u8]) -> bool {
+    let digits = hex_digits(text);
+    match text[digits..].split_first() {
+        None => true,
+        Some((b'/', issuer)) => is_distinguished_name(issuer),
+        Some(_) => false,
+    }
+}
+
+/// `:hex:`, whatever follows.
+fn unified_fingerprint(text: &[u8]) -> Option<Query> {
+    let digits = hex_digits(text);
+    if text.get(digits) != Some(&b':') || !matches!(digits, 32 | 40) {
+        return None;
+    }
+    let mut fingerprint = [0; 20];
+    decode_hex(&text[..digits], &mut fingerprint[..digits / 2])?;
+    Some(Query::Fingerprint(Fingerprint::V4(fingerprint)))
+}
+
+/// Forty digits, then the end or something that is no digit.
+fn keygrip(text: &[u8]) -> Option<Keygrip> {
+    let mut keygrip = [0; 20];
+    decode_hex(text.get(..40)?, &mut keygrip)?;
+    match text.get(40) {
+        None => Some(Keygrip(keygrip)),
+        Some(&next) if is_space(next) => Some(Keygrip(keygrip)),
+        Some(_) => None,
+    }
+}
+
+/// Key IDs and fingerprints in digits; whatever is none is text to look for.
+fn parse_number_or_text(name: &[u8]) -> Result<Name, NameError> {
+    let (prefixed, text) = match name.strip_prefix(b"0x") {
+        Some(rest) => (true, rest),
+        None => (false, name),
+    };
+    let digits = hex_digits(text);
+    let bang = digits >= 8 && text.get(digits) == Some(&b'!');
+    let terminated = text.get(digits + usize::from(bang)).is_none_or(|&next| is_blank(next));
+    let digits = match (terminated || digits + usize::from(bang) == 0, prefixed) {
+        (true, _) => digits,
+        (false, true) => return Err(NameError::Invalid),
+        (false, false) => 0,
+    };
+    if let Some(query) = number(text, digits, prefixed)? {
+        return Ok(Name { query, exact_key: bang });
+    }
+    if prefixed {
+        return Err(NameError::Invalid);
+    }
+    let fingerprint = colon_fingerprint(text).or_else(|| spaced_fingerprint(text));
+    let query = fingerprint.map_or_else(|| Query::Substring(text.to_vec()), Query::Fingerprint);
+    Ok(Name { query, exact_key: false })
+}
+
+/// A number of a fitting length; one digit more is taken if the first is 0 and there was no `0x`.
+///
+/// The plain length must end the name (but for `!`); after the one with a 0 in front anything may stand behind a blank.
+fn number(text: &[u8], digits: usize, prefixed: bool) -> Result<Option<Query>, NameError> {
+    let padded = !prefixed && text.first() == Some(&b'0');
+    let ends = matches!(text.get(digits..), Some(b"" | b"!"));
+    let hex = match digits {
+        8 | 16 | 32 | 40 | 64 if ends => &text[..digits],
+        9 | 17 | 33 | 41 | 65 if padded => &text[1..digits],
+        _ => return Ok(None),
+    };
+    let query = match hex.len() {
+        8 => Query::ShortKeyId(parse_u64(hex) as u32),
+        16 => Query::KeyId(KeyId(parse_u64(hex))),
+        32 => return Err(NameError::Version3),
+        40 => Query::Fingerprint(Fingerprint::V4(fingerprint(hex))),
+        _ => Query::Fingerprint(Fingerprint::V6(fingerprint(hex))),
+    };
+    Ok(Some(query))
+}
+
+/// Twenty pairs with colons between them, as X.509 listings write fingerprints.
+fn colon_fingerprint(text: &[u8]) -> Option<Fingerprint> {
+    let length = text.iter().take_while(|&&octet| octet == b':' || octet.is_ascii_hexdigit()).count();
+    if length != 59 || text.get(59).is_some_and(|&next| !is_blank(next)) {
+        return None;
+    }
+    let mut bytes = [0; 20];
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        decode_hex(&text[index * 3..index * 3 + 2], std::slice::from_mut(byte))?;
+        if index < 19 && text[index * 3 + 2] != b':' {
+            return None;
+        }
+    }
+    Some(Fingerprint::V4(bytes))
+}
+
+/// Ten groups of four digits, one space between them and one or two in the middle.
+fn spaced_fingerprint(text: &[u8]) -> Option<Fingerprint> {
+    let length = text.iter().take_while(|&&octet| octet == b' ' || octet.is_ascii_hexdigit()).count();
+    if length < text.len() {
+        return None;
+    }
+    let text = text.trim_ascii_end();
+    if !matches!(text.len(), 49 | 50) {
+        return None;
+    }
+    let mut bytes = [0; 20];
+    let mut position = 0;
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        if index > 0 && index % 2 == 0 {
+            if text.get(position) != Some(&b' ') {
+                return None;
+            }
+            position += 1;
+            if index == 10 && text.get(position) == Some(&b' ') {
+                position += 1;
+            }
+        }
+        decode_hex(text.get(position..position + 2)?, std::slice::from_mut(byte))?;
+        position += 2;
+    }
+    Some(Fingerprint::V4(bytes))
+}
+
+fn hex_digits(text: &[u8]) -> usize {
+    text.iter().take_while(|octet| octet.is_ascii_hexdigit()).count()
+}
+
+fn parse_u64(hex: &[u8]) -> u64 {
+    hex.iter().fold(0, |value, &digit| value << 4 | u64::from(digit_value(digit).unwrap_or(0)))
+}
+
+fn fingerprint<const N: usize>(hex: &[u8]) -> [u8; N] {
+    std::array::from_fn(|index| parse_u64(&hex[index * 2..index * 2 + 2]) as u8)
+}
+
+fn digit_value(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).map(|value| value as u8)
+}
+
+/// Decodes as many octets as `out` holds.
+fn decode_hex(hex: &[u8], out: &mut [u8]) -> Option<()> {
+    for (byte, pair) in out.iter_mut().zip(hex.chunks_exact(2)) {
+        *byte = digit_value(pair[0])? << 4 | digit_value(pair[1])?;
+    }
+    Some(())
+}

@@ -1,0 +1,229 @@
+//! Facts as blobs: compact, versioned, quick to unpack.
+//!
+//! One certificate is two blobs. *Own* holds its components and what it says about itself, *third party* the
+//! certifications by others; a listing without signatures reads the first one only. Both begin with [`VERSION`].
+//!
+//! Integers are LEB128 unless a width is given, widths are little-endian. Positions are stored as the gap since the
+//! packet before.
+//!
+//! ```text
+//! own         = version count component*
+//! component   = kind gap length value size signature*          size: of all the signatures, in bytes
+//! third-party = version group*                                 ends with the blob
+//! group       = index count signature*                         index: of the component
+//! ```
+
+mod component;
+mod reader;
+mod signature;
+
+use cert::facts::{Component, ComponentKind, SignatureFacts};
+use cert::{Facts, Fingerprint};
+
+use component::Head;
+use reader::{Reader, Writer};
+
+/// The version both blobs begin with.
+pub const VERSION: u8 = 1;
+
+/// Why a blob cannot be unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("packed facts: {what} at byte {position}")]
+pub struct Error {
+    /// Offset in the blob.
+    pub position: usize,
+    /// What is wrong.
+    pub what: &'static str,
+}
+
+impl Error {
+    pub(crate) const FINGERPRINT: Self = Self { position: 0, what: "a fingerprint that is none" };
+}
+
+/// A result of unpacking.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The two blobs of one certificate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packed {
+    /// Components and self-signatures.
+    pub own: Vec<u8>,
+    /// Certifications by others; empty if there are none.
+    pub third_party: Vec<u8>,
+}
+
+/// Packs facts.
+pub fn pack(facts: &Facts) -> Packed {
+    let mut own = Writer::default();
+    let mut third_party = Writer::default();
+    own.byte(VERSION);
+    own.number(facts.components.len() as u64);
+    let mut end = 0;
+    for (index, component) in facts.components.iter().enumerate() {
+        pack_component(component, end, &mut own);
+        pack_third_party(index, component, &mut third_party);
+        end = component.span.end;
+    }
+    Packed { own: own.bytes, third_party: third_party.bytes }
+}
+
+/// Unpacks facts; without the second blob, third-party certifications are missing.
+pub fn unpack(own: &[u8], third_party: Option<&[u8]>) -> Result<Facts> {
+    let mut reader = Reader::new(own);
+    let count = begin(&mut reader)?;
+    let mut components = Vec::with_capacity(count);
+    let mut end = 0;
+    for _ in 0..count {
+        let head = Head::read(&mut reader, end)?;
+        end = head.span.end;
+        let kind = component::read_kind(head.kind, &mut reader)?;
+        let mut signatures = reader.section()?;
+        let mut read = Vec::with_capacity(signatures.remaining() / signature::MIN_OWN);
+        while signatures.remaining() > 0 {
+            let signature = signature::read(&mut signatures, end)?;
+            end = signature.span.end;
+            read.push(signature);
+        }
+        end = head.span.end;
+        components.push(Component { span: head.span, kind, signatures: read });
+    }
+    reader.finish()?;
+    if !matches!(components.first(), Some(Component { kind: ComponentKind::Key(_), .. })) {
+        return Err(reader.error("no primary key"));
+    }
+    let mut facts = Facts { components };
+    if let Some(blob) = third_party.filter(|blob| !blob.is_empty()) {
+        unpack_third_party(blob, &mut facts)?;
+    }
+    Ok(facts)
+}
+
+/// Hands each user ID and its component's number to `visit`, without unpacking anything else.
+pub fn user_ids(own: &[u8], mut visit: impl FnMut(usize, &[u8])) -> Result<()> {
+    walk(own, |index, kind, value| {
+        if kind == component::USER_ID {
+            visit(index, Reader::new(value).bytes()?);
+        }
+        Ok(())
+    })
+}
+
+/// Hands each key's fingerprint and its component's number to `visit`, without unpacking anything else.
+pub fn fingerprints(own: &[u8], mut visit: impl FnMut(usize, Fingerprint)) -> Result<()> {
+    walk(own, |index, kind, value| {
+        if kind == component::KEY {
+            visit(index, Reader::new(value).fingerprint()?);
+        }
+        Ok(())
+    })
+}
+
+/// Packs ascending positions in a certificate.
+pub fn pack_positions(positions: &[u32]) -> Vec<u8> {
+    let mut out = Writer::default();
+    let mut last = 0;
+    for &position in positions {
+        debug_assert!(position >= last, "positions ascend");
+        out.number(u64::from(position - last));
+        last = position;
+    }
+    out.bytes
+}
+
+/// Unpacks positions in a certificate.
+pub fn unpack_positions(blob: &[u8]) -> Result<Vec<u32>> {
+    let mut reader = Reader::new(blob);
+    let mut positions = Vec::with_capacity(blob.len());
+    let mut last = 0_u32;
+    while reader.remaining() > 0 {
+        let gap = reader.number32()?;
+        last = last.checked_add(gap).ok_or(reader.error("a position that is too large"))?;
+        positions.push(last);
+    }
+    Ok(positions)
+}
+
+fn walk(own: &[u8], mut visit: impl FnMut(usize, u8, &[u8]) -> Result<()>) -> Result<()> {
+    let mut reader = Reader::new(own);
+    for index in 0..begin(&mut reader)? {
+        let head = Head::read(&mut reader, 0)?;
+        let value = reader.rest();
+        component::skip_kind(head.kind, &mut reader)?;
+        visit(index, head.kind, value)?;
+        reader.section()?;
+    }
+    reader.finish()
+}
+
+fn begin(reader: &mut Reader<'_>) -> Result<usize> {
+    if reader.byte()? != VERSION {
+        return Err(reader.error("an unknown version"));
+    }
+    reader.count(component::MIN)
+}
+
+fn pack_component(component: &Component, end: u32, out: &mut Writer) {
+    component::write(component, end, out);
+    let mut signatures = Writer::default();
+    let mut end = component.span.end;
+    for signature in component.signatures.iter().filter(|signature| signature.own.is_some()) {
+        signature::write(signature, end, &mut signatures);
+        end = signature.span.end;
+    }
+    out.bytes(&signatures.bytes);
+}
+
+fn pack_third_party(index: usize, component: &Component, out: &mut Writer) {
+    let mut signatures = component.signatures.iter().filter(|signature| signature.own.is_none()).peekable();
+    if signatures.peek().is_none() {
+        return;
+    }
+    if out.bytes.is_empty() {
+        out.byte(VERSION);
+    }
+    out.number(index as u64);
+    out.number(signatures.clone().count() as u64);
+    let mut end = component.span.end;
+    for signature in signatures {
+        signature::write(signature, end, out);
+        end = signature.span.end;
+    }
+}
+
+fn unpack_third_party(blob: &[u8], facts: &mut Facts) -> Result<()> {
+    let mut reader = Reader::new(blob);
+    if reader.byte()? != VERSION {
+        return Err(reader.error("an unknown version"));
+    }
+    while reader.remaining() > 0 {
+        let index = reader.number()?;
+        let component = usize::try_from(index).ok().and_then(|index| facts.components.get_mut(index));
+        let Some(component) = component else { return Err(reader.error("a component that is not there")) };
+        let count = reader.count(signature::MIN)?;
+        let own = std::mem::replace(&mut component.signatures, Vec::with_capacity(count));
+        component.signatures.reserve_exact(own.len() + count);
+        merge_by_position(own, count, component, &mut reader)?;
+    }
+    Ok(())
+}
+
+/// Joins the self-signatures with the next `count` third-party ones in the order of the bytes.
+fn merge_by_position(
+    own: Vec<SignatureFacts>,
+    count: usize,
+    component: &mut Component,
+    reader: &mut Reader<'_>,
+) -> Result<()> {
+    let mut end = component.span.end;
+    let mut own = own.into_iter().peekable();
+    for _ in 0..count {
+        let signature = signature::read(reader, end)?;
+        end = signature.span.end;
+        while let Some(earlier) = own.next_if(|own| own.span.start < signature.span.start) {
+            component.signatures.push(earlier);
+        }
+        component.signatures.push(signature);
+    }
+    component.signatures.extend(own);
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Keys, user IDs and attributes.
+
+use cert::facts::{AttributeFacts, AttributeSubpacket, Component, ComponentKind, KeyFacts, Span};
+use cert::{Keygrip, Timestamp};
+use verify::PublicKeyAlgorithm;
+
+use super::Result;
+use super::reader::{Reader, Writer};
+
+pub(super) const KEY: u8 = 0;
+pub(super) const USER_ID: u8 = 1;
+const ATTRIBUTE: u8 = 2;
+const UNKNOWN: u8 = 3;
+
+/// Kind, gap, length, one byte of value, size.
+pub(super) const MIN: usize = 5;
+
+/// What every component begins with.
+pub(super) struct Head {
+    pub(super) kind: u8,
+    pub(super) span: Span,
+}
+
+impl Head {
+    /// Reads a head; the packet before it ended at `end`.
+    pub(super) fn read(reader: &mut Reader<'_>, end: u32) -> Result<Self> {
+        let kind = reader.byte()?;
+        Ok(Self { kind, span: read_span(reader, end)? })
+    }
+}
+
+/// Reads where a packet stands, as the gap since `end` and a length.
+#[inline]
+pub(super) fn read_span(reader: &mut Reader<'_>, end: u32) -> Result<Span> {
+    let start = end.checked_add(reader.number32()?);
+    let end = reader.number32()?;
+    match start.and_then(|start| Some(Span { start, end: start.checked_add(end)? })) {
+        Some(span) => Ok(span),
+        None => Err(reader.error("a position that is too large")),
+    }
+}
+
+/// Writes where a packet stands, as the gap since `end` and a length.
+pub(super) fn write_span(span: Span, end: u32, out: &mut Writer) {
+    debug_assert!(end <= span.start && span.start <= span.end, "packets follow each other");
+    out.number(u64::from(span.start - end));
+    out.number(u64::from(span.end - span.start));
+}
+
+/// Writes a component without its signatures; the packet before it ended at `end`.
+pub(super) fn write(component: &Component, end: u32, out: &mut Writer) {
+    out.byte(match component.kind {
+        ComponentKind::Key(_) => KEY,
+        ComponentKind::UserId(_) => USER_ID,
+        ComponentKind::Attribute(_) => ATTRIBUTE,
+        ComponentKind::Unknown(_) => UNKNOWN,
+    });
+    write_span(component.span, end, out);
+    match &component.kind {
+        ComponentKind::Key(key) => write_key(key, out),
+        ComponentKind::UserId(value) => out.bytes(value),
+        ComponentKind::Attribute(attribute) => write_attribute(attribute, out),
+        ComponentKind::Unknown(tag) => out.byte(*tag),
+    }
+}
+
+pub(super) fn read_kind(kind: u8, reader: &mut Reader<'_>) -> Result<ComponentKind> {
+    match kind {
+        KEY => read_key(reader).map(ComponentKind::Key),
+        USER_ID => reader.bytes().map(|value| ComponentKind::UserId(value.to_vec())),
+        ATTRIBUTE => read_attribute(reader).map(ComponentKind::Attribute),
+        UNKNOWN => reader.byte().map(ComponentKind::Unknown),
+        _ => Err(reader.error("a component of an unknown kind")),
+    }
+}
+
+/// Moves past a component's value.
+pub(super) fn skip_kind(kind: u8, reader: &mut Reader<'_>) -> Result<()> {
+    match kind {
+        USER_ID => reader.bytes().map(drop),
+        _ => read_kind(kind, reader).map(drop),
+    }
+}
+
+fn write_key(key: &KeyFacts, out: &mut Writer) {
+    out.fingerprint(&key.fingerprint);
+    out.u32(key.created.0);
+    out.byte(key.algorithm.0);
+    out.number(u64::from(key.bits));
+    out.byte(u8::from(key.curve.is_some()) | u8::from(key.keygrip.is_some()) << 1);
+    if let Some(curve) = &key.curve {
+        out.bytes(curve);
+    }
+    if let Some(keygrip) = &key.keygrip {
+        out.raw(&keygrip.0);
+    }
+}
+
+fn read_key(reader: &mut Reader<'_>) -> Result<KeyFacts> {
+    let fingerprint = reader.fingerprint()?;
+    let created = Timestamp(reader.u32()?);
+    let algorithm = PublicKeyAlgorithm(reader.byte()?);
+    let bits = reader.number32()?;
+    let present = reader.byte()?;
+    if present > 3 {
+        return Err(reader.error("an unknown key field"));
+    }
+    let curve = if present & 1 != 0 { Some(reader.bytes()?.to_vec()) } else { None };
+    let keygrip = if present & 2 != 0 { Some(Keygrip(reader.array()?)) } else { None };
+    Ok(KeyFacts { fingerprint, created, algorithm, bits, curve, keygrip })
+}
+
+fn write_attribute(attribute: &AttributeFacts, out: &mut Writer) {
+    out.raw(&attribute.name_hash);
+    out.number(u64::from(attribute.length));
+    out.number(attribute.subpackets.len() as u64);
+    for subpacket in &attribute.subpackets {
+        out.byte(subpacket.kind);
+        out.byte(subpacket.encoding);
+        out.number(u64::from(subpacket.length));
+    }
+}
+
+fn read_attribute(reader: &mut Reader<'_>) -> Result<AttributeFacts> {
+    let name_hash = reader.array()?;
+    let length = reader.number32()?;
+    let count = reader.count(3)?;
+    let subpackets = (0..count).map(|_| {
+        let kind = reader.byte()?;
+        let encoding = reader.byte()?;
+        Ok(AttributeSubpacket { kind, encoding, length: reader.number32()? })
+    });
+    Ok(AttributeFacts { subpackets: subpackets.collect::<Result<_>>()?, name_hash, length })
+}

@@ -1,0 +1,134 @@
+//! Finding certificates: an index proposes, the bytes decide.
+
+use std::ops::ControlFlow;
+
+use cert::{Fingerprint, KeyId, Keygrip};
+use rusqlite::Params;
+
+use super::read::View;
+use super::rows;
+use crate::{CertId, KeyHit, Query, Result, packed, user_id};
+
+const DOING: &str = "searching";
+
+/// Finds the certificates that match, in order of arrival.
+pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
+    let mut found = match query {
+        Query::All => certs(view, "SELECT id FROM cert", [])?,
+        Query::ShortKeyId(short) => {
+            let (first, last) = rows::rotated_range(*short);
+            certs(view, "SELECT cert FROM key_id WHERE key_id BETWEEN ?1 AND ?2", [first, last])?
+        }
+        Query::KeyId(key_id) => {
+            certs(view, "SELECT cert FROM key_id WHERE key_id = ?1", [rows::rotated(*key_id)])?
+        }
+        Query::Fingerprint(fingerprint) => by_fingerprint(view, fingerprint)?,
+        Query::Keygrip(keygrip) => by_keygrip(view, keygrip)?,
+        Query::Exact(name) => {
+            let matches = |user_id: &[u8]| user_id == name && !name.is_empty();
+            match user_id::mail_address(name) {
+                Some(address) => among(view, by_mail_hash(view, address)?, matches)?,
+                None => by_text(view, name, matches)?,
+            }
+        }
+        Query::Mail(address) => among(view, by_mail_hash(view, address)?, |user_id| {
+            !address.is_empty()
+                && user_id::mail_address(user_id).is_some_and(|own| user_id::equal(own, address))
+        })?,
+        Query::MailPart(part) => by_text(view, part, |user_id| {
+            !part.is_empty() && user_id::mail_address(user_id).is_some_and(|own| user_id::contains(own, part))
+        })?,
+        Query::Substring(part) => {
+            by_text(view, part, |user_id| !user_id.is_empty() && user_id::contains(user_id, part))?
+        }
+    };
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// Finds the keys behind a key ID.
+pub(super) fn keys(view: &View<'_>, key_id: KeyId) -> Result<Vec<KeyHit>> {
+    const SQL: &str = "SELECT cert, component FROM key_id WHERE key_id = ?1 ORDER BY cert, component";
+    let mut places = Vec::new();
+    view.rows(SQL, [rows::rotated(key_id)], DOING, |row| {
+        places.push((view.column::<i64>(row, 0)?, view.column::<i64>(row, 1)?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut hits = Vec::with_capacity(places.len());
+    for (cert, component) in places {
+        let keys = view.fingerprints(cert)?.into_iter();
+        let key = keys.filter(|(number, fingerprint)| *number == component && fingerprint.key_id() == key_id);
+        hits.extend(key.map(|(_, fingerprint)| KeyHit { cert: CertId(cert), fingerprint }));
+    }
+    Ok(hits)
+}
+
+fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<Vec<CertId>> {
+    let mut certs = Vec::new();
+    view.rows(sql, parameters, DOING, |row| {
+        certs.push(CertId(view.column(row, 0)?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(certs)
+}
+
+/// The version of a 32-byte fingerprint cannot be seen, so only the bytes are compared.
+fn by_fingerprint(view: &View<'_>, fingerprint: &Fingerprint) -> Result<Vec<CertId>> {
+    let hits = keys(view, fingerprint.key_id())?.into_iter();
+    Ok(hits.filter(|hit| hit.fingerprint.as_bytes() == fingerprint.as_bytes()).map(|hit| hit.cert).collect())
+}
+
+fn by_keygrip(view: &View<'_>, keygrip: &Keygrip) -> Result<Vec<CertId>> {
+    let proposed = certs(view, "SELECT cert FROM keygrip WHERE hash = ?1", [rows::keygrip_hash(keygrip)])?;
+    let mut found = Vec::new();
+    for cert in proposed {
+        let Some(own) = view.own(cert.0)? else { continue };
+        let facts = packed::unpack(&own, None).map_err(|source| view.corrupt(cert.0, source))?;
+        if facts.keys().any(|key| key.keygrip.as_ref() == Some(keygrip)) {
+            found.push(cert);
+        }
+    }
+    Ok(found)
+}
+
+fn by_mail_hash(view: &View<'_>, address: &[u8]) -> Result<Vec<CertId>> {
+    certs(view, "SELECT cert FROM mail WHERE hash = ?1", [rows::mail_hash(address)])
+}
+
+/// Keeps those of `proposed` with a user ID that matches.
+fn among(view: &View<'_>, proposed: Vec<CertId>, matches: impl Fn(&[u8]) -> bool) -> Result<Vec<CertId>> {
+    let mut found = Vec::new();
+    for cert in proposed {
+        scan(view, "SELECT cert, value FROM user_id WHERE cert = ?1", [cert.0], &matches, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Finds user IDs that contain `part` and match.
+fn by_text(view: &View<'_>, part: &[u8], matches: impl Fn(&[u8]) -> bool) -> Result<Vec<CertId>> {
+    let _ = part;
+    let mut found = Vec::new();
+    scan(view, "SELECT cert, value FROM user_id ORDER BY cert", [], &matches, &mut found)?;
+    Ok(found)
+}
+
+fn scan(
+    view: &View<'_>,
+    sql: &str,
+    parameters: impl Params,
+    matches: &impl Fn(&[u8]) -> bool,
+    found: &mut Vec<CertId>,
+) -> Result<()> {
+    view.rows(sql, parameters, DOING, |row| {
+        let value = view.blob(row, 1)?;
+        if matches(value) {
+            let cert = CertId(view.column(row, 0)?);
+            if found.last() != Some(&cert) {
+                found.push(cert);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(())
+}

@@ -1,0 +1,322 @@
+//! Reading: one consistent view.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use cert::{Fingerprint, KeyId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{SqliteStore, connect, rows};
+use crate::error::Context;
+use crate::{
+    CertId, Change, ChangeKind, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query,
+    Record, Result, Selection, Snapshot, packed,
+};
+
+/// A read transaction, or the reading side of a write transaction.
+pub(super) struct View<'s> {
+    store: &'s SqliteStore,
+    /// Taken out only when the view ends.
+    connection: Option<Connection>,
+}
+
+impl<'s> View<'s> {
+    /// Starts to read what is committed now.
+    pub(super) fn begin(store: &'s SqliteStore) -> Result<Self> {
+        let view = Self::within(store, store.take()?);
+        view.connection().execute_batch("BEGIN").context(&store.path, "reading")?;
+        // The first read is what fixes the view.
+        connect::check_version(view.connection(), &store.path)?;
+        Ok(view)
+    }
+
+    /// Reads within a transaction that has begun on `connection`, which ends with the view.
+    pub(super) fn within(store: &'s SqliteStore, connection: Connection) -> Self {
+        Self { store, connection: Some(connection) }
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("it is taken out by drop only")
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.store.path
+    }
+
+    pub(super) fn corrupt(&self, cert: i64, source: packed::Error) -> Error {
+        Error::Corrupt { path: self.store.path.clone(), cert, source }
+    }
+
+    /// Runs a query and hands out its rows until `each` breaks.
+    pub(super) fn rows(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        doing: &'static str,
+        mut each: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
+        let mut rows = statement.query(parameters).context(self.path(), doing)?;
+        while let Some(row) = rows.next().context(self.path(), doing)? {
+            if each(row)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the certificate whose primary key has this fingerprint.
+    pub(super) fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
+        const SQL: &str = "SELECT cert, fingerprint FROM key_id JOIN cert ON id = cert
+            WHERE key_id = ?1 AND component = 0 ORDER BY cert";
+        let mut found = None;
+        self.rows(SQL, [rows::rotated(fingerprint.key_id())], "looking up a fingerprint", |row| {
+            if is_fingerprint(self.blob(row, 1)?, fingerprint) {
+                found = Some(CertId(self.column(row, 0)?));
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    /// Returns the keys of one certificate: numbers of components and fingerprints.
+    pub(super) fn fingerprints(&self, cert: i64) -> Result<Vec<(i64, Fingerprint)>> {
+        let mut fingerprints = Vec::new();
+        if let Some(own) = self.own(cert)? {
+            packed::fingerprints(&own, |number, fingerprint| fingerprints.push((number as i64, fingerprint)))
+                .map_err(|source| self.corrupt(cert, source))?;
+        }
+        Ok(fingerprints)
+    }
+
+    /// Returns the blob of own facts.
+    pub(super) fn own(&self, cert: i64) -> Result<Option<Vec<u8>>> {
+        self.value("SELECT facts FROM self_facts WHERE cert = ?1", cert)
+    }
+
+    /// Returns the blob of third-party certifications.
+    pub(super) fn third_party(&self, cert: i64) -> Result<Option<Vec<u8>>> {
+        self.value("SELECT facts FROM third_party WHERE cert = ?1", cert)
+    }
+
+    /// Returns the exact bytes.
+    pub(super) fn bytes(&self, cert: i64) -> Result<Option<Vec<u8>>> {
+        self.value("SELECT bytes FROM packets WHERE cert = ?1", cert)
+    }
+
+    fn value(&self, sql: &str, key: i64) -> Result<Option<Vec<u8>>> {
+        let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
+        statement.query_row([key], |row| row.get(0)).optional().context(self.path(), "reading a certificate")
+    }
+
+    pub(super) fn column<T: rusqlite::types::FromSql>(&self, row: &Row<'_>, index: usize) -> Result<T> {
+        row.get(index).context(self.path(), "reading a row")
+    }
+
+    pub(super) fn blob<'r>(&self, row: &'r Row<'_>, index: usize) -> Result<&'r [u8]> {
+        row.get_ref(index).and_then(|value| Ok(value.as_blob()?)).context(self.path(), "reading a row")
+    }
+
+    fn record(&self, row: &Row<'_>, detail: Detail) -> Result<Record> {
+        let id: i64 = self.column(row, 0)?;
+        let blob = |index| {
+            row.get_ref(index)
+                .and_then(|value| Ok(value.as_blob_or_null()?))
+                .context(self.path(), "reading a row")
+        };
+        let fingerprint = blob(1)?.and_then(parse_fingerprint);
+        let facts = match detail {
+            Detail::Name => None,
+            Detail::Own => Some(packed::unpack(blob(8)?.unwrap_or_default(), None)),
+            Detail::Full | Detail::Bytes => Some(packed::unpack(blob(8)?.unwrap_or_default(), blob(9)?)),
+        };
+        let bytes = if detail == Detail::Bytes { blob(10)?.map(<[u8]>::to_vec) } else { None };
+        Ok(Record {
+            id: CertId(id),
+            fingerprint: fingerprint.ok_or_else(|| self.corrupt(id, packed::Error::FINGERPRINT))?,
+            first_seen: Timestamp(self.column(row, 2)?),
+            changed: Timestamp(self.column(row, 3)?),
+            generation: self.column(row, 4)?,
+            origin: Origin {
+                kind: self.column(row, 5)?,
+                updated: self.column::<Option<u32>>(row, 6)?.map(Timestamp),
+                url: self.column(row, 7)?,
+            },
+            facts: facts.transpose().map_err(|source| self.corrupt(id, source))?,
+            bytes,
+        })
+    }
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            // A connection that cannot even end its transaction is closed, which ends it.
+            if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
+                self.store.give_back(connection);
+            }
+        }
+    }
+}
+
+macro_rules! select_records {
+    ($columns:literal, $tables:literal, $rest:literal) => {
+        concat!(
+            "SELECT id, fingerprint, first_seen, changed, generation, origin_kind, origin_updated, origin_url",
+            $columns,
+            " FROM cert ",
+            $tables,
+            $rest
+        )
+    };
+    ($detail:expr, $rest:literal) => {
+        match $detail {
+            Detail::Name => select_records!("", "", $rest),
+            Detail::Own => {
+                select_records!(", self_facts.facts", "JOIN self_facts ON self_facts.cert = id", $rest)
+            }
+            Detail::Full => select_records!(
+                ", self_facts.facts, third_party.facts",
+                "JOIN self_facts ON self_facts.cert = id LEFT JOIN third_party ON third_party.cert = id",
+                $rest
+            ),
+            Detail::Bytes => select_records!(
+                ", self_facts.facts, third_party.facts, packets.bytes",
+                "JOIN self_facts ON self_facts.cert = id LEFT JOIN third_party ON third_party.cert = id
+                 JOIN packets ON packets.cert = id",
+                $rest
+            ),
+        }
+    };
+}
+
+impl Snapshot for View<'_> {
+    fn visit(
+        &self,
+        selection: Selection<'_>,
+        detail: Detail,
+        visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<()> {
+        const DOING: &str = "reading certificates";
+        let flow = std::cell::Cell::new(ControlFlow::Continue(()));
+        let mut each = |row: &Row<'_>| {
+            flow.set(visit(self.record(row, detail)?));
+            Ok(flow.get())
+        };
+        match selection {
+            Selection::All => self.rows(select_records!(detail, " ORDER BY id"), [], DOING, each),
+            Selection::Ids(ids) => {
+                let sql = select_records!(detail, " WHERE id = ?1");
+                let mut ids = ids.to_vec();
+                ids.sort_unstable();
+                ids.dedup();
+                for id in ids {
+                    self.rows(sql, [id.0], DOING, &mut each)?;
+                    if flow.get().is_break() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn find(&self, query: &Query) -> Result<Vec<CertId>> {
+        super::find::find(self, query)
+    }
+
+    fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>> {
+        super::find::keys(self, key_id)
+    }
+
+    fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
+        fingerprints.iter().map(|fingerprint| self.primary(fingerprint)).collect()
+    }
+
+    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
+        const DOING: &str = "looking up earlier imports";
+        let mut statement = self
+            .connection()
+            .prepare_cached("SELECT cert FROM input WHERE digest = ?1")
+            .context(self.path(), DOING)?;
+        let mut known = |digest: &InputDigest| {
+            statement
+                .query_row([digest.0], |row| row.get(0).map(CertId))
+                .optional()
+                .context(self.path(), DOING)
+        };
+        digests.iter().map(&mut known).collect()
+    }
+
+    fn count(&self) -> Result<u64> {
+        let count: i64 = self
+            .connection()
+            .query_row("SELECT count(*) FROM cert", [], |row| row.get(0))
+            .context(self.path(), "counting")?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
+        const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, complete
+            FROM journal ORDER BY id DESC LIMIT ?1";
+        let mut entries = Vec::new();
+        self.rows(SQL, [i64::try_from(limit).unwrap_or(i64::MAX)], "reading the journal", |row| {
+            let count = |index| self.column::<i64>(row, index).map(i64::unsigned_abs);
+            entries.push(JournalEntry {
+                id: JournalId(self.column(row, 0)?),
+                time: Timestamp(self.column(row, 1)?),
+                command: self.column(row, 2)?,
+                counts: [count(3)?, count(4)?, count(5)?],
+                undone_by: self.column::<Option<i64>>(row, 6)?.map(JournalId),
+                complete: self.column(row, 7)?,
+            });
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(entries)
+    }
+
+    fn journal_changes(&self, id: JournalId) -> Result<Vec<Change>> {
+        const SQL: &str = "SELECT kind, fingerprint, data FROM change WHERE journal = ?1 ORDER BY number";
+        let mut changes = Vec::new();
+        self.rows(SQL, params![id.0], "reading the journal", |row| {
+            let data: Option<Vec<u8>> = self.column(row, 2)?;
+            let kind = match self.column::<u8>(row, 0)? {
+                change::ADDED => ChangeKind::Added,
+                change::MERGED => {
+                    let digests = data.unwrap_or_default();
+                    ChangeKind::Merged(digests.as_chunks().0.to_vec())
+                }
+                _ => ChangeKind::Removed(data),
+            };
+            let fingerprint = parse_fingerprint(&self.column::<Vec<u8>>(row, 1)?);
+            let fingerprint = fingerprint.ok_or_else(|| self.corrupt(0, packed::Error::FINGERPRINT))?;
+            changes.push(Change { fingerprint, kind });
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(changes)
+    }
+}
+
+/// The kinds of change in the journal.
+pub(super) mod change {
+    pub(crate) const ADDED: u8 = 0;
+    pub(crate) const MERGED: u8 = 1;
+    pub(crate) const REMOVED: u8 = 2;
+}
+
+/// Returns a fingerprint as it is stored: the key's version, then the bytes.
+pub(super) fn stored_fingerprint(fingerprint: &Fingerprint) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(33);
+    stored.push(fingerprint.version());
+    stored.extend_from_slice(fingerprint.as_bytes());
+    stored
+}
+
+fn is_fingerprint(stored: &[u8], fingerprint: &Fingerprint) -> bool {
+    stored.split_first() == Some((&fingerprint.version(), fingerprint.as_bytes()))
+}
+
+pub(super) fn parse_fingerprint(stored: &[u8]) -> Option<Fingerprint> {
+    stored.split_first().and_then(|(&version, bytes)| Fingerprint::new(version, bytes))
+}

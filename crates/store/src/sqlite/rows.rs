@@ -1,0 +1,72 @@
+//! The index rows of a certificate, derived from its facts.
+
+use cert::facts::ComponentKind;
+use cert::{Facts, KeyId, Keygrip};
+
+use crate::user_id;
+
+/// What the narrow tables hold for one certificate; each list sorted and without duplicates.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Rows {
+    /// Rotated key IDs and the number of the key's component.
+    pub(super) key_ids: Vec<(i64, i64)>,
+    pub(super) keygrips: Vec<i64>,
+    pub(super) mails: Vec<i64>,
+    /// Key IDs of those who certified it, its own left out.
+    pub(super) issuers: Vec<i64>,
+    /// User IDs by the number of their component.
+    pub(super) user_ids: Vec<(i64, Vec<u8>)>,
+}
+
+impl Rows {
+    pub(super) fn new(facts: &Facts) -> Self {
+        let mut rows = Self::default();
+        for (number, component) in (0..).zip(&facts.components) {
+            match &component.kind {
+                ComponentKind::Key(key) => {
+                    rows.key_ids.push((rotated(key.fingerprint.key_id()), number));
+                    rows.keygrips.extend(key.keygrip.map(|keygrip| keygrip_hash(&keygrip)));
+                }
+                ComponentKind::UserId(value) => {
+                    rows.mails.extend(user_id::mail_address(value).map(mail_hash));
+                    rows.user_ids.push((number, value.clone()));
+                }
+                ComponentKind::Attribute(_) | ComponentKind::Unknown(_) => {}
+            }
+            let certifications = component.signatures.iter().filter(|signature| signature.own.is_none());
+            rows.issuers.extend(certifications.map(|signature| signature.issuer.key_id.0 as i64));
+        }
+        rows.key_ids.sort_unstable();
+        for list in [&mut rows.keygrips, &mut rows.mails, &mut rows.issuers] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        rows
+    }
+}
+
+/// Turns a key ID so that its low half, the short key ID, comes first: both are looked up in one index.
+pub(super) fn rotated(key_id: KeyId) -> i64 {
+    key_id.0.rotate_left(32) as i64
+}
+
+/// Returns the rotated key IDs that end with a short key ID: the first and the last.
+pub(super) fn rotated_range(short: u32) -> (i64, i64) {
+    let first = (u64::from(short) << 32) as i64;
+    (first, first | i64::from(u32::MAX))
+}
+
+/// Returns what a keygrip is indexed by: it is a digest already.
+pub(super) fn keygrip_hash(keygrip: &Keygrip) -> i64 {
+    i64::from_be_bytes(std::array::from_fn(|index| keygrip.0[index]))
+}
+
+/// Returns what a mail address is indexed by: FNV-1a over the address in ASCII lower case, stirred once more.
+///
+/// Addresses made to collide cost whoever looks them up a comparison each, nothing else.
+pub(super) fn mail_hash(address: &[u8]) -> i64 {
+    let hash = address.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
+        (hash ^ u64::from(octet.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
+    });
+    (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) as i64
+}

@@ -1,0 +1,46 @@
+//! The tables.
+//!
+//! `docs/schema.md` describes every one. What is not in `cert`, `packets`, `input`, `owner_trust` and the journal can
+//! be derived from `packets` again.
+
+/// The mark of a Keyhoard database in the file's header ("Khrd").
+pub(super) const APPLICATION_ID: i64 = 0x4b68_7264;
+
+/// The version of the tables and of the blobs in them.
+pub(super) const VERSION: i64 = 1;
+
+/// Creates everything.
+pub(super) const CREATE: &str = "
+CREATE TABLE cert (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  fingerprint BLOB NOT NULL,
+  first_seen INTEGER NOT NULL,
+  changed INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  superseded BLOB,
+  origin_kind INTEGER NOT NULL,
+  origin_updated INTEGER,
+  origin_url TEXT);
+CREATE TABLE packets (cert INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE self_facts (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
+CREATE TABLE third_party (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
+CREATE TABLE user_id (cert INTEGER, component INTEGER, value BLOB NOT NULL, PRIMARY KEY (cert, component)) WITHOUT ROWID;
+CREATE TABLE key_id (key_id INTEGER, cert INTEGER, component INTEGER, PRIMARY KEY (key_id, cert, component)) WITHOUT ROWID;
+CREATE TABLE keygrip (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
+CREATE TABLE mail (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
+CREATE TABLE certification (issuer INTEGER, cert INTEGER, PRIMARY KEY (issuer, cert)) WITHOUT ROWID;
+CREATE TABLE input (digest BLOB PRIMARY KEY, cert INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE owner_trust (fingerprint BLOB PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE journal (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  time INTEGER NOT NULL,
+  command TEXT NOT NULL,
+  added INTEGER NOT NULL DEFAULT 0,
+  merged INTEGER NOT NULL DEFAULT 0,
+  removed INTEGER NOT NULL DEFAULT 0,
+  undone_by INTEGER,
+  complete INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE change (
+  journal INTEGER, number INTEGER, kind INTEGER NOT NULL, fingerprint BLOB NOT NULL, data BLOB,
+  PRIMARY KEY (journal, number)) WITHOUT ROWID;
+";

@@ -1,0 +1,229 @@
+//! What a database promises to who reads and writes it.
+
+mod made;
+
+use std::ops::ControlFlow;
+
+use keyhoard_store as store;
+use made::{Made, NOW};
+use store::sqlite::SqliteStore;
+use store::{CertId, ChangeKind, Detail, PutOutcome, Query, Record, Removal, Selection, Snapshot, Store};
+use tempfile::TempDir;
+
+fn empty() -> (TempDir, SqliteStore) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("a new database");
+    (directory, store)
+}
+
+fn put(store: &SqliteStore, certificates: &[Made]) -> Vec<PutOutcome> {
+    let mut transaction = store.begin("import", None, NOW).expect("begin");
+    let batch: Vec<_> = certificates.iter().map(Made::put).collect();
+    let outcomes = transaction.put(&batch).expect("put");
+    transaction.finish_journal().expect("finish");
+    transaction.commit().expect("commit");
+    outcomes
+}
+
+fn everything(snapshot: &dyn Snapshot, detail: Detail) -> Vec<Record> {
+    let mut records = Vec::new();
+    let mut each = |record| {
+        records.push(record);
+        ControlFlow::Continue(())
+    };
+    snapshot.visit(Selection::All, detail, &mut each).expect("visit");
+    records
+}
+
+fn find(store: &SqliteStore, query: Query) -> Vec<i64> {
+    let found = store.snapshot().expect("snapshot").find(&query).expect("find");
+    found.into_iter().map(|id| id.0).collect()
+}
+
+fn three() -> Vec<Made> {
+    vec![
+        Made::new(1, &[b"Ann Example <ann@example.org>", b"ann@example.net"], &[0x1111, 0x2222]),
+        Made::new(2, &[b"Bob \xff\xfe\0 <BOB@Example.Org>"], &[0x1111]),
+        Made::new(3, &[b"Example Robot"], &[]),
+    ]
+}
+
+#[test]
+fn what_was_put_comes_back_in_the_order_of_arrival() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    let records = everything(&*store.snapshot().expect("snapshot"), Detail::Bytes);
+    assert_eq!(records.len(), 3);
+    for ((number, record), made) in (1..).zip(records).zip(&made) {
+        assert_eq!(record.id, CertId(number));
+        assert_eq!(record.fingerprint, made.fingerprint());
+        assert_eq!(record.facts.as_ref(), Some(&made.facts));
+        assert_eq!(record.bytes.as_ref(), Some(&made.bytes));
+        assert_eq!(record.first_seen, NOW);
+    }
+}
+
+#[test]
+fn own_detail_leaves_out_the_certifications_of_others_only() {
+    let (_directory, store) = empty();
+    put(&store, &three());
+    let records = everything(&*store.snapshot().expect("snapshot"), Detail::Own);
+    let mut expected = three()[0].facts.clone();
+    expected.components.iter_mut().for_each(|component| component.signatures.retain(|one| one.own.is_some()));
+    assert_eq!(records[0].facts.as_ref(), Some(&expected));
+    assert_eq!(records[0].bytes, None);
+}
+
+#[test]
+fn every_kind_of_query_finds_by_the_bytes() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    let primary = made[1].fingerprint();
+    assert_eq!(find(&store, Query::All), [1, 2, 3]);
+    assert_eq!(find(&store, Query::KeyId(primary.key_id())), [2]);
+    assert_eq!(find(&store, Query::ShortKeyId(made[2].subkey().key_id().short())), [3]);
+    assert_eq!(find(&store, Query::Fingerprint(made[0].subkey())), [1]);
+    assert_eq!(find(&store, Query::Keygrip(made[0].facts.primary().keygrip.expect("made"))), [1]);
+    assert_eq!(find(&store, Query::Mail(b"bob@example.ORG".to_vec())), [2]);
+    assert_eq!(find(&store, Query::Mail(b"ann@example.net".to_vec())), [1]);
+    assert_eq!(find(&store, Query::Mail(b"nn@example.net".to_vec())), [] as [i64; 0]);
+    assert_eq!(find(&store, Query::MailPart(b"example".to_vec())), [1, 2]);
+    assert_eq!(find(&store, Query::Exact(b"Example Robot".to_vec())), [3]);
+    assert_eq!(find(&store, Query::Exact(b"example Robot".to_vec())), [] as [i64; 0]);
+    assert_eq!(find(&store, Query::Exact(b"Ann Example <ann@example.org>".to_vec())), [1]);
+    assert_eq!(find(&store, Query::Substring(b"EXAMPLE".to_vec())), [1, 2, 3]);
+    assert_eq!(find(&store, Query::Substring(b"b \xff\xfe\0".to_vec())), [2]);
+    assert_eq!(find(&store, Query::Substring(b"ot".to_vec())), [3]);
+    assert_eq!(find(&store, Query::Substring(Vec::new())), [1, 2, 3]);
+}
+
+#[test]
+fn a_key_id_leads_to_the_keys_that_have_it() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    let snapshot = store.snapshot().expect("snapshot");
+    let hits = snapshot.keys_by_id(made[1].subkey().key_id()).expect("hits");
+    assert_eq!(hits.len(), 1);
+    assert_eq!((hits[0].cert, hits[0].fingerprint), (CertId(2), made[1].subkey()));
+    let asked = [made[2].fingerprint(), made[2].subkey(), made[0].fingerprint()];
+    assert_eq!(snapshot.by_fingerprint(&asked).expect("answers"), [Some(CertId(3)), None, Some(CertId(1))]);
+}
+
+#[test]
+fn a_certificate_that_changed_since_it_was_read_is_a_conflict() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    assert_eq!(put(&store, &made[..1]), [PutOutcome::Conflict]);
+    let twice = [Made::named(9, "twice"), Made::named(9, "twice")];
+    assert_eq!(put(&store, &twice), [PutOutcome::Done(CertId(4)), PutOutcome::Conflict]);
+
+    let grown =
+        Made::new(1, &[b"Ann Example <ann@example.org>", b"New <new@example.org>"], &[0x2222, 0x3333]);
+    let merge = |generation| {
+        let mut transaction = store.begin("import", None, NOW).expect("begin");
+        let replace = store::Put {
+            replaces: Some((CertId(1), generation)),
+            added_packets: vec![[1; 32], [2; 32]],
+            ..grown.put()
+        };
+        let outcome = transaction.put(&[replace]).expect("put");
+        transaction.commit().expect("commit");
+        outcome
+    };
+    assert_eq!(merge(1), [PutOutcome::Done(CertId(1))]);
+    assert_eq!(merge(1), [PutOutcome::Conflict]);
+    assert_eq!(find(&store, Query::Mail(b"new@example.org".to_vec())), [1]);
+    assert_eq!(find(&store, Query::Mail(b"ann@example.net".to_vec())), [] as [i64; 0]);
+    assert_eq!(everything(&*store.snapshot().expect("snapshot"), Detail::Full)[0].facts, Some(grown.facts));
+}
+
+#[test]
+fn a_removal_takes_everything_and_the_inputs_with_it() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    let digests = [made[0].inputs[0], made[1].inputs[0]];
+    assert_eq!(
+        store.snapshot().expect("snapshot").known_inputs(&digests).expect("known"),
+        [Some(CertId(1)), Some(CertId(2))]
+    );
+    let mut transaction = store.begin("delete", None, NOW).expect("begin");
+    transaction.remove(&[CertId(2)], Removal::Undoable).expect("remove");
+    let entry = transaction.journal();
+    transaction.commit().expect("commit");
+    let snapshot = store.snapshot().expect("snapshot");
+    assert_eq!(snapshot.known_inputs(&digests).expect("known"), [Some(CertId(1)), None]);
+    assert_eq!(snapshot.count().expect("count"), 2);
+    assert_eq!(find(&store, Query::Mail(b"bob@example.org".to_vec())), [] as [i64; 0]);
+    assert_eq!(find(&store, Query::Fingerprint(made[1].subkey())), [] as [i64; 0]);
+    let changes = snapshot.journal_changes(entry).expect("changes");
+    assert!(matches!(&changes[0].kind, ChangeKind::Removed(Some(bytes)) if *bytes == made[1].bytes));
+}
+
+#[test]
+fn a_purge_leaves_no_bytes_in_the_journal() {
+    let (_directory, store) = empty();
+    put(&store, &three());
+    let remove = |removal| {
+        let mut transaction = store.begin("delete", None, NOW).expect("begin");
+        transaction.remove(&[CertId(3)], removal).expect("remove");
+        let entry = transaction.journal();
+        transaction.commit().expect("commit");
+        entry
+    };
+    let first = remove(Removal::Undoable);
+    put(&store, &three()[2..]);
+    let mut transaction = store.begin("delete --purge", None, NOW).expect("begin");
+    transaction.remove(&[CertId(4)], Removal::Purge).expect("remove");
+    transaction.commit().expect("commit");
+    let snapshot = store.snapshot().expect("snapshot");
+    assert!(matches!(snapshot.journal_changes(first).expect("changes")[0].kind, ChangeKind::Removed(None)));
+}
+
+#[test]
+fn a_transaction_that_is_dropped_changes_nothing() {
+    let (_directory, store) = empty();
+    let made = three();
+    let mut transaction = store.begin("import", None, NOW).expect("begin");
+    transaction.put(&[made[0].put()]).expect("put");
+    assert_eq!(transaction.snapshot().count().expect("count"), 1);
+    drop(transaction);
+    assert_eq!(store.snapshot().expect("snapshot").count().expect("count"), 0);
+    assert!(store.snapshot().expect("snapshot").journal(10).expect("journal").is_empty());
+}
+
+#[test]
+fn a_snapshot_sees_nothing_that_was_committed_after_it() {
+    let (_directory, store) = empty();
+    put(&store, &three()[..1]);
+    let before = store.snapshot().expect("snapshot");
+    put(&store, &three()[1..]);
+    assert_eq!(before.count().expect("count"), 1);
+    assert_eq!(store.snapshot().expect("snapshot").count().expect("count"), 3);
+}
+
+#[test]
+fn batches_of_one_import_share_a_journal_entry() {
+    let (_directory, store) = empty();
+    let made = three();
+    let mut first = store.begin("import a", None, NOW).expect("begin");
+    first.put(&[made[0].put()]).expect("put");
+    let entry = first.journal();
+    first.commit().expect("commit");
+    assert!(!store.snapshot().expect("snapshot").journal(1).expect("journal")[0].complete);
+    let mut second = store.begin("import a", Some(entry), NOW).expect("begin");
+    second.put(&[made[1].put(), made[2].put()]).expect("put");
+    second.finish_journal().expect("finish");
+    second.commit().expect("commit");
+    let snapshot = store.snapshot().expect("snapshot");
+    let journal = snapshot.journal(10).expect("journal");
+    assert_eq!(journal.len(), 1);
+    assert_eq!((journal[0].counts, journal[0].complete), ([3, 0, 0], true));
+    let changed: Vec<_> =
+        snapshot.journal_changes(entry).expect("changes").iter().map(|one| one.fingerprint).collect();
+    assert_eq!(changed, made.iter().map(Made::fingerprint).collect::<Vec<_>>());
+}
