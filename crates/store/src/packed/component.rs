@@ -87,12 +87,16 @@ fn write_key(key: &KeyFacts, out: &mut Writer) {
     out.u32(key.created.0);
     out.byte(key.algorithm.0);
     out.number(u64::from(key.bits));
-    out.byte(u8::from(key.curve.is_some()) | u8::from(key.keygrip.is_some()) << 1);
+    let subgroup = key.subgroup_bits != 0;
+    out.byte(u8::from(key.curve.is_some()) | u8::from(key.keygrip.is_some()) << 1 | u8::from(subgroup) << 2);
     if let Some(curve) = &key.curve {
         out.bytes(curve);
     }
     if let Some(keygrip) = &key.keygrip {
         out.raw(&keygrip.0);
+    }
+    if subgroup {
+        out.raw(&key.subgroup_bits.to_le_bytes());
     }
 }
 
@@ -102,12 +106,13 @@ fn read_key(reader: &mut Reader<'_>) -> Result<KeyFacts> {
     let algorithm = PublicKeyAlgorithm(reader.byte()?);
     let bits = reader.number32()?;
     let present = reader.byte()?;
-    if present > 3 {
+    if present > 7 {
         return Err(reader.error("an unknown key field"));
     }
     let curve = if present & 1 != 0 { Some(reader.bytes()?.to_vec()) } else { None };
     let keygrip = if present & 2 != 0 { Some(Keygrip(reader.array()?)) } else { None };
-    Ok(KeyFacts { fingerprint, created, algorithm, bits, curve, keygrip })
+    let subgroup_bits = if present & 4 != 0 { reader.u16()? } else { 0 };
+    Ok(KeyFacts { fingerprint, created, algorithm, bits, curve, keygrip, subgroup_bits })
 }
 
 fn write_attribute(attribute: &AttributeFacts, out: &mut Writer) {

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! signature = gap length version kind key-algorithm hash-algorithm flags present created:4
-//!             [expires:4] issuer [depth amount] [regexp] [own]
-//! own       = present:2 [key-expires:4] [key-flags:2] [preferences]* ...
+//!             [expires:4] issuer [depth amount] [regexp] [reason] [own]
+//! issuer    = [fingerprint] [key-id:8]                         the key ID only where the fingerprint has another
+//! own       = present:2 [key-expires:4] [key-flags:2] [preferences]*4 [features] [keyserver] [revokers]
 //! ```
 
 use cert::facts::{
-    Issuer, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, TrustSignature,
+    Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType,
+    TrustSignature,
 };
 use cert::{KeyId, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
@@ -29,7 +31,8 @@ mod present {
     pub(super) const FINGERPRINT: u8 = 1 << 4;
     /// A key ID that is not the fingerprint's, and not 0.
     pub(super) const KEY_ID: u8 = 1 << 5;
-    pub(super) const ALL: u8 = (1 << 6) - 1;
+    pub(super) const REASON: u8 = 1 << 6;
+    pub(super) const ALL: u8 = (1 << 7) - 1;
 }
 
 mod own {
@@ -45,9 +48,8 @@ mod own {
     pub(super) const FEATURES: u16 = 1 << 9;
     pub(super) const KEYSERVER: u16 = 1 << 10;
     pub(super) const REVOKERS: u16 = 1 << 11;
-    pub(super) const REASON: u16 = 1 << 12;
-    pub(super) const EMBEDDED: u16 = 1 << 13;
-    pub(super) const ALL: u16 = (1 << 14) - 1;
+    pub(super) const EMBEDDED: u16 = 1 << 12;
+    pub(super) const ALL: u16 = (1 << 13) - 1;
 }
 
 /// Writes one signature; the packet before it ended at `end`.
@@ -73,6 +75,10 @@ pub(super) fn write(signature: &SignatureFacts, end: u32, out: &mut Writer) {
     if let Some(regexp) = &signature.trust_regexp {
         out.bytes(regexp);
     }
+    if let Some(reason) = &signature.reason {
+        out.byte(reason.code);
+        out.bytes(&reason.comment);
+    }
     if let Some(own) = &signature.own {
         write_own(own, out);
     }
@@ -93,6 +99,7 @@ pub(super) fn read(reader: &mut Reader<'_>, end: u32) -> Result<SignatureFacts> 
         reader.array().map(|[depth, amount]| TrustSignature { depth, amount })
     })?;
     let trust_regexp = optional(present & present::REGEXP != 0, || reader.bytes().map(<[u8]>::to_vec))?;
+    let reason = optional(present & present::REASON != 0, || read_reason(reader).map(Box::new))?;
     let own = optional(present & present::OWN != 0, || read_own(reader).map(Box::new))?;
     Ok(SignatureFacts {
         span,
@@ -106,6 +113,7 @@ pub(super) fn read(reader: &mut Reader<'_>, end: u32) -> Result<SignatureFacts> 
         flags: unpack_flags(flags),
         trust,
         trust_regexp,
+        reason,
         own,
     })
 }
@@ -125,6 +133,7 @@ fn pack_present(signature: &SignatureFacts) -> u8 {
         (signature.own.is_some(), present::OWN),
         (issuer.fingerprint.is_some(), present::FINGERPRINT),
         (issuer.key_id != implied, present::KEY_ID),
+        (signature.reason.is_some(), present::REASON),
     ]
     .into_iter()
     .fold(0, |bits, (set, bit)| if set { bits | bit } else { bits })
@@ -148,6 +157,10 @@ fn read_issuer(present: u8, reader: &mut Reader<'_>) -> Result<Issuer> {
         None => KeyId(0),
     };
     Ok(Issuer { key_id, fingerprint })
+}
+
+fn read_reason(reader: &mut Reader<'_>) -> Result<RevocationReason> {
+    Ok(RevocationReason { code: reader.byte()?, comment: reader.bytes()?.to_vec() })
 }
 
 fn pack_flags(flags: SignatureFlags) -> u8 {
@@ -190,7 +203,6 @@ fn pack_own_present(signature: &SelfSignature) -> u16 {
         (signature.features.is_some(), own::FEATURES),
         (signature.keyserver_preferences.is_some(), own::KEYSERVER),
         (!signature.revokers.is_empty(), own::REVOKERS),
-        (signature.revocation_reason.is_some(), own::REASON),
         (signature.embedded_signature, own::EMBEDDED),
     ]
     .into_iter()
@@ -223,9 +235,6 @@ fn write_own(signature: &SelfSignature, out: &mut Writer) {
             out.fingerprint(&revoker.fingerprint);
         }
     }
-    if let Some(reason) = signature.revocation_reason {
-        out.byte(reason);
-    }
 }
 
 fn read_own(reader: &mut Reader<'_>) -> Result<SelfSignature> {
@@ -253,7 +262,6 @@ fn read_own(reader: &mut Reader<'_>) -> Result<SelfSignature> {
         features: optional(has(own::FEATURES), || reader.byte())?,
         keyserver_preferences: optional(has(own::KEYSERVER), || reader.byte())?,
         revokers: if has(own::REVOKERS) { read_revokers(reader)? } else { Vec::new() },
-        revocation_reason: optional(has(own::REASON), || reader.byte())?,
         embedded_signature: has(own::EMBEDDED),
     })
 }

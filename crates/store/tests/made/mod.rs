@@ -106,6 +106,7 @@ impl Maker {
             bits: 255,
             curve: Some(vec![0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01]),
             keygrip: Some(Keygrip(keygrip)),
+            subgroup_bits: 0,
         }))
     }
 
@@ -130,6 +131,7 @@ impl Maker {
             },
             trust: None,
             trust_regexp: None,
+            reason: None,
             own: None,
         }
     }
