@@ -1,7 +1,10 @@
-//! Where the database is.
+//! Where the database is, and opening it.
 
 use std::env;
 use std::path::{Path, PathBuf};
+
+use store::Store;
+use store::sqlite::SqliteStore;
 
 use crate::{Error, Result};
 
@@ -39,6 +42,24 @@ pub fn default_path() -> Result<PathBuf> {
 /// Returns the place of the database that belongs to a GnuPG home directory.
 pub fn in_home(home: &Path) -> PathBuf {
     home.join(FILE_NAME)
+}
+
+/// Opens a database that is there.
+///
+/// # Errors
+///
+/// [`store::Error::Missing`] if it is not.
+pub fn open(path: &Path) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::open(path)?))
+}
+
+/// Opens a database, making it first if it is not there.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn create(path: &Path) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::create(path)?))
 }
 
 /// Reads an environment variable, an empty one counting as unset.

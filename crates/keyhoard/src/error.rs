@@ -18,6 +18,15 @@ pub enum Error {
     /// Neither an option nor the environment says where the database is.
     #[error("no place for the database: HOME is not set; name one with --db or KEYHOARD_DB")]
     NoHome,
+    /// A name that can stand for no certificate.
+    #[error("'{name}': {source}")]
+    Name {
+        /// The name as it was given.
+        name: String,
+        /// What is wrong with it.
+        #[source]
+        source: store::query::NameError,
+    },
     /// What an export was written to takes no more.
     #[error("writing: {0}")]
     Output(#[source] std::io::Error),

@@ -2,10 +2,12 @@
 //!
 //! - [`database`]: where the database is, and opening it.
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
+//! - [`find`]: from the names that users give to certificates.
 //! - [`import`]: from a stream of bytes to rows.
 
 pub mod database;
 pub mod export;
+pub mod find;
 pub mod output_file;
 
 mod error;

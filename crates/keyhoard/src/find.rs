@@ -1,0 +1,64 @@
+//! Finding certificates by the names and texts that users give.
+
+use store::query::{Name, NameError};
+use store::{CertId, Query, Snapshot};
+
+use crate::{Error, Result};
+
+/// What was found for several names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The certificates, each once, in database order.
+    pub ids: Vec<CertId>,
+    /// Which of the names nothing was found for, by their position.
+    pub missing: Vec<usize>,
+}
+
+/// Finds every certificate that one of the names stands for, by GnuPG's rules (its manual, "How to specify a user ID").
+///
+/// # Errors
+///
+/// [`Error::Name`] for a name that can stand for nothing, before anything is looked up; the database's errors.
+pub fn find(snapshot: &dyn Snapshot, names: &[impl AsRef<[u8]>]) -> Result<Found> {
+    let queries = names.iter().map(|name| parse(name.as_ref())).collect::<Result<Vec<Query>>>()?;
+    let mut found = Found::default();
+    for (number, query) in queries.iter().enumerate() {
+        let ids = snapshot.find(query)?;
+        if ids.is_empty() {
+            found.missing.push(number);
+        }
+        found.ids.extend(ids);
+    }
+    found.ids.sort_unstable();
+    found.ids.dedup();
+    Ok(found)
+}
+
+/// Finds every certificate whose user IDs contain all of the texts, but for the case of ASCII letters; in database
+/// order.
+///
+/// # Errors
+///
+/// [`Error::Name`] for an empty text, which would stand for everything; the database's errors.
+pub fn search(snapshot: &dyn Snapshot, texts: &[impl AsRef<[u8]>]) -> Result<Vec<CertId>> {
+    let mut found: Option<Vec<CertId>> = None;
+    for text in texts {
+        let text = text.as_ref();
+        if text.is_empty() {
+            return Err(Error::Name { name: String::new(), source: NameError::Invalid });
+        }
+        let ids = snapshot.find(&Query::Substring(text.to_vec()))?;
+        found = Some(match found {
+            None => ids,
+            Some(found) => found.into_iter().filter(|id| ids.binary_search(id).is_ok()).collect(),
+        });
+    }
+    Ok(found.unwrap_or_default())
+}
+
+fn parse(name: &[u8]) -> Result<Query> {
+    let parsed = Name::parse(name);
+    parsed
+        .map(|name| name.query)
+        .map_err(|source| Error::Name { name: String::from_utf8_lossy(name).into_owned(), source })
+}
