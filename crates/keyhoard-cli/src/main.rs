@@ -1,1 +1,29 @@
-fn main() {}
+//! The program `keyhoard`: arguments in, text or JSON out.
+//!
+//! - [`arguments`]: what can be typed, declared once; help, completions and man pages come from it.
+//! - [`commands`]: one file for each subcommand.
+//! - [`session`]: what every command is given.
+//! - [`output`]: where and how results are written; [`style`], [`printable`], [`table`], [`moment`], [`progress`]
+//!   are its means.
+//!
+//! What a command does is decided in the library `keyhoard`; nothing is decided here.
+
+mod arguments;
+mod commands;
+mod exit;
+mod moment;
+mod output;
+mod printable;
+mod progress;
+mod session;
+mod style;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = arguments::Arguments::parse();
+    exit::report(commands::run(arguments))
+}

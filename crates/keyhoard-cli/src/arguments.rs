@@ -1,0 +1,103 @@
+//! What can be typed. Help texts, shell completions and man pages come from here.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use keyhoard::cert::Timestamp;
+
+use crate::commands::{completions, export, log, man};
+use crate::moment;
+use crate::output::Colour;
+
+/// A fast OpenPGP certificate database.
+///
+/// Imports certificates once, verifies what they say about themselves once, and answers every later question in
+/// milliseconds.
+#[derive(Debug, Parser)]
+#[command(name = "keyhoard", version, propagate_version = true, after_help = AFTER_HELP, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The database [default: keyhoard/keyhoard.db in the XDG data directory].
+    #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) db: Option<PathBuf>,
+
+    /// Write JSON: one document a line, as docs/json.md describes.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Write results and errors only.
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Say more.
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
+
+    /// Use colours: auto means on a terminal, unless NO_COLOR is set.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = false
+    )]
+    pub(crate) color: Colour,
+
+    /// Answer as of this time (seconds since 1970, or like 20260101T000000).
+    #[arg(long, global = true, value_name = "TIME", value_parser = moment::parse)]
+    pub(crate) faked_system_time: Option<Timestamp>,
+}
+
+/// One command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write certificates to a file, a pipe or the terminal.
+    Export(export::Arguments),
+    /// Show what changed the database, newest first.
+    Log(log::Arguments),
+    /// Write a completion script for a shell.
+    Completions(completions::Arguments),
+    /// Write the man pages.
+    Man(man::Arguments),
+}
+
+const AFTER_HELP: &str = "\
+Certificates are named as with gpg: by fingerprint, key ID, <mail@address>, @part-of-an-address, =Exact User ID, \
+&keygrip, or any part of a user ID.
+
+Exit codes: 0 done; 1 nothing found or nothing usable; 2 an error, or arguments that make no sense.
+
+Examples:
+  keyhoard import /usr/share/keyrings/debian-keyring.gpg
+  keyhoard list --signatures '<someone@debian.org>'
+  keyhoard export --output friends.asc --armor someone@debian.org 0123456789ABCDEF
+  keyhoard log, then: keyhoard undo";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declarations_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_an_example_in_its_help() {
+        for command in Arguments::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Examples:"), "keyhoard {} --help", command.get_name());
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! One file for each subcommand: its arguments, and from the library's answer to text or JSON.
+
+pub(crate) mod completions;
+pub(crate) mod export;
+pub(crate) mod log;
+pub(crate) mod man;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+
+use keyhoard::find::find;
+use keyhoard::store::{CertId, Selection, Snapshot};
+
+use crate::arguments::{Arguments, Command};
+use crate::exit::Outcome;
+use crate::session::Session;
+
+/// Runs the command that was asked for.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let mut session = Session::new(arguments.global);
+    let session = &mut session;
+    let outcome = match arguments.command {
+        Command::Export(arguments) => export::run(session, &arguments),
+        Command::Log(arguments) => log::run(session, &arguments),
+        Command::Completions(arguments) => completions::run(session, &arguments),
+        Command::Man(arguments) => man::run(session, &arguments),
+    }?;
+    session.output.flush()?;
+    Ok(outcome)
+}
+
+/// The certificates that a command is about.
+struct Named {
+    /// `None` means all of them.
+    ids: Option<Vec<CertId>>,
+    /// Something was found for every name.
+    complete: bool,
+}
+
+impl Named {
+    /// Finds what the names stand for, and warns about names that stand for nothing.
+    fn find(session: &Session, snapshot: &dyn Snapshot, names: &[OsString]) -> anyhow::Result<Self> {
+        if names.is_empty() {
+            return Ok(Self { ids: None, complete: true });
+        }
+        let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+        let found = find(snapshot, &bytes)?;
+        for &missing in &found.missing {
+            session.warn(format_args!("{}: not found", names[missing].display()));
+        }
+        Ok(Self { ids: Some(found.ids), complete: found.missing.is_empty() })
+    }
+
+    fn selection(&self) -> Selection<'_> {
+        self.ids.as_deref().map_or(Selection::All, Selection::Ids)
+    }
+}

@@ -1,0 +1,76 @@
+//! Points in time, read and written.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use keyhoard::cert::Timestamp;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+use time::{OffsetDateTime, PrimitiveDateTime};
+
+const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+const MINUTE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute]");
+const SECOND: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
+const COMPACT: &[BorrowedFormatItem<'_>] = format_description!("[year][month][day]T[hour][minute][second]");
+
+/// Returns the present.
+pub(crate) fn now() -> Timestamp {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Timestamp(u32::try_from(seconds).unwrap_or(u32::MAX))
+}
+
+/// Writes the day, in UTC.
+pub(crate) fn day(moment: Timestamp) -> String {
+    formatted(moment, DAY)
+}
+
+/// Writes day and minute, in UTC.
+pub(crate) fn minute(moment: Timestamp) -> String {
+    formatted(moment, MINUTE)
+}
+
+/// Writes a time as RFC 3339 has it, in UTC.
+pub(crate) fn rfc3339(moment: Timestamp) -> String {
+    formatted(moment, SECOND)
+}
+
+/// Reads a time as GnuPG's `--faked-system-time` takes it: seconds since 1970 or `20260101T000000`, with or without
+/// the `!` that stops the clock there.
+pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
+    let text = text.trim_end_matches('!');
+    let seconds = match PrimitiveDateTime::parse(text, COMPACT) {
+        Ok(time) => u32::try_from(time.assume_utc().unix_timestamp()).ok(),
+        Err(_) => text.parse().ok(),
+    };
+    seconds
+        .map(Timestamp)
+        .ok_or_else(|| "expected seconds since 1970 or a time like 20260101T000000".to_owned())
+}
+
+fn formatted(moment: Timestamp, format: &[BorrowedFormatItem<'_>]) -> String {
+    OffsetDateTime::from_unix_timestamp(i64::from(moment.0))
+        .ok()
+        .and_then(|time| time.format(format).ok())
+        .unwrap_or_else(|| moment.0.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_in_utc() {
+        assert_eq!(day(Timestamp(1_400_708_501)), "2014-05-21");
+        assert_eq!(minute(Timestamp(1_400_708_501)), "2014-05-21 21:41");
+        assert_eq!(rfc3339(Timestamp(u32::MAX)), "2106-02-07T06:28:15Z");
+    }
+
+    #[test]
+    fn a_faked_time_is_read_in_both_of_gnupgs_forms() {
+        assert_eq!(parse("20260101T000000!"), Ok(Timestamp(1_767_225_600)));
+        assert_eq!(parse("20260101T000000"), Ok(Timestamp(1_767_225_600)));
+        assert_eq!(parse("1767225600"), Ok(Timestamp(1_767_225_600)));
+        assert!(parse("yesterday").is_err());
+        assert!(parse("22000101T000000").is_err());
+    }
+}

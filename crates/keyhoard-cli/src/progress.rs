@@ -1,0 +1,74 @@
+//! A progress bar for what takes longer than a second.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How long nothing is shown.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is being counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    /// Octets of input.
+    Bytes,
+    /// Certificates.
+    Certificates,
+}
+
+/// How far a command has come; shown on stderr if that is a terminal and it takes longer than a second.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    unit: Unit,
+    total: Option<u64>,
+    begun: Instant,
+    wanted: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Starts to count; `total` where it is known beforehand.
+    pub(crate) fn new(unit: Unit, total: Option<u64>, quiet: bool) -> Self {
+        let wanted = !quiet && std::io::stderr().is_terminal();
+        Self { unit, total, begun: Instant::now(), wanted, bar: None }
+    }
+
+    /// Says how far the command has come.
+    pub(crate) fn set(&mut self, done: u64) {
+        if !self.wanted || (self.bar.is_none() && self.begun.elapsed() < PATIENCE) {
+            return;
+        }
+        self.bar.get_or_insert_with(|| bar(self.unit, self.total)).set_position(done);
+    }
+
+    /// Writes a line to stderr without the bar getting into it.
+    pub(crate) fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(unit: Unit, total: Option<u64>) -> ProgressBar {
+    let template = match (unit, total) {
+        (Unit::Bytes, Some(_)) => "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left",
+        (Unit::Bytes, None) => "{spinner} {bytes}  {bytes_per_sec}",
+        (Unit::Certificates, Some(_)) => "{bar:30} {human_pos}/{human_len} certificates  {eta} left",
+        (Unit::Certificates, None) => "{spinner} {human_pos} certificates",
+    };
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

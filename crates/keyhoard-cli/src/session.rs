@@ -1,0 +1,84 @@
+//! What every command is given.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use keyhoard::cert::Timestamp;
+use keyhoard::store::Store;
+use keyhoard::{Result, database};
+
+use crate::arguments::Global;
+use crate::moment;
+use crate::output::{Form, Output};
+use crate::progress::{Progress, Unit};
+use crate::style::{self, Style};
+
+/// One run of the program.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// What this run takes to be the present.
+    pub(crate) now: Timestamp,
+    /// Where results go.
+    pub(crate) output: Output,
+    /// Only results and errors are wanted.
+    pub(crate) quiet: bool,
+    /// More is wanted.
+    pub(crate) verbose: bool,
+    database: Option<PathBuf>,
+}
+
+impl Session {
+    /// Begins a run.
+    pub(crate) fn new(global: Global) -> Self {
+        let form = if global.json { Form::Json } else { Form::Human };
+        Self {
+            now: global.faked_system_time.unwrap_or_else(moment::now),
+            output: Output::new(form, global.color),
+            quiet: global.quiet,
+            verbose: global.verbose,
+            database: global.db,
+        }
+    }
+
+    /// Returns the database's place.
+    pub(crate) fn path(&self) -> Result<PathBuf> {
+        database::path(self.database.as_deref())
+    }
+
+    /// Opens the database.
+    pub(crate) fn open(&self) -> Result<Box<dyn Store>> {
+        database::open(&self.path()?)
+    }
+
+    /// Opens the database, making it if it is not there.
+    pub(crate) fn open_or_create(&self) -> Result<Box<dyn Store>> {
+        database::create(&self.path()?)
+    }
+
+    /// Tells a person something that is no result.
+    pub(crate) fn note(&self, text: impl fmt::Display) {
+        if !self.quiet {
+            eprintln!("{} {text}", style::on_stderr(Style::Faint, "keyhoard:"));
+        }
+    }
+
+    /// Tells a person what may need attention.
+    pub(crate) fn warn(&self, text: impl fmt::Display) {
+        eprintln!("{} {text}", style::on_stderr(Style::Warning, "keyhoard:"));
+    }
+
+    /// Starts to count something that may take long.
+    pub(crate) fn progress(&self, unit: Unit, total: Option<u64>) -> Progress {
+        Progress::new(unit, total, self.quiet)
+    }
+}
+
+/// Returns the command line as the journal keeps it: the program's name and the arguments.
+pub(crate) fn command_line() -> String {
+    let mut line = String::from("keyhoard");
+    for argument in std::env::args_os().skip(1) {
+        line.push(' ');
+        line.push_str(&argument.to_string_lossy());
+    }
+    line
+}
