@@ -16,12 +16,65 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// Bytes that are no packet, or a packet that is cut short.
-    #[error("{what} at byte {position}")]
+    /// Bytes that are no certificate, or one that cannot be used.
+    #[error("{flaw} at byte {position}")]
     Malformed {
         /// Offset in the stream or certificate.
         position: u64,
         /// What is wrong.
-        what: &'static str,
+        flaw: Flaw,
     },
+}
+
+/// What is wrong with a packet, or with what stands where one was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// An octet that cannot begin a packet.
+    #[error("bytes that are no packet")]
+    NotAPacket,
+    /// A packet that does not belong to a certificate stands where one should begin.
+    #[error("a packet of type {0} that is no part of a certificate")]
+    Misplaced(u8),
+    /// The stream or the packet ends too early.
+    #[error("{0} that is cut short")]
+    CutShort(&'static str),
+    /// A packet whose end cannot be told (GnuPG allows this for data only).
+    #[error("a packet of type {0} without a definite length")]
+    OpenLength(u8),
+    /// A packet above the limit of its type.
+    #[error("a packet of type {tag} with {length} octets, more than the limit")]
+    TooLarge {
+        /// The packet's type.
+        tag: u8,
+        /// The length it gives.
+        length: u32,
+    },
+    /// A certificate above [`verify::limits::MAX_BUFFERED_CERTIFICATE`], even reduced to its own signatures.
+    #[error("a certificate larger than the limit")]
+    CertificateTooLarge,
+    /// A key of version 2 or 3, which GnuPG left behind with 2.1.
+    #[error("a key of the obsolete version {0}")]
+    ObsoleteKey(u8),
+    /// A key of a version that is not known.
+    #[error("a key of the unknown version {0}")]
+    UnknownKey(u8),
+    /// A signature of a version that is not known.
+    #[error("a signature of the unknown version {0}")]
+    UnknownSignature(u8),
+    /// Octets after the last field of a packet.
+    #[error("{0} with octets after its end")]
+    Overlong(&'static str),
+    /// A secret key of which nobody can tell where its public part ends.
+    #[error("a secret key with the unknown algorithm {0}")]
+    InseparableSecret(u8),
+    /// A number of more than 16384 bits (GnuPG's limit).
+    #[error("a number of {0} bits")]
+    NumberTooLarge(u16),
+    /// A blob of a keybox that cannot be used.
+    #[error("{0}")]
+    Keybox(&'static str),
+    /// ASCII armor that cannot be decoded.
+    #[error("{0} in ASCII armor")]
+    Armor(&'static str),
 }

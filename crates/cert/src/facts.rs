@@ -32,6 +32,8 @@ pub struct Component {
     pub kind: ComponentKind,
     /// Its signatures, in the order of the bytes.
     pub signatures: Vec<SignatureFacts>,
+    /// Signature packets among them that nobody here can read: kept, never shown.
+    pub unread: Vec<Span>,
 }
 
 /// What a component is.
@@ -80,11 +82,25 @@ pub struct AttributeFacts {
 /// One subpacket of a user attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeSubpacket {
-    /// 1 for an image.
+    /// [`AttributeSubpacket::IMAGE`], or something that nobody defined yet.
     pub kind: u8,
-    /// The image's encoding (1 for JPEG), 0 where there is none.
+    /// Length of the data after the type octet.
+    pub length: u32,
+    /// The image, if it is one and its header is sound.
+    pub image: Option<Image>,
+}
+
+impl AttributeSubpacket {
+    /// The type of an image.
+    pub const IMAGE: u8 = 1;
+}
+
+/// An image (RFC 9580, 5.12.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// 1 for JPEG; 0 if the header is of an unknown version.
     pub encoding: u8,
-    /// Length of the data after the subpacket's own header, as GnuPG shows it.
+    /// Length of the image itself, after its header.
     pub length: u32,
 }
 

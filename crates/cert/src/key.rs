@@ -1,1 +1,200 @@
-//! To be written.
+//! Key packets (RFC 9580, 5.5): version, fingerprint, size, public material.
+
+use crate::error::Flaw;
+use crate::facts::KeyFacts;
+use crate::fields::{Fields, Number};
+use crate::identity::{Fingerprint, Timestamp};
+use crate::{curve, keygrip};
+use verify::{PublicKey, PublicKeyAlgorithm, limits, naming};
+
+const WHAT: &str = "a key";
+
+/// A key packet's body, read.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'a> {
+    /// The packet's version: 4, 5 (LibrePGP) or 6.
+    pub version: u8,
+    /// The creation time.
+    pub created: Timestamp,
+    /// The algorithm.
+    pub algorithm: PublicKeyAlgorithm,
+    /// The body of the public key packet: all that a fingerprint and a signature over the key cover.
+    pub public: &'a [u8],
+    /// The algorithm-specific public fields, the end of `public`.
+    pub material: &'a [u8],
+    /// What follows the public part; empty in public key packets.
+    pub secret: &'a [u8],
+    fields: Material<'a>,
+}
+
+/// The algorithm-specific public fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Material<'a> {
+    Rsa {
+        n: Number<'a>,
+    },
+    Dsa {
+        p: Number<'a>,
+        q: Number<'a>,
+        g: Number<'a>,
+        y: Number<'a>,
+    },
+    Elgamal {
+        p: Number<'a>,
+        g: Number<'a>,
+        y: Number<'a>,
+    },
+    Curve {
+        oid: &'a [u8],
+        point: Number<'a>,
+    },
+    /// The keys of RFC 9580 whose algorithm names the curve.
+    Fixed,
+    Unknown,
+}
+
+/// Reads the body of a public key packet.
+pub fn parse_public(body: &[u8]) -> Result<Key<'_>, Flaw> {
+    let key = parse(body)?;
+    if key.secret.is_empty() { Ok(key) } else { Err(Flaw::Overlong(WHAT)) }
+}
+
+/// Reads the body of a secret key packet; its secret part stays unread.
+pub fn parse_secret(body: &[u8]) -> Result<Key<'_>, Flaw> {
+    let key = parse(body)?;
+    match key.fields {
+        // Without a count (version 4) nothing tells where the public part ends.
+        Material::Unknown if key.version == 4 => Err(Flaw::InseparableSecret(key.algorithm.0)),
+        _ if key.secret.is_empty() => Err(Flaw::CutShort("a secret key")),
+        _ => Ok(key),
+    }
+}
+
+fn parse(body: &[u8]) -> Result<Key<'_>, Flaw> {
+    let mut fields = Fields::new(body, WHAT);
+    let version = match fields.u8()? {
+        version @ 4..=6 => version,
+        version @ (2 | 3) => return Err(Flaw::ObsoleteKey(version)),
+        version => return Err(Flaw::UnknownKey(version)),
+    };
+    let created = Timestamp(fields.u32()?);
+    let algorithm = PublicKeyAlgorithm(fields.u8()?);
+    let (read, material, secret) = if version == 4 {
+        let all = fields.rest();
+        let read = read_material(algorithm, &mut fields)?;
+        let secret = fields.rest();
+        (read, &all[..all.len() - secret.len()], secret)
+    } else {
+        let count = fields.u32()? as usize;
+        let material = fields.take(count)?;
+        let mut inner = Fields::new(material, WHAT);
+        let read = read_material(algorithm, &mut inner)?;
+        inner.finish()?;
+        (read, material, fields.rest())
+    };
+    let public = &body[..body.len() - secret.len()];
+    // A version 4 fingerprint covers two octets of length.
+    let limit = if version == 4 { usize::from(u16::MAX) } else { limits::MAX_KEY_PACKET };
+    if public.len() > limit {
+        return Err(Flaw::TooLarge { tag: 6, length: public.len() as u32 });
+    }
+    Ok(Key { version, created, algorithm, public, material, secret, fields: read })
+}
+
+fn read_material<'a>(algorithm: PublicKeyAlgorithm, fields: &mut Fields<'a>) -> Result<Material<'a>, Flaw> {
+    type Algorithm = PublicKeyAlgorithm;
+    let fixed = |fields: &mut Fields<'a>, count| fields.take(count).map(|_| Material::Fixed);
+    match algorithm {
+        Algorithm::RSA | Algorithm::RSA_ENCRYPT | Algorithm::RSA_SIGN => {
+            let n = fields.number()?;
+            fields.number()?;
+            Ok(Material::Rsa { n })
+        }
+        Algorithm::DSA => Ok(Material::Dsa {
+            p: fields.number()?,
+            q: fields.number()?,
+            g: fields.number()?,
+            y: fields.number()?,
+        }),
+        Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => {
+            Ok(Material::Elgamal { p: fields.number()?, g: fields.number()?, y: fields.number()? })
+        }
+        Algorithm::ECDSA | Algorithm::EDDSA_LEGACY => {
+            Ok(Material::Curve { oid: fields.counted()?, point: fields.number()? })
+        }
+        Algorithm::ECDH => {
+            let material = Material::Curve { oid: fields.counted()?, point: fields.number()? };
+            fields.counted()?;
+            Ok(material)
+        }
+        Algorithm::X25519 | Algorithm::ED25519 => fixed(fields, 32),
+        Algorithm::X448 => fixed(fields, 56),
+        Algorithm::ED448 => fixed(fields, 57),
+        _ => {
+            fields.take(fields.rest().len())?;
+            Ok(Material::Unknown)
+        }
+    }
+}
+
+impl<'a> Key<'a> {
+    /// Returns the fingerprint (RFC 9580, 5.5.4; LibrePGP for version 5).
+    pub fn fingerprint(&self) -> Fingerprint {
+        let length = self.public.len() as u32;
+        let long = length.to_be_bytes();
+        match self.version {
+            4 => Fingerprint::V4(naming::sha1(&[&[0x99, long[2], long[3]], self.public])),
+            5 => Fingerprint::V5(naming::sha256(&[&[0x9a], &long, self.public])),
+            _ => Fingerprint::V6(naming::sha256(&[&[0x9b], &long, self.public])),
+        }
+    }
+
+    /// Returns the size in bits as GnuPG counts it: of the modulus, the prime or the curve; 0 if unknown.
+    pub fn bits(&self) -> u32 {
+        match self.fields {
+            Material::Rsa { n } => n.bits(),
+            Material::Dsa { p, .. } | Material::Elgamal { p, .. } => p.bits(),
+            Material::Curve { oid, .. } => curve::by_oid(oid).map_or(0, |curve| curve.bits),
+            Material::Fixed => match self.algorithm {
+                PublicKeyAlgorithm::X448 => 448,
+                PublicKeyAlgorithm::ED448 => 456,
+                _ => 255,
+            },
+            Material::Unknown => 0,
+        }
+    }
+
+    /// Says whether its algorithm is known, so that its fields were read and found sound.
+    pub fn is_of_known_algorithm(&self) -> bool {
+        !matches!(self.fields, Material::Unknown)
+    }
+
+    /// Returns the curve's object identifier as the packet holds it, without its length octet.
+    pub fn curve(&self) -> Option<&'a [u8]> {
+        match self.fields {
+            Material::Curve { oid, .. } => Some(oid),
+            _ => None,
+        }
+    }
+
+    /// Returns the public key as the verifier takes it.
+    pub fn public_key(&self) -> PublicKey<'a> {
+        PublicKey { algorithm: self.algorithm, material: self.material }
+    }
+
+    /// Returns the key's facts.
+    pub fn facts(&self) -> KeyFacts {
+        KeyFacts {
+            fingerprint: self.fingerprint(),
+            created: self.created,
+            algorithm: self.algorithm,
+            bits: self.bits(),
+            curve: self.curve().map(<[u8]>::to_vec),
+            keygrip: keygrip::keygrip(&self.fields),
+            subgroup_bits: match self.fields {
+                Material::Dsa { q, .. } => q.bits() as u16,
+                _ => 0,
+            },
+        }
+    }
+}

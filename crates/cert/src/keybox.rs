@@ -8,7 +8,7 @@ use std::io::Read;
 
 use verify::limits::MAX_BUFFERED_CERTIFICATE;
 
-use crate::{Error, Result, Timestamp};
+use crate::{Error, Flaw, Result, Timestamp};
 
 /// The octets at offset 8 by which a keybox is known.
 const MAGIC: [u8; 4] = *b"KBXf";
@@ -77,7 +77,7 @@ impl<R: Read> Keybox<R> {
             self.skip(length - 5)?;
             return Err(Error::Malformed {
                 position,
-                what: "a keybox blob larger than any certificate may be",
+                flaw: Flaw::Keybox("a keybox blob larger than any certificate may be"),
             });
         }
         self.fill(&mut image, length - 5)?;
@@ -110,7 +110,7 @@ impl<R: Read> Keybox<R> {
 
     fn end(&mut self, position: u64, what: &'static str) -> Error {
         self.ended = true;
-        Error::Malformed { position, what }
+        Error::Malformed { position, flaw: Flaw::Keybox(what) }
     }
 
     fn failed(&mut self, source: std::io::Error) -> Error {
@@ -162,7 +162,7 @@ impl BlobKind {
 
 /// Reads the fields of an OpenPGP blob.
 fn parse(position: u64, mut image: Vec<u8>) -> Result<Blob> {
-    let malformed = |what| Error::Malformed { position, what };
+    let malformed = |what| Error::Malformed { position, flaw: Flaw::Keybox(what) };
     if image.len() < SHORTEST_BLOB {
         return Err(malformed("a keybox blob without room for a certificate"));
     }

@@ -4,11 +4,12 @@
 //!
 //! 1. [`split`] cuts a stream (binary or [`armor`], any number of certificates) into raw certificates;
 //! 2. [`packet`] walks the packets of one, without copying;
-//! 3. [`clean`] verifies self-signatures and decides which packets are kept and which are shown,
+//! 3. [`extract`] reads the facts of one: [`key`]s, user IDs, attributes, [`signature`]s and their [`subpacket`]s;
+//! 4. [`clean`] verifies self-signatures and decides which packets are kept and which are shown,
 //!    by GnuPG's rules;
-//! 4. [`merge`] joins two copies of one certificate as a set of packets;
-//! 5. [`facts`] says in plain values what a certificate holds;
-//! 6. [`effective`] says what that means at a given moment: expiry, revocation, capabilities.
+//! 5. [`merge`] joins two copies of one certificate as a set of packets;
+//! 6. [`facts`] says in plain values what a certificate holds;
+//! 7. [`effective`] says what that means at a given moment: expiry, revocation, capabilities.
 //!
 //! [`keybox`] finds the certificates in GnuPG's own key file.
 //!
@@ -18,6 +19,7 @@ pub mod armor;
 pub mod armor_writer;
 pub mod clean;
 pub mod effective;
+pub mod extract;
 pub mod facts;
 pub mod identity;
 pub mod key;
@@ -27,9 +29,16 @@ pub mod packet;
 pub mod signature;
 pub mod signed;
 pub mod split;
+pub mod subpacket;
 
+mod attribute;
+mod curve;
 mod error;
+mod fields;
+mod keygrip;
+mod raw;
+mod window;
 
-pub use error::{Error, Result};
+pub use error::{Error, Flaw, Result};
 pub use facts::{Component, Facts, SignatureFacts};
 pub use identity::{Fingerprint, KeyId, Keygrip, Timestamp};

@@ -1,1 +1,394 @@
-//! To be written.
+//! Signature packets (RFC 9580, 5.2): what is signed over, who says to have signed, and what it says.
+//!
+//! The rules for which subpackets count are those of GnuPG 2.2: the first one of a type, in the hashed area, except
+//! that the issuer's key ID and "not exportable" are also taken from the unhashed one.
+
+use crate::error::Flaw;
+use crate::facts::{
+    Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span,
+    TrustSignature,
+};
+use crate::fields::Fields;
+use crate::identity::{Fingerprint, KeyId, Timestamp};
+use crate::subpacket::{Kind, Subpacket, Subpackets};
+use verify::{HashAlgorithm, PublicKeyAlgorithm, SignatureValue};
+
+const WHAT: &str = "a signature";
+
+/// A signature packet's body, read.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature<'a> {
+    /// The packet's version, 2 to 6.
+    pub version: u8,
+    /// The signature type.
+    pub kind: SignatureType,
+    /// The public-key algorithm.
+    pub key_algorithm: PublicKeyAlgorithm,
+    /// The hash algorithm.
+    pub hash_algorithm: HashAlgorithm,
+    /// The octets of the packet that are hashed, without the trailer: of version 2 and 3 the type and the time,
+    /// later everything from the version to the end of the hashed subpackets.
+    pub covered: &'a [u8],
+    /// The hashed subpackets.
+    pub hashed: &'a [u8],
+    /// The unhashed subpackets.
+    pub unhashed: &'a [u8],
+    /// The first two octets of the digest.
+    pub digest_prefix: [u8; 2],
+    /// What is hashed before everything else; empty before version 6.
+    pub salt: &'a [u8],
+    /// The algorithm-specific fields.
+    pub material: &'a [u8],
+    early: Option<Early>,
+}
+
+/// What stood in fixed fields before there were subpackets.
+#[derive(Clone, Copy, Debug)]
+struct Early {
+    created: Timestamp,
+    issuer: KeyId,
+}
+
+/// Reads the body of a signature packet.
+pub fn parse(body: &[u8]) -> Result<Signature<'_>, Flaw> {
+    let fields = Fields::new(body, WHAT);
+    match body.first() {
+        Some(2 | 3) => parse_early(fields),
+        Some(4..=6) => parse_later(body, fields),
+        Some(&version) => Err(Flaw::UnknownSignature(version)),
+        None => Err(Flaw::CutShort(WHAT)),
+    }
+}
+
+fn parse_early(mut fields: Fields<'_>) -> Result<Signature<'_>, Flaw> {
+    let version = fields.u8()?;
+    // The count of hashed octets, always 5.
+    fields.u8()?;
+    let covered = fields.take(5)?;
+    let mut inner = Fields::new(covered, WHAT);
+    let kind = SignatureType(inner.u8()?);
+    let early = Early { created: Timestamp(inner.u32()?), issuer: KeyId(fields.u64()?) };
+    let key_algorithm = PublicKeyAlgorithm(fields.u8()?);
+    let hash_algorithm = HashAlgorithm(fields.u8()?);
+    Ok(Signature {
+        version,
+        kind,
+        key_algorithm,
+        hash_algorithm,
+        covered,
+        hashed: &[],
+        unhashed: &[],
+        digest_prefix: [fields.u8()?, fields.u8()?],
+        salt: &[],
+        material: material(key_algorithm, fields)?,
+        early: Some(early),
+    })
+}
+
+fn parse_later<'a>(body: &'a [u8], mut fields: Fields<'a>) -> Result<Signature<'a>, Flaw> {
+    let version = fields.u8()?;
+    let kind = SignatureType(fields.u8()?);
+    let key_algorithm = PublicKeyAlgorithm(fields.u8()?);
+    let hash_algorithm = HashAlgorithm(fields.u8()?);
+    let hashed = area(version, &mut fields)?;
+    let covered = &body[..body.len() - fields.rest().len()];
+    let unhashed = area(version, &mut fields)?;
+    let digest_prefix = [fields.u8()?, fields.u8()?];
+    let salt = if version == 6 { fields.counted()? } else { &[] };
+    Ok(Signature {
+        version,
+        kind,
+        key_algorithm,
+        hash_algorithm,
+        covered,
+        hashed,
+        unhashed,
+        digest_prefix,
+        salt,
+        material: material(key_algorithm, fields)?,
+        early: None,
+    })
+}
+
+fn area<'a>(version: u8, fields: &mut Fields<'a>) -> Result<&'a [u8], Flaw> {
+    let length = if version == 6 { fields.u32()? as usize } else { usize::from(fields.u16()?) };
+    fields.take(length)
+}
+
+/// Reads the algorithm-specific fields; as GnuPG, leaves out octets that follow them.
+fn material(algorithm: PublicKeyAlgorithm, mut fields: Fields<'_>) -> Result<&[u8], Flaw> {
+    type Algorithm = PublicKeyAlgorithm;
+    let all = fields.rest();
+    match algorithm {
+        Algorithm::RSA | Algorithm::RSA_ENCRYPT | Algorithm::RSA_SIGN => {
+            fields.number()?;
+        }
+        Algorithm::DSA | Algorithm::ECDSA | Algorithm::EDDSA_LEGACY | Algorithm::ELGAMAL_BOTH => {
+            fields.number()?;
+            fields.number()?;
+        }
+        Algorithm::ED25519 => return fields.take(64),
+        Algorithm::ED448 => return fields.take(114),
+        _ => return Ok(all),
+    }
+    Ok(&all[..all.len() - fields.rest().len()])
+}
+
+impl<'a> Signature<'a> {
+    /// Returns the signature's value as the verifier takes it.
+    pub fn value(&self) -> SignatureValue<'a> {
+        SignatureValue { algorithm: self.key_algorithm, material: self.material }
+    }
+
+    /// Returns the bodies of the embedded signatures, those of the hashed area first.
+    pub fn embedded(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        [self.hashed, self.unhashed]
+            .into_iter()
+            .flat_map(|area| Subpackets::new(area).map_while(Result::ok))
+            .filter(|subpacket| subpacket.kind == Kind::EMBEDDED_SIGNATURE && subpacket.is_well_formed())
+            .map(|subpacket| subpacket.body)
+    }
+
+    /// Returns who says to have made it.
+    ///
+    /// Evidence is the hashed fingerprint only; everything else is a hint.
+    pub fn issuer(&self) -> Issuer {
+        Statements::read(self).issuer()
+    }
+
+    /// Returns the signature's facts; `primary` is the certificate's primary key.
+    pub fn facts(&self, span: Span, primary: &Fingerprint) -> SignatureFacts {
+        let said = Statements::read(self);
+        let issuer = said.issuer();
+        let is_own = match issuer.fingerprint {
+            Some(fingerprint) => fingerprint == *primary,
+            None => issuer.key_id == primary.key_id(),
+        };
+        let created = said.created();
+        SignatureFacts {
+            span,
+            version: self.version,
+            kind: self.kind,
+            key_algorithm: self.key_algorithm,
+            hash_algorithm: self.hash_algorithm,
+            created,
+            expires: said.expires(created),
+            issuer,
+            flags: said.flags(),
+            trust: said.trust(),
+            trust_regexp: said.trust_regexp(),
+            reason: self.reason().map(Box::new),
+            own: is_own.then(|| Box::new(self.self_signature())),
+        }
+    }
+
+    /// Returns what it says about the certificate if the primary key made it, with no verdict.
+    pub fn self_signature(&self) -> SelfSignature {
+        let hashed = |kind| Subpackets::new(self.hashed).first(kind);
+        let owned = |kind| hashed(kind).map(<[u8]>::to_vec);
+        let first_octet = |kind| hashed(kind).and_then(|body| body.first().copied());
+        SelfSignature {
+            verdict: None,
+            key_expires: hashed(Kind::KEY_EXPIRATION_TIME).map(leading_u32),
+            key_flags: hashed(Kind::KEY_FLAGS).map(|body| {
+                let octet = |index| body.get(index).copied().unwrap_or(0);
+                [octet(0), octet(1)]
+            }),
+            primary_user_id: first_octet(Kind::PRIMARY_USER_ID).is_some_and(|octet| octet != 0),
+            cipher_preferences: owned(Kind::CIPHER_PREFERENCES),
+            hash_preferences: owned(Kind::HASH_PREFERENCES),
+            compression_preferences: owned(Kind::COMPRESSION_PREFERENCES),
+            aead_preferences: owned(Kind::AEAD_PREFERENCES).or_else(|| owned(Kind::AEAD_CIPHERSUITES)),
+            features: first_octet(Kind::FEATURES),
+            keyserver_preferences: first_octet(Kind::KEYSERVER_PREFERENCES),
+            revokers: self.revokers(),
+            embedded_signature: self.embedded().next().is_some(),
+        }
+    }
+
+    /// Returns why something was revoked, if this is a revocation that says so.
+    fn reason(&self) -> Option<RevocationReason> {
+        type Type = SignatureType;
+        if !matches!(
+            self.kind,
+            Type::KEY_REVOCATION | Type::SUBKEY_REVOCATION | Type::CERTIFICATION_REVOCATION
+        ) {
+            return None;
+        }
+        let (&code, comment) = Subpackets::new(self.hashed).first(Kind::REVOCATION_REASON)?.split_first()?;
+        Some(RevocationReason { code, comment: comment.to_vec() })
+    }
+
+    /// Returns the designated revokers, which only a direct-key signature names (GnuPG's rule).
+    fn revokers(&self) -> Vec<Revoker> {
+        if self.kind != SignatureType::DIRECT_KEY {
+            return Vec::new();
+        }
+        Subpackets::new(self.hashed)
+            .map_while(Result::ok)
+            .filter(|subpacket| subpacket.kind == Kind::REVOCATION_KEY)
+            .filter_map(|subpacket| match *subpacket.body {
+                [class @ 0x80..=0xff, algorithm, ref fingerprint @ ..] => Some(Revoker {
+                    class,
+                    algorithm: PublicKeyAlgorithm(algorithm),
+                    fingerprint: Fingerprint::new(4, fingerprint)?,
+                }),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// The subpackets that facts are made of: the first of each type, well-formed ones only.
+struct Statements<'a> {
+    early: Option<Early>,
+    created: Option<&'a [u8]>,
+    expires: Option<&'a [u8]>,
+    exportable: Option<&'a [u8]>,
+    revocable: Option<&'a [u8]>,
+    trust: Option<&'a [u8]>,
+    regexp: Option<&'a [u8]>,
+    issuer: Option<&'a [u8]>,
+    fingerprint: Option<&'a [u8]>,
+    unhashed_fingerprint: Option<&'a [u8]>,
+    notations: bool,
+    policy: bool,
+    keyserver: bool,
+    unknown_critical: bool,
+}
+
+impl<'a> Statements<'a> {
+    fn read(signature: &Signature<'a>) -> Self {
+        let mut said = Self {
+            early: signature.early,
+            created: None,
+            expires: None,
+            exportable: None,
+            revocable: None,
+            trust: None,
+            regexp: None,
+            issuer: None,
+            fingerprint: None,
+            unhashed_fingerprint: None,
+            notations: false,
+            policy: false,
+            keyserver: false,
+            unknown_critical: false,
+        };
+        said.read_area(signature.hashed, Self::take_hashed);
+        said.read_area(signature.unhashed, Self::take_unhashed);
+        said
+    }
+
+    fn read_area(&mut self, area: &'a [u8], take: fn(&mut Self, Subpacket<'a>)) {
+        let mut seen = 0u128;
+        for item in Subpackets::new(area) {
+            let Ok(subpacket) = item else {
+                // What cannot be read might have been critical.
+                self.unknown_critical = true;
+                return;
+            };
+            self.unknown_critical |= subpacket.critical && !subpacket.is_understood();
+            let bit = 1 << subpacket.kind.0;
+            if seen & bit == 0 {
+                seen |= bit;
+                if subpacket.is_well_formed() {
+                    take(self, subpacket);
+                }
+            }
+        }
+    }
+
+    fn take_hashed(&mut self, Subpacket { kind, body, .. }: Subpacket<'a>) {
+        match kind {
+            Kind::CREATION_TIME => self.created = Some(body),
+            Kind::EXPIRATION_TIME => self.expires = Some(body),
+            Kind::EXPORTABLE => self.exportable = Some(body),
+            Kind::REVOCABLE => self.revocable = Some(body),
+            Kind::TRUST => self.trust = Some(body),
+            Kind::REGULAR_EXPRESSION => self.regexp = Some(body),
+            Kind::ISSUER => self.issuer = Some(body),
+            Kind::ISSUER_FINGERPRINT => self.fingerprint = Some(body),
+            Kind::NOTATION => self.notations = true,
+            Kind::POLICY => self.policy = true,
+            Kind::PREFERRED_KEYSERVER => self.keyserver = true,
+            _ => {}
+        }
+    }
+
+    fn take_unhashed(&mut self, Subpacket { kind, body, .. }: Subpacket<'a>) {
+        match kind {
+            Kind::ISSUER => self.issuer = self.issuer.or(Some(body)),
+            // Old versions of GnuPG wrote it there.
+            Kind::EXPORTABLE => self.exportable = self.exportable.or(Some(body)),
+            Kind::ISSUER_FINGERPRINT => self.unhashed_fingerprint = Some(body),
+            _ => {}
+        }
+    }
+
+    fn created(&self) -> Timestamp {
+        match self.early {
+            Some(early) => early.created,
+            None => Timestamp(self.created.map_or(0, leading_u32)),
+        }
+    }
+
+    /// An expiration of zero seconds means never (RFC 9580, 5.2.3.18).
+    fn expires(&self, created: Timestamp) -> Option<Timestamp> {
+        let seconds = self.expires.map(leading_u32).filter(|&seconds| seconds != 0)?;
+        Some(Timestamp(created.0.wrapping_add(seconds))).filter(|end| end.0 != 0)
+    }
+
+    fn issuer(&self) -> Issuer {
+        let fingerprint = self.fingerprint.and_then(leading_fingerprint);
+        let hinted = || self.unhashed_fingerprint.and_then(leading_fingerprint);
+        let key_id = match (self.early, fingerprint, self.issuer) {
+            (Some(early), ..) => early.issuer,
+            (None, Some(fingerprint), _) => fingerprint.key_id(),
+            (None, None, Some(body)) => KeyId(leading_u64(body)),
+            (None, None, None) => hinted().map_or(KeyId(0), |fingerprint| fingerprint.key_id()),
+        };
+        Issuer { key_id, fingerprint }
+    }
+
+    fn flags(&self) -> SignatureFlags {
+        let denied = |body: Option<&[u8]>| body.is_some_and(|body| body.first() == Some(&0));
+        SignatureFlags {
+            exportable: !denied(self.exportable),
+            revocable: !denied(self.revocable),
+            notations: self.notations,
+            policy: self.policy,
+            keyserver: self.keyserver,
+            unknown_critical: self.unknown_critical,
+            superseded: false,
+        }
+    }
+
+    fn trust(&self) -> Option<TrustSignature> {
+        match *self.trust? {
+            [depth, amount] => Some(TrustSignature { depth, amount }),
+            _ => None,
+        }
+    }
+
+    /// The expression up to its first NUL, as GnuPG's C strings end; `None` if it is empty.
+    fn trust_regexp(&self) -> Option<Vec<u8>> {
+        self.trust?;
+        let text = self.regexp?.split(|&octet| octet == 0).next()?;
+        (!text.is_empty()).then(|| text.to_vec())
+    }
+}
+
+/// The number in the first four octets; subpackets that are too short never come here.
+fn leading_u32(body: &[u8]) -> u32 {
+    body.first_chunk().map_or(0, |octets| u32::from_be_bytes(*octets))
+}
+
+fn leading_u64(body: &[u8]) -> u64 {
+    body.first_chunk().map_or(0, |octets| u64::from_be_bytes(*octets))
+}
+
+fn leading_fingerprint(body: &[u8]) -> Option<Fingerprint> {
+    let (&version, octets) = body.split_first()?;
+    Fingerprint::new(version, octets)
+}

@@ -8,7 +8,9 @@
 //!
 //! ```text
 //! own         = version count component*
-//! component   = kind gap length value size signature*          size: of all the signatures, in bytes
+//! component   = kind gap length value size signature* count unread*
+//!                                                              size: of all the signatures, in bytes
+//! unread      = gap length                                     a packet that is kept and never shown
 //! third-party = version group*                                 ends with the blob
 //! group       = index count signature*                         index: of the component
 //! ```
@@ -85,7 +87,8 @@ pub fn unpack(own: &[u8], third_party: Option<&[u8]>) -> Result<Facts> {
             read.push(signature);
         }
         end = head.span.end;
-        components.push(Component { span: head.span, kind, signatures: read });
+        let unread = component::read_unread(&mut reader, end)?;
+        components.push(Component { span: head.span, kind, signatures: read, unread });
     }
     reader.finish()?;
     if !matches!(components.first(), Some(Component { kind: ComponentKind::Key(_), .. })) {
@@ -151,6 +154,7 @@ fn walk(own: &[u8], mut visit: impl FnMut(usize, u8, &[u8]) -> Result<()>) -> Re
         component::skip_kind(head.kind, &mut reader)?;
         visit(index, head.kind, value)?;
         reader.section()?;
+        component::read_unread(&mut reader, head.span.end)?;
     }
     reader.finish()
 }
@@ -171,6 +175,7 @@ fn pack_component(component: &Component, end: u32, out: &mut Writer) {
         end = signature.span.end;
     }
     out.bytes(&signatures.bytes);
+    component::write_unread(component, out);
 }
 
 fn pack_third_party(index: usize, component: &Component, out: &mut Writer) {

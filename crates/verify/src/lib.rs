@@ -7,10 +7,12 @@
 //! - [`hash`]: the digests of OpenPGP, SHA-1 with collision detection.
 //! - [`policy`]: which algorithms and sizes are accepted, and since when.
 //! - [`limits`]: what a foreign certificate may cost.
+//! - [`naming`]: digests that name keys and attributes.
 
 pub mod algorithm;
 pub mod hash;
 pub mod limits;
+pub mod naming;
 pub mod policy;
 
 #[cfg(test)]

@@ -2,6 +2,12 @@
 
 /// The largest single packet that is read; a longer one is skipped without being buffered.
 pub const MAX_PACKET: usize = 16 << 20;
+/// The largest key packet that is read (GnuPG's limit).
+pub const MAX_KEY_PACKET: usize = 256 << 10;
+/// The largest user ID packet that is kept; a longer one is dropped with its signatures, as GnuPG does.
+pub const MAX_USER_ID: usize = 2 << 10;
+/// The most user IDs, attributes and subkeys of one certificate.
+pub const MAX_COMPONENTS: usize = 16 << 10;
 /// Above this many bytes of one certificate only self-signatures and revocations are kept, as GnuPG does.
 pub const MAX_CERTIFICATE: usize = 5 << 20;
 /// The most bytes of one certificate that are buffered at all.

@@ -31,7 +31,7 @@ fn user(value: &str, signatures: Vec<SignatureFacts>) -> Component {
 }
 
 fn component(kind: ComponentKind, signatures: Vec<SignatureFacts>) -> Component {
-    Component { span: Span { start: 0, end: 0 }, kind, signatures }
+    Component { span: Span { start: 0, end: 0 }, kind, signatures, unread: Vec::new() }
 }
 
 /// A good self-signature, `age` seconds after the key.

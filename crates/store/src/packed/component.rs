@@ -1,6 +1,6 @@
 //! Keys, user IDs and attributes.
 
-use cert::facts::{AttributeFacts, AttributeSubpacket, Component, ComponentKind, KeyFacts, Span};
+use cert::facts::{AttributeFacts, AttributeSubpacket, Component, ComponentKind, Image, KeyFacts, Span};
 use cert::{Keygrip, Timestamp};
 use verify::PublicKeyAlgorithm;
 
@@ -12,8 +12,8 @@ pub(super) const USER_ID: u8 = 1;
 const ATTRIBUTE: u8 = 2;
 const UNKNOWN: u8 = 3;
 
-/// Kind, gap, length, one byte of value, size.
-pub(super) const MIN: usize = 5;
+/// Kind, gap, length, one byte of value, size, count.
+pub(super) const MIN: usize = 6;
 
 /// What every component begins with.
 pub(super) struct Head {
@@ -62,6 +62,28 @@ pub(super) fn write(component: &Component, end: u32, out: &mut Writer) {
         ComponentKind::Attribute(attribute) => write_attribute(attribute, out),
         ComponentKind::Unknown(tag) => out.byte(*tag),
     }
+}
+
+/// Writes where the packets stand that could not be read.
+pub(super) fn write_unread(component: &Component, out: &mut Writer) {
+    out.number(component.unread.len() as u64);
+    let mut end = component.span.end;
+    for &span in &component.unread {
+        write_span(span, end, out);
+        end = span.end;
+    }
+}
+
+/// Reads where the packets stand that could not be read; the component's own packet ended at `end`.
+pub(super) fn read_unread(reader: &mut Reader<'_>, mut end: u32) -> Result<Vec<Span>> {
+    let count = reader.count(2)?;
+    let mut unread = Vec::with_capacity(count);
+    for _ in 0..count {
+        let span = read_span(reader, end)?;
+        end = span.end;
+        unread.push(span);
+    }
+    Ok(unread)
 }
 
 pub(super) fn read_kind(kind: u8, reader: &mut Reader<'_>) -> Result<ComponentKind> {
@@ -121,8 +143,12 @@ fn write_attribute(attribute: &AttributeFacts, out: &mut Writer) {
     out.number(attribute.subpackets.len() as u64);
     for subpacket in &attribute.subpackets {
         out.byte(subpacket.kind);
-        out.byte(subpacket.encoding);
         out.number(u64::from(subpacket.length));
+        out.byte(u8::from(subpacket.image.is_some()));
+        if let Some(Image { encoding, length }) = subpacket.image {
+            out.byte(encoding);
+            out.number(u64::from(length));
+        }
     }
 }
 
@@ -132,8 +158,13 @@ fn read_attribute(reader: &mut Reader<'_>) -> Result<AttributeFacts> {
     let count = reader.count(3)?;
     let subpackets = (0..count).map(|_| {
         let kind = reader.byte()?;
-        let encoding = reader.byte()?;
-        Ok(AttributeSubpacket { kind, encoding, length: reader.number32()? })
+        let length = reader.number32()?;
+        let image = match reader.byte()? {
+            0 => None,
+            1 => Some(Image { encoding: reader.byte()?, length: reader.number32()? }),
+            _ => return Err(reader.error("an unknown attribute field")),
+        };
+        Ok(AttributeSubpacket { kind, length, image })
     });
     Ok(AttributeFacts { subpackets: subpackets.collect::<Result<_>>()?, name_hash, length })
 }

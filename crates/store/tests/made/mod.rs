@@ -93,7 +93,7 @@ impl Maker {
             ComponentKind::UserId(value) => value.len() as u32 + 2,
             _ => 53,
         };
-        Component { span: self.span(length), kind, signatures: Vec::new() }
+        Component { span: self.span(length), kind, signatures: Vec::new(), unread: Vec::new() }
     }
 
     fn key(&mut self, fingerprint: Fingerprint, number: u32) -> Component {

@@ -1,0 +1,61 @@
+//! User attributes (RFC 9580, 5.12): photos, mostly.
+
+use crate::facts::{AttributeFacts, AttributeSubpacket, Image};
+use crate::subpacket;
+use verify::naming;
+
+/// Reads the facts of a user attribute packet's body.
+pub(crate) fn facts(body: &[u8]) -> AttributeFacts {
+    AttributeFacts {
+        subpackets: subpackets(body),
+        name_hash: naming::ripemd160(body),
+        length: body.len() as u32,
+    }
+}
+
+/// The subpackets up to the first one that is cut short or empty (GnuPG's rule).
+fn subpackets(mut rest: &[u8]) -> Vec<AttributeSubpacket> {
+    let mut found = Vec::new();
+    while let Some(([kind, data @ ..], after)) = subpacket::split_first(rest) {
+        let image = if *kind == AttributeSubpacket::IMAGE { image(data) } else { None };
+        found.push(AttributeSubpacket { kind: *kind, length: data.len() as u32, image });
+        rest = after;
+    }
+    found
+}
+
+/// Reads an image's header, whose length is little-endian for historical reasons.
+fn image(data: &[u8]) -> Option<Image> {
+    let [low, high, version, ..] = *data else {
+        return None;
+    };
+    let length = data.len().checked_sub(u16::from_le_bytes([low, high]).into())?;
+    let encoding = if version == 1 { data.get(3).copied().unwrap_or(0) } else { 0 };
+    (length > 0).then_some(Image { encoding, length: length as u32 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_measured_without_its_header() {
+        let mut body = vec![22, 1, 16, 0, 1, 1];
+        body.extend([0; 12]);
+        body.extend(b"jpegs");
+        let image = Image { encoding: 1, length: 5 };
+        assert_eq!(facts(&body).subpackets, [AttributeSubpacket { kind: 1, length: 21, image: Some(image) }]);
+    }
+
+    #[test]
+    fn an_image_that_is_all_header_is_none() {
+        let subpackets = facts(&[5, 1, 4, 0, 1, 1, 3, 100, 9, 9]).subpackets;
+        let kinds: Vec<_> = subpackets.iter().map(|subpacket| (subpacket.kind, subpacket.image)).collect();
+        assert_eq!(kinds, [(1, None), (100, None)]);
+    }
+
+    #[test]
+    fn what_follows_a_subpacket_that_is_cut_short_is_not_counted() {
+        assert_eq!(facts(&[2, 9, 9, 7, 1, 1]).subpackets.len(), 1);
+    }
+}

@@ -1,0 +1,88 @@
+//! The fields of a packet's body, read one after the other.
+
+use crate::error::Flaw;
+
+/// The most bits of a number (GnuPG's `MAX_EXTERN_MPI_BITS`).
+const MAX_NUMBER_BITS: u16 = 16384;
+
+/// What is left of a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'a> {
+    rest: &'a [u8],
+    /// What the body belongs to, for errors.
+    what: &'static str,
+}
+
+/// A multiprecision integer (RFC 9580, 3.2), without leading zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Number<'a> {
+    /// Its octets, most significant first; none for zero.
+    pub(crate) octets: &'a [u8],
+}
+
+impl Number<'_> {
+    /// The number's size in bits.
+    pub(crate) fn bits(self) -> u32 {
+        self.octets.first().map_or(0, |first| self.octets.len() as u32 * 8 - first.leading_zeros())
+    }
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(body: &'a [u8], what: &'static str) -> Self {
+        Self { rest: body, what }
+    }
+
+    /// What was not read yet.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], Flaw> {
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(Flaw::CutShort(self.what))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Flaw> {
+        let (taken, rest) = self.rest.split_first_chunk().ok_or(Flaw::CutShort(self.what))?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, Flaw> {
+        self.array().map(|[octet]| octet)
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, Flaw> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, Flaw> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64, Flaw> {
+        self.array().map(u64::from_be_bytes)
+    }
+
+    /// Reads octets behind one octet that counts them.
+    pub(crate) fn counted(&mut self) -> Result<&'a [u8], Flaw> {
+        let count = self.u8()?;
+        self.take(count.into())
+    }
+
+    pub(crate) fn number(&mut self) -> Result<Number<'a>, Flaw> {
+        let bits = self.u16()?;
+        if bits > MAX_NUMBER_BITS {
+            return Err(Flaw::NumberTooLarge(bits));
+        }
+        let octets = self.take(usize::from(bits).div_ceil(8))?;
+        let zeros = octets.iter().take_while(|&&octet| octet == 0).count();
+        Ok(Number { octets: &octets[zeros..] })
+    }
+
+    /// Ends the reading; an error if something is left.
+    pub(crate) fn finish(self) -> Result<(), Flaw> {
+        if self.rest.is_empty() { Ok(()) } else { Err(Flaw::Overlong(self.what)) }
+    }
+}

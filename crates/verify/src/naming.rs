@@ -1,0 +1,48 @@
+//! Digests that name things: fingerprints, keygrips, attribute names, content keys.
+//!
+//! No signature rests on them, so SHA-1 comes without the collision detection of [`crate::hash`].
+
+use aws_lc_rs::digest::{Algorithm, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
+use ripemd::{Digest as _, Ripemd160};
+
+/// Returns the SHA-1 of the parts, one after the other.
+pub fn sha1(parts: &[&[u8]]) -> [u8; 20] {
+    digest(&SHA1_FOR_LEGACY_USE_ONLY, parts)
+}
+
+/// Returns the SHA2-256 of the parts, one after the other.
+pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
+    digest(&SHA256, parts)
+}
+
+/// Returns the RIPEMD-160 of `bytes`.
+pub fn ripemd160(bytes: &[u8]) -> [u8; 20] {
+    Ripemd160::digest(bytes).into()
+}
+
+fn digest<const N: usize>(algorithm: &'static Algorithm, parts: &[&[u8]]) -> [u8; N] {
+    let mut context = Context::new(algorithm);
+    for part in parts {
+        context.update(part);
+    }
+    context.finish().as_ref().try_into().expect("N is the algorithm's output length")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn the_standards_test_vectors_come_out() {
+        assert_eq!(hex(&sha1(&[b"a", b"bc"])), "a9993e364706816aba3e25717850c26c9cd0d89d");
+        assert_eq!(
+            hex(&sha256(&[b"ab", b"c"])),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert_eq!(hex(&ripemd160(b"abc")), "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc");
+    }
+}
