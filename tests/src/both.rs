@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::{Done, Home, NOW, Reference, Run, assert_same, mask};
+use crate::{Done, Home, NOW, Reference, Run, assert_same, difference, mask};
 
 /// Two homes with the same past: one that gpg keeps, one that `gpg-keyhoard` keeps.
 #[derive(Debug)]
@@ -45,9 +45,21 @@ impl Both {
 
     /// Asserts that both write the same to stdout, but for what [`mask`] hides, and exit alike.
     pub fn same<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
+        if let Some(difference) = self.difference(arguments) {
+            panic!("{difference}");
+        }
+    }
+
+    /// Returns nothing if both write the same to stdout, but for what [`mask`] hides, and exit alike; otherwise
+    /// what differs.
+    pub fn difference<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A> + Clone,
+    ) -> Option<String> {
         let what = describe(arguments.clone());
         let [gpg, keyhoard] = self.run(arguments);
-        assert_both(&what, &gpg, &keyhoard, |done, home| mask(&done.stdout, home), self);
+        let [expected, found] = [mask(&gpg.stdout, &self.gpg), mask(&keyhoard.stdout, &self.keyhoard)];
+        difference(&what, &expected, &found).or_else(|| difference_of_exits(&what, &gpg, &keyhoard))
     }
 
     /// Asserts that both write the same stdout and the same status lines, in the same order, and exit alike.
@@ -56,8 +68,11 @@ impl Both {
         let mut run = vec!["--status-fd".into(), "2".into()];
         run.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
         let [gpg, keyhoard] = self.run(&run);
-        assert_both(&what, &gpg, &keyhoard, |done, home| mask(&done.stdout, home), self);
-        assert_both(&what, &gpg, &keyhoard, |done, _| done.status_lines().into_bytes(), self);
+        assert_same(&what, &mask(&gpg.stdout, &self.gpg), &mask(&keyhoard.stdout, &self.keyhoard));
+        assert_same(&what, gpg.status_lines().as_bytes(), keyhoard.status_lines().as_bytes());
+        if let Some(difference) = difference_of_exits(&what, &gpg, &keyhoard) {
+            panic!("{difference}");
+        }
     }
 }
 
@@ -73,21 +88,13 @@ fn describe<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
     words.join(" ")
 }
 
-/// Asserts that what `view` shows of the two results is equal, and so are the exit codes.
-fn assert_both(
-    what: &str,
-    gpg: &Done,
-    keyhoard: &Done,
-    view: impl Fn(&Done, &Home) -> Vec<u8>,
-    homes: &Both,
-) {
-    let said = |done: &Done| String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_same(what, &view(gpg, &homes.gpg), &view(keyhoard, &homes.keyhoard));
-    assert_eq!(
-        gpg.code,
-        keyhoard.code,
-        "{what}: exit codes of gpg and gpg-keyhoard\n--- gpg said\n{}--- gpg-keyhoard said\n{}",
-        said(gpg),
-        said(keyhoard)
-    );
+fn difference_of_exits(what: &str, gpg: &Done, keyhoard: &Done) -> Option<String> {
+    (gpg.code != keyhoard.code).then(|| {
+        let [gpg_said, keyhoard_said] = [gpg.errors(), keyhoard.errors()];
+        format!(
+            "{what}: gpg exits with {:?}, gpg-keyhoard with {:?}\n--- gpg said\n{gpg_said}--- gpg-keyhoard \
+             said\n{keyhoard_said}",
+            gpg.code, keyhoard.code
+        )
+    })
 }

@@ -8,17 +8,24 @@ use std::{env, fs, process};
 const BEFORE: usize = 4;
 const AFTER: usize = 8;
 
-/// Asserts that the two outputs are equal; otherwise keeps both in files and shows the first difference.
+/// Asserts that the two outputs are equal.
 #[track_caller]
 pub fn assert_same(what: &str, gpg: &[u8], keyhoard: &[u8]) {
+    if let Some(difference) = difference(what, gpg, keyhoard) {
+        panic!("{difference}");
+    }
+}
+
+/// Returns nothing if the two outputs are equal; otherwise keeps both in files and shows the first difference.
+pub fn difference(what: &str, gpg: &[u8], keyhoard: &[u8]) -> Option<String> {
     if gpg == keyhoard {
-        return;
+        return None;
     }
     let [expected, found] =
         [gpg, keyhoard].map(|bytes| bytes.split(|&byte| byte == b'\n').collect::<Vec<_>>());
     let first = expected.iter().zip(&found).take_while(|(one, other)| one == other).count();
     let files = keep(gpg, keyhoard);
-    panic!(
+    Some(format!(
         "{what}: gpg ({} lines) and gpg-keyhoard ({} lines) differ from line {} on\n{}{}{}diff {} {}",
         expected.len(),
         found.len(),
@@ -28,7 +35,7 @@ pub fn assert_same(what: &str, gpg: &[u8], keyhoard: &[u8]) {
         show("+ ", &found, first..first + AFTER),
         files[0].display(),
         files[1].display(),
-    );
+    ))
 }
 
 /// Returns the lines in `range`, each behind `sign`, everything but printable ASCII escaped.

@@ -4,6 +4,7 @@
 //! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Done`] holds what came out.
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
+//! - [`colons`], [`packets`]: reading what the programs write.
 //! - [`assert_same`], [`mask`]: byte for byte, but for what may differ.
 //! - [`scale`]: how much of the long comparisons this run makes, and the seed that chooses.
 //!
@@ -19,16 +20,18 @@
 //! program and the command it is about (`gpg_import.rs`, `keyhoard_search.rs`); a test's name states the rule.
 
 mod both;
+pub mod colons;
 mod difference;
 mod home;
 mod keyring;
 mod mask;
+pub mod packets;
 mod reference;
 mod run;
 pub mod scale;
 
 pub use both::Both;
-pub use difference::assert_same;
+pub use difference::{assert_same, difference};
 pub use home::Home;
 pub use keyring::Keyring;
 pub use mask::mask;

@@ -1,0 +1,75 @@
+//! Every listing of Debian's keyrings, byte for byte what the real gpg lists.
+
+use std::ffi::OsString;
+
+use harness::{Both, Reference, scale};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+
+/// The listings, each in both formats. The last one reads the keyrings' files, the others the database.
+const LISTINGS: [&[&str]; 6] = [
+    &["--list-keys"],
+    &["--list-sigs"],
+    &["--fast-list-mode", "--list-sigs"],
+    &["--fingerprint", "--fingerprint"],
+    &["--with-keygrip", "-k"],
+    &["--show-keys"],
+];
+const FORMATS: [&[&str]; 2] = [&[], &["--with-colons"]];
+
+/// How many of the combinations `make test` compares for the big keyrings.
+const SAMPLE: usize = 4;
+
+#[test]
+fn oracle_listings_of_the_members_who_do_not_upload_equal_gpgs() {
+    compare(Reference::Nonupload, combinations(Reference::Nonupload));
+}
+
+#[test]
+fn oracle_listings_of_the_maintainers_equal_gpgs() {
+    compare(Reference::Maintainers, combinations(Reference::Maintainers));
+}
+
+#[test]
+fn oracle_listings_of_the_developers_equal_gpgs() {
+    compare(Reference::Developers, sample(combinations(Reference::Developers), 0));
+}
+
+#[test]
+fn oracle_listings_of_all_three_together_equal_gpgs() {
+    compare(Reference::Three, sample(combinations(Reference::Three), 1));
+}
+
+fn compare(reference: Reference, combinations: Vec<Vec<OsString>>) {
+    let both = Both::of(reference);
+    let differences: Vec<String> =
+        combinations.iter().filter_map(|arguments| both.difference(arguments)).collect();
+    let (count, of) = (differences.len(), combinations.len());
+    assert!(count == 0, "{count} of {of} listings differ\n\n{}", differences.join("\n\n"));
+}
+
+fn combinations(reference: Reference) -> Vec<Vec<OsString>> {
+    let mut combinations = Vec::new();
+    for listing in LISTINGS {
+        for format in FORMATS {
+            let mut arguments: Vec<OsString> =
+                [format, listing].concat().iter().map(OsString::from).collect();
+            if listing == ["--show-keys"] {
+                arguments.extend(reference.keyrings().iter().map(|keyring| keyring.path().into_os_string()));
+            }
+            combinations.push(arguments);
+        }
+    }
+    combinations
+}
+
+/// Leaves a few combinations, chosen by the run's seed, unless the run is a full one.
+fn sample(mut combinations: Vec<Vec<OsString>>, salt: u64) -> Vec<Vec<OsString>> {
+    let seed = scale::seed();
+    let count = scale::choose(combinations.len(), SAMPLE);
+    combinations.shuffle(&mut StdRng::seed_from_u64(seed + salt));
+    combinations.truncate(count);
+    println!("seed {seed}: comparing {combinations:?}");
+    combinations
+}
