@@ -1,0 +1,143 @@
+//! Listings as plain values.
+//!
+//! A [`KeyListing`] holds everything about one certificate that any front shows; renderers are pure functions of it.
+//! [`list`] makes them from a database, one at a time; [`Lister`] makes them from certificates that stand elsewhere
+//! (a file, an import that is only shown).
+
+mod database;
+mod lister;
+mod names;
+mod trust;
+
+pub use database::list;
+pub use lister::{Lister, Source};
+pub use names::Names;
+pub use trust::{OwnerTrust, Trust, Validity};
+
+use cert::effective::{KeyState, Usage, UserState, View};
+use cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
+use cert::{Fingerprint, Timestamp};
+use store::Origin;
+
+/// How much a listing holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListOptions {
+    /// The clock.
+    pub now: Timestamp,
+    /// Whether superseded packets are listed.
+    pub view: View,
+    /// Whether signatures are listed.
+    pub signatures: Signatures,
+    /// Whether the packets themselves are at hand, for key material, notations, URLs and photographs.
+    pub packets: bool,
+}
+
+/// Whether signatures are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signatures {
+    /// Left out.
+    Without,
+    /// Listed, with [`IssuerName::NotAsked`].
+    Plain,
+    /// Listed with the primary user ID of the key that is said to have made them.
+    Named,
+}
+
+/// One certificate as it is listed.
+#[derive(Clone, Debug)]
+pub struct KeyListing<'a> {
+    /// The primary key first, then the rest in the order of the certificate, except that the primary user ID comes
+    /// before the other user IDs and attributes.
+    pub components: Vec<Listed<'a>>,
+    /// Who else may revoke it.
+    pub revokers: &'a [Revoker],
+    /// What the user thinks of it.
+    pub trust: &'a Trust,
+    /// Where it came from.
+    pub origin: &'a Origin,
+    /// Since when it is in the database; `None` for a certificate that is not.
+    pub stored: Option<Stored>,
+}
+
+/// A certificate's times in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// When it was first seen.
+    pub first_seen: Timestamp,
+    /// When its packets last changed.
+    pub changed: Timestamp,
+}
+
+/// A component with its signatures.
+#[derive(Clone, Debug)]
+pub struct Listed<'a> {
+    /// What it is.
+    pub item: Item<'a>,
+    /// Its packet, header included, where it was asked for.
+    pub packet: Option<&'a [u8]>,
+    /// The signatures that are visible, in the order of the certificate.
+    pub signatures: Vec<ListedSignature<'a>>,
+}
+
+/// A component.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// The primary key.
+    Primary(&'a KeyFacts, &'a KeyState),
+    /// A subkey.
+    Subkey(&'a KeyFacts, &'a KeyState),
+    /// A user ID with its validity.
+    UserId(&'a [u8], &'a UserState, Validity),
+    /// An attribute with its validity.
+    Attribute(&'a AttributeFacts, &'a UserState, Validity),
+}
+
+/// A signature.
+#[derive(Clone, Copy, Debug)]
+pub struct ListedSignature<'a> {
+    /// What it says.
+    pub facts: &'a SignatureFacts,
+    /// It has ended.
+    pub expired: bool,
+    /// Who is said to have made it.
+    pub issuer: IssuerName<'a>,
+    /// Its packet, header included, where it was asked for.
+    pub packet: Option<&'a [u8]>,
+}
+
+/// The name behind an issuer's key ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssuerName<'a> {
+    /// Nobody asked.
+    NotAsked,
+    /// No certificate here has such a key.
+    NoKey,
+    /// The certificate has no user ID.
+    NoUserId,
+    /// The certificate's primary user ID.
+    UserId(&'a [u8]),
+}
+
+impl<'a> KeyListing<'a> {
+    /// Returns the primary key.
+    pub fn primary(&self) -> (&'a KeyFacts, &'a KeyState) {
+        match self.components.first() {
+            Some(&Listed { item: Item::Primary(facts, state), .. }) => (facts, state),
+            _ => unreachable!("a listing begins with the primary key"),
+        }
+    }
+
+    /// Returns the fingerprint of the primary key.
+    pub fn fingerprint(&self) -> &'a Fingerprint {
+        &self.primary().0.fingerprint
+    }
+
+    /// Returns what the certificate as a whole can be used for: the uses of all keys that are usable now.
+    pub fn usable(&self) -> Usage {
+        let keys = self.components.iter().filter_map(|listed| match listed.item {
+            Item::Primary(_, state) | Item::Subkey(_, state) if state.is_usable() => Some(state.usage),
+            _ => None,
+        });
+        keys.fold(Usage::default(), |all, usage| all | usage)
+    }
+}

@@ -1,0 +1,76 @@
+//! Listings of certificates in a database.
+
+use std::ops::ControlFlow;
+
+use cert::effective::{Effective, Moment, evaluate};
+use cert::facts::Facts;
+use store::{Detail, Record, Selection, Snapshot};
+
+use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, Stored, Trust};
+use crate::Result;
+
+/// Hands a listing of every selected certificate to `each`, in the order of the database.
+///
+/// `trust` says what the user thinks of a certificate. One certificate is in memory at a time, besides the names of
+/// issuers where they are asked for.
+pub fn list(
+    snapshot: &dyn Snapshot,
+    selection: Selection<'_>,
+    options: ListOptions,
+    trust: &mut dyn FnMut(&Facts, &Effective) -> Trust,
+    each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
+) -> Result<()> {
+    let mut names = names(snapshot, selection, options)?;
+    let mut outcome = Ok(());
+    snapshot.visit(selection, detail(options), &mut |record| {
+        let listed = list_one(&record, &mut names, options, trust, each);
+        listed.unwrap_or_else(|error| {
+            outcome = Err(error);
+            ControlFlow::Break(())
+        })
+    })?;
+    outcome
+}
+
+fn list_one(
+    record: &Record,
+    names: &mut Names<'_>,
+    options: ListOptions,
+    trust: &mut dyn FnMut(&Facts, &Effective) -> Trust,
+    each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>> {
+    let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
+    if options.signatures == Signatures::Named {
+        names.prepare(facts)?;
+    }
+    let effective = evaluate(facts, Moment::new(options.now, options.view));
+    let source = Source {
+        facts,
+        effective: &effective,
+        bytes: record.bytes.as_deref(),
+        trust: &trust(facts, &effective),
+        origin: &record.origin,
+        stored: Some(Stored { first_seen: record.first_seen, changed: record.changed }),
+    };
+    Ok(each(Lister { options, names }.listing(source)))
+}
+
+fn names<'s>(
+    snapshot: &'s dyn Snapshot,
+    selection: Selection<'_>,
+    options: ListOptions,
+) -> Result<Names<'s>> {
+    match (options.signatures, selection) {
+        (Signatures::Named, Selection::All) => Names::of_database(snapshot, options.now, options.view),
+        (Signatures::Named, Selection::Ids(_)) => Ok(Names::in_database(snapshot, options.now, options.view)),
+        _ => Ok(Names::none(options.now, options.view)),
+    }
+}
+
+fn detail(options: ListOptions) -> Detail {
+    match options {
+        ListOptions { packets: true, .. } => Detail::Bytes,
+        ListOptions { signatures: Signatures::Without, .. } => Detail::Own,
+        _ => Detail::Full,
+    }
+}

@@ -1,0 +1,150 @@
+//! From one certificate to its listing.
+
+use cert::effective::{Effective, State};
+use cert::facts::{Component, ComponentKind, Facts, SignatureFacts, Span};
+use store::Origin;
+
+use super::{
+    IssuerName, Item, KeyListing, ListOptions, Listed, ListedSignature, Names, Signatures, Stored, Trust,
+};
+
+/// Makes listings: what they hold, and who issuers are.
+#[derive(Clone, Copy, Debug)]
+pub struct Lister<'a> {
+    /// How much a listing holds.
+    pub options: ListOptions,
+    /// The names of issuers; used for [`Signatures::Named`] only.
+    pub names: &'a Names<'a>,
+}
+
+/// A certificate to be listed.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// What it holds.
+    pub facts: &'a Facts,
+    /// What that means now.
+    pub effective: &'a Effective,
+    /// Its bytes; without them a listing has no packets.
+    pub bytes: Option<&'a [u8]>,
+    /// What the user thinks of it.
+    pub trust: &'a Trust,
+    /// Where it came from.
+    pub origin: &'a Origin,
+    /// Its times in the database.
+    pub stored: Option<Stored>,
+}
+
+impl<'a> Lister<'a> {
+    /// Returns the listing of one certificate.
+    pub fn listing(&self, source: Source<'a>) -> KeyListing<'a> {
+        let components = order(source.facts, source.effective);
+        KeyListing {
+            components: components.into_iter().filter_map(|index| self.component(index, &source)).collect(),
+            revokers: &source.effective.revokers,
+            trust: source.trust,
+            origin: source.origin,
+            stored: source.stored,
+        }
+    }
+
+    fn component(&self, index: usize, source: &Source<'a>) -> Option<Listed<'a>> {
+        let component = &source.facts.components[index];
+        let packet = self.packet(component.span, source);
+        let signatures = self.signatures(component, source);
+        let validity = source.trust.of_component(index);
+        let item = match (&component.kind, &source.effective.components[index]) {
+            (ComponentKind::Key(facts), State::Key(state)) if index == 0 => Item::Primary(facts, state),
+            (ComponentKind::Key(facts), State::Key(state)) => Item::Subkey(facts, state),
+            (ComponentKind::UserId(value), State::User(state)) => Item::UserId(value, state, validity),
+            (ComponentKind::Attribute(facts), State::User(state)) => Item::Attribute(facts, state, validity),
+            // A packet of an unknown type is not listed.
+            _ => return None,
+        };
+        Some(Listed { item, packet, signatures })
+    }
+
+    fn signatures(&self, component: &'a Component, source: &Source<'a>) -> Vec<ListedSignature<'a>> {
+        if self.options.signatures == Signatures::Without {
+            return Vec::new();
+        }
+        let visible = |signature: &&SignatureFacts| self.options.view.shows(signature);
+        let mut signatures = Vec::with_capacity(component.signatures.len());
+        signatures.extend(component.signatures.iter().filter(visible).map(|facts| ListedSignature {
+            facts,
+            expired: facts.has_expired(self.options.now),
+            issuer: self.issuer(facts),
+            packet: self.packet(facts.span, source),
+        }));
+        signatures
+    }
+
+    fn issuer(&self, signature: &SignatureFacts) -> IssuerName<'a> {
+        match self.options.signatures {
+            Signatures::Named => self.names.issuer(signature.issuer.key_id),
+            Signatures::Plain | Signatures::Without => IssuerName::NotAsked,
+        }
+    }
+
+    fn packet(&self, span: Span, source: &Source<'a>) -> Option<&'a [u8]> {
+        let bytes = source.bytes.filter(|_| self.options.packets)?;
+        bytes.get(span.start as usize..span.end as usize)
+    }
+}
+
+/// Returns the order in which components are listed: the first primary attribute, then the primary user ID, move to
+/// where the first user ID or attribute stands.
+fn order(facts: &Facts, effective: &Effective) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..facts.components.len()).collect();
+    let is_attribute = |index: usize| matches!(facts.components[index].kind, ComponentKind::Attribute(_));
+    let is_primary = |index: usize| matches!(&effective.components[index], State::User(user) if user.primary);
+    let Some(first) = effective.components.iter().position(|state| matches!(state, State::User(_))) else {
+        return order;
+    };
+    for attribute in [true, false] {
+        let primary = order.iter().position(|&index| is_primary(index) && is_attribute(index) == attribute);
+        if let Some(place) = primary {
+            order[first..=place].rotate_right(1);
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cert::effective::{KeyState, UserState};
+    use cert::facts::AttributeFacts;
+
+    /// `A` and `U` are primary attributes and user IDs, small letters others, `k` a key.
+    fn ordered(letters: &str) -> String {
+        let span = Span { start: 0, end: 0 };
+        let kind = |letter: char| match letter {
+            'a' | 'A' => {
+                ComponentKind::Attribute(AttributeFacts { subpackets: vec![], name_hash: [0; 20], length: 0 })
+            }
+            // Only the kind of state tells a key here.
+            _ => ComponentKind::UserId(vec![]),
+        };
+        let facts = Facts {
+            components: letters
+                .chars()
+                .map(|letter| Component { span, kind: kind(letter), signatures: vec![], unread: vec![] })
+                .collect(),
+        };
+        let state = |letter: char| match letter {
+            'k' => State::Key(KeyState::default()),
+            _ => State::User(UserState { primary: letter.is_uppercase(), ..UserState::default() }),
+        };
+        let effective = Effective { components: letters.chars().map(state).collect(), revokers: vec![] };
+        let letters: Vec<char> = letters.chars().collect();
+        order(&facts, &effective).into_iter().map(|index| letters[index]).collect()
+    }
+
+    #[test]
+    fn the_primary_user_id_comes_first_and_the_primary_attribute_after_it() {
+        assert_eq!(ordered("kuuUAukk"), "kUAuuukk");
+        assert_eq!(ordered("kUuk"), "kUuk");
+        assert_eq!(ordered("kauAk"), "kAauk");
+        assert_eq!(ordered("kk"), "kk");
+    }
+}
