@@ -1,6 +1,11 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
 mod harness_itself;
+mod import_faults;
+mod import_hostile;
+mod import_killed;
+mod import_processes;
+mod memory;
 mod oracle_export;
 mod oracle_listing;
 mod oracle_query;

@@ -1,6 +1,6 @@
 //! An export of everything holds the packets that the real gpg exports.
 
-use harness::packets::{Packet, SIGNATURE, certificates};
+use harness::packets::{Component, Packet, certificates, components};
 use harness::{Both, Reference};
 
 #[test]
@@ -30,23 +30,6 @@ fn compare(reference: Reference) {
     assert_eq!(found.len(), expected.len(), "certificates exported");
 }
 
-/// A component and the signatures on it, these in the order of their bytes.
-type Component<'a> = (u8, &'a [u8], Vec<&'a [u8]>);
-
-fn components<'a>(certificate: &[Packet<'a>]) -> Vec<Component<'a>> {
-    let mut components: Vec<Component<'a>> = Vec::new();
-    for packet in certificate {
-        match components.last_mut() {
-            Some((_, _, signatures)) if packet.tag == SIGNATURE => signatures.push(packet.body),
-            _ => components.push((packet.tag, packet.body, Vec::new())),
-        }
-    }
-    for (_, _, signatures) in &mut components {
-        signatures.sort_unstable();
-    }
-    components
-}
-
 fn difference(number: usize, expected: &[Packet<'_>], found: &[Packet<'_>]) -> Option<String> {
     let [expected, found] = [expected, found].map(components);
     if expected == found {
@@ -54,7 +37,7 @@ fn difference(number: usize, expected: &[Packet<'_>], found: &[Packet<'_>]) -> O
     }
     let same = expected.iter().zip(&found).take_while(|(one, other)| one == other).count();
     let show = |components: &[Component<'_>]| match components.get(same) {
-        Some((tag, body, signatures)) => {
+        Some(Component { tag, body, signatures }) => {
             let start = body[..body.len().min(60)].escape_ascii();
             format!("packet type {tag} \"{start}\" with {} signatures", signatures.len())
         }

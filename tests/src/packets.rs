@@ -47,6 +47,43 @@ pub fn certificates(keyring: &[u8]) -> Vec<Vec<Packet<'_>>> {
     certificates
 }
 
+/// A component (a key, a user ID or an attribute) with the signatures on it, these in the order of their bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Component<'a> {
+    /// The type of the component's packet.
+    pub tag: u8,
+    /// The content of the component's packet.
+    pub body: &'a [u8],
+    /// The contents of the signature packets.
+    pub signatures: Vec<&'a [u8]>,
+}
+
+/// Groups a certificate's packets into components.
+pub fn components<'a>(certificate: &[Packet<'a>]) -> Vec<Component<'a>> {
+    let mut components: Vec<Component<'a>> = Vec::new();
+    for &Packet { tag, body, .. } in certificate {
+        match components.last_mut() {
+            Some(component) if tag == SIGNATURE => component.signatures.push(body),
+            _ => components.push(Component { tag, body, signatures: Vec::new() }),
+        }
+    }
+    for component in &mut components {
+        component.signatures.sort_unstable();
+    }
+    components
+}
+
+/// Returns what an export says whatever the order in which it was imported: certificates, their components and
+/// the signatures on these, each in the order of their bytes.
+pub fn sorted(export: &[u8]) -> Vec<Vec<Component<'_>>> {
+    let mut sorted: Vec<_> = certificates(export).iter().map(|packets| components(packets)).collect();
+    for certificate in &mut sorted {
+        certificate[1..].sort_unstable();
+    }
+    sorted.sort_unstable();
+    sorted
+}
+
 /// Returns the bytes of a certificate, in the packet headers that it came in.
 pub fn bytes(certificate: &[Packet<'_>]) -> Vec<u8> {
     certificate.iter().flat_map(|packet| packet.raw).copied().collect()

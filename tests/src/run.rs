@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::{env, thread};
 
+use lab::measure::Cost;
+use tempfile::NamedTempFile;
+
 use crate::Home;
 
 /// The time that the clock shows unless a test says otherwise; the `!` stops it.
@@ -40,18 +43,23 @@ impl Run {
 
     /// `gpg-keyhoard` in a home that is only read, such as a [`Reference`](crate::Reference)'s.
     pub fn gpg_keyhoard_in(home: &Path) -> Run {
-        Run::of(&program("gpg-keyhoard"), home).front(home)
+        Run::of(&Run::program("gpg-keyhoard"), home).front(home)
     }
 
     /// `keyhoard` on the database that `gpg-keyhoard` keeps in `home`.
     pub fn keyhoard(home: &Home) -> Run {
         let database = home.database();
-        Run::of(&program("keyhoard"), home.path()).env("KEYHOARD_DB", database)
+        Run::of(&Run::program("keyhoard"), home.path()).env("KEYHOARD_DB", database)
     }
 
     /// `keyhoard-lab`, the generator of keyrings and the benchmark.
     pub fn lab(home: &Home) -> Run {
-        Run::of(&program("keyhoard-lab"), home.path())
+        Run::of(&Run::program("keyhoard-lab"), home.path())
+    }
+
+    /// Returns the place of a program of this profile.
+    pub fn program(name: &str) -> PathBuf {
+        build_directory().join(name)
     }
 
     fn of(program: &Path, home: &Path) -> Run {
@@ -120,6 +128,20 @@ impl Run {
         done
     }
 
+    /// Runs the program to its end and returns what it has cost, too.
+    pub fn measured(mut self) -> (Done, Cost) {
+        let place = NamedTempFile::with_prefix("keyhoard-test-").expect("a directory for temporary files");
+        let measured = std::mem::replace(&mut self.command, Command::new(Run::program("keyhoard-lab")));
+        self.command.env_clear();
+        for (name, value) in measured.get_envs() {
+            self.command.env(name, value.unwrap_or_default());
+        }
+        self.command.args(["measure", "--output"]).arg(place.path()).arg("--").arg(measured.get_program());
+        let done = self.done();
+        let bytes = std::fs::read(place.path()).expect("the measuring program has written it");
+        (done, serde_json::from_slice(&bytes).expect("the measuring program writes JSON"))
+    }
+
     /// Starts the program with nothing on stdin and does not wait for it.
     pub fn spawn(self) -> Child {
         self.spawn_with(Stdio::null())
@@ -177,8 +199,4 @@ pub(crate) fn build_directory() -> PathBuf {
     let test = env::current_exe().expect("a running program has a file");
     let directory = test.ancestors().nth(2).expect("cargo puts tests into PROFILE/deps");
     directory.to_owned()
-}
-
-fn program(name: &str) -> PathBuf {
-    build_directory().join(name)
 }

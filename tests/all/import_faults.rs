@@ -1,0 +1,85 @@
+//! Places that cannot be written: a clear error, and nothing is lost.
+
+use std::path::Path;
+use std::process::Command;
+
+use harness::{Done, Home, Keyring, Run};
+
+/// Imports a small keyring, limits the place, and then imports one that does not fit. `$1` is the home, `$2` a
+/// directory outside, `$3` `gpg-keyhoard`; the limit is in the place of LIMIT.
+const FILL: &str = r#"
+set -u
+gpg() { "$3" --homedir "$1" --batch --faked-system-time '20260101T000000!' "${@:4}"; }
+PLACE
+gpg "$1" "$2" "$3" --import /usr/share/keyrings/debian-nonupload.gpg || exit 9
+gpg "$1" "$2" "$3" --with-colons --list-sigs > "$2/before"
+LIMIT
+gpg "$1" "$2" "$3" --import /usr/share/keyrings/debian-keyring.gpg 2> "$2/error"
+echo $? > "$2/code"
+gpg "$1" "$2" "$3" --with-colons --list-sigs > "$2/after" || exit 10
+"#;
+
+#[test]
+fn an_import_onto_a_full_disk_fails_clearly_and_loses_nothing() {
+    let (home, outside) = (Home::new(), Home::new());
+    let done = fill(&home, &outside, "mount -t tmpfs -o size=12m none \"$1\"", "");
+    // Where no file system may be mounted, a limit on the size of files has to do.
+    let done =
+        if done.code == Some(0) { done } else { fill(&home, &outside, "", "trap '' XFSZ; ulimit -f 8192") };
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    let read =
+        |name: &str| std::fs::read_to_string(outside.path().join(name)).expect("the script has written it");
+    let (code, error) = (read("code"), read("error"));
+    assert_eq!(code.trim(), "2", "{error}");
+    assert!(error.contains("full") || error.contains("space") || error.contains("too large"), "{error}");
+    assert!(!read("before").is_empty());
+    assert_eq!(read("before"), read("after"), "{error}");
+}
+
+fn fill(home: &Home, outside: &Home, place: &str, limit: &str) -> Done {
+    let script = FILL.replace("PLACE", place).replace("LIMIT", limit);
+    let mut command = match place {
+        "" => Command::new("bash"),
+        _ => Command::new("unshare"),
+    };
+    if !place.is_empty() {
+        command.args(["--mount", "--map-root-user", "bash"]);
+    }
+    command.args(["-c", &script, "fill"]).args([home.path(), outside.path()]);
+    let output = command.arg(Run::program("gpg-keyhoard")).output().expect("Debian has bash and unshare");
+    Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
+}
+
+#[test]
+fn a_database_in_a_read_only_directory_is_read_and_not_written() {
+    let home = Home::new();
+    Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let before = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
+    home.set_writable(false);
+    let listing = powerless(home.path(), &["--with-colons", "--list-sigs"]);
+    let import = powerless(home.path(), &["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
+    home.set_writable(true);
+    assert_eq!(listing.code, Some(0), "{}", listing.errors());
+    assert!(listing.stdout == before);
+    assert_eq!(import.code, Some(2), "{}", import.errors());
+    assert!(import.errors().contains("keyhoard.db"), "an error names the file: {}", import.errors());
+    let after = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
+    assert!(after == before);
+}
+
+/// Runs `gpg-keyhoard` as somebody for whom a file's permissions count, be it root.
+fn powerless(home: &Path, arguments: &[&str]) -> Done {
+    let mut command = Command::new("bash");
+    command.args([
+        "-c",
+        "if [ $(id -u) = 0 ]; then exec setpriv --bounding-set=-dac_override,-dac_read_search \"$@\"; fi; exec \"$@\"",
+        "powerless",
+    ]);
+    command.arg(Run::program("gpg-keyhoard")).arg("--homedir").arg(home);
+    let output = command
+        .args(["--batch", "--faked-system-time", harness::NOW])
+        .args(arguments)
+        .output()
+        .expect("Debian has bash and setpriv");
+    Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
+}
