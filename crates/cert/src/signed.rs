@@ -1,1 +1,219 @@
-//! To be written.
+//! The digests of what a certificate's signatures sign (RFC 9580, 5.2.4; LibrePGP for version 5).
+//!
+//! What many signatures have in common, the primary key and then the user ID, is hashed once; a signature goes on
+//! from there. Version 6 signatures begin with a salt of their own and share nothing.
+
+use crate::facts::SignatureType;
+use crate::key::Key;
+use crate::signature::Signature;
+use verify::hash::{Digest, Hasher};
+use verify::{Check, HashAlgorithm, Verdict};
+
+/// What a signature is made over, besides the primary key.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// Nothing else: the primary key itself.
+    Primary,
+    /// The body of a user ID packet.
+    UserId(&'a [u8]),
+    /// The body of a user attribute packet.
+    Attribute(&'a [u8]),
+    /// A subkey.
+    Subkey(Key<'a>),
+}
+
+impl Subject<'_> {
+    /// Says whether signatures of a type are made over this subject.
+    pub fn suits(&self, kind: SignatureType) -> bool {
+        match self {
+            Self::Primary => matches!(kind, SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION),
+            Self::UserId(_) | Self::Attribute(_) => {
+                kind.is_certification() || kind == SignatureType::CERTIFICATION_REVOCATION
+            }
+            Self::Subkey(_) => matches!(
+                kind,
+                SignatureType::SUBKEY_BINDING
+                    | SignatureType::SUBKEY_REVOCATION
+                    | SignatureType::PRIMARY_KEY_BINDING
+            ),
+        }
+    }
+
+    fn hash(&self, hasher: &mut Hasher, early: bool) {
+        match self {
+            Self::Primary => {}
+            Self::UserId(body) => hash_user(hasher, 0xb4, body, early),
+            Self::Attribute(body) => hash_user(hasher, 0xd1, body, early),
+            Self::Subkey(key) => hash_key(hasher, key),
+        }
+    }
+}
+
+/// Makes the digests of one certificate's signatures.
+pub struct Digester<'a> {
+    primary: Key<'a>,
+    /// The states after the primary key.
+    states: Vec<(HashAlgorithm, Hasher)>,
+}
+
+impl<'a> Digester<'a> {
+    /// Begins with the certificate's primary key.
+    pub fn new(primary: Key<'a>) -> Self {
+        Self { primary, states: Vec::new() }
+    }
+
+    /// Goes on to the signatures over one subject.
+    pub fn over<'d>(&'d mut self, subject: Subject<'a>) -> SubjectDigester<'d, 'a> {
+        SubjectDigester { certificate: self, subject, states: Vec::new() }
+    }
+
+    fn after_primary(&mut self, algorithm: HashAlgorithm) -> Option<Hasher> {
+        let primary = self.primary;
+        let state = shared(&mut self.states, algorithm, || {
+            let mut hasher = Hasher::new(algorithm)?;
+            hash_key(&mut hasher, &primary);
+            Some(hasher)
+        });
+        state.cloned()
+    }
+}
+
+/// Makes the digests of the signatures over one subject.
+pub struct SubjectDigester<'d, 'a> {
+    certificate: &'d mut Digester<'a>,
+    subject: Subject<'a>,
+    /// The states after the subject; the flag tells signatures of before version 4, which hash it otherwise.
+    states: Vec<((HashAlgorithm, bool), Hasher)>,
+}
+
+impl SubjectDigester<'_, '_> {
+    /// Returns the digest that the signature is made over.
+    ///
+    /// # Errors
+    ///
+    /// The verdict, where there is nothing left to verify: `Unsupported` for a digest that is not known, `Bad` for a
+    /// SHA-1 collision attack and for a salt of the wrong length.
+    pub fn digest(&mut self, signature: &Signature<'_>) -> Result<Digest, Verdict> {
+        let mut hasher = if signature.version == 6 {
+            self.salted(signature)?
+        } else {
+            self.after_subject(signature).ok_or(Verdict::Unsupported)?
+        };
+        hash_trailer(&mut hasher, signature);
+        hasher.finish().ok_or(Verdict::Bad)
+    }
+
+    fn after_subject(&mut self, signature: &Signature<'_>) -> Option<Hasher> {
+        let Self { certificate, subject, states } = self;
+        let (algorithm, early) = (signature.hash_algorithm, signature.version < 4);
+        let state = shared(states, (algorithm, early), || {
+            let mut hasher = certificate.after_primary(algorithm)?;
+            subject.hash(&mut hasher, early);
+            Some(hasher)
+        });
+        state.cloned()
+    }
+
+    fn salted(&self, signature: &Signature<'_>) -> Result<Hasher, Verdict> {
+        let algorithm = signature.hash_algorithm;
+        let mut hasher = Hasher::new(algorithm).ok_or(Verdict::Unsupported)?;
+        if salt_length(algorithm) != Some(signature.salt.len()) {
+            return Err(Verdict::Bad);
+        }
+        hasher.update(signature.salt);
+        hash_key(&mut hasher, &self.certificate.primary);
+        self.subject.hash(&mut hasher, false);
+        Ok(hasher)
+    }
+}
+
+/// Asks whether `issuer` made a signature over a digest.
+///
+/// # Errors
+///
+/// `Bad` where there is nothing to ask: only a version 6 key makes version 6 signatures, and it makes no others
+/// (RFC 9580, 5.2).
+pub fn question<'a>(
+    issuer: &Key<'a>,
+    signature: &Signature<'a>,
+    digest: Digest,
+) -> Result<Check<'a>, Verdict> {
+    if (issuer.version == 6) != (signature.version == 6) {
+        return Err(Verdict::Bad);
+    }
+    Ok(Check {
+        issuer: issuer.public_key(),
+        hash: signature.hash_algorithm,
+        digest,
+        signature: signature.value(),
+    })
+}
+
+/// Finds a state or makes it; there are never more than a handful.
+fn shared<K: PartialEq>(
+    states: &mut Vec<(K, Hasher)>,
+    key: K,
+    make: impl FnOnce() -> Option<Hasher>,
+) -> Option<&Hasher> {
+    let index = match states.iter().position(|(known, _)| *known == key) {
+        Some(index) => index,
+        None => {
+            states.push((key, make()?));
+            states.len() - 1
+        }
+    };
+    Some(&states[index].1)
+}
+
+fn hash_key(hasher: &mut Hasher, key: &Key<'_>) {
+    let length = (key.public.len() as u32).to_be_bytes();
+    match key.version {
+        5 => {
+            hasher.update(&[0x9a]);
+            hasher.update(&length);
+        }
+        6 => {
+            hasher.update(&[0x9b]);
+            hasher.update(&length);
+        }
+        _ => hasher.update(&[0x99, length[2], length[3]]),
+    }
+    hasher.update(key.public);
+}
+
+fn hash_user(hasher: &mut Hasher, first: u8, body: &[u8], early: bool) {
+    if !early {
+        let [a, b, c, d] = (body.len() as u32).to_be_bytes();
+        hasher.update(&[first, a, b, c, d]);
+    }
+    hasher.update(body);
+}
+
+fn hash_trailer(hasher: &mut Hasher, signature: &Signature<'_>) {
+    hasher.update(signature.covered);
+    let length = signature.covered.len() as u64;
+    match signature.version {
+        2 | 3 => {}
+        5 => {
+            hasher.update(&[5, 0xff]);
+            hasher.update(&length.to_be_bytes());
+        }
+        version => {
+            hasher.update(&[version, 0xff]);
+            hasher.update(&(length as u32).to_be_bytes());
+        }
+    }
+}
+
+/// The length of a version 6 signature's salt in octets (RFC 9580, 9.5).
+fn salt_length(algorithm: HashAlgorithm) -> Option<usize> {
+    match algorithm {
+        HashAlgorithm::SHA224 | HashAlgorithm::SHA256 | HashAlgorithm::SHA3_256 => Some(16),
+        HashAlgorithm::SHA384 => Some(24),
+        HashAlgorithm::SHA512 | HashAlgorithm::SHA3_512 => Some(32),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

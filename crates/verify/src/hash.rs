@@ -1,8 +1,6 @@
 //! The digests of OpenPGP.
 //!
-//! [`Hasher`] makes the digests that signatures sign; its SHA-1 notices collision attacks. The plain functions
-//! are for names (fingerprints, keygrips, digests of inputs), where an attack on SHA-1 only makes two of the
-//! attacker's own keys look alike.
+//! [`Hasher`] makes the digests that signatures sign; its SHA-1 notices collision attacks.
 
 use crate::HashAlgorithm;
 use aws_lc_rs::digest;
@@ -103,34 +101,6 @@ fn fast(algorithm: HashAlgorithm) -> Option<&'static digest::Algorithm> {
     }
 }
 
-/// Returns the SHA-1 of the parts, one after the other: for version 4 fingerprints and keygrips.
-pub fn sha1(parts: &[&[u8]]) -> [u8; 20] {
-    array(&plain(&digest::SHA1_FOR_LEGACY_USE_ONLY, parts))
-}
-
-/// Returns the SHA2-256 of the parts, one after the other: for later fingerprints and digests of inputs.
-pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
-    array(&plain(&digest::SHA256, parts))
-}
-
-/// Returns the RIPEMD-160 of the bytes: GnuPG's name hash of user IDs and attributes.
-pub fn ripemd160(bytes: &[u8]) -> [u8; 20] {
-    ripemd::Ripemd160::digest(bytes).into()
-}
-
-fn plain(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) -> digest::Digest {
-    if let [only] = parts {
-        return digest::digest(algorithm, only);
-    }
-    let mut context = digest::Context::new(algorithm);
-    parts.iter().for_each(|part| context.update(part));
-    context.finish()
-}
-
-fn array<const N: usize>(digest: &digest::Digest) -> [u8; N] {
-    digest.as_ref().try_into().expect("each caller asks for its algorithm's length")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,12 +158,5 @@ mod tests {
                 assert_eq!(hex(digest.as_bytes()), hashed(algorithm, &[&[7; 1000], suffix].concat()));
             }
         }
-    }
-
-    #[test]
-    fn plain_functions_agree_with_the_hasher() {
-        assert_eq!(hex(&sha1(&[b"a", b"bc"])), hashed(HashAlgorithm::SHA1, b"abc"));
-        assert_eq!(hex(&sha256(&[b"abc"])), hashed(HashAlgorithm::SHA256, b"abc"));
-        assert_eq!(hex(&ripemd160(b"abc")), hashed(HashAlgorithm::RIPEMD160, b"abc"));
     }
 }
