@@ -138,8 +138,14 @@ pub trait Snapshot {
     /// Lists journal entries, newest first, at most `limit`.
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>>;
 
-    /// Lists what one journal entry did, in order.
-    fn journal_changes(&self, id: JournalId) -> Result<Vec<Change>>;
+    /// Hands everything that one journal entry did to `visit`, in order, one at a time.
+    fn journal_changes(&self, id: JournalId, visit: &mut dyn FnMut(Change) -> ControlFlow<()>) -> Result<()>;
+
+    /// Finds the certificates that imports after `entry` brought again, or may have: with the latest of those
+    /// imports. Imports that were undone do not count, neither do undos.
+    ///
+    /// An import of an input that was first seen before `entry` brought nothing that was new in `entry`.
+    fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>>;
 }
 
 /// One command that changed the database.
@@ -155,6 +161,8 @@ pub struct JournalEntry {
     pub counts: [u64; 3],
     /// The entry that undid this one.
     pub undone_by: Option<JournalId>,
+    /// The entry that this one undid.
+    pub undoes: Option<JournalId>,
     /// False while batches are still to come, and for ever after an interruption.
     pub complete: bool,
 }
@@ -169,14 +177,31 @@ pub struct Change {
 }
 
 /// What happened to a certificate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was new.
+    /// It was new, or came back.
     Added,
     /// Packets were added: SHA-256 of each.
     Merged(Vec<[u8; 32]>),
-    /// It was removed, or shrunk to less; these were its bytes, unless they were purged.
-    Removed(Option<Vec<u8>>),
+    /// Packets were taken from it; this is what it was before, unless that was purged.
+    Shrunk(Option<Former>),
+    /// It was removed; this is what it was before, unless that was purged.
+    Removed(Option<Former>),
+}
+
+/// A certificate as it was before something was taken from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Former {
+    /// Its number, which no other certificate gets.
+    pub id: CertId,
+    /// When this database first saw it.
+    pub first_seen: Timestamp,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Where its superseded signatures begin in the bytes, ascending.
+    pub superseded: Vec<u32>,
+    /// Its exact bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// A certificate to be written.
@@ -186,14 +211,42 @@ pub struct Put<'a> {
     pub bytes: &'a [u8],
     /// Facts over those bytes.
     pub facts: &'a Facts,
-    /// The generation this replaces; `None` for a certificate that was not there.
-    pub replaces: Option<(CertId, i64)>,
-    /// For a merge, the digests of the packets that are new.
-    pub added_packets: Vec<[u8; 32]>,
+    /// What this does to the database.
+    pub kind: PutKind,
     /// Inputs that led to it.
     pub inputs: &'a [InputDigest],
     /// Its origin, if this write says anything about it.
     pub origin: Option<Origin>,
+}
+
+/// What writing a certificate does to the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PutKind {
+    /// Adds it at the end of the order.
+    New,
+    /// Adds it in the place it had before it was removed.
+    Restored {
+        /// Its number there.
+        id: CertId,
+        /// When this database first saw it.
+        first_seen: Timestamp,
+    },
+    /// Replaces it by itself and more.
+    Merged {
+        /// Its number.
+        id: CertId,
+        /// The generation that was read.
+        generation: i64,
+        /// SHA-256 of each new packet, for the journal.
+        added: Vec<[u8; 32]>,
+    },
+    /// Replaces it by less of itself: what it was before goes to the journal, and its inputs are forgotten.
+    Shrunk {
+        /// Its number.
+        id: CertId,
+        /// The generation that was read.
+        generation: i64,
+    },
 }
 
 /// What became of a [`Put`].
@@ -210,7 +263,7 @@ pub trait Transaction {
     /// Adds or replaces certificates. Index rows of the whole call are sorted before they are inserted.
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>>;
 
-    /// Remembers that these inputs led to certificates that did not change.
+    /// Remembers that this entry met these inputs, which led to certificates that did not change.
     fn remember_inputs(&mut self, inputs: &[(InputDigest, CertId)]) -> Result<()>;
 
     /// Removes certificates with everything derived from them, their input digests included.
@@ -222,10 +275,10 @@ pub trait Transaction {
     /// The journal entry this transaction writes under.
     fn journal(&self) -> JournalId;
 
-    /// Marks the journal entry complete, or undone by this one.
+    /// Marks the journal entry complete.
     fn finish_journal(&mut self) -> Result<()>;
 
-    /// Marks an earlier entry as undone by this one.
+    /// Marks an earlier entry as undone by this one; what that one had undone is in force again.
     fn mark_undone(&mut self, entry: JournalId) -> Result<()>;
 
     /// Makes everything durable and visible.
@@ -235,8 +288,8 @@ pub trait Transaction {
 /// What a removal leaves in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// The bytes, so that it can be undone.
+    /// What it was, so that it can be undone.
     Undoable,
-    /// Nothing but the fingerprint; earlier bytes of it go too.
+    /// Nothing but the fingerprint; what earlier entries hold of it goes too.
     Purge,
 }

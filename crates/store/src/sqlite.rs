@@ -2,6 +2,7 @@
 
 mod connect;
 mod find;
+mod journal;
 mod read;
 mod rows;
 mod schema;

@@ -7,7 +7,10 @@ use std::ops::ControlFlow;
 use keyhoard_store as store;
 use made::{Made, NOW};
 use store::sqlite::SqliteStore;
-use store::{CertId, ChangeKind, Detail, PutOutcome, Query, Record, Removal, Selection, Snapshot, Store};
+use store::{
+    CertId, Change, ChangeKind, Detail, JournalId, PutKind, PutOutcome, Query, Record, Removal, Selection,
+    Snapshot, Store,
+};
 use tempfile::TempDir;
 
 fn empty() -> (TempDir, SqliteStore) {
@@ -33,6 +36,16 @@ fn everything(snapshot: &dyn Snapshot, detail: Detail) -> Vec<Record> {
     };
     snapshot.visit(Selection::All, detail, &mut each).expect("visit");
     records
+}
+
+fn changes(snapshot: &dyn Snapshot, entry: JournalId) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut each = |change| {
+        changes.push(change);
+        ControlFlow::Continue(())
+    };
+    snapshot.journal_changes(entry, &mut each).expect("changes");
+    changes
 }
 
 fn find(store: &SqliteStore, query: Query) -> Vec<i64> {
@@ -126,8 +139,7 @@ fn a_certificate_that_changed_since_it_was_read_is_a_conflict() {
     let merge = |generation| {
         let mut transaction = store.begin("import", None, NOW).expect("begin");
         let replace = store::Put {
-            replaces: Some((CertId(1), generation)),
-            added_packets: vec![[1; 32], [2; 32]],
+            kind: PutKind::Merged { id: CertId(1), generation, added: vec![[1; 32], [2; 32]] },
             ..grown.put()
         };
         let outcome = transaction.put(&[replace]).expect("put");
@@ -160,8 +172,8 @@ fn a_removal_takes_everything_and_the_inputs_with_it() {
     assert_eq!(snapshot.count().expect("count"), 2);
     assert_eq!(find(&store, Query::Mail(b"bob@example.org".to_vec())), [] as [i64; 0]);
     assert_eq!(find(&store, Query::Fingerprint(made[1].subkey())), [] as [i64; 0]);
-    let changes = snapshot.journal_changes(entry).expect("changes");
-    assert!(matches!(&changes[0].kind, ChangeKind::Removed(Some(bytes)) if *bytes == made[1].bytes));
+    let changes = changes(&*snapshot, entry);
+    assert!(matches!(&changes[0].kind, ChangeKind::Removed(Some(former)) if former.bytes == made[1].bytes));
 }
 
 #[test]
@@ -181,7 +193,7 @@ fn a_purge_leaves_no_bytes_in_the_journal() {
     transaction.remove(&[CertId(4)], Removal::Purge).expect("remove");
     transaction.commit().expect("commit");
     let snapshot = store.snapshot().expect("snapshot");
-    assert!(matches!(snapshot.journal_changes(first).expect("changes")[0].kind, ChangeKind::Removed(None)));
+    assert_eq!(changes(&*snapshot, first)[0].kind, ChangeKind::Removed(None));
 }
 
 #[test]
@@ -223,7 +235,91 @@ fn batches_of_one_import_share_a_journal_entry() {
     let journal = snapshot.journal(10).expect("journal");
     assert_eq!(journal.len(), 1);
     assert_eq!((journal[0].counts, journal[0].complete), ([3, 0, 0], true));
-    let changed: Vec<_> =
-        snapshot.journal_changes(entry).expect("changes").iter().map(|one| one.fingerprint).collect();
+    let changed: Vec<_> = changes(&*snapshot, entry).iter().map(|one| one.fingerprint).collect();
     assert_eq!(changed, made.iter().map(Made::fingerprint).collect::<Vec<_>>());
+}
+
+/// Runs one transaction under a new journal entry and returns the entry.
+fn entry(store: &SqliteStore, write: impl FnOnce(&mut dyn store::Transaction)) -> JournalId {
+    let mut transaction = store.begin("test", None, NOW).expect("begin");
+    write(&mut *transaction);
+    let entry = transaction.journal();
+    transaction.finish_journal().expect("finish");
+    transaction.commit().expect("commit");
+    entry
+}
+
+#[test]
+fn what_was_removed_can_come_back_in_its_old_place() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    let removal = entry(&store, |it| it.remove(&[CertId(2)], Removal::Undoable).expect("remove"));
+    let ChangeKind::Removed(Some(former)) =
+        changes(&*store.snapshot().expect("snapshot"), removal).remove(0).kind
+    else {
+        panic!("a removal keeps what was removed")
+    };
+    entry(&store, |it| {
+        let kind = PutKind::Restored { id: former.id, first_seen: former.first_seen };
+        it.put(&[store::Put { kind, ..made[1].put() }]).expect("put");
+    });
+    let snapshot = store.snapshot().expect("snapshot");
+    let order: Vec<_> =
+        everything(&*snapshot, Detail::Name).iter().map(|record| record.fingerprint).collect();
+    assert_eq!(order, made.iter().map(Made::fingerprint).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_shrunk_certificate_leaves_what_it_was_in_the_journal_and_loses_its_inputs() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    let less = Made::new(1, &[b"Ann Example <ann@example.org>"], &[]);
+    let shrinking = entry(&store, |it| {
+        let kind = PutKind::Shrunk { id: CertId(1), generation: 1 };
+        let outcome = it.put(&[store::Put { kind, inputs: &[], ..less.put() }]).expect("put");
+        assert_eq!(outcome, [PutOutcome::Done(CertId(1))]);
+    });
+    let snapshot = store.snapshot().expect("snapshot");
+    assert_eq!(snapshot.known_inputs(&made[0].inputs).expect("known"), [None]);
+    assert_eq!(everything(&*snapshot, Detail::Bytes)[0].bytes.as_ref(), Some(&less.bytes));
+    let ChangeKind::Shrunk(Some(former)) = changes(&*snapshot, shrinking).remove(0).kind else {
+        panic!("a shrinking keeps what was there")
+    };
+    assert_eq!((former.id, former.bytes), (CertId(1), made[0].bytes.clone()));
+}
+
+#[test]
+fn later_imports_of_the_same_certificate_are_known_unless_they_were_undone() {
+    let (_directory, store) = empty();
+    let made = three();
+    let brought = |entry| store.snapshot().expect("snapshot").brought_again(entry).expect("brought");
+    let older = entry(&store, |it| drop(it.put(&[made[0].put()]).expect("put")));
+    let first = entry(&store, |it| drop(it.put(&[made[1].put(), made[2].put()]).expect("put")));
+    assert_eq!(brought(first), []);
+
+    let again = entry(&store, |it| {
+        let met = [(made[0].inputs[0], CertId(1)), (made[1].inputs[0], CertId(2))];
+        it.remember_inputs(&met).expect("remember");
+    });
+    assert_eq!(
+        brought(first),
+        [(made[1].fingerprint(), again)],
+        "the first one's input is older than the entry"
+    );
+    assert_eq!(brought(older).len(), 2 + 1, "the last one was added later");
+    entry(&store, |it| it.mark_undone(again).expect("mark"));
+    assert_eq!(brought(first), []);
+}
+
+#[test]
+fn undoing_an_undo_puts_the_first_entry_in_force_again() {
+    let (_directory, store) = empty();
+    let first = entry(&store, |_| ());
+    let second = entry(&store, |it| it.mark_undone(first).expect("mark"));
+    let third = entry(&store, |it| it.mark_undone(second).expect("mark"));
+    let journal = store.snapshot().expect("snapshot").journal(9).expect("journal");
+    let links: Vec<_> = journal.iter().map(|entry| (entry.undone_by, entry.undoes)).collect();
+    assert_eq!(links, [(None, Some(second)), (Some(third), Some(first)), (None, None)]);
 }

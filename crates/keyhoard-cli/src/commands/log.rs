@@ -1,10 +1,14 @@
 //! `keyhoard log`: what changed the database.
 
-use keyhoard::store::{Change, ChangeKind, JournalEntry, JournalId};
+use std::io;
+use std::ops::ControlFlow;
+
+use keyhoard::store::{Change, ChangeKind, JournalEntry, JournalId, Snapshot};
 use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::moment;
+use crate::output::Output;
 use crate::printable::printable;
 use crate::session::Session;
 use crate::style::Style;
@@ -35,7 +39,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     match arguments.entry {
-        Some(entry) => write_changes(session, &snapshot.journal_changes(JournalId(entry))?),
+        Some(entry) => write_changes(session, snapshot.as_ref(), JournalId(entry)),
         None => {
             let limit = if arguments.all { usize::MAX } else { arguments.limit };
             write_entries(session, &snapshot.journal(limit)?)
@@ -62,23 +66,31 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
     Ok(Outcome::found(!entries.is_empty()))
 }
 
-fn write_changes(session: &mut Session, changes: &[Change]) -> anyhow::Result<Outcome> {
-    for change in changes {
-        if session.output.is_json() {
-            session.output.json(&ChangeJson::from(change))?;
-            continue;
-        }
-        let text = match &change.kind {
-            ChangeKind::Added => session.output.styled(Style::Good, "added".to_owned()),
-            ChangeKind::Merged(packets) => {
-                session.output.styled(Style::Name, format!("merged, {} new packets", packets.len()))
-            }
-            ChangeKind::Removed(Some(_)) => session.output.styled(Style::Warning, "removed".to_owned()),
-            ChangeKind::Removed(None) => session.output.styled(Style::Warning, "purged".to_owned()),
-        };
-        session.output.line(format_args!("{}  {text}", change.fingerprint))?;
+fn write_changes(session: &mut Session, snapshot: &dyn Snapshot, id: JournalId) -> anyhow::Result<Outcome> {
+    let mut any = false;
+    let mut written = Ok(());
+    snapshot.journal_changes(id, &mut |change| {
+        any = true;
+        written = write_change(&mut session.output, &change);
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    written?;
+    Ok(Outcome::found(any))
+}
+
+fn write_change(output: &mut Output, change: &Change) -> io::Result<()> {
+    if output.is_json() {
+        return output.json(&ChangeJson::from(change));
     }
-    Ok(Outcome::found(!changes.is_empty()))
+    let (style, text) = match &change.kind {
+        ChangeKind::Added => (Style::Good, "added".to_owned()),
+        ChangeKind::Merged(packets) => (Style::Name, format!("merged, {} new packets", packets.len())),
+        ChangeKind::Shrunk(Some(_)) => (Style::Warning, "lost packets".to_owned()),
+        ChangeKind::Shrunk(None) => (Style::Warning, "lost packets, since purged".to_owned()),
+        ChangeKind::Removed(Some(_)) => (Style::Warning, "removed".to_owned()),
+        ChangeKind::Removed(None) => (Style::Warning, "removed and purged".to_owned()),
+    };
+    output.line(format_args!("{}  {}", change.fingerprint, output.styled(style, text)))
 }
 
 /// Says in a few characters what an entry did.
@@ -105,6 +117,7 @@ struct EntryJson<'a> {
     removed: u64,
     complete: bool,
     undone_by: Option<i64>,
+    undoes: Option<i64>,
 }
 
 impl<'a> From<&'a JournalEntry> for EntryJson<'a> {
@@ -119,6 +132,7 @@ impl<'a> From<&'a JournalEntry> for EntryJson<'a> {
             removed,
             complete: entry.complete,
             undone_by: entry.undone_by.map(|by| by.0),
+            undoes: entry.undoes.map(|undone| undone.0),
         }
     }
 }
@@ -137,7 +151,8 @@ impl From<&Change> for ChangeJson {
         let (name, new_packets, undoable) = match &change.kind {
             ChangeKind::Added => ("added", None, true),
             ChangeKind::Merged(packets) => ("merged", Some(packets.len()), true),
-            ChangeKind::Removed(bytes) => ("removed", None, bytes.is_some()),
+            ChangeKind::Shrunk(former) => ("shrunk", None, former.is_some()),
+            ChangeKind::Removed(former) => ("removed", None, former.is_some()),
         };
         Self { fingerprint: change.fingerprint.to_string(), change: name, new_packets, undoable }
     }

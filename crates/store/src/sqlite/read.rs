@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use cert::{Fingerprint, KeyId, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{SqliteStore, connect, rows};
+use super::{SqliteStore, connect, journal, rows};
 use crate::error::Context;
 use crate::{
-    CertId, Change, ChangeKind, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query,
-    Record, Result, Selection, Snapshot, packed,
+    CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query, Record,
+    Result, Selection, Snapshot, packed,
 };
 
 /// A read transaction, or the reading side of a write transaction.
@@ -98,11 +98,6 @@ impl<'s> View<'s> {
     /// Returns the blob of third-party certifications.
     pub(super) fn third_party(&self, cert: i64) -> Result<Option<Vec<u8>>> {
         self.value("SELECT facts FROM third_party WHERE cert = ?1", cert)
-    }
-
-    /// Returns the exact bytes.
-    pub(super) fn bytes(&self, cert: i64) -> Result<Option<Vec<u8>>> {
-        self.value("SELECT bytes FROM packets WHERE cert = ?1", cert)
     }
 
     fn value(&self, sql: &str, key: i64) -> Result<Option<Vec<u8>>> {
@@ -258,51 +253,16 @@ impl Snapshot for View<'_> {
     }
 
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
-        const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, complete
-            FROM journal ORDER BY id DESC LIMIT ?1";
-        let mut entries = Vec::new();
-        self.rows(SQL, [i64::try_from(limit).unwrap_or(i64::MAX)], "reading the journal", |row| {
-            let count = |index| self.column::<i64>(row, index).map(i64::unsigned_abs);
-            entries.push(JournalEntry {
-                id: JournalId(self.column(row, 0)?),
-                time: Timestamp(self.column(row, 1)?),
-                command: self.column(row, 2)?,
-                counts: [count(3)?, count(4)?, count(5)?],
-                undone_by: self.column::<Option<i64>>(row, 6)?.map(JournalId),
-                complete: self.column(row, 7)?,
-            });
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(entries)
+        journal::entries(self, limit)
     }
 
-    fn journal_changes(&self, id: JournalId) -> Result<Vec<Change>> {
-        const SQL: &str = "SELECT kind, fingerprint, data FROM change WHERE journal = ?1 ORDER BY number";
-        let mut changes = Vec::new();
-        self.rows(SQL, params![id.0], "reading the journal", |row| {
-            let data: Option<Vec<u8>> = self.column(row, 2)?;
-            let kind = match self.column::<u8>(row, 0)? {
-                change::ADDED => ChangeKind::Added,
-                change::MERGED => {
-                    let digests = data.unwrap_or_default();
-                    ChangeKind::Merged(digests.as_chunks().0.to_vec())
-                }
-                _ => ChangeKind::Removed(data),
-            };
-            let fingerprint = parse_fingerprint(&self.column::<Vec<u8>>(row, 1)?);
-            let fingerprint = fingerprint.ok_or_else(|| self.corrupt(0, packed::Error::FINGERPRINT))?;
-            changes.push(Change { fingerprint, kind });
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(changes)
+    fn journal_changes(&self, id: JournalId, visit: &mut dyn FnMut(Change) -> ControlFlow<()>) -> Result<()> {
+        journal::changes(self, id, visit)
     }
-}
 
-/// The kinds of change in the journal.
-pub(super) mod change {
-    pub(crate) const ADDED: u8 = 0;
-    pub(crate) const MERGED: u8 = 1;
-    pub(crate) const REMOVED: u8 = 2;
+    fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
+        journal::brought_again(self, entry)
+    }
 }
 
 /// Returns a fingerprint as it is stored: the key's version, then the bytes.

@@ -29,7 +29,7 @@ CREATE TABLE key_id (key_id INTEGER, cert INTEGER, component INTEGER, PRIMARY KE
 CREATE TABLE keygrip (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
 CREATE TABLE mail (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
 CREATE TABLE certification (issuer INTEGER, cert INTEGER, PRIMARY KEY (issuer, cert)) WITHOUT ROWID;
-CREATE TABLE input (digest BLOB PRIMARY KEY, cert INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE input (digest BLOB PRIMARY KEY, cert INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE owner_trust (fingerprint BLOB PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE journal (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -39,8 +39,13 @@ CREATE TABLE journal (
   merged INTEGER NOT NULL DEFAULT 0,
   removed INTEGER NOT NULL DEFAULT 0,
   undone_by INTEGER,
+  undoes INTEGER,
   complete INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE change (
-  journal INTEGER, number INTEGER, kind INTEGER NOT NULL, fingerprint BLOB NOT NULL, data BLOB,
+  journal INTEGER, number INTEGER, kind INTEGER NOT NULL, fingerprint BLOB NOT NULL, added BLOB,
   PRIMARY KEY (journal, number)) WITHOUT ROWID;
+CREATE TABLE former (
+  journal INTEGER, number INTEGER, cert INTEGER NOT NULL, first_seen INTEGER NOT NULL, superseded BLOB,
+  origin_kind INTEGER NOT NULL, origin_updated INTEGER, origin_url TEXT, bytes BLOB NOT NULL,
+  PRIMARY KEY (journal, number));
 ";

@@ -6,11 +6,13 @@ use cert::{Facts, Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 
 use super::SqliteStore;
-use super::read::{View, change, parse_fingerprint, stored_fingerprint};
+use super::journal::{Journal, NewChange};
+use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::rows::Rows;
 use crate::error::Context;
 use crate::{
-    CertId, InputDigest, JournalId, Origin, Put, PutOutcome, Removal, Result, Snapshot, Transaction, packed,
+    CertId, InputDigest, JournalId, Origin, Put, PutKind, PutOutcome, Removal, Result, Snapshot, Transaction,
+    packed,
 };
 
 const DOING: &str = "writing";
@@ -19,11 +21,7 @@ const DOING: &str = "writing";
 pub(super) struct Writer<'s> {
     view: View<'s>,
     now: Timestamp,
-    journal: JournalId,
-    /// The number of the journal entry's next change.
-    next_change: i64,
-    /// Certificates added, merged into, removed by this transaction.
-    counts: [i64; 3],
+    journal: Journal,
 }
 
 /// Index rows to be taken away and put in, of a whole batch.
@@ -54,28 +52,8 @@ impl<'s> Writer<'s> {
         connection.execute_batch("BEGIN IMMEDIATE").context(&store.path, "waiting to write")?;
         let view = View::within(store, connection);
         super::connect::check_version(view.connection(), view.path())?;
-        let mut writer = Self { view, now, journal: JournalId(0), next_change: 0, counts: [0; 3] };
-        writer.open_entry(command, journal)?;
-        Ok(writer)
-    }
-
-    fn open_entry(&mut self, command: &str, journal: Option<JournalId>) -> Result<()> {
-        self.journal = match journal {
-            Some(journal) => journal,
-            None => {
-                let parameters = params![self.now.0, command];
-                self.run("INSERT INTO journal (time, command) VALUES (?1, ?2)", parameters)?;
-                JournalId(self.view.connection().last_insert_rowid())
-            }
-        };
-        let last = "SELECT max(number) FROM change WHERE journal = ?1";
-        let last: Option<i64> = self
-            .view
-            .connection()
-            .query_row(last, [self.journal.0], |row| row.get(0))
-            .context(self.view.path(), DOING)?;
-        self.next_change = last.map_or(0, |last| last + 1);
-        Ok(())
+        let journal = Journal::open(&view, command, journal, now)?;
+        Ok(Self { view, now, journal })
     }
 
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
@@ -86,37 +64,30 @@ impl<'s> Writer<'s> {
         self.prepare(sql)?.execute(parameters).context(self.view.path(), DOING)
     }
 
-    fn write_change(&mut self, kind: u8, fingerprint: &Fingerprint, data: Option<&[u8]>) -> Result<()> {
-        const SQL: &str =
-            "INSERT INTO change (journal, number, kind, fingerprint, data) VALUES (?1, ?2, ?3, ?4, ?5)";
-        self.run(
-            SQL,
-            params![self.journal.0, self.next_change, kind, stored_fingerprint(fingerprint), data],
-        )?;
-        self.next_change += 1;
-        self.counts[usize::from(kind)] += 1;
-        Ok(())
-    }
-
     fn put_one(&mut self, put: &Put<'_>, pending: &mut Pending) -> Result<PutOutcome> {
         let fingerprint = put.facts.primary().fingerprint;
         let packed = packed::pack(put.facts);
         let rows = Rows::new(put.facts);
-        let id = match put.replaces {
-            None => {
+        let id = match &put.kind {
+            PutKind::New | PutKind::Restored { .. } => {
+                self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
-                self.write_change(change::ADDED, &fingerprint, None)?;
                 pending.inserted.extend(id, rows);
                 id
             }
-            Some((id, generation)) => {
-                if !self.update(put, id, generation, &fingerprint)? {
+            PutKind::Merged { id, generation, .. } | PutKind::Shrunk { id, generation } => {
+                if !self.is_current(*id, *generation, &fingerprint)? {
                     return Ok(PutOutcome::Conflict);
                 }
-                let old = self.rows_of(id)?;
-                pending.replace(id, old, rows);
-                self.write_change(change::MERGED, &fingerprint, Some(put.added_packets.as_flattened()))?;
-                id
+                let change = match &put.kind {
+                    PutKind::Merged { added, .. } => NewChange::Merged(added),
+                    _ => NewChange::Shrunk(*id),
+                };
+                self.journal.write(&self.view, &fingerprint, &change)?;
+                self.update(put, *id)?;
+                let old = self.rows_of(*id)?;
+                pending.replace(*id, old, rows);
+                *id
             }
         };
         self.write_blobs(id, put.bytes, &packed)?;
@@ -125,28 +96,38 @@ impl<'s> Writer<'s> {
     }
 
     fn insert(&self, put: &Put<'_>, fingerprint: &Fingerprint) -> Result<CertId> {
-        const SQL: &str = "INSERT INTO cert (fingerprint, first_seen, changed, generation, superseded,
-            origin_kind, origin_updated, origin_url) VALUES (?1, ?2, ?2, 1, ?3, ?4, ?5, ?6)";
+        const SQL: &str = "INSERT INTO cert (id, fingerprint, first_seen, changed, generation, superseded,
+            origin_kind, origin_updated, origin_url) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8)";
+        let (id, first_seen) = match put.kind {
+            PutKind::Restored { id, first_seen } => (Some(id.0), first_seen),
+            _ => (None, self.now),
+        };
         let Origin { kind, updated, url } = put.origin.clone().unwrap_or_default();
         let updated = updated.map(|updated| updated.0);
         let stored = stored_fingerprint(fingerprint);
-        self.run(SQL, params![stored, self.now.0, superseded(put.facts), kind, updated, url])?;
+        let superseded = superseded(put.facts);
+        self.run(SQL, params![id, stored, first_seen.0, self.now.0, superseded, kind, updated, url])?;
         Ok(CertId(self.view.connection().last_insert_rowid()))
     }
 
-    /// Says whether the certificate was still as the caller had read it.
-    fn update(&self, put: &Put<'_>, id: CertId, generation: i64, fingerprint: &Fingerprint) -> Result<bool> {
-        const SQL: &str = "UPDATE cert SET changed = ?1, generation = generation + 1, superseded = ?2
-            WHERE id = ?3 AND generation = ?4 AND fingerprint = ?5";
-        let stored = stored_fingerprint(fingerprint);
-        let changed = self.run(SQL, params![self.now.0, superseded(put.facts), id.0, generation, stored])?;
-        if let (1, Some(origin)) = (changed, &put.origin) {
+    /// Says whether a certificate is still as somebody has read it.
+    fn is_current(&self, id: CertId, generation: i64, fingerprint: &Fingerprint) -> Result<bool> {
+        self.prepare("SELECT 1 FROM cert WHERE id = ?1 AND generation = ?2 AND fingerprint = ?3")?
+            .exists(params![id.0, generation, stored_fingerprint(fingerprint)])
+            .context(self.view.path(), DOING)
+    }
+
+    fn update(&self, put: &Put<'_>, id: CertId) -> Result<()> {
+        const SQL: &str =
+            "UPDATE cert SET changed = ?1, generation = generation + 1, superseded = ?2 WHERE id = ?3";
+        self.run(SQL, params![self.now.0, superseded(put.facts), id.0])?;
+        if let Some(origin) = &put.origin {
             const SQL: &str =
                 "UPDATE cert SET origin_kind = ?1, origin_updated = ?2, origin_url = ?3 WHERE id = ?4";
             let updated = origin.updated.map(|updated| updated.0);
             self.run(SQL, params![origin.kind, updated, origin.url, id.0])?;
         }
-        Ok(changed == 1)
+        Ok(())
     }
 
     fn write_blobs(&self, id: CertId, bytes: &[u8], packed: &packed::Packed) -> Result<()> {
@@ -174,9 +155,14 @@ impl<'s> Writer<'s> {
     fn write_inputs(&self, inputs: impl Iterator<Item = (InputDigest, CertId)>) -> Result<()> {
         let mut inputs: Vec<_> = inputs.collect();
         inputs.sort_unstable();
-        let mut statement = self.prepare("REPLACE INTO input (digest, cert) VALUES (?1, ?2)")?;
+        let mut statement = self.prepare(
+            "INSERT INTO input (digest, cert, first, last) VALUES (?1, ?2, ?3, ?3)
+            ON CONFLICT (digest) DO UPDATE SET cert = ?2, last = ?3",
+        )?;
         for (digest, cert) in inputs {
-            statement.execute(params![digest.0, cert.0]).context(self.view.path(), DOING)?;
+            statement
+                .execute(params![digest.0, cert.0, self.journal.id.0])
+                .context(self.view.path(), DOING)?;
         }
         Ok(())
     }
@@ -227,15 +213,13 @@ impl<'s> Writer<'s> {
         let fingerprint =
             parse_fingerprint(&stored).ok_or_else(|| self.view.corrupt(id.0, packed::Error::FINGERPRINT))?;
         pending.deleted.extend(id, self.rows_of(id)?);
-        let bytes = match removal {
-            Removal::Undoable => self.view.bytes(id.0)?,
+        match removal {
+            Removal::Undoable => self.journal.write(&self.view, &fingerprint, &NewChange::Removed(id))?,
             Removal::Purge => {
-                let purge = "UPDATE change SET data = NULL WHERE kind = ?1 AND fingerprint = ?2";
-                self.run(purge, params![change::REMOVED, stored])?;
-                None
+                self.journal.purge(&self.view, &fingerprint)?;
+                self.journal.write(&self.view, &fingerprint, &NewChange::Purged)?;
             }
-        };
-        self.write_change(change::REMOVED, &fingerprint, bytes.as_deref())?;
+        }
         for sql in [
             "DELETE FROM cert WHERE id = ?1",
             "DELETE FROM packets WHERE cert = ?1",
@@ -267,12 +251,22 @@ impl Transaction for Writer<'_> {
         let mut outcomes = Vec::with_capacity(batch.len());
         for (number, put) in batch.iter().enumerate() {
             let fingerprint = put.facts.primary().fingerprint;
-            let taken = put.replaces.is_none()
+            let adds = matches!(put.kind, PutKind::New | PutKind::Restored { .. });
+            let taken = adds
                 && (added.insert(fingerprint, number).is_some()
                     || self.view.primary(&fingerprint)?.is_some());
             outcomes.push(if taken { PutOutcome::Conflict } else { self.put_one(put, &mut pending)? });
         }
         self.write_pending(pending)?;
+        let shrunk: Vec<CertId> = batch
+            .iter()
+            .zip(&outcomes)
+            .filter_map(|(put, outcome)| match (&put.kind, outcome) {
+                (PutKind::Shrunk { id, .. }, PutOutcome::Done(_)) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        self.forget_inputs(&shrunk)?;
         Ok(outcomes)
     }
 
@@ -297,23 +291,19 @@ impl Transaction for Writer<'_> {
     }
 
     fn journal(&self) -> JournalId {
-        self.journal
+        self.journal.id
     }
 
     fn finish_journal(&mut self) -> Result<()> {
-        self.run("UPDATE journal SET complete = 1 WHERE id = ?1", [self.journal.0]).map(drop)
+        self.journal.finish(&self.view)
     }
 
     fn mark_undone(&mut self, entry: JournalId) -> Result<()> {
-        self.run("UPDATE journal SET undone_by = ?1 WHERE id = ?2", [self.journal.0, entry.0]).map(drop)
+        self.journal.mark_undone(&self.view, entry)
     }
 
     fn commit(self: Box<Self>) -> Result<()> {
-        const SQL: &str =
-            "UPDATE journal SET added = added + ?1, merged = merged + ?2, removed = removed + ?3
-            WHERE id = ?4";
-        let [added, merged, removed] = self.counts;
-        self.run(SQL, [added, merged, removed, self.journal.0])?;
+        self.journal.close(&self.view)?;
         self.view.connection().execute_batch("COMMIT").context(self.view.path(), "committing")
     }
 }

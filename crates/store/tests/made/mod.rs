@@ -5,7 +5,7 @@ use cert::facts::{
     Span,
 };
 use cert::{Facts, Fingerprint, KeyId, Keygrip, Timestamp};
-use keyhoard_store::{InputDigest, Put};
+use keyhoard_store::{InputDigest, Put, PutKind};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000);
@@ -42,14 +42,7 @@ impl Made {
     }
 
     pub(crate) fn put(&self) -> Put<'_> {
-        Put {
-            bytes: &self.bytes,
-            facts: &self.facts,
-            replaces: None,
-            added_packets: Vec::new(),
-            inputs: &self.inputs,
-            origin: None,
-        }
+        Put { bytes: &self.bytes, facts: &self.facts, kind: PutKind::New, inputs: &self.inputs, origin: None }
     }
 
     pub(crate) fn fingerprint(&self) -> Fingerprint {

@@ -1,0 +1,219 @@
+//! The journal: what each command did, and what it takes to undo it.
+
+use std::ops::ControlFlow;
+
+use cert::{Fingerprint, Timestamp};
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::read::{View, parse_fingerprint, stored_fingerprint};
+use crate::error::Context;
+use crate::{CertId, Change, ChangeKind, Former, JournalEntry, JournalId, Origin, Result, packed};
+
+const READING: &str = "reading the journal";
+const WRITING: &str = "writing the journal";
+
+/// The numbers of the kinds of change.
+mod kind {
+    pub(super) const ADDED: u8 = 0;
+    pub(super) const MERGED: u8 = 1;
+    pub(super) const SHRUNK: u8 = 2;
+    pub(super) const REMOVED: u8 = 3;
+}
+
+/// A change as it is written.
+pub(super) enum NewChange<'a> {
+    Added,
+    Merged(&'a [[u8; 32]]),
+    /// From here on what the certificate was before is copied from its rows, which must still be there.
+    Shrunk(CertId),
+    Removed(CertId),
+    Purged,
+}
+
+/// Writes one entry, batch by batch.
+pub(super) struct Journal {
+    pub(super) id: JournalId,
+    /// The number of the entry's next change.
+    next: i64,
+    /// Certificates added, merged into, removed or shrunk since it was opened.
+    counts: [i64; 3],
+}
+
+impl Journal {
+    /// Opens a new entry, or goes on with one of an earlier batch.
+    pub(super) fn open(
+        view: &View<'_>,
+        command: &str,
+        continued: Option<JournalId>,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let id = match continued {
+            Some(id) => id,
+            None => {
+                const SQL: &str = "INSERT INTO journal (time, command) VALUES (?1, ?2)";
+                execute(view, SQL, params![now.0, command])?;
+                JournalId(view.connection().last_insert_rowid())
+            }
+        };
+        const LAST: &str = "SELECT max(number) FROM change WHERE journal = ?1";
+        let last: Option<i64> =
+            view.connection().query_row(LAST, [id.0], |row| row.get(0)).context(view.path(), WRITING)?;
+        Ok(Self { id, next: last.map_or(0, |last| last + 1), counts: [0; 3] })
+    }
+
+    /// Writes what happens to a certificate, before it happens.
+    pub(super) fn write(
+        &mut self,
+        view: &View<'_>,
+        fingerprint: &Fingerprint,
+        change: &NewChange<'_>,
+    ) -> Result<()> {
+        const SQL: &str =
+            "INSERT INTO change (journal, number, kind, fingerprint, added) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let (kind, count, added, former) = match change {
+            NewChange::Added => (kind::ADDED, 0, None, None),
+            NewChange::Merged(added) => (kind::MERGED, 1, Some(added.as_flattened()), None),
+            NewChange::Shrunk(id) => (kind::SHRUNK, 2, None, Some(id)),
+            NewChange::Removed(id) => (kind::REMOVED, 2, None, Some(id)),
+            NewChange::Purged => (kind::REMOVED, 2, None, None),
+        };
+        execute(view, SQL, params![self.id.0, self.next, kind, stored_fingerprint(fingerprint), added])?;
+        if let Some(id) = former {
+            const SQL: &str =
+                "INSERT INTO former (journal, number, cert, first_seen, superseded, origin_kind,
+                    origin_updated, origin_url, bytes)
+                SELECT ?1, ?2, id, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
+                FROM cert JOIN packets ON cert = id WHERE id = ?3";
+            execute(view, SQL, params![self.id.0, self.next, id.0])?;
+        }
+        self.next += 1;
+        self.counts[count] += 1;
+        Ok(())
+    }
+
+    /// Takes what a certificate was out of every entry.
+    pub(super) fn purge(&self, view: &View<'_>, fingerprint: &Fingerprint) -> Result<()> {
+        const SQL: &str = "DELETE FROM former WHERE (journal, number) IN
+            (SELECT journal, number FROM change WHERE fingerprint = ?1)";
+        execute(view, SQL, [stored_fingerprint(fingerprint)])
+    }
+
+    /// Marks an earlier entry as undone by this one.
+    pub(super) fn mark_undone(&self, view: &View<'_>, entry: JournalId) -> Result<()> {
+        let both = [self.id.0, entry.0];
+        execute(view, "UPDATE journal SET undone_by = ?1 WHERE id = ?2", both)?;
+        execute(view, "UPDATE journal SET undoes = ?2 WHERE id = ?1", both)?;
+        execute(view, "UPDATE journal SET undone_by = NULL WHERE undone_by = ?1", [entry.0])
+    }
+
+    /// Marks the entry complete.
+    pub(super) fn finish(&self, view: &View<'_>) -> Result<()> {
+        execute(view, "UPDATE journal SET complete = 1 WHERE id = ?1", [self.id.0])
+    }
+
+    /// Writes the sums.
+    pub(super) fn close(&self, view: &View<'_>) -> Result<()> {
+        const SQL: &str = "UPDATE journal SET added = added + ?1, merged = merged + ?2, removed = removed + ?3 WHERE id = ?4";
+        let [added, merged, removed] = self.counts;
+        execute(view, SQL, [added, merged, removed, self.id.0])
+    }
+}
+
+/// Lists entries, newest first.
+pub(super) fn entries(view: &View<'_>, limit: usize) -> Result<Vec<JournalEntry>> {
+    const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete
+        FROM journal ORDER BY id DESC LIMIT ?1";
+    let mut entries = Vec::new();
+    view.rows(SQL, [i64::try_from(limit).unwrap_or(i64::MAX)], READING, |row| {
+        let count = |index| view.column::<i64>(row, index).map(i64::unsigned_abs);
+        entries.push(JournalEntry {
+            id: JournalId(view.column(row, 0)?),
+            time: Timestamp(view.column(row, 1)?),
+            command: view.column(row, 2)?,
+            counts: [count(3)?, count(4)?, count(5)?],
+            undone_by: view.column::<Option<i64>>(row, 6)?.map(JournalId),
+            undoes: view.column::<Option<i64>>(row, 7)?.map(JournalId),
+            complete: view.column(row, 8)?,
+        });
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(entries)
+}
+
+/// Hands out what an entry did.
+pub(super) fn changes(
+    view: &View<'_>,
+    id: JournalId,
+    visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+) -> Result<()> {
+    const SQL: &str =
+        "SELECT number, kind, fingerprint, added FROM change WHERE journal = ?1 ORDER BY number";
+    view.rows(SQL, [id.0], READING, |row| {
+        let former = || former(view, id, view.column(row, 0)?);
+        let kind = match view.column::<u8>(row, 1)? {
+            kind::ADDED => ChangeKind::Added,
+            kind::MERGED => {
+                let digests: Option<Vec<u8>> = view.column(row, 3)?;
+                ChangeKind::Merged(digests.unwrap_or_default().as_chunks().0.to_vec())
+            }
+            kind::SHRUNK => ChangeKind::Shrunk(former()?),
+            _ => ChangeKind::Removed(former()?),
+        };
+        Ok(visit(Change { fingerprint: fingerprint(view, row, 2)?, kind }))
+    })?;
+    Ok(())
+}
+
+/// Finds what imports after `entry` brought again: what they changed, and the unchanged certificates whose inputs
+/// they met and were not known before `entry`.
+pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
+    const SQL: &str = "WITH later AS MATERIALIZED (
+            SELECT id FROM journal WHERE id > ?1 AND undone_by IS NULL AND undoes IS NULL),
+        brought AS (
+            SELECT fingerprint, journal FROM change WHERE journal > ?1 AND kind <= ?2
+            UNION ALL
+            SELECT fingerprint, last FROM input JOIN cert ON cert.id = input.cert WHERE last > ?1 AND first >= ?1)
+        SELECT fingerprint, max(journal) FROM brought WHERE journal IN later GROUP BY fingerprint";
+    let mut brought = Vec::new();
+    view.rows(SQL, params![entry.0, kind::MERGED], READING, |row| {
+        brought.push((fingerprint(view, row, 0)?, JournalId(view.column(row, 1)?)));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(brought)
+}
+
+fn former(view: &View<'_>, journal: JournalId, number: i64) -> Result<Option<Former>> {
+    const SQL: &str = "SELECT cert, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
+        FROM former WHERE journal = ?1 AND number = ?2";
+    let mut superseded = None;
+    let read = |row: &Row<'_>| {
+        superseded = row.get::<_, Option<Vec<u8>>>(2)?;
+        let updated = row.get::<_, Option<u32>>(4)?.map(Timestamp);
+        Ok(Former {
+            id: CertId(row.get(0)?),
+            first_seen: Timestamp(row.get(1)?),
+            superseded: Vec::new(),
+            origin: Origin { kind: row.get(3)?, updated, url: row.get(5)? },
+            bytes: row.get(6)?,
+        })
+    };
+    let mut statement = view.connection().prepare_cached(SQL).context(view.path(), READING)?;
+    let former =
+        statement.query_row(params![journal.0, number], read).optional().context(view.path(), READING)?;
+    let Some(mut former) = former else { return Ok(None) };
+    if let Some(positions) = superseded {
+        former.superseded =
+            packed::unpack_positions(&positions).map_err(|source| view.corrupt(former.id.0, source))?;
+    }
+    Ok(Some(former))
+}
+
+fn fingerprint(view: &View<'_>, row: &Row<'_>, column: usize) -> Result<Fingerprint> {
+    let stored: Vec<u8> = view.column(row, column)?;
+    parse_fingerprint(&stored).ok_or_else(|| view.corrupt(0, packed::Error::FINGERPRINT))
+}
+
+fn execute(view: &View<'_>, sql: &str, parameters: impl rusqlite::Params) -> Result<()> {
+    let mut statement = view.connection().prepare_cached(sql).context(view.path(), WRITING)?;
+    statement.execute(parameters).map(drop).context(view.path(), WRITING)
+}
