@@ -8,33 +8,27 @@
 pub(crate) struct Curve {
     /// Its size as libgcrypt counts it.
     pub(crate) bits: u32,
-    pub(crate) form: Form,
     pub(crate) p: &'static [u8],
-    /// libgcrypt keeps -1 for Ed25519; a keygrip has its absolute value.
+    /// For Ed25519 its absolute value, since libgcrypt keeps a negative number and writes it without the sign.
     pub(crate) a: &'static [u8],
-    /// For the Edwards curves, d; negative there, again the absolute value.
+    /// For the Edwards curves d, for Ed25519 again its absolute value.
     pub(crate) b: &'static [u8],
     /// The generator, uncompressed.
     pub(crate) g: &'static [u8],
     pub(crate) n: &'static [u8],
 }
 
-/// How a curve's equation is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    Weierstrass,
-    Montgomery,
-    Edwards,
-}
+/// The object identifiers of Ed25519, and the one of Curve25519 that only OpenPGP uses.
+const OPENPGP_ED25519: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01];
+const RFC8410_ED25519: &[u8] = &[0x2b, 0x65, 0x70];
+const OPENPGP_CURVE25519: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01];
 
 /// Returns the curve with this object identifier (without its length octet).
 #[rustfmt::skip]
 pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
     match oid {
-        // 1.3.6.1.4.1.11591.15.1
-        [0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01] => Some(&ED25519),
-        // 1.3.6.1.4.1.3029.1.5.1
-        [0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01] => Some(&CURVE25519),
+        OPENPGP_ED25519 | RFC8410_ED25519 => Some(&ED25519),
+        OPENPGP_CURVE25519 => Some(&CURVE25519),
         // 1.2.840.10045.3.1.7
         [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] => Some(&P256),
         // 1.3.132.0.34
@@ -53,8 +47,6 @@ pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
         [0x2b, 0x65, 0x71] => Some(&ED448),
         // 1.3.101.111
         [0x2b, 0x65, 0x6f] => Some(&X448),
-        // 1.3.101.112
-        [0x2b, 0x65, 0x70] => Some(&ED25519),
         // 1.3.101.110
         [0x2b, 0x65, 0x6e] => Some(&CURVE25519),
         // 1.2.840.10045.3.1.1
@@ -70,6 +62,15 @@ pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
         // 1.3.36.3.3.2.8.1.1.9
         [0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x09] => Some(&BRAINPOOLP320R1),
         _ => None,
+    }
+}
+
+/// Returns a point as libgcrypt puts it into a keygrip: under these identifiers without the octet 0x40, which marks a
+/// point in its curve's own form.
+pub(crate) fn native_point<'a>(oid: &[u8], point: &'a [u8]) -> &'a [u8] {
+    match (oid, point) {
+        (OPENPGP_ED25519 | RFC8410_ED25519 | OPENPGP_CURVE25519, [0x40, native @ ..]) => native,
+        _ => point,
     }
 }
 
@@ -101,7 +102,6 @@ const fn digit(letter: u8) -> u8 {
 
 static ED25519: Curve = Curve {
     bits: 255,
-    form: Form::Edwards,
     p: hex!("7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFED"),
     a: hex!("01"),
     b: hex!("2DFC9311D490018C7338BF8688861767FF8FF5B2BEBE27548A14B235ECA6874A"),
@@ -113,19 +113,17 @@ static ED25519: Curve = Curve {
 
 static CURVE25519: Curve = Curve {
     bits: 255,
-    form: Form::Montgomery,
     p: hex!("7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFED"),
     a: hex!("01DB41"),
     b: hex!("01"),
     g: hex!(
-        "0400000000000000000000000000000000000000000000000000000000000000095F51E65E475F794B1FE122D388B72EB36DC2B28192839E4DD6163A5D81312C14"
+        "04000000000000000000000000000000000000000000000000000000000000000920AE19A1B8A086B4E01EDD2C7748D14C923D4D7E6D7C61B229E9C5A27ECED3D9"
     ),
     n: hex!("1000000000000000000000000000000014DEF9DEA2F79CD65812631A5CF5D3ED"),
 };
 
 static P256: Curve = Curve {
     bits: 256,
-    form: Form::Weierstrass,
     p: hex!("FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF"),
     a: hex!("FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFC"),
     b: hex!("5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B"),
@@ -137,7 +135,6 @@ static P256: Curve = Curve {
 
 static P384: Curve = Curve {
     bits: 384,
-    form: Form::Weierstrass,
     p: hex!(
         "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFF0000000000000000FFFFFFFF"
     ),
@@ -157,7 +154,6 @@ static P384: Curve = Curve {
 
 static P521: Curve = Curve {
     bits: 521,
-    form: Form::Weierstrass,
     p: hex!(
         "01FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
     ),
@@ -177,7 +173,6 @@ static P521: Curve = Curve {
 
 static SECP256K1: Curve = Curve {
     bits: 256,
-    form: Form::Weierstrass,
     p: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFC2F"),
     a: hex!(""),
     b: hex!("07"),
@@ -189,7 +184,6 @@ static SECP256K1: Curve = Curve {
 
 static BRAINPOOLP256R1: Curve = Curve {
     bits: 256,
-    form: Form::Weierstrass,
     p: hex!("A9FB57DBA1EEA9BC3E660A909D838D726E3BF623D52620282013481D1F6E5377"),
     a: hex!("7D5A0975FC2C3057EEF67530417AFFE7FB8055C126DC5C6CE94A4B44F330B5D9"),
     b: hex!("26DC5C6CE94A4B44F330B5D9BBD77CBF958416295CF7E1CE6BCCDC18FF8C07B6"),
@@ -201,7 +195,6 @@ static BRAINPOOLP256R1: Curve = Curve {
 
 static BRAINPOOLP384R1: Curve = Curve {
     bits: 384,
-    form: Form::Weierstrass,
     p: hex!(
         "8CB91E82A3386D280F5D6F7E50E641DF152F7109ED5456B412B1DA197FB71123ACD3A729901D1A71874700133107EC53"
     ),
@@ -221,7 +214,6 @@ static BRAINPOOLP384R1: Curve = Curve {
 
 static BRAINPOOLP512R1: Curve = Curve {
     bits: 512,
-    form: Form::Weierstrass,
     p: hex!(
         "AADD9DB8DBE9C48B3FD4E6AE33C9FC07CB308DB3B3C9D20ED6639CCA703308717D4D9B009BC66842AECDA12AE6A380E62881FF2F2D82C68528AA6056583A48F3"
     ),
@@ -241,12 +233,13 @@ static BRAINPOOLP512R1: Curve = Curve {
 
 static ED448: Curve = Curve {
     bits: 448,
-    form: Form::Edwards,
     p: hex!(
         "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
     ),
     a: hex!("01"),
-    b: hex!("98A9"),
+    b: hex!(
+        "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF6756"
+    ),
     g: hex!(
         "044F1970C66BED0DED221D15A622BF36DA9E146570470F1767EA6DE324A3D3A46412AE1AF72AB66511433B80E18B00938E2626A82BC70CC05E693F46716EB6BC248876203756C9C7624BEA73736CA3984087789C1E05A0C2D73AD3FF1CE67C39C4FDBD132C4ED7C8AD9808795BF230FA14"
     ),
@@ -257,7 +250,6 @@ static ED448: Curve = Curve {
 
 static X448: Curve = Curve {
     bits: 448,
-    form: Form::Montgomery,
     p: hex!(
         "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
     ),
@@ -273,7 +265,6 @@ static X448: Curve = Curve {
 
 static P192: Curve = Curve {
     bits: 192,
-    form: Form::Weierstrass,
     p: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFF"),
     a: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFC"),
     b: hex!("64210519E59C80E70FA7E9AB72243049FEB8DEECC146B9B1"),
@@ -285,7 +276,6 @@ static P192: Curve = Curve {
 
 static P224: Curve = Curve {
     bits: 224,
-    form: Form::Weierstrass,
     p: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF000000000000000000000001"),
     a: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFE"),
     b: hex!("B4050A850C04B3ABF54132565044B0B7D7BFD8BA270B39432355FFB4"),
@@ -297,7 +287,6 @@ static P224: Curve = Curve {
 
 static BRAINPOOLP160R1: Curve = Curve {
     bits: 160,
-    form: Form::Weierstrass,
     p: hex!("E95E4A5F737059DC60DFC7AD95B3D8139515620F"),
     a: hex!("340E7BE2A280EB74E2BE61BADA745D97E8F7C300"),
     b: hex!("1E589A8595423412134FAA2DBDEC95C8D8675E58"),
@@ -307,7 +296,6 @@ static BRAINPOOLP160R1: Curve = Curve {
 
 static BRAINPOOLP192R1: Curve = Curve {
     bits: 192,
-    form: Form::Weierstrass,
     p: hex!("C302F41D932A36CDA7A3463093D18DB78FCE476DE1A86297"),
     a: hex!("6A91174076B1E0E19C39C031FE8685C1CAE040E5C69A28EF"),
     b: hex!("469A28EF7C28CCA3DC721D044F4496BCCA7EF4146FBF25C9"),
@@ -319,7 +307,6 @@ static BRAINPOOLP192R1: Curve = Curve {
 
 static BRAINPOOLP224R1: Curve = Curve {
     bits: 224,
-    form: Form::Weierstrass,
     p: hex!("D7C134AA264366862A18302575D1D787B09F075797DA89F57EC8C0FF"),
     a: hex!("68A5E62CA9CE6C1C299803A6C1530B514E182AD8B0042A59CAD29F43"),
     b: hex!("2580F63CCFE44138870713B1A92369E33E2135D266DBB372386C400B"),
@@ -331,7 +318,6 @@ static BRAINPOOLP224R1: Curve = Curve {
 
 static BRAINPOOLP320R1: Curve = Curve {
     bits: 320,
-    form: Form::Weierstrass,
     p: hex!("D35E472036BC4FB7E13C785ED201E065F98FCFA6F6F40DEF4F92B9EC7893EC28FCD412B1F1B32E27"),
     a: hex!("3EE30B568FBAB0F883CCEBD46D3F3BB8A2A73513F5EB79DA66190EB085FFA9F492F375A97D860EB4"),
     b: hex!("520883949DFDBC42D3AD198640688A6FE13F41349554B49ACC31DCCD884539816F5EB4AC8FB1F1A6"),

@@ -1,49 +1,57 @@
 //! libgcrypt's keygrip: the SHA-1 of a key's public parameters.
 
-use crate::curve::{self, Curve, Form};
+use crate::curve::{self, Curve};
 use crate::fields::Number;
 use crate::identity::Keygrip;
 use crate::key::Material;
 use verify::naming::sha1;
 
-/// Returns the keygrip; `None` for a key of an unknown algorithm or curve.
+/// Returns the keygrip as GnuPG shows it; `None` for a key of an unknown algorithm or curve.
 ///
-/// RSA: the modulus with a leading zero octet, if its first bit is set. Everything else: each parameter as
+/// Of an RSA key it is the digest of the modulus, of every other that of all parameters, each written as
 /// `(1:<letter><length>:<octets>)`.
 pub(crate) fn keygrip(fields: &Material<'_>) -> Option<Keygrip> {
     match *fields {
-        Material::Rsa { n } => {
-            let zero: &[u8] = if n.bits() % 8 == 0 { &[0] } else { &[] };
-            Some(Keygrip(sha1(&[zero, n.octets])))
-        }
-        Material::Dsa { p, q, g, y } => {
-            Some(of_parameters(&[(b'p', p.octets), (b'q', q.octets), (b'g', g.octets), (b'y', y.octets)]))
-        }
-        Material::Elgamal { p, g, y } => {
-            Some(of_parameters(&[(b'p', p.octets), (b'g', g.octets), (b'y', y.octets)]))
-        }
-        Material::Curve { oid, point } => curve::by_oid(oid).map(|curve| of_point(curve, point)),
-        // GnuPG has no keygrip for RFC 9580's packets; the same key has one in the older form.
+        Material::Rsa { n } => Some(Keygrip(sha1(&[sign(n), n.octets]))),
+        Material::Dsa { p, q, g, y } => Some(of_numbers([(b'p', p), (b'q', q), (b'g', g), (b'y', y)])),
+        Material::Elgamal { p, g, y } => Some(of_numbers([(b'p', p), (b'g', g), (b'y', y)])),
+        Material::Curve { oid, point } => curve::by_oid(oid).map(|curve| of_point(curve, oid, point)),
+        // GnuPG has none for RFC 9580's packets.
         Material::Fixed | Material::Unknown => None,
     }
 }
 
-fn of_point(curve: &Curve, point: Number<'_>) -> Keygrip {
-    let q = match (curve.form, point.octets) {
-        // The octet 0x40 marks a point in its curve's native form.
-        (Form::Edwards | Form::Montgomery, [0x40, native @ ..]) => native,
-        (_, octets) => octets,
-    };
-    let Curve { p, a, b, g, n, .. } = *curve;
-    of_parameters(&[(b'p', p), (b'a', a), (b'b', b), (b'g', g), (b'n', n), (b'q', q)])
+/// The octet that keeps a number positive where it is written with a sign.
+fn sign(number: Number<'_>) -> &'static [u8] {
+    if number.bits().is_multiple_of(8) { &[0] } else { &[] }
 }
 
-fn of_parameters(parameters: &[(u8, &[u8])]) -> Keygrip {
-    let mut text = Vec::with_capacity(1024);
-    for &(letter, octets) in parameters {
-        text.extend(format!("(1:{}{}:", char::from(letter), octets.len()).bytes());
-        text.extend(octets);
-        text.push(b')');
+fn of_numbers<const N: usize>(numbers: [(u8, Number<'_>); N]) -> Keygrip {
+    let mut text = Vec::with_capacity(2048);
+    for (letter, number) in numbers {
+        write_parameter(&mut text, letter, &[sign(number), number.octets]);
     }
     Keygrip(sha1(&[&text]))
+}
+
+fn of_point(curve: &Curve, oid: &[u8], point: Number<'_>) -> Keygrip {
+    let Curve { p, a, b, g, n, .. } = *curve;
+    let mut text = Vec::with_capacity(1024);
+    for (letter, octets) in [(b'p', p), (b'a', a), (b'b', b), (b'g', g), (b'n', n)] {
+        write_parameter(&mut text, letter, &[octets]);
+    }
+    write_parameter(&mut text, b'q', &[curve::native_point(oid, point.octets)]);
+    Keygrip(sha1(&[&text]))
+}
+
+fn write_parameter(text: &mut Vec<u8>, letter: u8, octets: &[&[u8]]) {
+    let length: usize = octets.iter().map(|part| part.len()).sum();
+    text.extend_from_slice(b"(1:");
+    text.push(letter);
+    text.extend_from_slice(length.to_string().as_bytes());
+    text.push(b':');
+    for part in octets {
+        text.extend_from_slice(part);
+    }
+    text.push(b')');
 }
