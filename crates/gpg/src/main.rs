@@ -1,1 +1,7 @@
-fn main() {}
+//! The program `gpg-keyhoard`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    keyhoard_gpg::run(std::env::args_os().skip(1))
+}

@@ -1,0 +1,145 @@
+//! The algorithms of gpg 2.2.40 as Debian builds it, with their OpenPGP numbers and names.
+//!
+//! They are what `--version` and `--list-config` say and what an option may name, because programs and configuration
+//! files written for gpg depend on them.
+
+/// An algorithm: OpenPGP's number and gpg's name.
+pub(crate) type Named = (u8, &'static str);
+
+/// Public-key algorithms (RFC 9580, 9.1).
+pub(crate) const PUBLIC_KEY: &[Named] =
+    &[(1, "RSA"), (16, "ELG"), (17, "DSA"), (18, "ECDH"), (19, "ECDSA"), (22, "EDDSA")];
+
+/// Ciphers (RFC 9580, 9.3).
+pub(crate) const CIPHER: &[Named] = &[
+    (1, "IDEA"),
+    (2, "3DES"),
+    (3, "CAST5"),
+    (4, "BLOWFISH"),
+    (7, "AES"),
+    (8, "AES192"),
+    (9, "AES256"),
+    (10, "TWOFISH"),
+    (11, "CAMELLIA128"),
+    (12, "CAMELLIA192"),
+    (13, "CAMELLIA256"),
+];
+
+/// Digests (RFC 9580, 9.5); MD5 is not announced.
+pub(crate) const DIGEST: &[Named] =
+    &[(2, "SHA1"), (3, "RIPEMD160"), (8, "SHA256"), (9, "SHA384"), (10, "SHA512"), (11, "SHA224")];
+
+/// Compression (RFC 9580, 9.4).
+pub(crate) const COMPRESSION: &[Named] = &[(0, "Uncompressed"), (1, "ZIP"), (2, "ZLIB"), (3, "BZIP2")];
+
+/// Curves: gpg's name and the object identifier.
+pub(crate) const CURVE: &[(&str, &str)] = &[
+    ("cv25519", "1.3.6.1.4.1.3029.1.5.1"),
+    ("ed25519", "1.3.6.1.4.1.11591.15.1"),
+    ("nistp256", "1.2.840.10045.3.1.7"),
+    ("nistp384", "1.3.132.0.34"),
+    ("nistp521", "1.3.132.0.35"),
+    ("brainpoolP256r1", "1.3.36.3.3.2.8.1.1.7"),
+    ("brainpoolP384r1", "1.3.36.3.3.2.8.1.1.11"),
+    ("brainpoolP512r1", "1.3.36.3.3.2.8.1.1.13"),
+    ("secp256k1", "1.3.132.0.10"),
+];
+
+/// An algorithm, or a list of them, that an option names; nothing uses it yet, but a bad name is an error in gpg.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Cipher(Vec<u8>),
+    Digest(Vec<u8>),
+    CertDigest(Vec<u8>),
+    Compression(Vec<u8>),
+    /// A preference list, and what gpg calls it.
+    Preferences(&'static str, Vec<u8>),
+}
+
+impl Choice {
+    /// Says what is wrong with the choice, if anything is.
+    pub(crate) fn complaint(&self) -> Option<String> {
+        let (known, what) = match self {
+            Self::Cipher(name) => (is_cipher(name), "selected cipher algorithm is"),
+            Self::Digest(name) => (is_digest(name), "selected digest algorithm is"),
+            Self::CertDigest(name) => (is_digest(name), "selected certification digest algorithm is"),
+            Self::Compression(name) => (is_compression(name), "selected compression algorithm is"),
+            Self::Preferences(kind, list) => (is_preference_list(list), *kind),
+        };
+        match self {
+            _ if known => None,
+            Self::Preferences(..) => Some(format!("invalid {what} preferences")),
+            _ => Some(format!("{what} invalid")),
+        }
+    }
+}
+
+fn is_cipher(name: &[u8]) -> bool {
+    const OTHER_NAMES: [&str; 3] = ["AES128", "RIJNDAEL", "RIJNDAEL128"];
+    is_one_of(CIPHER, b'S', name) || is_any(&OTHER_NAMES, name)
+}
+
+/// Says whether `name` is a digest's.
+pub(crate) fn is_digest(name: &[u8]) -> bool {
+    const OTHER_NAMES: [&str; 2] = ["RMD160", "MD5"];
+    is_one_of(DIGEST, b'H', name) || is_any(&OTHER_NAMES, name)
+}
+
+/// Compression may be called by its bare number as well.
+fn is_compression(name: &[u8]) -> bool {
+    let number = name.iter().all(u8::is_ascii_digit).then(|| [b"Z", name].concat());
+    is_one_of(COMPRESSION, b'Z', number.as_deref().unwrap_or(name)) || is_any(&["none"], name)
+}
+
+fn is_preference_list(list: &[u8]) -> bool {
+    const WORDS: [&str; 4] = ["mdc", "no-mdc", "ks-modify", "no-ks-modify"];
+    if list.is_empty() || is_any(&["default", "none"], list) {
+        return true;
+    }
+    let items = list.split(|byte| matches!(byte, b' ' | b','));
+    items.into_iter().all(|item| {
+        is_cipher(item)
+            || is_digest(item)
+            || is_any(&WORDS, item)
+            || (!item.is_empty() && is_compression(item))
+    })
+}
+
+/// Says whether `name` is a name in `table`, or `letter` and a number in it.
+fn is_one_of(table: &[Named], letter: u8, name: &[u8]) -> bool {
+    let number = match name.split_first() {
+        Some((first, digits)) if first.eq_ignore_ascii_case(&letter) => {
+            std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u8>().ok())
+        }
+        _ => None,
+    };
+    table.iter().any(|(known, word)| number == Some(*known) || word.as_bytes().eq_ignore_ascii_case(name))
+}
+
+fn is_any(words: &[&str], name: &[u8]) -> bool {
+    words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn algorithms_go_by_name_or_by_letter_and_number() {
+        assert_eq!(Choice::Cipher(b"aes256".to_vec()).complaint(), None);
+        assert_eq!(Choice::Cipher(b"S9".to_vec()).complaint(), None);
+        assert!(Choice::Cipher(b"S5".to_vec()).complaint().is_some());
+        assert_eq!(Choice::Digest(b"h10".to_vec()).complaint(), None);
+        assert!(Choice::Digest(b"foo".to_vec()).complaint().is_some());
+        assert_eq!(Choice::Compression(b"2".to_vec()).complaint(), None);
+        assert!(Choice::Compression(b"9".to_vec()).complaint().is_some());
+    }
+
+    #[test]
+    fn a_preference_list_mixes_kinds() {
+        let list = Choice::Preferences("default", b"SHA512 AES256,ZLIB Uncompressed no-mdc".to_vec());
+        assert_eq!(list.complaint(), None);
+        let list = Choice::Preferences("personal cipher", b"AES256 FOO".to_vec());
+        assert_eq!(list.complaint().as_deref(), Some("invalid personal cipher preferences"));
+    }
+}

@@ -1,0 +1,107 @@
+//! `--faked-system-time`.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::number;
+
+/// The time to pretend it is, in seconds since 1970. Whether the clock then stands still (`!`) or goes on makes no
+/// difference here: the clock is read once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FakedTime(pub(crate) u32);
+
+impl FakedTime {
+    /// Reads ISO time (`20260101T000000`) or seconds since 1970, with or without a `!` at the end.
+    ///
+    /// `None` for the zero second and for what is no number: gpg then keeps the real time.
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+        let text = text.strip_suffix(b"!").unwrap_or(text);
+        let seconds = iso(text).or_else(|| number::decimal(text).ok())?;
+        u32::try_from(seconds).ok().filter(|&seconds| seconds != 0).map(Self)
+    }
+}
+
+/// Reads the system's clock, in seconds since 1970.
+pub(crate) fn system_time() -> u32 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u32::try_from(since.as_secs()).unwrap_or(u32::MAX)
+}
+
+/// Writes a time as gpg's messages do: `2026-01-01 00:00:00`.
+pub(crate) fn log_string(seconds: u32) -> String {
+    let (year, month, day) = civil(i64::from(seconds / 86_400));
+    let rest = seconds % 86_400;
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// Reads `YYYYMMDDThhmmss`; after it only the end, white space, a colon or a comma may follow.
+fn iso(text: &[u8]) -> Option<i64> {
+    let stamp = text.get(..15)?;
+    let digits = |range: std::ops::Range<usize>| -> Option<i64> {
+        stamp[range]
+            .iter()
+            .try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
+    };
+    let ends = text.get(15).is_none_or(|&byte| byte.is_ascii_whitespace() || byte == b':' || byte == b',');
+    if stamp[8] != b'T' || !ends {
+        return None;
+    }
+    let (year, month, day) = (digits(0..4)?, digits(4..6)?, digits(6..8)?);
+    let (hour, minute, second) = (digits(9..11)?, digits(11..13)?, digits(13..15)?);
+    let valid = year >= 1900
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour <= 23
+        && minute <= 59
+        && second <= 61;
+    valid.then(|| days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+/// Returns the days from 1970-01-01 to a day of the Gregorian calendar; a day after the month's end counts on.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era = year.div_euclid(400);
+    let year_of_era = year - era * 400;
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// Returns the day of the Gregorian calendar that is so many days after 1970-01-01.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days - era * 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iso_time_and_seconds_name_the_same_moment() {
+        assert_eq!(FakedTime::parse(b"20260101T000000!"), Some(FakedTime(1_767_225_600)));
+        assert_eq!(FakedTime::parse(b"1767225600"), Some(FakedTime(1_767_225_600)));
+        assert_eq!(FakedTime::parse(b"20240229T235959"), Some(FakedTime(1_709_251_199)));
+    }
+
+    #[test]
+    fn nonsense_leaves_the_real_time() {
+        assert_eq!(FakedTime::parse(b"yesterday"), None);
+        assert_eq!(FakedTime::parse(b"0"), None);
+        assert_eq!(FakedTime::parse(b""), None);
+    }
+
+    #[test]
+    fn times_are_written_as_they_are_read() {
+        for seconds in [1, 951_782_400, 1_709_251_199, 1_767_225_600, u32::MAX] {
+            let iso_form = log_string(seconds).replace(['-', ':'], "").replace(' ', "T");
+            assert_eq!(iso(iso_form.as_bytes()), Some(i64::from(seconds)));
+        }
+        assert_eq!(log_string(1_709_251_199), "2024-02-29 23:59:59");
+    }
+}

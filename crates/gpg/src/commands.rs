@@ -1,0 +1,75 @@
+//! The commands, one file each.
+
+pub(crate) mod about;
+mod list_config;
+
+use crate::clock;
+use crate::code::Code;
+use crate::home::Home;
+use crate::options::load::Loaded;
+use crate::settings::{Command, Settings};
+use crate::streams::Streams;
+
+/// What every command works with.
+pub(crate) struct Session<'a> {
+    pub(crate) settings: Settings,
+    pub(crate) home: Home,
+    pub(crate) arguments: Vec<Vec<u8>>,
+    /// The time it is, or is said to be.
+    pub(crate) now: u32,
+    pub(crate) streams: &'a mut Streams,
+}
+
+/// Runs the command and returns the exit code: 2 if an error was told.
+pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
+    let Loaded { settings, home, arguments } = loaded;
+    let now = settings.faked_time.map_or_else(clock::system_time, |faked| faked.0);
+    let mut session = Session { settings, home, arguments, now, streams };
+    session.begin();
+    if let Err(error) = session.dispatch() {
+        session.streams.error(format_args!("{error:#}"));
+    }
+    if session.streams.errors() > 0 { 2 } else { 0 }
+}
+
+impl Session<'_> {
+    /// Opens the log file and tells a time that is not the real one.
+    fn begin(&mut self) {
+        if let Some(file) = self.settings.log_file.as_deref().filter(|_| self.settings.batch) {
+            let path = self.home.resolve(file);
+            if let Err(error) = self.streams.open_log_file(&path, self.now) {
+                self.streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
+            }
+        }
+        if self.settings.faked_time.is_some() {
+            let time = clock::log_string(self.now);
+            self.streams.info(format_args!("WARNING: running with faked system time: {time}"));
+        }
+    }
+
+    fn dispatch(&mut self) -> anyhow::Result<()> {
+        let listing = self.settings.fingerprint_as_command.then_some(Command::ListKeys);
+        match self.settings.command.or(listing) {
+            Some(Command::GpgconfTest) => Ok(()),
+            Some(Command::GpgconfList) => about::gpgconf_list(self),
+            Some(Command::ListConfig) => list_config::run(self),
+            Some(Command::NotYet(name)) => {
+                self.not_yet(&format!("--{name}"));
+                Ok(())
+            }
+            Some(other) => {
+                self.not_yet(&format!("{other:?}"));
+                Ok(())
+            }
+            None => {
+                self.not_yet("guessing a command from the input");
+                Ok(())
+            }
+        }
+    }
+
+    fn not_yet(&mut self, what: &str) {
+        self.streams.error(format_args!("{what}: not supported yet"));
+        self.streams.status_failure(what.trim_start_matches('-'), Code::NotImplemented);
+    }
+}

@@ -1,0 +1,186 @@
+//! What the program says about itself: `--version`, `--help`, `--dump-options` and the like.
+
+use std::fmt::Write as _;
+
+use super::Session;
+use crate::algorithms::{self, Named};
+use crate::home::Home;
+use crate::options::load::GPG_VERSION;
+use crate::options::table::{Argument, Information, Meaning, OPTIONS, Row};
+
+/// Returns the text that was asked for.
+pub(crate) fn text(information: Information, home: &Home) -> String {
+    match information {
+        Information::Version => version(home),
+        Information::Help => help(home),
+        Information::Warranty => warranty(),
+        Information::Options => dump_options(),
+        Information::OptionTable => dump_option_table(),
+    }
+}
+
+/// Writes what `gpgconf` wants to know (`--gpgconf-list`).
+pub(super) fn gpgconf_list(session: &mut Session<'_>) -> anyhow::Result<()> {
+    const HAS_DEFAULT: u32 = 16;
+    let out = session.streams.out();
+    writeln!(out, "debug-level:{HAS_DEFAULT}:\"none:")?;
+    writeln!(out, "compliance:{HAS_DEFAULT}:\"gnupg:")?;
+    writeln!(out, "default_pubkey_algo:{HAS_DEFAULT}:\"rsa3072/cert,sign+rsa3072/encr:")?;
+    writeln!(out, "compliance_de_vs:{HAS_DEFAULT}:0:")?;
+    Ok(())
+}
+
+/// The first line, `Home:` and the algorithms are what programs read; the rest says what this is.
+fn version(home: &Home) -> String {
+    let mut text = format!("gpg (GnuPG) {GPG_VERSION}\n");
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "This is gpg-keyhoard {}, which stands in for gpg: it is not",
+        env!("CARGO_PKG_VERSION")
+    );
+    let _ = writeln!(text, "GnuPG and keeps its keys in a Keyhoard database.");
+    let _ = writeln!(text, "Licence: {}", env!("CARGO_PKG_LICENSE"));
+    let _ = writeln!(text, "There is NO WARRANTY, to the extent permitted by law.\n");
+    let _ = writeln!(text, "Home: {}", home.directory().display());
+    if let Ok(database) = home.database() {
+        let _ = writeln!(text, "Database: {}", database.display());
+    }
+    let _ = writeln!(text, "Supported algorithms:");
+    for (title, list) in [
+        ("Pubkey: ", algorithms::PUBLIC_KEY),
+        ("Cipher: ", algorithms::CIPHER),
+        ("Hash: ", algorithms::DIGEST),
+        ("Compression: ", algorithms::COMPRESSION),
+    ] {
+        text.push_str(&wrapped(title, list));
+    }
+    text
+}
+
+/// Writes a list of names, with a new line where one would grow beyond 60 characters.
+fn wrapped(title: &str, list: &[Named]) -> String {
+    const WIDTH: usize = 60;
+    let mut text = title.to_owned();
+    let mut line_start = 0;
+    for (index, (_, name)) in list.iter().enumerate() {
+        if index > 0 && text.len() - line_start > WIDTH {
+            text.push_str(",\n");
+            line_start = text.len();
+            text.push_str(&" ".repeat(title.len()));
+        } else if index > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(name);
+    }
+    text.push('\n');
+    text
+}
+
+fn help(home: &Home) -> String {
+    let mut text = version(home);
+    text.push_str("\nSyntax: gpg-keyhoard [options] [files]\n");
+    text.push_str("The options are gpg's; its manual page gpg(1) explains them.\n\nCommands:\n\n");
+    let is_command = |row: &&Row| matches!(row.meaning, Meaning::Command(_)) || row.name() == "fingerprint";
+    let shown = || OPTIONS.iter().filter(|row| !row.help.is_empty());
+    text.extend(shown().filter(is_command).map(help_line));
+    text.push_str("\nOptions:\n\n");
+    text.extend(shown().filter(|row| !is_command(row)).map(help_line));
+    text.push_str("\nNot supported yet:\n\n");
+    let missing = OPTIONS.iter().filter(|row| is_command(row) && row.help.is_empty());
+    text.push_str(&missing.map(|row| format!("     --{}\n", row.name())).collect::<String>());
+    text
+}
+
+fn help_line(row: &Row) -> String {
+    const WIDTH: usize = 34;
+    let short = row.short.map_or("   ".to_owned(), |short| format!("-{},", char::from(short)));
+    let (placeholder, help) = match row.help.strip_prefix('|').and_then(|help| help.split_once('|')) {
+        Some((placeholder, help)) => (format!(" {placeholder}"), help),
+        None => (String::new(), row.help),
+    };
+    let option = format!("{short} --{}{placeholder}", row.name());
+    format!(" {option:WIDTH$} {help}\n")
+}
+
+fn warranty() -> String {
+    "This program comes without any warranty, to the extent permitted by law.\n\
+     It may be used, copied and changed under the MIT License or the Apache License 2.0.\n"
+        .to_owned()
+}
+
+/// Lists every long option, but for those that are only ignored.
+fn dump_options() -> String {
+    let rows = OPTIONS.iter().filter(|row| !matches!(row.meaning, Meaning::IgnoredInFile));
+    rows.flat_map(Row::names).map(|name| format!("--{name}\n")).collect()
+}
+
+/// Lists every long option as `NAME:NUMBER:FLAGS:HELP:`. Flags are gpg's; names with one number mean the same, and
+/// the number is that of the short option, where there is one.
+fn dump_option_table() -> String {
+    const FIRST_NUMBER: usize = 500;
+    let mut text = String::new();
+    for (index, row) in OPTIONS.iter().enumerate() {
+        let number = row.short.map_or(FIRST_NUMBER + index, usize::from);
+        let help = if row.help.is_empty() {
+            "@".to_owned()
+        } else {
+            row.help.replace('%', "%25").replace(':', "%3A")
+        };
+        for name in row.names() {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{name}:{number}:{}:{help}:", flags(row));
+        }
+    }
+    text
+}
+
+/// Returns gpg's flags of an option.
+fn flags(row: &Row) -> u32 {
+    const OPTIONAL: u32 = 1 << 3;
+    const PREFIX: u32 = 1 << 4;
+    let argument = match row.argument() {
+        Argument::None => 0,
+        Argument::Int => 1,
+        Argument::Text => 2,
+        Argument::OptionalText => 2 | OPTIONAL,
+        Argument::Unsigned => 4 | PREFIX,
+    };
+    argument
+        | match row.meaning {
+            Meaning::IgnoredInFile => 1 << 6,
+            Meaning::Command(_) => 1 << 7,
+            _ if row.name() == "fingerprint" => 1 << 7,
+            Meaning::OptionsFile | Meaning::NoOptions => 1 << 8,
+            _ => 0,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_of_the_version_is_gpgs() {
+        let text = version(&Home::find(Some(b"/h")));
+        assert_eq!(text.lines().next(), Some("gpg (GnuPG) 2.2.40"));
+        assert!(
+            text.contains("\nHome: /h\nDatabase: /h/keyhoard.db\nSupported algorithms:\nPubkey: RSA, ELG,")
+        );
+        assert!(text.contains("TWOFISH,\n        CAMELLIA128"), "{text}");
+    }
+
+    #[test]
+    fn every_option_has_a_name_of_its_own() {
+        let mut all: Vec<&str> = OPTIONS.iter().flat_map(Row::names).collect();
+        all.sort_unstable();
+        let count = all.len();
+        all.dedup();
+        assert_eq!(all.len(), count);
+        let mut letters: Vec<u8> = OPTIONS.iter().filter_map(|row| row.short).collect();
+        letters.sort_unstable();
+        let count = letters.len();
+        letters.dedup();
+        assert_eq!(letters.len(), count);
+    }
+}

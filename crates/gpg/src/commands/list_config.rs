@@ -1,0 +1,133 @@
+//! `--list-config`, for programs that ask what gpg can do.
+
+use super::Session;
+use crate::algorithms::{self, Named};
+use crate::options::load::GPG_VERSION;
+use crate::settings::Group;
+
+/// Writes the items named by the arguments, or all of them. Without `--with-colons` gpg writes nothing.
+pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    if !session.settings.list.with_colons {
+        return Ok(());
+    }
+    let names = session.arguments.join(&b' ');
+    if session.arguments.is_empty() {
+        for item in ITEMS.iter().filter(|item| item.always) {
+            session.streams.out().write_all(&item.text(&session.settings.groups))?;
+        }
+        return Ok(());
+    }
+    for name in names.split(|&byte| byte == b' ') {
+        match ITEMS.iter().find(|item| item.is_called(name)) {
+            Some(item) => session.streams.out().write_all(&item.text(&session.settings.groups))?,
+            None => {
+                let name = String::from_utf8_lossy(name);
+                session.streams.error(format_args!("unknown configuration item '{name}'"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One thing that can be asked for.
+struct Item {
+    /// Its names, separated by `|`; the first one is written.
+    names: &'static str,
+    /// Written when nothing is asked for by name.
+    always: bool,
+    value: Value,
+}
+
+enum Value {
+    Groups,
+    Text(&'static str),
+    Numbers(&'static [Named]),
+    Names(&'static [Named]),
+    CurveNames,
+    CurveIdentifiers,
+    /// Nothing at all, for programs that ask gpg 1.4's questions.
+    Nothing,
+}
+
+#[rustfmt::skip]
+const ITEMS: &[Item] = &[
+    Item { names: "group", always: true, value: Value::Groups },
+    Item { names: "version", always: true, value: Value::Text(GPG_VERSION) },
+    Item { names: "pubkey", always: true, value: Value::Numbers(algorithms::PUBLIC_KEY) },
+    Item { names: "pubkeyname", always: true, value: Value::Names(algorithms::PUBLIC_KEY) },
+    Item { names: "cipher", always: true, value: Value::Numbers(algorithms::CIPHER) },
+    Item { names: "ciphername", always: true, value: Value::Names(algorithms::CIPHER) },
+    Item { names: "digest|hash", always: true, value: Value::Numbers(algorithms::DIGEST) },
+    Item { names: "digestname|hashname", always: true, value: Value::Names(algorithms::DIGEST) },
+    Item { names: "compress", always: true, value: Value::Numbers(algorithms::COMPRESSION) },
+    Item { names: "compressname", always: true, value: Value::Names(algorithms::COMPRESSION) },
+    Item { names: "ccid-reader-id", always: true, value: Value::Nothing },
+    Item { names: "curve", always: true, value: Value::CurveNames },
+    Item { names: "curveoid", always: false, value: Value::CurveIdentifiers },
+];
+
+impl Item {
+    fn is_called(&self, name: &[u8]) -> bool {
+        self.names.split('|').any(|known| known.as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    fn text(&self, groups: &[Group]) -> Vec<u8> {
+        let name = self.names.split('|').next().unwrap_or_default();
+        let joined = |values: Vec<String>| format!("cfg:{name}:{}\n", values.join(";")).into_bytes();
+        match self.value {
+            Value::Groups => groups.iter().flat_map(group_line).collect(),
+            Value::Text(text) => joined(vec![text.to_owned()]),
+            Value::Numbers(list) => joined(list.iter().map(|(number, _)| number.to_string()).collect()),
+            Value::Names(list) => joined(list.iter().map(|(_, name)| (*name).to_owned()).collect()),
+            Value::CurveNames => {
+                joined(algorithms::CURVE.iter().map(|(name, _)| (*name).to_owned()).collect())
+            }
+            Value::CurveIdentifiers => {
+                joined(algorithms::CURVE.iter().map(|(_, id)| (*id).to_owned()).collect())
+            }
+            Value::Nothing => Vec::new(),
+        }
+    }
+}
+
+fn group_line(group: &Group) -> Vec<u8> {
+    let values: Vec<Vec<u8>> = group.values.iter().map(|value| escaped(value, b":;")).collect();
+    [b"cfg:group:", escaped(&group.name, b":").as_slice(), b":", &values.join(&b';'), b"\n"].concat()
+}
+
+/// Escapes control characters, backslashes and `special` ones as gpg does in colon listings.
+fn escaped(text: &[u8], special: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for &byte in text {
+        match byte {
+            b'\n' => out.extend(b"\\n"),
+            b'\r' => out.extend(b"\\r"),
+            0x0c => out.extend(b"\\f"),
+            0x0b => out.extend(b"\\v"),
+            0x08 => out.extend(b"\\b"),
+            0 => out.extend(b"\\0"),
+            _ if byte < 0x20 || byte == 0x7f || byte == b'\\' || special.contains(&byte) => {
+                out.extend(format!("\\x{byte:02x}").bytes());
+            }
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_inside_a_group_are_escaped() {
+        let group = Group { name: b"a:b".to_vec(), values: vec![b"x;y".to_vec(), b"z".to_vec()] };
+        assert_eq!(group_line(&group), b"cfg:group:a\\x3ab:x\\x3by;z\n");
+    }
+
+    #[test]
+    fn an_item_goes_by_any_of_its_names_and_writes_the_first() {
+        let item = ITEMS.iter().find(|item| item.is_called(b"HASH")).expect("known");
+        assert_eq!(item.text(&[]), b"cfg:digest:2;3;8;9;10;11\n");
+    }
+}

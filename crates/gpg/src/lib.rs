@@ -1,0 +1,54 @@
+//! `gpg-keyhoard`: gpg's command line on a Keyhoard database.
+//!
+//! This crate reads options, prints, and decides nothing: what a command does is the `keyhoard` library's.
+//!
+//! - [`options`] reads the command line and `gpg.conf` by gpg's rules into [`settings`];
+//! - [`commands`] holds one file per command;
+//! - [`streams`], [`status`] and [`code`] are what the calling program sees;
+//! - [`home`] finds GnuPG's home directory and the database that belongs to it.
+
+mod algorithms;
+mod clock;
+mod code;
+mod commands;
+mod descriptor;
+mod filter;
+mod home;
+mod number;
+mod options;
+mod settings;
+mod status;
+mod streams;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::process::ExitCode;
+
+use options::load::{self, Stop};
+use streams::Streams;
+
+/// Runs gpg with these words of a command line, the program's name not among them; returns its exit code.
+pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
+    let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
+    let Ok(mut streams) = Streams::new() else { return ExitCode::from(2) };
+    let code = match load::load(&words, &mut streams) {
+        Ok(loaded) => commands::run(loaded, &mut streams),
+        Err(stop) => stopped(&stop, &mut streams),
+    };
+    match streams.out().flush() {
+        Ok(()) => ExitCode::from(code),
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+fn stopped(stop: &Stop, streams: &mut Streams) -> u8 {
+    let text = match stop {
+        Stop::Inform(information, home) => commands::about::text(*information, home),
+        Stop::Help(text) => text.clone(),
+        Stop::Exit(code) => return *code,
+    };
+    match streams.out().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 2,
+    }
+}

@@ -1,0 +1,9 @@
+//! gpg's options: the table of them, the command line, configuration files, and what they set.
+
+pub(crate) mod config_file;
+pub(crate) mod load;
+pub(crate) mod meta;
+pub(crate) mod parse;
+pub(crate) mod table;
+pub(crate) mod values;
+pub(crate) mod words;

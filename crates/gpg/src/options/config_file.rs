@@ -1,0 +1,217 @@
+//! Configuration files: `gpg.conf` of the system, of the user, or one named with `--options`.
+//!
+//! A line holds a long option without its dashes, whole, and after white space its argument, which may stand in
+//! double quotes. A `#` begins a comment only as a line's first character. A line in brackets is a meta command.
+
+use super::meta::Rules;
+use super::parse::{self, Fault, Item};
+use super::table::{Meaning, Row};
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The administrator's, which may force options or have them ignored.
+    System,
+    User,
+}
+
+/// What one line brings.
+pub(crate) enum Event<'a> {
+    Option(Item<'a>),
+    /// Something to be told as it is.
+    Say(String),
+    Fault(&'static str),
+}
+
+/// Reads the text of a configuration file and hands out what each line brings, with the line's number.
+pub(crate) fn read<'a>(
+    text: &'a [u8],
+    owner: Owner,
+    file: &str,
+    rules: &mut Rules,
+    each: &mut dyn FnMut(usize, Event<'a>),
+) {
+    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let mut tolerated: Vec<&[u8]> = Vec::new();
+    for (number, line) in text.split(|&byte| byte == b'\n').enumerate().map(|(index, line)| (index + 1, line))
+    {
+        match Line::parse(line) {
+            Ok(Line::Nothing) => {}
+            Ok(Line::Meta(command)) => match rules.command(command, owner, file, number) {
+                Ok(Some(said)) => each(number, Event::Say(said)),
+                Ok(None) => {}
+                Err(fault) => each(number, Event::Fault(fault.text())),
+            },
+            Ok(Line::Option { keyword: b"ignore-invalid-option", argument }) => {
+                tolerated.extend(argument.unwrap_or_default().split(u8::is_ascii_whitespace));
+            }
+            Ok(Line::Option { keyword, argument }) => match parse::find_exactly(keyword) {
+                Some(row) if rules.drops(row, owner) => {}
+                Some(row) => {
+                    if let Some(event) = option(row, argument) {
+                        each(number, event);
+                    }
+                }
+                None if tolerated.contains(&keyword) => {}
+                None => each(number, Event::Fault(Fault::Unknown.text())),
+            },
+            Err(fault) => each(number, Event::Fault(fault)),
+        }
+    }
+}
+
+fn option<'a>(row: &'static Row, argument: Option<&'a [u8]>) -> Option<Event<'a>> {
+    let item = match parse::item(row, argument) {
+        Ok(item) => item,
+        Err(fault) => return Some(Event::Fault(fault.text())),
+    };
+    match row.meaning {
+        Meaning::OptionsFile | Meaning::IgnoredInFile => None,
+        Meaning::NoOptions | Meaning::Inform(_) => Some(Event::Fault(Fault::Unknown.text())),
+        _ => Some(Event::Option(item)),
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Line<'a> {
+    Nothing,
+    Option { keyword: &'a [u8], argument: Option<&'a [u8]> },
+    Meta(&'a [u8]),
+}
+
+impl<'a> Line<'a> {
+    fn parse(line: &'a [u8]) -> std::result::Result<Self, &'static str> {
+        const LONGEST_KEYWORD: usize = 98;
+        let line = line.trim_ascii();
+        match line {
+            [] | [b'#', ..] => return Ok(Self::Nothing),
+            [b'[', rest @ ..] => return Self::meta(rest),
+            _ => {}
+        }
+        let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+        let (keyword, argument) = line.split_at(end);
+        if keyword.len() > LONGEST_KEYWORD {
+            return Err(Fault::KeywordTooLong.text());
+        }
+        let argument = argument.trim_ascii_start();
+        Ok(Self::Option { keyword, argument: (!argument.is_empty()).then(|| unquote(argument)) })
+    }
+
+    fn meta(rest: &'a [u8]) -> std::result::Result<Self, &'static str> {
+        const INVALID: &str = "invalid meta command";
+        let end = rest.iter().position(|&byte| byte == b']').ok_or(INVALID)?;
+        let command = rest[..end].trim_ascii();
+        match rest[end + 1..].trim_ascii_start() {
+            [] | [b'#', ..] if !command.is_empty() => Ok(Self::Meta(command)),
+            _ => Err(INVALID),
+        }
+    }
+}
+
+fn unquote(argument: &[u8]) -> &[u8] {
+    match argument.strip_prefix(b"\"") {
+        Some(quoted) => quoted.strip_suffix(b"\"").unwrap_or(quoted),
+        None => argument,
+    }
+}
+
+impl Fault {
+    /// Returns what a configuration file's reader is told.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Unknown | Self::Ambiguous => "invalid option",
+            Self::MissingArgument => "missing argument",
+            Self::UnexpectedArgument => "argument not expected",
+            Self::InvalidArgument => "invalid argument",
+            Self::KeywordTooLong => "keyword too long",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::Value;
+    use super::*;
+
+    /// Gives what each line brings: `NAME=VALUE`, `! FAULT` or the text said.
+    fn events(owner: Owner, text: &str) -> Vec<(usize, String)> {
+        let mut seen = Vec::new();
+        read(text.as_bytes(), owner, "test.conf", &mut Rules::default(), &mut |line, event| {
+            seen.push((
+                line,
+                match event {
+                    Event::Option(Item { row, value: Value::Text(text) }) => {
+                        format!("{}={}", row.name(), String::from_utf8_lossy(text))
+                    }
+                    Event::Option(Item { row, .. }) => row.name().to_owned(),
+                    Event::Say(text) => text,
+                    Event::Fault(text) => format!("! {text}"),
+                },
+            ));
+        });
+        seen
+    }
+
+    fn user(text: &str) -> Vec<String> {
+        events(Owner::User, text).into_iter().map(|(_, event)| event).collect()
+    }
+
+    #[test]
+    fn keywords_are_whole_names_and_arguments_may_be_quoted() {
+        assert_eq!(user("  output   \"a b\" \r\nbatch\n"), ["output=a b", "batch"]);
+        assert_eq!(user("outpu x\n--batch\n"), ["! invalid option", "! invalid option"]);
+        assert_eq!(user("output"), ["! missing argument"]);
+        assert_eq!(user("status-fd 99999999999"), ["! invalid argument"]);
+    }
+
+    #[test]
+    fn a_comment_stands_on_a_line_of_its_own() {
+        assert_eq!(user("# x\n \t# y\n\noutput a # b"), ["output=a # b"]);
+        assert_eq!(user("batch # x"), ["! argument not expected"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_and_lines_are_counted() {
+        assert_eq!(
+            events(Owner::User, "\u{feff}batch\n\nbogus"),
+            [(1, "batch".to_owned()), (3, "! invalid option".to_owned())]
+        );
+    }
+
+    #[test]
+    fn options_of_other_versions_can_be_tolerated_by_name() {
+        assert_eq!(user("ignore-invalid-option foo bar\nfoo x\nbar\nbaz"), ["! invalid option"]);
+        assert_eq!(user("strict\nno-strict\nload-extension"), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_cannot_choose_files_or_ask_for_help() {
+        assert_eq!(user("options x\nno-options\nhelp"), ["! invalid option", "! invalid option"]);
+    }
+
+    #[test]
+    fn meta_commands_are_checked() {
+        assert_eq!(user("[echo line ${line} of ${file} $$x] # c"), ["test.conf:1: line 1 of test.conf $x"]);
+        assert_eq!(user("[-info hi]\n[verbose]"), ["hi"]);
+        assert_eq!(user("[]\n[echo\n[echo x] y"), ["! invalid meta command"; 3]);
+        assert_eq!(
+            user("[foo]\n[force]\n[echo]\n[verbose x]"),
+            [
+                "! unknown meta command",
+                "! unexpected meta command",
+                "! missing argument",
+                "! argument not expected"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_system_may_have_options_ignored() {
+        assert_eq!(events(Owner::System, "[ignore]\nbatch\n[-ignore]\narmor"), [(4, "armor".to_owned())]);
+        assert_eq!(
+            events(Owner::System, "[user nobody-of-this-name]\nbatch\n[user *]\narmor"),
+            [(4, "armor".to_owned())]
+        );
+    }
+}

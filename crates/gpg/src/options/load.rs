@@ -1,0 +1,333 @@
+//! From the command line and the configuration files to settings.
+//!
+//! The files are read first, so that the command line has the last word: the system's `gpg.conf`, the user's (a file
+//! for this version of gpg if there is one), then the options. What decides which files are read (`--homedir`,
+//! `--options`, `--no-options`) is therefore looked for beforehand.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::config_file::{self, Event, Owner};
+use super::meta::Rules;
+use super::parse::{CommandLine, Fault, Item, Value};
+use super::table::{Information, Meaning};
+use super::values::Refusal;
+use crate::code::Code;
+use crate::home::Home;
+use crate::settings::{Command, Settings};
+use crate::streams::Streams;
+
+/// The version of gpg this program stands in for.
+pub(crate) const GPG_VERSION: &str = "2.2.40";
+
+const CONFIG_FILE: &str = "gpg.conf";
+const SYSTEM_DIRECTORY: &str = "/etc/gnupg";
+
+/// Everything a command starts from.
+pub(crate) struct Loaded {
+    pub(crate) settings: Settings,
+    pub(crate) home: Home,
+    /// The words after the options.
+    pub(crate) arguments: Vec<Vec<u8>>,
+}
+
+/// Why no command is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Something about the program is to be printed.
+    Inform(Information, Home),
+    /// A list of words is to be printed.
+    Help(String),
+    /// What is wrong has been told; the exit code.
+    Exit(u8),
+}
+
+/// Reads configuration files and the command line.
+pub(crate) fn load(words: &[Vec<u8>], streams: &mut Streams) -> std::result::Result<Loaded, Stop> {
+    let early = Early::find(words);
+    let home = Home::find(early.home);
+    if let Some(information) = early.information {
+        return Err(Stop::Inform(information, home));
+    }
+    if !early.no_permission_warning
+        && let Some(wrong) = home.check()
+    {
+        let what = format!("{wrong:?}").to_lowercase();
+        streams.info(format_args!("WARNING: unsafe {what} on homedir '{}'", home.directory().display()));
+    }
+    let mut loader = Loader { settings: Settings::default(), rules: Rules::default(), home, streams };
+    loader.files(&early)?;
+    let arguments = loader.command_line(words)?;
+    loader.check()?;
+    let Loader { settings, home, .. } = loader;
+    Ok(Loaded { settings, home, arguments })
+}
+
+/// What has to be known before anything else is read.
+struct Early<'a> {
+    home: Option<&'a [u8]>,
+    options_file: Option<&'a [u8]>,
+    no_options: bool,
+    no_permission_warning: bool,
+    information: Option<Information>,
+}
+
+impl<'a> Early<'a> {
+    /// Looks through the command line; what is wrong there is told later.
+    fn find(words: &'a [Vec<u8>]) -> Self {
+        let mut early = Self {
+            home: None,
+            options_file: None,
+            no_options: false,
+            no_permission_warning: false,
+            information: None,
+        };
+        for item in CommandLine::new(words).flatten() {
+            match (&item.row.meaning, item.value) {
+                // The version waits for its turn: a faulty option before it is told instead, as in gpg.
+                (Meaning::Inform(Information::Version), _) => {}
+                (Meaning::Inform(information), _) => {
+                    early.information = Some(*information);
+                    break;
+                }
+                (Meaning::OptionsFile, Value::Text(file)) => {
+                    early.options_file = early.options_file.or(Some(file))
+                }
+                (Meaning::NoOptions, _) => early.no_options = true,
+                (_, Value::Text(name)) if item.row.name() == "homedir" => early.home = Some(name),
+                _ if item.row.name() == "no-permission-warning" => early.no_permission_warning = true,
+                _ => {}
+            }
+        }
+        early
+    }
+}
+
+struct Loader<'a> {
+    settings: Settings,
+    rules: Rules,
+    home: Home,
+    streams: &'a mut Streams,
+}
+
+impl Loader<'_> {
+    fn files(&mut self, early: &Early<'_>) -> std::result::Result<(), Stop> {
+        let system = Path::new(SYSTEM_DIRECTORY).join(CONFIG_FILE);
+        if let Ok(text) = fs::read(&system) {
+            self.file(&system, &text, Owner::System)?;
+        }
+        self.rules.end_of_system_file();
+        match early.options_file {
+            _ if early.no_options => Ok(()),
+            Some(name) => {
+                let path = PathBuf::from(OsStr::from_bytes(name));
+                match fs::read(&path) {
+                    Ok(text) => self.file(&path, &text, Owner::User),
+                    Err(error) => {
+                        let error = system_words(&error);
+                        self.streams.error(format_args!("option file '{}': {error}", path.display()));
+                        self.fail("option-parser")
+                    }
+                }
+            }
+            None => {
+                let path = user_file(self.home.directory());
+                fs::read(&path).map_or(Ok(()), |text| self.file(&path, &text, Owner::User))
+            }
+        }
+    }
+
+    /// Reads one configuration file. A line that cannot be read is told and passed over, as in gpg.
+    fn file(&mut self, path: &Path, text: &[u8], owner: Owner) -> std::result::Result<(), Stop> {
+        let name = path.display().to_string();
+        let mut rules = std::mem::take(&mut self.rules);
+        let mut outcome = Ok(());
+        config_file::read(text, owner, &name, &mut rules, &mut |line, event| {
+            if outcome.is_err() {
+                return;
+            }
+            match event {
+                Event::Option(item) => outcome = self.apply(item, &format!("{name}:{line}: ")),
+                Event::Say(text) => self.streams.info(text),
+                Event::Fault(text) => self.streams.info(format_args!("{name}:{line}: {text}")),
+            }
+        });
+        self.rules = rules;
+        outcome
+    }
+
+    fn command_line(&mut self, words: &[Vec<u8>]) -> std::result::Result<Vec<Vec<u8>>, Stop> {
+        let mut line = CommandLine::new(words);
+        while let Some(item) = line.next() {
+            let item = match item {
+                Ok(item) if self.rules.drops_on_command_line(item.row) => {
+                    let name = item.row.name();
+                    self.streams
+                        .info(format_args!("Note: ignoring option \"--{name}\" due to global config"));
+                    continue;
+                }
+                Ok(item) => item,
+                Err(fault) => return self.fault(fault, line.last_word()),
+            };
+            match item.row.meaning {
+                Meaning::IgnoredInFile => return self.fault(Fault::Unknown, line.last_word()),
+                Meaning::Inform(information) => return Err(Stop::Inform(information, self.home.clone())),
+                _ if item.chooses_file() => {}
+                _ => self.apply(item, "")?,
+            }
+        }
+        let (arguments, stop_seen) = line.arguments();
+        if !self.settings.quiet && !stop_seen {
+            for word in arguments.iter().filter(|word| word.starts_with(b"--")) {
+                let word = String::from_utf8_lossy(word);
+                self.streams.info(format_args!("Note: '{word}' is not considered an option"));
+            }
+        }
+        Ok(arguments.to_vec())
+    }
+
+    fn fault<T>(&mut self, fault: Fault, word: &[u8]) -> std::result::Result<T, Stop> {
+        const SHOWN: usize = 50;
+        let word = String::from_utf8_lossy(&word[..word.len().min(SHOWN)]);
+        self.streams.error(match fault {
+            Fault::Unknown | Fault::KeywordTooLong => format!("invalid option \"{word}\""),
+            Fault::Ambiguous => format!("option \"{word}\" is ambiguous"),
+            Fault::MissingArgument => format!("missing argument for option \"{word}\""),
+            Fault::UnexpectedArgument => format!("option \"{word}\" does not expect an argument"),
+            Fault::InvalidArgument => format!("invalid argument for option \"{word}\""),
+        });
+        self.fail("option-parser")
+    }
+
+    /// Lets one option take effect; `place` is where it stands, empty for the command line.
+    fn apply(&mut self, item: Item<'_>, place: &str) -> std::result::Result<(), Stop> {
+        let name = item.row.name();
+        let settings = &mut self.settings;
+        match (&item.row.meaning, item.value) {
+            (Meaning::Command(command), _) => return self.command(*command, place),
+            (Meaning::Flag(set), _) => set(settings),
+            (Meaning::Deprecated(set, instead), _) => {
+                set(settings);
+                self.streams.info(format_args!(
+                    "{place}WARNING: \"--{name}\" is a deprecated option; please use \"{instead}\" instead"
+                ));
+            }
+            (Meaning::Text(set), Value::Text(text)) => {
+                let outcome = set(settings, text);
+                return outcome.or_else(|refusal| self.refused(refusal, place));
+            }
+            (Meaning::Int(set), Value::Int(number)) => set(settings, number),
+            (Meaning::OpenFd(channel), Value::Int(number)) => {
+                if let Err(error) = self.streams.open_fd(*channel, number) {
+                    let error = system_words(&error);
+                    self.streams.error(format_args!("Fatal: {name} is invalid: {error}"));
+                    return Err(Stop::Exit(2));
+                }
+            }
+            (Meaning::OpenFile(channel), Value::Text(file)) => {
+                let path = Path::new(OsStr::from_bytes(file));
+                if let Err(error) = self.streams.open_file(*channel, path) {
+                    let error = system_words(&error);
+                    self.streams.error(format_args!("can't create '{}': {error}", path.display()));
+                }
+            }
+            (Meaning::Obsolete(_), _) => {
+                self.streams.info(format_args!(
+                    "{place}WARNING: \"--{name}\" is an obsolete option - it has no effect"
+                ));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, command: Command, place: &str) -> std::result::Result<(), Stop> {
+        if !self.settings.add_command(command) {
+            self.streams.error(format_args!("{place}conflicting commands"));
+            return self.fail("gpg-exit");
+        }
+        if command == Command::ShowKeys {
+            self.settings.import.show = true;
+            self.settings.import.dry_run = true;
+            self.settings.import.repair_keys = false;
+            let flags = &mut self.settings.list.flags;
+            flags.unusable_uids = true;
+            flags.unusable_subkeys = true;
+            flags.set_notations(true);
+            flags.policy_urls = true;
+        }
+        Ok(())
+    }
+
+    fn refused(&mut self, refusal: Refusal, place: &str) -> std::result::Result<(), Stop> {
+        match refusal {
+            Refusal::Complaint(text) => {
+                self.streams.error(format_args!("{place}{text}"));
+                Ok(())
+            }
+            Refusal::Note(text) => {
+                self.streams.info(format_args!("{place}{text}"));
+                Ok(())
+            }
+            Refusal::Help(text) => Err(Stop::Help(text)),
+            Refusal::Fatal(text) => {
+                self.streams.error(format_args!("{place}{text}"));
+                self.streams.status_failure("gpg-exit", Code::General);
+                Err(Stop::Exit(1))
+            }
+        }
+    }
+
+    /// Ends if anything was wrong, or turns out wrong now that all options are known.
+    fn check(&mut self) -> std::result::Result<(), Stop> {
+        if self.streams.errors() > 0 {
+            return self.fail("option-parser");
+        }
+        for text in &self.settings.refused {
+            self.streams.error(text);
+        }
+        if self.streams.errors() > 0 {
+            return self.fail("option-checking");
+        }
+        for text in self.settings.complaints() {
+            self.streams.error(text);
+        }
+        match self.streams.errors() {
+            0 => Ok(()),
+            _ => self.fail("option-postprocessing"),
+        }
+    }
+
+    fn fail<T>(&mut self, place: &str) -> std::result::Result<T, Stop> {
+        self.streams.status_failure(place, Code::General);
+        Err(Stop::Exit(2))
+    }
+}
+
+/// Returns the user's configuration file: one for this very version of gpg if there is one, then for less of it.
+fn user_file(home: &Path) -> PathBuf {
+    let plain = home.join(CONFIG_FILE);
+    let mut version = GPG_VERSION;
+    loop {
+        let versioned = home.join(format!("{CONFIG_FILE}-{version}"));
+        if fs::File::open(&versioned).is_ok() {
+            return versioned;
+        }
+        match version.rsplit_once(['.', '-']) {
+            Some((shorter, _)) => version = shorter,
+            None => return plain,
+        }
+    }
+}
+
+/// Returns the system's words for an error, without the number that Rust adds.
+pub(crate) fn system_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,395 @@
+//! gpg's options, each declared once: names, argument, meaning, help.
+//!
+//! The table holds every option of gpg 2.2.40. Names of one row mean the same; the first is the one to use. An option
+//! that is only accepted, because nothing built so far depends on it, stands in one of the `harmless` rows.
+
+use super::values::{self, Outcome};
+use crate::algorithms::Choice;
+use crate::settings::{Command, CommandInput, DefaultKeyring, Keyring, Settings, TrustModel};
+use crate::streams::Channel;
+
+/// One option.
+pub(crate) struct Row {
+    /// Its long names, separated by `|`; empty where there is only a short one.
+    names: &'static str,
+    pub(crate) short: Option<u8>,
+    pub(crate) meaning: Meaning,
+    /// One line for `--help`; empty to leave it out.
+    pub(crate) help: &'static str,
+}
+
+/// What an option does.
+pub(crate) enum Meaning {
+    Command(Command),
+    Flag(fn(&mut Settings)),
+    /// A flag that gpg wishes nobody used; told with what to use instead.
+    Deprecated(fn(&mut Settings), &'static str),
+    Text(fn(&mut Settings, &[u8]) -> Outcome),
+    Int(fn(&mut Settings, i32)),
+    OpenFd(Channel),
+    OpenFile(Channel),
+    /// Names the only configuration file to read.
+    OptionsFile,
+    NoOptions,
+    Inform(Information),
+    Harmless(Argument),
+    /// Without effect for long; told.
+    Obsolete(Argument),
+    /// Ignored in a configuration file, unknown on the command line.
+    IgnoredInFile,
+}
+
+/// What an option prints about the program itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Information {
+    Help,
+    Version,
+    Warranty,
+    Options,
+    OptionTable,
+}
+
+/// What kind of argument an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Argument {
+    None,
+    Text,
+    OptionalText,
+    /// A C `int`, decimal.
+    Int,
+    /// A C `unsigned long`, its base chosen by a prefix.
+    Unsigned,
+}
+
+impl Row {
+    /// Returns the name to use.
+    pub(crate) fn name(&self) -> &'static str {
+        self.names.split('|').next().unwrap_or_default()
+    }
+
+    /// Returns all long names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.names.split('|').filter(|name| !name.is_empty())
+    }
+
+    /// Returns what kind of argument it takes.
+    pub(crate) fn argument(&self) -> Argument {
+        match &self.meaning {
+            Meaning::Text(_) | Meaning::OpenFile(_) | Meaning::OptionsFile => Argument::Text,
+            Meaning::Int(_) | Meaning::OpenFd(_) => Argument::Int,
+            Meaning::Harmless(argument) | Meaning::Obsolete(argument) => *argument,
+            _ => Argument::None,
+        }
+    }
+
+    const fn new(names: &'static str, meaning: Meaning) -> Self {
+        Self { names, short: None, meaning, help: "" }
+    }
+
+    const fn short(self, short: u8) -> Self {
+        Self { short: Some(short), ..self }
+    }
+
+    const fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+}
+
+const fn command(names: &'static str, command: Command, help: &'static str) -> Row {
+    Row::new(names, Meaning::Command(command)).help(help)
+}
+
+const fn not_yet(names: &'static str, name: &'static str) -> Row {
+    Row::new(names, Meaning::Command(Command::NotYet(name)))
+}
+
+const fn flag(names: &'static str, set: fn(&mut Settings)) -> Row {
+    Row::new(names, Meaning::Flag(set))
+}
+
+const fn deprecated(names: &'static str, set: fn(&mut Settings), instead: &'static str) -> Row {
+    Row::new(names, Meaning::Deprecated(set, instead))
+}
+
+const fn text(names: &'static str, set: fn(&mut Settings, &[u8]) -> Outcome) -> Row {
+    Row::new(names, Meaning::Text(set))
+}
+
+const fn int(names: &'static str, set: fn(&mut Settings, i32)) -> Row {
+    Row::new(names, Meaning::Int(set))
+}
+
+const fn harmless(names: &'static str) -> Row {
+    Row::new(names, Meaning::Harmless(Argument::None))
+}
+
+const fn harmless_text(names: &'static str) -> Row {
+    Row::new(names, Meaning::Harmless(Argument::Text))
+}
+
+const fn harmless_int(names: &'static str) -> Row {
+    Row::new(names, Meaning::Harmless(Argument::Int))
+}
+
+const fn harmless_unsigned(names: &'static str) -> Row {
+    Row::new(names, Meaning::Harmless(Argument::Unsigned))
+}
+
+const fn obsolete(names: &'static str, argument: Argument) -> Row {
+    Row::new(names, Meaning::Obsolete(argument))
+}
+
+const fn other(names: &'static str, meaning: Meaning) -> Row {
+    Row::new(names, meaning)
+}
+
+fn choose(settings: &mut Settings, choice: Choice) -> Outcome {
+    settings.choices.push(choice);
+    Ok(())
+}
+
+/// Every option of gpg 2.2.40.
+#[rustfmt::skip]
+pub(crate) static OPTIONS: &[Row] = &[
+    // Commands of this version.
+    command("list-keys|list-public-keys|list-key", Command::ListKeys, "list keys").short(b'k'),
+    command("list-signatures|list-sigs|list-sig", Command::ListSignatures, "list keys and signatures"),
+    flag("fingerprint", |s| { s.list.fingerprint += 1; s.fingerprint_as_command = true; }).help("list keys and fingerprints"),
+    command("show-keys|show-key", Command::ShowKeys, "list the keys in files, without importing them"),
+    command("import", Command::Import, "add keys, or merge them into known ones"),
+    command("fast-import", Command::FastImport, ""),
+    command("export", Command::Export, "write keys out"),
+    command("delete-keys", Command::DeleteKeys, "remove keys"),
+    command("list-config", Command::ListConfig, ""),
+    command("gpgconf-list", Command::GpgconfList, ""),
+    command("gpgconf-test", Command::GpgconfTest, ""),
+
+    // Commands that are still to be built.
+    not_yet("sign", "sign").short(b's'), not_yet("clear-sign|clearsign", "clear-sign"),
+    not_yet("detach-sign", "detach-sign").short(b'b'), not_yet("encrypt", "encrypt").short(b'e'),
+    not_yet("encrypt-files", "encrypt-files"), not_yet("symmetric", "symmetric").short(b'c'), not_yet("store", "store"),
+    not_yet("decrypt", "decrypt").short(b'd'), not_yet("decrypt-files", "decrypt-files"), not_yet("verify", "verify"),
+    not_yet("verify-files", "verify-files"), not_yet("check-signatures|check-sigs|check-sig", "check-signatures"),
+    not_yet("list-secret-keys", "list-secret-keys").short(b'K'), not_yet("generate-key|gen-key", "generate-key"),
+    not_yet("quick-generate-key|quick-gen-key", "quick-generate-key"),
+    not_yet("quick-add-uid|quick-adduid", "quick-add-uid"), not_yet("quick-add-key|quick-addkey", "quick-add-key"),
+    not_yet("quick-revoke-uid|quick-revuid", "quick-revoke-uid"), not_yet("quick-set-expire", "quick-set-expire"),
+    not_yet("quick-set-primary-uid", "quick-set-primary-uid"),
+    not_yet("full-generate-key|full-gen-key", "full-generate-key"),
+    not_yet("generate-revocation|gen-revoke", "generate-revocation"),
+    not_yet("generate-designated-revocation|desig-revoke", "generate-designated-revocation"),
+    not_yet("delete-secret-keys", "delete-secret-keys"),
+    not_yet("delete-secret-and-public-keys", "delete-secret-and-public-keys"),
+    not_yet("quick-sign-key", "quick-sign-key"), not_yet("quick-lsign-key", "quick-lsign-key"),
+    not_yet("quick-revoke-sig", "quick-revoke-sig"), not_yet("sign-key", "sign-key"),
+    not_yet("lsign-key", "lsign-key"), not_yet("edit-key|key-edit", "edit-key"),
+    not_yet("change-passphrase|passwd", "change-passphrase"), not_yet("send-keys", "send-keys"),
+    not_yet("receive-keys|recv-keys", "receive-keys"), not_yet("search-keys", "search-keys"),
+    not_yet("refresh-keys", "refresh-keys"), not_yet("locate-keys", "locate-keys"),
+    not_yet("locate-external-keys", "locate-external-keys"), not_yet("fetch-keys", "fetch-keys"),
+    not_yet("export-secret-keys", "export-secret-keys"), not_yet("export-secret-subkeys", "export-secret-subkeys"),
+    not_yet("export-ssh-key", "export-ssh-key"), not_yet("card-status", "card-status"),
+    not_yet("edit-card|card-edit", "edit-card"), not_yet("change-pin", "change-pin"),
+    not_yet("list-gcrypt-config", "list-gcrypt-config"), not_yet("list-packets", "list-packets"),
+    not_yet("export-ownertrust", "export-ownertrust"), not_yet("import-ownertrust", "import-ownertrust"),
+    not_yet("update-trustdb", "update-trustdb"), not_yet("check-trustdb", "check-trustdb"),
+    not_yet("fix-trustdb", "fix-trustdb"), not_yet("list-trustdb", "list-trustdb"),
+    not_yet("dearmor|dearmour", "dearmor"), not_yet("enarmor|enarmour", "enarmor"),
+    not_yet("print-md", "print-md"), not_yet("print-mds", "print-mds"), not_yet("gen-prime", "gen-prime"),
+    not_yet("gen-random", "gen-random"), not_yet("server", "server"), not_yet("tofu-policy", "tofu-policy"),
+    not_yet("rebuild-keydb-caches", "rebuild-keydb-caches"),
+
+    // What is said and where.
+    flag("verbose", |s| { s.verbose += 1; s.list.flags.unusable_uids = true; s.list.flags.unusable_subkeys = true; })
+        .short(b'v').help("say more"),
+    flag("no-verbose", |s| { s.verbose = 0; s.list.signatures = false; }),
+    flag("quiet", |s| s.quiet = true).short(b'q').help("say less"),
+    flag("no-tty", |s| s.no_tty = true),
+    text("display-charset|charset", values::display_charset),
+    other("options", Meaning::OptionsFile).help("|FILE|read options from FILE instead of gpg.conf"),
+    other("no-options", Meaning::NoOptions),
+    other("logger-fd", Meaning::OpenFd(Channel::Log)),
+    text("log-file|logger-file", |s, file| { s.log_file = Some(file.to_vec()); Ok(()) })
+        .help("|FILE|write messages to FILE, with --batch"),
+    other("status-fd", Meaning::OpenFd(Channel::Status)).help("|N|write status lines to file descriptor N"),
+    other("status-file", Meaning::OpenFile(Channel::Status)),
+    other("attribute-fd", Meaning::OpenFd(Channel::Attribute)),
+    other("attribute-file", Meaning::OpenFile(Channel::Attribute)),
+    harmless("no-greeting"), harmless_text("debug"), harmless_text("debug-level"), harmless("debug-all"),
+    harmless("debug-iolbf"), harmless("debug-quick-random"), harmless("exit-on-status-write-error"),
+    harmless("enable-progress-filter"),
+
+    // Where keys are kept, and what time it is. --homedir is read before all others.
+    harmless_text("homedir").help("|DIR|use DIR, not ~/.gnupg, for gpg.conf and the database"),
+    text("faked-system-time", values::faked_system_time),
+    text("keyring", |s, name| { s.keyrings.push(Keyring { name: name.to_vec(), primary: false }); Ok(()) })
+        .help("|FILE|use this database, keyring or keybox as well"),
+    text("primary-keyring", |s, name| { s.keyrings.push(Keyring { name: name.to_vec(), primary: true }); Ok(()) }),
+    flag("no-default-keyring", |s| if s.default_keyring == DefaultKeyring::Used { s.default_keyring = DefaultKeyring::Skipped }),
+    flag("no-keyring", |s| s.default_keyring = DefaultKeyring::NoKeyring),
+    obsolete("secret-keyring", Argument::Text),
+    harmless("lock-once"), harmless("lock-multiple"), harmless("lock-never"), harmless_text("temp-directory"),
+    harmless_text("exec-path"), harmless("no-secmem-warning"), harmless("require-secmem"),
+    harmless("no-require-secmem"), harmless("no-permission-warning"), harmless("preserve-permissions"),
+    harmless("no-random-seed-file"), harmless("no-sig-cache"),
+
+    // Unattended use.
+    flag("batch", |s| s.batch = true).help("never ask"),
+    flag("no-batch", |s| s.batch = false),
+    flag("yes", |s| s.answer_yes = true).help("answer most questions with yes"),
+    flag("no", |s| s.answer_no = true),
+    flag("dry-run", |s| s.dry_run = true).short(b'n').help("change nothing"),
+    flag("interactive", |s| s.interactive = true).short(b'i').help("ask before each import"),
+    flag("expert", |s| s.expert = true),
+    flag("no-expert", |s| s.expert = false),
+    int("command-fd", |s, fd| s.command_input = Some(CommandInput::Fd(fd))),
+    text("command-file", |s, file| { s.command_input = Some(CommandInput::File(file.to_vec())); Ok(()) }),
+    other("passphrase", Meaning::Harmless(Argument::OptionalText)),
+    harmless_int("passphrase-fd"), harmless_text("passphrase-file"), harmless_int("passphrase-repeat"),
+    text("pinentry-mode", |_, mode| values::one_of(&["ask", "default", "cancel", "error", "loopback"], "pinentry mode", mode)),
+    text("request-origin", |_, origin| values::one_of(&["none", "local", "remote", "browser"], "request origin", origin)),
+    harmless("force-sign-key"), harmless("forbid-gen-key"),
+
+    // Output.
+    flag("armor|armour", |s| { s.armor = true; s.no_armor = false; }).short(b'a').help("write ASCII armor"),
+    flag("no-armor|no-armour", |s| { s.no_armor = true; s.armor = false; }),
+    text("output", |s, file| { s.output = Some(file.to_vec()); Ok(()) }).short(b'o').help("|FILE|write to FILE"),
+    harmless_unsigned("max-output"), harmless_text("comment"), harmless("default-comment"), harmless("no-comments"),
+    harmless("emit-version"), harmless("no-emit-version|no-version"), harmless("not-dash-escaped"),
+    harmless("escape-from-lines"), harmless("no-escape-from-lines"), harmless("mimemode"), harmless("").short(b't'),
+    harmless("textmode"), harmless("no-textmode"), harmless_text("set-filename"), harmless("for-your-eyes-only"),
+    harmless("no-for-your-eyes-only"), harmless("show-session-key"), harmless("use-embedded-filename"),
+    harmless("no-use-embedded-filename"), harmless("unwrap"), harmless("mangle-dos-filenames"),
+    harmless("no-mangle-dos-filenames"), harmless("no-symkey-cache"), harmless("skip-verify"), harmless("list-only"),
+    harmless_int("").short(b'z'), harmless_int("compress-level"), harmless_int("bzip2-compress-level"),
+    harmless("bzip2-decompress-lowmem"), harmless("disable-signer-uid"),
+
+    // Import and export.
+    text("import-options", |s, words| s.import.read(words)).help("|WORDS|how to import; see --import-options help"),
+    text("import-filter", values::import_filter),
+    text("export-options", |s, words| s.export.read(words)).help("|WORDS|what to export; see --export-options help"),
+    text("export-filter", values::export_filter),
+    deprecated("merge-only", |s| s.import.merge_only = true, "--import-options merge-only"),
+    text("key-origin", values::key_origin),
+    flag("allow-non-selfsigned-uid", |s| s.allow_non_selfsigned_uid = true),
+    flag("no-allow-non-selfsigned-uid", |s| s.allow_non_selfsigned_uid = false),
+    harmless("allow-freeform-uid"), harmless("no-allow-freeform-uid"), harmless("allow-secret-key-import"),
+    harmless_text("auto-key-locate"), harmless("no-auto-key-locate"), harmless("auto-key-import"),
+    harmless("no-auto-key-import"), harmless("auto-key-retrieve"), harmless("no-auto-key-retrieve"),
+    harmless("include-key-block"), harmless("no-include-key-block"), harmless("disable-dirmngr"),
+    harmless_text("keyserver"), harmless_text("keyserver-options"),
+
+    // Key listings.
+    flag("with-colons", |s| s.list.with_colons = true).help("list for programs"),
+    flag("with-fingerprint", |s| { s.list.with_fingerprint = true; s.list.fingerprint += 1; }),
+    flag("with-subkey-fingerprint|with-subkey-fingerprints", |s| s.list.with_subkey_fingerprint = true),
+    flag("with-icao-spelling", |s| s.list.with_icao_spelling = true),
+    flag("with-keygrip", |s| s.list.with_keygrip = true),
+    flag("with-secret", |s| s.list.with_secret = true),
+    flag("with-wkd-hash", |s| s.list.with_wkd_hash = true),
+    flag("with-key-data", |s| { s.list.with_key_data = true; s.list.with_colons = true; }),
+    flag("with-key-origin", |s| s.list.with_key_origin = true),
+    flag("with-tofu-info", |s| s.list.with_tofu_info = true),
+    flag("with-sig-list", |s| s.list.signatures = true),
+    flag("with-sig-check", |s| { s.list.signatures = true; s.list.check_signatures = true; }),
+    flag("fast-list-mode", |s| s.list.fast = true),
+    harmless("fixed-list-mode"),
+    flag("legacy-list-mode", |s| s.list.legacy = true),
+    text("keyid-format", values::key_id_format).help("|FORMAT|none, short, 0xshort, long or 0xlong"),
+    text("list-options", |s, words| s.list.flags.read(words)).help("|WORDS|what to list; see --list-options help"),
+    text("verify-options", |s, words| s.verify.read(words)),
+    deprecated("show-keyring", |s| s.list.flags.keyring = true, "--list-options show-keyring"),
+    deprecated("show-photos", |s| { s.list.flags.photos = true; s.verify.photos = true; }, "--list-options show-photos"),
+    deprecated("no-show-photos", |s| { s.list.flags.photos = false; s.verify.photos = false; }, "--list-options no-show-photos"),
+    deprecated("show-policy-url", |s| { s.list.flags.policy_urls = true; s.verify.policy_urls = true; }, "--list-options show-policy-urls"),
+    deprecated("no-show-policy-url", |s| { s.list.flags.policy_urls = false; s.verify.policy_urls = false; }, "--list-options no-show-policy-urls"),
+    deprecated("show-notation", |s| { s.list.flags.set_notations(true); s.verify.set_notations(true); }, "--list-options show-notations"),
+    deprecated("no-show-notation", |s| { s.list.flags.set_notations(false); s.verify.set_notations(false); }, "--list-options no-show-notations"),
+    flag("print-pka-records", |s| s.refused.push("invalid option \"--print-pka-records\"; use \"--export-options export-pka\" instead")),
+    flag("print-dane-records", |s| s.refused.push("invalid option \"--print-dane-records\"; use \"--export-options export-dane\" instead")),
+    harmless_text("photo-viewer"),
+
+    // Trust.
+    text("trust-model", values::trust_model).help("|MODEL|pgp, classic, tofu, tofu+pgp, direct, always or auto"),
+    flag("always-trust", |s| s.trust_model = TrustModel::Always),
+    int("completes-needed", |s, number| s.trust.completes_needed = number),
+    int("marginals-needed", |s, number| s.trust.marginals_needed = number),
+    int("max-cert-depth", |s, number| s.trust.max_cert_depth = number),
+    int("default-cert-level|default-cert-check-level", |s, level| s.trust.default_cert_level = level),
+    int("min-cert-level", |s, level| s.trust.min_cert_level = level),
+    text("tofu-default-policy", |_, policy| values::tofu_policy(policy)),
+    obsolete("tofu-db-format", Argument::Text),
+    harmless_text("trustdb-name"), harmless("auto-check-trustdb"), harmless("no-auto-check-trustdb"),
+    harmless_text("force-ownertrust"), harmless_text("trusted-key"), harmless("no-expensive-trust-checks"),
+    harmless("ask-cert-level"), harmless("no-ask-cert-level"),
+
+    // Keys to use.
+    text("group", values::group), text("ungroup", values::ungroup), flag("no-groups", |s| s.groups.clear()),
+    harmless_text("default-key"), harmless_text("encrypt-to"), harmless("no-encrypt-to"),
+    harmless_text("hidden-encrypt-to"), harmless("encrypt-to-default-key"), harmless_text("default-recipient"),
+    harmless("default-recipient-self"), harmless("no-default-recipient"),
+    harmless_text("recipient|remote-user|user").short(b'r'), harmless_text("hidden-recipient").short(b'R'),
+    harmless_text("recipient-file").short(b'f'), harmless_text("hidden-recipient-file").short(b'F'),
+    harmless("throw-keyids"), harmless("no-throw-keyids"), harmless_text("local-user|sign-with").short(b'u'),
+    harmless_text("sender"), harmless_text("try-secret-key"), harmless("try-all-secrets"),
+    harmless("skip-hidden-recipients"), harmless("no-skip-hidden-recipients"),
+    harmless_text("override-session-key"), harmless_int("override-session-key-fd"),
+
+    // Algorithms and strictness.
+    text("cipher-algo", |s, name| choose(s, Choice::Cipher(name.to_vec()))),
+    text("digest-algo", |s, name| choose(s, Choice::Digest(name.to_vec()))),
+    text("cert-digest-algo", |s, name| choose(s, Choice::CertDigest(name.to_vec()))),
+    text("compress-algo|compression-algo", |s, name| choose(s, Choice::Compression(name.to_vec()))),
+    text("s2k-cipher-algo", |s, name| choose(s, Choice::Cipher(name.to_vec()))),
+    text("s2k-digest-algo", |s, name| choose(s, Choice::Digest(name.to_vec()))),
+    text("personal-cipher-preferences|personal-cipher-prefs", |s, list| choose(s, Choice::Preferences("personal cipher", list.to_vec()))),
+    text("personal-digest-preferences|personal-digest-prefs", |s, list| choose(s, Choice::Preferences("personal digest", list.to_vec()))),
+    text("personal-compress-preferences|personal-compress-prefs", |s, list| choose(s, Choice::Preferences("personal compress", list.to_vec()))),
+    text("default-preference-list", |s, list| choose(s, Choice::Preferences("default", list.to_vec()))),
+    int("s2k-mode", |s, mode| s.trust.s2k_mode = mode),
+    harmless_int("s2k-count"),
+    text("compliance", values::compliance),
+    flag("openpgp", values::strict_openpgp), flag("rfc2440", values::strict_openpgp),
+    flag("rfc4880", values::strict_openpgp), flag("rfc4880bis", values::strict_openpgp),
+    harmless("gnupg|no-pgp2|no-pgp6|no-pgp7|no-pgp8"), harmless("pgp6"), harmless("pgp7"), harmless("pgp8"),
+    harmless("require-compliance"), harmless_text("default-new-key-algo"), harmless_unsigned("min-rsa-length"),
+    harmless("require-cross-certification|require-backsigs"),
+    harmless("no-require-cross-certification|no-require-backsigs"), harmless("enable-special-filenames"),
+    harmless("ignore-time-conflict"), harmless("ignore-valid-from"), harmless("ignore-crc-error"),
+    harmless("ignore-mdc-error"), harmless_text("disable-cipher-algo"), harmless_text("disable-pubkey-algo"),
+    harmless("override-compliance-check"), harmless("allow-weak-key-signatures"), harmless("allow-weak-digest-algos"),
+    text("weak-digest", values::weak_digest), harmless("allow-multisig-verification"), harmless("allow-multiple-messages"),
+    harmless("no-allow-multiple-messages"), harmless("enable-large-rsa"), harmless("disable-large-rsa"),
+    harmless("enable-dsa2"), harmless("disable-dsa2"), harmless("rfc2440-text"), harmless("no-rfc2440-text"),
+
+    // Making signatures and messages.
+    harmless_text("set-notation").short(b'N'), harmless_text("sig-notation"), harmless_text("cert-notation"),
+    harmless_text("known-notation"), harmless_text("set-policy-url"), harmless_text("sig-policy-url"),
+    harmless_text("cert-policy-url"), harmless_text("sig-keyserver-url"), harmless_text("default-keyserver-url"),
+    harmless_text("default-sig-expire"), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),
+    harmless_text("default-cert-expire"), harmless("ask-cert-expire"), harmless("no-ask-cert-expire"),
+    harmless("only-sign-text-ids"), harmless("multifile"), harmless_text("input-size-hint"), harmless("utf8-strings"),
+    harmless("no-utf8-strings"), harmless_unsigned("set-filesize"), harmless("no-literal"),
+
+    // Agents, cards and terminals.
+    harmless_text("agent-program"), harmless_text("dirmngr-program"), harmless("no-autostart"),
+    harmless_int("limit-card-insert-tries"), harmless("use-only-openpgp-card"), harmless_text("display"),
+    harmless_text("ttyname"), harmless_text("ttytype"), harmless_text("lc-ctype"), harmless_text("lc-messages"),
+    harmless_text("xauthority"), harmless("use-agent"), obsolete("no-use-agent", Argument::None),
+    obsolete("gpg-agent-info", Argument::Text), obsolete("reader-port", Argument::Text),
+    obsolete("ctapi-driver", Argument::Text), obsolete("pcsc-driver", Argument::Text),
+    obsolete("disable-ccid", Argument::None), obsolete("honor-http-proxy", Argument::None),
+
+    // Nothing for a long time.
+    harmless("sk-comments|no-sk-comments|compress-keys|compress-sigs|force-v3-sigs|no-force-v3-sigs|force-v4-certs\
+              |no-force-v4-certs|no-mdc-warning|force-mdc|no-force-mdc|disable-mdc|no-disable-mdc"),
+    other("strict", Meaning::IgnoredInFile), other("no-strict", Meaning::IgnoredInFile),
+    other("load-extension", Meaning::IgnoredInFile),
+
+    // About the program.
+    other("help", Meaning::Inform(Information::Help)).short(b'h'),
+    other("version", Meaning::Inform(Information::Version)),
+    other("warranty", Meaning::Inform(Information::Warranty)),
+    other("dump-option-table", Meaning::Inform(Information::OptionTable)),
+    other("dump-options", Meaning::Inform(Information::Options)),
+];

@@ -1,0 +1,241 @@
+//! Options whose value has to be understood when it is read.
+
+use crate::algorithms::is_digest;
+use crate::clock::FakedTime;
+use crate::filter::{Filter, FilterError};
+use crate::settings::{Group, KeyIdFormat, KeyOrigin, Settings, TrustModel};
+
+/// Why a value is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Told, and counted as an error; reading goes on.
+    Complaint(String),
+    /// `help` was asked for: printed on stdout, then gpg ends with code 0.
+    Help(String),
+    /// Told as an error, then gpg ends with code 1.
+    Fatal(String),
+    /// Told, and nothing more.
+    Note(String),
+}
+
+/// What a setter says.
+pub(crate) type Outcome = std::result::Result<(), Refusal>;
+
+/// Sets a value from a list of words that may be written in any case.
+fn choose<T: Copy>(words: &[(&str, T)], text: &[u8]) -> Option<T> {
+    words.iter().find(|(word, _)| word.as_bytes().eq_ignore_ascii_case(text)).map(|(_, value)| *value)
+}
+
+fn complaint<T>(text: impl Into<String>) -> std::result::Result<T, Refusal> {
+    Err(Refusal::Complaint(text.into()))
+}
+
+fn shown(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+pub(super) fn trust_model(settings: &mut Settings, text: &[u8]) -> Outcome {
+    const WORDS: [(&str, TrustModel); 7] = [
+        ("pgp", TrustModel::Pgp),
+        ("classic", TrustModel::Classic),
+        ("always", TrustModel::Always),
+        ("direct", TrustModel::Direct),
+        ("tofu", TrustModel::Tofu),
+        ("tofu+pgp", TrustModel::TofuPgp),
+        ("auto", TrustModel::Auto),
+    ];
+    match choose(&WORDS, text) {
+        Some(model) => settings.trust_model = model,
+        None => return complaint(format!("unknown trust model '{}'", shown(text))),
+    }
+    Ok(())
+}
+
+pub(super) fn key_id_format(settings: &mut Settings, text: &[u8]) -> Outcome {
+    const WORDS: [(&str, KeyIdFormat); 5] = [
+        ("short", KeyIdFormat::Short),
+        ("long", KeyIdFormat::Long),
+        ("0xshort", KeyIdFormat::ShortWith0x),
+        ("0xlong", KeyIdFormat::LongWith0x),
+        ("none", KeyIdFormat::None),
+    ];
+    match choose(&WORDS, text) {
+        Some(format) => settings.list.key_id_format = format,
+        None => return complaint(format!("unknown keyid-format '{}'", shown(text))),
+    }
+    Ok(())
+}
+
+/// Output is UTF-8 whatever is asked for.
+pub(super) fn display_charset(_: &mut Settings, text: &[u8]) -> Outcome {
+    const NAMES: [(&str, ()); 4] = [("utf-8", ()), ("utf8", ()), ("us-ascii", ()), ("ascii", ())];
+    match choose(&NAMES, text) {
+        Some(()) => Ok(()),
+        None => Err(Refusal::Note(format!("character set '{}' ignored: output is UTF-8", shown(text)))),
+    }
+}
+
+pub(super) fn compliance(settings: &mut Settings, text: &[u8]) -> Outcome {
+    const WORDS: [(&str, bool); 9] = [
+        ("gnupg", false),
+        ("openpgp", true),
+        ("rfc4880bis", true),
+        ("rfc4880", true),
+        ("rfc2440", true),
+        ("pgp6", false),
+        ("pgp7", false),
+        ("pgp8", false),
+        ("de-vs", true),
+    ];
+    match choose(&WORDS, text) {
+        Some(true) => strict_openpgp(settings),
+        Some(false) => {}
+        None => {
+            let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+            let text = format!("invalid value for option '--compliance'; valid are: {}", words.join(", "));
+            return Err(Refusal::Fatal(text));
+        }
+    }
+    Ok(())
+}
+
+/// The strict modes take user IDs without a self-signature.
+pub(super) fn strict_openpgp(settings: &mut Settings) {
+    settings.allow_non_selfsigned_uid = true;
+}
+
+pub(super) fn group(settings: &mut Settings, text: &[u8]) -> Outcome {
+    let Some(at) = text.iter().position(|&byte| byte == b'=') else {
+        return complaint(format!("no = sign found in group definition '{}'", shown(text)));
+    };
+    let name = text[..at].trim_ascii_end();
+    let values = text[at + 1..].split(|byte| matches!(byte, b' ' | b'\t')).filter(|value| !value.is_empty());
+    let known = settings.groups.iter_mut().find(|group| group.name.eq_ignore_ascii_case(name));
+    let group = match known {
+        Some(group) => group,
+        None => {
+            settings.groups.insert(0, Group { name: name.to_vec(), values: Vec::new() });
+            &mut settings.groups[0]
+        }
+    };
+    for value in values {
+        group.values.insert(0, value.to_vec());
+    }
+    Ok(())
+}
+
+pub(super) fn ungroup(settings: &mut Settings, text: &[u8]) -> Outcome {
+    let name = text.trim_ascii_end();
+    settings.groups.retain(|group| !group.name.eq_ignore_ascii_case(name));
+    Ok(())
+}
+
+pub(super) fn key_origin(settings: &mut Settings, text: &[u8]) -> Outcome {
+    // GnuPG's numbers, see "Key origin" in its doc/DETAILS.
+    const WORDS: [(&str, u8); 8] = [
+        ("self", 7),
+        ("file", 6),
+        ("url", 5),
+        ("wkd", 4),
+        ("dane", 3),
+        ("ks-pref", 2),
+        ("ks", 1),
+        ("unknown", 0),
+    ];
+    let (word, url) = match text.iter().position(|&byte| byte == b',') {
+        Some(at) => (&text[..at], Some(text[at + 1..].trim_ascii()).filter(|url| !url.is_empty())),
+        None => (text, None),
+    };
+    match choose(&WORDS, word) {
+        None if word.eq_ignore_ascii_case(b"help") => {
+            let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+            return Err(Refusal::Fatal(format!("valid values for --key-origin are: {}", words.join(", "))));
+        }
+        Some(kind) => settings.key_origin = KeyOrigin { kind, url: url.map(shown) },
+        None => return complaint("invalid argument for option \"--key-origin\""),
+    }
+    Ok(())
+}
+
+/// A time that cannot be read leaves the real one.
+pub(super) fn faked_system_time(settings: &mut Settings, text: &[u8]) -> Outcome {
+    settings.faked_time = FakedTime::parse(text);
+    Ok(())
+}
+
+pub(super) fn import_filter(settings: &mut Settings, text: &[u8]) -> Outcome {
+    let filters = &mut settings.import_filter;
+    add_filter(text, &mut [("keep-uid=", &mut filters.keep_uid), ("drop-sig=", &mut filters.drop_sig)])
+}
+
+pub(super) fn export_filter(settings: &mut Settings, text: &[u8]) -> Outcome {
+    let filters = &mut settings.export_filter;
+    add_filter(text, &mut [("keep-uid=", &mut filters.keep_uid), ("drop-subkey=", &mut filters.drop_subkey)])
+}
+
+fn add_filter(text: &[u8], filters: &mut [(&str, &mut Option<Filter>)]) -> Outcome {
+    for (name, filter) in filters {
+        if let Some(expression) = text.strip_prefix(name.as_bytes()) {
+            let told = |error: FilterError| Refusal::Complaint(format!("invalid filter option: {error}"));
+            return Filter::add(filter, expression).map_err(told);
+        }
+    }
+    complaint(format!("invalid filter option: no such filter in '{}'", shown(text)))
+}
+
+pub(super) fn weak_digest(_: &mut Settings, text: &[u8]) -> Outcome {
+    match is_digest(text) {
+        true => Ok(()),
+        false => complaint(format!("unknown weak digest '{}'", shown(text))),
+    }
+}
+
+/// Checks a word that nothing depends on yet.
+pub(super) fn one_of(words: &'static [&'static str], what: &str, text: &[u8]) -> Outcome {
+    match words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text)) {
+        true => Ok(()),
+        false => complaint(format!("invalid {what} '{}'", shown(text))),
+    }
+}
+
+/// Ends gpg with code 1 where the value is none of these words, as gpg does for a TOFU policy.
+pub(super) fn tofu_policy(text: &[u8]) -> Outcome {
+    match one_of(&["auto", "good", "unknown", "bad", "ask"], "TOFU policy", text) {
+        Err(Refusal::Complaint(text)) => Err(Refusal::Fatal(text)),
+        outcome => outcome,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_collects_its_values_last_first() {
+        let mut settings = Settings::default();
+        group(&mut settings, b"a = one  two").expect("good group");
+        group(&mut settings, b"A=three").expect("good group");
+        assert_eq!(settings.groups.len(), 1);
+        assert_eq!(settings.groups[0].values, [b"three".to_vec(), b"two".to_vec(), b"one".to_vec()]);
+        ungroup(&mut settings, b"a ").expect("always good");
+        assert!(settings.groups.is_empty());
+        assert!(group(&mut settings, b"a").is_err());
+    }
+
+    #[test]
+    fn a_key_origin_may_have_an_address() {
+        let mut settings = Settings::default();
+        key_origin(&mut settings, b"URL, https://example.org ").expect("known origin");
+        assert_eq!(settings.key_origin, KeyOrigin { kind: 5, url: Some("https://example.org".into()) });
+        assert!(key_origin(&mut settings, b"moon").is_err());
+    }
+
+    #[test]
+    fn a_filter_has_to_be_one_that_exists() {
+        let mut settings = Settings::default();
+        import_filter(&mut settings, b"keep-uid=mbox = a@b.c").expect("good filter");
+        assert!(settings.import_filter.keep_uid.is_some());
+        assert!(import_filter(&mut settings, b"drop-subkey=usage = e").is_err());
+        export_filter(&mut settings, b"drop-subkey=usage = e").expect("good filter");
+    }
+}

@@ -1,0 +1,308 @@
+//! What the options say, in plain values. Nothing here acts.
+
+pub(crate) mod export_words;
+pub(crate) mod import_words;
+pub(crate) mod list_words;
+
+use crate::algorithms::Choice;
+use crate::clock::FakedTime;
+use crate::filter::Filter;
+
+pub(crate) use export_words::ExportSettings;
+pub(crate) use import_words::ImportSettings;
+pub(crate) use list_words::{ListFlags, VerifyFlags};
+
+/// A command, as the options name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    DeleteKeys,
+    Export,
+    FastImport,
+    GpgconfList,
+    GpgconfTest,
+    Import,
+    ListConfig,
+    ListKeys,
+    ListSignatures,
+    ShowKeys,
+    /// A command of gpg that is not built yet, by its first name.
+    NotYet(&'static str),
+}
+
+/// Everything the options and configuration files set.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) command: Option<Command>,
+    /// `--fingerprint` was given, which lists keys if there is no other command.
+    pub(crate) fingerprint_as_command: bool,
+    pub(crate) verbose: u32,
+    pub(crate) quiet: bool,
+    pub(crate) batch: bool,
+    pub(crate) answer_yes: bool,
+    pub(crate) answer_no: bool,
+    pub(crate) no_tty: bool,
+    pub(crate) dry_run: bool,
+    pub(crate) interactive: bool,
+    pub(crate) expert: bool,
+    pub(crate) armor: bool,
+    /// `--no-armor`: input is binary, whatever it looks like.
+    pub(crate) no_armor: bool,
+    pub(crate) output: Option<Vec<u8>>,
+    /// Where log lines go in batch mode.
+    pub(crate) log_file: Option<Vec<u8>>,
+    /// Where answers to questions come from.
+    pub(crate) command_input: Option<CommandInput>,
+    pub(crate) keyrings: Vec<Keyring>,
+    pub(crate) default_keyring: DefaultKeyring,
+    pub(crate) allow_non_selfsigned_uid: bool,
+    pub(crate) trust_model: TrustModel,
+    pub(crate) trust: TrustNumbers,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) key_origin: KeyOrigin,
+    pub(crate) faked_time: Option<FakedTime>,
+    pub(crate) list: ListSettings,
+    pub(crate) verify: VerifyFlags,
+    pub(crate) import: ImportSettings,
+    pub(crate) import_filter: ImportFilter,
+    pub(crate) export: ExportSettings,
+    pub(crate) export_filter: ExportFilter,
+    /// Algorithms that were named; checked once all options are read, as gpg does.
+    pub(crate) choices: Vec<Choice>,
+    /// Options that gpg accepts while it reads them and refuses afterwards.
+    pub(crate) refused: Vec<&'static str>,
+}
+
+/// What a key listing shows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListSettings {
+    pub(crate) with_colons: bool,
+    /// How often `--fingerprint` or `--with-fingerprint` was given.
+    pub(crate) fingerprint: u32,
+    pub(crate) with_fingerprint: bool,
+    pub(crate) with_subkey_fingerprint: bool,
+    pub(crate) with_icao_spelling: bool,
+    pub(crate) with_keygrip: bool,
+    pub(crate) with_key_data: bool,
+    pub(crate) with_key_origin: bool,
+    pub(crate) with_secret: bool,
+    pub(crate) with_wkd_hash: bool,
+    pub(crate) with_tofu_info: bool,
+    pub(crate) signatures: bool,
+    pub(crate) check_signatures: bool,
+    pub(crate) fast: bool,
+    pub(crate) legacy: bool,
+    pub(crate) key_id_format: KeyIdFormat,
+    pub(crate) flags: ListFlags,
+}
+
+/// How key IDs are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum KeyIdFormat {
+    /// The fingerprint on a line of its own instead.
+    #[default]
+    None,
+    Short,
+    Long,
+    ShortWith0x,
+    LongWith0x,
+}
+
+/// `--trust-model`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TrustModel {
+    Auto,
+    Pgp,
+    Classic,
+    Always,
+    Direct,
+    Tofu,
+    TofuPgp,
+}
+
+/// The numbers of the web of trust.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrustNumbers {
+    pub(crate) completes_needed: i32,
+    pub(crate) marginals_needed: i32,
+    pub(crate) max_cert_depth: i32,
+    pub(crate) default_cert_level: i32,
+    pub(crate) min_cert_level: i32,
+    pub(crate) s2k_mode: i32,
+}
+
+/// `--keyring` or `--primary-keyring`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Keyring {
+    pub(crate) name: Vec<u8>,
+    pub(crate) primary: bool,
+}
+
+/// Whether the home directory's own keyring is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DefaultKeyring {
+    /// It is.
+    Used,
+    /// Only if no other is given (`--no-default-keyring`).
+    Skipped,
+    /// No keyring at all (`--no-keyring`).
+    NoKeyring,
+}
+
+/// Where answers to questions come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CommandInput {
+    Fd(i32),
+    File(Vec<u8>),
+}
+
+/// `--group NAME=VALUES`, the values in the reverse of the order they were given in, as gpg lists them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) name: Vec<u8>,
+    pub(crate) values: Vec<Vec<u8>>,
+}
+
+/// `--key-origin`: GnuPG's number of the kind (its `doc/DETAILS`), and an address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeyOrigin {
+    pub(crate) kind: u8,
+    pub(crate) url: Option<String>,
+}
+
+/// `--import-filter`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ImportFilter {
+    pub(crate) keep_uid: Option<Filter>,
+    pub(crate) drop_sig: Option<Filter>,
+}
+
+/// `--export-filter`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ExportFilter {
+    pub(crate) keep_uid: Option<Filter>,
+    pub(crate) drop_subkey: Option<Filter>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            command: None,
+            fingerprint_as_command: false,
+            verbose: 0,
+            quiet: false,
+            batch: false,
+            answer_yes: false,
+            answer_no: false,
+            no_tty: false,
+            dry_run: false,
+            interactive: false,
+            expert: false,
+            armor: false,
+            no_armor: false,
+            output: None,
+            log_file: None,
+            command_input: None,
+            keyrings: Vec::new(),
+            default_keyring: DefaultKeyring::Used,
+            allow_non_selfsigned_uid: false,
+            trust_model: TrustModel::Auto,
+            trust: TrustNumbers {
+                completes_needed: 1,
+                marginals_needed: 3,
+                max_cert_depth: 5,
+                default_cert_level: 0,
+                min_cert_level: 2,
+                s2k_mode: 3,
+            },
+            groups: Vec::new(),
+            key_origin: KeyOrigin::default(),
+            faked_time: None,
+            list: ListSettings::default(),
+            verify: VerifyFlags::default(),
+            import: ImportSettings::default(),
+            import_filter: ImportFilter::default(),
+            export: ExportSettings::default(),
+            export_filter: ExportFilter::default(),
+            choices: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Sets the command, or joins it with the one that was given before it; `false` if they conflict.
+    pub(crate) fn add_command(&mut self, command: Command) -> bool {
+        let joined = match (self.command, command) {
+            (None, new) => Some(new),
+            (Some(old), new) if old == new => Some(old),
+            (Some(Command::NotYet(old)), Command::NotYet(new)) if joins(old, new) => self.command,
+            _ => None,
+        };
+        self.command = joined.or(self.command);
+        joined.is_some()
+    }
+
+    /// Complains about values that gpg checks only after all options are read.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let trust = &self.trust;
+        let mut complaints: Vec<String> =
+            self.choices.iter().filter_map(|choice| choice.complaint()).collect();
+        let mut require = |holds: bool, text: &str| {
+            if !holds {
+                complaints.push(text.to_owned());
+            }
+        };
+        require(trust.completes_needed >= 1, "completes-needed must be greater than 0");
+        require(trust.marginals_needed >= 2, "marginals-needed must be greater than 1");
+        require(
+            (1..=255).contains(&trust.max_cert_depth),
+            "max-cert-depth must be in the range from 1 to 255",
+        );
+        require(
+            (0..=3).contains(&trust.default_cert_level),
+            "invalid default-cert-level; must be 0, 1, 2, or 3",
+        );
+        require((1..=3).contains(&trust.min_cert_level), "invalid min-cert-level; must be 1, 2, or 3");
+        require([0, 1, 3].contains(&trust.s2k_mode), "invalid S2K mode; must be 0, 1 or 3");
+        complaints
+    }
+}
+
+/// Says whether two commands make one: signing and encrypting, with a passphrase or without.
+fn joins(old: &str, new: &str) -> bool {
+    const MESSAGE: [&str; 5] = ["sign", "detach-sign", "encrypt", "encrypt-files", "symmetric"];
+    let sign = |name| name == "sign" || name == "detach-sign" || name == "clear-sign";
+    (MESSAGE.contains(&old) && MESSAGE.contains(&new)) || (sign(old) && sign(new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_command_may_be_repeated_and_two_conflict() {
+        let mut settings = Settings::default();
+        assert!(settings.add_command(Command::ListKeys));
+        assert!(settings.add_command(Command::ListKeys));
+        assert!(!settings.add_command(Command::Import));
+        assert_eq!(settings.command, Some(Command::ListKeys));
+    }
+
+    #[test]
+    fn signing_and_encrypting_are_one_command() {
+        let mut settings = Settings::default();
+        assert!(settings.add_command(Command::NotYet("sign")));
+        assert!(settings.add_command(Command::NotYet("encrypt")));
+        assert!(settings.add_command(Command::NotYet("symmetric")));
+        assert!(!settings.add_command(Command::NotYet("verify")));
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_named() {
+        let mut settings = Settings::default();
+        assert!(settings.complaints().is_empty());
+        settings.trust.s2k_mode = 2;
+        settings.trust.max_cert_depth = 256;
+        assert_eq!(settings.complaints().len(), 2);
+    }
+}

@@ -1,0 +1,183 @@
+//! Status lines for the calling program (GnuPG's `doc/DETAILS`, "Format of the --status-fd output").
+
+use std::io::{self, Write};
+
+use crate::code::Code;
+
+/// What a status line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Status<'a> {
+    /// A key was imported: its long key ID and primary user ID.
+    Imported { key_id: String, user_id: &'a [u8] },
+    /// A key was imported, merged or found unchanged; the reason is a sum of [`ImportReason`]s.
+    ImportOk { reason: u32, fingerprint: String },
+    /// What an import did, all in all.
+    ImportResult(ImportResult),
+    /// A key could not be imported.
+    ImportProblem { reason: u32, fingerprint: String },
+    /// A key is about to be imported, if the answer to the question that follows is yes.
+    ImportCheck { key_id: String, fingerprint: String, user_id: &'a [u8] },
+    /// A key was looked at while one was searched for.
+    KeyConsidered { fingerprint: String, flags: u32 },
+    /// The input holds nothing of use: 1 for no OpenPGP data.
+    NoData { what: u32 },
+    /// A key was written out.
+    Exported { fingerprint: String },
+    /// What an export did: keys looked at, secret ones among them, and written.
+    ExportResult { count: u64, secret: u64, exported: u64 },
+    /// A key was not deleted: 1 for no such key, 2 for a secret key that must go first, 3 for an ambiguous name.
+    DeleteProblem { reason: u32 },
+    /// An attribute's data follows on the attribute channel.
+    Attribute(&'a str),
+    /// A question with the keyword it is known by.
+    GetBool { keyword: &'static str },
+    /// An answer was read.
+    GotIt,
+    /// A part of the work failed.
+    Error { place: &'a str, code: Code },
+    /// The work as a whole failed.
+    Failure { place: &'a str, code: Code },
+}
+
+/// The counters of an `IMPORT_RES` line, in its order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ImportResult {
+    pub(crate) count: u64,
+    pub(crate) no_user_id: u64,
+    pub(crate) imported: u64,
+    pub(crate) unchanged: u64,
+    pub(crate) new_user_ids: u64,
+    pub(crate) new_subkeys: u64,
+    pub(crate) new_signatures: u64,
+    pub(crate) new_revocations: u64,
+    pub(crate) secret_read: u64,
+    pub(crate) secret_imported: u64,
+    pub(crate) secret_unchanged: u64,
+    pub(crate) skipped_new_keys: u64,
+    pub(crate) not_imported: u64,
+    pub(crate) v3_keys: u64,
+}
+
+impl Status<'_> {
+    /// Writes the line; line ends inside a value are escaped.
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "[GNUPG:] {}", self.keyword())?;
+        match self {
+            Self::Imported { key_id, user_id } => {
+                write!(out, " {key_id} ")?;
+                write_escaped(out, user_id)?;
+            }
+            Self::ImportOk { reason, fingerprint } | Self::ImportProblem { reason, fingerprint } => {
+                write!(out, " {reason} {fingerprint}")?;
+            }
+            Self::ImportResult(result) => {
+                result.values().iter().try_for_each(|value| write!(out, " {value}"))?;
+            }
+            Self::ImportCheck { key_id, fingerprint, user_id } => {
+                write!(out, " {key_id} {fingerprint} ")?;
+                write_escaped(out, user_id)?;
+            }
+            Self::KeyConsidered { fingerprint, flags } => write!(out, " {fingerprint} {flags}")?,
+            Self::NoData { what: number } | Self::DeleteProblem { reason: number } => {
+                write!(out, " {number}")?
+            }
+            Self::Exported { fingerprint } => write!(out, " {fingerprint}")?,
+            Self::ExportResult { count, secret, exported } => write!(out, " {count} {secret} {exported}")?,
+            Self::Attribute(text) => write!(out, " {text}")?,
+            Self::GetBool { keyword } => write!(out, " {keyword}")?,
+            Self::GotIt => {}
+            Self::Error { place, code } => write!(out, " {place} {}", *code as u32)?,
+            Self::Failure { place, code } => write!(out, " {place} {}", code.from_gpg())?,
+        }
+        out.write_all(b"\n")
+    }
+
+    fn keyword(&self) -> &'static str {
+        match self {
+            Self::Imported { .. } => "IMPORTED",
+            Self::ImportOk { .. } => "IMPORT_OK",
+            Self::ImportResult(_) => "IMPORT_RES",
+            Self::ImportProblem { .. } => "IMPORT_PROBLEM",
+            Self::ImportCheck { .. } => "IMPORT_CHECK",
+            Self::KeyConsidered { .. } => "KEY_CONSIDERED",
+            Self::NoData { .. } => "NODATA",
+            Self::Exported { .. } => "EXPORTED",
+            Self::ExportResult { .. } => "EXPORT_RES",
+            Self::DeleteProblem { .. } => "DELETE_PROBLEM",
+            Self::Attribute(_) => "ATTRIBUTE",
+            Self::GetBool { .. } => "GET_BOOL",
+            Self::GotIt => "GOT_IT",
+            Self::Error { .. } => "ERROR",
+            Self::Failure { .. } => "FAILURE",
+        }
+    }
+}
+
+impl ImportResult {
+    /// The fourth value was the number of RSA keys and is always 0.
+    fn values(&self) -> [u64; 15] {
+        [
+            self.count,
+            self.no_user_id,
+            self.imported,
+            0,
+            self.unchanged,
+            self.new_user_ids,
+            self.new_subkeys,
+            self.new_signatures,
+            self.new_revocations,
+            self.secret_read,
+            self.secret_imported,
+            self.secret_unchanged,
+            self.skipped_new_keys,
+            self.not_imported,
+            self.v3_keys,
+        ]
+    }
+}
+
+fn write_escaped(out: &mut dyn Write, text: &[u8]) -> io::Result<()> {
+    for &byte in text {
+        match byte {
+            b'\n' => out.write_all(b"\\n")?,
+            b'\r' => out.write_all(b"\\r")?,
+            other => out.write_all(&[other])?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(status: Status<'_>) -> String {
+        let mut out = Vec::new();
+        status.write(&mut out).expect("a vector takes everything");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn an_import_result_has_fifteen_counters() {
+        let result = ImportResult { count: 3, imported: 2, unchanged: 1, v3_keys: 9, ..Default::default() };
+        assert_eq!(line(Status::ImportResult(result)), "[GNUPG:] IMPORT_RES 3 0 2 0 1 0 0 0 0 0 0 0 0 0 9\n");
+    }
+
+    #[test]
+    fn line_ends_inside_a_user_id_are_escaped() {
+        let status = Status::Imported { key_id: "0123456789ABCDEF".into(), user_id: b"a\nb\r" };
+        assert_eq!(line(status), "[GNUPG:] IMPORTED 0123456789ABCDEF a\\nb\\r\n");
+    }
+
+    #[test]
+    fn an_error_has_the_bare_code_and_a_failure_the_source_too() {
+        assert_eq!(
+            line(Status::Error { place: "keylist.getkey", code: Code::NoPublicKey }),
+            "[GNUPG:] ERROR keylist.getkey 9\n"
+        );
+        assert_eq!(
+            line(Status::Failure { place: "export", code: Code::Exists }),
+            "[GNUPG:] FAILURE export 33587235\n"
+        );
+    }
+}

@@ -1,0 +1,243 @@
+//! Where output goes: standard output, messages, status lines, attribute data.
+
+use std::fmt::Display;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use crate::clock;
+use crate::code::Code;
+use crate::descriptor;
+use crate::status::Status;
+
+/// An output besides standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Channel {
+    Log,
+    Status,
+    Attribute,
+}
+
+/// All outputs of one run, and how many errors were told.
+pub(crate) struct Streams {
+    out: Box<dyn Write>,
+    log: Log,
+    status: Sink,
+    attribute: Sink,
+    errors: u64,
+    failure_told: bool,
+}
+
+/// Where a channel leads.
+enum Sink {
+    Nowhere,
+    /// Standard output, in order with what else is written there.
+    Out,
+    File(File),
+}
+
+struct Log {
+    sink: Sink,
+    /// With the time of this run and the process, as in a log file.
+    stamp: Option<String>,
+}
+
+impl Streams {
+    /// Connects standard output and standard error.
+    ///
+    /// # Errors
+    ///
+    /// What the system says if one of them is closed.
+    pub(crate) fn new() -> io::Result<Self> {
+        const BUFFER: usize = 64 * 1024;
+        let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let log = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+        Ok(Self::with_outputs(Box::new(BufWriter::with_capacity(BUFFER, out)), Sink::File(log)))
+    }
+
+    fn with_outputs(out: Box<dyn Write>, log: Sink) -> Self {
+        let log = Log { sink: log, stamp: None };
+        Self { out, log, status: Sink::Nowhere, attribute: Sink::Nowhere, errors: 0, failure_told: false }
+    }
+
+    /// Leads a channel to an inherited file descriptor; a negative one closes the channel.
+    ///
+    /// # Errors
+    ///
+    /// What the system says, for a descriptor that is not open.
+    pub(crate) fn open_fd(&mut self, channel: Channel, number: i32) -> io::Result<()> {
+        let sink = match number {
+            1 => Sink::Out,
+            -1 => Sink::Nowhere,
+            number => Sink::File(File::from(descriptor::duplicate(number)?)),
+        };
+        self.connect(channel, sink);
+        Ok(())
+    }
+
+    /// Leads a channel to a file, which is created or emptied.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub(crate) fn open_file(&mut self, channel: Channel, path: &Path) -> io::Result<()> {
+        let file = File::create(path)?;
+        self.connect(channel, Sink::File(file));
+        Ok(())
+    }
+
+    /// Leads messages to the end of a log file, each with `now` and the process in front.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub(crate) fn open_log_file(&mut self, path: &Path, now: u32) -> io::Result<()> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let stamp = format!("{} gpg[{}] ", clock::log_string(now), std::process::id());
+        self.log = Log { sink: Sink::File(file), stamp: Some(stamp) };
+        Ok(())
+    }
+
+    fn connect(&mut self, channel: Channel, sink: Sink) {
+        match channel {
+            Channel::Log => self.log.sink = sink,
+            Channel::Status => self.status = sink,
+            Channel::Attribute => self.attribute = sink,
+        }
+    }
+
+    /// Returns standard output.
+    pub(crate) fn out(&mut self) -> &mut dyn Write {
+        &mut *self.out
+    }
+
+    /// Returns where attribute data goes, if anybody wants it.
+    pub(crate) fn attribute(&mut self) -> Option<&mut dyn Write> {
+        match &mut self.attribute {
+            Sink::Nowhere => None,
+            Sink::Out => Some(&mut *self.out),
+            Sink::File(file) => Some(file),
+        }
+    }
+
+    /// Tells something.
+    pub(crate) fn info(&mut self, text: impl Display) {
+        let line = format!("{}{text}\n", self.log.stamp.as_deref().unwrap_or("gpg: "));
+        self.log_bytes(line.as_bytes());
+    }
+
+    /// Tells something that may not be text, a user ID for example.
+    pub(crate) fn info_bytes(&mut self, text: &[u8]) {
+        let line = [self.log.stamp.as_deref().unwrap_or("gpg: ").as_bytes(), text, b"\n"].concat();
+        self.log_bytes(&line);
+    }
+
+    /// Tells an error, which makes the exit code 2.
+    pub(crate) fn error(&mut self, text: impl Display) {
+        self.errors += 1;
+        self.info(text);
+    }
+
+    /// Tells an error in words that may not be text.
+    pub(crate) fn error_bytes(&mut self, text: &[u8]) {
+        self.errors += 1;
+        self.info_bytes(text);
+    }
+
+    /// Returns how many errors were told.
+    pub(crate) fn errors(&self) -> u64 {
+        self.errors
+    }
+
+    /// Says whether anybody reads status lines.
+    pub(crate) fn status_wanted(&self) -> bool {
+        !matches!(self.status, Sink::Nowhere)
+    }
+
+    /// Writes a status line. Of several failures only the first is written.
+    pub(crate) fn status(&mut self, status: &Status<'_>) {
+        if matches!(status, Status::Failure { .. }) && std::mem::replace(&mut self.failure_told, true) {
+            return;
+        }
+        let mut line = Vec::new();
+        // A status reader that went away is no reason to stop, as in gpg.
+        let _ = status.write(&mut line);
+        let _ = match &mut self.status {
+            Sink::Nowhere => Ok(()),
+            Sink::Out => self.out.write_all(&line).and_then(|()| self.out.flush()),
+            Sink::File(file) => file.write_all(&line),
+        };
+    }
+
+    /// Writes an `ERROR` line.
+    pub(crate) fn status_error(&mut self, place: &str, code: Code) {
+        self.status(&Status::Error { place, code });
+    }
+
+    /// Writes a `FAILURE` line.
+    pub(crate) fn status_failure(&mut self, place: &str, code: Code) {
+        self.status(&Status::Failure { place, code });
+    }
+
+    fn log_bytes(&mut self, line: &[u8]) {
+        // There is nobody left to tell if messages cannot be written.
+        let _ = match &mut self.log.sink {
+            Sink::Nowhere => Ok(()),
+            Sink::Out => self.out.write_all(line).and_then(|()| self.out.flush()),
+            Sink::File(file) => file.write_all(line),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("no panic while it is held").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn streams() -> (Streams, Shared) {
+        let shared = Shared::default();
+        (Streams::with_outputs(Box::new(shared.clone()), Sink::Out), shared)
+    }
+
+    fn text(shared: &Shared) -> String {
+        String::from_utf8(shared.0.lock().expect("no panic while it is held").clone()).expect("text")
+    }
+
+    #[test]
+    fn status_lines_on_standard_output_keep_their_place_in_it() {
+        let (mut streams, shared) = streams();
+        streams.open_fd(Channel::Status, 1).expect("standard output is open");
+        streams.out().write_all(b"a\n").expect("a vector takes everything");
+        streams.status(&Status::NoData { what: 1 });
+        streams.out().write_all(b"b\n").expect("a vector takes everything");
+        assert_eq!(text(&shared), "a\n[GNUPG:] NODATA 1\nb\n");
+    }
+
+    #[test]
+    fn errors_are_counted_and_only_the_first_failure_is_told() {
+        let (mut streams, shared) = streams();
+        streams.open_fd(Channel::Status, 1).expect("standard output is open");
+        streams.info("note");
+        assert_eq!(streams.errors(), 0);
+        streams.error("wrong");
+        assert_eq!(streams.errors(), 1);
+        streams.status_failure("one", Code::General);
+        streams.status_failure("two", Code::General);
+        assert_eq!(text(&shared), "gpg: note\ngpg: wrong\n[GNUPG:] FAILURE one 33554433\n");
+    }
+}
