@@ -1,5 +1,11 @@
 //! `keyhoard-lab`: makes keyrings, measures programs.
 
+mod bench;
+mod contender;
+mod demo;
+mod series;
+mod work;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -44,6 +50,10 @@ enum Experiment {
         #[arg(long)]
         output: Option<PathBuf>,
     },
+    /// Imports and lists Debian's keyring, each time beside the installed gpg's
+    Demo,
+    /// Measures gpg and gpg-keyhoard side by side, and made keyrings of growing size
+    Bench(bench::Options),
     /// Runs a program and writes its time and peak memory as JSON to a file
     Measure {
         /// The file to write
@@ -75,6 +85,8 @@ fn main() -> Result<ExitCode> {
             };
             to_file(output.as_deref(), |file| Flood { signatures, issuer, seed }.write(file))
         }
+        Experiment::Demo => demo::run().map(|()| ExitCode::SUCCESS),
+        Experiment::Bench(options) => bench::run(&options).map(|()| ExitCode::SUCCESS),
         Experiment::Measure { output, command } => measure_to(&output, &command),
     }
 }

@@ -1,0 +1,80 @@
+//! The benchmark: Debian's keyring beside gpg, and made keyrings of growing size.
+
+mod growth;
+mod machine;
+mod report;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::contender::Contender;
+use crate::series::Series;
+use crate::work::{Work, Worker};
+use machine::Machine;
+use report::{Report, Row};
+
+/// What is measured, and how often.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The directory for benchmarks.md and benchmarks.json
+    #[arg(long, default_value = "target/bench")]
+    output: PathBuf,
+    /// How often each program does what takes gpg less than a minute
+    #[arg(long, default_value_t = 15)]
+    rounds: usize,
+    /// How often each program does what takes gpg minutes: both imports
+    #[arg(long, default_value_t = 3)]
+    slow_rounds: usize,
+    /// Sizes of the made keyrings
+    #[arg(long, value_delimiter = ',', default_values_t = [10_000, 1_000_000])]
+    made: Vec<u64>,
+    /// How many different certificates are looked up in each made keyring
+    #[arg(long, default_value_t = 20)]
+    lookups: usize,
+    /// Leaves Debian's keyring and gpg out
+    #[arg(long)]
+    only_made: bool,
+}
+
+/// Runs the benchmark, writes the report as Markdown and JSON, and prints the Markdown.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let machine = Machine::here(&[&Contender::gpg()?, &Contender::gpg_keyhoard()?])?;
+    let debian = if options.only_made { Vec::new() } else { debian(options)? };
+    let made = options
+        .made
+        .iter()
+        .map(|&certificates| growth::measure(certificates, options.rounds, options.lookups))
+        .collect::<Result<_>>()?;
+    let report = Report { machine, debian, made };
+    fs::create_dir_all(&options.output).with_context(|| options.output.display().to_string())?;
+    let markdown = report.markdown();
+    for (name, text) in
+        [("benchmarks.md", &markdown), ("benchmarks.json", &serde_json::to_string_pretty(&report)?)]
+    {
+        let path = options.output.join(name);
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+    }
+    println!("{markdown}");
+    Ok(())
+}
+
+/// Measures both programs on Debian's keyring, by turns: what disturbs the machine for a while disturbs both.
+fn debian(options: &Options) -> Result<Vec<Row>> {
+    let mut workers = [Worker::new(Contender::gpg()?)?, Worker::new(Contender::gpg_keyhoard()?)?];
+    let mut rows = Vec::new();
+    for work in Work::ALL {
+        let rounds = if work.is_slow() { options.slow_rounds } else { options.rounds };
+        let mut series = [Series::default(), Series::default()];
+        for round in 1..=rounds {
+            for (worker, series) in workers.iter_mut().zip(&mut series) {
+                eprintln!("{}: {}, {round} of {rounds}", work.name(), worker.contender.name);
+                series.push(worker.cost(work)?);
+            }
+        }
+        let [gpg, keyhoard] = series;
+        rows.push(Row { work: work.name(), gpg, keyhoard });
+    }
+    Ok(rows)
+}

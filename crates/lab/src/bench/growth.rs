@@ -1,0 +1,120 @@
+//! What a keyring's size costs: imports and lookups at made keyrings.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use lab::made::Recipe;
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use crate::contender::Contender;
+use crate::series::Series;
+
+const SEED: u64 = 1;
+/// Imports of keyrings up to this size are repeated.
+const SMALL: u64 = 100_000;
+
+/// What a made keyring costs.
+#[derive(Debug, Serialize)]
+pub(super) struct Growth {
+    pub(super) certificates: u64,
+    pub(super) bytes: u64,
+    pub(super) import: Series,
+    pub(super) import_again: Series,
+    pub(super) list_keys: Series,
+    pub(super) list_signatures: Series,
+    pub(super) lookups: Vec<Lookups>,
+}
+
+/// Lookups of one kind, each for another certificate.
+#[derive(Debug, Serialize)]
+pub(super) struct Lookups {
+    pub(super) kind: &'static str,
+    pub(super) costs: Series,
+    /// The most certificates that one of them found.
+    pub(super) hits: usize,
+}
+
+/// Measures `gpg-keyhoard` with a made keyring of this size.
+pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Result<Growth> {
+    let recipe = Recipe { certificates, seed: SEED };
+    let keyring = make(certificates)?;
+    let keyhoard = Contender::gpg_keyhoard()?;
+    let import = ["--import".to_owned(), keyring.path().display().to_string()];
+    let (mut imports, mut again) = (Series::default(), Series::default());
+    let mut home = keyhoard.home()?;
+    for round in 0..if certificates <= SMALL { rounds } else { 1 } {
+        if round > 0 {
+            home = keyhoard.home()?;
+        }
+        eprintln!("{certificates} certificates: import, {}", round + 1);
+        imports.push(keyhoard.cost(&home, &import)?);
+        again.push(keyhoard.cost(&home, &import)?);
+    }
+    let list = |option: &str| -> Result<Series> {
+        eprintln!("{certificates} certificates: {option}");
+        let mut series = Series::default();
+        series.push(keyhoard.cost(&home, &[option.to_owned()])?);
+        Ok(series)
+    };
+    Ok(Growth {
+        certificates,
+        bytes: keyring.path().metadata()?.len(),
+        import: imports,
+        import_again: again,
+        list_keys: list("--list-keys")?,
+        list_signatures: list("--list-sigs")?,
+        lookups: look_up(&keyhoard, &home, recipe, lookups)?,
+    })
+}
+
+/// Makes the keyring in a process of its own, since what this one has used counts as used by those it measures.
+fn make(certificates: u64) -> Result<NamedTempFile> {
+    eprintln!("{certificates} certificates: making the keyring");
+    let file = NamedTempFile::with_prefix("keyhoard-lab-").context("making a temporary file")?;
+    let program = std::env::current_exe().context("finding this program")?;
+    let status = Command::new(program)
+        .args(["make-keyring", &certificates.to_string(), "--seed", &SEED.to_string()])
+        .stdout(Stdio::from(file.reopen()?))
+        .status()
+        .context("making a keyring")?;
+    ensure!(status.success(), "making a keyring failed: {status}");
+    Ok(file)
+}
+
+fn look_up(keyhoard: &Contender, home: &Path, recipe: Recipe, count: usize) -> Result<Vec<Lookups>> {
+    ["key ID", "mail address", "substring"]
+        .into_iter()
+        .map(|kind| {
+            eprintln!("{} certificates: lookups by {kind}", recipe.certificates);
+            let mut lookups = Lookups { kind, costs: Series::default(), hits: 0 };
+            for position in 0..count as u64 {
+                // Spread over the whole keyring.
+                let certificate = recipe.certificate(position * recipe.certificates / count as u64);
+                lookups.add(
+                    keyhoard,
+                    home,
+                    match kind {
+                        "key ID" => certificate.key_id(),
+                        "mail address" => format!("<{}>", certificate.mail()),
+                        _ => certificate.surname().to_owned(),
+                    },
+                )?;
+            }
+            Ok(lookups)
+        })
+        .collect()
+}
+
+impl Lookups {
+    /// Looks a name up: once to count what is found, once to measure.
+    fn add(&mut self, keyhoard: &Contender, home: &Path, name: String) -> Result<()> {
+        let listing = keyhoard.output(home, &["--with-colons", "--list-keys", &name].map(String::from))?;
+        let hits = listing.lines().filter(|line| line.starts_with("pub:")).count();
+        ensure!(hits > 0, "{name} is in the keyring and was not found");
+        self.hits = self.hits.max(hits);
+        self.costs.push(keyhoard.cost(home, &["--list-keys".to_owned(), name])?);
+        Ok(())
+    }
+}

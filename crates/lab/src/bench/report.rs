@@ -1,0 +1,120 @@
+//! The report as Markdown.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::growth::Growth;
+use super::machine::Machine;
+use crate::series::{Series, ratio, seconds};
+
+/// Everything that was measured.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) machine: Machine,
+    pub(super) debian: Vec<Row>,
+    pub(super) made: Vec<Growth>,
+}
+
+/// One work, done by both programs.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    pub(super) work: &'static str,
+    pub(super) gpg: Series,
+    pub(super) keyhoard: Series,
+}
+
+impl Report {
+    pub(super) fn markdown(&self) -> String {
+        let sections = [self.machine.markdown(), debian(&self.debian), made(&self.made)];
+        sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Machine {
+    fn markdown(&self) -> String {
+        let Machine { processor, cores, memory_gib, system, versions } = self;
+        let mut text = format!("Measured on {cores} cores of {processor}, {memory_gib} GiB, {system}:\n\n");
+        for version in versions {
+            text.push_str(&format!("- {version}\n"));
+        }
+        text
+    }
+}
+
+fn debian(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        table(&["work", "gpg", "gpg-keyhoard", "times as fast", "runs", "peak memory: gpg", "gpg-keyhoard"]);
+    for Row { work, gpg, keyhoard } in rows {
+        text.push_str(&line(&[
+            (*work).to_owned(),
+            times(gpg),
+            times(keyhoard),
+            ratio(gpg.median(), keyhoard.median()),
+            gpg.len().to_string(),
+            mebibytes(gpg),
+            mebibytes(keyhoard),
+        ]));
+    }
+    text
+}
+
+fn made(keyrings: &[Growth]) -> String {
+    let Some(smallest) = keyrings.first() else { return String::new() };
+    let mut heads = vec!["work".to_owned()];
+    heads.extend(keyrings.iter().map(|keyring| format!("{} certificates", keyring.certificates)));
+    let mut text = table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut row = |name: &str, value: &dyn Fn(&Growth) -> String| {
+        let mut cells = vec![name.to_owned()];
+        cells.extend(keyrings.iter().map(value));
+        text.push_str(&line(&cells));
+    };
+    row("import", &|keyring| times_and_memory(&keyring.import));
+    row("import, per certificate", &|keyring| seconds(per_certificate(keyring)));
+    row("the same, as a multiple of the first", &|keyring| {
+        format!("{:.2}", per_certificate(keyring) / per_certificate(smallest))
+    });
+    row("import again, unchanged", &|keyring| times_and_memory(&keyring.import_again));
+    row("list keys", &|keyring| times_and_memory(&keyring.list_keys));
+    row("list signatures with names", &|keyring| times_and_memory(&keyring.list_signatures));
+    for (position, lookups) in smallest.lookups.iter().enumerate() {
+        row(&format!("one key by {}", lookups.kind), &|keyring| {
+            let lookups = &keyring.lookups[position];
+            let mut cell = times_and_memory(&lookups.costs);
+            if lookups.hits > 1 {
+                let _ = write!(cell, ", up to {} found", lookups.hits);
+            }
+            cell
+        });
+    }
+    text
+}
+
+fn per_certificate(keyring: &Growth) -> f64 {
+    keyring.import.median() / keyring.certificates as f64
+}
+
+/// Writes the median, and the shortest time in brackets.
+fn times(series: &Series) -> String {
+    format!("{} ({})", seconds(series.median()), seconds(series.min()))
+}
+
+fn times_and_memory(series: &Series) -> String {
+    format!("{}, {}", times(series), mebibytes(series))
+}
+
+fn mebibytes(series: &Series) -> String {
+    format!("{:.1} MiB", series.peak_memory() as f64 / f64::from(1 << 20))
+}
+
+fn table(heads: &[&str]) -> String {
+    let rule = "|---".repeat(heads.len());
+    format!("| {} |\n{rule}|\n", heads.join(" | "))
+}
+
+fn line(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}

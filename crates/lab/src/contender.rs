@@ -1,0 +1,94 @@
+//! The programs that are measured: the installed gpg and `gpg-keyhoard`, each with a home of its own.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use lab::measure::{self, Cost};
+use tempfile::TempDir;
+
+/// Debian's biggest keyring.
+pub(crate) const KEYRING: &str = "/usr/share/keyrings/debian-keyring.gpg";
+
+/// What keeps gpg from doing more than it is measured for: it computes no trust and starts no agent.
+const GPG_CONF: &str = "trust-model always\nno-auto-check-trustdb\nno-autostart\n";
+
+/// A program that understands gpg's command line, and the directory in which it keeps its homes.
+#[derive(Debug)]
+pub(crate) struct Contender {
+    pub(crate) name: &'static str,
+    program: PathBuf,
+    homes: TempDir,
+    made: AtomicUsize,
+}
+
+impl Contender {
+    /// Returns the installed gpg.
+    pub(crate) fn gpg() -> Result<Contender> {
+        Contender::new("gpg", PathBuf::from("gpg"))
+    }
+
+    /// Returns the `gpg-keyhoard` that was built with this program.
+    pub(crate) fn gpg_keyhoard() -> Result<Contender> {
+        let here = std::env::current_exe().context("finding gpg-keyhoard")?;
+        Contender::new("gpg-keyhoard", here.with_file_name("gpg-keyhoard"))
+    }
+
+    fn new(name: &'static str, program: PathBuf) -> Result<Contender> {
+        let homes =
+            TempDir::with_prefix("keyhoard-lab-").context("making a directory for temporary files")?;
+        Ok(Contender { name, program, homes, made: AtomicUsize::new(0) })
+    }
+
+    /// Returns what the program calls itself: of what `--version` says, the first line, or the first that names
+    /// Keyhoard (`gpg-keyhoard` says first which gpg it stands in for).
+    pub(crate) fn version(&self) -> Result<String> {
+        let output = Command::new(&self.program).arg("--version").output();
+        let output = output.with_context(|| format!("starting {}", self.program.display()))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let line = text.lines().find(|line| line.to_lowercase().contains("keyhoard")).or(text.lines().next());
+        Ok(line.unwrap_or("unknown").to_owned())
+    }
+
+    /// Makes a new empty home.
+    pub(crate) fn home(&self) -> Result<PathBuf> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let home = self.homes.path().join(number.to_string());
+        fs::DirBuilder::new().mode(0o700).create(&home).with_context(|| home.display().to_string())?;
+        fs::write(home.join("gpg.conf"), GPG_CONF).with_context(|| home.display().to_string())?;
+        Ok(home)
+    }
+
+    /// Runs the program and returns what it has cost. What it prints is thrown away.
+    pub(crate) fn cost(&self, home: &Path, arguments: &[String]) -> Result<Cost> {
+        let errors = home.join("stderr");
+        let file = fs::File::create(&errors).with_context(|| errors.display().to_string())?;
+        let cost = measure::run(self.command(home, arguments).stdout(Stdio::null()).stderr(file))
+            .with_context(|| format!("starting {}", self.program.display()))?;
+        ensure!(
+            cost.code == Some(0),
+            "{} {} failed: {}",
+            self.name,
+            arguments.join(" "),
+            String::from_utf8_lossy(&fs::read(&errors).unwrap_or_default())
+        );
+        Ok(cost)
+    }
+
+    /// Runs the program and returns what it prints.
+    pub(crate) fn output(&self, home: &Path, arguments: &[String]) -> Result<String> {
+        let output = self.command(home, arguments).stderr(Stdio::null()).output();
+        let output = output.with_context(|| format!("starting {}", self.program.display()))?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn command(&self, home: &Path, arguments: &[String]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC").stdin(Stdio::null());
+        command.arg("--homedir").arg(home).args(["--batch", "--quiet"]).args(arguments);
+        command
+    }
+}
