@@ -6,6 +6,7 @@ mod journal;
 mod read;
 mod rows;
 mod schema;
+mod search;
 mod write;
 
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use cert::{Fingerprint, KeyId, Keygrip};
 use rusqlite::Params;
 
 use super::read::View;
-use super::rows;
+use super::{rows, search};
 use crate::{CertId, KeyHit, Query, Result, packed, user_id};
 
 const DOING: &str = "searching";
@@ -105,12 +105,19 @@ fn among(view: &View<'_>, proposed: Vec<CertId>, matches: impl Fn(&[u8]) -> bool
     Ok(found)
 }
 
-/// Finds user IDs that contain `part` and match.
+/// Finds user IDs that contain `part` and match: by trigrams, or by a scan where `part` is too short for one.
 fn by_text(view: &View<'_>, part: &[u8], matches: impl Fn(&[u8]) -> bool) -> Result<Vec<CertId>> {
-    let _ = part;
-    let mut found = Vec::new();
-    scan(view, "SELECT cert, value FROM user_id ORDER BY cert", [], &matches, &mut found)?;
-    Ok(found)
+    match search::expression(part) {
+        Some(expression) => {
+            let sql = "SELECT rowid FROM user_id_search WHERE user_id_search MATCH ?1";
+            among(view, certs(view, sql, [expression])?, matches)
+        }
+        None => {
+            let mut found = Vec::new();
+            scan(view, "SELECT cert, value FROM user_id ORDER BY cert", [], &matches, &mut found)?;
+            Ok(found)
+        }
+    }
 }
 
 fn scan(

@@ -25,6 +25,7 @@ CREATE TABLE packets (cert INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE self_facts (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
 CREATE TABLE third_party (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
 CREATE TABLE user_id (cert INTEGER, component INTEGER, value BLOB NOT NULL, PRIMARY KEY (cert, component)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE user_id_search USING fts5(octets, content='', contentless_delete=1, detail=none, tokenize='trigram');
 CREATE TABLE key_id (key_id INTEGER, cert INTEGER, component INTEGER, PRIMARY KEY (key_id, cert, component)) WITHOUT ROWID;
 CREATE TABLE keygrip (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
 CREATE TABLE mail (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use cert::{Facts, Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 
-use super::SqliteStore;
 use super::journal::{Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::rows::Rows;
+use super::{SqliteStore, search};
 use crate::error::Context;
 use crate::{
     CertId, InputDigest, JournalId, Origin, Put, PutKind, PutOutcome, Removal, Result, Snapshot, Transaction,
@@ -29,6 +29,9 @@ pub(super) struct Writer<'s> {
 struct Pending {
     deleted: Table,
     inserted: Table,
+    /// What the substring search is to know of certificates whose user IDs are new or changed.
+    search: Vec<(i64, String)>,
+    unsearchable: Vec<[i64; 1]>,
 }
 
 /// Rows of the narrow tables, each with the certificate's number.
@@ -72,7 +75,7 @@ impl<'s> Writer<'s> {
             PutKind::New | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
-                pending.inserted.extend(id, rows);
+                pending.insert(id, rows);
                 id
             }
             PutKind::Merged { id, generation, .. } | PutKind::Shrunk { id, generation } => {
@@ -168,7 +171,7 @@ impl<'s> Writer<'s> {
     }
 
     fn write_pending(&self, pending: Pending) -> Result<()> {
-        let Pending { mut deleted, mut inserted } = pending;
+        let Pending { mut deleted, mut inserted, search, mut unsearchable } = pending;
         self.run_all(
             "DELETE FROM key_id WHERE key_id = ?1 AND cert = ?2 AND component = ?3",
             &mut deleted.key_ids,
@@ -189,6 +192,10 @@ impl<'s> Writer<'s> {
         for (cert, component, value) in inserted.user_ids {
             const SQL: &str = "INSERT INTO user_id (cert, component, value) VALUES (?1, ?2, ?3)";
             self.run(SQL, params![cert, component, value])?;
+        }
+        self.run_all("DELETE FROM user_id_search WHERE rowid = ?1", &mut unsearchable)?;
+        for (cert, octets) in search {
+            self.run("REPLACE INTO user_id_search (rowid, octets) VALUES (?1, ?2)", params![cert, octets])?;
         }
         Ok(())
     }
@@ -213,6 +220,7 @@ impl<'s> Writer<'s> {
         let fingerprint =
             parse_fingerprint(&stored).ok_or_else(|| self.view.corrupt(id.0, packed::Error::FINGERPRINT))?;
         pending.deleted.extend(id, self.rows_of(id)?);
+        pending.unsearchable.push([id.0]);
         match removal {
             Removal::Undoable => self.journal.write(&self.view, &fingerprint, &NewChange::Removed(id))?,
             Removal::Purge => {
@@ -309,8 +317,16 @@ impl Transaction for Writer<'_> {
 }
 
 impl Pending {
+    fn insert(&mut self, id: CertId, rows: Rows) {
+        self.search.push((id.0, search::text(&rows.user_ids)));
+        self.inserted.extend(id, rows);
+    }
+
     /// Only what differs is touched.
     fn replace(&mut self, id: CertId, mut old: Rows, mut new: Rows) {
+        if old.user_ids != new.user_ids {
+            self.search.push((id.0, search::text(&new.user_ids)));
+        }
         remove_common(&mut old.key_ids, &mut new.key_ids);
         remove_common(&mut old.keygrips, &mut new.keygrips);
         remove_common(&mut old.mails, &mut new.mails);
