@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use cert::{Fingerprint, KeyId, Keygrip};
-use rusqlite::Params;
+use rusqlite::{Params, params};
 
 use super::read::View;
 use super::{rows, search};
@@ -107,17 +107,27 @@ fn among(view: &View<'_>, proposed: Vec<CertId>, matches: impl Fn(&[u8]) -> bool
 
 /// Finds user IDs that contain `part` and match: by trigrams, or by a scan where `part` is too short for one.
 fn by_text(view: &View<'_>, part: &[u8], matches: impl Fn(&[u8]) -> bool) -> Result<Vec<CertId>> {
-    match search::expression(part) {
-        Some(expression) => {
-            let sql = "SELECT rowid FROM user_id_search WHERE user_id_search MATCH ?1";
-            among(view, certs(view, sql, [expression])?, matches)
-        }
-        None => {
-            let mut found = Vec::new();
-            scan(view, "SELECT cert, value FROM user_id ORDER BY cert", [], &matches, &mut found)?;
-            Ok(found)
+    let trigrams = search::trigrams(part);
+    if trigrams.is_empty() {
+        let mut found = Vec::new();
+        scan(view, "SELECT cert, value FROM user_id ORDER BY cert", [], &matches, &mut found)?;
+        return Ok(found);
+    }
+    among(view, by_trigrams(view, trigrams)?, matches)
+}
+
+/// Proposes the certificates that have the rarest of the trigrams.
+fn by_trigrams(view: &View<'_>, trigrams: Vec<String>) -> Result<Vec<CertId>> {
+    const SQL: &str = "SELECT rowid FROM user_id_search WHERE user_id_search MATCH ?1 LIMIT ?2";
+    let mut ranked = Vec::with_capacity(trigrams.len());
+    for trigram in trigrams {
+        let sample = certs(view, SQL, params![trigram, search::SAMPLE])?;
+        match sample.last() {
+            Some(last) if sample.len() == search::SAMPLE as usize => ranked.push((last.0, trigram)),
+            _ => return Ok(sample),
         }
     }
+    certs(view, SQL, params![search::rarest(ranked), -1])
 }
 
 fn scan(

@@ -7,6 +7,15 @@
 /// The most trigrams that are asked for; more would cost more than they exclude.
 const MOST: usize = 6;
 
+/// How many of the trigrams of a long part are looked at to find the rare ones.
+const TRIED: usize = 12;
+
+/// Certificates with a trigram that are counted; one that fewer have is asked for alone.
+pub(super) const SAMPLE: u32 = 64;
+
+/// How much more frequent than the rarest trigram another may be and still be worth asking for.
+const FREQUENCY_RATIO: i64 = 16;
+
 /// Stands for NUL, which FTS5 leaves out.
 const NUL: char = '\u{100}';
 
@@ -20,18 +29,30 @@ pub(super) fn text(user_ids: &[(i64, Vec<u8>)]) -> String {
     text
 }
 
-/// Returns the FTS5 expression that every text with `part` in it meets; `None` if there is no trigram in `part`.
+/// Returns the FTS5 expressions of trigrams from the whole length of `part`; none if there is no trigram in it.
+pub(super) fn trigrams(part: &[u8]) -> Vec<String> {
+    let count = part.len().saturating_sub(2);
+    let tried = count.min(TRIED);
+    let starts = (0..tried).map(|number| if tried == 1 { 0 } else { number * (count - 1) / (tried - 1) });
+    let mut expressions: Vec<String> = starts.map(|start| quoted(&part[start..start + 3])).collect();
+    expressions.sort_unstable();
+    expressions.dedup();
+    expressions
+}
+
+/// Joins the rare ones of the trigrams into one expression.
 ///
-/// A long `part` is represented by trigrams from its whole length.
-pub(super) fn expression(part: &[u8]) -> Option<String> {
-    let trigrams = part.len().checked_sub(2).filter(|&count| count > 0)?;
-    let asked = trigrams.min(MOST);
-    let starts = (0..asked).map(|number| if asked == 1 { 0 } else { number * (trigrams - 1) / (asked - 1) });
-    let quoted = starts.map(|start| {
-        let trigram: String = part[start..start + 3].iter().map(|&octet| character(octet)).collect();
-        format!("\"{}\"", trigram.replace('"', "\"\""))
-    });
-    Some(quoted.collect::<Vec<_>>().join(" AND "))
+/// With each comes the highest certificate number of its first [`SAMPLE`]: the higher it is, the rarer the trigram.
+pub(super) fn rarest(mut trigrams: Vec<(i64, String)>) -> String {
+    trigrams.sort_unstable_by(|one, other| other.cmp(one));
+    let least = trigrams.first().map_or(0, |(last, _)| last / FREQUENCY_RATIO);
+    let rare = trigrams.into_iter().take(MOST).filter(|(last, _)| *last >= least);
+    rare.map(|(_, trigram)| trigram).collect::<Vec<_>>().join(" AND ")
+}
+
+fn quoted(trigram: &[u8]) -> String {
+    let text: String = trigram.iter().map(|&octet| character(octet)).collect();
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 fn character(octet: u8) -> char {
@@ -44,21 +65,30 @@ mod tests {
 
     #[test]
     fn a_part_without_a_trigram_cannot_be_asked_for() {
-        assert_eq!(expression(b""), None);
-        assert_eq!(expression(b"ab"), None);
-        assert_eq!(expression(b"abc").as_deref(), Some("\"abc\""));
+        assert!(trigrams(b"").is_empty());
+        assert!(trigrams(b"ab").is_empty());
+        assert_eq!(trigrams(b"abc"), ["\"abc\""]);
     }
 
     #[test]
-    fn at_most_six_trigrams_are_asked_for_and_the_first_and_last_are_among_them() {
-        let expression = expression(b"abcdefghijklmnop").expect("long enough");
-        let trigrams: Vec<_> = expression.split(" AND ").collect();
-        assert_eq!(trigrams, ["\"abc\"", "\"cde\"", "\"fgh\"", "\"hij\"", "\"klm\"", "\"nop\""]);
+    fn a_long_part_is_represented_from_its_beginning_to_its_end() {
+        let all: Vec<u8> = (b'a'..=b'z').collect();
+        let tried = trigrams(&all);
+        assert_eq!(tried.len(), TRIED);
+        assert_eq!((tried[0].as_str(), tried[TRIED - 1].as_str()), ("\"abc\"", "\"xyz\""));
+        assert_eq!(trigrams(b"aaaaaaaa"), ["\"aaa\""]);
+    }
+
+    #[test]
+    fn only_rare_trigrams_are_asked_for_and_at_most_six() {
+        let trigrams = |ranks: &[i64]| ranks.iter().map(|&rank| (rank, format!("\"{rank}\""))).collect();
+        assert_eq!(rarest(trigrams(&[64, 90_000, 80_000, 70])), "\"90000\" AND \"80000\"");
+        assert_eq!(rarest(trigrams(&[1, 2, 3, 4, 5, 6, 7])).matches("AND").count(), MOST - 1);
     }
 
     #[test]
     fn every_octet_has_a_character() {
         assert_eq!(text(&[(1, b"a\0\xff".to_vec())]), "a\u{100}\u{ff}\n");
-        assert_eq!(expression(b"\"\0x").as_deref(), Some("\"\"\"\u{100}x\""));
+        assert_eq!(trigrams(b"\"\0x"), ["\"\"\"\u{100}x\""]);
     }
 }
