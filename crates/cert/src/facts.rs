@@ -14,6 +14,17 @@ pub struct Span {
     pub end: u32,
 }
 
+impl Span {
+    /// Returns the packet that stands here in `bytes`, header included.
+    ///
+    /// # Panics
+    ///
+    /// If the bytes are not those the span was made for.
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.start as usize..self.end as usize]
+    }
+}
+
 /// Everything a listing, a search or a trust model asks of one certificate.
 ///
 /// The components stand in the order of the certificate's bytes; the first one is the primary key.

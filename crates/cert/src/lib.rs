@@ -17,6 +17,7 @@
 
 pub mod armor;
 pub mod armor_writer;
+pub mod certificate;
 pub mod clean;
 pub mod effective;
 pub mod extract;

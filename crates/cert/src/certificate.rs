@@ -1,0 +1,121 @@
+//! A cleaned certificate: its bytes, and the facts that index them.
+
+use crate::facts::{Component, ComponentKind, Facts, SignatureFacts, Span};
+
+/// A certificate as [`crate::clean`] makes it, [`crate::merge`] joins it and a database keeps it.
+///
+/// The spans of the facts tile the bytes, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// The packets, byte for byte as they came, the primary key first.
+    pub bytes: Vec<u8>,
+    /// What they hold.
+    pub facts: Facts,
+}
+
+impl Certificate {
+    /// Returns the packet that stands at `span`, header included.
+    ///
+    /// # Panics
+    ///
+    /// If the span is none of this certificate's facts.
+    pub fn packet(&self, span: Span) -> &[u8] {
+        span.of(&self.bytes)
+    }
+
+    /// Returns the certificate without the components (except the primary key) and the signatures that `keep` does
+    /// not want; a component takes its signatures with it.
+    pub fn retain(&self, mut keep: impl FnMut(Retained<'_>) -> bool) -> Self {
+        let mut writer = Writer::with_capacity(self.bytes.len());
+        for (index, component) in self.facts.components.iter().enumerate() {
+            if index > 0 && !keep(Retained::Component(component)) {
+                continue;
+            }
+            writer.component(component.span.of(&self.bytes), component.kind.clone());
+            for member in members(component) {
+                match member {
+                    Member::Unread(span) => writer.unread(span.of(&self.bytes)),
+                    Member::Signature(signature) => {
+                        if keep(Retained::Signature(component, signature)) {
+                            writer.signature(signature.span.of(&self.bytes), signature.clone());
+                        }
+                    }
+                }
+            }
+        }
+        writer.finish()
+    }
+}
+
+/// What [`Certificate::retain`] asks about.
+#[derive(Clone, Copy, Debug)]
+pub enum Retained<'a> {
+    /// A component other than the primary key.
+    Component(&'a Component),
+    /// A signature, with the component it stands under.
+    Signature(&'a Component, &'a SignatureFacts),
+}
+
+/// A packet that follows a component's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Member<'a> {
+    Signature(&'a SignatureFacts),
+    Unread(Span),
+}
+
+/// Walks a component's signatures, the unread ones among them, in the order of the bytes.
+pub(crate) fn members(component: &Component) -> impl Iterator<Item = Member<'_>> {
+    let mut signatures = component.signatures.iter().peekable();
+    let mut unread = component.unread.iter().copied().peekable();
+    std::iter::from_fn(move || match (signatures.peek(), unread.peek()) {
+        (Some(signature), Some(span)) if span.start < signature.span.start => {
+            unread.next().map(Member::Unread)
+        }
+        (Some(_), _) => signatures.next().map(Member::Signature),
+        (None, _) => unread.next().map(Member::Unread),
+    })
+}
+
+/// Writes packets one after the other, and facts whose spans say where they went.
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+    components: Vec<Component>,
+}
+
+impl Writer {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { bytes: Vec::with_capacity(capacity), components: Vec::new() }
+    }
+
+    /// Begins a component; its signatures are not written with it.
+    pub(crate) fn component(&mut self, packet: &[u8], kind: ComponentKind) {
+        let span = self.packet(packet);
+        self.components.push(Component { span, kind, signatures: Vec::new(), unread: Vec::new() });
+    }
+
+    /// Adds a signature to the component begun last.
+    pub(crate) fn signature(&mut self, packet: &[u8], facts: SignatureFacts) {
+        let span = self.packet(packet);
+        self.last().signatures.push(SignatureFacts { span, ..facts });
+    }
+
+    /// Adds a signature that nobody here can read.
+    pub(crate) fn unread(&mut self, packet: &[u8]) {
+        let span = self.packet(packet);
+        self.last().unread.push(span);
+    }
+
+    pub(crate) fn finish(self) -> Certificate {
+        Certificate { bytes: self.bytes, facts: Facts { components: self.components } }
+    }
+
+    fn last(&mut self) -> &mut Component {
+        self.components.last_mut().expect("a component is begun before its signatures are written")
+    }
+
+    fn packet(&mut self, packet: &[u8]) -> Span {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(packet);
+        Span { start, end: self.bytes.len() as u32 }
+    }
+}
