@@ -52,7 +52,8 @@ lint: ## rustfmt and clippy, warnings are errors
 	cargo clippy $(CHECKED) --all-targets -- -D warnings
 
 .PHONY: fuzz
-fuzz: setup ## fuzzes everything that reads foreign bytes, FUZZ_SECONDS (default 60) for each target
+fuzz: ## fuzzes everything that reads foreign bytes, FUZZ_SECONDS (default 60) for each target
+	@scripts/setup fuzz
 	cd fuzz && for target in $$(cargo +nightly fuzz list); do \
 	    cargo +nightly fuzz run "$$target" -- -max_total_time=$(or $(FUZZ_SECONDS),60); done
 
@@ -65,4 +66,4 @@ setup:
 programs: setup
 	@echo 'importing the reference keyrings with gpg while cargo compiles (once; some minutes)'
 	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
-	cargo build $(CHECKED) --bins; cargo test $(CHECKED) --no-run; wait $$homes
+	cargo build $(CHECKED) --bins --tests --examples; wait $$homes
