@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use rusqlite::ErrorCode;
+
 use crate::packed;
+use crate::sqlite::turn;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -54,8 +57,51 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// It can be read here, but not written to.
+    #[error("{path}: cannot be written to: the file, its directory or the file system is read-only")]
+    Unwritable {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A read-only place holds a database whose last changes were never moved into it.
+    #[error("{path}: the last changes are still in {log}, and cannot be read where nothing can be written")]
+    Unfinished {
+        /// The database.
+        path: PathBuf,
+        /// SQLite's write-ahead log.
+        log: PathBuf,
+    },
+    /// It was written to while it was read in a way that does not notice.
+    #[error("{path}: was changed while it was read from a read-only directory; try again")]
+    ChangedMeanwhile {
+        /// The database.
+        path: PathBuf,
+    },
+    /// On a network file system, and in use in a way that does not work there.
+    #[error("{path}: a database in use cannot move to a network file system; try again when nothing uses it")]
+    Network {
+        /// The database.
+        path: PathBuf,
+    },
+    /// No space is left.
+    #[error("{path}: {doing}: no space is left; nothing of it was written")]
+    Full {
+        /// The database.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+    },
+    /// SQLite finds its own structures broken.
+    #[error("{path}: the database is damaged ({source})")]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
     /// Another writer made no progress for a minute.
-    #[error("{path}: another program has held the write lock for a minute without progress{holder}")]
+    #[error("{path}: another program{holder} has held the lock for a minute without getting anything done")]
     Locked {
         /// The database.
         path: PathBuf,
@@ -81,6 +127,16 @@ pub(crate) trait Context<T> {
 
 impl<T> Context<T> for rusqlite::Result<T> {
     fn context(self, path: &Path, doing: &'static str) -> Result<T> {
-        self.map_err(|source| Error::Sqlite { path: path.to_owned(), doing, source })
+        self.map_err(|source| {
+            let path = path.to_owned();
+            match source.sqlite_error_code() {
+                Some(code) if turn::is_busy(code) => Error::Locked { holder: turn::holder(&path), path },
+                Some(ErrorCode::NotADatabase) => Error::Foreign { path },
+                Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, source },
+                Some(ErrorCode::DiskFull) => Error::Full { path, doing },
+                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Error::Unwritable { path },
+                _ => Error::Sqlite { path, doing, source },
+            }
+        })
     }
 }

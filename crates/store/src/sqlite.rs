@@ -3,10 +3,12 @@
 mod connect;
 mod find;
 mod journal;
+mod place;
 mod read;
 mod rows;
 mod schema;
 mod search;
+pub(crate) mod turn;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -14,11 +16,14 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use crate::{JournalId, Result, Snapshot, Store, Timestamp, Transaction};
+use connect::{Access, Stamp};
+
+use crate::{Error, JournalId, Result, Snapshot, Store, Timestamp, Transaction};
 
 /// A database in one file.
 pub struct SqliteStore {
     path: PathBuf,
+    access: Access,
     /// Open connections that nobody uses at the moment.
     idle: Mutex<Vec<Connection>>,
 }
@@ -41,8 +46,8 @@ impl SqliteStore {
         Ok(Self::with(path, connect::create(path)?))
     }
 
-    fn with(path: &Path, connection: Connection) -> Self {
-        Self { path: path.to_owned(), idle: Mutex::new(vec![connection]) }
+    fn with(path: &Path, (access, connection): (Access, Connection)) -> Self {
+        Self { path: path.to_owned(), access, idle: Mutex::new(vec![connection]) }
     }
 
     /// Returns the database's file.
@@ -52,7 +57,17 @@ impl SqliteStore {
 
     fn take(&self) -> Result<Connection> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| connect::open(&self.path), Ok)
+        idle.map_or_else(|| connect::reopen(&self.path, &self.access), Ok)
+    }
+
+    /// Says whether what was read since the database was opened can be relied on.
+    fn check_unchanged(&self) -> Result<()> {
+        match &self.access {
+            Access::Fixed(stamp) if *stamp != Stamp::of(&self.path)? => {
+                Err(Error::ChangedMeanwhile { path: self.path.clone() })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn give_back(&self, connection: Connection) {

@@ -1,88 +1,215 @@
 //! Opening and creating the file.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
-use std::time::Duration;
+use std::fs::{DirBuilder, Metadata, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags};
 
-use super::schema;
+use super::place::Place;
+use super::{schema, turn};
 use crate::error::Context;
 use crate::{Error, Result};
 
-/// Opens a database that is there.
-pub(super) fn open(path: &Path) -> Result<Connection> {
-    if !path.exists() {
-        return Err(Error::Missing { path: path.to_owned() });
+/// How every connection to one database is opened.
+#[derive(Clone, Debug)]
+pub(super) enum Access {
+    /// With locks: others may write meanwhile.
+    Shared,
+    /// Without locks, since none can be had here; the file is watched instead.
+    Fixed(Stamp),
+}
+
+/// What tells whether a file was written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let metadata = metadata(path)?;
+        let modified = (metadata.mtime(), metadata.mtime_nsec());
+        Ok(Self { inode: metadata.ino(), size: metadata.size(), modified })
     }
-    let connection = connect(path)?;
-    check_version(&connection, path)?;
-    Ok(connection)
+}
+
+/// Opens a database that is there, and finds out how.
+pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
+    check_readable(path)?;
+    match Place::of(path) {
+        Place::Fixed => open_fixed(path),
+        Place::Network => {
+            let connection = connect(path)?;
+            check_identity(&connection, path)?;
+            leave_wal(&connection, path)?;
+            Ok((Access::Shared, connection))
+        }
+        Place::Local => {
+            let connection = connect(path)?;
+            match check_identity(&connection, path) {
+                Ok(()) => Ok((Access::Shared, connection)),
+                // No files can be made beside it.
+                Err(Error::Unwritable { .. }) => open_fixed(path),
+                Err(error) => Err(error),
+            }
+        }
+    }
+}
+
+/// Opens another connection.
+pub(super) fn reopen(path: &Path, access: &Access) -> Result<Connection> {
+    match access {
+        Access::Shared => connect(path),
+        Access::Fixed(_) => connect_fixed(path),
+    }
 }
 
 /// Opens a database, creating it first if it is not there.
-pub(super) fn create(path: &Path) -> Result<Connection> {
+pub(super) fn create(path: &Path) -> Result<(Access, Connection)> {
     create_file(path)?;
-    let mut connection = connect(path)?;
-    if version(&connection, path)? == 0 {
-        create_tables(&mut connection, path)?;
+    create_as(path, Place::of(path))
+}
+
+fn create_as(path: &Path, place: Place) -> Result<(Access, Connection)> {
+    match open(path) {
+        Err(Error::Missing { .. }) => {}
+        opened => return opened,
     }
-    check_version(&connection, path)?;
-    Ok(connection)
+    let connection = connect(path)?;
+    create_tables(&connection, path, place)?;
+    check_identity(&connection, path)?;
+    Ok((Access::Shared, connection))
 }
 
 fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).context(path, "opening")?;
-    connection.busy_timeout(Duration::from_secs(60)).context(path, "opening")?;
+    prepare(connection, path)
+}
+
+/// Opens a file as if it could not change, without locks and without files beside it.
+fn open_fixed(path: &Path) -> Result<(Access, Connection)> {
+    let stamp = Stamp::of(path)?;
+    let log = beside(path, "-wal");
+    if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        return Err(Error::Unfinished { path: path.to_owned(), log });
+    }
+    let connection = connect_fixed(path)?;
+    check_identity(&connection, path)?;
+    Ok((Access::Fixed(stamp), connection))
+}
+
+fn connect_fixed(path: &Path) -> Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let mut uri = String::from("file:");
+    for &octet in path.as_os_str().as_bytes() {
+        match octet {
+            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(octet))
+            }
+            _ => uri.push_str(&format!("%{octet:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    let connection = Connection::open_with_flags(uri, flags).context(path, "opening")?;
+    prepare(connection, path)
+}
+
+fn prepare(connection: Connection, path: &Path) -> Result<Connection> {
+    connection.busy_timeout(turn::PATIENCE).context(path, "opening")?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }
 
-/// Makes the directories and the empty file with the modes they are to have, which SQLite gives its other files too.
+/// Makes the directories and the empty file with the modes they are to have; SQLite gives its other files the same.
 fn create_file(path: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());
     }
     let failed = |source| Error::File { path: path.to_owned(), source };
-    if let Some(parent) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        let create = DirBuilder::new().recursive(true).mode(0o700).create(parent);
+        create.map_err(|source| Error::File { path: parent.to_owned(), source })?;
     }
-    let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    match created {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(failed(error)),
-        // Nobody can have a lock on a file that was not there.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
+        // It is closed again, but nobody can have had a lock on a file that was not there.
         _ => Ok(()),
     }
 }
 
-fn create_tables(connection: &mut Connection, path: &Path) -> Result<()> {
+fn create_tables(connection: &Connection, path: &Path, place: Place) -> Result<()> {
     const DOING: &str = "creating the tables";
-    connection.pragma_update(None, "journal_mode", "WAL").context(path, DOING)?;
-    let transaction =
-        connection.transaction_with_behavior(TransactionBehavior::Immediate).context(path, DOING)?;
+    if place == Place::Local {
+        let wal = || connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0));
+        turn::wait(connection, path, turn::PATIENCE, wal)?;
+    }
+    turn::begin_immediate(connection, path, turn::PATIENCE)?;
     // Another process may have been quicker.
-    if version(&transaction, path)? == 0 {
-        transaction.execute_batch(schema::CREATE).context(path, DOING)?;
-        transaction.pragma_update(None, "application_id", schema::APPLICATION_ID).context(path, DOING)?;
-        transaction.pragma_update(None, "user_version", schema::VERSION).context(path, DOING)?;
+    if matches!(check_identity(connection, path), Err(Error::Missing { .. })) {
+        connection.execute_batch(schema::CREATE).context(path, DOING)?;
+        connection.pragma_update(None, "application_id", schema::APPLICATION_ID).context(path, DOING)?;
+        connection.pragma_update(None, "user_version", schema::VERSION).context(path, DOING)?;
     }
-    transaction.commit().context(path, DOING)
+    connection.execute_batch("COMMIT").context(path, DOING)
 }
 
-fn version(connection: &Connection, path: &Path) -> Result<i64> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).context(path, "reading the version")
+/// Turns the write-ahead log off where memory cannot be shared.
+fn leave_wal(connection: &Connection, path: &Path) -> Result<()> {
+    let mode = |sql| connection.query_row(sql, [], |row| row.get::<_, String>(0));
+    if mode("PRAGMA journal_mode").context(path, "opening")? == "wal" {
+        match mode("PRAGMA journal_mode = DELETE") {
+            Ok(_) => {}
+            Err(_) => return Err(Error::Network { path: path.to_owned() }),
+        }
+    }
+    Ok(())
 }
 
+/// Says whether this is a database of ours, of a version that is known.
+fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
+    let read = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).context(path, "opening");
+    if read("PRAGMA application_id")? == schema::APPLICATION_ID {
+        return check_version(connection, path);
+    }
+    // One that another process is about to fill has nothing in it yet.
+    match read("SELECT count(*) FROM sqlite_schema")? {
+        0 => Err(Error::Missing { path: path.to_owned() }),
+        _ => Err(Error::Foreign { path: path.to_owned() }),
+    }
+}
+
+/// Says whether the tables are of a version that is known.
 pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<()> {
-    let application: i64 = connection
-        .query_row("PRAGMA application_id", [], |row| row.get(0))
-        .context(path, "reading the version")?;
-    let found = version(connection, path)?;
-    match found {
-        _ if application != schema::APPLICATION_ID => Err(Error::Foreign { path: path.to_owned() }),
+    let mut statement = connection.prepare_cached("PRAGMA user_version").context(path, "opening")?;
+    match statement.query_row([], |row| row.get(0)).context(path, "opening")? {
         schema::VERSION => Ok(()),
-        _ => Err(Error::Newer { path: path.to_owned(), found, known: schema::VERSION }),
+        found => Err(Error::Newer { path: path.to_owned(), found, known: schema::VERSION }),
     }
+}
+
+fn check_readable(path: &Path) -> Result<()> {
+    metadata(path)?;
+    rustix::fs::access(path, rustix::fs::Access::READ_OK)
+        .map_err(|source| Error::File { path: path.to_owned(), source: source.into() })
+}
+
+fn metadata(path: &Path) -> Result<Metadata> {
+    std::fs::metadata(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Error::Missing { path: path.to_owned() },
+        _ => Error::File { path: path.to_owned(), source },
+    })
+}
+
+/// Returns the name of one of SQLite's files beside the database.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }

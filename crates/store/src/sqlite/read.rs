@@ -62,7 +62,7 @@ impl<'s> View<'s> {
                 break;
             }
         }
-        Ok(())
+        self.store.check_unchanged()
     }
 
     /// Returns the certificate whose primary key has this fingerprint.
@@ -102,7 +102,9 @@ impl<'s> View<'s> {
 
     fn value(&self, sql: &str, key: i64) -> Result<Option<Vec<u8>>> {
         let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
-        statement.query_row([key], |row| row.get(0)).optional().context(self.path(), "reading a certificate")
+        let value = statement.query_row([key], |row| row.get(0)).optional();
+        self.store.check_unchanged()?;
+        value.context(self.path(), "reading a certificate")
     }
 
     pub(super) fn column<T: rusqlite::types::FromSql>(&self, row: &Row<'_>, index: usize) -> Result<T> {

@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use cert::{Facts, Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 
+use super::connect::Access;
 use super::journal::{Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::rows::Rows;
-use super::{SqliteStore, search};
+use super::{SqliteStore, search, turn};
 use crate::error::Context;
 use crate::{
-    CertId, InputDigest, JournalId, Origin, Put, PutKind, PutOutcome, Removal, Result, Snapshot, Transaction,
-    packed,
+    CertId, Error, InputDigest, JournalId, Origin, Put, PutKind, PutOutcome, Removal, Result, Snapshot,
+    Transaction, packed,
 };
 
 const DOING: &str = "writing";
@@ -51,8 +52,11 @@ impl<'s> Writer<'s> {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Self> {
+        if let Access::Fixed(_) = store.access {
+            return Err(Error::Unwritable { path: store.path.clone() });
+        }
         let connection = store.take()?;
-        connection.execute_batch("BEGIN IMMEDIATE").context(&store.path, "waiting to write")?;
+        turn::begin_immediate(&connection, &store.path, turn::PATIENCE)?;
         let view = View::within(store, connection);
         super::connect::check_version(view.connection(), view.path())?;
         let journal = Journal::open(&view, command, journal, now)?;
