@@ -64,6 +64,5 @@ setup:
 # The checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
 .PHONY: programs
 programs: setup
-	@echo 'importing the reference keyrings with gpg while cargo compiles (once; some minutes)'
 	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
 	cargo build $(CHECKED) --bins --tests --examples; wait $$homes

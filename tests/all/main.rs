@@ -7,5 +7,6 @@ mod import_killed;
 mod import_processes;
 mod memory;
 mod oracle_export;
+mod oracle_import;
 mod oracle_listing;
 mod oracle_query;

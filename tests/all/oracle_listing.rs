@@ -41,11 +41,27 @@ fn oracle_listings_of_all_three_together_equal_gpgs() {
     compare(Reference::Three, sample(combinations(Reference::Three), 1));
 }
 
+#[test]
+fn oracle_listings_at_any_other_date_equal_gpgs() {
+    for (salt, now) in
+        ["20000101T000000!", "20100615T120000!", "20191231T235959!", "20400101T000000!"].iter().enumerate()
+    {
+        let reference = Reference::Maintainers;
+        let chosen = sample(combinations(reference), 2 + salt as u64);
+        assert_none(&differences(&Both::of(reference).now(now), &chosen), chosen.len());
+    }
+}
+
 fn compare(reference: Reference, combinations: Vec<Vec<OsString>>) {
-    let both = Both::of(reference);
-    let differences: Vec<String> =
-        combinations.iter().filter_map(|arguments| both.difference(arguments)).collect();
-    let (count, of) = (differences.len(), combinations.len());
+    assert_none(&differences(&Both::of(reference), &combinations), combinations.len());
+}
+
+fn differences(both: &Both, combinations: &[Vec<OsString>]) -> Vec<String> {
+    combinations.iter().filter_map(|arguments| both.difference(arguments)).collect()
+}
+
+fn assert_none(differences: &[String], of: usize) {
+    let count = differences.len();
     assert!(count == 0, "{count} of {of} listings differ\n\n{}", differences.join("\n\n"));
 }
 

@@ -18,12 +18,7 @@ pub struct Both {
 impl Both {
     /// Makes two empty homes.
     pub fn new() -> Both {
-        Both::at(NOW)
-    }
-
-    /// Makes two empty homes where the clock shows `now`, in the notation of `--faked-system-time`.
-    pub fn at(now: &str) -> Both {
-        Both { gpg: Home::new(), keyhoard: Home::new(), now: now.to_owned() }
+        Both { gpg: Home::new(), keyhoard: Home::new(), now: NOW.to_owned() }
     }
 
     /// Makes copies of the homes into which each program has imported `reference`.
@@ -38,9 +33,21 @@ impl Both {
             .map(|run| run.at(&self.now).args(arguments.clone()).done())
     }
 
-    /// Imports a file into both, and asserts that both exit alike and report the same on the status channel.
+    /// Lets the clock show `now` from here on, in the notation of `--faked-system-time`.
+    pub fn now(self, now: &str) -> Both {
+        Both { now: now.to_owned(), ..self }
+    }
+
+    /// Imports a file into both, and asserts that both exit alike and report the same: every `IMPORT` line of the
+    /// status channel. (The others tell of the keys that gpg looked up to verify certifications at import.)
     pub fn import(&self, file: impl AsRef<Path>) {
-        self.same_status(["--import".as_ref(), file.as_ref().as_os_str()]);
+        let file = file.as_ref().as_os_str();
+        let [gpg, keyhoard] = self.run(["--status-fd".as_ref(), "2".as_ref(), "--import".as_ref(), file]);
+        let what = format!("--import {}", file.display());
+        assert_same(&what, import_lines(&gpg).as_bytes(), import_lines(&keyhoard).as_bytes());
+        if let Some(difference) = difference_of_exits(&what, &gpg, &keyhoard) {
+            panic!("{difference}");
+        }
     }
 
     /// Asserts that both write the same to stdout, but for what [`mask`] hides, and exit alike.
@@ -80,6 +87,11 @@ impl Default for Both {
     fn default() -> Both {
         Both::new()
     }
+}
+
+fn import_lines(done: &Done) -> String {
+    let lines = done.status_lines();
+    lines.split_inclusive('\n').filter(|line| line.starts_with("[GNUPG:] IMPORT")).collect()
 }
 
 fn describe<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
