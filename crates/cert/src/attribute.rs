@@ -7,21 +7,28 @@ use verify::naming;
 /// Reads the facts of a user attribute packet's body.
 pub(crate) fn facts(body: &[u8]) -> AttributeFacts {
     AttributeFacts {
-        subpackets: subpackets(body),
+        subpackets: subpackets(body).map(subpacket_facts).collect(),
         name_hash: naming::ripemd160(body),
         length: body.len() as u32,
     }
 }
 
-/// The subpackets up to the first one that is cut short or empty (GnuPG's rule).
-fn subpackets(mut rest: &[u8]) -> Vec<AttributeSubpacket> {
-    let mut found = Vec::new();
-    while let Some(([kind, data @ ..], after)) = subpacket::split_first(rest) {
-        let image = if *kind == AttributeSubpacket::IMAGE { image(data) } else { None };
-        found.push(AttributeSubpacket { kind: *kind, length: data.len() as u32, image });
-        rest = after;
-    }
-    found
+/// Walks the subpackets of a user attribute's body, types and data, up to the first one that is cut short or empty
+/// (GnuPG's rule).
+pub fn subpackets(body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut rest = body;
+    std::iter::from_fn(move || match subpacket::split_first(rest) {
+        Some(([kind, data @ ..], after)) => {
+            rest = after;
+            Some((*kind, data))
+        }
+        _ => None,
+    })
+}
+
+fn subpacket_facts((kind, data): (u8, &[u8])) -> AttributeSubpacket {
+    let image = if kind == AttributeSubpacket::IMAGE { image(data) } else { None };
+    AttributeSubpacket { kind, length: data.len() as u32, image }
 }
 
 /// Reads an image's header, whose length is little-endian for historical reasons.

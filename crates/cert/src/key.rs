@@ -53,6 +53,41 @@ pub(crate) enum Material<'a> {
     Unknown,
 }
 
+/// One of a key's algorithm-specific public fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter<'a> {
+    /// A number, most significant octet first, without leading zeros.
+    Number(&'a [u8]),
+    /// Octets that are no number (a curve, the parameters of a key derivation), with the one that counts them.
+    Octets(&'a [u8]),
+}
+
+impl Parameter<'_> {
+    /// Returns the size in bits: of a number, or of all octets.
+    pub fn bits(&self) -> u32 {
+        match *self {
+            Self::Number(octets) => Number { octets }.bits(),
+            Self::Octets(octets) => octets.len() as u32 * 8,
+        }
+    }
+}
+
+/// How a parameter is written.
+#[derive(Clone, Copy)]
+enum Shape {
+    Number,
+    /// Behind one octet that counts its octets.
+    Counted,
+}
+
+fn parameter<'a>(fields: &mut Fields<'a>, shape: Shape) -> Result<Parameter<'a>, Flaw> {
+    let all = fields.rest();
+    match shape {
+        Shape::Number => fields.number().map(|number| Parameter::Number(number.octets)),
+        Shape::Counted => fields.counted().map(|octets| Parameter::Octets(&all[..octets.len() + 1])),
+    }
+}
+
 /// Reads the body of a public key packet.
 pub fn parse_public(body: &[u8]) -> Result<Key<'_>, Flaw> {
     let key = parse(body)?;
@@ -180,6 +215,22 @@ impl<'a> Key<'a> {
     /// Returns the public key as the verifier takes it.
     pub fn public_key(&self) -> PublicKey<'a> {
         PublicKey { algorithm: self.algorithm, material: self.material }
+    }
+
+    /// Returns the algorithm-specific public fields one by one; none for an unknown algorithm.
+    pub fn parameters(&self) -> Vec<Parameter<'a>> {
+        use Shape::{Counted as C, Number as N};
+        let shape: &[Shape] = match (self.fields, self.algorithm) {
+            (Material::Rsa { .. }, _) => &[N, N],
+            (Material::Dsa { .. }, _) => &[N, N, N, N],
+            (Material::Elgamal { .. }, _) => &[N, N, N],
+            (Material::Curve { .. }, PublicKeyAlgorithm::ECDH) => &[C, N, C],
+            (Material::Curve { .. }, _) => &[C, N],
+            (Material::Fixed, _) => return vec![Parameter::Octets(self.material)],
+            (Material::Unknown, _) => &[],
+        };
+        let mut fields = Fields::new(self.material, WHAT);
+        shape.iter().map_while(|shape| parameter(&mut fields, *shape).ok()).collect()
     }
 
     /// Returns the key's facts.

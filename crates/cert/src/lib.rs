@@ -17,6 +17,7 @@
 
 pub mod armor;
 pub mod armor_writer;
+pub mod attribute;
 pub mod certificate;
 pub mod clean;
 pub mod effective;
@@ -32,7 +33,6 @@ pub mod signed;
 pub mod split;
 pub mod subpacket;
 
-mod attribute;
 mod curve;
 mod error;
 mod fields;
