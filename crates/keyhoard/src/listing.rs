@@ -28,8 +28,8 @@ pub struct ListOptions {
     pub view: View,
     /// Whether signatures are listed.
     pub signatures: Signatures,
-    /// Whether the packets themselves are at hand, for key material, notations, URLs and photographs.
-    pub packets: bool,
+    /// Whether the bodies of packets are at hand, for key material, notations, URLs and photographs.
+    pub bodies: bool,
 }
 
 /// Whether signatures are listed.
@@ -73,8 +73,8 @@ pub struct Stored {
 pub struct Listed<'a> {
     /// What it is.
     pub item: Item<'a>,
-    /// Its packet, header included, where it was asked for.
-    pub packet: Option<&'a [u8]>,
+    /// Its packet's body, where it was asked for.
+    pub body: Option<&'a [u8]>,
     /// The signatures that are visible, in the order of the certificate.
     pub signatures: Vec<ListedSignature<'a>>,
 }
@@ -101,8 +101,8 @@ pub struct ListedSignature<'a> {
     pub expired: bool,
     /// Who is said to have made it.
     pub issuer: IssuerName<'a>,
-    /// Its packet, header included, where it was asked for.
-    pub packet: Option<&'a [u8]>,
+    /// Its packet's body, where it was asked for.
+    pub body: Option<&'a [u8]>,
 }
 
 /// The name behind an issuer's key ID.

@@ -69,7 +69,7 @@ fn names<'s>(
 
 fn detail(options: ListOptions) -> Detail {
     match options {
-        ListOptions { packets: true, .. } => Detail::Bytes,
+        ListOptions { bodies: true, .. } => Detail::Bytes,
         ListOptions { signatures: Signatures::Without, .. } => Detail::Own,
         _ => Detail::Full,
     }

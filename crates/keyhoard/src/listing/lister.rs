@@ -2,6 +2,7 @@
 
 use cert::effective::{Effective, State};
 use cert::facts::{Component, ComponentKind, Facts, SignatureFacts, Span};
+use cert::packet::Packets;
 use store::Origin;
 
 use super::{
@@ -24,7 +25,7 @@ pub struct Source<'a> {
     pub facts: &'a Facts,
     /// What that means now.
     pub effective: &'a Effective,
-    /// Its bytes; without them a listing has no packets.
+    /// Its bytes; without them a listing has no bodies of packets.
     pub bytes: Option<&'a [u8]>,
     /// What the user thinks of it.
     pub trust: &'a Trust,
@@ -49,7 +50,7 @@ impl<'a> Lister<'a> {
 
     fn component(&self, index: usize, source: &Source<'a>) -> Option<Listed<'a>> {
         let component = &source.facts.components[index];
-        let packet = self.packet(component.span, source);
+        let body = self.body(component.span, source);
         let signatures = self.signatures(component, source);
         let validity = source.trust.of_component(index);
         let item = match (&component.kind, &source.effective.components[index]) {
@@ -60,7 +61,7 @@ impl<'a> Lister<'a> {
             // A packet of an unknown type is not listed.
             _ => return None,
         };
-        Some(Listed { item, packet, signatures })
+        Some(Listed { item, body, signatures })
     }
 
     fn signatures(&self, component: &'a Component, source: &Source<'a>) -> Vec<ListedSignature<'a>> {
@@ -73,7 +74,7 @@ impl<'a> Lister<'a> {
             facts,
             expired: facts.has_expired(self.options.now),
             issuer: self.issuer(facts),
-            packet: self.packet(facts.span, source),
+            body: self.body(facts.span, source),
         }));
         signatures
     }
@@ -85,9 +86,10 @@ impl<'a> Lister<'a> {
         }
     }
 
-    fn packet(&self, span: Span, source: &Source<'a>) -> Option<&'a [u8]> {
-        let bytes = source.bytes.filter(|_| self.options.packets)?;
-        bytes.get(span.start as usize..span.end as usize)
+    fn body(&self, span: Span, source: &Source<'a>) -> Option<&'a [u8]> {
+        let bytes = source.bytes.filter(|_| self.options.bodies)?;
+        let packet = bytes.get(span.start as usize..span.end as usize)?;
+        Some(Packets::new(packet).next()?.ok()?.body)
     }
 }
 
