@@ -16,6 +16,7 @@ mod filter;
 mod home;
 mod number;
 mod options;
+mod render;
 mod settings;
 mod status;
 mod streams;

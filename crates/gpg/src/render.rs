@@ -1,0 +1,56 @@
+//! Listings as gpg 2.2.40 prints them, byte for byte: pure functions of a [`KeyListing`] and the settings.
+//!
+//! - [`human`]: the text for people;
+//! - [`colons`]: the records for programs (GnuPG's `doc/DETAILS`);
+//! - [`mailboxes`]: fingerprints and mail addresses only;
+//! - [`attribute`]: photographs and other attributes, for `--attribute-fd`.
+//!
+//! Text is appended to a buffer; who calls writes it out.
+
+pub(crate) mod attribute;
+pub(crate) mod colons;
+pub(crate) mod human;
+pub(crate) mod mailbox;
+
+mod algorithm;
+mod digits;
+mod identity;
+mod mailboxes;
+mod material;
+mod signature;
+mod subpacket;
+mod text;
+
+use keyhoard::listing::{KeyListing, ListOptions, Signatures};
+
+use crate::settings::ListSettings;
+
+/// Appends one certificate, in the form that is set.
+pub(crate) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    if settings.with_colons {
+        colons::listing(listing, settings, out);
+    } else if settings.flags.only_fpr_mbox {
+        mailboxes::listing(listing, out);
+    } else {
+        human::listing(listing, settings, out);
+    }
+}
+
+/// Completes the options of a listing with what [`listing`] needs, and [`attribute::data`] if `attributes` are
+/// written out too.
+pub(crate) fn needs(settings: &ListSettings, attributes: bool, options: ListOptions) -> ListOptions {
+    let flags = &settings.flags;
+    let signatures = match settings {
+        ListSettings { signatures: false, .. } => Signatures::Without,
+        ListSettings { with_colons: false, .. } if flags.only_fpr_mbox => Signatures::Without,
+        ListSettings { fast: true, .. } => Signatures::Plain,
+        _ => Signatures::Named,
+    };
+    let texts = if settings.with_colons {
+        !flags.sig_subpackets.is_empty()
+    } else {
+        flags.policy_urls || flags.std_notations || flags.user_notations || flags.keyserver_urls
+    };
+    let bodies = attributes || settings.with_key_data || (signatures != Signatures::Without && texts);
+    ListOptions { signatures, bodies, ..options }
+}

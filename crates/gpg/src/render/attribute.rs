@@ -1,0 +1,79 @@
+//! User attributes: what they are called, and their data for `--attribute-fd`.
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::attribute;
+use keyhoard::cert::effective::UserState;
+use keyhoard::cert::facts::{AttributeFacts, AttributeSubpacket};
+use keyhoard::listing::{Item, KeyListing};
+
+use super::digits::{decimal, hex};
+use crate::settings::ListSettings;
+
+/// One subpacket of an attribute: what goes to the attribute descriptor, and the status line that announces it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Data<'a> {
+    /// The arguments of the `ATTRIBUTE` status line (GnuPG's `doc/DETAILS`).
+    pub(crate) status: String,
+    /// The subpacket's data.
+    pub(crate) data: &'a [u8],
+}
+
+/// Returns the data of the attributes that a listing in this style shows, where the bodies of packets are at hand.
+pub(crate) fn data<'a>(listing: &KeyListing<'a>, settings: &ListSettings) -> Vec<Data<'a>> {
+    let mut found = Vec::new();
+    for listed in &listing.components {
+        let (Item::Attribute(_, state, _), Some(body)) = (&listed.item, listed.body) else { continue };
+        if settings.with_colons || settings.flags.unusable_uids || !(state.expired || state.revoked) {
+            subpackets(listing, state, body, &mut found);
+        }
+    }
+    found
+}
+
+fn subpackets<'a>(listing: &KeyListing<'a>, state: &UserState, body: &'a [u8], found: &mut Vec<Data<'a>>) {
+    let subpackets: Vec<_> = attribute::subpackets(body).collect();
+    for (number, &(kind, data)) in subpackets.iter().enumerate() {
+        let time = |time: Option<Timestamp>| time.map_or(0, |time| time.0);
+        let flags = u8::from(state.primary) | u8::from(state.revoked) << 1 | u8::from(state.expired) << 2;
+        let status = format!(
+            "{} {} {kind} {} {} {} {} {flags}",
+            listing.fingerprint(),
+            data.len(),
+            number + 1,
+            subpackets.len(),
+            time(state.created),
+            time(state.expires),
+        );
+        found.push(Data { status, data });
+    }
+}
+
+/// Appends what stands in an attribute's place where user IDs have their text.
+pub(super) fn name(attribute: &AttributeFacts, out: &mut Vec<u8>) {
+    let sized = |what: &str, length: u32, out: &mut Vec<u8>| {
+        out.push(b'[');
+        out.extend(what.as_bytes());
+        out.extend(b" of size ");
+        decimal(length, out);
+        out.push(b']');
+    };
+    match attribute.subpackets.as_slice() {
+        [] => sized("bad attribute packet", attribute.length, out),
+        [AttributeSubpacket { image: Some(image), .. }] => {
+            let what = if image.encoding == 1 { "jpeg image" } else { "unknown image" };
+            sized(what, image.length, out);
+        }
+        [AttributeSubpacket { kind: AttributeSubpacket::IMAGE, .. }] => out.extend(b"[invalid image]"),
+        [other] => sized("unknown attribute", other.length, out),
+        several => sized(&format!("{} attributes", several.len()), attribute.length, out),
+    }
+}
+
+/// Appends the fields of a record that tell an attribute: its hash, the number of subpackets, its size.
+pub(super) fn fields(attribute: &AttributeFacts, out: &mut Vec<u8>) {
+    hex(&attribute.name_hash, out);
+    out.extend(b"::");
+    decimal(attribute.subpackets.len() as u32, out);
+    out.push(b' ');
+    decimal(attribute.length, out);
+}

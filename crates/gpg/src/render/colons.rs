@@ -1,0 +1,329 @@
+//! The records for programs (gpg's `list_keyblock_colon`; fields in GnuPG's `doc/DETAILS`).
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::effective::{KeyState, Usage, UserState};
+use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, Validity};
+use keyhoard::store::Origin;
+use verify::naming;
+
+use super::digits::{decimal, hex, lower_hex, seconds};
+use super::text::field;
+use super::{algorithm, attribute, material, signature, subpacket};
+use crate::settings::ListSettings;
+
+/// What the `tru` record says of the trust database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TrustRecord<'a> {
+    /// Letters for what is out of date.
+    pub(crate) stale: &'a str,
+    /// The model it was made for.
+    pub(crate) model: u8,
+    /// When it was made.
+    pub(crate) created: Timestamp,
+    /// When it runs out.
+    pub(crate) next_check: Timestamp,
+    /// Marginals and completes needed, and the longest chain, where the model has them.
+    pub(crate) limits: Option<[u8; 3]>,
+}
+
+impl TrustRecord<'_> {
+    /// The record where no trust database was ever made and every key is trusted.
+    pub(crate) const ALWAYS: TrustRecord<'static> = TrustRecord {
+        stale: "t",
+        model: 0,
+        created: Timestamp(0),
+        next_check: Timestamp(0),
+        limits: Some([0, 0, 0]),
+    };
+}
+
+/// Appends the record that begins a listing.
+pub(crate) fn trust_record(record: &TrustRecord<'_>, out: &mut Vec<u8>) {
+    out.extend(b"tru:");
+    out.extend(record.stale.as_bytes());
+    let limits = record.limits.into_iter().flatten().map(u32::from);
+    let numbers = [record.model.into(), record.created.0, record.next_check.0];
+    for number in numbers.into_iter().chain(limits) {
+        out.push(b':');
+        decimal(number, out);
+    }
+    out.push(b'\n');
+}
+
+/// Appends the records of one certificate.
+pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    let writer = Writer { listing, settings };
+    for listed in &listing.components {
+        writer.component(listed, out);
+        if settings.signatures {
+            listed.signatures.iter().for_each(|signature| writer.signature(signature, out));
+        }
+    }
+}
+
+struct Writer<'a> {
+    listing: &'a KeyListing<'a>,
+    settings: &'a ListSettings,
+}
+
+impl Writer<'_> {
+    fn component(&self, listed: &Listed<'_>, out: &mut Vec<u8>) {
+        match listed.item {
+            Item::Primary(key, state) => {
+                self.primary(key, state, out);
+                self.listing.revokers.iter().for_each(|it| revoker(it, out));
+                self.key_details(key, listed.body, out);
+            }
+            Item::Subkey(key, state) => {
+                self.subkey(key, state, out);
+                self.key_details(key, listed.body, out);
+            }
+            Item::UserId(value, state, validity) => {
+                out.extend(b"uid:");
+                self.user(state, validity, out);
+                hex(&naming::ripemd160(value), out);
+                out.extend(b"::");
+                field(value, out);
+                end_of_user(out);
+            }
+            Item::Attribute(facts, state, validity) => {
+                out.extend(b"uat:");
+                self.user(state, validity, out);
+                attribute::fields(facts, out);
+                end_of_user(out);
+            }
+        }
+    }
+
+    fn primary(&self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+        let trust = self.listing.trust;
+        out.extend(b"pub:");
+        self.key(key, state, out);
+        out.extend(b"::");
+        if !self.settings.fast {
+            out.push(owner_trust(trust.owner));
+        }
+        out.extend(b":::");
+        capabilities(state.usage, out);
+        let usable = self.listing.usable();
+        let whole = [
+            (Usage::ENCRYPT, b'E'),
+            (Usage::SIGN, b'S'),
+            (Usage::CERTIFY, b'C'),
+            (Usage::AUTHENTICATE, b'A'),
+        ];
+        out.extend(whole.into_iter().filter(|(usage, _)| usable.contains(*usage)).map(|(_, letter)| letter));
+        out.extend(trust.disabled.then_some(b'D'));
+        end_of_key(key, out);
+        origin(self.listing.origin, out);
+        out.push(b'\n');
+    }
+
+    fn subkey(&self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+        out.extend(b"sub:");
+        self.key(key, state, out);
+        out.extend(b":::::");
+        capabilities(state.usage, out);
+        end_of_key(key, out);
+        out.push(b'\n');
+    }
+
+    /// Fields 2 to 7 of a key.
+    fn key(&self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+        match state {
+            KeyState { valid: false, .. } => out.push(b'i'),
+            KeyState { revoked: Some(_), .. } => out.push(b'r'),
+            KeyState { expired: true, .. } => out.push(b'e'),
+            _ if self.settings.fast => {}
+            _ => out.push(validity(self.listing.trust.key)),
+        }
+        out.push(b':');
+        decimal(key.bits, out);
+        out.push(b':');
+        decimal(key.algorithm.0.into(), out);
+        out.push(b':');
+        hex(&key.fingerprint.key_id().0.to_be_bytes(), out);
+        out.push(b':');
+        decimal(key.created.0, out);
+        out.push(b':');
+        seconds(state.expires, out);
+    }
+
+    fn key_details(&self, key: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) {
+        out.extend(b"fpr:::::::::");
+        hex(key.fingerprint.as_bytes(), out);
+        out.extend(b":\n");
+        if self.settings.with_keygrip || self.settings.with_key_data {
+            out.extend(b"grp:::::::::");
+            // An empty record where there is no keygrip keeps a reader in step.
+            hex(key.keygrip.as_ref().map_or(&[][..], |keygrip| &keygrip.0), out);
+            out.extend(b":\n");
+        }
+        if self.settings.with_key_data {
+            material::records(key, body, out);
+        }
+    }
+
+    /// Fields 2 to 7 of a user ID or attribute, and the delimiter after them.
+    fn user(&self, state: &UserState, user_validity: Validity, out: &mut Vec<u8>) {
+        let (_, key) = self.listing.primary();
+        out.push(match state {
+            UserState { revoked: true, .. } => b'r',
+            UserState { expired: true, .. } => b'e',
+            _ if key.is_usable() && !self.settings.fast && self.listing.trust.key == Validity::Ultimate => {
+                b'u'
+            }
+            _ if key.revoked.is_some() => b'r',
+            _ if key.expired => b'e',
+            _ => validity(user_validity),
+        });
+        out.extend(b"::::");
+        seconds(state.created, out);
+        out.push(b':');
+        seconds(state.expires, out);
+        out.push(b':');
+    }
+
+    fn signature(&self, listed: &ListedSignature<'_>, out: &mut Vec<u8>) {
+        let facts = listed.facts;
+        let letter = if facts.flags.exportable { b'x' } else { b'l' };
+        let Some(word) = signature::word(facts.kind) else {
+            out.extend(b"sig::::::::::");
+            lower_hex(facts.kind.0, out);
+            return out.extend([letter, b':', b'\n']);
+        };
+        out.extend(word);
+        out.extend(if listed.issuer == IssuerName::NoKey { &b":?::"[..] } else { b":::" });
+        made_by(facts, out);
+        match listed.issuer {
+            IssuerName::NotAsked => {}
+            IssuerName::NoKey | IssuerName::NoUserId => out.extend(signature::NO_USER_ID),
+            IssuerName::UserId(name) => field(name, out),
+        }
+        out.push(b':');
+        lower_hex(facts.kind.0, out);
+        out.push(letter);
+        end_of_signature(facts, out);
+        subpacket::records(listed, &self.settings.flags, out);
+    }
+}
+
+/// Fields 12 and 13, up to the letters for the whole certificate.
+fn capabilities(usage: Usage, out: &mut Vec<u8>) {
+    let letters = [
+        (Usage::ENCRYPT, b'e'),
+        (Usage::SIGN, b's'),
+        (Usage::CERTIFY, b'c'),
+        (Usage::AUTHENTICATE, b'a'),
+        (Usage::OTHER, b'?'),
+    ];
+    out.extend(letters.into_iter().filter(|(use_, _)| usage.contains(*use_)).map(|(_, letter)| letter));
+}
+
+/// Fields 13 to 18 of a key.
+fn end_of_key(key: &KeyFacts, out: &mut Vec<u8>) {
+    out.extend(b":::::");
+    if let Some(name) = algorithm::curve_name(key) {
+        out.extend(name.as_bytes());
+    }
+    out.push(b':');
+    // The numbers are those of GnuPG's compliance modes: 8 is GnuPG itself, 23 VS-NfD.
+    let gnupg = (key.fingerprint.version() == 5).then_some("8");
+    let vs = algorithm::is_vs_compliant(key).then_some("23");
+    let flags: Vec<&str> = gnupg.into_iter().chain(vs).collect();
+    out.extend(flags.join(" ").as_bytes());
+    out.push(b':');
+}
+
+/// Fields 19 and 20 of a primary key.
+fn origin(origin: &Origin, out: &mut Vec<u8>) {
+    seconds(origin.updated, out);
+    out.push(b':');
+    decimal(origin.kind.into(), out);
+    if let Some(url) = &origin.url {
+        out.push(b' ');
+        field(url.as_bytes(), out);
+    }
+    out.push(b':');
+}
+
+fn end_of_user(out: &mut Vec<u8>) {
+    // User IDs have no origin of their own here.
+    out.extend(b"::::::::::0:\n");
+}
+
+fn revoker(revoker: &Revoker, out: &mut Vec<u8>) {
+    const SENSITIVE: u8 = 0x40;
+    out.extend(b"rvk:::");
+    decimal(revoker.algorithm.0.into(), out);
+    out.extend(b"::::::");
+    hex(revoker.fingerprint.as_bytes(), out);
+    out.push(b':');
+    lower_hex(revoker.class, out);
+    out.extend((revoker.class & SENSITIVE != 0).then_some(b's'));
+    out.extend(b":\n");
+}
+
+/// Fields 4 to 9 of a signature, and the delimiter after them.
+fn made_by(facts: &SignatureFacts, out: &mut Vec<u8>) {
+    decimal(facts.key_algorithm.0.into(), out);
+    out.push(b':');
+    hex(&facts.issuer.key_id.0.to_be_bytes(), out);
+    out.push(b':');
+    decimal(facts.created.0, out);
+    out.push(b':');
+    seconds(facts.expires, out);
+    out.push(b':');
+    if let Some(trust) = facts.trust.filter(|trust| trust.depth != 0 || trust.amount != 0) {
+        decimal(trust.depth.into(), out);
+        out.push(b' ');
+        decimal(trust.amount.into(), out);
+    }
+    out.push(b':');
+    field(facts.trust_regexp.as_deref().unwrap_or_default(), out);
+    out.push(b':');
+}
+
+/// The rest of field 11 of a signature and all that follows.
+fn end_of_signature(facts: &SignatureFacts, out: &mut Vec<u8>) {
+    if let Some(reason) = &facts.reason {
+        out.push(b',');
+        lower_hex(reason.code, out);
+    }
+    out.extend(b"::");
+    if let Some(fingerprint) = &facts.issuer.fingerprint {
+        hex(fingerprint.as_bytes(), out);
+    }
+    out.extend(b":::");
+    decimal(facts.hash_algorithm.0.into(), out);
+    out.push(b':');
+    if let Some(reason) = facts.reason.as_ref().filter(|reason| !reason.comment.is_empty()) {
+        out.extend(b"::::");
+        field(&reason.comment, out);
+        out.push(b':');
+    }
+    out.push(b'\n');
+}
+
+fn validity(validity: Validity) -> u8 {
+    match validity {
+        Validity::Unknown => b'-',
+        Validity::Undefined => b'q',
+        Validity::Never => b'n',
+        Validity::Marginal => b'm',
+        Validity::Full => b'f',
+        Validity::Ultimate => b'u',
+    }
+}
+
+fn owner_trust(trust: OwnerTrust) -> u8 {
+    match trust {
+        OwnerTrust::Unknown => b'-',
+        OwnerTrust::Undefined => b'q',
+        OwnerTrust::Never => b'n',
+        OwnerTrust::Marginal => b'm',
+        OwnerTrust::Full => b'f',
+        OwnerTrust::Ultimate => b'u',
+    }
+}

@@ -1,0 +1,286 @@
+//! The listing for people (gpg's `list_keyblock_print`).
+
+use keyhoard::cert::effective::{KeyState, Usage, UserState, can_be_primary};
+use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Validity};
+use keyhoard::store::Origin;
+
+use super::digits::{date, date_or_never, decimal, hex, lower_hex};
+use super::identity::{fingerprint_line, pad};
+use super::text::{for_people, sanitized};
+use super::{algorithm, attribute, mailbox, material, signature, subpacket};
+use crate::settings::{KeyIdFormat, ListSettings};
+
+/// Columns of a user ID's validity.
+const VALIDITY_COLUMNS: usize = 10;
+
+/// Appends the name of the keyring that follows, underlined; `label` for a keyring named per key.
+pub(crate) fn keyring(label: Option<&str>, name: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    if let Some(label) = label {
+        out.extend(label.as_bytes());
+        out.extend(b": ");
+    }
+    out.extend(name);
+    let columns = out.len() - start;
+    out.push(b'\n');
+    out.resize(out.len() + columns, b'-');
+    out.push(b'\n');
+}
+
+/// Appends one certificate and an empty line.
+pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    let painter = Painter { listing, settings };
+    for listed in &listing.components {
+        if painter.component(listed, out) && settings.signatures {
+            listed.signatures.iter().for_each(|signature| painter.signature(signature, out));
+        }
+    }
+    out.push(b'\n');
+}
+
+struct Painter<'a> {
+    listing: &'a KeyListing<'a>,
+    settings: &'a ListSettings,
+}
+
+impl Painter<'_> {
+    /// Appends a component, unless it is unusable and such ones are hidden; then returns `false`.
+    fn component(&self, listed: &Listed<'_>, out: &mut Vec<u8>) -> bool {
+        let flags = &self.settings.flags;
+        match listed.item {
+            Item::Primary(key, state) => self.primary(key, state, listed.body, out),
+            Item::Subkey(_, state)
+                if (state.revoked.is_some() || state.expired) && !flags.unusable_subkeys =>
+            {
+                return false;
+            }
+            Item::Subkey(key, state) => self.subkey(key, state, listed.body, out),
+            Item::UserId(_, state, _) | Item::Attribute(_, state, _)
+                if (state.revoked || state.expired) && !flags.unusable_uids =>
+            {
+                return false;
+            }
+            Item::UserId(value, state, validity) => {
+                let indent = self.user(state, validity, out);
+                for_people(value, out);
+                out.push(b'\n');
+                self.web_key_directory(value, indent, out);
+            }
+            Item::Attribute(facts, state, validity) => {
+                self.user(state, validity, out);
+                attribute::name(facts, out);
+                out.push(b'\n');
+            }
+        }
+        true
+    }
+
+    fn primary(&self, key: &KeyFacts, state: &KeyState, body: Option<&[u8]>, out: &mut Vec<u8>) {
+        self.key_line(b"pub", key, state, true, out);
+        let brief = self.settings.fingerprint == 0;
+        fingerprint_line(&key.fingerprint, brief, self.settings, out);
+        self.key_details(key, body, out);
+        if self.settings.with_key_origin {
+            origin(self.listing.origin, out);
+        }
+    }
+
+    fn subkey(&self, key: &KeyFacts, state: &KeyState, body: Option<&[u8]>, out: &mut Vec<u8>) {
+        self.key_line(b"sub", key, state, false, out);
+        if self.settings.fingerprint > 1 || self.settings.with_subkey_fingerprint {
+            fingerprint_line(&key.fingerprint, false, self.settings, out);
+        }
+        self.key_details(key, body, out);
+    }
+
+    fn key_line(&self, what: &[u8], key: &KeyFacts, state: &KeyState, primary: bool, out: &mut Vec<u8>) {
+        out.extend(what);
+        out.extend(b"   ");
+        algorithm::description(key, self.settings.legacy, out);
+        if self.settings.key_id_format != KeyIdFormat::None {
+            out.push(b'/');
+            self.settings.key_id_format.key(key.fingerprint.key_id(), out);
+        }
+        out.push(b' ');
+        date(key.created, out);
+        if primary && !can_be_primary(key.algorithm) {
+            out.extend(b" [INVALID_ALGO]");
+        } else if self.settings.flags.usage {
+            usage(state.usage, out);
+        }
+        end_of_key(state, out);
+        if key.algorithm.0 >= 100 {
+            out.extend(b" [experimental algorithm ");
+            decimal(key.algorithm.0.into(), out);
+            out.push(b']');
+        }
+        out.push(b'\n');
+    }
+
+    fn key_details(&self, key: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) {
+        if let Some(keygrip) = key.keygrip.filter(|_| self.settings.with_keygrip) {
+            out.extend(b"      Keygrip = ");
+            hex(&keygrip.0, out);
+            out.push(b'\n');
+        }
+        if self.settings.with_key_data {
+            material::records(key, body, out);
+        }
+    }
+
+    /// Appends what stands before a user ID and returns how far it is indented.
+    fn user(&self, state: &UserState, validity: Validity, out: &mut Vec<u8>) -> usize {
+        let columns = self.settings.key_id_format.columns() + if self.settings.legacy { 9 } else { 11 };
+        out.extend(b"uid");
+        if !(state.revoked || state.expired || self.settings.flags.uid_validity) {
+            pad(columns + 1, out);
+            return columns + 1;
+        }
+        let indent = columns - VALIDITY_COLUMNS;
+        pad(indent, out);
+        out.extend(self.validity(state, validity).as_bytes());
+        out.push(b' ');
+        indent
+    }
+
+    fn validity(&self, state: &UserState, validity: Validity) -> &'static str {
+        let (_, key) = self.listing.primary();
+        match validity {
+            _ if state.revoked || key.revoked.is_some() => "[ revoked]",
+            _ if state.expired || key.expired => "[ expired]",
+            Validity::Unknown => "[ unknown]",
+            Validity::Undefined => "[  undef ]",
+            Validity::Never => "[  never ]",
+            Validity::Marginal => "[marginal]",
+            Validity::Full => "[  full  ]",
+            Validity::Ultimate => "[ultimate]",
+        }
+    }
+
+    fn web_key_directory(&self, user_id: &[u8], indent: usize, out: &mut Vec<u8>) {
+        if self.settings.with_wkd_hash
+            && let Some(name) = mailbox::of_user_id(user_id).and_then(|mailbox| mailbox::wkd(&mailbox))
+        {
+            pad(3 + indent, out);
+            out.extend(name);
+            out.push(b'\n');
+        }
+    }
+
+    fn signature(&self, listed: &ListedSignature<'_>, out: &mut Vec<u8>) {
+        let facts = listed.facts;
+        let Some(word) = signature::word(facts.kind) else {
+            out.extend(b"sig                             [unexpected signature class 0x");
+            lower_hex(facts.kind.0, out);
+            return out.extend(b"]\n");
+        };
+        out.extend(word);
+        out.extend(marks(listed));
+        self.settings.key_id_format.issuer(facts.issuer.key_id, out);
+        out.push(b' ');
+        date(facts.created, out);
+        if self.settings.flags.sig_expire {
+            out.push(b' ');
+            date_or_never(facts.expires, out);
+        }
+        out.extend(b"  ");
+        match listed.issuer {
+            IssuerName::NotAsked => {}
+            IssuerName::NoKey | IssuerName::NoUserId => out.extend(signature::NO_USER_ID),
+            IssuerName::UserId(name) => for_people(name, out),
+        }
+        out.push(b'\n');
+        subpacket::lines(listed, &self.settings.flags, out);
+        reason(facts, out);
+    }
+}
+
+/// The columns between the word `sig` and the issuer.
+fn marks(listed: &ListedSignature<'_>) -> [u8; 10] {
+    let SignatureFacts { kind, flags, trust, .. } = listed.facts;
+    let mark = |set: bool, letter: u8| if set { letter } else { b' ' };
+    let level = match kind.0 {
+        0x11..=0x13 => b'0' + (kind.0 - 0x10),
+        _ => b' ',
+    };
+    let depth = match trust.map_or(0, |trust| trust.depth) {
+        0 => b' ',
+        depth @ 1..=9 => b'0' + depth,
+        _ => b'T',
+    };
+    [
+        b' ',
+        level,
+        b' ',
+        mark(!flags.exportable, b'L'),
+        mark(!flags.revocable, b'R'),
+        mark(flags.policy, b'P'),
+        mark(flags.notations, b'N'),
+        mark(listed.expired, b'X'),
+        depth,
+        b' ',
+    ]
+}
+
+fn usage(usage: Usage, out: &mut Vec<u8>) {
+    let letters =
+        [(Usage::SIGN, b'S'), (Usage::CERTIFY, b'C'), (Usage::ENCRYPT, b'E'), (Usage::AUTHENTICATE, b'A')];
+    out.extend(b" [");
+    out.extend(letters.into_iter().filter(|(use_, _)| usage.contains(*use_)).map(|(_, letter)| letter));
+    out.push(b']');
+}
+
+fn end_of_key(state: &KeyState, out: &mut Vec<u8>) {
+    let (label, day): (&[u8], _) = match state {
+        KeyState { revoked: Some(revocation), .. } => (b" [revoked: ", Some(revocation.date)),
+        KeyState { expired: true, expires, .. } => (b" [expired: ", *expires),
+        KeyState { expires: Some(day), .. } => (b" [expires: ", Some(*day)),
+        _ => return,
+    };
+    out.extend(label);
+    date_or_never(day.filter(|day| day.0 != 0), out);
+    out.push(b']');
+}
+
+/// Appends why a revocation was made, a line of the comment at a time.
+fn reason(signature: &SignatureFacts, out: &mut Vec<u8>) {
+    let Some(reason) = &signature.reason else { return };
+    out.extend(b"      reason for revocation: ");
+    match reason.code {
+        0x00 => out.extend(b"No reason specified"),
+        0x01 => out.extend(b"Key is superseded"),
+        0x02 => out.extend(b"Key has been compromised"),
+        0x03 => out.extend(b"Key is no longer used"),
+        0x20 => out.extend(b"User ID is no longer valid"),
+        code => {
+            out.extend(b"code=");
+            lower_hex(code, out);
+        }
+    }
+    out.push(b'\n');
+    for line in reason.comment.split(|&octet| octet == b'\n').filter(|line| !line.is_empty()) {
+        out.extend(b"         revocation comment: ");
+        sanitized(line, out);
+        out.push(b'\n');
+    }
+}
+
+/// Appends where a certificate came from, if that is known.
+fn origin(origin: &Origin, out: &mut Vec<u8>) {
+    const KINDS: [&str; 8] = ["unknown", "ks", "ks-pref", "dane", "wkd", "url", "file", "self"];
+    if origin.kind == 0 && origin.updated.is_none() && origin.url.is_none() {
+        return;
+    }
+    let kind = KINDS.get(usize::from(origin.kind)).copied();
+    out.extend(b"      origin=");
+    out.extend(kind.unwrap_or("?").as_bytes());
+    out.extend(b" last=");
+    date(origin.updated.unwrap_or_default(), out);
+    out.push(b' ');
+    if let Some(url) = &origin.url {
+        out.extend(b"url=");
+        for_people(url.as_bytes(), out);
+    }
+    out.push(b'\n');
+}

@@ -1,0 +1,21 @@
+//! Fingerprints and mail addresses only (`--list-options show-only-fpr-mbox`).
+
+use keyhoard::listing::{Item, KeyListing};
+
+use super::{digits, mailbox};
+
+/// Appends a line for every user ID that holds and has a mail address.
+pub(super) fn listing(listing: &KeyListing<'_>, out: &mut Vec<u8>) {
+    for listed in &listing.components {
+        let Item::UserId(value, state, _) = listed.item else { continue };
+        if state.expired || state.revoked {
+            continue;
+        }
+        if let Some(mailbox) = mailbox::of_user_id(value) {
+            digits::hex(listing.fingerprint().as_bytes(), out);
+            out.push(b' ');
+            out.extend(mailbox);
+            out.push(b'\n');
+        }
+    }
+}
