@@ -102,7 +102,7 @@ pub fn export(
 /// Returns the packets of one certificate that `keep` lets pass.
 ///
 /// `keep` is asked for each component, and then for each signature of a component that it kept. The primary key is
-/// always kept.
+/// always kept, and so are signatures that nobody here can read.
 pub fn packets<'a>(
     bytes: &'a [u8],
     facts: &Facts,
