@@ -100,6 +100,16 @@ pub enum Error {
         #[source]
         source: rusqlite::Error,
     },
+    /// A user's statement that SQLite does not accept.
+    #[error("{source}")]
+    Statement {
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A user's statement that would change something.
+    #[error("only statements that read are run here: SELECT, VALUES, EXPLAIN, PRAGMA")]
+    NotReadOnly,
     /// Another writer made no progress for a minute.
     #[error("{path}: another program{holder} has held the lock for a minute without getting anything done")]
     Locked {

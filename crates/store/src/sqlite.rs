@@ -8,6 +8,8 @@ mod read;
 mod rows;
 mod schema;
 mod search;
+mod signature_table;
+mod statement;
 pub(crate) mod turn;
 mod write;
 
@@ -17,6 +19,8 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::Connection;
 
 use connect::{Access, Stamp};
+
+pub use statement::{Rows, Value};
 
 use crate::{Error, JournalId, Result, Snapshot, Store, Timestamp, Transaction};
 

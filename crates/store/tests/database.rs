@@ -323,3 +323,68 @@ fn undoing_an_undo_puts_the_first_entry_in_force_again() {
     let links: Vec<_> = journal.iter().map(|entry| (entry.undone_by, entry.undoes)).collect();
     assert_eq!(links, [(None, Some(second)), (Some(third), Some(first)), (None, None)]);
 }
+
+/// Collects what a statement returns as text.
+#[derive(Default)]
+struct Shown(Vec<Vec<String>>);
+
+impl store::sqlite::Rows for Shown {
+    fn columns(&mut self, names: &[&str]) -> ControlFlow<()> {
+        self.0.push(names.iter().map(ToString::to_string).collect());
+        ControlFlow::Continue(())
+    }
+
+    fn row(&mut self, values: &[store::sqlite::Value<'_>]) -> ControlFlow<()> {
+        self.0.push(values.iter().map(|value| format!("{value:?}")).collect());
+        ControlFlow::Continue(())
+    }
+}
+
+fn query(store: &SqliteStore, sql: &str) -> store::Result<Vec<Vec<String>>> {
+    let mut shown = Shown::default();
+    store.query(sql, &mut shown)?;
+    Ok(shown.0)
+}
+
+#[test]
+fn a_users_statement_sees_signatures_as_rows() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    let count = |facts: &cert::Facts| facts.components.iter().map(|one| one.signatures.len()).sum::<usize>();
+    for (cert, made) in (1..).zip(&made) {
+        let rows = query(&store, &format!("SELECT count(*) AS n FROM signature WHERE cert = {cert}"));
+        let expected = format!("Integer({})", count(&made.facts));
+        assert_eq!(rows.expect("rows"), [["n".to_owned()], [expected]]);
+    }
+    let issuers = query(&store, "SELECT DISTINCT issuer FROM signature WHERE own = 0 ORDER BY issuer");
+    let text = |issuer: &str| format!("{:?}", store::sqlite::Value::Text(issuer.as_bytes()));
+    let expected = [text("0000000000001111"), text("0000000000002222")];
+    assert_eq!(issuers.expect("rows")[1..].concat(), expected);
+}
+
+#[test]
+fn a_users_statement_changes_nothing() {
+    let (directory, store) = empty();
+    put(&store, &three());
+    let attached = directory.path().join("attached.db");
+    for statement in [
+        "DELETE FROM cert".to_owned(),
+        "DELETE FROM cert RETURNING id".to_owned(),
+        "CREATE TABLE mine (x)".to_owned(),
+        "CREATE TEMP TABLE mine (x)".to_owned(),
+        "PRAGMA query_only = 0".to_owned(),
+        "PRAGMA journal_mode = DELETE".to_owned(),
+        "PRAGMA user_version = 7".to_owned(),
+        "VACUUM".to_owned(),
+        "BEGIN IMMEDIATE".to_owned(),
+        "SELECT 1; DELETE FROM cert".to_owned(),
+        format!("VACUUM INTO '{}'", attached.display()),
+        format!("ATTACH '{}' AS other", attached.display()),
+    ] {
+        let refused = query(&store, &statement);
+        assert!(refused.is_err(), "{statement}: {refused:?}");
+    }
+    assert!(!attached.exists());
+    assert_eq!(store.snapshot().expect("snapshot").count().expect("count"), 3);
+}
