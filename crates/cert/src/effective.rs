@@ -12,12 +12,13 @@ pub use usage::{Usage, can_be_primary};
 
 use crate::facts::{Component, ComponentKind, Facts, KeyFacts, Revoker, SignatureFacts};
 use crate::identity::Timestamp;
-use verify::{Verdict, policy};
+use verify::policy;
 
 /// Which packets of a certificate are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// What GnuPG would have kept: superseded packets are invisible.
+    /// What GnuPG would have kept: superseded packets are invisible, and signatures by others of algorithms that it
+    /// does not know.
     Gnupg,
     /// Every packet.
     Full,
@@ -26,7 +27,8 @@ pub enum View {
 impl View {
     /// Says whether a signature is visible.
     pub fn shows(self, signature: &SignatureFacts) -> bool {
-        self == Self::Full || !signature.flags.superseded
+        let is_known = || signature.own.is_some() || policy::is_known_to_gnupg(signature.key_algorithm);
+        self == Self::Full || (!signature.flags.superseded && is_known())
     }
 }
 
@@ -180,12 +182,7 @@ impl Judge<'_> {
     }
 
     fn counts(&self, signature: &SignatureFacts) -> bool {
-        let own = signature.own.as_ref();
-        own.is_some_and(|own| own.verdict == Some(Verdict::Good))
-            && self.moment.view.shows(signature)
-            && !signature.flags.unknown_critical
-            && !policy::is_weak(signature.hash_algorithm)
-            && signature.created >= self.primary.created
+        self.moment.view.shows(signature) && signature.counts(self.primary)
     }
 
     fn has_expired(&self, signature: &SignatureFacts) -> bool {

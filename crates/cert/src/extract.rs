@@ -49,7 +49,8 @@ fn component(packet: Packet<'_>, kind: ComponentKind) -> Component {
     Component { span: packet.span, kind, signatures: Vec::new(), unread: Vec::new() }
 }
 
-fn component_kind(packet: Packet<'_>) -> ComponentKind {
+/// Reads what a packet is that is no signature and no primary key.
+pub(crate) fn component_kind(packet: Packet<'_>) -> ComponentKind {
     match packet.tag {
         Tag::USER_ID => ComponentKind::UserId(packet.body.to_vec()),
         Tag::ATTRIBUTE => ComponentKind::Attribute(attribute::facts(packet.body)),

@@ -3,7 +3,7 @@
 //! Facts never depend on the clock. What they mean at a given moment is [`crate::effective`]'s job.
 
 use crate::identity::{Fingerprint, KeyId, Keygrip, Timestamp};
-use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
+use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict, policy};
 
 /// A packet's place in the bytes of its certificate, header included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +172,16 @@ impl SignatureType {
     pub fn is_certification(self) -> bool {
         (0x10..=0x13).contains(&self.0)
     }
+
+    /// Says whether it is made over a user ID or attribute: a certification, or its revocation.
+    pub fn is_over_user(self) -> bool {
+        self.is_certification() || self == Self::CERTIFICATION_REVOCATION
+    }
+
+    /// Says whether it revokes something.
+    pub fn revokes(self) -> bool {
+        matches!(self, Self::KEY_REVOCATION | Self::SUBKEY_REVOCATION | Self::CERTIFICATION_REVOCATION)
+    }
 }
 
 /// Who says to have made a signature.
@@ -291,6 +301,24 @@ impl Facts {
 }
 
 impl SignatureFacts {
+    /// Says whether it is a self-signature that verifies, over a digest that is not weak, and without critical
+    /// subpackets that are not understood.
+    pub fn verifies(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good)) && self.may_verify()
+    }
+
+    /// Says whether it could mean something if its maker made it: it has no weak digest, and no critical subpackets
+    /// that are not understood.
+    pub fn may_verify(&self) -> bool {
+        !self.flags.unknown_critical && !policy::is_weak(self.hash_algorithm)
+    }
+
+    /// Says whether it [verifies](Self::verifies) and was not made before the primary key, as GnuPG asks of every
+    /// self-signature that is to mean something.
+    pub fn counts(&self, primary: &KeyFacts) -> bool {
+        self.verifies() && self.created >= primary.created
+    }
+
     /// Says whether the signature has ended: in the very second of its end, unlike a key.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|end| end <= now)

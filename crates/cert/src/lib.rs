@@ -38,6 +38,7 @@ mod error;
 mod fields;
 mod keygrip;
 mod raw;
+mod value;
 mod window;
 
 pub use error::{Error, Flaw, Result};

@@ -27,9 +27,7 @@ impl Subject<'_> {
     pub fn suits(&self, kind: SignatureType) -> bool {
         match self {
             Self::Primary => matches!(kind, SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION),
-            Self::UserId(_) | Self::Attribute(_) => {
-                kind.is_certification() || kind == SignatureType::CERTIFICATION_REVOCATION
-            }
+            Self::UserId(_) | Self::Attribute(_) => kind.is_over_user(),
             Self::Subkey(_) => matches!(
                 kind,
                 SignatureType::SUBKEY_BINDING

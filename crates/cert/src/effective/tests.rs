@@ -1,6 +1,7 @@
 use super::*;
 use crate::facts::{Issuer, SelfSignature, SignatureFlags, SignatureType, Span};
 use crate::identity::{Fingerprint, KeyId};
+use verify::Verdict;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
 const BIRTH: u32 = 1_000_000;

@@ -1,0 +1,140 @@
+//! A certificate while it is cleaned: components that borrow their packets, with signatures that can be moved.
+
+use crate::certificate::{Certificate, Writer};
+use crate::error::{Error, Flaw, Result};
+use crate::extract::component_kind;
+use crate::facts::{ComponentKind, KeyFacts, SignatureFacts};
+use crate::key::{self, Key};
+use crate::packet::{Packet, Packets, Tag};
+use crate::signature::{self, Signature};
+use crate::signed::Subject;
+
+/// A certificate in pieces; the first part is its primary key.
+pub(super) struct Block<'a> {
+    bytes: &'a [u8],
+    pub(super) primary: Key<'a>,
+    pub(super) primary_facts: KeyFacts,
+    pub(super) parts: Vec<Part<'a>>,
+}
+
+/// A component with the signatures that follow it.
+pub(super) struct Part<'a> {
+    packet: Packet<'a>,
+    /// What signatures over it sign; `None` for a packet of an unknown type.
+    pub(super) subject: Option<Subject<'a>>,
+    pub(super) signatures: Vec<Held<'a>>,
+    /// A self-signature that counts vouches for it.
+    pub(super) vouched: bool,
+}
+
+/// A signature packet.
+pub(super) struct Held<'a> {
+    packet: Packet<'a>,
+    /// `None` if nobody here can read it.
+    pub(super) facts: Option<SignatureFacts>,
+    /// It is not kept.
+    pub(super) dropped: bool,
+}
+
+impl<'a> Block<'a> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
+        let mut packets = Packets::new(bytes);
+        let malformed = |flaw| Error::Malformed { position: 0, flaw };
+        let first = packets.next().unwrap_or(Err(malformed(Flaw::CutShort("a certificate"))))?;
+        if first.tag != Tag::PUBLIC_KEY {
+            return Err(malformed(Flaw::Misplaced(first.tag.0)));
+        }
+        let primary = key::parse_public(first.body).map_err(malformed)?;
+        let primary_part = Part::new(first, Some(Subject::Primary));
+        let mut block = Self { bytes, primary, primary_facts: primary.facts(), parts: vec![primary_part] };
+        for packet in packets {
+            block.add(packet?);
+        }
+        Ok(block)
+    }
+
+    fn add(&mut self, packet: Packet<'a>) {
+        if packet.tag != Tag::SIGNATURE {
+            self.parts.push(Part::new(packet, subject(packet)));
+            return;
+        }
+        let facts = signature::parse(packet.body)
+            .ok()
+            .map(|signature| signature.facts(packet.span, &self.primary_facts.fingerprint));
+        let last = self.parts.last_mut().expect("the primary key is there from the start");
+        last.signatures.push(Held { packet, facts, dropped: false });
+    }
+
+    /// Drops the signatures that name another key as issuer, and those that nobody here can read.
+    pub(super) fn drop_signatures_of_others(&mut self) {
+        for part in &mut self.parts {
+            part.signatures.retain(Held::is_own);
+        }
+    }
+
+    /// Writes what was not dropped, in the order in which it stands now.
+    pub(super) fn write(self) -> Certificate {
+        let mut writer = Writer::with_capacity(self.bytes.len());
+        let mut primary = Some(ComponentKind::Key(self.primary_facts));
+        for part in self.parts {
+            let kind = primary.take().unwrap_or_else(|| component_kind(part.packet));
+            writer.component(part.packet.span.of(self.bytes), kind);
+            for held in part.signatures.into_iter().filter(|held| !held.dropped) {
+                let packet = held.packet.span.of(self.bytes);
+                match held.facts {
+                    Some(facts) => writer.signature(packet, facts),
+                    None => writer.unread(packet),
+                }
+            }
+        }
+        writer.finish()
+    }
+}
+
+fn subject(packet: Packet<'_>) -> Option<Subject<'_>> {
+    match packet.tag {
+        Tag::USER_ID => Some(Subject::UserId(packet.body)),
+        Tag::ATTRIBUTE => Some(Subject::Attribute(packet.body)),
+        Tag::PUBLIC_SUBKEY => key::parse_public(packet.body).ok().map(Subject::Subkey),
+        _ => None,
+    }
+}
+
+impl<'a> Part<'a> {
+    fn new(packet: Packet<'a>, subject: Option<Subject<'a>>) -> Self {
+        Self { packet, subject, signatures: Vec::new(), vouched: false }
+    }
+
+    /// Says whether it is a user ID or an attribute, which GnuPG treats alike.
+    pub(super) fn is_user(&self) -> bool {
+        matches!(self.subject, Some(Subject::UserId(_) | Subject::Attribute(_)))
+    }
+
+    pub(super) fn is_subkey(&self) -> bool {
+        matches!(self.subject, Some(Subject::Subkey(_)))
+    }
+
+    /// The body of a user ID or attribute packet, with the packet's type.
+    pub(super) fn user(&self) -> Option<(Tag, &'a [u8])> {
+        self.is_user().then_some((self.packet.tag, self.packet.body))
+    }
+
+    pub(super) fn body(&self) -> &'a [u8] {
+        self.packet.body
+    }
+}
+
+impl<'a> Held<'a> {
+    /// Reads the packet once more: cheaper than to keep what was read.
+    ///
+    /// # Panics
+    ///
+    /// If it has no facts, since then it could not be read.
+    pub(super) fn signature(&self) -> Signature<'a> {
+        signature::parse(self.packet.body).expect("a signature with facts was read before")
+    }
+
+    pub(super) fn is_own(&self) -> bool {
+        self.facts.as_ref().is_some_and(|facts| facts.own.is_some())
+    }
+}
