@@ -78,3 +78,12 @@ pub enum Flaw {
     #[error("{0} in ASCII armor")]
     Armor(&'static str),
 }
+
+impl Error {
+    /// Returns the offset in the stream or certificate.
+    pub fn position(&self) -> u64 {
+        match self {
+            Self::Read { position, .. } | Self::Malformed { position, .. } => *position,
+        }
+    }
+}

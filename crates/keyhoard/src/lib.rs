@@ -9,6 +9,7 @@
 pub mod database;
 pub mod export;
 pub mod find;
+pub mod import;
 pub mod listing;
 pub mod output_file;
 

@@ -1,0 +1,42 @@
+//! Reads the input ahead of the work, in chunks.
+
+use std::io::Read;
+use std::sync::mpsc::SyncSender;
+
+use cert::split::{Piece, Splitter};
+
+/// A chunk is closed once it holds this many bytes of certificates.
+const CHUNK_BYTES: usize = 2 << 20;
+/// A chunk is closed once it holds this many certificates.
+const CHUNK_CERTIFICATES: usize = 2048;
+
+/// Consecutive certificates of an input, and what could not be read between them.
+pub(super) type Chunk = Vec<cert::Result<Piece>>;
+
+/// Splits `input` and sends it in chunks, until it ends or nobody listens any more.
+pub(super) fn read_ahead(input: impl Read, chunks: &SyncSender<Chunk>) {
+    let mut chunk = Chunk::new();
+    let mut bytes = 0;
+    for item in Splitter::new(input) {
+        bytes += item.as_ref().map_or(0, len);
+        chunk.push(item);
+        if bytes >= CHUNK_BYTES || chunk.len() >= CHUNK_CERTIFICATES {
+            if chunks.send(std::mem::take(&mut chunk)).is_err() {
+                return;
+            }
+            bytes = 0;
+        }
+    }
+    if !chunk.is_empty() {
+        // The receiver may have stopped on an error of its own; then nobody misses this chunk.
+        let _ = chunks.send(chunk);
+    }
+}
+
+/// Returns the bytes of a piece.
+pub(super) fn len(piece: &Piece) -> usize {
+    match piece {
+        Piece::Certificate(raw) => raw.bytes.len(),
+        Piece::Revocation(raw) => raw.bytes.len(),
+    }
+}

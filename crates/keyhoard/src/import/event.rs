@@ -1,0 +1,146 @@
+//! What an import reports.
+
+use cert::certificate::Certificate;
+use cert::clean::{Note, Refused};
+use cert::{Flaw, KeyId};
+use store::Fingerprint;
+
+/// Something that happened during an import, in the order of the input.
+#[derive(Debug)]
+pub enum ImportEvent<'a> {
+    /// A certificate was dealt with; what it says is durable.
+    Certificate(&'a Imported),
+    /// A certificate as it is about to be merged or inserted.
+    Cleaned(&'a Certificate),
+    /// A certificate could not be used.
+    Refused {
+        /// Offset in its input.
+        position: u64,
+        /// Why.
+        reason: &'a Refusal,
+    },
+    /// More of the input was read.
+    Progress {
+        /// Bytes of certificates read so far, over all inputs.
+        bytes: u64,
+    },
+}
+
+/// Why a certificate was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The bytes are no certificate.
+    #[error(transparent)]
+    Unreadable(#[from] cert::Error),
+    /// A certificate, but not one that can be kept.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// A revocation that stands alone, of a certificate that is not here.
+    #[error("a revocation of the key {0}, which is not here")]
+    UnknownKey(KeyId),
+}
+
+impl Refusal {
+    /// Says whether it was refused for a key version that is withdrawn, which GnuPG counts by itself.
+    pub fn is_obsolete_key(&self) -> bool {
+        matches!(self, Self::Unreadable(cert::Error::Malformed { flaw: Flaw::ObsoleteKey(_), .. }))
+    }
+}
+
+/// One certificate of the input.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// Offset in its input.
+    pub position: u64,
+    /// The primary key.
+    pub fingerprint: Fingerprint,
+    /// The primary user ID, if names were asked for and there is one.
+    pub name: Option<Vec<u8>>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The input held a secret key.
+    pub secret: bool,
+    /// What cleaning dropped.
+    pub notes: Vec<Note>,
+}
+
+/// What became of a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was not here before.
+    New,
+    /// It brought something.
+    Changed(Additions),
+    /// It brought nothing.
+    Unchanged,
+    /// It was not here before and only merging was asked for.
+    SkippedNew,
+    /// It was not here before and has no user ID to be known by.
+    SkippedWithoutUserId,
+    /// Nothing was to be written.
+    DryRun,
+}
+
+/// What a merge added, as GnuPG counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Additions {
+    /// New user IDs and attributes.
+    pub user_ids: u32,
+    /// New signatures on what was there.
+    pub signatures: u32,
+    /// New subkeys.
+    pub subkeys: u32,
+}
+
+/// The sums over an import.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportSummary {
+    /// Certificates met, refused ones included.
+    pub processed: u64,
+    /// Not here before.
+    pub imported: u64,
+    /// Brought something.
+    pub changed: u64,
+    /// Brought nothing.
+    pub unchanged: u64,
+    /// Refused.
+    pub refused: u64,
+    /// Refused because their key version is withdrawn.
+    pub refused_v3: u64,
+    /// Skipped since only merging was asked for.
+    pub skipped_new: u64,
+    /// Skipped for want of a user ID.
+    pub without_user_id: u64,
+    /// Came with a secret key.
+    pub secret: u64,
+    /// What merges added.
+    pub added: Additions,
+    /// The journal entry, if anything was written.
+    pub journal: Option<store::JournalId>,
+}
+
+impl ImportSummary {
+    pub(super) fn count(&mut self, imported: &Imported) {
+        self.processed += 1;
+        self.secret += u64::from(imported.secret);
+        match imported.outcome {
+            Outcome::New => self.imported += 1,
+            Outcome::Changed(added) => {
+                self.changed += 1;
+                self.added.user_ids += added.user_ids;
+                self.added.signatures += added.signatures;
+                self.added.subkeys += added.subkeys;
+            }
+            Outcome::Unchanged => self.unchanged += 1,
+            Outcome::SkippedNew => self.skipped_new += 1,
+            Outcome::SkippedWithoutUserId => self.without_user_id += 1,
+            Outcome::DryRun => {}
+        }
+    }
+
+    pub(super) fn count_refused(&mut self, reason: &Refusal) {
+        self.processed += 1;
+        self.refused += 1;
+        self.refused_v3 += u64::from(reason.is_obsolete_key());
+    }
+}

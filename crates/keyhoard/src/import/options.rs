@@ -1,0 +1,59 @@
+//! What an import may be told.
+
+use cert::certificate::Certificate;
+use cert::clean::CleanOptions;
+use store::Origin;
+
+/// Changes to our import rules that make an earlier import of the same bytes worth repeating.
+const RULES_VERSION: u8 = 1;
+
+/// Removes what a filter does not want from a cleaned certificate.
+pub type Filter = Box<dyn Fn(Certificate) -> Certificate + Send + Sync>;
+
+/// What an import does beyond the ordinary.
+#[derive(Default)]
+pub struct ImportOptions {
+    /// The command line, for the journal.
+    pub command: String,
+    /// How certificates are cleaned.
+    pub clean: CleanOptions,
+    /// Takes only what adds to certificates that are here already.
+    pub merge_only: bool,
+    /// Keeps an owner trust that is stored for a certificate that was not here.
+    pub keep_owner_trust: bool,
+    /// Writes nothing.
+    pub dry_run: bool,
+    /// Hands every cleaned certificate out as [`super::ImportEvent::Cleaned`].
+    pub show: bool,
+    /// Looks up the primary user ID of every certificate that is reported.
+    pub names: bool,
+    /// Runs over every cleaned certificate. Inputs that were filtered are not remembered by digest.
+    pub filter: Option<Filter>,
+    /// Where the certificates come from.
+    pub origin: Option<Origin>,
+}
+
+impl ImportOptions {
+    /// Returns what an input's digest depends on besides its bytes; `None` if it must not be remembered.
+    pub(super) fn digest_prefix(&self) -> Option<Vec<u8>> {
+        let remembered = self.filter.is_none() && !self.show && !self.dry_run && self.origin.is_none();
+        remembered.then(|| {
+            let CleanOptions {
+                keep_local,
+                no_repair,
+                self_signatures_only,
+                repair_pks_subkey_bug,
+                accept_unsigned_user_ids,
+            } = self.clean;
+            let choices = [
+                self.merge_only,
+                keep_local,
+                no_repair,
+                self_signatures_only,
+                repair_pks_subkey_bug,
+                accept_unsigned_user_ids,
+            ];
+            [RULES_VERSION].into_iter().chain(choices.map(u8::from)).collect()
+        })
+    }
+}
