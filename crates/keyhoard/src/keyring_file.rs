@@ -87,7 +87,7 @@ impl KeyringFile {
         for piece in Splitter::new(reader) {
             match piece {
                 Ok(Piece::Certificate(raw)) => self.keep(raw, since),
-                Ok(Piece::Revocation(_)) => {}
+                Ok(Piece::Revocation(_) | Piece::Ignored(_)) => {}
                 Err(_) => self.unreadable += 1,
             }
         }
