@@ -34,7 +34,11 @@ impl Certificate {
             writer.component(component.span.of(&self.bytes), component.kind.clone());
             for member in members(component) {
                 match member {
-                    Member::Unread(span) => writer.unread(span.of(&self.bytes)),
+                    Member::Unread(span) => {
+                        if keep(Retained::Unread(component, span)) {
+                            writer.unread(span.of(&self.bytes));
+                        }
+                    }
                     Member::Signature(signature) => {
                         if keep(Retained::Signature(component, signature)) {
                             writer.signature(signature.span.of(&self.bytes), signature.clone());
@@ -54,6 +58,8 @@ pub enum Retained<'a> {
     Component(&'a Component),
     /// A signature, with the component it stands under.
     Signature(&'a Component, &'a SignatureFacts),
+    /// A signature that nobody here can read, with the component it stands under.
+    Unread(&'a Component, Span),
 }
 
 /// A packet that follows a component's own.
