@@ -41,7 +41,7 @@ struct Entry {
 /// Something to be reported after the batch is durable.
 pub(super) enum Report {
     Imported(Imported),
-    Refused { position: u64, reason: Refusal },
+    Refused { input: usize, position: u64, reason: Refusal },
 }
 
 /// A certificate as the database holds it.
@@ -86,6 +86,11 @@ impl Batch {
     pub(super) fn insert(&mut self, certificate: Certificate, input: Option<InputDigest>) -> Outcome {
         self.push(certificate, PutKind::New, input);
         Outcome::New
+    }
+
+    /// Plans to remember that an input was met again, so that an undo of the import that brought it first is refused.
+    pub(super) fn meet_again(&mut self, known: (InputDigest, CertId)) {
+        self.unchanged.push(known);
     }
 
     /// Plans to merge into what waits here for the same primary key.

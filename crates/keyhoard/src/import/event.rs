@@ -14,6 +14,8 @@ pub enum ImportEvent<'a> {
     Cleaned(&'a Certificate),
     /// A certificate could not be used.
     Refused {
+        /// Which input it stood in, counted from 0.
+        input: usize,
         /// Offset in its input.
         position: u64,
         /// Why.
@@ -50,6 +52,8 @@ impl Refusal {
 /// One certificate of the input.
 #[derive(Clone, Debug)]
 pub struct Imported {
+    /// Which input it stood in, counted from 0.
+    pub input: usize,
     /// Offset in its input.
     pub position: u64,
     /// The primary key.

@@ -63,6 +63,8 @@ pub struct Importer<'a> {
     batch: Batch,
     journal: Option<JournalId>,
     summary: ImportSummary,
+    /// The number of the input that is being read.
+    input: usize,
     bytes: u64,
 }
 
@@ -86,6 +88,7 @@ impl<'a> Importer<'a> {
             batch: Batch::default(),
             journal: None,
             summary: ImportSummary::default(),
+            input: 0,
             bytes: 0,
         }
     }
@@ -100,7 +103,9 @@ impl<'a> Importer<'a> {
             let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
             scope.spawn(move || read_ahead(input, &sender));
             chunks.iter().try_for_each(|chunk| self.add_chunk(chunk, on_event))
-        })
+        })?;
+        self.input += 1;
+        Ok(())
     }
 
     /// Writes what is left and returns the sums.
@@ -132,20 +137,18 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Makes certificates of all pieces, the revocations that stand alone included; what holds no keys is passed
-    /// over without a word, as gpg does.
+    /// Makes certificates of all pieces, the revocations that stand alone included.
     fn raw_certificates(&self, snapshot: &dyn Snapshot, chunk: Chunk) -> Result<Vec<Raw>> {
         let raw = |piece: cert::Result<Piece>| match piece {
-            Ok(Piece::Certificate(raw)) => Ok(Some(Ok(raw))),
-            Ok(Piece::Ignored(_)) => Ok(None),
+            Ok(Piece::Certificate(raw)) => Ok(Ok(raw)),
             Ok(Piece::Revocation(revocation)) => {
                 let position = revocation.position;
                 let raw = revocation::with_primary_key(snapshot, &self.batch, &revocation)?;
-                Ok(Some(raw.map_err(|reason| (position, reason))))
+                Ok(raw.map_err(|reason| (position, reason)))
             }
-            Err(error) => Ok(Some(Err((error.position(), Refusal::from(error))))),
+            Err(error) => Ok(Err((error.position(), Refusal::from(error)))),
         };
-        chunk.into_iter().filter_map(|piece| raw(piece).transpose()).collect()
+        chunk.into_iter().map(raw).collect()
     }
 
     /// Sorts a chunk into what an earlier import has seen and what has to be cleaned, and cleans that.
@@ -177,16 +180,20 @@ impl<'a> Importer<'a> {
             Ok(work) => work,
             Err((position, reason)) => return Item::Refused { position, reason },
         };
-        let known = digest.and_then(|digest| seen.get(&digest)).and_then(|id| names.get(id));
-        if let Some((fingerprint, name)) = known {
-            return Item::Seen(Imported {
+        let known = digest.and_then(|digest| Some((digest, *seen.get(&digest)?)));
+        if let Some((known, (fingerprint, name))) =
+            known.and_then(|known| Some((known, names.get(&known.1)?)))
+        {
+            let imported = Imported {
+                input: self.input,
                 position: raw.position,
                 fingerprint: *fingerprint,
                 name: name.clone(),
                 outcome: Outcome::Unchanged,
                 secret: !raw.secrets.is_empty(),
                 notes: Vec::new(),
-            });
+            };
+            return Item::Seen { imported, known };
         }
         match clean(&raw, &self.options.clean, self.now) {
             Ok(mut cleaned) => {
@@ -237,8 +244,11 @@ impl<'a> Importer<'a> {
         on_event: &mut dyn FnMut(ImportEvent<'_>),
     ) {
         let report = match item {
-            Item::Refused { position, reason } => Report::Refused { position, reason },
-            Item::Seen(imported) => Report::Imported(imported),
+            Item::Refused { position, reason } => Report::Refused { input: self.input, position, reason },
+            Item::Seen { imported, known } => {
+                self.batch.meet_again(known);
+                Report::Imported(imported)
+            }
             Item::Cleaned { position, secret, digest, cleaned } => {
                 if self.options.show {
                     on_event(ImportEvent::Cleaned(&cleaned.certificate));
@@ -248,7 +258,8 @@ impl<'a> Importer<'a> {
                 let name =
                     self.options.names.then(|| primary_user_id(&certificate.facts, self.now)).flatten();
                 let outcome = self.plan(certificate, has_user_ids, digest, known);
-                Report::Imported(Imported { position, fingerprint, name, outcome, secret, notes })
+                let input = self.input;
+                Report::Imported(Imported { input, position, fingerprint, name, outcome, secret, notes })
             }
         };
         self.batch.reports.push(report);
@@ -290,9 +301,9 @@ impl<'a> Importer<'a> {
                     self.summary.count(imported);
                     on_event(ImportEvent::Certificate(imported));
                 }
-                Report::Refused { position, reason } => {
+                Report::Refused { input, position, reason } => {
                     self.summary.count_refused(reason);
-                    on_event(ImportEvent::Refused { position: *position, reason });
+                    on_event(ImportEvent::Refused { input: *input, position: *position, reason });
                 }
             }
         }
@@ -302,7 +313,7 @@ impl<'a> Importer<'a> {
 
 /// A certificate of a chunk after the parallel work.
 enum Item {
-    Seen(Imported),
+    Seen { imported: Imported, known: (InputDigest, CertId) },
     Cleaned { position: u64, secret: bool, digest: Option<InputDigest>, cleaned: Cleaned },
     Refused { position: u64, reason: Refusal },
 }
