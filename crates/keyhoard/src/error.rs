@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use store::{Fingerprint, JournalId};
+
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -27,6 +29,42 @@ pub enum Error {
         #[source]
         source: store::query::NameError,
     },
+    /// The journal has no entry that could be undone.
+    #[error("there is nothing to undo")]
+    NothingToUndo,
+    /// The journal has no such entry.
+    #[error("the journal has no entry {}; `keyhoard log` lists them", .entry.0)]
+    NoSuchEntry {
+        /// The entry that was asked for.
+        entry: JournalId,
+    },
+    /// An entry that is not in force any more.
+    #[error("entry {} was undone by entry {} already; to have it back, undo that one", .entry.0, .by.0)]
+    AlreadyUndone {
+        /// The entry that was asked for.
+        entry: JournalId,
+        /// The entry that undid it.
+        by: JournalId,
+    },
+    /// A later import brought the same certificates as the entry that was to be undone.
+    #[error(
+        "{count} of the certificates of entry {} were imported again later ({fingerprint} by entry {}); undo that \
+         first, or force it",
+        .entry.0, .later.0
+    )]
+    BroughtAgain {
+        /// The entry that was to be undone.
+        entry: JournalId,
+        /// How many of its certificates.
+        count: u64,
+        /// The first of them.
+        fingerprint: Fingerprint,
+        /// The latest import that brought it again.
+        later: JournalId,
+    },
+    /// Another program changed the same certificates.
+    #[error("another program changed the same certificates meanwhile; try again")]
+    ChangedMeanwhile,
     /// What an export was written to takes no more.
     #[error("writing: {0}")]
     Output(#[source] std::io::Error),

@@ -1,0 +1,253 @@
+//! Undo: takes back what one entry of the journal did.
+//!
+//! What an import added goes, what it merged is taken out again packet by packet, what a deletion removed comes back
+//! where it was. An undo is an entry of the journal itself and can be undone.
+//!
+//! Two things are not done unasked: taking away what a later import brought as well, and taking back a revocation or
+//! an end that its owner set, since somebody may rely on it by now.
+
+mod plan;
+mod shrink;
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use store::{
+    Change, ChangeKind, Detail, Fingerprint, JournalEntry, JournalId, PutOutcome, Removal, Selection,
+    Snapshot, Store, Timestamp,
+};
+
+use crate::{Error, Result};
+use plan::{Plan, Planner};
+
+pub use shrink::Kept;
+
+/// Changes that are taken back in one transaction.
+const BATCH_CHANGES: usize = 10_000;
+/// Bytes of certificates that are taken back in one transaction, about.
+const BATCH_BYTES: usize = 64 << 20;
+
+/// What an undo may be told.
+#[derive(Clone, Debug, Default)]
+pub struct UndoOptions {
+    /// The command line, for the journal.
+    pub command: String,
+    /// Takes back even what a later import brought as well.
+    pub force: bool,
+    /// Takes back verified revocations and shortened expiry dates as well.
+    pub including_revocations: bool,
+    /// Writes nothing.
+    pub dry_run: bool,
+}
+
+/// Something that happened during an undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoEvent {
+    /// Not everything was taken back from this certificate.
+    Kept {
+        /// The certificate.
+        fingerprint: Fingerprint,
+        /// What stayed.
+        what: Kept,
+    },
+    /// What this certificate was before has been purged, so it cannot come back.
+    Purged {
+        /// The certificate.
+        fingerprint: Fingerprint,
+    },
+    /// So many of the entry's changes were dealt with.
+    Progress {
+        /// Changes so far.
+        done: u64,
+    },
+}
+
+/// The sums over an undo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoSummary {
+    /// The entry that was undone.
+    pub undone: JournalId,
+    /// Its command line.
+    pub command: String,
+    /// The journal entry of the undo; `None` after a dry run.
+    pub journal: Option<JournalId>,
+    /// Certificates that went.
+    pub removed: u64,
+    /// Certificates that lost packets.
+    pub shrunk: u64,
+    /// Certificates that came back, whole or in part.
+    pub restored: u64,
+    /// Certificates from which not everything was taken back.
+    pub kept: u64,
+    /// Certificates that cannot come back since they were purged.
+    pub purged: u64,
+}
+
+/// Takes back one entry of the journal: the given one, else the last one that was not undone and is no undo itself.
+///
+/// # Errors
+///
+/// [`Error::NothingToUndo`], [`Error::NoSuchEntry`], [`Error::AlreadyUndone`]; [`Error::BroughtAgain`] if a later
+/// import brought the same and `force` is not set; [`Error::ChangedMeanwhile`] if another program changed the same
+/// certificates at the same time, then the undo can be repeated; the database's errors.
+pub fn undo(
+    store: &dyn Store,
+    entry: Option<JournalId>,
+    options: &UndoOptions,
+    now: Timestamp,
+    on_event: &mut dyn FnMut(UndoEvent),
+) -> Result<UndoSummary> {
+    let snapshot = store.snapshot()?;
+    let entry = choose(snapshot.as_ref(), entry)?;
+    let later: HashMap<Fingerprint, JournalId> = snapshot.brought_again(entry.id)?.into_iter().collect();
+    if !options.force {
+        refuse_if_brought_again(snapshot.as_ref(), &entry, &later)?;
+    }
+    let planner = Planner { later: &later, options, now };
+    let mut undo =
+        Undo { store, options, now, planner, on_event, done: 0, summary: UndoSummary::new(&entry) };
+    let mut batch = Vec::new();
+    let mut bytes = 0;
+    let mut outcome = Ok(());
+    snapshot.journal_changes(entry.id, &mut |change| {
+        bytes += size(&change);
+        batch.push(change);
+        if batch.len() >= BATCH_CHANGES || bytes >= BATCH_BYTES {
+            bytes = 0;
+            outcome = undo.take_back(snapshot.as_ref(), std::mem::take(&mut batch), false);
+        }
+        if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    outcome?;
+    undo.take_back(snapshot.as_ref(), batch, true)?;
+    Ok(undo.summary)
+}
+
+/// Finds the entry to be undone.
+fn choose(snapshot: &dyn Snapshot, entry: Option<JournalId>) -> Result<JournalEntry> {
+    let mut entries = snapshot.journal(usize::MAX)?.into_iter();
+    let Some(id) = entry else {
+        let may_be_undone = |entry: &JournalEntry| entry.undone_by.is_none() && entry.undoes.is_none();
+        return entries.find(may_be_undone).ok_or(Error::NothingToUndo);
+    };
+    let entry = entries.find(|entry| entry.id == id).ok_or(Error::NoSuchEntry { entry: id })?;
+    match entry.undone_by {
+        Some(by) => Err(Error::AlreadyUndone { entry: id, by }),
+        None => Ok(entry),
+    }
+}
+
+fn refuse_if_brought_again(
+    snapshot: &dyn Snapshot,
+    entry: &JournalEntry,
+    later: &HashMap<Fingerprint, JournalId>,
+) -> Result<()> {
+    if later.is_empty() {
+        return Ok(());
+    }
+    let mut first = None;
+    let mut count = 0;
+    snapshot.journal_changes(entry.id, &mut |change| {
+        let brings = matches!(change.kind, ChangeKind::Added | ChangeKind::Merged(_));
+        if let Some(later) = later.get(&change.fingerprint).filter(|_| brings) {
+            first.get_or_insert((change.fingerprint, *later));
+            count += 1;
+        }
+        ControlFlow::Continue(())
+    })?;
+    match first {
+        Some((fingerprint, later)) => Err(Error::BroughtAgain { entry: entry.id, count, fingerprint, later }),
+        None => Ok(()),
+    }
+}
+
+fn size(change: &Change) -> usize {
+    match &change.kind {
+        ChangeKind::Removed(Some(former)) | ChangeKind::Shrunk(Some(former)) => former.bytes.len(),
+        _ => 0,
+    }
+}
+
+/// An undo on its way.
+struct Undo<'a> {
+    store: &'a dyn Store,
+    options: &'a UndoOptions,
+    now: Timestamp,
+    planner: Planner<'a>,
+    on_event: &'a mut dyn FnMut(UndoEvent),
+    done: u64,
+    summary: UndoSummary,
+}
+
+impl Undo<'_> {
+    /// Takes back some changes; everything is worked out before the write lock is taken.
+    fn take_back(&mut self, snapshot: &dyn Snapshot, changes: Vec<Change>, last: bool) -> Result<()> {
+        self.done += changes.len() as u64;
+        let plans = self.planner.plan(snapshot, changes)?;
+        if !self.options.dry_run {
+            self.write(&plans, last)?;
+        }
+        plans.iter().for_each(|plan| self.report(plan));
+        (self.on_event)(UndoEvent::Progress { done: self.done });
+        Ok(())
+    }
+
+    fn write(&mut self, plans: &[Plan], last: bool) -> Result<()> {
+        let mut transaction = self.store.begin(&self.options.command, self.summary.journal, self.now)?;
+        let removed: Vec<_> = plans.iter().filter_map(Plan::removal).collect();
+        let mut current = 0;
+        let ids: Vec<_> = removed.iter().map(|(id, _)| *id).collect();
+        transaction.snapshot().visit(Selection::Ids(&ids), Detail::Name, &mut |record| {
+            current += usize::from(removed.contains(&(record.id, record.generation)));
+            ControlFlow::Continue(())
+        })?;
+        let puts: Vec<_> = plans.iter().filter_map(Plan::put).collect();
+        let outcomes = transaction.put(&puts)?;
+        if current < removed.len() || outcomes.contains(&PutOutcome::Conflict) {
+            return Err(Error::ChangedMeanwhile);
+        }
+        transaction.remove(&ids, Removal::Undoable)?;
+        if last {
+            transaction.mark_undone(self.summary.undone)?;
+            transaction.finish_journal()?;
+        }
+        let journal = transaction.journal();
+        transaction.commit()?;
+        self.summary.journal = Some(journal);
+        Ok(())
+    }
+
+    fn report(&mut self, plan: &Plan) {
+        let summary = &mut self.summary;
+        match plan {
+            Plan::Nothing => {}
+            Plan::Remove { .. } => summary.removed += 1,
+            Plan::Shrink { .. } => summary.shrunk += 1,
+            Plan::Restore { .. } | Plan::Join { .. } => summary.restored += 1,
+            Plan::Purged { fingerprint } => {
+                summary.purged += 1;
+                (self.on_event)(UndoEvent::Purged { fingerprint: *fingerprint });
+            }
+            Plan::Keep { .. } => {}
+        }
+        if let Some((fingerprint, what)) = plan.kept() {
+            self.summary.kept += 1;
+            (self.on_event)(UndoEvent::Kept { fingerprint, what });
+        }
+    }
+}
+
+impl UndoSummary {
+    fn new(entry: &JournalEntry) -> Self {
+        Self {
+            undone: entry.id,
+            command: entry.command.clone(),
+            journal: None,
+            removed: 0,
+            shrunk: 0,
+            restored: 0,
+            kept: 0,
+            purged: 0,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What taking back one change comes to.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use cert::certificate::Certificate;
+use cert::clean::rebuild;
+use cert::facts::SignatureType;
+use cert::merge::merge;
+use rayon::prelude::*;
+use store::{
+    CertId, Change, ChangeKind, Detail, Fingerprint, Former, JournalId, Origin, Put, PutKind, Selection,
+    Snapshot, Timestamp,
+};
+
+use super::UndoOptions;
+use super::shrink::{Kept, Shrunk, shrink};
+use crate::Result;
+
+/// Works out plans.
+pub(super) struct Planner<'a> {
+    /// What imports after the entry brought again.
+    pub(super) later: &'a HashMap<Fingerprint, JournalId>,
+    pub(super) options: &'a UndoOptions,
+    pub(super) now: Timestamp,
+}
+
+/// What is to be written.
+pub(super) enum Plan {
+    /// Nothing: there is nothing left to take back.
+    Nothing,
+    /// The certificate stays as it is.
+    Keep { fingerprint: Fingerprint, what: Kept },
+    /// The certificate goes.
+    Remove { id: CertId, generation: i64 },
+    /// Some of its packets go.
+    Shrink { id: CertId, generation: i64, certificate: Certificate, kept: Option<Kept> },
+    /// It comes back where it was.
+    Restore { id: CertId, first_seen: Timestamp, origin: Origin, certificate: Certificate },
+    /// What it was comes back into what it is.
+    Join { id: CertId, generation: i64, certificate: Certificate, added: Vec<[u8; 32]> },
+    /// It was purged.
+    Purged { fingerprint: Fingerprint },
+}
+
+/// A certificate as the database holds it.
+struct Stored {
+    id: CertId,
+    generation: i64,
+    certificate: Certificate,
+}
+
+impl Planner<'_> {
+    /// Works out what taking back these changes comes to, on all cores.
+    pub(super) fn plan(&self, snapshot: &dyn Snapshot, changes: Vec<Change>) -> Result<Vec<Plan>> {
+        let stored = stored(snapshot, &changes)?;
+        changes
+            .into_par_iter()
+            .map(|change| {
+                let stored = stored.get(&change.fingerprint);
+                self.plan_one(change, stored)
+            })
+            .collect()
+    }
+
+    fn plan_one(&self, change: Change, stored: Option<&Stored>) -> Result<Plan> {
+        let fingerprint = change.fingerprint;
+        match (change.kind, stored) {
+            (ChangeKind::Removed(None) | ChangeKind::Shrunk(None), _) => Ok(Plan::Purged { fingerprint }),
+            (ChangeKind::Removed(Some(former)) | ChangeKind::Shrunk(Some(former)), stored) => {
+                bring_back(former, stored)
+            }
+            (ChangeKind::Added | ChangeKind::Merged(_), None) => Ok(Plan::Nothing),
+            (ChangeKind::Added, Some(stored)) => Ok(self.remove(fingerprint, stored)),
+            (ChangeKind::Merged(added), Some(stored)) => Ok(self.shrink(&added, stored)),
+        }
+    }
+
+    /// An addition is taken back as a whole, its revocations included: without the key there is nothing to revoke. But
+    /// if a later import brought the key again, it would be that one's revocation that is lost.
+    fn remove(&self, fingerprint: Fingerprint, stored: &Stored) -> Plan {
+        let brought_again = self.later.contains_key(&fingerprint);
+        let keep = brought_again && !self.options.including_revocations && is_revoked(&stored.certificate);
+        match keep {
+            true => Plan::Keep { fingerprint, what: Kept::Revocation },
+            false => Plan::Remove { id: stored.id, generation: stored.generation },
+        }
+    }
+
+    fn shrink(&self, added: &[[u8; 32]], stored: &Stored) -> Plan {
+        let Stored { id, generation, certificate } = stored;
+        match shrink(certificate, added, self.options.including_revocations, self.now) {
+            Shrunk { certificate: Some(certificate), kept } => {
+                Plan::Shrink { id: *id, generation: *generation, certificate, kept }
+            }
+            Shrunk { certificate: None, kept: Some(what) } => {
+                Plan::Keep { fingerprint: certificate.facts.primary().fingerprint, what }
+            }
+            Shrunk { certificate: None, kept: None } => Plan::Nothing,
+        }
+    }
+}
+
+impl Plan {
+    /// Returns the certificate that goes, with the generation that was looked at.
+    pub(super) fn removal(&self) -> Option<(CertId, i64)> {
+        match self {
+            Self::Remove { id, generation } => Some((*id, *generation)),
+            _ => None,
+        }
+    }
+
+    /// Returns what is to be written.
+    pub(super) fn put(&self) -> Option<Put<'_>> {
+        let (certificate, kind, origin) = match self {
+            Self::Shrink { id, generation, certificate, .. } => {
+                (certificate, PutKind::Shrunk { id: *id, generation: *generation }, None)
+            }
+            Self::Restore { id, first_seen, origin, certificate } => {
+                (certificate, PutKind::Restored { id: *id, first_seen: *first_seen }, Some(origin.clone()))
+            }
+            Self::Join { id, generation, certificate, added } => {
+                let kind = PutKind::Merged { id: *id, generation: *generation, added: added.clone() };
+                (certificate, kind, None)
+            }
+            Self::Nothing | Self::Keep { .. } | Self::Remove { .. } | Self::Purged { .. } => return None,
+        };
+        Some(Put { bytes: &certificate.bytes, facts: &certificate.facts, kind, inputs: &[], origin })
+    }
+
+    /// Returns what stays although it was to be taken back.
+    pub(super) fn kept(&self) -> Option<(Fingerprint, Kept)> {
+        match self {
+            Self::Keep { fingerprint, what } => Some((*fingerprint, *what)),
+            Self::Shrink { certificate, kept: Some(what), .. } => {
+                Some((certificate.facts.primary().fingerprint, *what))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Says whether the owner revoked the primary key.
+fn is_revoked(certificate: &Certificate) -> bool {
+    let primary = &certificate.facts.components[0];
+    primary.signatures.iter().any(|one| one.kind == SignatureType::KEY_REVOCATION && one.verifies())
+}
+
+fn bring_back(former: Former, stored: Option<&Stored>) -> Result<Plan> {
+    let certificate = rebuild(&former.bytes, &former.superseded)?;
+    let Some(stored) = stored else {
+        let Former { id, first_seen, origin, .. } = former;
+        return Ok(Plan::Restore { id, first_seen, origin, certificate });
+    };
+    Ok(match merge(&stored.certificate, &certificate) {
+        None => Plan::Nothing,
+        Some(merged) => Plan::Join {
+            id: stored.id,
+            generation: stored.generation,
+            certificate: merged.certificate,
+            added: merged.added_packets,
+        },
+    })
+}
+
+/// Reads what the database holds of the certificates that were changed.
+fn stored(snapshot: &dyn Snapshot, changes: &[Change]) -> Result<HashMap<Fingerprint, Stored>> {
+    let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
+    let ids: Vec<CertId> = snapshot.by_fingerprint(&fingerprints)?.into_iter().flatten().collect();
+    let mut stored = HashMap::with_capacity(ids.len());
+    snapshot.visit(Selection::Ids(&ids), Detail::Bytes, &mut |record| {
+        if let (Some(facts), Some(bytes)) = (record.facts, record.bytes) {
+            let certificate = Certificate { bytes, facts };
+            stored.insert(
+                record.fingerprint,
+                Stored { id: record.id, generation: record.generation, certificate },
+            );
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(stored)
+}
