@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
-use crate::commands::{completions, export, log, man};
+use crate::commands::{completions, delete, export, import, list, log, man, search, show, sql, undo};
 use crate::moment;
 use crate::output::Colour;
 
@@ -61,10 +61,27 @@ pub(crate) struct Global {
 /// One command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Take in certificates from files or standard input.
+    Import(import::Arguments),
     /// Write certificates to a file, a pipe or the terminal.
     Export(export::Arguments),
+    /// List certificates with their keys and user IDs.
+    #[command(visible_alias = "ls")]
+    List(list::Arguments),
+    /// Show everything that is known about certificates.
+    Show(show::Arguments),
+    /// Find certificates whose user IDs contain every given text.
+    #[command(visible_alias = "find")]
+    Search(search::Arguments),
+    /// Remove certificates.
+    #[command(visible_alias = "rm")]
+    Delete(delete::Arguments),
     /// Show what changed the database, newest first.
     Log(log::Arguments),
+    /// Take back what an earlier command did.
+    Undo(undo::Arguments),
+    /// Run a read-only SQL statement.
+    Sql(sql::Arguments),
     /// Write a completion script for a shell.
     Completions(completions::Arguments),
     /// Write the man pages.

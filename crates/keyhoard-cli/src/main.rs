@@ -3,6 +3,7 @@
 //! - [`arguments`]: what can be typed, declared once; help, completions and man pages come from it.
 //! - [`commands`]: one file for each subcommand.
 //! - [`session`]: what every command is given.
+//! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
 //! - [`output`]: where and how results are written; [`style`], [`printable`], [`table`], [`moment`], [`progress`]
 //!   are its means.
 //!
@@ -11,7 +12,9 @@
 mod arguments;
 mod commands;
 mod exit;
+mod listing;
 mod moment;
+mod naming;
 mod output;
 mod printable;
 mod progress;

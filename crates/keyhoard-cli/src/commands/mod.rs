@@ -1,9 +1,18 @@
 //! One file for each subcommand: its arguments, and from the library's answer to text or JSON.
 
 pub(crate) mod completions;
+pub(crate) mod delete;
 pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
+pub(crate) mod search;
+pub(crate) mod show;
+pub(crate) mod sql;
+pub(crate) mod undo;
+
+mod listed;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -21,8 +30,15 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut session = Session::new(arguments.global);
     let session = &mut session;
     let outcome = match arguments.command {
+        Command::Import(arguments) => import::run(session, &arguments),
         Command::Export(arguments) => export::run(session, &arguments),
+        Command::List(arguments) => list::run(session, &arguments),
+        Command::Show(arguments) => show::run(session, &arguments),
+        Command::Search(arguments) => search::run(session, &arguments),
+        Command::Delete(arguments) => delete::run(session, &arguments),
         Command::Log(arguments) => log::run(session, &arguments),
+        Command::Undo(arguments) => undo::run(session, &arguments),
+        Command::Sql(arguments) => sql::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
         Command::Man(arguments) => man::run(session, &arguments),
     }?;

@@ -1,0 +1,338 @@
+//! `keyhoard import`: certificates from files.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use keyhoard::cert::clean::{CleanOptions, Note};
+use keyhoard::import::{
+    Additions, ImportEvent, ImportOptions, ImportSummary, Imported, Importer, Outcome as ImportOutcome,
+    Refusal,
+};
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::printable::printable;
+use crate::progress::{Progress, Unit};
+use crate::session::{Session, command_line};
+use crate::style::{self, Style};
+use crate::table::{Cell, Table};
+
+/// The arguments of `keyhoard import`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard import /usr/share/keyrings/debian-keyring.gpg
+  curl https://example.org/key.asc | keyhoard import
+  keyhoard import --merge-only updates/*.asc
+  keyhoard import --dry-run --verbose suspicious.pgp
+
+Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are taken, bad
+ones are named with their position. One import is one entry of the journal: `keyhoard undo` takes it back as a whole.")]
+pub(crate) struct Arguments {
+    /// The files to read; - is standard input [default: -].
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Write nothing, only say what is in the files.
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+
+    /// Take only what adds to certificates that are here already.
+    #[arg(long)]
+    merge_only: bool,
+
+    /// Leave out certifications by others.
+    #[arg(long)]
+    minimal: bool,
+
+    /// Take signatures that their makers marked as not exportable.
+    #[arg(long)]
+    local_signatures: bool,
+
+    /// Take user IDs that no self-signature vouches for.
+    #[arg(long)]
+    allow_unsigned_user_ids: bool,
+
+    /// Leave misplaced self-signatures where they stand.
+    #[arg(long)]
+    no_repair: bool,
+}
+
+impl Arguments {
+    fn options(&self, verbose: bool) -> ImportOptions {
+        ImportOptions {
+            command: command_line(),
+            clean: CleanOptions {
+                keep_local: self.local_signatures,
+                no_repair: self.no_repair,
+                self_signatures_only: self.minimal,
+                accept_unsigned_user_ids: self.allow_unsigned_user_ids,
+                ..CleanOptions::default()
+            },
+            merge_only: self.merge_only,
+            dry_run: self.dry_run,
+            names: verbose,
+            ..ImportOptions::default()
+        }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
+    }
+}
+
+/// Imports the files, one after the other, as one entry of the journal.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let files = arguments.files();
+    let inputs = files.iter().map(|file| open(file)).collect::<anyhow::Result<Vec<Input>>>()?;
+    let total = inputs.iter().map(|input| input.size).sum::<Option<u64>>();
+    let store = session.open_or_create()?;
+    let verbose = session.verbose || session.output.is_json();
+    let options = arguments.options(verbose);
+    let progress = session.progress(Unit::Bytes, total);
+    let mut report = Report { session, files: &files, progress, written: Ok(()) };
+    let mut importer = Importer::new(store.as_ref(), &options, report.session.now);
+    for input in inputs {
+        importer.add(input.reader, &mut |event| report.event(event))?;
+    }
+    let summary = importer.finish(&mut |event| report.event(event))?;
+    report.finish(&summary)?;
+    Ok(Outcome::found(summary.processed > summary.refused))
+}
+
+/// A file that is open.
+struct Input {
+    reader: Box<dyn Read + Send>,
+    /// Its size, where that is known.
+    size: Option<u64>,
+}
+
+fn open(path: &Path) -> anyhow::Result<Input> {
+    if path == Path::new("-") {
+        return Ok(Input { reader: Box::new(io::stdin()), size: None });
+    }
+    let named = || path.display().to_string();
+    let file = File::open(path).with_context(named)?;
+    let metadata = file.metadata().with_context(named)?;
+    if metadata.is_dir() {
+        bail!(
+            "{}: is a directory; name the files in it, or use `keyhoard migrate` for a certificate store",
+            named()
+        );
+    }
+    let size = metadata.is_file().then_some(metadata.len());
+    Ok(Input { reader: Box::new(file), size })
+}
+
+/// Tells what happens.
+struct Report<'s> {
+    session: &'s mut Session,
+    files: &'s [PathBuf],
+    progress: Progress,
+    /// An import goes on even when nobody reads about it any more.
+    written: io::Result<()>,
+}
+
+impl Report<'_> {
+    fn event(&mut self, event: ImportEvent<'_>) {
+        let written = match event {
+            ImportEvent::Progress { bytes } => {
+                self.progress.set(bytes);
+                Ok(())
+            }
+            ImportEvent::Certificate(imported) => self.certificate(imported),
+            ImportEvent::Refused { input, position, reason } => self.refused(input, position, reason),
+            ImportEvent::Cleaned(_) => Ok(()),
+        };
+        if self.written.is_ok() {
+            self.written = written;
+        }
+    }
+
+    fn certificate(&mut self, imported: &Imported) -> io::Result<()> {
+        let file = self.files[imported.input].display().to_string();
+        if self.session.output.is_json() {
+            return self.session.output.json(&CertificateJson::new(&file, imported));
+        }
+        if self.session.verbose {
+            certificate_line(&mut self.session.output, imported)?;
+        }
+        Ok(())
+    }
+
+    fn refused(&mut self, input: usize, position: u64, reason: &Refusal) -> io::Result<()> {
+        let file = self.files[input].display().to_string();
+        if self.session.output.is_json() {
+            let reason = reason.to_string();
+            return self.session.output.json(&RefusedJson {
+                event: "refused",
+                file: &file,
+                position,
+                reason,
+            });
+        }
+        let error = style::on_stderr(Style::Error, "refused:");
+        self.progress.line(&format!("{file}, byte {position}: {error} {reason}"));
+        Ok(())
+    }
+
+    fn finish(self, summary: &ImportSummary) -> anyhow::Result<()> {
+        drop(self.progress);
+        self.written?;
+        if self.session.output.is_json() {
+            self.session.output.json(&SummaryJson::new(summary))?;
+        } else if !self.session.quiet {
+            let colour = self.session.output.colour();
+            summary_table(summary).write(&mut self.session.output, colour)?;
+        }
+        Ok(())
+    }
+}
+
+fn certificate_line(output: &mut Output, imported: &Imported) -> io::Result<()> {
+    let (style, word) = match imported.outcome {
+        ImportOutcome::New => (Style::Good, "new"),
+        ImportOutcome::Changed(_) => (Style::Name, "changed"),
+        ImportOutcome::Unchanged => (Style::Faint, "unchanged"),
+        ImportOutcome::SkippedNew => (Style::Warning, "not here, skipped"),
+        ImportOutcome::SkippedWithoutUserId => (Style::Warning, "no user ID, skipped"),
+        ImportOutcome::DryRun => (Style::Faint, "read"),
+    };
+    let name = imported.name.as_deref().map(printable).unwrap_or_default();
+    output.line(format_args!("{}  {}  {name}", imported.fingerprint, output.styled(style, word)))?;
+    imported.notes.iter().try_for_each(|note| output.line(format_args!("    {}", describe(note))))
+}
+
+/// Says what cleaning did, in a few words.
+fn describe(note: &Note) -> String {
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    match note {
+        Note::UserIdsJoined(count) => format!("{} joined with an earlier one", plural(*count, "user ID")),
+        Note::CopiesDropped(count) => format!("{} dropped", plural(*count, "duplicate signature")),
+        Note::SignaturesMoved(count) => format!("{} put in place", plural(*count, "self-signature")),
+        Note::BadSignatures(count) => format!("{} not valid", plural(*count, "self-signature")),
+        Note::UserIdSkipped(user_id) => {
+            format!("user ID without a valid self-signature: {}", printable(user_id))
+        }
+        Note::SubkeySkipped => "subkey without a valid binding".to_owned(),
+        Note::LocalSignaturesSkipped(count) => format!("{} left out", plural(*count, "local signature")),
+        Note::Unchecked(count) => format!("{} left unchecked: too many", plural(*count, "self-signature")),
+        Note::TooLarge(count) => {
+            format!("{} left out: the certificate is too large", plural(*count, "signature"))
+        }
+    }
+}
+
+/// What an import did, the lines that say something.
+fn summary_table(summary: &ImportSummary) -> Table {
+    let added = summary.added;
+    let lines = [
+        (summary.processed, "certificates read", Style::Strong),
+        (summary.imported, "new", Style::Good),
+        (summary.changed, "changed", Style::Name),
+        (u64::from(added.user_ids), "new user IDs", Style::Name),
+        (u64::from(added.subkeys), "new subkeys", Style::Name),
+        (u64::from(added.signatures), "new signatures", Style::Name),
+        (summary.unchanged, "unchanged", Style::Faint),
+        (summary.skipped_new, "not here, skipped", Style::Warning),
+        (summary.without_user_id, "without user ID, skipped", Style::Warning),
+        (summary.secret, "with a secret key, of which only the public part was taken", Style::Warning),
+        (summary.refused, "refused", Style::Error),
+    ];
+    let mut table = Table::default();
+    for (count, text, style) in
+        lines.into_iter().filter(|(count, text, _)| *count > 0 || *text == "certificates read")
+    {
+        table.push([Cell::number(count).styled(style), Cell::new(text)]);
+    }
+    table
+}
+
+/// One certificate, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct CertificateJson<'a> {
+    event: &'static str,
+    file: &'a str,
+    position: u64,
+    fingerprint: String,
+    outcome: &'static str,
+    new_user_ids: u32,
+    new_subkeys: u32,
+    new_signatures: u32,
+    secret: bool,
+    notes: Vec<String>,
+}
+
+impl<'a> CertificateJson<'a> {
+    fn new(file: &'a str, imported: &Imported) -> Self {
+        let (outcome, added) = match imported.outcome {
+            ImportOutcome::New => ("new", Additions::default()),
+            ImportOutcome::Changed(added) => ("changed", added),
+            ImportOutcome::Unchanged => ("unchanged", Additions::default()),
+            ImportOutcome::SkippedNew => ("not_here", Additions::default()),
+            ImportOutcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
+            ImportOutcome::DryRun => ("dry_run", Additions::default()),
+        };
+        Self {
+            event: "certificate",
+            file,
+            position: imported.position,
+            fingerprint: imported.fingerprint.to_string(),
+            outcome,
+            new_user_ids: added.user_ids,
+            new_subkeys: added.subkeys,
+            new_signatures: added.signatures,
+            secret: imported.secret,
+            notes: imported.notes.iter().map(describe).collect(),
+        }
+    }
+}
+
+/// What could not be taken, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct RefusedJson<'a> {
+    event: &'static str,
+    file: &'a str,
+    position: u64,
+    reason: String,
+}
+
+/// The sums, as `docs/json.md` describes them.
+#[derive(Serialize)]
+struct SummaryJson {
+    event: &'static str,
+    read: u64,
+    new: u64,
+    changed: u64,
+    unchanged: u64,
+    refused: u64,
+    not_here: u64,
+    no_user_id: u64,
+    secret: u64,
+    new_user_ids: u32,
+    new_subkeys: u32,
+    new_signatures: u32,
+    entry: Option<i64>,
+}
+
+impl SummaryJson {
+    fn new(summary: &ImportSummary) -> Self {
+        Self {
+            event: "summary",
+            read: summary.processed,
+            new: summary.imported,
+            changed: summary.changed,
+            unchanged: summary.unchanged,
+            refused: summary.refused,
+            not_here: summary.skipped_new,
+            no_user_id: summary.without_user_id,
+            secret: summary.secret,
+            new_user_ids: summary.added.user_ids,
+            new_subkeys: summary.added.subkeys,
+            new_signatures: summary.added.signatures,
+            entry: summary.journal.map(|journal| journal.0),
+        }
+    }
+}

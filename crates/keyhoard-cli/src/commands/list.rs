@@ -1,0 +1,47 @@
+//! `keyhoard list`: keys and user IDs, and signatures if asked for.
+
+use std::ffi::OsString;
+
+use keyhoard::listing::Signatures;
+
+use super::Named;
+use super::listed::write_listings;
+use crate::exit::Outcome;
+use crate::listing::Details;
+use crate::session::Session;
+
+/// The arguments of `keyhoard list`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard list
+  keyhoard list --signatures '<someone@debian.org>'
+  keyhoard list --json | jq -r 'select(.standing == \"expired\") | .fingerprint'
+
+A subkey, user ID or signature that is revoked, expired, superseded or local says so in brackets.")]
+pub(crate) struct Arguments {
+    /// The certificates to list [default: all].
+    #[arg(value_name = "NAME")]
+    names: Vec<OsString>,
+
+    /// List signatures, with the names of those who made them.
+    #[arg(long, short)]
+    signatures: bool,
+
+    /// Leave out superseded signatures, as gpg does.
+    #[arg(long)]
+    gpg_view: bool,
+}
+
+/// Writes the listing, in database order.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let (signatures, details) = match arguments.signatures {
+        true => (Signatures::Named, Details::Signatures),
+        false => (Signatures::Without, Details::Short),
+    };
+    let options = super::listed::options(session, signatures, arguments.gpg_view);
+    let any = write_listings(session, snapshot.as_ref(), named.selection(), options, details)?;
+    Ok(Outcome::found(any && named.complete))
+}

@@ -1,0 +1,54 @@
+//! What `list`, `show` and `search` have in common: certificates, written one after the other.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use keyhoard::cert::effective::View;
+use keyhoard::listing::{KeyListing, ListOptions, Signatures, Trust, list};
+use keyhoard::store::{Selection, Snapshot};
+
+use crate::listing::{CertificateJson, Details, write};
+use crate::output::Output;
+use crate::session::Session;
+
+/// Returns the options of a listing as of this run's present.
+pub(super) fn options(session: &Session, signatures: Signatures, gpg_view: bool) -> ListOptions {
+    let view = if gpg_view { View::Gnupg } else { View::Full };
+    ListOptions { now: session.now, view, signatures, bodies: false }
+}
+
+/// Writes the selected certificates and says whether there were any.
+pub(super) fn write_listings(
+    session: &mut Session,
+    snapshot: &dyn Snapshot,
+    selection: Selection<'_>,
+    options: ListOptions,
+    details: Details,
+) -> anyhow::Result<bool> {
+    let mut any = false;
+    let mut written = Ok(());
+    let output = &mut session.output;
+    list(snapshot, selection, options, &mut |_, _| Trust::default(), &mut |listing| {
+        written = write_one(output, &listing, options.signatures, details, any);
+        any = true;
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    written?;
+    Ok(any)
+}
+
+fn write_one(
+    output: &mut Output,
+    listing: &KeyListing<'_>,
+    signatures: Signatures,
+    details: Details,
+    separated: bool,
+) -> io::Result<()> {
+    if output.is_json() {
+        return output.json(&CertificateJson::new(listing, signatures));
+    }
+    if separated {
+        output.line("")?;
+    }
+    write(output, listing, details)
+}

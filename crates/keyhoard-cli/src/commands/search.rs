@@ -1,0 +1,47 @@
+//! `keyhoard search`: by what user IDs contain.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use keyhoard::find::search;
+use keyhoard::listing::Signatures;
+use keyhoard::store::Selection;
+
+use super::listed::write_listings;
+use crate::exit::Outcome;
+use crate::listing::Details;
+use crate::session::Session;
+
+/// The arguments of `keyhoard search`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard search debian.org
+  keyhoard search alice example.org
+  keyhoard search --json -n 10 '@example.org>'
+
+Every text has to occur in one of the certificate's user IDs; only the case of ASCII letters makes no difference.")]
+pub(crate) struct Arguments {
+    /// What to look for.
+    #[arg(value_name = "TEXT", required = true)]
+    texts: Vec<OsString>,
+
+    /// Show at most this many certificates.
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    limit: Option<usize>,
+}
+
+/// Writes the certificates that were found, in database order.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let texts: Vec<&[u8]> = arguments.texts.iter().map(|text| text.as_bytes()).collect();
+    let mut ids = search(snapshot.as_ref(), &texts)?;
+    let found = ids.len();
+    ids.truncate(arguments.limit.unwrap_or(usize::MAX));
+    let options = super::listed::options(session, Signatures::Without, false);
+    write_listings(session, snapshot.as_ref(), Selection::Ids(&ids), options, Details::Short)?;
+    if ids.len() < found {
+        session.note(format_args!("{} more", found - ids.len()));
+    }
+    Ok(Outcome::found(found > 0))
+}

@@ -1,0 +1,192 @@
+//! `keyhoard sql`: a user's own questions.
+
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+
+use keyhoard::sql::{Rows, Value, query};
+use serde_json::{Map, Number};
+
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::printable::printable;
+use crate::session::Session;
+use crate::style::Style;
+use crate::table::{Cell, Table};
+
+/// Rows that are held back to line columns up.
+const LINED_UP: u64 = 1000;
+
+/// The arguments of `keyhoard sql`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard sql 'SELECT count(*) FROM cert'
+  keyhoard sql --csv 'SELECT hex(fingerprint), first_seen FROM cert' > certs.csv
+  keyhoard sql 'SELECT digest, count(*) FROM signature WHERE own = 0 GROUP BY digest'
+
+docs/schema.md describes the tables; `signature` has a row for each signature. Nothing can be changed this way.")]
+pub(crate) struct Arguments {
+    /// The statement [default: read from standard input].
+    statement: Option<String>,
+
+    /// Write comma-separated values (RFC 4180), the names of the columns first.
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// Runs the statement and writes its rows.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let statement = match &arguments.statement {
+        Some(statement) => statement.clone(),
+        None => {
+            let mut statement = String::new();
+            io::stdin().read_to_string(&mut statement)?;
+            statement
+        }
+    };
+    let path = session.path()?;
+    let form = match (session.output.is_json(), arguments.csv) {
+        (true, _) => Form::Json,
+        (_, true) => Form::Csv,
+        _ => Form::Table(Table::default()),
+    };
+    let mut writer = Writer { output: &mut session.output, form, names: Vec::new(), rows: 0, failed: Ok(()) };
+    query(&path, &statement, &mut writer)?;
+    let rows = writer.finish()?;
+    Ok(Outcome::found(rows > 0))
+}
+
+/// In which form rows are written.
+enum Form {
+    /// Lined up, a thousand rows at a time.
+    Table(Table),
+    /// RFC 4180.
+    Csv,
+    /// An object a line.
+    Json,
+}
+
+struct Writer<'o> {
+    output: &'o mut Output,
+    form: Form,
+    names: Vec<String>,
+    rows: u64,
+    failed: io::Result<()>,
+}
+
+impl Writer<'_> {
+    fn finish(mut self) -> io::Result<u64> {
+        self.failed?;
+        self.failed = Ok(());
+        if let Form::Table(table) = &self.form {
+            let colour = self.output.colour();
+            table.write(self.output, colour)?;
+        }
+        Ok(self.rows)
+    }
+
+    fn write(&mut self, values: &[Value<'_>]) -> io::Result<()> {
+        match &mut self.form {
+            Form::Table(table) => {
+                table.push(values.iter().map(cell));
+                if self.rows.is_multiple_of(LINED_UP) {
+                    let colour = self.output.colour();
+                    std::mem::take(table).write(self.output, colour)?;
+                }
+                Ok(())
+            }
+            Form::Csv => csv_line(self.output, values.iter().map(plain)),
+            Form::Json => {
+                let pairs = self.names.iter().cloned().zip(values.iter().map(json));
+                self.output.json(&pairs.collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    fn go_on(&mut self, result: io::Result<()>) -> ControlFlow<()> {
+        self.failed = result;
+        if self.failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+impl Rows for Writer<'_> {
+    fn columns(&mut self, names: &[&str]) -> ControlFlow<()> {
+        self.names = names.iter().map(|name| (*name).to_owned()).collect();
+        let written = match &mut self.form {
+            Form::Table(table) => {
+                table.push(
+                    names.iter().map(|name| Cell::new(printable(name.as_bytes())).styled(Style::Strong)),
+                );
+                Ok(())
+            }
+            Form::Csv => csv_line(self.output, names.iter().map(|name| name.as_bytes().to_vec())),
+            Form::Json => Ok(()),
+        };
+        self.go_on(written)
+    }
+
+    fn row(&mut self, values: &[Value<'_>]) -> ControlFlow<()> {
+        self.rows += 1;
+        let written = self.write(values);
+        self.go_on(written)
+    }
+}
+
+fn cell(value: &Value<'_>) -> Cell {
+    match value {
+        Value::Null => Cell::new("NULL").styled(Style::Faint),
+        Value::Integer(value) => Cell::number(value),
+        Value::Real(value) => Cell::number(value),
+        Value::Text(text) => Cell::new(printable(text)),
+        Value::Blob(octets) => Cell::new(hex(octets)),
+    }
+}
+
+/// Text as it is, octets in hexadecimal.
+fn plain(value: &Value<'_>) -> Vec<u8> {
+    match value {
+        Value::Null => Vec::new(),
+        Value::Integer(value) => value.to_string().into_bytes(),
+        Value::Real(value) => value.to_string().into_bytes(),
+        Value::Text(text) => text.to_vec(),
+        Value::Blob(octets) => hex(octets).into_bytes(),
+    }
+}
+
+fn json(value: &Value<'_>) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Integer(value) => (*value).into(),
+        Value::Real(value) => Number::from_f64(*value).map_or(serde_json::Value::Null, Into::into),
+        Value::Text(text) => String::from_utf8_lossy(text).into(),
+        Value::Blob(octets) => hex(octets).into(),
+    }
+}
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().fold(String::with_capacity(2 * octets.len()), |mut text, octet| {
+        let _ = write!(text, "{octet:02X}");
+        text
+    })
+}
+
+fn csv_line(output: &mut Output, values: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
+    let mut line = Vec::new();
+    for (index, value) in values.enumerate() {
+        if index > 0 {
+            line.push(b',');
+        }
+        let quoted = value.iter().any(|octet| matches!(octet, b',' | b'"' | b'\r' | b'\n'));
+        if quoted {
+            line.push(b'"');
+            value.iter().for_each(|&octet| {
+                line.extend(if octet == b'"' { &b"\"\""[..] } else { std::slice::from_ref(&octet) })
+            });
+            line.push(b'"');
+        } else {
+            line.extend(value);
+        }
+    }
+    line.extend(b"\r\n");
+    output.write_all(&line)
+}

@@ -1,0 +1,128 @@
+//! `keyhoard undo`: takes back what an earlier command did.
+
+use keyhoard::store::JournalId;
+use keyhoard::undo::{Kept, UndoEvent, UndoOptions, UndoSummary, undo};
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::printable::printable;
+use crate::progress::Unit;
+use crate::session::{Session, command_line};
+
+/// The arguments of `keyhoard undo`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard undo                    the last command that changed something
+  keyhoard log; keyhoard undo 17   a certain one
+  keyhoard undo --dry-run
+
+Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified
+revocation, or a self-signature by which a key ends earlier, stays without --including-revocations.")]
+pub(crate) struct Arguments {
+    /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one not undone].
+    #[arg(value_name = "ENTRY")]
+    entry: Option<i64>,
+
+    /// Take back even what a later import brought as well.
+    #[arg(long)]
+    force: bool,
+
+    /// Take back verified revocations and shortened expiry dates as well.
+    #[arg(long)]
+    including_revocations: bool,
+
+    /// Write nothing, only say what would happen.
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+/// Undoes the entry.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let options = UndoOptions {
+        command: command_line(),
+        force: arguments.force,
+        including_revocations: arguments.including_revocations,
+        dry_run: arguments.dry_run,
+    };
+    let mut progress = session.progress(Unit::Certificates, None);
+    let mut kept = Vec::new();
+    let mut purged = Vec::new();
+    let entry = arguments.entry.map(JournalId);
+    let summary = undo(store.as_ref(), entry, &options, session.now, &mut |event| match event {
+        UndoEvent::Kept { fingerprint, what } => kept.push((fingerprint.to_string(), what)),
+        UndoEvent::Purged { fingerprint } => purged.push(fingerprint.to_string()),
+        UndoEvent::Progress { done } => progress.set(done),
+    })?;
+    drop(progress);
+    if session.output.is_json() {
+        session.output.json(&SummaryJson::new(&summary, &kept, purged))?;
+    } else {
+        tell(session, &summary, &kept, &purged);
+    }
+    Ok(Outcome::Done)
+}
+
+fn tell(session: &Session, summary: &UndoSummary, kept: &[(String, Kept)], purged: &[String]) {
+    for (fingerprint, what) in kept {
+        let what = match what {
+            Kept::Revocation => "a verified revocation",
+            Kept::Expiry => "a self-signature by which something ends earlier",
+        };
+        session.warn(format_args!("{fingerprint}: {what} stays; --including-revocations takes it back"));
+    }
+    for fingerprint in purged {
+        session.warn(format_args!("{fingerprint}: was purged and cannot come back"));
+    }
+    let counts = [(summary.removed, "removed"), (summary.shrunk, "shrunk"), (summary.restored, "restored")];
+    let parts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let effect = if parts.is_empty() { "nothing to take back".to_owned() } else { parts.join(", ") };
+    let verb = if summary.journal.is_some() { "undid" } else { "would undo" };
+    let command = printable(summary.command.as_bytes());
+    session.note(format_args!("{verb} entry {} ({command}): {effect}", summary.undone.0));
+}
+
+/// The result, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    undone: i64,
+    command: &'a str,
+    entry: Option<i64>,
+    removed: u64,
+    shrunk: u64,
+    restored: u64,
+    kept: Vec<KeptJson<'a>>,
+    purged: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct KeptJson<'a> {
+    fingerprint: &'a str,
+    what: &'static str,
+}
+
+impl<'a> SummaryJson<'a> {
+    fn new(summary: &'a UndoSummary, kept: &'a [(String, Kept)], purged: Vec<String>) -> Self {
+        let kept = kept.iter().map(|(fingerprint, what)| KeptJson {
+            fingerprint,
+            what: match what {
+                Kept::Revocation => "revocation",
+                Kept::Expiry => "expiry",
+            },
+        });
+        Self {
+            undone: summary.undone.0,
+            command: &summary.command,
+            entry: summary.journal.map(|journal| journal.0),
+            removed: summary.removed,
+            shrunk: summary.shrunk,
+            restored: summary.restored,
+            kept: kept.collect(),
+            purged,
+        }
+    }
+}

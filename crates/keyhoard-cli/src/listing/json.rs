@@ -1,0 +1,269 @@
+//! A certificate as JSON. `docs/json.md` describes every name; none of them changes its meaning.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use keyhoard::cert::effective::{KeyState, UserState};
+use keyhoard::cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Signatures};
+use serde::Serialize;
+
+use super::standing::Standing;
+use crate::{moment, naming};
+
+/// One certificate.
+#[derive(Serialize)]
+pub(crate) struct CertificateJson<'a> {
+    #[serde(flatten)]
+    primary: KeyJson<'a>,
+    user_ids: Vec<UserIdJson<'a>>,
+    attributes: Vec<AttributeJson<'a>>,
+    subkeys: Vec<KeyJson<'a>>,
+    revokers: Vec<RevokerJson>,
+    origin: OriginJson<'a>,
+    first_seen: Option<String>,
+    changed: Option<String>,
+}
+
+/// A primary key or subkey.
+#[derive(Serialize)]
+struct KeyJson<'a> {
+    fingerprint: String,
+    key_id: String,
+    version: u8,
+    algorithm: String,
+    algorithm_number: u8,
+    bits: u32,
+    curve: Option<&'static str>,
+    keygrip: Option<String>,
+    created: String,
+    expires: Option<String>,
+    revoked: Option<String>,
+    standing: Standing,
+    usage: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signatures: Option<Vec<SignatureJson<'a>>>,
+}
+
+/// Text that may not be text.
+#[derive(Serialize)]
+struct TextJson<'a> {
+    /// What can be shown of it.
+    text: std::borrow::Cow<'a, str>,
+    /// The octets in base64 where `text` does not give them back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    octets: Option<String>,
+}
+
+#[derive(Serialize)]
+struct UserIdJson<'a> {
+    #[serde(flatten)]
+    text: TextJson<'a>,
+    primary: bool,
+    standing: Standing,
+    created: Option<String>,
+    expires: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signatures: Option<Vec<SignatureJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct AttributeJson<'a> {
+    name_hash: String,
+    length: u32,
+    standing: Standing,
+    created: Option<String>,
+    expires: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signatures: Option<Vec<SignatureJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct SignatureJson<'a> {
+    #[serde(rename = "type")]
+    kind: u8,
+    type_name: &'static str,
+    version: u8,
+    issuer_key_id: String,
+    issuer_fingerprint: Option<String>,
+    issuer_name: Option<TextJson<'a>>,
+    own: bool,
+    created: String,
+    expires: Option<String>,
+    expired: bool,
+    superseded: bool,
+    exportable: bool,
+    algorithm_number: u8,
+    digest: String,
+    trust_depth: Option<u8>,
+    trust_amount: Option<u8>,
+    trust_regexp: Option<TextJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RevokerJson {
+    fingerprint: String,
+    sensitive: bool,
+}
+
+#[derive(Serialize)]
+struct OriginJson<'a> {
+    kind: u8,
+    name: &'static str,
+    url: Option<&'a str>,
+    updated: Option<String>,
+}
+
+impl<'a> CertificateJson<'a> {
+    /// Makes the document of a listing.
+    pub(crate) fn new(listing: &KeyListing<'a>, signatures: Signatures) -> Self {
+        let wanted = signatures != Signatures::Without;
+        let (facts, state) = listing.primary();
+        let primary = KeyJson::new(facts, state, listed_signatures(&listing.components[0], wanted));
+        let mut document = Self {
+            primary,
+            user_ids: Vec::new(),
+            attributes: Vec::new(),
+            subkeys: Vec::new(),
+            revokers: listing.revokers.iter().map(RevokerJson::from).collect(),
+            origin: OriginJson {
+                kind: listing.origin.kind,
+                name: naming::origin(listing.origin.kind),
+                url: listing.origin.url.as_deref(),
+                updated: listing.origin.updated.map(moment::rfc3339),
+            },
+            first_seen: listing.stored.map(|stored| moment::rfc3339(stored.first_seen)),
+            changed: listing.stored.map(|stored| moment::rfc3339(stored.changed)),
+        };
+        for listed in &listing.components[1..] {
+            document.add(listed, wanted);
+        }
+        document
+    }
+
+    fn add(&mut self, listed: &Listed<'a>, wanted: bool) {
+        let signatures = listed_signatures(listed, wanted);
+        match listed.item {
+            Item::Primary(facts, state) | Item::Subkey(facts, state) => {
+                self.subkeys.push(KeyJson::new(facts, state, signatures));
+            }
+            Item::UserId(value, state, _) => self.user_ids.push(UserIdJson::new(value, state, signatures)),
+            Item::Attribute(facts, state, _) => {
+                self.attributes.push(AttributeJson::new(facts, state, signatures));
+            }
+        }
+    }
+}
+
+impl<'a> KeyJson<'a> {
+    fn new(facts: &KeyFacts, state: &KeyState, signatures: Option<Vec<SignatureJson<'a>>>) -> Self {
+        Self {
+            fingerprint: facts.fingerprint.to_string(),
+            key_id: facts.fingerprint.key_id().to_string(),
+            version: facts.fingerprint.version(),
+            algorithm: naming::algorithm(facts),
+            algorithm_number: facts.algorithm.0,
+            bits: facts.bits,
+            curve: naming::curve(facts),
+            keygrip: facts.keygrip.map(|keygrip| keygrip.to_string()),
+            created: moment::rfc3339(facts.created),
+            expires: state.expires.map(moment::rfc3339),
+            revoked: state.revoked.map(|revocation| moment::rfc3339(revocation.date)),
+            standing: Standing::of_key(state),
+            usage: naming::usage(state.usage),
+            signatures,
+        }
+    }
+}
+
+impl<'a> UserIdJson<'a> {
+    fn new(value: &'a [u8], state: &UserState, signatures: Option<Vec<SignatureJson<'a>>>) -> Self {
+        Self {
+            text: TextJson::new(value),
+            primary: state.primary,
+            standing: Standing::of_user_id(state),
+            created: state.created.map(moment::rfc3339),
+            expires: state.expires.map(moment::rfc3339),
+            signatures,
+        }
+    }
+}
+
+impl<'a> AttributeJson<'a> {
+    fn new(facts: &AttributeFacts, state: &UserState, signatures: Option<Vec<SignatureJson<'a>>>) -> Self {
+        Self {
+            name_hash: facts.name_hash.iter().map(|octet| format!("{octet:02X}")).collect(),
+            length: facts.length,
+            standing: Standing::of_user_id(state),
+            created: state.created.map(moment::rfc3339),
+            expires: state.expires.map(moment::rfc3339),
+            signatures,
+        }
+    }
+}
+
+impl<'a> SignatureJson<'a> {
+    fn new(listed: &ListedSignature<'a>) -> Self {
+        let facts: &'a SignatureFacts = listed.facts;
+        Self {
+            kind: facts.kind.0,
+            type_name: naming::signature_type(facts.kind),
+            version: facts.version,
+            issuer_key_id: facts.issuer.key_id.to_string(),
+            issuer_fingerprint: facts.issuer.fingerprint.map(|fingerprint| fingerprint.to_string()),
+            issuer_name: match listed.issuer {
+                IssuerName::UserId(name) => Some(TextJson::new(name)),
+                _ => None,
+            },
+            own: facts.own.is_some(),
+            created: moment::rfc3339(facts.created),
+            expires: facts.expires.map(moment::rfc3339),
+            expired: listed.expired,
+            superseded: facts.flags.superseded,
+            exportable: facts.flags.exportable,
+            algorithm_number: facts.key_algorithm.0,
+            digest: naming::digest(facts.hash_algorithm.0),
+            trust_depth: facts.trust.map(|trust| trust.depth),
+            trust_amount: facts.trust.map(|trust| trust.amount),
+            trust_regexp: facts.trust_regexp.as_deref().map(TextJson::new),
+        }
+    }
+}
+
+impl<'a> TextJson<'a> {
+    fn new(octets: &'a [u8]) -> Self {
+        let text = String::from_utf8_lossy(octets);
+        let faithful = text.as_bytes() == octets;
+        Self { text, octets: (!faithful).then(|| STANDARD.encode(octets)) }
+    }
+}
+
+impl From<&Revoker> for RevokerJson {
+    fn from(revoker: &Revoker) -> Self {
+        Self { fingerprint: revoker.fingerprint.to_string(), sensitive: revoker.class & 0x40 != 0 }
+    }
+}
+
+fn listed_signatures<'a>(listed: &Listed<'a>, wanted: bool) -> Option<Vec<SignatureJson<'a>>> {
+    wanted.then(|| listed.signatures.iter().map(SignatureJson::new).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(octets: &[u8]) -> String {
+        serde_json::to_string(&TextJson::new(octets)).expect("a document")
+    }
+
+    #[test]
+    fn user_ids_that_are_utf_8_are_given_as_text_alone() {
+        assert_eq!(written("Zoë".as_bytes()), r#"{"text":"Zoë"}"#);
+        assert_eq!(written(b"a\0\x1b"), r#"{"text":"a\u0000\u001b"}"#);
+    }
+
+    #[test]
+    fn user_ids_that_are_not_utf_8_lose_nothing() {
+        assert_eq!(written(b"J\xfcrgen"), r#"{"text":"J�rgen","octets":"SvxyZ2Vu"}"#);
+        assert_eq!(STANDARD.decode("SvxyZ2Vu").expect("base64"), b"J\xfcrgen");
+    }
+}

@@ -1,0 +1,69 @@
+//! Whether something can be relied on, in one word.
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::effective::{KeyState, UserState};
+use serde::Serialize;
+
+use crate::style::Style;
+
+/// Whether a key or user ID can be relied on as far as its owner's own signatures say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Standing {
+    /// It can.
+    Good,
+    /// Its owner took it back.
+    Revoked,
+    /// It has ended.
+    Expired,
+    /// No self-signature that holds binds it.
+    Unbound,
+}
+
+impl Standing {
+    pub(super) fn of_key(state: &KeyState) -> Self {
+        match state {
+            KeyState { revoked: Some(_), .. } => Self::Revoked,
+            KeyState { valid: false, .. } => Self::Unbound,
+            KeyState { expired: true, .. } => Self::Expired,
+            _ => Self::Good,
+        }
+    }
+
+    pub(super) fn of_user_id(state: &UserState) -> Self {
+        match state {
+            UserState { revoked: true, .. } => Self::Revoked,
+            UserState { expired: true, .. } => Self::Expired,
+            UserState { created: None, .. } => Self::Unbound,
+            _ => Self::Good,
+        }
+    }
+
+    pub(super) fn style(self) -> Style {
+        match self {
+            Self::Good => Style::Good,
+            Self::Expired => Style::Warning,
+            Self::Revoked | Self::Unbound => Style::Error,
+        }
+    }
+
+    /// Returns what a person is told, if anything has to be said.
+    pub(super) fn remark(self) -> Option<&'static str> {
+        match self {
+            Self::Good => None,
+            Self::Revoked => Some("revoked"),
+            Self::Expired => Some("expired"),
+            Self::Unbound => Some("not bound by a valid self-signature"),
+        }
+    }
+}
+
+/// Says when something ends or ended.
+pub(super) fn end(expires: Option<Timestamp>, standing: Standing) -> Option<String> {
+    let day = crate::moment::day(expires?);
+    match standing {
+        Standing::Expired => Some(format!("expired {day}")),
+        Standing::Revoked | Standing::Unbound => None,
+        Standing::Good => Some(format!("expires {day}")),
+    }
+}

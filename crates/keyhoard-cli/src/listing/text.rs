@@ -1,0 +1,295 @@
+//! A certificate for a person.
+
+use std::io;
+
+use keyhoard::cert::Fingerprint;
+use keyhoard::cert::effective::KeyState;
+use keyhoard::cert::facts::{KeyFacts, SelfSignature};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature};
+
+use super::standing::{Standing, end};
+use crate::output::Output;
+use crate::printable::printable;
+use crate::style::Style;
+use crate::table::{Cell, Table};
+use crate::{moment, naming};
+
+/// How much a person is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Details {
+    /// Keys and user IDs.
+    Short,
+    /// Keys and user IDs, each followed by its signatures.
+    Signatures,
+    /// Everything but the single signatures.
+    Everything,
+}
+
+/// Writes one certificate.
+pub(crate) fn write(output: &mut Output, listing: &KeyListing<'_>, details: Details) -> io::Result<()> {
+    let mut text = Text { output, details };
+    match details {
+        Details::Everything => text.everything(listing),
+        Details::Short | Details::Signatures => text.compact(listing),
+    }
+}
+
+struct Text<'o> {
+    output: &'o mut Output,
+    details: Details,
+}
+
+impl Text<'_> {
+    /// A line for the primary key, below it a line for each user ID and subkey.
+    fn compact(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
+        let (facts, state) = listing.primary();
+        self.primary_line(facts, state)?;
+        self.signatures(&listing.components[0].signatures)?;
+        let with_signatures = self.details == Details::Signatures;
+        let mut subkeys = Table::default();
+        for listed in &listing.components[1..] {
+            match listed.item {
+                Item::Subkey(facts, state) if !with_signatures => subkeys.push(subkey_cells(facts, state)),
+                Item::Subkey(facts, state) => {
+                    let mut line = Table::default();
+                    line.push(subkey_cells(facts, state));
+                    self.table(&line)?;
+                }
+                _ => self.user_line(listed)?,
+            }
+            self.signatures(&listed.signatures)?;
+        }
+        self.table(&subkeys)
+    }
+
+    fn primary_line(&mut self, facts: &KeyFacts, state: &KeyState) -> io::Result<()> {
+        let standing = Standing::of_key(state);
+        let fingerprint = self.output.styled(Style::Strong, &facts.fingerprint);
+        let line = format!("{fingerprint}  {}  {}", naming::algorithm(facts), moment::day(facts.created));
+        let usage = naming::usage(state.usage).join(", ");
+        let remark = self.remark(standing, end(state.expires, standing));
+        self.output.line(format_args!("{line}  {usage}{remark}"))
+    }
+
+    fn user_line(&mut self, listed: &Listed<'_>) -> io::Result<()> {
+        let (text, state) = match listed.item {
+            Item::UserId(value, state, _) => (printable(value), state),
+            Item::Attribute(facts, state, _) => (format!("[attribute of {} octets]", facts.length), state),
+            Item::Primary(..) | Item::Subkey(..) => return Ok(()),
+        };
+        let standing = Standing::of_user_id(state);
+        let remark = self.remark(standing, end(state.expires, standing));
+        self.output.line(format_args!("  user    {text}{remark}"))
+    }
+
+    /// Says what is to be said about a standing, in brackets and in colour.
+    fn remark(&self, standing: Standing, end: Option<String>) -> String {
+        match end.or_else(|| standing.remark().map(str::to_owned)) {
+            Some(remark) => {
+                format!("  {}", self.output.styled(standing_style(standing), format!("[{remark}]")))
+            }
+            None => String::new(),
+        }
+    }
+
+    fn signatures(&mut self, signatures: &[ListedSignature<'_>]) -> io::Result<()> {
+        let mut table = Table::default();
+        signatures.iter().for_each(|signature| table.push(signature_cells(signature)));
+        self.table(&table)
+    }
+
+    fn table(&mut self, table: &Table) -> io::Result<()> {
+        let colour = self.output.colour();
+        table.write(self.output, colour)
+    }
+
+    /// A heading, what is known of the primary key, then user IDs and subkeys.
+    fn everything(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
+        let (facts, state) = listing.primary();
+        let name = listing.components.iter().find_map(|listed| match listed.item {
+            Item::UserId(value, _, _) => Some(printable(value)),
+            _ => None,
+        });
+        let heading = name.unwrap_or_else(|| "no user ID".to_owned());
+        self.output.line(self.output.styled(Style::Strong, heading))?;
+        self.key(facts, state, "  ")?;
+        self.certificate(listing)?;
+        self.users(listing)?;
+        self.subkeys(listing)
+    }
+
+    fn key(&mut self, facts: &KeyFacts, state: &KeyState, indent: &str) -> io::Result<()> {
+        let standing = Standing::of_key(state);
+        self.field(
+            indent,
+            "fingerprint",
+            self.output.styled(Style::Name, grouped(&facts.fingerprint)).to_string(),
+        )?;
+        self.field(indent, "key ID", facts.fingerprint.key_id().to_string())?;
+        if let Some(keygrip) = facts.keygrip {
+            self.field(indent, "keygrip", keygrip.to_string())?;
+        }
+        let version = facts.fingerprint.version();
+        self.field(indent, "algorithm", format!("{}, version {version}", naming::algorithm(facts)))?;
+        self.field(indent, "created", moment::minute(facts.created))?;
+        self.field(indent, "expires", state.expires.map_or_else(|| "never".to_owned(), moment::minute))?;
+        self.field(indent, "usage", naming::usage(state.usage).join(", "))?;
+        let word = match state.revoked {
+            Some(revocation) => format!("revoked {}", moment::minute(revocation.date)),
+            None => standing.remark().unwrap_or("good").to_owned(),
+        };
+        self.field(indent, "standing", self.output.styled(standing.style(), word).to_string())
+    }
+
+    fn certificate(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
+        if let Some(own) = binding(listing) {
+            self.preferences(own)?;
+        }
+        for revoker in listing.revokers {
+            self.field("  ", "revoker", grouped(&revoker.fingerprint))?;
+        }
+        if listing.origin.kind != 0 {
+            let url = listing.origin.url.as_deref().map(|url| format!(" {}", printable(url.as_bytes())));
+            let origin = format!("{}{}", naming::origin(listing.origin.kind), url.unwrap_or_default());
+            self.field("  ", "origin", origin)?;
+        }
+        if let Some(stored) = listing.stored {
+            self.field("  ", "first seen", moment::minute(stored.first_seen))?;
+            self.field("  ", "changed", moment::minute(stored.changed))?;
+        }
+        Ok(())
+    }
+
+    fn preferences(&mut self, own: &SelfSignature) -> io::Result<()> {
+        self.numbers("ciphers", own.cipher_preferences.as_deref(), naming::cipher)?;
+        self.numbers("digests", own.hash_preferences.as_deref(), naming::digest)?;
+        self.numbers("compression", own.compression_preferences.as_deref(), naming::compression)
+    }
+
+    fn numbers(&mut self, label: &str, numbers: Option<&[u8]>, name: fn(u8) -> String) -> io::Result<()> {
+        let names: Vec<String> = numbers.unwrap_or_default().iter().map(|number| name(*number)).collect();
+        if names.is_empty() { Ok(()) } else { self.field("  ", label, names.join(", ")) }
+    }
+
+    fn users(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
+        for listed in &listing.components {
+            if matches!(listed.item, Item::UserId(..) | Item::Attribute(..)) {
+                self.user_line(listed)?;
+                self.output.line(format_args!("          {}", counted(&listed.signatures)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn subkeys(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
+        for listed in &listing.components {
+            if let Item::Subkey(facts, state) = listed.item {
+                self.output.line("  subkey")?;
+                self.key(facts, state, "    ")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, indent: &str, label: &str, value: String) -> io::Result<()> {
+        let label = self.output.styled(Style::Faint, format!("{label:<12}"));
+        self.output.line(format_args!("{indent}{label}  {value}"))
+    }
+}
+
+/// Good news is not coloured in a listing: most of it would be.
+fn standing_style(standing: Standing) -> Style {
+    match standing {
+        Standing::Good => Style::Faint,
+        other => other.style(),
+    }
+}
+
+fn subkey_cells(facts: &KeyFacts, state: &KeyState) -> Vec<Cell> {
+    let standing = Standing::of_key(state);
+    let remark = end(state.expires, standing).or_else(|| standing.remark().map(str::to_owned));
+    let mut cells = vec![
+        Cell::new("  subkey"),
+        Cell::new(facts.fingerprint.key_id().to_string()).styled(Style::Name),
+        Cell::new(naming::algorithm(facts)),
+        Cell::new(moment::day(facts.created)),
+        Cell::new(naming::usage(state.usage).join(", ")),
+    ];
+    cells.extend(remark.map(|remark| Cell::new(format!("[{remark}]")).styled(standing_style(standing))));
+    cells
+}
+
+fn signature_cells(signature: &ListedSignature<'_>) -> Vec<Cell> {
+    let facts = signature.facts;
+    let name = match signature.issuer {
+        _ if facts.own.is_some() => "itself".to_owned(),
+        IssuerName::UserId(name) => printable(name),
+        IssuerName::NoUserId => "[no user ID]".to_owned(),
+        IssuerName::NoKey => "[not here]".to_owned(),
+        IssuerName::NotAsked => String::new(),
+    };
+    let remarks = remarks(signature);
+    let mut cells = vec![
+        Cell::new(format!("    {}", naming::signature_type(facts.kind))),
+        Cell::new(moment::day(facts.created)).styled(Style::Faint),
+        Cell::new(facts.issuer.key_id.to_string()).styled(Style::Name),
+        Cell::new(name),
+    ];
+    if !remarks.is_empty() {
+        cells.push(Cell::new(format!("[{}]", remarks.join(", "))).styled(Style::Warning));
+    }
+    cells
+}
+
+fn remarks(signature: &ListedSignature<'_>) -> Vec<String> {
+    let facts = signature.facts;
+    let mut remarks = Vec::new();
+    if let Some(expires) = facts.expires {
+        let word = if signature.expired { "expired" } else { "expires" };
+        remarks.push(format!("{word} {}", moment::day(expires)));
+    }
+    remarks.extend(facts.flags.superseded.then(|| "superseded".to_owned()));
+    remarks.extend((!facts.flags.exportable).then(|| "local".to_owned()));
+    remarks.extend(facts.trust.map(|trust| format!("trust depth {}", trust.depth)));
+    remarks
+}
+
+fn counted(signatures: &[ListedSignature<'_>]) -> String {
+    let own = signatures.iter().filter(|signature| signature.facts.own.is_some()).count();
+    let others = signatures.len() - own;
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!("{}, {}", plural(own, "self-signature"), plural(others, "certification") + " by others")
+}
+
+/// Returns the self-signature that the primary user ID's preferences come from.
+fn binding<'a>(listing: &KeyListing<'a>) -> Option<&'a SelfSignature> {
+    listing.components.iter().find_map(|listed| match listed.item {
+        Item::UserId(_, state, _) if state.primary => listed
+            .signatures
+            .iter()
+            .filter(|signature| {
+                signature.facts.own.is_some() && state.created == Some(signature.facts.created)
+            })
+            .find_map(|signature| signature.facts.own.as_deref()),
+        _ => None,
+    })
+}
+
+/// Writes a fingerprint in groups of four, as people read it aloud.
+fn grouped(fingerprint: &Fingerprint) -> String {
+    let digits = fingerprint.to_string();
+    let groups: Vec<&str> = (0..digits.len()).step_by(4).map(|start| &digits[start..start + 4]).collect();
+    let (left, right) = groups.split_at(groups.len() / 2);
+    format!("{}  {}", left.join(" "), right.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_read_in_groups_of_four_with_a_gap_in_the_middle() {
+        let fingerprint = Fingerprint::V4(std::array::from_fn(|index| index as u8));
+        assert_eq!(grouped(&fingerprint), "0001 0203 0405 0607 0809  0A0B 0C0D 0E0F 1011 1213");
+    }
+}

@@ -1,0 +1,161 @@
+//! Names for the numbers of OpenPGP.
+
+use keyhoard::cert::effective::Usage;
+use keyhoard::cert::facts::{KeyFacts, SignatureType};
+
+/// Curves by object identifier: RFC 9580, 9.2, and what GnuPG takes besides.
+const CURVES: &[(&[u8], &str)] = &[
+    (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01], "ed25519"),
+    (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01], "cv25519"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], "nistp256"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x22], "nistp384"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x23], "nistp521"),
+    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x07], "brainpoolP256r1"),
+    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0b], "brainpoolP384r1"),
+    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0d], "brainpoolP512r1"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "secp256k1"),
+    (&[0x2b, 0x65, 0x70], "ed25519"),
+    (&[0x2b, 0x65, 0x6e], "cv25519"),
+    (&[0x2b, 0x65, 0x71], "ed448"),
+    (&[0x2b, 0x65, 0x6f], "cv448"),
+];
+
+/// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
+pub(crate) fn algorithm(key: &KeyFacts) -> String {
+    let name = match key.algorithm.0 {
+        1..=3 => "rsa",
+        16 | 20 => "elg",
+        17 => "dsa",
+        18 | 19 | 22 => {
+            return curve(key).map_or_else(|| format!("unknown-curve-{}", key.algorithm.0), str::to_owned);
+        }
+        25 => return "x25519".to_owned(),
+        26 => return "x448".to_owned(),
+        27 => return "ed25519".to_owned(),
+        28 => return "ed448".to_owned(),
+        other => return format!("unknown-{other}"),
+    };
+    format!("{name}{}", key.bits)
+}
+
+/// Returns the name of a key's curve.
+pub(crate) fn curve(key: &KeyFacts) -> Option<&'static str> {
+    let oid = key.curve.as_deref()?;
+    CURVES.iter().find(|(known, _)| *known == oid).map(|(_, name)| *name)
+}
+
+/// Returns the words for a set of uses.
+pub(crate) fn usage(usage: Usage) -> Vec<&'static str> {
+    let words = [
+        (Usage::CERTIFY, "certify"),
+        (Usage::SIGN, "sign"),
+        (Usage::ENCRYPT, "encrypt"),
+        (Usage::AUTHENTICATE, "authenticate"),
+    ];
+    words.into_iter().filter(|(one, _)| usage.contains(*one)).map(|(_, word)| word).collect()
+}
+
+/// Returns the word for a signature type (RFC 9580, 5.2.1).
+pub(crate) fn signature_type(kind: SignatureType) -> &'static str {
+    match kind.0 {
+        0x10..=0x13 => "certification",
+        0x18 => "subkey binding",
+        0x19 => "primary key binding",
+        0x1f => "direct key",
+        0x20 => "key revocation",
+        0x28 => "subkey revocation",
+        0x30 => "certification revocation",
+        _ => "signature",
+    }
+}
+
+/// Returns GnuPG's word for where a certificate came from (its `g10/keydb.h`, KEYORG).
+pub(crate) fn origin(kind: u8) -> &'static str {
+    match kind {
+        0 => "unknown",
+        1 => "keyserver",
+        2 => "preferred keyserver",
+        3 => "DANE",
+        4 => "WKD",
+        5 => "URL",
+        6 => "file",
+        7 => "self",
+        _ => "other",
+    }
+}
+
+/// Returns the name of a cipher (RFC 9580, 9.3).
+pub(crate) fn cipher(number: u8) -> String {
+    let name = match number {
+        1 => "IDEA",
+        2 => "3DES",
+        3 => "CAST5",
+        4 => "Blowfish",
+        7 => "AES128",
+        8 => "AES192",
+        9 => "AES256",
+        10 => "Twofish",
+        11 => "Camellia128",
+        12 => "Camellia192",
+        13 => "Camellia256",
+        _ => return format!("cipher-{number}"),
+    };
+    name.to_owned()
+}
+
+/// Returns the name of a digest (RFC 9580, 9.5).
+pub(crate) fn digest(number: u8) -> String {
+    let name = match number {
+        1 => "MD5",
+        2 => "SHA1",
+        3 => "RIPEMD160",
+        8 => "SHA256",
+        9 => "SHA384",
+        10 => "SHA512",
+        11 => "SHA224",
+        12 => "SHA3-256",
+        14 => "SHA3-512",
+        _ => return format!("digest-{number}"),
+    };
+    name.to_owned()
+}
+
+/// Returns the name of a compression (RFC 9580, 9.4).
+pub(crate) fn compression(number: u8) -> String {
+    let name = match number {
+        0 => "uncompressed",
+        1 => "ZIP",
+        2 => "ZLIB",
+        3 => "BZip2",
+        _ => return format!("compression-{number}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keyhoard::cert::{Fingerprint, Timestamp};
+
+    fn key(algorithm: u8, bits: u32, curve: Option<&[u8]>) -> KeyFacts {
+        KeyFacts {
+            fingerprint: Fingerprint::V4([0; 20]),
+            created: Timestamp(0),
+            algorithm: keyhoard::verify::PublicKeyAlgorithm(algorithm),
+            bits,
+            curve: curve.map(<[u8]>::to_vec),
+            keygrip: None,
+            subgroup_bits: 0,
+        }
+    }
+
+    #[test]
+    fn keys_are_named_as_gnupg_names_them() {
+        assert_eq!(algorithm(&key(1, 4096, None)), "rsa4096");
+        assert_eq!(algorithm(&key(17, 1024, None)), "dsa1024");
+        assert_eq!(algorithm(&key(22, 255, Some(CURVES[0].0))), "ed25519");
+        assert_eq!(algorithm(&key(18, 255, Some(CURVES[1].0))), "cv25519");
+        assert_eq!(algorithm(&key(18, 0, Some(&[1, 2]))), "unknown-curve-18");
+        assert_eq!(algorithm(&key(99, 0, None)), "unknown-99");
+    }
+}
