@@ -193,6 +193,16 @@ pub struct Issuer {
     pub fingerprint: Option<Fingerprint>,
 }
 
+impl Issuer {
+    /// Says whether this may be the key with this fingerprint: the hashed fingerprint decides, else the hint.
+    pub fn may_be(&self, key: &Fingerprint) -> bool {
+        match &self.fingerprint {
+            Some(fingerprint) => fingerprint == key,
+            None => self.key_id == key.key_id(),
+        }
+    }
+}
+
 /// Yes-and-no properties of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignatureFlags {

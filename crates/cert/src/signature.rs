@@ -149,6 +149,14 @@ impl<'a> Signature<'a> {
             .map(|subpacket| subpacket.body)
     }
 
+    /// Returns when it says it was made.
+    pub fn created(&self) -> Timestamp {
+        match self.early {
+            Some(early) => early.created,
+            None => Timestamp(Subpackets::new(self.hashed).first(Kind::CREATION_TIME).map_or(0, leading_u32)),
+        }
+    }
+
     /// Returns who says to have made it.
     ///
     /// Evidence is the hashed fingerprint only; everything else is a hint.
@@ -160,10 +168,7 @@ impl<'a> Signature<'a> {
     pub fn facts(&self, span: Span, primary: &Fingerprint) -> SignatureFacts {
         let said = Statements::read(self);
         let issuer = said.issuer();
-        let is_own = match issuer.fingerprint {
-            Some(fingerprint) => fingerprint == *primary,
-            None => issuer.key_id == primary.key_id(),
-        };
+        let is_own = issuer.may_be(primary);
         let created = said.created();
         SignatureFacts {
             span,

@@ -137,18 +137,20 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Makes certificates of all pieces, the revocations that stand alone included.
+    /// Makes certificates of all pieces, the revocations that stand alone included; what holds no keys is passed
+    /// over without a word, as gpg does.
     fn raw_certificates(&self, snapshot: &dyn Snapshot, chunk: Chunk) -> Result<Vec<Raw>> {
         let raw = |piece: cert::Result<Piece>| match piece {
-            Ok(Piece::Certificate(raw)) => Ok(Ok(raw)),
+            Ok(Piece::Certificate(raw)) => Ok(Some(Ok(raw))),
+            Ok(Piece::Ignored(_)) => Ok(None),
             Ok(Piece::Revocation(revocation)) => {
                 let position = revocation.position;
                 let raw = revocation::with_primary_key(snapshot, &self.batch, &revocation)?;
-                Ok(raw.map_err(|reason| (position, reason)))
+                Ok(Some(raw.map_err(|reason| (position, reason))))
             }
-            Err(error) => Ok(Err((error.position(), Refusal::from(error)))),
+            Err(error) => Ok(Some(Err((error.position(), Refusal::from(error))))),
         };
-        chunk.into_iter().map(raw).collect()
+        chunk.into_iter().filter_map(|piece| raw(piece).transpose()).collect()
     }
 
     /// Sorts a chunk into what an earlier import has seen and what has to be cleaned, and cleans that.
