@@ -39,6 +39,14 @@ pub trait Store: Send + Sync {
     /// Starts to write: waits for the writers before it, then holds the only write lock.
     ///
     /// `now` stamps what this transaction changes. `journal` continues an entry of an earlier batch.
+    ///
+    /// Drop every snapshot of this store before: a database that is new, or on a network file system, has no
+    /// write-ahead log, and its writer waits for all readers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SnapshotHeld`] if such a database is read here; [`Error::Locked`] if no other writer got anything
+    /// done for a minute; [`Error::Unwritable`].
     fn begin(
         &self,
         command: &str,
