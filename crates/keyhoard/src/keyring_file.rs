@@ -8,10 +8,12 @@ use std::io::{BufReader, Read, Seek};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use cert::extract::extract;
+use cert::certificate::Certificate;
+use cert::clean::rebuild;
 use cert::keybox::{self, Keybox};
 use cert::split::{Piece, RawCertificate, Splitter};
 use cert::{Facts, Fingerprint, KeyId, Timestamp};
+use rayon::prelude::*;
 use store::{
     CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query, Record, Selection,
     Snapshot, user_id,
@@ -32,8 +34,7 @@ pub struct KeyringFile {
 
 #[derive(Debug)]
 struct Kept {
-    facts: Facts,
-    bytes: Vec<u8>,
+    certificate: Certificate,
     /// When the file got the certificate, where it says so.
     since: Timestamp,
 }
@@ -50,12 +51,12 @@ impl KeyringFile {
         let mut beginning = Vec::new();
         Read::by_ref(&mut file).take(MAGIC_LENGTH).read_to_end(&mut beginning).map_err(failed)?;
         file.rewind().map_err(failed)?;
-        let mut ring = Self { path: path.to_owned(), certificates: Vec::new(), unreadable: 0 };
+        let mut pieces = Pieces::default();
         match keybox::is_keybox(&beginning) {
-            true => ring.read_keybox(BufReader::new(file)),
-            false => ring.read_stream(BufReader::new(file), Timestamp::default()),
+            true => pieces.read_keybox(BufReader::new(file)),
+            false => pieces.read_stream(BufReader::new(file), Timestamp::default()),
         }
-        Ok(ring)
+        Ok(pieces.verified(path))
     }
 
     /// Returns the file's name.
@@ -72,7 +73,16 @@ impl KeyringFile {
     pub fn snapshot(&self) -> Box<dyn Snapshot + '_> {
         Box::new(View { ring: self })
     }
+}
 
+/// What a file is made of.
+#[derive(Default)]
+struct Pieces {
+    certificates: Vec<(RawCertificate, Timestamp)>,
+    unreadable: u64,
+}
+
+impl Pieces {
     fn read_keybox(&mut self, reader: impl Read) {
         for blob in Keybox::new(reader) {
             match blob {
@@ -86,18 +96,22 @@ impl KeyringFile {
     fn read_stream(&mut self, reader: impl Read, since: Timestamp) {
         for piece in Splitter::new(reader) {
             match piece {
-                Ok(Piece::Certificate(raw)) => self.keep(raw, since),
+                Ok(Piece::Certificate(raw)) => self.certificates.push((raw, since)),
                 Ok(Piece::Revocation(_) | Piece::Ignored(_)) => {}
                 Err(_) => self.unreadable += 1,
             }
         }
     }
 
-    fn keep(&mut self, raw: RawCertificate, since: Timestamp) {
-        match extract(&raw.bytes) {
-            Ok(facts) => self.certificates.push(Kept { facts, bytes: raw.bytes, since }),
-            Err(_) => self.unreadable += 1,
-        }
+    /// Verifies what the certificates say about themselves; nothing of them is dropped.
+    fn verified(self, path: &Path) -> KeyringFile {
+        let count = self.certificates.len() as u64;
+        let keep = |(raw, since): (RawCertificate, Timestamp)| {
+            rebuild(&raw.bytes, &[]).ok().map(|certificate| Kept { certificate, since })
+        };
+        let certificates: Vec<Kept> = self.certificates.into_par_iter().filter_map(keep).collect();
+        let unreadable = self.unreadable + count - certificates.len() as u64;
+        KeyringFile { path: path.to_owned(), certificates, unreadable }
     }
 }
 
@@ -112,7 +126,7 @@ impl View<'_> {
     }
 
     fn having(&self, mut wanted: impl FnMut(&Facts) -> bool) -> Vec<CertId> {
-        self.numbered().filter(|(_, kept)| wanted(&kept.facts)).map(|(id, _)| id).collect()
+        self.numbered().filter(|(_, kept)| wanted(&kept.certificate.facts)).map(|(id, _)| id).collect()
     }
 }
 
@@ -140,7 +154,7 @@ impl Snapshot for View<'_> {
 
     fn keys_by_id(&self, key_id: KeyId) -> store::Result<Vec<KeyHit>> {
         let hits = self.numbered().flat_map(|(cert, kept)| {
-            let keys = kept.facts.keys().filter(move |key| key.fingerprint.key_id() == key_id);
+            let keys = kept.certificate.facts.keys().filter(move |key| key.fingerprint.key_id() == key_id);
             keys.map(move |key| KeyHit { cert, fingerprint: key.fingerprint })
         });
         Ok(hits.collect())
@@ -180,15 +194,16 @@ impl Snapshot for View<'_> {
 
 impl Kept {
     fn record(&self, id: CertId, detail: Detail) -> Record {
+        let Certificate { bytes, facts } = &self.certificate;
         Record {
             id,
-            fingerprint: self.facts.primary().fingerprint,
+            fingerprint: facts.primary().fingerprint,
             first_seen: self.since,
             changed: self.since,
             generation: 0,
             origin: Origin::default(),
-            facts: (detail != Detail::Name).then(|| self.facts.clone()),
-            bytes: (detail == Detail::Bytes).then(|| self.bytes.clone()),
+            facts: (detail != Detail::Name).then(|| facts.clone()),
+            bytes: (detail == Detail::Bytes).then(|| bytes.clone()),
         }
     }
 }
