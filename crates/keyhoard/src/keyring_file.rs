@@ -182,6 +182,7 @@ impl Snapshot for View<'_> {
     fn journal_changes(
         &self,
         _id: JournalId,
+        _from: u64,
         _visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
     ) -> store::Result<()> {
         Ok(())

@@ -146,8 +146,13 @@ pub trait Snapshot {
     /// Lists journal entries, newest first, at most `limit`.
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>>;
 
-    /// Hands everything that one journal entry did to `visit`, in order, one at a time.
-    fn journal_changes(&self, id: JournalId, visit: &mut dyn FnMut(Change) -> ControlFlow<()>) -> Result<()>;
+    /// Hands what one journal entry did to `visit`, in order, one at a time, beginning with change number `from`.
+    fn journal_changes(
+        &self,
+        id: JournalId,
+        from: u64,
+        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> Result<()>;
 
     /// Finds the certificates that imports after `entry` brought again, or may have: with the latest of those
     /// imports. Imports that were undone do not count, neither do undos.

@@ -263,8 +263,13 @@ impl Snapshot for View<'_> {
         journal::entries(self, limit)
     }
 
-    fn journal_changes(&self, id: JournalId, visit: &mut dyn FnMut(Change) -> ControlFlow<()>) -> Result<()> {
-        journal::changes(self, id, visit)
+    fn journal_changes(
+        &self,
+        id: JournalId,
+        from: u64,
+        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> Result<()> {
+        journal::changes(self, id, from, visit)
     }
 
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
