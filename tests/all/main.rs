@@ -5,7 +5,6 @@ mod import_faults;
 mod import_hostile;
 mod import_killed;
 mod import_processes;
-mod keyhoard_undo;
 mod memory;
 mod oracle_export;
 mod oracle_import;

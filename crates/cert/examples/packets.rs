@@ -54,8 +54,10 @@ fn main() {
                             }
                         }
                     }
-                    let again = rebuild(&c.certificate.bytes, &hidden).unwrap();
-                    assert_eq!(again, c.certificate);
+                    if mode != "time" {
+                        let again = rebuild(&c.certificate.bytes, &hidden).unwrap();
+                        assert_eq!(again, c.certificate);
+                    }
                     c.certificate.bytes
                 }
             }

@@ -7,6 +7,7 @@ mod block;
 mod duplicates;
 mod keep;
 mod misplaced;
+mod reduce;
 mod self_signatures;
 
 use crate::certificate::Certificate;
@@ -15,6 +16,8 @@ use crate::facts::ComponentKind;
 use crate::identity::Timestamp;
 use crate::split::RawCertificate;
 use block::Block;
+use std::borrow::Cow;
+use verify::limits;
 
 /// What differs from the usual cleaning; each is an import option of GnuPG's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +93,14 @@ pub fn clean(
     now: Timestamp,
 ) -> std::result::Result<Cleaned, Refused> {
     let mut notes = Vec::new();
-    let mut block = Block::read(&raw.bytes)?;
+    let is_flooded = raw.bytes.len() > limits::MAX_CERTIFICATE;
+    let mut bytes = Cow::Borrowed(raw.bytes.as_slice());
+    if is_flooded {
+        let (reduced, left_out) = reduce::to_own_signatures(&raw.bytes)?;
+        bytes = Cow::Owned(reduced);
+        notes.push(Note::TooLarge(left_out));
+    }
+    let mut block = Block::read(&bytes)?;
     if options.self_signatures_only {
         block.drop_signatures_of_others();
     }
@@ -106,8 +116,12 @@ pub fn clean(
         count(&mut notes, Note::SignaturesMoved, moved);
     }
     count(&mut notes, Note::CopiesDropped, copies);
+    count(&mut notes, Note::BadSignatures, block.bad_signatures());
     keep::judge(&mut block, now)?;
     keep::drop_invalid(&mut block, options, &mut notes);
+    if is_flooded {
+        block.drop_doubtful_signatures();
+    }
     let certificate = block.write();
     let has_user_ids =
         certificate.facts.components.iter().any(|component| {

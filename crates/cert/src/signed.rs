@@ -4,7 +4,8 @@
 //! from there. Version 6 signatures begin with a salt of their own and share nothing.
 
 use crate::facts::SignatureType;
-use crate::key::Key;
+use crate::key::{self, Key};
+use crate::packet::{Packet, Tag};
 use crate::signature::Signature;
 use verify::hash::{Digest, Hasher};
 use verify::{Check, HashAlgorithm, Verdict};
@@ -22,7 +23,18 @@ pub enum Subject<'a> {
     Subkey(Key<'a>),
 }
 
-impl Subject<'_> {
+impl<'a> Subject<'a> {
+    /// Returns what signatures behind this packet are made over; `None` if it is no component, or none that is known.
+    pub fn of(packet: Packet<'a>) -> Option<Self> {
+        match packet.tag {
+            Tag::PUBLIC_KEY => Some(Self::Primary),
+            Tag::USER_ID => Some(Self::UserId(packet.body)),
+            Tag::ATTRIBUTE => Some(Self::Attribute(packet.body)),
+            Tag::PUBLIC_SUBKEY => key::parse_public(packet.body).ok().map(Self::Subkey),
+            _ => None,
+        }
+    }
+
     /// Says whether signatures of a type are made over this subject.
     pub fn suits(&self, kind: SignatureType) -> bool {
         match self {

@@ -171,13 +171,13 @@ impl Streams {
     }
 
     /// Writes an `ERROR` line.
-    pub(crate) fn status_error(&mut self, place: &str, code: u32) {
+    pub(crate) fn status_error(&mut self, place: &str, code: Code) {
         self.status(&Status::Error { place, code });
     }
 
     /// Writes a `FAILURE` line.
     pub(crate) fn status_failure(&mut self, place: &str, code: Code) {
-        self.status(&Status::Failure { place, code: code.from_gpg() });
+        self.status(&Status::Failure { place, code });
     }
 
     fn log_bytes(&mut self, line: &[u8]) {

@@ -8,6 +8,7 @@ use crate::key::{self, Key};
 use crate::packet::{Packet, Packets, Tag};
 use crate::signature::{self, Signature};
 use crate::signed::Subject;
+use verify::Verdict;
 
 /// A certificate in pieces; the first part is its primary key.
 pub(super) struct Block<'a> {
@@ -45,8 +46,8 @@ impl<'a> Block<'a> {
             return Err(malformed(Flaw::Misplaced(first.tag.0)));
         }
         let primary = key::parse_public(first.body).map_err(malformed)?;
-        let primary_part = Part::new(first, Some(Subject::Primary));
-        let mut block = Self { bytes, primary, primary_facts: primary.facts(), parts: vec![primary_part] };
+        let mut block =
+            Self { bytes, primary, primary_facts: primary.facts(), parts: vec![Part::new(first)] };
         for packet in packets {
             block.add(packet?);
         }
@@ -55,7 +56,7 @@ impl<'a> Block<'a> {
 
     fn add(&mut self, packet: Packet<'a>) {
         if packet.tag != Tag::SIGNATURE {
-            self.parts.push(Part::new(packet, subject(packet)));
+            self.parts.push(Part::new(packet));
             return;
         }
         let facts = signature::parse(packet.body)
@@ -69,6 +70,28 @@ impl<'a> Block<'a> {
     pub(super) fn drop_signatures_of_others(&mut self) {
         for part in &mut self.parts {
             part.signatures.retain(Held::is_own);
+        }
+    }
+
+    /// Counts the self-signatures that do not verify.
+    pub(super) fn bad_signatures(&self) -> usize {
+        let own = self.parts.iter().flat_map(|part| &part.signatures).filter_map(|held| {
+            let own = held.facts.as_ref()?.own.as_ref()?;
+            (own.verdict == Some(Verdict::Bad)).then_some(())
+        });
+        own.count()
+    }
+
+    /// Drops the self-signatures that are not good, but for revocations that stayed unchecked.
+    pub(super) fn drop_doubtful_signatures(&mut self) {
+        for held in self.parts.iter_mut().flat_map(|part| &mut part.signatures) {
+            let Some(facts) = &held.facts else { continue };
+            let verdict = facts.own.as_ref().map(|own| own.verdict);
+            held.dropped |= match verdict {
+                None | Some(Some(Verdict::Good)) => false,
+                Some(None) => !facts.kind.revokes(),
+                Some(Some(_)) => true,
+            };
         }
     }
 
@@ -91,18 +114,9 @@ impl<'a> Block<'a> {
     }
 }
 
-fn subject(packet: Packet<'_>) -> Option<Subject<'_>> {
-    match packet.tag {
-        Tag::USER_ID => Some(Subject::UserId(packet.body)),
-        Tag::ATTRIBUTE => Some(Subject::Attribute(packet.body)),
-        Tag::PUBLIC_SUBKEY => key::parse_public(packet.body).ok().map(Subject::Subkey),
-        _ => None,
-    }
-}
-
 impl<'a> Part<'a> {
-    fn new(packet: Packet<'a>, subject: Option<Subject<'a>>) -> Self {
-        Self { packet, subject, signatures: Vec::new(), vouched: false }
+    fn new(packet: Packet<'a>) -> Self {
+        Self { packet, subject: Subject::of(packet), signatures: Vec::new(), vouched: false }
     }
 
     /// Says whether it is a user ID or an attribute, which GnuPG treats alike.

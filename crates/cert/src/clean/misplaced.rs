@@ -8,7 +8,7 @@ use super::self_signatures::Targets;
 use crate::facts::SignatureType;
 use crate::signature::Signature;
 use crate::signed::{Digester, question};
-use verify::{Verdict, limits};
+use verify::{Check, Verdict, limits};
 
 /// A self-signature to be moved.
 struct Move {
@@ -31,11 +31,11 @@ pub(super) fn put_in_place(block: &mut Block<'_>) -> usize {
 fn find(block: &mut Block<'_>) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut targets = Targets::default();
-    let mut search = Search { digester: Digester::new(block.primary), budget: limits::MAX_SEARCHED_DIGESTS };
+    let mut search = Search::new(block);
     for part in 0..block.parts.len() {
         targets.pass(block, part);
         for index in 0..block.parts[part].signatures.len() {
-            let to = destination(block, &block.parts[part].signatures[index], &targets, &mut search);
+            let to = destination(block, part, &block.parts[part].signatures[index], &targets, &mut search);
             let Some(to) = to.filter(|&to| to != part) else { continue };
             let facts = block.parts[part].signatures[index].facts.as_mut();
             let own = facts.and_then(|facts| facts.own.as_mut());
@@ -49,13 +49,21 @@ fn find(block: &mut Block<'_>) -> Vec<Move> {
 /// Returns the component that a self-signature is made over, if it can be found.
 fn destination<'a>(
     block: &Block<'a>,
+    part: usize,
     held: &Held<'a>,
     targets: &Targets,
     search: &mut Search<'a>,
 ) -> Option<usize> {
     let facts = held.facts.as_ref()?;
     match facts.own.as_ref()?.verdict {
-        Some(Verdict::Good) => targets.of(facts.kind).filter(|_| facts.verifies()),
+        Some(Verdict::Good) if facts.verifies() => match targets.of(facts.kind)? {
+            target if target == part => Some(part),
+            // A subkey that occurs twice gets it where it occurs first.
+            target => {
+                let body = block.parts[target].body();
+                block.parts.iter().position(|part| part.subject.is_some() && part.body() == body)
+            }
+        },
         Some(Verdict::Bad) if facts.may_verify() => search.find(block, &held.signature()),
         _ => None,
     }
@@ -65,23 +73,44 @@ fn destination<'a>(
 struct Search<'a> {
     digester: Digester<'a>,
     /// How many digests may still be made.
-    budget: usize,
+    digests: usize,
+    /// How many signatures may still be verified whose digest does not begin as they say.
+    unlikely_checks: usize,
 }
 
 impl<'a> Search<'a> {
-    fn find(&mut self, block: &Block<'a>, signature: &Signature<'a>) -> Option<usize> {
-        block.parts.iter().position(|part| {
-            let Some(subject) = part.subject.filter(|subject| subject.suits(signature.kind)) else {
-                return false;
-            };
-            let Some(budget) = self.budget.checked_sub(1) else { return false };
-            self.budget = budget;
-            let digest = self.digester.over(subject).digest(signature).ok();
-            let likely = digest.filter(|digest| digest.prefix() == signature.digest_prefix);
-            let check = likely.and_then(|digest| question(&block.primary, signature, digest).ok());
-            check.is_some_and(|check| verify::verify(&[check]) == [Verdict::Good])
-        })
+    fn new(block: &Block<'a>) -> Self {
+        Self {
+            digester: Digester::new(block.primary),
+            digests: limits::MAX_SEARCHED_DIGESTS,
+            unlikely_checks: limits::MAX_UNLIKELY_CHECKS,
+        }
     }
+
+    fn find(&mut self, block: &Block<'a>, signature: &Signature<'a>) -> Option<usize> {
+        let mut unlikely = Vec::new();
+        for (index, part) in block.parts.iter().enumerate() {
+            let Some(subject) = part.subject.filter(|subject| subject.suits(signature.kind)) else {
+                continue;
+            };
+            self.digests = self.digests.checked_sub(1)?;
+            let Ok(digest) = self.digester.over(subject).digest(signature) else { continue };
+            let Ok(check) = question(&block.primary, signature, digest) else { continue };
+            if digest.prefix() != signature.digest_prefix {
+                unlikely.push((index, check));
+            } else if is_good(&check) {
+                return Some(index);
+            }
+        }
+        // Nothing protects the digest's first octets in the packet, so that they prove nothing.
+        unlikely.truncate(self.unlikely_checks);
+        self.unlikely_checks -= unlikely.len();
+        unlikely.iter().find(|(_, check)| is_good(check)).map(|&(index, _)| index)
+    }
+}
+
+fn is_good(check: &Check<'_>) -> bool {
+    verify::verify(std::slice::from_ref(check)) == [Verdict::Good]
 }
 
 /// Repairs what old key servers did to certificates with several subkeys, GnuPG's `fix_pks_corruption`: all bindings
@@ -96,8 +125,7 @@ pub(super) fn give_first_subkey_its_binding(block: &mut Block<'_>) -> bool {
         return false;
     }
     let signature = binding.signature();
-    let mut search = Search { digester: Digester::new(block.primary), budget: usize::MAX };
-    if search.find(block, &signature) != Some(first) {
+    if Search::new(block).find(block, &signature) != Some(first) {
         return false;
     }
     let last = block.parts.len() - 1;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::packet::{Packet, Packets, Tag};
+use crate::packet::Packets;
 use crate::split::{Piece, Splitter};
 use crate::{key, signature};
 use std::io::Read;
@@ -10,7 +10,7 @@ fn certificates(stream: impl Read) -> Vec<Vec<u8>> {
     pieces
         .filter_map(|piece| match piece {
             Piece::Certificate(raw) => Some(raw.bytes),
-            Piece::Revocation(_) | Piece::Ignored(_) => None,
+            Piece::Revocation(_) => None,
         })
         .collect()
 }
@@ -27,16 +27,11 @@ fn for_each_signature(bytes: &[u8], mut each: impl FnMut(&Key<'_>, &Signature<'_
     let mut digester = Digester::new(primary);
     let mut over = digester.over(Subject::Primary);
     for packet in &packets[1..] {
-        match packet.tag {
-            Tag::USER_ID => over = digester.over(Subject::UserId(packet.body)),
-            Tag::ATTRIBUTE => over = digester.over(Subject::Attribute(packet.body)),
-            Tag::PUBLIC_SUBKEY => {
-                over = digester.over(Subject::Subkey(key::parse_public(packet.body).expect("a subkey")));
-            }
-            _ => {
-                let signature = signature::parse(packet.body).expect("a signature");
-                each(&primary, &signature, over.digest(&signature));
-            }
+        if let Some(subject) = Subject::of(*packet) {
+            over = digester.over(subject);
+        } else {
+            let signature = signature::parse(packet.body).expect("a signature");
+            each(&primary, &signature, over.digest(&signature));
         }
     }
 }

@@ -38,6 +38,5 @@ pub(super) fn len(piece: &Piece) -> usize {
     match piece {
         Piece::Certificate(raw) => raw.bytes.len(),
         Piece::Revocation(raw) => raw.bytes.len(),
-        Piece::Ignored(_) => 0,
     }
 }
