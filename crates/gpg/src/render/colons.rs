@@ -1,6 +1,5 @@
 //! The records for programs (gpg's `list_keyblock_colon`; fields in GnuPG's `doc/DETAILS`).
 
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::{KeyState, Usage, UserState};
 use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
 use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, Validity};
@@ -11,45 +10,6 @@ use super::digits::{decimal, hex, lower_hex, seconds};
 use super::text::field;
 use super::{algorithm, attribute, material, signature, subpacket};
 use crate::settings::ListSettings;
-
-/// What the `tru` record says of the trust database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TrustRecord<'a> {
-    /// Letters for what is out of date.
-    pub(crate) stale: &'a str,
-    /// The model it was made for.
-    pub(crate) model: u8,
-    /// When it was made.
-    pub(crate) created: Timestamp,
-    /// When it runs out.
-    pub(crate) next_check: Timestamp,
-    /// Marginals and completes needed, and the longest chain, where the model has them.
-    pub(crate) limits: Option<[u8; 3]>,
-}
-
-impl TrustRecord<'_> {
-    /// The record where no trust database was ever made and every key is trusted.
-    pub(crate) const ALWAYS: TrustRecord<'static> = TrustRecord {
-        stale: "t",
-        model: 0,
-        created: Timestamp(0),
-        next_check: Timestamp(0),
-        limits: Some([0, 0, 0]),
-    };
-}
-
-/// Appends the record that begins a listing.
-pub(crate) fn trust_record(record: &TrustRecord<'_>, out: &mut Vec<u8>) {
-    out.extend(b"tru:");
-    out.extend(record.stale.as_bytes());
-    let limits = record.limits.into_iter().flatten().map(u32::from);
-    let numbers = [record.model.into(), record.created.0, record.next_check.0];
-    for number in numbers.into_iter().chain(limits) {
-        out.push(b':');
-        decimal(number, out);
-    }
-    out.push(b'\n');
-}
 
 /// Appends the records of one certificate.
 pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {

@@ -14,20 +14,6 @@ use crate::settings::{KeyIdFormat, ListSettings};
 /// Columns of a user ID's validity.
 const VALIDITY_COLUMNS: usize = 10;
 
-/// Appends the name of the keyring that follows, underlined; `label` for a keyring named per key.
-pub(crate) fn keyring(label: Option<&str>, name: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    if let Some(label) = label {
-        out.extend(label.as_bytes());
-        out.extend(b": ");
-    }
-    out.extend(name);
-    let columns = out.len() - start;
-    out.push(b'\n');
-    out.resize(out.len() + columns, b'-');
-    out.push(b'\n');
-}
-
 /// Appends one certificate and an empty line.
 pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
     let painter = Painter { listing, settings };
