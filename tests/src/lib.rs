@@ -5,6 +5,7 @@
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
 //! - [`colons`], [`packets`]: reading what the programs write.
+//! - [`OwnKey`]: a key that the test may change and certify with.
 //! - [`assert_same`], [`mask`]: byte for byte, but for what may differ.
 //! - [`scale`]: how much of the long comparisons this run makes, and the seed that chooses.
 //!
@@ -25,6 +26,7 @@ mod difference;
 mod home;
 mod keyring;
 mod mask;
+mod own_key;
 pub mod packets;
 mod reference;
 mod run;
@@ -35,5 +37,6 @@ pub use difference::{assert_same, difference};
 pub use home::Home;
 pub use keyring::Keyring;
 pub use mask::mask;
+pub use own_key::OwnKey;
 pub use reference::Reference;
 pub use run::{Done, NOW, Run};

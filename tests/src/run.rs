@@ -31,6 +31,11 @@ impl Run {
         Run::gpg_in(home.path())
     }
 
+    /// The real gpg in `home`, where it may start an agent to make and use secret keys.
+    pub fn gpg_with_agent(home: &Home) -> Run {
+        Run::of(Path::new("gpg"), home.path()).front(home.path())
+    }
+
     /// The real gpg in a home that is only read, such as a [`Reference`](crate::Reference)'s.
     pub fn gpg_in(home: &Path) -> Run {
         Run::of(Path::new("gpg"), home).arg("--no-autostart").front(home)

@@ -1,1 +1,239 @@
-//! To be written.
+//! ASCII armor (RFC 9580, 6): finds blocks in text and decodes them, as GnuPG does.
+//!
+//! Characters that are no base64 are skipped, a checksum may be missing but must not be wrong, the last line may be
+//! missing too, and lines may end in white space or be dash-escaped.
+
+use crate::checksum::Checksum;
+use crate::error::Flaw;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::ops::ControlFlow;
+
+/// What a line of text outside of any block means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextLine {
+    /// A block of keys begins.
+    Keys,
+    /// A block of something else begins.
+    Foreign,
+    /// Nothing.
+    Other,
+}
+
+/// Reads a line of text outside of any block.
+pub(crate) fn text_line(line: &[u8]) -> TextLine {
+    let line = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii_end();
+    let title = line.strip_prefix(b"-----BEGIN PGP ").and_then(|rest| rest.strip_suffix(b"-----"));
+    match title {
+        Some(b"PUBLIC KEY BLOCK" | b"PRIVATE KEY BLOCK" | b"SECRET KEY BLOCK") => TextLine::Keys,
+        Some(_) => TextLine::Foreign,
+        None => TextLine::Other,
+    }
+}
+
+/// Says whether a line between a block's title and its data is a header, such as `Version: 1` or `Comment:`.
+pub(crate) fn is_header(line: &[u8]) -> bool {
+    let colon = memchr::memchr(b':', line);
+    colon.is_some_and(|colon| matches!(line.get(colon + 1), None | Some(b' ' | b'\r')))
+}
+
+/// Decodes the data of one block, line by line.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    checksum: Checksum,
+    /// Bits of a group of four characters that is not complete.
+    group: u32,
+    characters: u8,
+    trailer: Option<Trailer>,
+}
+
+/// What follows the data: padding, then perhaps a checksum.
+#[derive(Debug, Default)]
+struct Trailer {
+    sum: u32,
+    length: u8,
+}
+
+/// How a block ended.
+pub(crate) type End = Result<(), Flaw>;
+
+impl Decoder {
+    /// Decodes a line, or the next part of one that is very long, to `out`.
+    ///
+    /// Breaks at the block's end; a line that begins with dashes does not belong to the block any more.
+    pub(crate) fn line(&mut self, line: &[u8], begins: bool, out: &mut Vec<u8>) -> ControlFlow<End> {
+        if begins && is_dashes(line) {
+            return ControlFlow::Break(self.end(out));
+        }
+        let mut rest = line;
+        if self.trailer.is_none() {
+            let data = memchr::memchr(b'=', line).unwrap_or(line.len());
+            self.decode(&line[..data], out);
+            rest = &line[data..];
+            if rest.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            self.flush(out);
+        }
+        self.trailer.get_or_insert_default().read(rest, self.checksum)
+    }
+
+    /// Ends the block where the text ends or dashes begin.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> End {
+        self.flush(out);
+        Ok(())
+    }
+
+    fn decode(&mut self, data: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        let data = data.trim_ascii_end();
+        let whole = if self.characters == 0 { data.len() / 4 * 4 } else { 0 };
+        out.resize(start + whole / 4 * 3, 0);
+        let rest = match STANDARD.decode_slice(&data[..whole], &mut out[start..]) {
+            Ok(_) => &data[whole..],
+            Err(_) => {
+                out.truncate(start);
+                data
+            }
+        };
+        rest.iter().filter_map(|&character| value(character)).for_each(|value| self.push(value, out));
+        self.checksum.add(&out[start..]);
+    }
+
+    fn push(&mut self, value: u8, out: &mut Vec<u8>) {
+        self.group = self.group << 6 | u32::from(value);
+        self.characters += 1;
+        if self.characters == 4 {
+            out.extend_from_slice(&self.group.to_be_bytes()[1..]);
+            (self.group, self.characters) = (0, 0);
+        }
+    }
+
+    /// Writes the octets of a last group of two or three characters.
+    fn flush(&mut self, out: &mut Vec<u8>) {
+        let octets = usize::from(self.characters.saturating_sub(1));
+        let group = self.group << (6 * (4 - u32::from(self.characters)));
+        let last = &group.to_be_bytes()[1..1 + octets];
+        self.checksum.add(last);
+        out.extend_from_slice(last);
+        (self.group, self.characters) = (0, 0);
+    }
+}
+
+impl Trailer {
+    fn read(&mut self, line: &[u8], checksum: Checksum) -> ControlFlow<End> {
+        for &character in without_quoting(line) {
+            match value(character) {
+                Some(value) => self.sum = self.sum << 6 | u32::from(value),
+                None if self.length > 0 => break,
+                None if matches!(character, b'=' | b' ' | b'\t' | b'\r') => continue,
+                // A checksum may be missing.
+                None => return ControlFlow::Break(Ok(())),
+            }
+            self.length += 1;
+            if self.length == 4 {
+                let agrees = self.sum.to_be_bytes()[1..] == checksum.octets();
+                return ControlFlow::Break(if agrees {
+                    Ok(())
+                } else {
+                    Err(Flaw::Armor("a wrong checksum"))
+                });
+            }
+        }
+        match self.length {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(Err(Flaw::Armor("a checksum that is cut short"))),
+        }
+    }
+}
+
+/// Undoes what some mailers do to the equals sign before a checksum.
+fn without_quoting(line: &[u8]) -> &[u8] {
+    match line.strip_prefix(b"=3D") {
+        Some(sum) if sum.trim_ascii_end().len() == 4 => sum,
+        _ => line,
+    }
+}
+
+/// Says whether a line begins with the dashes of a title, which end a block.
+pub(crate) fn is_dashes(line: &[u8]) -> bool {
+    line.strip_prefix(b"- ").unwrap_or(line).starts_with(b"-----")
+}
+
+/// Returns the six bits that a character of base64 stands for.
+fn value(character: u8) -> Option<u8> {
+    match character {
+        b'A'..=b'Z' => Some(character - b'A'),
+        b'a'..=b'z' => Some(character - b'a' + 26),
+        b'0'..=b'9' => Some(character - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(lines: &[&str]) -> (Vec<u8>, Option<End>) {
+        let mut decoder = Decoder::default();
+        let mut out = Vec::new();
+        for line in lines {
+            if let ControlFlow::Break(end) = decoder.line(line.as_bytes(), true, &mut out) {
+                return (out, Some(end));
+            }
+        }
+        (out, None)
+    }
+
+    const WRONG: Option<End> = Some(Err(Flaw::Armor("a wrong checksum")));
+
+    #[test]
+    fn a_block_is_decoded_and_its_checksum_compared() {
+        let text = b"a text of more than one line of armor, or so".to_vec();
+        let lines = ["YSB0ZXh0IG9mIG1vcmUgdGhhbiBvbmUgbGluZSBv", "ZiBhcm1vciwgb3Igc28=", "=ypWa"];
+        let sum = {
+            let mut checksum = Checksum::default();
+            checksum.add(&text);
+            format!("={}", STANDARD.encode(checksum.octets()))
+        };
+        assert_eq!(decode(&[lines[0], lines[1], &sum]), (text.clone(), Some(Ok(()))));
+        assert_eq!(decode(&[lines[0], lines[1], &sum.replacen('=', "=3D", 1)]), (text.clone(), Some(Ok(()))));
+        assert_eq!(decode(&[lines[0], lines[1], "=AAAA"]), (text.clone(), WRONG));
+        assert_eq!(decode(&[lines[0], lines[1], "-----END"]), (text, Some(Ok(()))));
+    }
+
+    #[test]
+    fn white_space_and_what_is_no_base64_is_skipped() {
+        assert_eq!(decode(&["YS B0!Z", "Xh0\t\r"]), (b"a text".to_vec(), None));
+    }
+
+    #[test]
+    fn the_last_group_may_lack_its_padding() {
+        assert_eq!(decode(&["YWI", "-----END PGP PUBLIC KEY BLOCK-----"]), (b"ab".to_vec(), Some(Ok(()))));
+        assert_eq!(decode(&["YQ", "- -----END"]), (b"a".to_vec(), Some(Ok(()))));
+    }
+
+    #[test]
+    fn a_checksum_is_four_characters_or_none() {
+        assert_eq!(decode(&["YWI=", "=ab"]).1, Some(Err(Flaw::Armor("a checksum that is cut short"))));
+        assert_eq!(decode(&["YWI=", "", "!"]).1, Some(Ok(())));
+    }
+
+    #[test]
+    fn blocks_are_known_by_their_title() {
+        assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK-----  \r"), TextLine::Keys);
+        assert_eq!(text_line(b"- -----BEGIN PGP PRIVATE KEY BLOCK-----"), TextLine::Keys);
+        assert_eq!(text_line(b"-----BEGIN PGP MESSAGE-----"), TextLine::Foreign);
+        assert_eq!(text_line(b" -----BEGIN PGP PUBLIC KEY BLOCK-----"), TextLine::Other);
+        assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK----- x"), TextLine::Other);
+    }
+
+    #[test]
+    fn headers_have_a_colon_and_a_space() {
+        assert!(is_header(b"Version: GnuPG v2"));
+        assert!(is_header(b"Comment:\r"));
+        assert!(!is_header(b"mQINBFdAnw0BEADHcsGQeV1uaknVqSg4OzyVS0jzSMVn9wdZZ0b5BHQRRZpfOw6V"));
+    }
+}

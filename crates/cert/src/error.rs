@@ -87,3 +87,17 @@ impl Error {
         }
     }
 }
+
+impl Flaw {
+    /// Versions of packets that may come one day; a higher number is none.
+    const FUTURE: std::ops::Range<u8> = 7..10;
+
+    /// Says whether a packet with this flaw may not be what its header says, so that its end is in doubt.
+    pub(crate) fn is_damage(self) -> bool {
+        match self {
+            Self::NotAPacket | Self::CutShort(_) | Self::Overlong(_) | Self::NumberTooLarge(_) => true,
+            Self::UnknownKey(version) | Self::UnknownSignature(version) => !Self::FUTURE.contains(&version),
+            _ => false,
+        }
+    }
+}

@@ -194,8 +194,8 @@ pub struct Issuer {
 }
 
 impl Issuer {
-    /// Says whether this key is named: by the hashed fingerprint if there is one, else by the key ID.
-    pub fn names(&self, key: &Fingerprint) -> bool {
+    /// Says whether this may be the key with this fingerprint: the hashed fingerprint decides, else the hint.
+    pub fn may_be(&self, key: &Fingerprint) -> bool {
         match &self.fingerprint {
             Some(fingerprint) => fingerprint == key,
             None => self.key_id == key.key_id(),

@@ -4,6 +4,7 @@ use crate::error::Flaw;
 use crate::facts::KeyFacts;
 use crate::fields::{Fields, Number};
 use crate::identity::{Fingerprint, Timestamp};
+use crate::packet::Tag;
 use crate::{curve, keygrip};
 use verify::{PublicKey, PublicKeyAlgorithm, limits, naming};
 
@@ -130,8 +131,8 @@ fn parse(body: &[u8]) -> Result<Key<'_>, Flaw> {
     let public = &body[..body.len() - secret.len()];
     // A version 4 fingerprint covers two octets of length.
     let limit = if version == 4 { usize::from(u16::MAX) } else { limits::MAX_KEY_PACKET };
-    if public.len() > limit {
-        return Err(Flaw::TooLarge { tag: 6, length: public.len() as u32 });
+    if public.len() > limit || body.len() > limits::MAX_KEY_PACKET {
+        return Err(Flaw::TooLarge { tag: Tag::PUBLIC_KEY.0, length: body.len() as u32 });
     }
     Ok(Key { version, created, algorithm, public, material, secret, fields: read })
 }

@@ -2,7 +2,7 @@
 //!
 //! The path of a certificate, one module a step:
 //!
-//! 1. [`split`] cuts a stream (binary or [`armor`], any number of certificates) into raw certificates;
+//! 1. [`split`] cuts a stream (binary or armored, any number of certificates) into raw certificates;
 //! 2. [`packet`] walks the packets of one, without copying;
 //! 3. [`extract`] reads the facts of one: [`key`]s, user IDs, attributes, [`signature`]s and their [`subpacket`]s;
 //! 4. [`clean`] verifies self-signatures and decides which packets are kept and which are shown,
@@ -15,7 +15,6 @@
 //!
 //! Nothing here does I/O other than reading the stream it is given, and nothing here reads the clock.
 
-pub mod armor;
 pub mod armor_writer;
 pub mod attribute;
 pub mod certificate;
@@ -33,11 +32,17 @@ pub mod signed;
 pub mod split;
 pub mod subpacket;
 
+mod armor;
+mod checksum;
 mod curve;
 mod error;
 mod fields;
+mod frame;
 mod keygrip;
+mod lines;
 mod raw;
+mod reduce;
+mod source;
 mod value;
 mod window;
 

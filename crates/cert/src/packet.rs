@@ -29,6 +29,20 @@ impl Tag {
     /// Padding, without meaning.
     pub const PADDING: Self = Self(21);
 
+    /// Returns the type that a packet's first octet tells; `None` if it cannot begin a packet.
+    pub fn of(first: u8) -> Option<Self> {
+        match first {
+            0xc0.. => Some(Self(first & 0x3f)),
+            0x80.. => Some(Self((first >> 2) & 0xf)),
+            _ => None,
+        }
+    }
+
+    /// Says whether it has a meaning in OpenPGP or GnuPG.
+    pub fn is_known(self) -> bool {
+        matches!(self.0, 1..=14 | 16..=21 | 61 | 63)
+    }
+
     /// Says whether a certificate begins with it.
     pub fn is_primary_key(self) -> bool {
         matches!(self, Self::PUBLIC_KEY | Self::SECRET_KEY)
@@ -88,17 +102,9 @@ impl Header {
     /// Reads the header at the beginning of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, Fault> {
         let (&first, rest) = bytes.split_first().ok_or(Fault::Short)?;
-        match first {
-            0xc0.. => {
-                let (length, size) = new_length(rest)?;
-                Ok(Self { tag: Tag(first & 0x3f), length, size: 1 + size })
-            }
-            0x80.. => {
-                let (length, size) = old_length(first & 3, rest)?;
-                Ok(Self { tag: Tag((first >> 2) & 0xf), length, size: 1 + size })
-            }
-            _ => Err(Fault::NotAPacket),
-        }
+        let tag = Tag::of(first).ok_or(Fault::NotAPacket)?;
+        let (length, size) = if first >= 0xc0 { new_length(rest) } else { old_length(first & 3, rest) }?;
+        Ok(Self { tag, length, size: 1 + size })
     }
 }
 
@@ -123,6 +129,14 @@ fn old_length(kind: u8, bytes: &[u8]) -> Result<(Length, usize), Fault> {
         (3, _) => Ok((Length::Open, 0)),
         _ => Err(Fault::Short),
     }
+}
+
+/// Returns a packet with the shortest header.
+pub fn write(tag: Tag, body: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::with_capacity(MAX_HEADER + body.len());
+    write_header(&mut packet, tag, body.len() as u32);
+    packet.extend_from_slice(body);
+    packet
 }
 
 /// Appends the shortest header, of the old format where the type allows it, as GnuPG does.

@@ -1,9 +1,11 @@
 //! A raw certificate, and how it is put together from the packets of a stream.
 
 use crate::error::Flaw;
+use crate::frame::{Body, Framed};
 use crate::identity::Fingerprint;
-use crate::key;
 use crate::packet::{self, Tag};
+use crate::reduce::Reduction;
+use crate::{key, signature};
 use std::fmt;
 use std::ops::Range;
 use verify::limits;
@@ -17,8 +19,11 @@ pub struct RawCertificate {
     pub bytes: Vec<u8>,
     /// The secret keys of which `bytes` holds the public parts.
     pub secrets: Vec<SecretKey>,
-    /// What was left out, and why.
+    /// Packets that were left out, and why.
     pub notes: Vec<Note>,
+    /// How many signatures by others were left out, since the certificate is far larger than
+    /// [`limits::MAX_CERTIFICATE`].
+    pub signatures_left_out: u64,
 }
 
 /// A secret key packet, for who wants more than its public part.
@@ -36,7 +41,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Something that was left out of a certificate.
+/// Something that was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Offset in the stream.
@@ -45,67 +50,48 @@ pub struct Note {
     pub flaw: Flaw,
 }
 
-/// A packet in the window.
-#[derive(Debug)]
-pub(crate) struct Framed<'a> {
-    pub(crate) tag: Tag,
-    /// Its place in the window, header included.
-    pub(crate) place: Range<usize>,
-    pub(crate) body: Body<'a>,
-    /// The whole window.
-    pub(crate) window: &'a [u8],
-}
-
-/// A packet's body in the window.
-#[derive(Debug)]
-pub(crate) enum Body<'a> {
-    /// In one piece.
-    Whole(&'a [u8]),
-    /// Put together from the parts of a partial length, which a certificate does not keep.
-    Joined(Vec<u8>),
-}
-
-impl Framed<'_> {
-    pub(crate) fn body(&self) -> &[u8] {
-        match &self.body {
-            Body::Whole(body) => body,
-            Body::Joined(body) => body,
-        }
-    }
-}
-
 /// A certificate being put together.
 ///
 /// Packets that are kept as they are wait as a `run` in the window, so that a certificate of which nothing is left
 /// out is copied once, into memory of the right size.
 #[derive(Debug)]
 pub(crate) struct Assembly {
-    position: u64,
     bytes: Vec<u8>,
     run: Range<usize>,
+    reduction: Option<Reduction>,
     secrets: Vec<SecretKey>,
-    notes: Vec<Note>,
+    secret_bytes: usize,
     components: usize,
+    signatures: usize,
     /// Whether the component that they belong to was left out.
     skips_signatures: bool,
 }
 
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    Taken,
+    LeftOut(Flaw),
+}
+
 impl Assembly {
-    /// Begins with the primary key, which stands at the window's front.
-    pub(crate) fn begin(position: u64, primary: &Framed<'_>) -> Result<Self, Flaw> {
+    /// Begins with the primary key.
+    pub(crate) fn begin(primary: &Framed<'_>) -> Result<Self, Flaw> {
+        let start = primary.place.start;
         let mut assembly = Self {
-            position,
             bytes: Vec::new(),
-            run: primary.place.start..primary.place.start,
+            run: start..start,
+            reduction: None,
             secrets: Vec::new(),
-            notes: Vec::new(),
+            secret_bytes: 0,
             components: 0,
+            signatures: 0,
             skips_signatures: false,
         };
         match primary.tag {
             Tag::PUBLIC_KEY => {
                 key::parse_public(primary.body())?;
-                assembly.keep(primary);
+                assembly.keep(primary)?;
             }
             _ => assembly.separate(primary, Tag::PUBLIC_KEY)?,
         }
@@ -113,80 +99,131 @@ impl Assembly {
     }
 
     /// Adds the next packet.
-    pub(crate) fn add(&mut self, packet: &Framed<'_>) -> Result<(), Flaw> {
-        let length = packet.body().len();
+    ///
+    /// # Errors
+    ///
+    /// If the certificate is too large, or the packet is not what its header says.
+    pub(crate) fn add(&mut self, packet: &Framed<'_>) -> Result<Added, Flaw> {
         match packet.tag {
-            tag if tag.is_void() => {}
-            Tag::SIGNATURE if self.skips_signatures => {}
-            Tag::SIGNATURE => self.keep(packet),
-            tag if tag.belongs_to_messages() => self.leave_out(packet, Flaw::Misplaced(tag.0)),
-            Tag::USER_ID if length > limits::MAX_USER_ID => {
-                self.leave_out(packet, Flaw::TooLarge { tag: packet.tag.0, length: length as u32 })
+            tag if tag.is_void() => Ok(Added::Taken),
+            Tag::SIGNATURE if self.skips_signatures => Ok(Added::Taken),
+            Tag::SIGNATURE => {
+                refuse_damage(signature::parse(packet.body()))?;
+                self.signatures += 1;
+                self.keep(packet)?;
+                Ok(Added::Taken)
             }
-            Tag::SECRET_SUBKEY => {
-                self.begin_component()?;
-                if let Err(flaw) = self.separate(packet, Tag::PUBLIC_SUBKEY) {
-                    self.leave_out(packet, flaw);
-                }
-            }
-            _ => {
-                self.begin_component()?;
-                self.keep(packet);
-            }
+            _ => self.add_component(packet),
         }
-        Ok(())
+    }
+
+    fn add_component(&mut self, packet: &Framed<'_>) -> Result<Added, Flaw> {
+        self.components += 1;
+        if self.components > limits::MAX_COMPONENTS {
+            return Err(Flaw::CertificateTooLarge);
+        }
+        let length = packet.body().len();
+        let kept = match packet.tag {
+            tag if tag.belongs_to_messages() => Err(Flaw::Misplaced(tag.0)),
+            tag @ Tag::USER_ID if length > limits::MAX_USER_ID => {
+                Err(Flaw::TooLarge { tag: tag.0, length: length as u32 })
+            }
+            Tag::SECRET_SUBKEY => self.separate(packet, Tag::PUBLIC_SUBKEY),
+            Tag::PUBLIC_SUBKEY => {
+                refuse_damage(key::parse_public(packet.body())).and_then(|()| self.keep(packet))
+            }
+            _ => self.keep(packet),
+        };
+        self.skips_signatures = kept.is_err();
+        match kept {
+            Ok(()) => Ok(Added::Taken),
+            Err(flaw) if flaw.is_damage() || flaw == Flaw::CertificateTooLarge => Err(flaw),
+            Err(flaw) => Ok(Added::LeftOut(flaw)),
+        }
+    }
+
+    /// Reduces the certificate if it has become too large; `at` is where the last packet ends in the window.
+    ///
+    /// From then on nothing in the window is needed any more, which is what the answer says.
+    pub(crate) fn reduce_if_too_large(&mut self, window: &[u8], at: usize) -> Result<bool, Flaw> {
+        let is_large = at > limits::MAX_WHOLE_CERTIFICATE || self.signatures > limits::MAX_WHOLE_SIGNATURES;
+        if self.reduction.is_none() && is_large {
+            self.flush(window);
+            let bytes = std::mem::take(&mut self.bytes);
+            let primary = packet::Packets::new(&bytes).next().and_then(Result::ok);
+            let key = primary.and_then(|packet| key::parse_public(packet.body).ok());
+            let key = key.expect("a certificate is begun with a public key that can be read");
+            self.reduction = Some(Reduction::begin(key.fingerprint(), &bytes)?);
+        }
+        Ok(self.reduction.is_some())
     }
 
     /// Ends the certificate.
-    pub(crate) fn finish(mut self, window: &[u8]) -> RawCertificate {
+    pub(crate) fn finish(mut self, position: u64, notes: Vec<Note>, window: &[u8]) -> RawCertificate {
         self.flush(window);
-        let Self { position, bytes, secrets, notes, .. } = self;
-        RawCertificate { position, bytes, secrets, notes }
+        let Self { bytes, secrets, reduction, .. } = self;
+        let (bytes, signatures_left_out) = reduction.map_or((bytes, 0), Reduction::finish);
+        RawCertificate { position, bytes, secrets, notes, signatures_left_out }
     }
 
-    fn begin_component(&mut self) -> Result<(), Flaw> {
-        self.skips_signatures = false;
-        self.components += 1;
-        if self.components > limits::MAX_COMPONENTS { Err(Flaw::CertificateTooLarge) } else { Ok(()) }
-    }
-
-    fn leave_out(&mut self, packet: &Framed<'_>, flaw: Flaw) {
-        self.skips_signatures = true;
-        self.notes.push(Note { position: self.position + packet.place.start as u64, flaw });
-    }
-
-    fn keep(&mut self, packet: &Framed<'_>) {
+    fn keep(&mut self, packet: &Framed<'_>) -> Result<(), Flaw> {
         match &packet.body {
-            Body::Joined(body) => self.write(packet, packet.tag, body),
-            Body::Whole(_) if self.run.end == packet.place.start => self.run.end = packet.place.end,
-            Body::Whole(_) => {
-                self.flush(packet.window);
-                self.run = packet.place.clone();
-            }
+            Body::Joined(body) => self.write(packet, packet.tag, body)?,
+            Body::Whole(body) => match &mut self.reduction {
+                Some(reduction) => {
+                    reduction.add(packet.tag, body, &packet.window[packet.place.clone()])?;
+                }
+                None if self.run.end == packet.place.start => self.run.end = packet.place.end,
+                None => {
+                    self.flush(packet.window);
+                    self.run = packet.place.clone();
+                }
+            },
         }
+        Ok(())
     }
 
     /// Keeps the public part of a secret key and puts the whole aside.
     fn separate(&mut self, packet: &Framed<'_>, public: Tag) -> Result<(), Flaw> {
         let key = key::parse_secret(packet.body())?;
-        self.write(packet, public, key.public);
+        self.secret_bytes += packet.body().len();
+        if self.secret_bytes > limits::MAX_REDUCED_CERTIFICATE {
+            return Err(Flaw::CertificateTooLarge);
+        }
+        self.write(packet, public, key.public)?;
         self.secrets.push(SecretKey { fingerprint: key.fingerprint(), body: packet.body().to_vec() });
         Ok(())
     }
 
-    fn write(&mut self, packet: &Framed<'_>, tag: Tag, body: &[u8]) {
+    /// Writes a packet anew, since it is not kept as it is.
+    fn write(&mut self, packet: &Framed<'_>, tag: Tag, body: &[u8]) -> Result<(), Flaw> {
+        let written = packet::write(tag, body);
+        if let Some(reduction) = &mut self.reduction {
+            return reduction.add(tag, body, &written);
+        }
         self.flush(packet.window);
         self.run = packet.place.end..packet.place.end;
-        packet::write_header(&mut self.bytes, tag, body.len() as u32);
-        self.bytes.extend_from_slice(body);
+        self.bytes.extend_from_slice(&written);
+        Ok(())
     }
 
     /// Copies the run.
     fn flush(&mut self, window: &[u8]) {
+        if self.reduction.is_some() {
+            return;
+        }
         if self.bytes.is_empty() {
             self.bytes.reserve_exact(self.run.len());
         }
         self.bytes.extend_from_slice(&window[self.run.clone()]);
         self.run.start = self.run.end;
+    }
+}
+
+/// Lets pass what is sound, and what is only of a version that is not known.
+fn refuse_damage<T>(read: Result<T, Flaw>) -> Result<(), Flaw> {
+    match read {
+        Err(flaw) if flaw.is_damage() => Err(flaw),
+        _ => Ok(()),
     }
 }

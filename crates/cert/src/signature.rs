@@ -149,6 +149,14 @@ impl<'a> Signature<'a> {
             .map(|subpacket| subpacket.body)
     }
 
+    /// Returns when it says it was made.
+    pub fn created(&self) -> Timestamp {
+        match self.early {
+            Some(early) => early.created,
+            None => Timestamp(Subpackets::new(self.hashed).first(Kind::CREATION_TIME).map_or(0, leading_u32)),
+        }
+    }
+
     /// Returns who says to have made it.
     ///
     /// Evidence is the hashed fingerprint only; everything else is a hint.
@@ -156,15 +164,11 @@ impl<'a> Signature<'a> {
         Statements::read(self).issuer()
     }
 
-    /// Returns when it says it was made.
-    pub fn created(&self) -> Timestamp {
-        Statements::read(self).created()
-    }
-
     /// Returns the signature's facts; `primary` is the certificate's primary key.
     pub fn facts(&self, span: Span, primary: &Fingerprint) -> SignatureFacts {
         let said = Statements::read(self);
         let issuer = said.issuer();
+        let is_own = issuer.may_be(primary);
         let created = said.created();
         SignatureFacts {
             span,
@@ -179,7 +183,7 @@ impl<'a> Signature<'a> {
             trust: said.trust(),
             trust_regexp: said.trust_regexp(),
             reason: self.reason().map(Box::new),
-            own: issuer.names(primary).then(|| Box::new(self.self_signature())),
+            own: is_own.then(|| Box::new(self.self_signature())),
         }
     }
 

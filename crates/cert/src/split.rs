@@ -2,8 +2,10 @@
 
 use crate::error::{Error, Flaw, Result};
 use crate::facts::SignatureType;
-use crate::packet::{Fault, Header, Length, MAX_HEADER, Tag};
-use crate::raw::{Assembly, Body, Framed};
+use crate::frame::{Framed, frame};
+use crate::packet::{Header, Length, MAX_HEADER, Tag};
+use crate::raw::{Added, Assembly};
+use crate::source::Segment;
 use crate::window::Window;
 use crate::{key, signature};
 use std::io::Read;
@@ -18,6 +20,8 @@ pub enum Piece {
     Certificate(RawCertificate),
     /// A revocation of a primary key that stands alone, as GnuPG writes it to `openpgp-revocs.d`.
     Revocation(RawRevocation),
+    /// Something that holds no certificates and is passed over, such as an armored message.
+    Ignored(Note),
 }
 
 /// A key revocation without its certificate.
@@ -63,65 +67,96 @@ impl<R: Read> Splitter<R> {
             if self.state == State::Lost {
                 self.find_primary_key()?;
             }
-            let position = self.window.position();
-            let packet = match frame(&mut self.window, 0)? {
-                Ok(Some(packet)) => packet,
-                Ok(None) => return Ok(None),
+            let (outset, end) = match frame(&mut self.window, 0)? {
+                Ok(Some(packet)) => (Outset::of(&packet), packet.place.end),
+                Ok(None) => match self.begin_segment()? {
+                    Segment::Packets => continue,
+                    Segment::Foreign(position) => {
+                        let flaw = Flaw::Armor("a block that holds no keys");
+                        return Ok(Some(Piece::Ignored(Note { position, flaw })));
+                    }
+                    Segment::End => return Ok(None),
+                },
                 Err(flaw) => return Err(self.lost(0, flaw)),
             };
-            let (tag, end) = (packet.tag, packet.place.end);
-            if tag.is_primary_key() {
-                self.state = State::Ready;
-                return self.certificate().map(|raw| Some(Piece::Certificate(raw)));
-            }
-            let was_ready = self.state == State::Ready;
-            if was_ready && tag == Tag::SIGNATURE && is_key_revocation(packet.body()) {
-                let bytes = self.window.bytes()[..end].to_vec();
-                self.window.take(end);
-                return Ok(Some(Piece::Revocation(RawRevocation { position, bytes })));
-            }
-            self.window.take(end);
-            if was_ready && !tag.is_void() {
-                self.state = State::Skipping;
-                return Err(Error::Malformed { position, flaw: Flaw::Misplaced(tag.0) });
+            let position = self.window.position(0);
+            match outset {
+                Outset::Certificate(assembly) => {
+                    return self.certificate(assembly, end).map(|raw| Some(Piece::Certificate(raw)));
+                }
+                Outset::Refused(flaw) => return Err(self.refused(position, end, flaw)),
+                Outset::Damaged(flaw) => return Err(self.lost(0, flaw)),
+                Outset::Revocation(bytes) if self.state == State::Ready => {
+                    self.window.take(end);
+                    return Ok(Some(Piece::Revocation(RawRevocation { position, bytes })));
+                }
+                Outset::Stray(tag) if self.state == State::Ready => {
+                    return Err(self.refused(position, end, Flaw::Misplaced(tag.0)));
+                }
+                Outset::Revocation(_) | Outset::Stray(_) | Outset::Void => self.window.take(end),
             }
         }
     }
 
-    /// Reads the certificate whose primary key stands at the window's front.
-    fn certificate(&mut self) -> Result<RawCertificate> {
-        let position = self.window.position();
-        let mut assembly: Option<Assembly> = None;
-        let mut at = 0;
+    fn begin_segment(&mut self) -> Result<Segment> {
+        self.state = State::Ready;
+        self.window.next_segment()
+    }
+
+    /// Reads the rest of the certificate whose primary key stands at the window's front and ends at `at`.
+    fn certificate(&mut self, mut assembly: Assembly, mut at: usize) -> Result<RawCertificate> {
+        self.state = State::Ready;
+        let position = self.window.position(0);
+        let mut notes = Vec::new();
         loop {
-            let packet = match frame(&mut self.window, at)? {
-                Ok(Some(packet)) if assembly.is_some() && packet.tag.is_primary_key() => break,
-                Ok(Some(packet)) => packet,
+            let step = frame(&mut self.window, at)?.and_then(|packet| match packet {
+                Some(packet) if !packet.tag.is_primary_key() => {
+                    Ok(Some((packet.place.clone(), assembly.add(&packet))))
+                }
+                Some(packet) if !begins_like_primary_key(&packet.window[at..]) => Err(Flaw::NotAPacket),
+                _ => Ok(None),
+            });
+            let (place, added) = match step {
+                Ok(Some(step)) => step,
                 Ok(None) => break,
+                // What is wrong is the next certificate.
+                Err(_) if begins_like_primary_key(&self.window.bytes()[at..]) => break,
                 Err(flaw) => return Err(self.lost(at, flaw)),
             };
-            let end = packet.place.end;
-            let added = match &mut assembly {
-                Some(assembly) => assembly.add(&packet),
-                None => Assembly::begin(position, &packet).map(|begun| assembly = Some(begun)),
-            };
-            if let Err(flaw) = added {
-                self.window.take(end);
-                self.state = State::Skipping;
-                return Err(Error::Malformed { position, flaw });
+            match added {
+                Ok(Added::Taken) => {}
+                Ok(Added::LeftOut(flaw)) => {
+                    notes.push(Note { position: self.window.position(place.start), flaw });
+                }
+                Err(flaw) if flaw.is_damage() => return Err(self.lost(place.start, flaw)),
+                Err(flaw) => return Err(self.refused(position, place.end, flaw)),
             }
-            at = end;
+            at = place.end;
+            match assembly.reduce_if_too_large(self.window.bytes(), at) {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.window.take(at);
+                    at = 0;
+                }
+                Err(flaw) => return Err(self.refused(position, place.end, flaw)),
+            }
         }
-        let assembly = assembly.expect("the packet at the front is a primary key");
-        let raw = assembly.finish(self.window.bytes());
+        let raw = assembly.finish(position, notes, self.window.bytes());
         self.window.take(at);
         Ok(raw)
+    }
+
+    /// Makes the error for a certificate that is not taken, and goes past the packet that ends at `end`.
+    fn refused(&mut self, position: u64, end: usize, flaw: Flaw) -> Error {
+        self.window.take(end);
+        self.state = State::Skipping;
+        Error::Malformed { position, flaw }
     }
 
     /// Makes the error for what is wrong `at` bytes after the window's front, and goes where the search for the next
     /// certificate begins.
     fn lost(&mut self, at: usize, flaw: Flaw) -> Error {
-        let position = self.window.position() + at as u64;
+        let position = self.window.position(at);
         self.state = State::Lost;
         let start = self.search_start(at);
         self.window.take(start);
@@ -133,11 +168,12 @@ impl<R: Read> Splitter<R> {
     fn search_start(&mut self, at: usize) -> usize {
         const FREE: u64 = 16 << 20;
         self.walked_in_vain += at as u64;
-        let may_return = self.walked_in_vain <= FREE + 4 * self.window.position();
-        if may_return { 1.min(self.window.bytes().len()) } else { at }
+        let may_return = self.walked_in_vain <= FREE + 4 * self.window.taken();
+        let start = if may_return { 1 } else { at.max(1) };
+        start.min(self.window.bytes().len())
     }
 
-    /// Goes to the next thing that looks like a primary key, or to the end.
+    /// Goes to the next thing that looks like a primary key, or to the segment's end.
     fn find_primary_key(&mut self) -> Result<()> {
         self.state = State::Ready;
         loop {
@@ -176,47 +212,55 @@ impl<R: Read> Iterator for Splitter<R> {
     }
 }
 
-fn is_key_revocation(body: &[u8]) -> bool {
-    signature::parse(body).is_ok_and(|signature| signature.kind == SignatureType::KEY_REVOCATION)
+/// What a packet outside of any certificate begins.
+enum Outset {
+    Certificate(Assembly),
+    /// A primary key that is sound but not taken.
+    Refused(Flaw),
+    /// A primary key that is none: its end may not be where its header says.
+    Damaged(Flaw),
+    Revocation(Vec<u8>),
+    Void,
+    /// Nothing that could begin there.
+    Stray(Tag),
 }
 
-/// Reads the packet that stands `at` bytes after the window's front; `None` at the end of the stream.
-fn frame<R: Read>(
-    window: &mut Window<R>,
-    at: usize,
-) -> Result<std::result::Result<Option<Framed<'_>>, Flaw>> {
-    const CUT: Flaw = Flaw::CutShort("a packet");
-    window.fill(at + MAX_HEADER)?;
-    let rest = &window.bytes()[at..];
-    if rest.is_empty() {
-        return Ok(Ok(None));
-    }
-    let header = match Header::parse(rest) {
-        Ok(header) => header,
-        Err(Fault::Short) => return Ok(Err(CUT)),
-        Err(Fault::NotAPacket) => return Ok(Err(Flaw::NotAPacket)),
-    };
-    let Length::Definite(length) = header.length else {
-        return Ok(Err(Flaw::OpenLength(header.tag.0)));
-    };
-    if length as usize > limits::MAX_PACKET {
-        return Ok(Err(Flaw::TooLarge { tag: header.tag.0, length }));
-    }
-    let body = at + header.size;
-    let end = body + length as usize;
-    window.fill(end)?;
-    let bytes = window.bytes();
-    Ok(match bytes.get(body..end) {
-        None => Err(CUT),
-        Some(slice) => {
-            Ok(Some(Framed { tag: header.tag, place: at..end, body: Body::Whole(slice), window: bytes }))
+impl Outset {
+    fn of(packet: &Framed<'_>) -> Self {
+        match packet.tag {
+            tag if tag.is_primary_key() => match Assembly::begin(packet) {
+                Ok(assembly) => Self::Certificate(assembly),
+                Err(flaw) if flaw.is_damage() => Self::Damaged(flaw),
+                Err(flaw) => Self::Refused(flaw),
+            },
+            tag if tag.is_void() => Self::Void,
+            Tag::SIGNATURE if is_key_revocation(packet.body()) => Self::Revocation(packet.to_definite()),
+            tag => Self::Stray(tag),
         }
-    })
+    }
+}
+
+fn is_key_revocation(body: &[u8]) -> bool {
+    signature::parse(body).is_ok_and(|signature| signature.kind == SignatureType::KEY_REVOCATION)
 }
 
 /// Says whether the octet may begin a primary key packet, public or secret, of definite length.
 fn may_begin_primary_key(octet: u8) -> bool {
     matches!(octet, 0x94..=0x96 | 0x98..=0x9a | 0xc5 | 0xc6)
+}
+
+/// Says whether this is the beginning of a primary key, as far as that goes: one of version 2 to 9.
+fn begins_like_primary_key(bytes: &[u8]) -> bool {
+    if !bytes.first().is_some_and(|&octet| may_begin_primary_key(octet)) {
+        return false;
+    }
+    match Header::parse(bytes) {
+        Ok(Header { length: Length::Definite(length), size, .. }) => {
+            length as usize <= limits::MAX_KEY_PACKET && matches!(bytes.get(size), None | Some(2..10))
+        }
+        Ok(_) => false,
+        Err(_) => true,
+    }
 }
 
 /// Says whether a primary key stands at the window's front, beyond doubt: complete, of a known algorithm, and

@@ -1,27 +1,36 @@
-//! A bounded window over a stream, from which bytes are taken at the front.
+//! A bounded window over a stream's packets, from which bytes are taken at the front.
 
-use crate::error::{Error, Result};
-use std::io::{ErrorKind, Read};
+use crate::error::Result;
+use crate::source::{Segment, Source};
+use std::io::Read;
 
 /// How much is asked of the stream at a time.
 const READ: usize = 1 << 20;
 
-/// The part of a stream that is in memory.
+/// The part of a segment that is in memory.
 #[derive(Debug)]
 pub(crate) struct Window<R> {
-    reader: R,
+    source: Source<R>,
     buffer: Vec<u8>,
     /// What is in memory and not taken yet.
     start: usize,
     end: usize,
-    /// Offset in the stream of the first byte that is not taken.
-    position: u64,
+    /// How many octets of packets were taken.
+    taken: u64,
     at_end: bool,
 }
 
 impl<R: Read> Window<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), start: 0, end: 0, position: 0, at_end: false }
+        Self { source: Source::new(reader), buffer: Vec::new(), start: 0, end: 0, taken: 0, at_end: true }
+    }
+
+    /// Goes to the next segment, giving up what is left of this one in memory.
+    pub(crate) fn next_segment(&mut self) -> Result<Segment> {
+        self.take(self.end - self.start);
+        let segment = self.source.next_segment()?;
+        self.at_end = segment != Segment::Packets;
+        Ok(segment)
     }
 
     /// What is in memory.
@@ -29,23 +38,31 @@ impl<R: Read> Window<R> {
         &self.buffer[self.start..self.end]
     }
 
-    /// Offset in the stream of the window's first byte.
-    pub(crate) fn position(&self) -> u64 {
-        self.position
+    /// Returns the offset in the stream of what stands `at` bytes after the window's front.
+    pub(crate) fn position(&self, at: usize) -> u64 {
+        self.source.position_of(self.taken + at as u64)
+    }
+
+    /// Returns how many octets of packets were taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// Reads until `count` bytes are in memory, or all there are.
+    ///
+    /// An error ends the segment, and what of it is in memory is given up.
     pub(crate) fn fill(&mut self, count: usize) -> Result<()> {
         while self.end - self.start < count && !self.at_end {
             self.make_room(count);
-            match self.reader.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.at_end = true,
-                Ok(read) => self.end += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(source) => {
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Ok(read) => {
+                    self.at_end = read == 0;
+                    self.end += read;
+                }
+                Err(error) => {
                     self.at_end = true;
-                    let position = self.position + (self.end - self.start) as u64;
-                    return Err(Error::Read { position, source });
+                    self.take(self.end - self.start);
+                    return Err(error);
                 }
             }
         }
@@ -56,11 +73,12 @@ impl<R: Read> Window<R> {
     pub(crate) fn take(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.start, "only what is in memory can be taken");
         self.start += count;
-        self.position += count as u64;
+        self.taken += count as u64;
     }
 
     /// Moves what is left to the front, and makes sure that `count` bytes fit and a read is worth its call.
     fn make_room(&mut self, count: usize) {
+        self.source.forget_before(self.taken);
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;

@@ -7,22 +7,31 @@ use std::fmt;
 pub(crate) enum Code {
     General = 1,
     NoPublicKey = 9,
-    AmbiguousName = 107,
-    Exists = 32803,
-    NoEntry = 32849,
-    InvalidUserId = 37,
     NotFound = 27,
+    InvalidUserId = 37,
+    InvalidValue = 55,
     NotImplemented = 69,
-    NoData = 58,
     InvalidKeyring = 162,
-    EndOfFile = 16383,
+    FileExists = 32803,
+    NoSuchFile = 32849,
 }
 
 impl Code {
-    /// Returns the value with gpg as its source, as a `FAILURE` line has it.
+    /// Returns the value without a source.
+    pub(crate) fn bare(self) -> u32 {
+        self as u32
+    }
+
+    /// Returns the value with gpg as its source.
     pub(crate) fn from_gpg(self) -> u32 {
-        const SOURCE_GPG: u32 = 2 << 24;
-        SOURCE_GPG | self as u32
+        const GPG: u32 = 2;
+        GPG << 24 | self.bare()
+    }
+
+    /// Returns the value with gpg's keybox as its source.
+    pub(crate) fn from_keybox(self) -> u32 {
+        const KEYBOX: u32 = 8;
+        KEYBOX << 24 | self.bare()
     }
 }
 
@@ -31,15 +40,25 @@ impl fmt::Display for Code {
         f.write_str(match self {
             Self::General => "General error",
             Self::NoPublicKey => "No public key",
-            Self::AmbiguousName => "Ambiguous name",
-            Self::Exists => "File exists",
-            Self::NoEntry => "No such file or directory",
-            Self::InvalidUserId => "Invalid user ID",
             Self::NotFound => "Not found",
+            Self::InvalidUserId => "Invalid user ID",
+            Self::InvalidValue => "Invalid value",
             Self::NotImplemented => "Not implemented",
-            Self::NoData => "No data",
             Self::InvalidKeyring => "Invalid keyring",
-            Self::EndOfFile => "End of file",
+            Self::FileExists => "File exists",
+            Self::NoSuchFile => "No such file or directory",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_of_an_error_stands_in_the_upper_bits() {
+        assert_eq!(Code::NoPublicKey.bare(), 9);
+        assert_eq!(Code::FileExists.from_gpg(), 33_587_235);
+        assert_eq!(Code::InvalidValue.from_keybox(), 134_217_783);
     }
 }

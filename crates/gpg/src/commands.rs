@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
 pub(crate) mod about;
+mod export;
+mod list;
 mod list_config;
 
 use crate::clock;
@@ -53,6 +55,9 @@ impl Session<'_> {
             Some(Command::GpgconfTest) => Ok(()),
             Some(Command::GpgconfList) => about::gpgconf_list(self),
             Some(Command::ListConfig) => list_config::run(self),
+            Some(Command::Export) => export::run(self),
+            Some(Command::ListKeys) => list::run(self, false),
+            Some(Command::ListSignatures) => list::run(self, true),
             Some(Command::NotYet(name)) => {
                 self.not_yet(&format!("--{name}"));
                 Ok(())

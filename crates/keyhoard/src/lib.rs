@@ -5,6 +5,7 @@
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`find`]: from the names that users give to certificates.
 //! - [`import`]: from a stream of bytes to rows.
+//! - [`keyring_file`]: keyrings that others keep in files, read as they are.
 //! - [`listing`]: everything a front shows of a certificate, as plain values.
 //! - [`sql`]: statements that users write.
 //! - [`undo`]: takes back what an entry of the journal did.
@@ -14,6 +15,7 @@ pub mod delete;
 pub mod export;
 pub mod find;
 pub mod import;
+pub mod keyring_file;
 pub mod listing;
 pub mod output_file;
 pub mod secret_keys;

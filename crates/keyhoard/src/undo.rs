@@ -103,23 +103,11 @@ pub fn undo(
     if !options.force {
         refuse_if_brought_again(snapshot.as_ref(), &entry, &later)?;
     }
+    drop(snapshot);
     let planner = Planner { later: &later, options, now };
     let mut undo =
         Undo { store, options, now, planner, on_event, done: 0, summary: UndoSummary::new(&entry) };
-    let mut batch = Vec::new();
-    let mut bytes = 0;
-    let mut outcome = Ok(());
-    snapshot.journal_changes(entry.id, &mut |change| {
-        bytes += size(&change);
-        batch.push(change);
-        if batch.len() >= BATCH_CHANGES || bytes >= BATCH_BYTES {
-            bytes = 0;
-            outcome = undo.take_back(snapshot.as_ref(), std::mem::take(&mut batch), false);
-        }
-        if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    outcome?;
-    undo.take_back(snapshot.as_ref(), batch, true)?;
+    while undo.take_back_batch()? {}
     Ok(undo.summary)
 }
 
@@ -147,7 +135,7 @@ fn refuse_if_brought_again(
     }
     let mut first = None;
     let mut count = 0;
-    snapshot.journal_changes(entry.id, &mut |change| {
+    snapshot.journal_changes(entry.id, 0, &mut |change| {
         let brings = matches!(change.kind, ChangeKind::Added | ChangeKind::Merged(_));
         if let Some(later) = later.get(&change.fingerprint).filter(|_| brings) {
             first.get_or_insert((change.fingerprint, *later));
@@ -180,16 +168,36 @@ struct Undo<'a> {
 }
 
 impl Undo<'_> {
-    /// Takes back some changes; everything is worked out before the write lock is taken.
-    fn take_back(&mut self, snapshot: &dyn Snapshot, changes: Vec<Change>, last: bool) -> Result<()> {
+    /// Takes back the next changes, worked out before the write lock is taken; returns whether more may follow.
+    fn take_back_batch(&mut self) -> Result<bool> {
+        let snapshot = self.store.snapshot()?;
+        let (changes, more) = self.read_batch(snapshot.as_ref())?;
         self.done += changes.len() as u64;
-        let plans = self.planner.plan(snapshot, changes)?;
+        let plans = self.planner.plan(snapshot.as_ref(), changes)?;
+        // Where there is no write-ahead log a writer waits for the end of all reading.
+        drop(snapshot);
         if !self.options.dry_run {
-            self.write(&plans, last)?;
+            self.write(&plans, !more)?;
         }
         plans.iter().for_each(|plan| self.report(plan));
         (self.on_event)(UndoEvent::Progress { done: self.done });
-        Ok(())
+        Ok(more)
+    }
+
+    fn read_batch(&self, snapshot: &dyn Snapshot) -> Result<(Vec<Change>, bool)> {
+        let mut changes = Vec::new();
+        let mut bytes = 0;
+        let mut more = false;
+        snapshot.journal_changes(self.summary.undone, self.done, &mut |change| {
+            more = changes.len() >= BATCH_CHANGES || bytes >= BATCH_BYTES;
+            if more {
+                return ControlFlow::Break(());
+            }
+            bytes += size(&change);
+            changes.push(change);
+            ControlFlow::Continue(())
+        })?;
+        Ok((changes, more))
     }
 
     fn write(&mut self, plans: &[Plan], last: bool) -> Result<()> {

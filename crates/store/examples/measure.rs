@@ -1,4 +1,4 @@
-//! Measures the store alone, on made certificates: `measure <database> <certificates> [<batch>]`.
+//! Measures the store alone: `measure <database> <number of made certificates | keyring> [<batch>]`.
 //!
 //! Prints what writing costs per certificate of each batch, then what a fresh connection needs for each kind of
 //! question. The database is left behind; if it is there already, only the questions are asked.
@@ -17,35 +17,54 @@ use made::{Made, NOW, fingerprint};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let [_, path, number, rest @ ..] = arguments.as_slice() else {
-        return Err("measure <database> <number>".into());
+    let [_, path, source, rest @ ..] = arguments.as_slice() else {
+        return Err("measure <database> <number of made certificates | keyring> [<batch>]".into());
     };
-    let (path, number) = (Path::new(path), number.parse::<u32>()?);
+    let path = Path::new(path);
     let batch = rest.first().map_or(Ok(50_000), |batch| batch.parse())?;
-    if !path.exists() {
-        write(path, number, batch)?;
+    match source.parse() {
+        Ok(number) => {
+            if !path.exists() {
+                write(path, (0..number).map(certificate), batch)?;
+            }
+            ask(path, number)?;
+        }
+        Err(_) => {
+            if !path.exists() {
+                write(path, made::keyring(Path::new(source)).into_iter(), batch)?;
+            }
+        }
     }
-    ask(path, number)
+    visit(path)
 }
 
-fn write(path: &Path, number: u32, batch: u32) -> Result<(), Box<dyn std::error::Error>> {
+fn write(
+    path: &Path,
+    mut certificates: impl Iterator<Item = Made>,
+    batch: usize,
+) -> Result<(), Box<dyn std::error::Error>> {
     let store = SqliteStore::create(path)?;
     let mut journal = None;
-    for first in (0..number).step_by(batch as usize) {
-        let made: Vec<Made> = (first..number.min(first + batch)).map(certificate).collect();
+    let mut written = 0;
+    loop {
+        let made: Vec<Made> = certificates.by_ref().take(batch).collect();
+        if made.is_empty() {
+            break;
+        }
         let start = Instant::now();
         let mut transaction = store.begin("measure", journal, NOW)?;
         transaction.put(&made.iter().map(Made::put).collect::<Vec<_>>())?;
+        let put = start.elapsed();
         journal = Some(transaction.journal());
         transaction.commit()?;
         let elapsed = start.elapsed();
-        println!(
-            "{:>8} {:>6.1} us each",
-            first as usize + made.len(),
-            elapsed.as_secs_f64() * 1e6 / made.len() as f64
-        );
+        written += made.len();
+        let each = elapsed.as_secs_f64() * 1e6 / made.len() as f64;
+        println!("{written:>8} {each:>6.1} us each, put {put:.1?}, commit {:.1?}", elapsed - put);
     }
-    println!("{} bytes", std::fs::metadata(path)?.len());
+    let start = Instant::now();
+    drop(store);
+    println!("closed in {:.1?}, {} bytes", start.elapsed(), std::fs::metadata(path)?.len());
     Ok(())
 }
 
@@ -76,6 +95,10 @@ fn ask(path: &Path, number: u32) -> Result<(), Box<dyn std::error::Error>> {
             found.len()
         );
     }
+    Ok(())
+}
+
+fn visit(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     for detail in [Detail::Name, Detail::Own, Detail::Full, Detail::Bytes] {
         let store = SqliteStore::open(path)?;
         let start = Instant::now();

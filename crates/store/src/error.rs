@@ -83,6 +83,12 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
+    /// There is no write-ahead log, so that a writer waits for all readers, and one of them is in this program.
+    #[error("{path}: cannot be written to while this program reads it, since it has no write-ahead log")]
+    SnapshotHeld {
+        /// The database.
+        path: PathBuf,
+    },
     /// No space is left.
     #[error("{path}: {doing}: no space is left; nothing of it was written")]
     Full {

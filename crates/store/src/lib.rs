@@ -39,6 +39,14 @@ pub trait Store: Send + Sync {
     /// Starts to write: waits for the writers before it, then holds the only write lock.
     ///
     /// `now` stamps what this transaction changes. `journal` continues an entry of an earlier batch.
+    ///
+    /// Drop every snapshot of this store before: a database that is new, or on a network file system, has no
+    /// write-ahead log, and its writer waits for all readers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SnapshotHeld`] if such a database is read here; [`Error::Locked`] if no other writer got anything
+    /// done for a minute; [`Error::Unwritable`].
     fn begin(
         &self,
         command: &str,
@@ -138,8 +146,13 @@ pub trait Snapshot {
     /// Lists journal entries, newest first, at most `limit`.
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>>;
 
-    /// Hands everything that one journal entry did to `visit`, in order, one at a time.
-    fn journal_changes(&self, id: JournalId, visit: &mut dyn FnMut(Change) -> ControlFlow<()>) -> Result<()>;
+    /// Hands what one journal entry did to `visit`, in order, one at a time, beginning with change number `from`.
+    fn journal_changes(
+        &self,
+        id: JournalId,
+        from: u64,
+        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> Result<()>;
 
     /// Finds the certificates that imports after `entry` brought again, or may have: with the latest of those
     /// imports. Imports that were undone do not count, neither do undos.

@@ -3,6 +3,7 @@
 mod connect;
 mod find;
 mod journal;
+mod log;
 mod place;
 mod read;
 mod rows;
@@ -14,6 +15,7 @@ pub(crate) mod turn;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
@@ -30,6 +32,8 @@ pub struct SqliteStore {
     access: Access,
     /// Open connections that nobody uses at the moment.
     idle: Mutex<Vec<Connection>>,
+    /// How many snapshots there are.
+    readers: AtomicUsize,
 }
 
 impl SqliteStore {
@@ -51,7 +55,12 @@ impl SqliteStore {
     }
 
     fn with(path: &Path, (access, connection): (Access, Connection)) -> Self {
-        Self { path: path.to_owned(), access, idle: Mutex::new(vec![connection]) }
+        Self {
+            path: path.to_owned(),
+            access,
+            idle: Mutex::new(vec![connection]),
+            readers: AtomicUsize::new(0),
+        }
     }
 
     /// Returns the database's file.

@@ -44,7 +44,7 @@ fn changes(snapshot: &dyn Snapshot, entry: JournalId) -> Vec<Change> {
         changes.push(change);
         ControlFlow::Continue(())
     };
-    snapshot.journal_changes(entry, &mut each).expect("changes");
+    snapshot.journal_changes(entry, 0, &mut each).expect("changes");
     changes
 }
 

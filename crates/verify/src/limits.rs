@@ -1,6 +1,6 @@
 //! What a foreign certificate may cost.
 
-/// The largest single packet that is read; a longer one is skipped without being buffered.
+/// The largest single packet that is read; a longer one is taken for damage.
 pub const MAX_PACKET: usize = 16 << 20;
 /// The largest key packet that is read (GnuPG's limit).
 pub const MAX_KEY_PACKET: usize = 256 << 10;
@@ -10,6 +10,14 @@ pub const MAX_USER_ID: usize = 2 << 10;
 pub const MAX_COMPONENTS: usize = 16 << 10;
 /// Above this many bytes of one certificate only self-signatures and revocations are kept, as GnuPG does.
 pub const MAX_CERTIFICATE: usize = 5 << 20;
+/// The most bytes of one certificate that are read before it is reduced like that while reading.
+pub const MAX_WHOLE_CERTIFICATE: usize = 8 << 20;
+/// The most signatures of one certificate that are read before it is reduced while reading.
+pub const MAX_WHOLE_SIGNATURES: usize = 64 << 10;
+/// The most bytes that may be left of a reduced certificate.
+pub const MAX_REDUCED_CERTIFICATE: usize = 16 << 20;
+/// Of a reduced certificate's components, the own signatures that are kept, newest first.
+pub const MAX_OWN_SIGNATURES: usize = 1 << 10;
 /// The most bytes of one certificate that are buffered at all.
 pub const MAX_BUFFERED_CERTIFICATE: usize = 64 << 20;
 /// Self-signatures of one component that are verified, newest first; the rest stays unchecked.

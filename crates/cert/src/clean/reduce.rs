@@ -56,7 +56,7 @@ impl<'a> Reduction<'a> {
         }
         match signature::parse(packet.body) {
             Ok(signature) if signature.kind.revokes() => self.kept.push(packet.span),
-            Ok(signature) if signature.issuer().names(&self.fingerprint) => self.own.push(packet),
+            Ok(signature) if signature.issuer().may_be(&self.fingerprint) => self.own.push(packet),
             _ => self.left_out += 1,
         }
     }

@@ -10,7 +10,7 @@ fn certificates(stream: impl Read) -> Vec<Vec<u8>> {
     pieces
         .filter_map(|piece| match piece {
             Piece::Certificate(raw) => Some(raw.bytes),
-            Piece::Revocation(_) => None,
+            Piece::Revocation(_) | Piece::Ignored(_) => None,
         })
         .collect()
 }

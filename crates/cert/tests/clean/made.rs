@@ -153,7 +153,13 @@ pub fn user_id(text: &str) -> Vec<u8> {
 }
 
 pub fn raw(packets: &[&[u8]]) -> RawCertificate {
-    RawCertificate { position: 0, bytes: packets.concat(), secrets: Vec::new(), notes: Vec::new() }
+    RawCertificate {
+        position: 0,
+        bytes: packets.concat(),
+        secrets: Vec::new(),
+        notes: Vec::new(),
+        signatures_left_out: 0,
+    }
 }
 
 /// Flips the last bit of a packet, which in a signature is part of its value.

@@ -49,7 +49,7 @@ fn subpackets<'a>(listing: &KeyListing<'a>, state: &UserState, body: &'a [u8], f
 }
 
 /// Appends what stands in an attribute's place where user IDs have their text.
-pub(super) fn name(attribute: &AttributeFacts, out: &mut Vec<u8>) {
+pub(crate) fn name(attribute: &AttributeFacts, out: &mut Vec<u8>) {
     let sized = |what: &str, length: u32, out: &mut Vec<u8>| {
         out.push(b'[');
         out.extend(what.as_bytes());

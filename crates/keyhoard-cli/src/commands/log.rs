@@ -69,7 +69,7 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
 fn write_changes(session: &mut Session, snapshot: &dyn Snapshot, id: JournalId) -> anyhow::Result<Outcome> {
     let mut any = false;
     let mut written = Ok(());
-    snapshot.journal_changes(id, &mut |change| {
+    snapshot.journal_changes(id, 0, &mut |change| {
         any = true;
         written = write_change(&mut session.output, &change);
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

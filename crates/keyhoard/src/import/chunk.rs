@@ -38,5 +38,6 @@ pub(super) fn len(piece: &Piece) -> usize {
     match piece {
         Piece::Certificate(raw) => raw.bytes.len(),
         Piece::Revocation(raw) => raw.bytes.len(),
+        Piece::Ignored(_) => 0,
     }
 }

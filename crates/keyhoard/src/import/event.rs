@@ -64,6 +64,8 @@ pub struct Imported {
     pub outcome: Outcome,
     /// The input held a secret key.
     pub secret: bool,
+    /// The input held nothing but a revocation of the key.
+    pub revocation: bool,
     /// What cleaning dropped.
     pub notes: Vec<Note>,
 }
@@ -117,6 +119,8 @@ pub struct ImportSummary {
     pub without_user_id: u64,
     /// Came with a secret key.
     pub secret: u64,
+    /// Revocations that stood alone and were not here before; they are neither changed nor unchanged certificates.
+    pub revocations: u64,
     /// What merges added.
     pub added: Additions,
     /// The journal entry, if anything was written.
@@ -129,6 +133,8 @@ impl ImportSummary {
         self.secret += u64::from(imported.secret);
         match imported.outcome {
             Outcome::New => self.imported += 1,
+            Outcome::Changed(_) if imported.revocation => self.revocations += 1,
+            Outcome::Unchanged if imported.revocation => {}
             Outcome::Changed(added) => {
                 self.changed += 1;
                 self.added.user_ids += added.user_ids;

@@ -10,6 +10,7 @@ mod batch;
 mod chunk;
 mod event;
 mod options;
+mod preview;
 mod revocation;
 
 use std::collections::{HashMap, HashSet};
@@ -33,6 +34,7 @@ use chunk::{Chunk, read_ahead};
 
 pub use event::{Additions, ImportEvent, ImportSummary, Imported, Outcome, Refusal};
 pub use options::{Filter, ImportOptions};
+pub use preview::{Preview, preview};
 
 /// Chunks that wait between the reader and the workers.
 const CHUNKS_AHEAD: usize = 2;
@@ -68,12 +70,19 @@ pub struct Importer<'a> {
     bytes: u64,
 }
 
-/// A certificate of the input, or where none could be read and why.
-type Raw = std::result::Result<RawCertificate, (u64, Refusal)>;
+/// Where no certificate could be read, and why.
+type Unread = (u64, Refusal);
+
+/// A certificate of the input.
+struct Incoming {
+    raw: RawCertificate,
+    /// It was put together for a revocation that stands alone.
+    revocation: bool,
+}
 
 /// A certificate of the input on its way.
 struct Work {
-    raw: RawCertificate,
+    incoming: Incoming,
     digest: Option<InputDigest>,
 }
 
@@ -137,24 +146,36 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Makes certificates of all pieces, the revocations that stand alone included.
-    fn raw_certificates(&self, snapshot: &dyn Snapshot, chunk: Chunk) -> Result<Vec<Raw>> {
+    /// Makes certificates of all pieces, the revocations that stand alone included; what holds no keys is passed
+    /// over without a word, as gpg does.
+    fn raw_certificates(
+        &self,
+        snapshot: &dyn Snapshot,
+        chunk: Chunk,
+    ) -> Result<Vec<std::result::Result<Incoming, Unread>>> {
         let raw = |piece: cert::Result<Piece>| match piece {
-            Ok(Piece::Certificate(raw)) => Ok(Ok(raw)),
+            Ok(Piece::Certificate(raw)) => Ok(Some(Ok(Incoming { raw, revocation: false }))),
+            Ok(Piece::Ignored(_)) => Ok(None),
             Ok(Piece::Revocation(revocation)) => {
                 let position = revocation.position;
                 let raw = revocation::with_primary_key(snapshot, &self.batch, &revocation)?;
-                Ok(raw.map_err(|reason| (position, reason)))
+                let raw = raw.map(|raw| Incoming { raw, revocation: true });
+                Ok(Some(raw.map_err(|reason| (position, reason))))
             }
-            Err(error) => Ok(Err((error.position(), Refusal::from(error)))),
+            Err(error) => Ok(Some(Err((error.position(), Refusal::from(error))))),
         };
-        chunk.into_iter().map(raw).collect()
+        chunk.into_iter().filter_map(|piece| raw(piece).transpose()).collect()
     }
 
     /// Sorts a chunk into what an earlier import has seen and what has to be cleaned, and cleans that.
-    fn recognise(&self, snapshot: &dyn Snapshot, raws: Vec<Raw>) -> Result<Vec<Item>> {
-        let works: Vec<std::result::Result<Work, (u64, Refusal)>> =
-            raws.into_par_iter().map(|raw| raw.map(|raw| Work { digest: self.digest(&raw), raw })).collect();
+    fn recognise(
+        &self,
+        snapshot: &dyn Snapshot,
+        incoming: Vec<std::result::Result<Incoming, Unread>>,
+    ) -> Result<Vec<Item>> {
+        let work = |incoming: Incoming| Work { digest: self.digest(&incoming.raw), incoming };
+        let works: Vec<std::result::Result<Work, Unread>> =
+            incoming.into_par_iter().map(|incoming| incoming.map(work)).collect();
         let digests: Vec<InputDigest> = works.iter().flatten().filter_map(|work| work.digest).collect();
         let seen: HashMap<InputDigest, CertId> = digests
             .iter()
@@ -172,14 +193,15 @@ impl<'a> Importer<'a> {
 
     fn clean(
         &self,
-        work: std::result::Result<Work, (u64, Refusal)>,
+        work: std::result::Result<Work, Unread>,
         seen: &HashMap<InputDigest, CertId>,
         names: &HashMap<CertId, (Fingerprint, Option<Vec<u8>>)>,
     ) -> Item {
-        let Work { raw, digest } = match work {
+        let Work { incoming: Incoming { raw, revocation }, digest } = match work {
             Ok(work) => work,
             Err((position, reason)) => return Item::Refused { position, reason },
         };
+        let secret = !raw.secrets.is_empty();
         let known = digest.and_then(|digest| Some((digest, *seen.get(&digest)?)));
         if let Some((known, (fingerprint, name))) =
             known.and_then(|known| Some((known, names.get(&known.1)?)))
@@ -190,7 +212,8 @@ impl<'a> Importer<'a> {
                 fingerprint: *fingerprint,
                 name: name.clone(),
                 outcome: Outcome::Unchanged,
-                secret: !raw.secrets.is_empty(),
+                secret,
+                revocation,
                 notes: Vec::new(),
             };
             return Item::Seen { imported, known };
@@ -201,7 +224,7 @@ impl<'a> Importer<'a> {
                     cleaned.certificate = filter(cleaned.certificate);
                     cleaned.has_user_ids = cleaned.certificate.facts.user_ids().next().is_some();
                 }
-                Item::Cleaned { position: raw.position, secret: !raw.secrets.is_empty(), digest, cleaned }
+                Item::Cleaned { position: raw.position, secret, revocation, digest, cleaned }
             }
             Err(refused) => Item::Refused { position: raw.position, reason: refused.into() },
         }
@@ -249,7 +272,7 @@ impl<'a> Importer<'a> {
                 self.batch.meet_again(known);
                 Report::Imported(imported)
             }
-            Item::Cleaned { position, secret, digest, cleaned } => {
+            Item::Cleaned { position, secret, revocation, digest, cleaned } => {
                 if self.options.show {
                     on_event(ImportEvent::Cleaned(&cleaned.certificate));
                 }
@@ -259,7 +282,16 @@ impl<'a> Importer<'a> {
                     self.options.names.then(|| primary_user_id(&certificate.facts, self.now)).flatten();
                 let outcome = self.plan(certificate, has_user_ids, digest, known);
                 let input = self.input;
-                Report::Imported(Imported { input, position, fingerprint, name, outcome, secret, notes })
+                Report::Imported(Imported {
+                    input,
+                    position,
+                    fingerprint,
+                    name,
+                    outcome,
+                    secret,
+                    revocation,
+                    notes,
+                })
             }
         };
         self.batch.reports.push(report);
@@ -314,7 +346,7 @@ impl<'a> Importer<'a> {
 /// A certificate of a chunk after the parallel work.
 enum Item {
     Seen { imported: Imported, known: (InputDigest, CertId) },
-    Cleaned { position: u64, secret: bool, digest: Option<InputDigest>, cleaned: Cleaned },
+    Cleaned { position: u64, secret: bool, revocation: bool, digest: Option<InputDigest>, cleaned: Cleaned },
     Refused { position: u64, reason: Refusal },
 }
 

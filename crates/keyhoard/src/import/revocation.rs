@@ -33,7 +33,13 @@ pub(super) fn with_primary_key(
     };
     Ok(primary.ok_or(Refusal::UnknownKey(key_id)).map(|mut bytes| {
         bytes.extend_from_slice(&revocation.bytes);
-        RawCertificate { position: revocation.position, bytes, secrets: Vec::new(), notes: Vec::new() }
+        RawCertificate {
+            position: revocation.position,
+            bytes,
+            secrets: Vec::new(),
+            notes: Vec::new(),
+            signatures_left_out: 0,
+        }
     }))
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use super::place::Place;
-use super::{schema, turn};
+use super::{log, schema, turn};
 use crate::error::Context;
 use crate::{Error, Result};
 
@@ -17,7 +17,9 @@ use crate::{Error, Result};
 #[derive(Clone, Debug)]
 pub(super) enum Access {
     /// With locks: others may write meanwhile.
-    Shared,
+    Local,
+    /// With locks, without shared memory.
+    Network,
     /// Without locks, since none can be had here; the file is watched instead.
     Fixed(Stamp),
 }
@@ -46,13 +48,13 @@ pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
         Place::Network => {
             let connection = connect(path)?;
             check_identity(&connection, path)?;
-            leave_wal(&connection, path)?;
-            Ok((Access::Shared, connection))
+            log::leave(&connection, path)?;
+            Ok((Access::Network, connection))
         }
         Place::Local => {
             let connection = connect(path)?;
             match check_identity(&connection, path) {
-                Ok(()) => Ok((Access::Shared, connection)),
+                Ok(()) => Ok((Access::Local, connection)),
                 // No files can be made beside it.
                 Err(Error::Unwritable { .. }) => open_fixed(path),
                 Err(error) => Err(error),
@@ -64,7 +66,7 @@ pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
 /// Opens another connection.
 pub(super) fn reopen(path: &Path, access: &Access) -> Result<Connection> {
     match access {
-        Access::Shared => connect(path),
+        Access::Local | Access::Network => connect(path),
         Access::Fixed(_) => connect_fixed(path),
     }
 }
@@ -72,18 +74,13 @@ pub(super) fn reopen(path: &Path, access: &Access) -> Result<Connection> {
 /// Opens a database, creating it first if it is not there.
 pub(super) fn create(path: &Path) -> Result<(Access, Connection)> {
     create_file(path)?;
-    create_as(path, Place::of(path))
-}
-
-fn create_as(path: &Path, place: Place) -> Result<(Access, Connection)> {
     match open(path) {
-        Err(Error::Missing { .. }) => {}
-        opened => return opened,
+        Err(Error::Missing { .. }) => {
+            create_tables(&connect(path)?, path)?;
+            open(path)
+        }
+        opened => opened,
     }
-    let connection = connect(path)?;
-    create_tables(&connection, path, place)?;
-    check_identity(&connection, path)?;
-    Ok((Access::Shared, connection))
 }
 
 fn connect(path: &Path) -> Result<Connection> {
@@ -95,9 +92,10 @@ fn connect(path: &Path) -> Result<Connection> {
 /// Opens a file as if it could not change, without locks and without files beside it.
 fn open_fixed(path: &Path) -> Result<(Access, Connection)> {
     let stamp = Stamp::of(path)?;
-    let log = beside(path, "-wal");
-    if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        return Err(Error::Unfinished { path: path.to_owned(), log });
+    for log in [beside(path, "-wal"), beside(path, "-journal")] {
+        if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+            return Err(Error::Unfinished { path: path.to_owned(), log });
+        }
     }
     let connection = connect_fixed(path)?;
     check_identity(&connection, path)?;
@@ -132,24 +130,39 @@ fn create_file(path: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());
     }
-    let failed = |source| Error::File { path: path.to_owned(), source };
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        let create = DirBuilder::new().recursive(true).mode(0o700).create(parent);
-        create.map_err(|source| Error::File { path: parent.to_owned(), source })?;
+    let failed = |path: &Path, source| Error::File { path: path.to_owned(), source };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent {
+        create_directory(parent).map_err(|source| failed(parent, source))?;
     }
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
         // It is closed again, but nobody can have had a lock on a file that was not there.
-        _ => Ok(()),
+        Ok(_) => sync(parent.unwrap_or(Path::new("."))).map_err(|source| failed(path, source)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(source) => Err(failed(path, source)),
     }
 }
 
-fn create_tables(connection: &Connection, path: &Path, place: Place) -> Result<()> {
-    const DOING: &str = "creating the tables";
-    if place == Place::Local {
-        let wal = || connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0));
-        turn::wait(connection, path, turn::PATIENCE, wal)?;
+/// Makes a directory and those above it, so that a power cut cannot take their names away again.
+fn create_directory(path: &Path) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
     }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        create_directory(parent)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        return sync(parent);
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn sync(directory: &Path) -> std::io::Result<()> {
+    std::fs::File::open(directory)?.sync_all()
+}
+
+fn create_tables(connection: &Connection, path: &Path) -> Result<()> {
+    const DOING: &str = "creating the tables";
+    connection.pragma_update(None, "page_size", schema::PAGE_SIZE).context(path, DOING)?;
     turn::begin_immediate(connection, path, turn::PATIENCE)?;
     // Another process may have been quicker.
     if matches!(check_identity(connection, path), Err(Error::Missing { .. })) {
@@ -158,18 +171,6 @@ fn create_tables(connection: &Connection, path: &Path, place: Place) -> Result<(
         connection.pragma_update(None, "user_version", schema::VERSION).context(path, DOING)?;
     }
     connection.execute_batch("COMMIT").context(path, DOING)
-}
-
-/// Turns the write-ahead log off where memory cannot be shared.
-fn leave_wal(connection: &Connection, path: &Path) -> Result<()> {
-    let mode = |sql| connection.query_row(sql, [], |row| row.get::<_, String>(0));
-    if mode("PRAGMA journal_mode").context(path, "opening")? == "wal" {
-        match mode("PRAGMA journal_mode = DELETE") {
-            Ok(_) => {}
-            Err(_) => return Err(Error::Network { path: path.to_owned() }),
-        }
-    }
-    Ok(())
 }
 
 /// Says whether this is a database of ours, of a version that is known.

@@ -144,11 +144,12 @@ pub(super) fn entries(view: &View<'_>, limit: usize) -> Result<Vec<JournalEntry>
 pub(super) fn changes(
     view: &View<'_>,
     id: JournalId,
+    from: u64,
     visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
 ) -> Result<()> {
-    const SQL: &str =
-        "SELECT number, kind, fingerprint, added FROM change WHERE journal = ?1 ORDER BY number";
-    view.rows(SQL, [id.0], READING, |row| {
+    const SQL: &str = "SELECT number, kind, fingerprint, added FROM change
+        WHERE journal = ?1 AND number >= ?2 ORDER BY number";
+    view.rows(SQL, params![id.0, i64::try_from(from).unwrap_or(i64::MAX)], READING, |row| {
         let former = || former(view, id, view.column(row, 0)?);
         let kind = match view.column::<u8>(row, 1)? {
             kind::ADDED => ChangeKind::Added,

@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use cert::{Fingerprint, KeyId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{SqliteStore, connect, journal, rows};
+use super::{SqliteStore, connect, journal, log, rows};
 use crate::error::Context;
 use crate::{
     CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query, Record,
@@ -23,7 +24,9 @@ pub(super) struct View<'s> {
 impl<'s> View<'s> {
     /// Starts to read what is committed now.
     pub(super) fn begin(store: &'s SqliteStore) -> Result<Self> {
-        let view = Self::within(store, store.take()?);
+        let connection = store.take()?;
+        log::before_reading(&connection, &store.path, &store.access)?;
+        let view = Self::within(store, connection);
         view.connection().execute_batch("BEGIN").context(&store.path, "reading")?;
         // The first read is what fixes the view.
         connect::check_version(view.connection(), &store.path)?;
@@ -32,6 +35,7 @@ impl<'s> View<'s> {
 
     /// Reads within a transaction that has begun on `connection`, which ends with the view.
     pub(super) fn within(store: &'s SqliteStore, connection: Connection) -> Self {
+        store.readers.fetch_add(1, Ordering::Relaxed);
         Self { store, connection: Some(connection) }
     }
 
@@ -148,6 +152,7 @@ impl<'s> View<'s> {
 
 impl Drop for View<'_> {
     fn drop(&mut self) {
+        self.store.readers.fetch_sub(1, Ordering::Relaxed);
         if let Some(connection) = self.connection.take() {
             // A connection that cannot even end its transaction is closed, which ends it.
             if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
@@ -258,8 +263,13 @@ impl Snapshot for View<'_> {
         journal::entries(self, limit)
     }
 
-    fn journal_changes(&self, id: JournalId, visit: &mut dyn FnMut(Change) -> ControlFlow<()>) -> Result<()> {
-        journal::changes(self, id, visit)
+    fn journal_changes(
+        &self,
+        id: JournalId,
+        from: u64,
+        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> Result<()> {
+        journal::changes(self, id, from, visit)
     }
 
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {

@@ -1,19 +1,19 @@
 //! Writing: the one transaction at a time that changes anything.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use cert::{Facts, Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 
-use super::connect::Access;
 use super::journal::{Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::rows::Rows;
-use super::{SqliteStore, search, turn};
+use super::{SqliteStore, log, search};
 use crate::error::Context;
 use crate::{
-    CertId, Error, InputDigest, JournalId, Origin, Put, PutKind, PutOutcome, Removal, Result, Snapshot,
-    Transaction, packed,
+    CertId, InputDigest, JournalId, Origin, Put, PutKind, PutOutcome, Removal, Result, Snapshot, Transaction,
+    packed,
 };
 
 const DOING: &str = "writing";
@@ -23,6 +23,8 @@ pub(super) struct Writer<'s> {
     view: View<'s>,
     now: Timestamp,
     journal: Journal,
+    /// The database was empty, and still has to be given its write-ahead log.
+    fresh: bool,
 }
 
 /// Index rows to be taken away and put in, of a whole batch.
@@ -52,15 +54,13 @@ impl<'s> Writer<'s> {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Self> {
-        if let Access::Fixed(_) = store.access {
-            return Err(Error::Unwritable { path: store.path.clone() });
-        }
         let connection = store.take()?;
-        turn::begin_immediate(&connection, &store.path, turn::PATIENCE)?;
+        let reading = store.readers.load(Ordering::Relaxed) > 0;
+        let fresh = log::begin_writing(&connection, &store.path, &store.access, reading)?;
         let view = View::within(store, connection);
         super::connect::check_version(view.connection(), view.path())?;
         let journal = Journal::open(&view, command, journal, now)?;
-        Ok(Self { view, now, journal })
+        Ok(Self { view, now, journal, fresh })
     }
 
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
@@ -316,7 +316,11 @@ impl Transaction for Writer<'_> {
 
     fn commit(self: Box<Self>) -> Result<()> {
         self.journal.close(&self.view)?;
-        self.view.connection().execute_batch("COMMIT").context(self.view.path(), "committing")
+        self.view.connection().execute_batch("COMMIT").context(self.view.path(), "committing")?;
+        if self.fresh {
+            log::enter(self.view.connection());
+        }
+        Ok(())
     }
 }
 

@@ -1,9 +1,12 @@
-//! Certificates made by hand: facts over bytes of the right length.
+//! Certificates made by hand, facts over bytes of the right length; and real ones, as a keyring holds them.
+
+use std::path::Path;
 
 use cert::facts::{
     Component, ComponentKind, Issuer, KeyFacts, SelfSignature, SignatureFacts, SignatureFlags, SignatureType,
     Span,
 };
+use cert::split::{Piece, Splitter};
 use cert::{Facts, Fingerprint, KeyId, Keygrip, Timestamp};
 use keyhoard_store::{InputDigest, Put, PutKind};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
@@ -52,6 +55,18 @@ impl Made {
     pub(crate) fn subkey(&self) -> Fingerprint {
         self.facts.keys().nth(1).expect("made with a subkey").fingerprint
     }
+}
+
+/// Reads a keyring's certificates, nothing verified or cleaned.
+pub(crate) fn keyring(path: &Path) -> Vec<Made> {
+    let file = std::fs::File::open(path).expect("a keyring");
+    let mut made = Vec::new();
+    for piece in Splitter::new(file) {
+        let Ok(Piece::Certificate(raw)) = piece else { continue };
+        let Ok(facts) = cert::extract::extract(&raw.bytes) else { continue };
+        made.push(Made { bytes: raw.bytes, facts, inputs: vec![digest(made.len() as u32, 9)] });
+    }
+    made
 }
 
 pub(crate) fn digest(number: u32, version: usize) -> InputDigest {

@@ -1,0 +1,117 @@
+//! Packets in the window: where they begin and end, whatever their length looks like.
+
+use crate::error::{Flaw, Result};
+use crate::packet::{self, Fault, Header, Length, MAX_HEADER, Tag};
+use crate::window::Window;
+use std::io::Read;
+use std::ops::Range;
+use verify::limits;
+
+const CUT: Flaw = Flaw::CutShort("a packet");
+
+/// A packet in the window.
+#[derive(Debug)]
+pub(crate) struct Framed<'a> {
+    pub(crate) tag: Tag,
+    /// Its place in the window, header included.
+    pub(crate) place: Range<usize>,
+    pub(crate) body: Body<'a>,
+    /// The whole window.
+    pub(crate) window: &'a [u8],
+}
+
+/// A packet's body in the window.
+#[derive(Debug)]
+pub(crate) enum Body<'a> {
+    /// In one piece.
+    Whole(&'a [u8]),
+    /// Put together from the parts of a partial length, which a certificate does not keep.
+    Joined(Vec<u8>),
+}
+
+impl Framed<'_> {
+    pub(crate) fn body(&self) -> &[u8] {
+        match &self.body {
+            Body::Whole(body) => body,
+            Body::Joined(body) => body,
+        }
+    }
+
+    /// Returns the packet with a definite length.
+    pub(crate) fn to_definite(&self) -> Vec<u8> {
+        match &self.body {
+            Body::Whole(_) => self.window[self.place.clone()].to_vec(),
+            Body::Joined(body) => packet::write(self.tag, body),
+        }
+    }
+}
+
+/// A packet, nothing at the segment's end, or what is wrong.
+pub(crate) type Found<'a> = std::result::Result<Option<Framed<'a>>, Flaw>;
+
+/// Reads the packet that stands `at` bytes after the window's front.
+pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<'_>> {
+    window.fill(at + MAX_HEADER)?;
+    let rest = &window.bytes()[at..];
+    if rest.is_empty() {
+        return Ok(Ok(None));
+    }
+    let header = match Header::parse(rest) {
+        Ok(header) => header,
+        Err(Fault::Short) => return Ok(Err(CUT)),
+        Err(Fault::NotAPacket) => return Ok(Err(Flaw::NotAPacket)),
+    };
+    match header.length {
+        Length::Definite(length) => whole(window, at, header, length as usize),
+        Length::Partial(_) => joined(window, at, header),
+        Length::Open => Ok(Err(Flaw::OpenLength(header.tag.0))),
+    }
+}
+
+fn whole<R: Read>(window: &mut Window<R>, at: usize, header: Header, length: usize) -> Result<Found<'_>> {
+    if length > limits::MAX_PACKET {
+        return Ok(Err(too_large(header.tag, length)));
+    }
+    let body = at + header.size;
+    let end = body + length;
+    window.fill(end)?;
+    let window = window.bytes();
+    let found = window
+        .get(body..end)
+        .map(|body| Some(Framed { tag: header.tag, place: at..end, body: Body::Whole(body), window }));
+    Ok(found.ok_or(CUT))
+}
+
+/// Joins the parts; the last one has a definite length (RFC 9580, 4.2.1.4).
+fn joined<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<Found<'_>> {
+    let mut joined = Vec::new();
+    // Of the header, the octet of the type only: each part begins with its length.
+    let mut end = at + 1;
+    loop {
+        window.fill(end + MAX_HEADER)?;
+        let (length, size) = match packet::new_length(&window.bytes()[end..]) {
+            Ok((Length::Definite(length), size)) => (length as usize, size),
+            Ok((Length::Partial(length), size)) => (length as usize, size),
+            Ok((Length::Open, _)) | Err(_) => return Ok(Err(CUT)),
+        };
+        let is_last = !matches!(window.bytes()[end], 224..=254);
+        if joined.len() + length > limits::MAX_PACKET {
+            return Ok(Err(too_large(header.tag, joined.len() + length)));
+        }
+        let part = end + size;
+        end = part + length;
+        window.fill(end)?;
+        match window.bytes().get(part..end) {
+            Some(part) => joined.extend_from_slice(part),
+            None => return Ok(Err(CUT)),
+        }
+        if is_last {
+            let (place, body) = (at..end, Body::Joined(joined));
+            return Ok(Ok(Some(Framed { tag: header.tag, place, body, window: window.bytes() })));
+        }
+    }
+}
+
+fn too_large(tag: Tag, length: usize) -> Flaw {
+    Flaw::TooLarge { tag: tag.0, length: u32::try_from(length).unwrap_or(u32::MAX) }
+}

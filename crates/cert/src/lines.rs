@@ -1,0 +1,146 @@
+//! A stream read line by line through a buffer that does not grow.
+
+use crate::error::{Error, Result};
+use std::io::{ErrorKind, Read};
+
+/// A longer line is read in parts.
+const BUFFER: usize = 64 << 10;
+
+/// A stream of lines.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Offset in the stream of `buffer[start]`.
+    position: u64,
+    at_end: bool,
+    begins: bool,
+}
+
+/// A line, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    /// Its octets, without the line feed.
+    pub(crate) text: &'a [u8],
+    /// Its offset in the stream.
+    pub(crate) position: u64,
+    /// Whether it is a line's beginning.
+    pub(crate) begins: bool,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        let buffer = vec![0; BUFFER];
+        Self { reader, buffer, start: 0, end: 0, position: 0, at_end: false, begins: true }
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Returns the next line and leaves it there.
+    pub(crate) fn peek(&mut self) -> Result<Option<Line<'_>>> {
+        let mut searched = 0;
+        loop {
+            let held = &self.buffer[self.start..self.end];
+            let line_feed = memchr::memchr(b'\n', &held[searched..]).map(|at| searched + at);
+            if line_feed.is_some() || held.len() == BUFFER || self.at_end {
+                let length = line_feed.unwrap_or(held.len());
+                let text = &self.buffer[self.start..self.start + length];
+                let line = Line { text, position: self.position, begins: self.begins };
+                return Ok((self.start < self.end).then_some(line));
+            }
+            searched = held.len();
+            self.read_more()?;
+        }
+    }
+
+    /// Goes past a line of this length, which [`Lines::peek`] returned.
+    pub(crate) fn take(&mut self, length: usize) {
+        let line_feed = self.buffer[self.start + length..self.end].first() == Some(&b'\n');
+        self.begins = line_feed;
+        self.advance(length + usize::from(line_feed));
+    }
+
+    /// Returns the next two octets, or fewer at the end, and leaves them there.
+    pub(crate) fn peek_octets(&mut self) -> Result<&[u8]> {
+        while self.end - self.start < 2 && !self.at_end {
+            self.read_more()?;
+        }
+        let held = &self.buffer[self.start..self.end];
+        Ok(&held[..held.len().min(2)])
+    }
+
+    /// Reads octets, whatever they are.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        let held = &self.buffer[self.start..self.end];
+        if held.is_empty() && !self.at_end {
+            let read = read(&mut self.reader, out, self.position)?;
+            self.at_end = read == 0;
+            self.position += read as u64;
+            return Ok(read);
+        }
+        let count = held.len().min(out.len());
+        out[..count].copy_from_slice(&held[..count]);
+        self.advance(count);
+        Ok(count)
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.start += count;
+        self.position += count as u64;
+    }
+
+    fn read_more(&mut self) -> Result<()> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        let position = self.position + self.end as u64;
+        let read = read(&mut self.reader, &mut self.buffer[self.end..], position)?;
+        self.at_end = read == 0;
+        self.end += read;
+        Ok(())
+    }
+}
+
+/// Reads once, or again where a signal came in between.
+fn read(reader: &mut impl Read, out: &mut [u8], position: u64) -> Result<usize> {
+    loop {
+        match reader.read(out) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            result => return result.map_err(|source| Error::Read { position, source }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[u8]) -> Vec<(Vec<u8>, u64, bool)> {
+        let mut lines = Lines::new(text);
+        let mut found = Vec::new();
+        while let Some(Line { text, position, begins }) = lines.peek().expect("a slice can be read") {
+            let length = text.len();
+            found.push((text.to_vec(), position, begins));
+            lines.take(length);
+        }
+        found
+    }
+
+    #[test]
+    fn lines_come_with_their_position() {
+        let expected = [(b"ab".to_vec(), 0, true), (vec![], 3, true), (b"c".to_vec(), 4, true)];
+        assert_eq!(lines(b"ab\n\nc\n"), expected);
+        assert_eq!(lines(b"ab\n\nc"), expected);
+    }
+
+    #[test]
+    fn a_line_longer_than_the_buffer_comes_in_parts() {
+        let text = [vec![b'x'; BUFFER + 3], b"\ny".to_vec()].concat();
+        let parts: Vec<_> = lines(&text).into_iter().map(|(text, _, begins)| (text.len(), begins)).collect();
+        assert_eq!(parts, [(BUFFER, true), (3, false), (1, true)]);
+    }
+}

@@ -1,0 +1,147 @@
+//! `--export`.
+
+use std::io::Write;
+
+use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::cert::facts::{ComponentKind, Facts};
+use keyhoard::cert::{Fingerprint, Timestamp};
+use keyhoard::export::{ExportOptions, export_chosen};
+use keyhoard::store::{CertId, Selection, Snapshot};
+
+use super::Session;
+use crate::code::Code;
+use crate::keyrings::Keyrings;
+use crate::names::{Hit, Names};
+use crate::output::Output;
+use crate::properties;
+use crate::settings::{ExportFilter, Settings};
+use crate::status::Status;
+
+/// Why an export failed: what is told, and the value for the status line.
+type Failure = (Code, u32);
+
+/// Writes out the keys that the arguments name, or all of them.
+pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let settings = &session.settings.export;
+    anyhow::ensure!(!settings.pka && !settings.dane, "export-pka and export-dane: not supported yet");
+    anyhow::ensure!(!settings.clean, "export-clean and export-minimal: not supported yet");
+    let mut exported = Vec::new();
+    let outcome = match Output::open(&session.settings, session.streams)? {
+        Ok(output) => write_keys(session, output, &mut exported)?,
+        Err(code) => Err((code, code.from_gpg())),
+    };
+    for fingerprint in &exported {
+        session.streams.status(&Status::Exported { fingerprint: fingerprint.to_string() });
+    }
+    let count = exported.len() as u64;
+    session.streams.status(&Status::ExportResult { count, secret: 0, exported: count });
+    if let Err((code, value)) = outcome {
+        session.streams.status(&Status::Failure { place: "export", code: value });
+        session.streams.error(format_args!("key export failed: {code}"));
+    }
+    Ok(())
+}
+
+/// Writes the keys to `output`, which appears only if there was anything to write.
+fn write_keys(
+    session: &mut Session<'_>,
+    mut output: Output,
+    exported: &mut Vec<Fingerprint>,
+) -> anyhow::Result<std::result::Result<(), Failure>> {
+    let names = Names::parse(&session.arguments);
+    for refused in names.refused().iter().filter(|refused| refused.code == Code::InvalidUserId) {
+        let name = String::from_utf8_lossy(&refused.name);
+        session.streams.error(format_args!("key \"{name}\" not found: {}", refused.code));
+    }
+    let unsearchable = names.refused().iter().find(|refused| refused.code != Code::InvalidUserId);
+    if unsearchable.is_none() {
+        let keyrings = Keyrings::open(session)?;
+        let export = Export { names: &names, settings: &session.settings, now: Timestamp(session.now) };
+        let writer = output.writer(session.streams);
+        if session.settings.armor {
+            let mut writer = ArmorWriter::new(writer);
+            export.write(&keyrings, &mut writer, exported)?;
+            writer.finish()?;
+        } else {
+            export.write(&keyrings, &mut { writer }, exported)?;
+        }
+    }
+    match exported.is_empty() {
+        true => session.streams.info("WARNING: nothing exported"),
+        false => output.commit()?,
+    }
+    Ok(unsearchable.map_or(Ok(()), |refused| Err((refused.code, refused.value()))))
+}
+
+struct Export<'a> {
+    names: &'a Names,
+    settings: &'a Settings,
+    now: Timestamp,
+}
+
+impl Export<'_> {
+    fn write(
+        &self,
+        keyrings: &Keyrings,
+        out: &mut dyn Write,
+        exported: &mut Vec<Fingerprint>,
+    ) -> anyhow::Result<()> {
+        for ring in keyrings.iter() {
+            let Some(snapshot) = ring.snapshot()? else { continue };
+            self.write_ring(snapshot.as_ref(), out, exported)?;
+        }
+        Ok(())
+    }
+
+    fn write_ring(
+        &self,
+        snapshot: &dyn Snapshot,
+        out: &mut dyn Write,
+        exported: &mut Vec<Fingerprint>,
+    ) -> anyhow::Result<()> {
+        let settings = &self.settings.export;
+        let options = ExportOptions {
+            local_signatures: settings.local_sigs,
+            superseded: false,
+            attributes: settings.attributes,
+            sensitive_revokers: settings.sensitive_revkeys,
+            certifications: true,
+        };
+        let hits = self.names.find(snapshot)?;
+        let ids: Vec<CertId> = hits.iter().map(|hit| hit.id).collect();
+        let selection = if self.names.is_empty() { Selection::All } else { Selection::Ids(&ids) };
+        let mut choose = |id: CertId, facts: &Facts| {
+            let hit = hits.binary_search_by_key(&id, |hit| hit.id).ok().map(|index| hits[index]);
+            self.choose(hit, facts)
+        };
+        export_chosen(snapshot, selection, &options, &mut choose, out, |record| {
+            exported.push(record.fingerprint);
+        })?;
+        Ok(())
+    }
+
+    /// Says which components of a certificate are exported; `None` for all of them.
+    fn choose(&self, hit: Option<Hit>, facts: &Facts) -> Option<Vec<bool>> {
+        let ExportFilter { keep_uid, drop_subkey } = &self.settings.export_filter;
+        let named = hit.and_then(|hit| self.names.chosen_subkeys(hit));
+        if keep_uid.is_none() && drop_subkey.is_none() && named.is_none() {
+            return None;
+        }
+        let effective = evaluate(facts, Moment::new(self.now, View::Gnupg));
+        let mut kept = vec![true; facts.components.len()];
+        let mut also =
+            |others: Vec<bool>| kept.iter_mut().zip(others).for_each(|(kept, other)| *kept &= other);
+        if let Some(filter) = keep_uid {
+            also(properties::kept_user_ids(filter, facts, &effective));
+        }
+        if let Some(filter) = drop_subkey {
+            also(properties::kept_subkeys(filter, facts, &effective));
+        }
+        if let Some(is_named) = named {
+            let named = |kind: &ComponentKind| !matches!(kind, ComponentKind::Key(key) if !is_named(&key.fingerprint));
+            also(facts.components.iter().map(|component| named(&component.kind)).collect());
+        }
+        Some(kept)
+    }
+}

@@ -1,0 +1,178 @@
+//! `--list-keys` and `--list-signatures`.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::effective::View;
+use keyhoard::listing::{self, KeyListing, ListOptions, Signatures, Trust};
+use keyhoard::store::{CertId, Selection, Snapshot};
+
+use super::Session;
+use crate::code::Code;
+use crate::keyrings::{Keyrings, Ring};
+use crate::names::Names;
+use crate::render;
+use crate::settings::{ListSettings, TrustModel};
+use crate::status::Status;
+use crate::streams::Streams;
+
+/// Text is written out when this much of it has gathered.
+const ENOUGH: usize = 64 * 1024;
+
+/// Lists the keys that the arguments name, or all of them.
+pub(super) fn run(session: &mut Session<'_>, signatures: bool) -> anyhow::Result<()> {
+    session.settings.list.signatures |= signatures;
+    if session.settings.list.with_colons {
+        let record = trust_record(session);
+        session.streams.out().write_all(record.as_bytes())?;
+    }
+    let keyrings = Keyrings::open(session)?;
+    if session.arguments.is_empty() { list_all(session, &keyrings) } else { list_named(session, &keyrings) }
+}
+
+fn list_all(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()> {
+    for ring in keyrings.iter() {
+        let Some(snapshot) = ring.snapshot()? else { continue };
+        let mut page = Page::new(session);
+        let list = &session.settings.list;
+        if !list.with_colons && !list.flags.only_fpr_mbox && snapshot.count()? > 0 {
+            page.title("", ring.path());
+        }
+        page.list(snapshot.as_ref(), Selection::All, session.streams)?;
+    }
+    Ok(())
+}
+
+fn list_named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()> {
+    let names = Names::parse(&session.arguments);
+    if let Some(refused) = names.refused().first() {
+        session.streams.error(format_args!("error reading key: {}", refused.code));
+        session.streams.status_error("keylist.getkey", refused.value());
+        return Ok(());
+    }
+    let mut found = false;
+    for ring in keyrings.iter() {
+        let Some(snapshot) = ring.snapshot()? else { continue };
+        let ids: Vec<CertId> = names.find(snapshot.as_ref())?.iter().map(|hit| hit.id).collect();
+        found |= !ids.is_empty();
+        let mut page = Page::new(session);
+        page.considered = session.streams.status_wanted();
+        page.keyring = keyring_shown(session, ring);
+        page.list(snapshot.as_ref(), Selection::Ids(&ids), session.streams)?;
+    }
+    if !found {
+        session.streams.error(format_args!("error reading key: {}", Code::NoPublicKey));
+        session.streams.status_error("keylist.getkey", Code::NoPublicKey.bare());
+    }
+    Ok(())
+}
+
+/// The keyring stands above each key that was asked for by name, with `--list-options show-keyring`.
+fn keyring_shown<'a>(session: &Session<'_>, ring: &'a Ring) -> Option<&'a Path> {
+    let list = &session.settings.list;
+    (list.flags.keyring && !list.with_colons).then(|| ring.path())
+}
+
+/// Text on its way out.
+struct Page<'a> {
+    settings: ListSettings,
+    now: Timestamp,
+    text: Vec<u8>,
+    /// Each key is announced on the status channel.
+    considered: bool,
+    /// Stands above each key.
+    keyring: Option<&'a Path>,
+}
+
+impl Page<'_> {
+    fn new(session: &Session<'_>) -> Self {
+        Self {
+            settings: session.settings.list.clone(),
+            now: Timestamp(session.now),
+            text: Vec::new(),
+            considered: false,
+            keyring: None,
+        }
+    }
+
+    fn title(&mut self, before: &str, keyring: &Path) {
+        use std::os::unix::ffi::OsStrExt;
+        let title = [before.as_bytes(), keyring.as_os_str().as_bytes()].concat();
+        self.text.extend_from_slice(&title);
+        self.text.push(b'\n');
+        self.text.extend(std::iter::repeat_n(b'-', title.len()));
+        self.text.push(b'\n');
+    }
+
+    fn list(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        selection: Selection<'_>,
+        streams: &mut Streams,
+    ) -> anyhow::Result<()> {
+        let options =
+            ListOptions { now: self.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+        let options = render::needs(&self.settings, streams.attribute().is_some(), options);
+        let mut written = Ok(());
+        listing::list(snapshot, selection, options, &mut |_, _| Trust::default(), &mut |listing| {
+            written = self.add(&listing, streams);
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        written?;
+        Ok(streams.out().write_all(&std::mem::take(&mut self.text))?)
+    }
+
+    fn add(&mut self, listing: &KeyListing<'_>, streams: &mut Streams) -> io::Result<()> {
+        if self.considered {
+            streams.out().write_all(&std::mem::take(&mut self.text))?;
+            streams
+                .status(&Status::KeyConsidered { fingerprint: listing.fingerprint().to_string(), flags: 0 });
+        }
+        if let Some(keyring) = self.keyring {
+            self.title("Keyring: ", keyring);
+        }
+        attributes(listing, &self.settings, streams)?;
+        render::listing(listing, &self.settings, &mut self.text);
+        if self.text.len() >= ENOUGH {
+            streams.out().write_all(&self.text)?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Writes the attributes of a listed key where `--attribute-fd` says, and announces each.
+pub(super) fn attributes(
+    listing: &KeyListing<'_>,
+    settings: &ListSettings,
+    streams: &mut Streams,
+) -> io::Result<()> {
+    if streams.attribute().is_none() {
+        return Ok(());
+    }
+    for attribute in render::attribute::data(listing, settings) {
+        streams.status(&Status::Attribute(&attribute.status));
+        if let Some(channel) = streams.attribute() {
+            channel.write_all(attribute.data)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the record about the trust database, of which there is none: validity is computed when it is asked for.
+///
+/// For a trust model without one gpg writes zeros, and a `t` since that is not the model that is used.
+fn trust_record(session: &Session<'_>) -> String {
+    let numbers = &session.settings.trust;
+    let (marginals, completes, depth) =
+        (numbers.marginals_needed, numbers.completes_needed, numbers.max_cert_depth);
+    match session.settings.trust_model {
+        TrustModel::Always => "tru:t:0:0:0:0:0:0\n".to_owned(),
+        TrustModel::Auto | TrustModel::Pgp => {
+            format!("tru::1:{}:0:{marginals}:{completes}:{depth}\n", session.now)
+        }
+        _ => format!("tru:t:1:{}:0:{marginals}:{completes}:{depth}\n", session.now),
+    }
+}

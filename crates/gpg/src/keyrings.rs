@@ -1,0 +1,169 @@
+//! The keyrings of a run: databases, and keyring files that are read as they are.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use keyhoard::database;
+use keyhoard::keyring_file::KeyringFile;
+use keyhoard::store::{Snapshot, Store};
+
+use crate::code::Code;
+use crate::commands::Session;
+use crate::home::Home;
+use crate::options::load::system_words;
+use crate::settings::{DefaultKeyring, Settings};
+use crate::streams::Streams;
+
+/// The keyrings of a run, in the order in which they are searched.
+pub(crate) struct Keyrings {
+    rings: Vec<Ring>,
+}
+
+/// One keyring.
+pub(crate) struct Ring {
+    path: PathBuf,
+    primary: bool,
+    content: Content,
+}
+
+enum Content {
+    /// A database that is not there: empty, and made when something is to be written.
+    Missing,
+    Database(Box<dyn Store>),
+    File(KeyringFile),
+}
+
+impl Keyrings {
+    /// Opens what the options name. A keyring that cannot be opened is told and left out.
+    pub(crate) fn open(session: &mut Session<'_>) -> anyhow::Result<Self> {
+        let Session { settings, home, streams, .. } = session;
+        let mut keyrings = Self { rings: Vec::new() };
+        let default = match settings.default_keyring {
+            DefaultKeyring::NoKeyring => return Ok(keyrings),
+            DefaultKeyring::Skipped => settings.keyrings.is_empty(),
+            DefaultKeyring::Used => true,
+        };
+        if default {
+            let path = home.database()?;
+            match home.is_usable() {
+                true => keyrings.add(path, false, streams)?,
+                false => no_such_keyring(&path, &io::Error::from(io::ErrorKind::NotFound), streams),
+            }
+        }
+        for ring in &settings.keyrings {
+            match resolve(&ring.name, home) {
+                Some(path) => keyrings.add(path, ring.primary, streams)?,
+                None => {
+                    let name = String::from_utf8_lossy(&ring.name);
+                    streams.error(format_args!("invalid key resource URL '{name}'"));
+                    streams.status_error("add_keyblock_resource", Code::General.from_gpg());
+                }
+            }
+        }
+        Ok(keyrings)
+    }
+
+    /// Iterates over the keyrings.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Ring> {
+        self.rings.iter()
+    }
+
+    /// Returns the database to write to, made if it is not there: the primary one, else the first.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, since keyring files are only read.
+    pub(crate) fn writable(
+        &mut self,
+        home: &Home,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<&dyn Store> {
+        let is_database = |ring: &Ring| !matches!(ring.content, Content::File(_));
+        let primary = self.rings.iter().position(|ring| ring.primary && is_database(ring));
+        let index = primary.or_else(|| self.rings.iter().position(is_database));
+        let Some(ring) = index.map(|index| &mut self.rings[index]) else {
+            anyhow::bail!("no writable keyring found: keyring files are only read");
+        };
+        if let Content::Missing = ring.content {
+            if ring.path.parent() == Some(home.directory()) && home.create_if_missing()? && !settings.quiet {
+                streams.info(format_args!("directory '{}' created", home.directory().display()));
+            }
+            ring.content = Content::Database(database::create(&ring.path)?);
+            if !settings.quiet {
+                streams.info(format_args!("database '{}' created", ring.path.display()));
+            }
+        }
+        match &ring.content {
+            Content::Database(store) => Ok(store.as_ref()),
+            Content::Missing | Content::File(_) => {
+                unreachable!("the chosen keyring is a database, and there")
+            }
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, primary: bool, streams: &mut Streams) -> anyhow::Result<()> {
+        let content = match kind(&path) {
+            Ok(Kind::Database) => Content::Database(database::open(&path)?),
+            Ok(Kind::File) => Content::File(KeyringFile::read(&path)?),
+            // Only the first one may be new.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.rings.is_empty() => {
+                Content::Missing
+            }
+            Err(error) => {
+                no_such_keyring(&path, &error, streams);
+                return Ok(());
+            }
+        };
+        if let Some(known) = self.rings.iter_mut().find(|ring| ring.path == path) {
+            known.primary |= primary;
+        } else {
+            self.rings.push(Ring { path, primary, content });
+        }
+        Ok(())
+    }
+}
+
+impl Ring {
+    /// Returns the name shown in listings.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a view of it; `None` for a database that is not there yet.
+    pub(crate) fn snapshot(&self) -> keyhoard::Result<Option<Box<dyn Snapshot + '_>>> {
+        Ok(match &self.content {
+            Content::Missing => None,
+            Content::Database(store) => Some(store.snapshot()?),
+            Content::File(file) => Some(file.snapshot()),
+        })
+    }
+}
+
+fn no_such_keyring(path: &Path, error: &io::Error, streams: &mut Streams) {
+    streams.error(format_args!("keyblock resource '{}': {}", path.display(), system_words(error)));
+    streams.status_error("add_keyblock_resource", Code::NoSuchFile.from_gpg());
+}
+
+/// Expands a keyring's name, which may begin with gpg's word for its kind; `None` for any other kind.
+fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
+    let bare = [b"gnupg-ring:".as_slice(), b"gnupg-kbx:"].iter().find_map(|kind| name.strip_prefix(*kind));
+    match bare {
+        Some(bare) => Some(home.resolve(bare)),
+        None => (!name.contains(&b':')).then(|| home.resolve(name)),
+    }
+}
+
+enum Kind {
+    Database,
+    File,
+}
+
+/// Looks at a file's first octets.
+fn kind(path: &Path) -> io::Result<Kind> {
+    const SQLITE: &[u8; 16] = b"SQLite format 3\0";
+    let mut beginning = Vec::new();
+    File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut beginning)?;
+    Ok(if beginning == SQLITE { Kind::Database } else { Kind::File })
+}

@@ -1,0 +1,94 @@
+//! Names of keys on the command line.
+
+use keyhoard::store::query::{Name, NameError};
+use keyhoard::store::{CertId, Fingerprint, Query, Snapshot};
+
+use crate::code::Code;
+
+/// The keys that a command is about.
+pub(crate) struct Names {
+    names: Vec<Name>,
+    refused: Vec<Refused>,
+    none_given: bool,
+}
+
+/// A name that gpg refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) name: Vec<u8>,
+    pub(crate) code: Code,
+}
+
+/// A certificate that was found, and which of the names it goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) id: CertId,
+    /// The first of the names that fit.
+    name: usize,
+}
+
+impl Names {
+    /// Reads names. One that nothing can be found by is not searched for; one that is none is refused.
+    pub(crate) fn parse(names: &[Vec<u8>]) -> Self {
+        let mut parsed = Self { names: Vec::new(), refused: Vec::new(), none_given: names.is_empty() };
+        for name in names {
+            match Name::parse(name) {
+                Ok(name) => parsed.names.push(name),
+                Err(NameError::Unsearchable(_)) => {}
+                Err(error) => parsed.refused.push(Refused::new(name, error)),
+            }
+        }
+        parsed
+    }
+
+    /// Returns the names that are none.
+    pub(crate) fn refused(&self) -> &[Refused] {
+        &self.refused
+    }
+
+    /// Says whether no name was given at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.none_given
+    }
+
+    /// Finds the certificates that go by one of the names, each once, in database order.
+    pub(crate) fn find(&self, snapshot: &dyn Snapshot) -> keyhoard::Result<Vec<Hit>> {
+        let mut hits = Vec::new();
+        for (name, parsed) in self.names.iter().enumerate() {
+            hits.extend(snapshot.find(&parsed.query)?.into_iter().map(|id| Hit { id, name }));
+        }
+        hits.sort_by_key(|hit| (hit.id, hit.name));
+        hits.dedup_by_key(|hit| hit.id);
+        Ok(hits)
+    }
+
+    /// Says which subkeys of a found certificate are meant: all of them (`None`), or with a `!` at the end of its name
+    /// those that are named so.
+    pub(crate) fn chosen_subkeys(&self, hit: Hit) -> Option<impl Fn(&Fingerprint) -> bool + '_> {
+        let exact = |name: &&Name| name.exact_key;
+        self.names.get(hit.name).filter(exact)?;
+        Some(move |key: &Fingerprint| self.names.iter().filter(exact).any(|name| names_key(&name.query, key)))
+    }
+}
+
+impl Refused {
+    fn new(name: &[u8], error: NameError) -> Self {
+        let code = if error == NameError::Version3 { Code::InvalidValue } else { Code::InvalidUserId };
+        Self { name: name.to_vec(), code }
+    }
+
+    /// Returns what a status line says: gpg finds that it cannot search for old fingerprints only in the keybox.
+    pub(crate) fn value(&self) -> u32 {
+        if self.code == Code::InvalidValue { self.code.from_keybox() } else { self.code.bare() }
+    }
+}
+
+/// Says whether a key ID or fingerprint is this key's.
+pub(crate) fn names_key(query: &Query, key: &Fingerprint) -> bool {
+    match query {
+        Query::ShortKeyId(short) => key.key_id().short() == *short,
+        Query::KeyId(key_id) => key.key_id() == *key_id,
+        Query::Fingerprint(fingerprint) => key.as_bytes() == fingerprint.as_bytes(),
+        _ => false,
+    }
+}

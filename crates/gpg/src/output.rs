@@ -1,0 +1,86 @@
+//! Where a command's result goes: standard output, or the file that `--output` names.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use keyhoard::output_file::OutputFile;
+
+use crate::code::Code;
+use crate::options::load::system_words;
+use crate::prompt::{self, Question};
+use crate::settings::Settings;
+use crate::streams::Streams;
+
+/// An output that is about to be written.
+pub(crate) enum Output {
+    Standard,
+    File(OutputFile, PathBuf),
+    /// Nothing is to be changed.
+    Nowhere,
+}
+
+impl Output {
+    /// Opens what the options name; a file that exists is replaced only with consent (`--yes`, or an answer).
+    ///
+    /// What goes wrong has been told; the code is for the status line.
+    pub(crate) fn open(
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<std::result::Result<Self, Code>> {
+        let Some(name) = settings.output.as_deref().filter(|name| *name != b"-") else {
+            return Ok(Ok(Self::Standard));
+        };
+        if settings.dry_run {
+            return Ok(Ok(Self::Nowhere));
+        }
+        let path = Path::new(OsStr::from_bytes(name));
+        if !may_replace(path, settings, streams)? {
+            return Ok(Err(Code::FileExists));
+        }
+        Ok(match OutputFile::create(path) {
+            Ok(file) => {
+                if settings.verbose > 0 {
+                    streams.info(format_args!("writing to '{}'", path.display()));
+                }
+                Ok(Self::File(file, path.to_owned()))
+            }
+            Err(error) => {
+                streams.error(format_args!("can't create '{}': {}", path.display(), system_words(&error)));
+                Err(if error.kind() == io::ErrorKind::NotFound { Code::NoSuchFile } else { Code::General })
+            }
+        })
+    }
+
+    /// Returns where to write.
+    pub(crate) fn writer<'a>(&'a mut self, streams: &'a mut Streams) -> Box<dyn Write + 'a> {
+        match self {
+            Self::Standard => Box::new(streams.out()),
+            Self::File(file, _) => Box::new(file),
+            Self::Nowhere => Box::new(io::sink()),
+        }
+    }
+
+    /// Makes what was written appear under its name.
+    pub(crate) fn commit(self) -> anyhow::Result<()> {
+        match self {
+            Self::Standard | Self::Nowhere => Ok(()),
+            Self::File(file, path) => {
+                file.commit().map_err(|error| anyhow::anyhow!("error writing '{}': {error}", path.display()))
+            }
+        }
+    }
+}
+
+fn may_replace(path: &Path, settings: &Settings, streams: &mut Streams) -> anyhow::Result<bool> {
+    if settings.answer_yes || path == Path::new("/dev/null") || !path.exists() {
+        return Ok(true);
+    }
+    if settings.answer_no || settings.batch {
+        return Ok(false);
+    }
+    let text = format!("File '{}' exists. Overwrite? (y/N) ", path.display());
+    let question = Question { keyword: "openfile.overwrite.okay", context: b"", text: &text };
+    prompt::ask(&question, settings, streams)
+}

@@ -1,0 +1,101 @@
+//! Questions to the user: through `--command-fd`, or on the terminal.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::descriptor;
+use crate::settings::{CommandInput, Settings};
+use crate::status::Status;
+use crate::streams::Streams;
+
+/// A question that is answered with yes or no.
+pub(crate) struct Question<'a> {
+    /// What a program knows it by.
+    pub(crate) keyword: &'static str,
+    /// What is shown on a terminal before the question.
+    pub(crate) context: &'a [u8],
+    /// The question, for a terminal.
+    pub(crate) text: &'a str,
+}
+
+/// Asks, and says whether the answer was yes.
+///
+/// # Errors
+///
+/// If nobody can be asked.
+pub(crate) fn ask(
+    question: &Question<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<bool> {
+    match &settings.command_input {
+        Some(input) => ask_program(question, input, streams),
+        None if settings.no_tty => bail!("Sorry, no terminal at all requested - can't get input"),
+        None if settings.batch => bail!("Sorry, we are in batchmode - can't get input"),
+        None => ask_terminal(question).context("cannot open '/dev/tty'"),
+    }
+}
+
+fn ask_program(question: &Question<'_>, input: &CommandInput, streams: &mut Streams) -> anyhow::Result<bool> {
+    let mut reader = match input {
+        CommandInput::Fd(number) => {
+            File::from(descriptor::duplicate(*number).context("command-fd is invalid")?)
+        }
+        CommandInput::File(name) => {
+            let path = Path::new(OsStr::from_bytes(name));
+            File::open(path).with_context(|| format!("can't open '{}'", path.display()))?
+        }
+    };
+    streams.out().flush()?;
+    streams.status(&Status::GetBool { keyword: question.keyword });
+    let answer = read_line(&mut reader)?;
+    streams.status(&Status::GotIt);
+    Ok(matches!(answer.first(), Some(b'y' | b'Y')))
+}
+
+/// Reads octet by octet, so that what follows the line is left for the next question.
+fn read_line(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    let mut octet = [0];
+    while reader.read(&mut octet)? == 1 && octet != *b"\n" {
+        line.push(octet[0]);
+    }
+    Ok(line)
+}
+
+fn ask_terminal(question: &Question<'_>) -> io::Result<bool> {
+    let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+    terminal.write_all(question.context)?;
+    terminal.write_all(question.text.as_bytes())?;
+    let mut answer = String::new();
+    BufReader::new(terminal).read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_answer_is_read_and_the_next_one_left() {
+        let mut input = b"yes\nno\n".as_slice();
+        assert_eq!(read_line(&mut input).expect("a line"), b"yes");
+        assert_eq!(read_line(&mut input).expect("a line"), b"no");
+        assert_eq!(read_line(&mut input).expect("the end"), b"");
+    }
+
+    #[test]
+    fn nobody_is_asked_without_a_terminal_or_in_batch_mode() {
+        let question = Question { keyword: "x", context: b"", text: "x?" };
+        let mut streams = Streams::new().expect("standard streams");
+        let settings = Settings { batch: true, ..Settings::default() };
+        assert!(ask(&question, &settings, &mut streams).is_err());
+        let settings = Settings { no_tty: true, ..Settings::default() };
+        assert!(ask(&question, &settings, &mut streams).is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! What an import would keep, without a database.
+
+use std::io::Read;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use cert::clean::{CleanOptions, Cleaned, clean};
+use cert::split::{Piece, RawRevocation};
+use rayon::prelude::*;
+use store::Timestamp;
+
+use super::chunk::{Chunk, read_ahead};
+use super::{CHUNKS_AHEAD, Filter, Refusal};
+
+/// A piece of an input, as an import would treat it.
+#[derive(Debug)]
+pub enum Preview {
+    /// A certificate as it would be merged or inserted.
+    Certificate {
+        /// What is kept.
+        cleaned: Cleaned,
+        /// The input held a secret key.
+        secret: bool,
+    },
+    /// A revocation that stands alone.
+    Revocation(RawRevocation),
+    /// A certificate that would not be taken.
+    Refused {
+        /// Offset in the input.
+        position: u64,
+        /// Why.
+        reason: Refusal,
+    },
+}
+
+/// Reads an input to its end and hands out what an import would keep of it, in the input's order.
+pub fn preview(
+    input: impl Read + Send,
+    options: &CleanOptions,
+    filter: Option<&Filter>,
+    now: Timestamp,
+    each: &mut dyn FnMut(Preview),
+) {
+    thread::scope(|scope| {
+        let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
+        scope.spawn(move || read_ahead(input, &sender));
+        for chunk in chunks {
+            previews(chunk, options, filter, now).into_iter().for_each(&mut *each);
+        }
+    });
+}
+
+fn previews(chunk: Chunk, options: &CleanOptions, filter: Option<&Filter>, now: Timestamp) -> Vec<Preview> {
+    let preview = |piece: cert::Result<Piece>| match piece {
+        Ok(Piece::Ignored(_)) => None,
+        Ok(Piece::Revocation(revocation)) => Some(Preview::Revocation(revocation)),
+        Err(error) => Some(Preview::Refused { position: error.position(), reason: error.into() }),
+        Ok(Piece::Certificate(raw)) => match clean(&raw, options, now) {
+            Ok(mut cleaned) => {
+                if let Some(filter) = filter {
+                    cleaned.certificate = filter(cleaned.certificate);
+                }
+                Some(Preview::Certificate { cleaned, secret: !raw.secrets.is_empty() })
+            }
+            Err(refused) => Some(Preview::Refused { position: raw.position, reason: refused.into() }),
+        },
+    };
+    chunk.into_par_iter().filter_map(preview).collect()
+}

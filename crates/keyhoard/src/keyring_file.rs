@@ -1,0 +1,231 @@
+//! Keyring files, read as they are: a stream of certificates, binary or armored, or a GnuPG keybox.
+//!
+//! A [`KeyringFile`] holds what it read in memory and answers the questions of a [`Snapshot`] by looking at every
+//! certificate. It is for looking at files that others keep; what is asked often belongs into a database.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use cert::certificate::Certificate;
+use cert::clean::rebuild;
+use cert::keybox::{self, Keybox};
+use cert::split::{Piece, RawCertificate, Splitter};
+use cert::{Facts, Fingerprint, KeyId, Timestamp};
+use rayon::prelude::*;
+use store::{
+    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query, Record, Selection,
+    Snapshot, user_id,
+};
+
+use crate::{Error, Result};
+
+/// How much of a file tells whether it is a keybox.
+const MAGIC_LENGTH: u64 = 32;
+
+/// The certificates of a file, in its order.
+#[derive(Debug)]
+pub struct KeyringFile {
+    path: PathBuf,
+    certificates: Vec<Kept>,
+    unreadable: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    certificate: Certificate,
+    /// When the file got the certificate, where it says so.
+    since: Timestamp,
+}
+
+impl KeyringFile {
+    /// Reads a file. Certificates that cannot be read are counted and left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] with what the system says.
+    pub fn read(path: &Path) -> Result<Self> {
+        let failed = |source| Error::File { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(failed)?;
+        let mut beginning = Vec::new();
+        Read::by_ref(&mut file).take(MAGIC_LENGTH).read_to_end(&mut beginning).map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        let mut pieces = Pieces::default();
+        match keybox::is_keybox(&beginning) {
+            true => pieces.read_keybox(BufReader::new(file)),
+            false => pieces.read_stream(BufReader::new(file), Timestamp::default()),
+        }
+        Ok(pieces.verified(path))
+    }
+
+    /// Returns the file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns how many pieces of the file could not be read.
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable
+    }
+
+    /// Returns a view of the certificates.
+    pub fn snapshot(&self) -> Box<dyn Snapshot + '_> {
+        Box::new(View { ring: self })
+    }
+}
+
+/// What a file is made of.
+#[derive(Default)]
+struct Pieces {
+    certificates: Vec<(RawCertificate, Timestamp)>,
+    unreadable: u64,
+}
+
+impl Pieces {
+    fn read_keybox(&mut self, reader: impl Read) {
+        for blob in Keybox::new(reader) {
+            match blob {
+                Ok(blob) if blob.ephemeral => {}
+                Ok(blob) => self.read_stream(blob.keyblock.as_slice(), blob.created.unwrap_or_default()),
+                Err(_) => self.unreadable += 1,
+            }
+        }
+    }
+
+    fn read_stream(&mut self, reader: impl Read, since: Timestamp) {
+        for piece in Splitter::new(reader) {
+            match piece {
+                Ok(Piece::Certificate(raw)) => self.certificates.push((raw, since)),
+                Ok(Piece::Revocation(_) | Piece::Ignored(_)) => {}
+                Err(_) => self.unreadable += 1,
+            }
+        }
+    }
+
+    /// Verifies what the certificates say about themselves; nothing of them is dropped.
+    fn verified(self, path: &Path) -> KeyringFile {
+        let count = self.certificates.len() as u64;
+        let keep = |(raw, since): (RawCertificate, Timestamp)| {
+            rebuild(&raw.bytes, &[]).ok().map(|certificate| Kept { certificate, since })
+        };
+        let certificates: Vec<Kept> = self.certificates.into_par_iter().filter_map(keep).collect();
+        let unreadable = self.unreadable + count - certificates.len() as u64;
+        KeyringFile { path: path.to_owned(), certificates, unreadable }
+    }
+}
+
+/// A view of a file that was read; certificates are numbered from 1.
+struct View<'a> {
+    ring: &'a KeyringFile,
+}
+
+impl View<'_> {
+    fn numbered(&self) -> impl Iterator<Item = (CertId, &Kept)> {
+        (1..).map(CertId).zip(&self.ring.certificates)
+    }
+
+    fn having(&self, mut wanted: impl FnMut(&Facts) -> bool) -> Vec<CertId> {
+        self.numbered().filter(|(_, kept)| wanted(&kept.certificate.facts)).map(|(id, _)| id).collect()
+    }
+}
+
+impl Snapshot for View<'_> {
+    fn visit(
+        &self,
+        selection: Selection<'_>,
+        detail: Detail,
+        visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> store::Result<()> {
+        let selected = |id| match selection {
+            Selection::All => true,
+            Selection::Ids(ids) => ids.contains(&id),
+        };
+        let _ = self
+            .numbered()
+            .filter(|(id, _)| selected(*id))
+            .try_for_each(|(id, kept)| visit(kept.record(id, detail)));
+        Ok(())
+    }
+
+    fn find(&self, query: &Query) -> store::Result<Vec<CertId>> {
+        Ok(self.having(|facts| matches(query, facts)))
+    }
+
+    fn keys_by_id(&self, key_id: KeyId) -> store::Result<Vec<KeyHit>> {
+        let hits = self.numbered().flat_map(|(cert, kept)| {
+            let keys = kept.certificate.facts.keys().filter(move |key| key.fingerprint.key_id() == key_id);
+            keys.map(move |key| KeyHit { cert, fingerprint: key.fingerprint })
+        });
+        Ok(hits.collect())
+    }
+
+    fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> store::Result<Vec<Option<CertId>>> {
+        let find = |wanted: &Fingerprint| {
+            self.having(|facts| facts.primary().fingerprint == *wanted).first().copied()
+        };
+        Ok(fingerprints.iter().map(find).collect())
+    }
+
+    fn known_inputs(&self, digests: &[InputDigest]) -> store::Result<Vec<Option<CertId>>> {
+        Ok(vec![None; digests.len()])
+    }
+
+    fn count(&self) -> store::Result<u64> {
+        Ok(self.ring.certificates.len() as u64)
+    }
+
+    fn journal(&self, _limit: usize) -> store::Result<Vec<JournalEntry>> {
+        Ok(Vec::new())
+    }
+
+    fn journal_changes(
+        &self,
+        _id: JournalId,
+        _from: u64,
+        _visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> store::Result<()> {
+        Ok(())
+    }
+
+    fn brought_again(&self, _entry: JournalId) -> store::Result<Vec<(Fingerprint, JournalId)>> {
+        Ok(Vec::new())
+    }
+}
+
+impl Kept {
+    fn record(&self, id: CertId, detail: Detail) -> Record {
+        let Certificate { bytes, facts } = &self.certificate;
+        Record {
+            id,
+            fingerprint: facts.primary().fingerprint,
+            first_seen: self.since,
+            changed: self.since,
+            generation: 0,
+            origin: Origin::default(),
+            facts: (detail != Detail::Name).then(|| facts.clone()),
+            bytes: (detail == Detail::Bytes).then(|| bytes.clone()),
+        }
+    }
+}
+
+/// Says whether a certificate answers a question, by the rules that a database's indexes follow.
+fn matches(query: &Query, facts: &Facts) -> bool {
+    let any_key = |wanted: &dyn Fn(&Fingerprint) -> bool| facts.keys().any(|key| wanted(&key.fingerprint));
+    let any_user_id =
+        |wanted: &dyn Fn(&[u8]) -> bool| facts.user_ids().any(|value| !value.is_empty() && wanted(value));
+    let any_mail = |wanted: &dyn Fn(&[u8]) -> bool| {
+        any_user_id(&|value| user_id::mail_address(value).is_some_and(wanted))
+    };
+    match query {
+        Query::All => true,
+        Query::ShortKeyId(short) => any_key(&|fingerprint| fingerprint.key_id().short() == *short),
+        Query::KeyId(key_id) => any_key(&|fingerprint| fingerprint.key_id() == *key_id),
+        Query::Fingerprint(wanted) => any_key(&|fingerprint| fingerprint.as_bytes() == wanted.as_bytes()),
+        Query::Keygrip(keygrip) => facts.keys().any(|key| key.keygrip.as_ref() == Some(keygrip)),
+        Query::Exact(name) => any_user_id(&|value| value == name),
+        Query::Mail(address) => any_mail(&|own| !address.is_empty() && user_id::equal(own, address)),
+        Query::MailPart(part) => any_mail(&|own| !part.is_empty() && user_id::contains(own, part)),
+        Query::Substring(part) => any_user_id(&|value| user_id::contains(value, part)),
+    }
+}

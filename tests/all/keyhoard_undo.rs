@@ -1,0 +1,252 @@
+//! `keyhoard undo`: what an entry of the journal did is taken back, and what must not be is not.
+
+use harness::{Home, OwnKey, Run};
+use serde_json::Value;
+
+/// The command with JSON output, as of a time after everything that these tests make.
+fn keyhoard(home: &Home, arguments: &[&str]) -> Run {
+    Run::keyhoard(home).at("20260101T000000").arg("--json").args(arguments)
+}
+
+fn import(home: &Home, bytes: Vec<u8>) {
+    keyhoard(home, &["import"]).stdin(bytes).succeed();
+}
+
+fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// Everything about the certificates but when the database saw and changed them.
+fn listing(home: &Home) -> Vec<Value> {
+    let mut listing = json_lines(&keyhoard(home, &["list", "--signatures"]).done().text());
+    for certificate in &mut listing {
+        let fields = certificate.as_object_mut().expect("an object");
+        fields.remove("changed");
+        fields.remove("first_seen");
+    }
+    listing
+}
+
+fn undo(home: &Home, arguments: &[&str]) -> Value {
+    let done = keyhoard(home, &["undo"]).args(arguments).succeed();
+    json_lines(&done.text()).remove(0)
+}
+
+fn export(home: &Home) -> Vec<u8> {
+    Run::keyhoard(home).arg("export").done().stdout
+}
+
+#[test]
+fn importing_undoing_and_importing_again_is_importing() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let [once, again] = [Home::new(), Home::new()];
+    import(&once, key.certificate());
+    import(&again, key.certificate());
+    assert_eq!(undo(&again, &[])["removed"], 1);
+    assert_eq!(listing(&again), [] as [Value; 0]);
+    import(&again, key.certificate());
+    assert_eq!(listing(&again), listing(&once));
+    assert_eq!(export(&again), export(&once));
+}
+
+#[test]
+fn what_an_import_merged_is_taken_out_again_and_nothing_else() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    let (before, bytes_before) = (listing(&home), export(&home));
+    key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
+    key.add_subkey("20240202T000000!");
+    import(&home, key.certificate());
+    let after = listing(&home);
+    assert_ne!(after, before);
+    let undone = undo(&home, &[]);
+    assert_eq!((&undone["shrunk"], &undone["removed"]), (&1.into(), &0.into()));
+    assert_eq!(listing(&home), before);
+    assert_eq!(export(&home), bytes_before);
+    import(&home, key.certificate());
+    assert_eq!(listing(&home), after, "the input is not taken for one that is known");
+}
+
+#[test]
+fn undoing_an_undo_does_it_again() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    let before = listing(&home);
+    let entry = undo(&home, &[])["entry"].to_string();
+    assert_eq!(undo(&home, &[&entry])["restored"], 1);
+    assert_eq!(listing(&home), before);
+    assert_eq!(undo(&home, &[])["undone"], 1, "the first entry is in force again");
+}
+
+#[test]
+fn an_undo_without_a_number_goes_further_back_each_time() {
+    let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
+    let home = Home::new();
+    import(&home, ann.certificate());
+    import(&home, bob.certificate());
+    assert_eq!(undo(&home, &[])["undone"], 2);
+    assert_eq!(undo(&home, &[])["undone"], 1);
+    let done = keyhoard(&home, &["undo"]).done();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("nothing to undo"), "{}", done.errors());
+}
+
+#[test]
+fn what_a_later_import_brought_as_well_stays_unless_forced() {
+    let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
+    let home = Home::new();
+    import(&home, ann.certificate());
+    import(&home, [ann.certificate(), bob.certificate()].concat());
+    let refused = keyhoard(&home, &["undo", "1"]).done();
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains(ann.fingerprint()), "{}", refused.errors());
+    assert_eq!(listing(&home).len(), 2);
+    assert_eq!(undo(&home, &["1", "--force"])["removed"], 1);
+    assert_eq!(listing(&home).len(), 1);
+}
+
+#[test]
+fn an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_again() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    import(&home, key.certificate());
+    assert_eq!(keyhoard(&home, &["undo", "1"]).done().code, Some(2));
+    undo(&home, &["2"]);
+    assert_eq!(undo(&home, &["1"])["removed"], 1);
+}
+
+#[test]
+fn an_older_input_that_is_met_again_does_not_protect_what_came_between() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let old = key.certificate();
+    key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
+    let home = Home::new();
+    import(&home, old.clone());
+    import(&home, key.certificate());
+    import(&home, old);
+    assert_eq!(undo(&home, &["2"])["shrunk"], 1);
+}
+
+#[test]
+fn a_revocation_stays_unless_it_is_asked_for() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    import(&home, key.revocation());
+    assert_eq!(listing(&home)[0]["standing"], "revoked");
+    let done = Run::keyhoard(&home).arg("undo").succeed();
+    assert!(done.errors().contains("--including-revocations"), "{}", done.errors());
+    assert_eq!(listing(&home)[0]["standing"], "revoked");
+}
+
+#[test]
+fn a_revocation_is_taken_back_if_it_is_asked_for() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    let before = listing(&home);
+    import(&home, key.revocation());
+    let undone = undo(&home, &["--including-revocations"]);
+    assert_eq!(undone["kept"], Value::Array(vec![]));
+    assert_eq!(listing(&home), before);
+}
+
+#[test]
+fn a_revoked_user_id_stays_revoked_while_other_additions_go() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    key.revoke_user_id("20240301T000000!", "Ann at work <ann@example.com>");
+    key.add_user_id("20240302T000000!", "Ann elsewhere <ann@example.net>");
+    import(&home, key.certificate());
+    let undone = undo(&home, &[]);
+    assert_eq!(undone["kept"][0]["what"], "revocation");
+    let user_ids = listing(&home)[0]["user_ids"].clone();
+    let names: Vec<_> =
+        user_ids.as_array().expect("a list").iter().map(|one| (&one["text"], &one["standing"])).collect();
+    let expected: [(&Value, &Value); 2] = [
+        (&"Ann <ann@example.org>".into(), &"good".into()),
+        (&"Ann at work <ann@example.com>".into(), &"revoked".into()),
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_shortened_expiry_stays_and_a_lengthened_one_goes() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    key.set_expiry("20240201T000000!", "20270101T000000");
+    import(&home, key.certificate());
+    let undone = undo(&home, &[]);
+    assert_eq!(undone["kept"][0]["what"], "expiry");
+    assert_eq!(listing(&home)[0]["expires"], "2027-01-01T00:00:00Z");
+
+    key.set_expiry("20240301T000000!", "20280101T000000");
+    import(&home, key.certificate());
+    assert_eq!(listing(&home)[0]["expires"], "2028-01-01T00:00:00Z");
+    let undone = undo(&home, &[]);
+    assert_eq!(undone["kept"], Value::Array(vec![]));
+    assert_eq!(listing(&home)[0]["expires"], "2027-01-01T00:00:00Z");
+}
+
+#[test]
+fn an_addition_goes_as_a_whole_even_if_it_came_revoked() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, [key.certificate(), key.revocation()].concat());
+    assert_eq!(listing(&home)[0]["standing"], "revoked");
+    assert_eq!(undo(&home, &[])["removed"], 1);
+}
+
+#[test]
+fn a_forced_undo_does_not_lose_a_revocation_that_came_later() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    import(&home, key.revocation());
+    let undone = undo(&home, &["1", "--force"]);
+    assert_eq!(undone["kept"][0]["what"], "revocation");
+    assert_eq!(listing(&home)[0]["standing"], "revoked");
+}
+
+#[test]
+fn a_deletion_is_undone_in_place() {
+    let keys = ["Ann <ann@example.org>", "Bob <bob@example.org>", "Eve <eve@example.org>"].map(OwnKey::new);
+    let home = Home::new();
+    import(&home, keys.iter().flat_map(OwnKey::certificate).collect());
+    let before = listing(&home);
+    Run::keyhoard(&home).args(["delete", "--yes", "bob@example.org"]).succeed();
+    assert_eq!(listing(&home).len(), 2);
+    assert_eq!(undo(&home, &[])["restored"], 1);
+    assert_eq!(listing(&home), before);
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    let before = listing(&home);
+    let undone = undo(&home, &["--dry-run"]);
+    assert_eq!((&undone["removed"], &undone["entry"]), (&1.into(), &Value::Null));
+    assert_eq!(listing(&home), before);
+}
+
+#[test]
+fn an_entry_that_is_not_there_or_is_undone_already_is_an_error_that_says_so() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    import(&home, key.certificate());
+    let missing = keyhoard(&home, &["undo", "7"]).done();
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.errors().contains("no entry 7"), "{}", missing.errors());
+    undo(&home, &["1"]);
+    let twice = keyhoard(&home, &["undo", "1"]).done();
+    assert_eq!(twice.code, Some(2));
+    assert!(twice.errors().contains("undone by entry 2"), "{}", twice.errors());
+}

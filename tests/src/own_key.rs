@@ -1,0 +1,117 @@
+//! Keys of our own, made and changed by the real gpg.
+
+use std::fs;
+use std::process::Command;
+
+use crate::{Home, Run};
+
+/// When keys are made unless a test says otherwise.
+const MADE: &str = "20240101T000000!";
+
+/// A key of which a test has the secret part, in a home of its own.
+#[derive(Debug)]
+pub struct OwnKey {
+    home: Home,
+    fingerprint: String,
+}
+
+impl OwnKey {
+    /// Makes an Ed25519 key with an encryption subkey and one user ID.
+    pub fn new(user_id: &str) -> OwnKey {
+        let home = Home::new();
+        let mut key = OwnKey { home, fingerprint: String::new() };
+        key.gpg(MADE, &["--quick-generate-key", user_id, "future-default", "default", "never"]);
+        let listing = key.gpg(MADE, &["--with-colons", "--list-keys"]);
+        let fingerprint = listing.lines().find_map(|line| line.strip_prefix("fpr:::::::::"));
+        let fingerprint =
+            fingerprint.expect("gpg lists the key it has made").trim_end_matches(':').to_owned();
+        key.fingerprint = fingerprint;
+        key
+    }
+
+    /// Returns the fingerprint of the primary key, in upper case.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Returns the certificate as it is now, without what is local.
+    pub fn certificate(&self) -> Vec<u8> {
+        self.run(MADE, &["--export", &self.fingerprint])
+    }
+
+    /// Returns the certificate as it is now, with what is local.
+    pub fn certificate_with_local_signatures(&self) -> Vec<u8> {
+        self.run(MADE, &["--export-options", "export-local-sigs", "--export", &self.fingerprint])
+    }
+
+    /// Takes in certificates of others.
+    pub fn import(&self, certificates: Vec<u8>) {
+        Run::gpg(&self.home).at(MADE).arg("--import").stdin(certificates).succeed();
+    }
+
+    /// Adds a user ID at a time like `20240301T000000!`.
+    pub fn add_user_id(&self, time: &str, user_id: &str) {
+        self.gpg(time, &["--quick-add-uid", &self.fingerprint, user_id]);
+    }
+
+    /// Revokes a user ID.
+    pub fn revoke_user_id(&self, time: &str, user_id: &str) {
+        self.gpg(time, &["--quick-revoke-uid", &self.fingerprint, user_id]);
+    }
+
+    /// Adds a signing subkey.
+    pub fn add_subkey(&self, time: &str) {
+        self.gpg(time, &["--quick-add-key", &self.fingerprint, "ed25519", "sign", "never"]);
+    }
+
+    /// Sets when the primary key ends: `20250101T000000` or `never`.
+    pub fn set_expiry(&self, time: &str, expiry: &str) {
+        self.gpg(time, &["--quick-set-expire", &self.fingerprint, expiry]);
+    }
+
+    /// Certifies all user IDs of a certificate that was taken in.
+    pub fn certify(&self, time: &str, fingerprint: &str) {
+        self.gpg(time, &["--quick-sign-key", fingerprint]);
+    }
+
+    /// Certifies all user IDs of a certificate that was taken in, not to be told to others.
+    pub fn certify_locally(&self, time: &str, fingerprint: &str) {
+        self.gpg(time, &["--quick-lsign-key", fingerprint]);
+    }
+
+    /// Returns a certificate that was taken in.
+    pub fn certificate_of(&self, fingerprint: &str) -> Vec<u8> {
+        self.run(MADE, &["--export", fingerprint])
+    }
+
+    /// Returns the revocation of the whole key that gpg makes beforehand, in binary form.
+    pub fn revocation(&self) -> Vec<u8> {
+        let place = self.home.path().join("openpgp-revocs.d").join(format!("{}.rev", self.fingerprint));
+        let text = fs::read_to_string(place).expect("gpg makes a revocation with each key");
+        // A colon keeps people from using it by accident.
+        let armored = text.replace(":-----BEGIN", "-----BEGIN");
+        Run::gpg(&self.home).arg("--dearmor").stdin(armored).succeed().stdout
+    }
+
+    /// Returns the home with the secret key.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    fn gpg(&self, time: &str, arguments: &[&str]) -> String {
+        String::from_utf8_lossy(&self.run(time, arguments)).into_owned()
+    }
+
+    fn run(&self, time: &str, arguments: &[&str]) -> Vec<u8> {
+        let secret = ["--yes", "--pinentry-mode", "loopback", "--passphrase", ""];
+        Run::gpg_with_agent(&self.home).at(time).args(secret).args(arguments).succeed().stdout
+    }
+}
+
+impl Drop for OwnKey {
+    fn drop(&mut self) {
+        // The agent would notice that its home is gone, but only after a while.
+        let _ =
+            Command::new("gpgconf").arg("--homedir").arg(self.home.path()).args(["--kill", "all"]).status();
+    }
+}
