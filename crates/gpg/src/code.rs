@@ -23,13 +23,13 @@ impl Code {
     }
 
     /// Returns the value with gpg as its source.
-    pub(crate) fn from_gpg(self) -> u32 {
+    pub(crate) fn with_gpg(self) -> u32 {
         const GPG: u32 = 2;
         GPG << 24 | self.bare()
     }
 
     /// Returns the value with gpg's keybox as its source.
-    pub(crate) fn from_keybox(self) -> u32 {
+    pub(crate) fn with_keybox(self) -> u32 {
         const KEYBOX: u32 = 8;
         KEYBOX << 24 | self.bare()
     }
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_source_of_an_error_stands_in_the_upper_bits() {
         assert_eq!(Code::NoPublicKey.bare(), 9);
-        assert_eq!(Code::FileExists.from_gpg(), 33_587_235);
-        assert_eq!(Code::InvalidValue.from_keybox(), 134_217_783);
+        assert_eq!(Code::FileExists.with_gpg(), 33_587_235);
+        assert_eq!(Code::InvalidValue.with_keybox(), 134_217_783);
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod about;
 mod export;
+mod import;
 mod list;
 mod list_config;
 
@@ -56,6 +57,7 @@ impl Session<'_> {
             Some(Command::GpgconfList) => about::gpgconf_list(self),
             Some(Command::ListConfig) => list_config::run(self),
             Some(Command::Export) => export::run(self),
+            Some(Command::Import | Command::FastImport | Command::ShowKeys) => import::run(self),
             Some(Command::ListKeys) => list::run(self, false),
             Some(Command::ListSignatures) => list::run(self, true),
             Some(Command::NotYet(name)) => {

@@ -57,7 +57,7 @@ impl Keyrings {
                 None => {
                     let name = String::from_utf8_lossy(&ring.name);
                     streams.error(format_args!("invalid key resource URL '{name}'"));
-                    streams.status_error("add_keyblock_resource", Code::General.from_gpg());
+                    streams.status_error("add_keyblock_resource", Code::General.with_gpg());
                 }
             }
         }
@@ -143,7 +143,7 @@ impl Ring {
 
 fn no_such_keyring(path: &Path, error: &io::Error, streams: &mut Streams) {
     streams.error(format_args!("keyblock resource '{}': {}", path.display(), system_words(error)));
-    streams.status_error("add_keyblock_resource", Code::NoSuchFile.from_gpg());
+    streams.status_error("add_keyblock_resource", Code::NoSuchFile.with_gpg());
 }
 
 /// Expands a keyring's name, which may begin with gpg's word for its kind; `None` for any other kind.

@@ -79,7 +79,7 @@ impl Refused {
 
     /// Returns what a status line says: gpg finds that it cannot search for old fingerprints only in the keybox.
     pub(crate) fn value(&self) -> u32 {
-        if self.code == Code::InvalidValue { self.code.from_keybox() } else { self.code.bare() }
+        if self.code == Code::InvalidValue { self.code.with_keybox() } else { self.code.bare() }
     }
 }
 

@@ -177,7 +177,7 @@ impl Streams {
 
     /// Writes a `FAILURE` line.
     pub(crate) fn status_failure(&mut self, place: &str, code: Code) {
-        self.status(&Status::Failure { place, code: code.from_gpg() });
+        self.status(&Status::Failure { place, code: code.with_gpg() });
     }
 
     fn log_bytes(&mut self, line: &[u8]) {

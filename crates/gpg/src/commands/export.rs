@@ -29,7 +29,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     let mut exported = Vec::new();
     let outcome = match Output::open(&session.settings, session.streams)? {
         Ok(output) => write_keys(session, output, &mut exported)?,
-        Err(code) => Err((code, code.from_gpg())),
+        Err(code) => Err((code, code.with_gpg())),
     };
     for fingerprint in &exported {
         session.streams.status(&Status::Exported { fingerprint: fingerprint.to_string() });

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use keyhoard::cert::Timestamp;
@@ -14,7 +15,7 @@ use crate::code::Code;
 use crate::keyrings::{Keyrings, Ring};
 use crate::names::Names;
 use crate::render;
-use crate::settings::{ListSettings, TrustModel};
+use crate::settings::{ListSettings, TrustModel, TrustNumbers};
 use crate::status::Status;
 use crate::streams::Streams;
 
@@ -38,7 +39,7 @@ fn list_all(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()
         let mut page = Page::new(session);
         let list = &session.settings.list;
         if !list.with_colons && !list.flags.only_fpr_mbox && snapshot.count()? > 0 {
-            page.title("", ring.path());
+            title("", ring.path(), &mut page.text);
         }
         page.list(snapshot.as_ref(), Selection::All, session.streams)?;
     }
@@ -97,15 +98,6 @@ impl Page<'_> {
         }
     }
 
-    fn title(&mut self, before: &str, keyring: &Path) {
-        use std::os::unix::ffi::OsStrExt;
-        let title = [before.as_bytes(), keyring.as_os_str().as_bytes()].concat();
-        self.text.extend_from_slice(&title);
-        self.text.push(b'\n');
-        self.text.extend(std::iter::repeat_n(b'-', title.len()));
-        self.text.push(b'\n');
-    }
-
     fn list(
         &mut self,
         snapshot: &dyn Snapshot,
@@ -131,7 +123,7 @@ impl Page<'_> {
                 .status(&Status::KeyConsidered { fingerprint: listing.fingerprint().to_string(), flags: 0 });
         }
         if let Some(keyring) = self.keyring {
-            self.title("Keyring: ", keyring);
+            title("Keyring: ", keyring, &mut self.text);
         }
         attributes(listing, &self.settings, streams)?;
         render::listing(listing, &self.settings, &mut self.text);
@@ -161,18 +153,27 @@ pub(super) fn attributes(
     Ok(())
 }
 
+/// Appends the name of a keyring, underlined.
+fn title(label: &str, keyring: &Path, text: &mut Vec<u8>) {
+    let start = text.len();
+    text.extend_from_slice(label.as_bytes());
+    text.extend_from_slice(keyring.as_os_str().as_bytes());
+    let columns = text.len() - start;
+    text.push(b'\n');
+    text.resize(text.len() + columns, b'-');
+    text.push(b'\n');
+}
+
 /// Returns the record about the trust database, of which there is none: validity is computed when it is asked for.
 ///
-/// For a trust model without one gpg writes zeros, and a `t` since that is not the model that is used.
+/// It says what gpg says where none was ever made and all keys are trusted, else what it says of one made just now with
+/// the options that are in force.
 fn trust_record(session: &Session<'_>) -> String {
-    let numbers = &session.settings.trust;
-    let (marginals, completes, depth) =
-        (numbers.marginals_needed, numbers.completes_needed, numbers.max_cert_depth);
-    match session.settings.trust_model {
-        TrustModel::Always => "tru:t:0:0:0:0:0:0\n".to_owned(),
-        TrustModel::Auto | TrustModel::Pgp => {
-            format!("tru::1:{}:0:{marginals}:{completes}:{depth}\n", session.now)
-        }
-        _ => format!("tru:t:1:{}:0:{marginals}:{completes}:{depth}\n", session.now),
-    }
+    let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, .. } = session.settings.trust;
+    let stale = match session.settings.trust_model {
+        TrustModel::Always => return "tru:t:0:0:0:0:0:0\n".to_owned(),
+        TrustModel::Auto | TrustModel::Pgp => "",
+        _ => "t",
+    };
+    format!("tru:{stale}:1:{}:0:{marginals_needed}:{completes_needed}:{max_cert_depth}\n", session.now)
 }

@@ -19,7 +19,7 @@ impl KeyIdFormat {
     }
 
     /// Appends the key ID of a signature's issuer, which is never left out.
-    pub(super) fn issuer(self, key_id: KeyId, out: &mut Vec<u8>) {
+    pub(crate) fn issuer(self, key_id: KeyId, out: &mut Vec<u8>) {
         let format = if self == Self::None { Self::Long } else { self };
         format.key(key_id, out);
     }

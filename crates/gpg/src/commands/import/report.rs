@@ -1,0 +1,310 @@
+//! What an import tells: messages, status lines, sums.
+
+use std::collections::HashSet;
+
+use keyhoard::cert::clean::{Note, Refused};
+use keyhoard::cert::{Error, Fingerprint, Flaw, KeyId};
+use keyhoard::import::{Additions, Imported, Outcome, Refusal};
+
+use crate::settings::{KeyIdFormat, Settings};
+use crate::status::{ImportResult, Status};
+use crate::streams::Streams;
+
+/// The parts of the reason in an `IMPORT_OK` line (GnuPG's `doc/DETAILS`).
+mod reason {
+    pub(super) const UNCHANGED: u32 = 0;
+    pub(super) const NEW: u32 = 1;
+    pub(super) const USER_IDS: u32 = 2;
+    pub(super) const SIGNATURES: u32 = 4;
+    pub(super) const SUBKEYS: u32 = 8;
+}
+
+/// Tells what becomes of certificates, and counts.
+pub(super) struct Report {
+    inputs: Vec<Input>,
+    /// The input that is being reported.
+    current: usize,
+    result: ImportResult,
+    quiet: bool,
+    verbose: bool,
+    /// Keys are shown or only looked at: no messages about single keys.
+    silent: bool,
+    /// Nothing but the keys themselves is to be seen: no sums.
+    only_shown: bool,
+    key_ids: KeyIdFormat,
+    /// Keys whose names were looked up for a message.
+    considered: HashSet<Fingerprint>,
+}
+
+#[derive(Default)]
+struct Input {
+    name: String,
+    /// It held certificates, or packets of other kinds, not just anything.
+    has_packets: bool,
+}
+
+impl Report {
+    pub(super) fn new(settings: &Settings, inputs: Vec<String>) -> Self {
+        Self {
+            inputs: inputs.into_iter().map(|name| Input { name, has_packets: false }).collect(),
+            current: 0,
+            result: ImportResult::default(),
+            quiet: settings.quiet,
+            verbose: settings.verbose > 0,
+            silent: settings.import.show || settings.import.dry_run,
+            only_shown: settings.import.show && settings.import.dry_run,
+            key_ids: settings.list.key_id_format,
+            considered: HashSet::new(),
+        }
+    }
+
+    /// A certificate was dealt with.
+    pub(super) fn imported(&mut self, imported: &Imported, streams: &mut Streams) {
+        self.enter(imported.input, streams);
+        self.notes(imported, streams);
+        match imported.outcome {
+            Outcome::New => self.new_key(imported, streams),
+            Outcome::Changed(_) if imported.revocation => {
+                self.result.new_revocations += 1;
+                self.tell(imported, "revocation certificate imported", streams);
+            }
+            Outcome::Changed(added) => self.changed_key(imported, added, streams),
+            Outcome::Unchanged if imported.revocation => {}
+            Outcome::Unchanged => {
+                self.result.unchanged += 1;
+                ok(imported, reason::UNCHANGED, streams);
+                self.tell(imported, "not changed", streams);
+            }
+            Outcome::SkippedNew => {
+                self.result.skipped_new_keys += 1;
+                if self.verbose {
+                    self.tell_key(&imported.fingerprint, "new key - skipped", streams);
+                }
+            }
+            Outcome::SkippedWithoutUserId => {
+                self.result.no_user_id += 1;
+                self.tell_key(&imported.fingerprint, "new key but contains no user ID - skipped", streams);
+            }
+            Outcome::DryRun => {}
+        }
+        self.counted(imported.secret, Some(&imported.fingerprint), streams);
+    }
+
+    /// A certificate was only looked at.
+    pub(super) fn previewed(&mut self, input: usize, secret: bool, streams: &mut Streams) {
+        self.enter(input, streams);
+        self.counted(secret, None, streams);
+    }
+
+    /// A certificate was not taken.
+    pub(super) fn refused(&mut self, input: usize, position: u64, refusal: &Refusal, streams: &mut Streams) {
+        let flaw = match refusal {
+            Refusal::Unreadable(Error::Malformed { flaw, .. }) => Some(*flaw),
+            _ => None,
+        };
+        // What cannot even begin a packet does not make an input one of packets.
+        let first = self.inputs.get(input).is_some_and(|input| !input.has_packets) && position == 0;
+        if first
+            && matches!(
+                flaw,
+                Some(Flaw::NotAPacket | Flaw::CutShort(_) | Flaw::OpenLength(_) | Flaw::Armor(_))
+            )
+        {
+            return;
+        }
+        self.enter(input, streams);
+        let name = self.inputs.get(input).map_or(String::new(), |input| input.name.clone());
+        match (refusal, flaw) {
+            (_, Some(Flaw::ObsoleteKey(_))) => {
+                self.result.v3_keys += 1;
+                self.result.count += 1;
+            }
+            (_, Some(Flaw::Misplaced(_) | Flaw::UnknownKey(_))) => {
+                if self.verbose {
+                    streams.info(format_args!("{name}: {refusal}"));
+                }
+            }
+            (Refusal::UnknownKey(key), _) => {
+                if !self.silent {
+                    let key = self.key(*key);
+                    streams.error(format_args!("{key}no public key - can't apply revocation certificate"));
+                }
+                self.counted(false, None, streams);
+            }
+            (Refusal::Refused(Refused::NoUserIdBeforeSignature), _) => {
+                streams.error(format_args!("{name}: certificate at byte {position}: {refusal}"));
+                self.counted(false, None, streams);
+            }
+            _ => streams.error(format_args!("{name}: {refusal}")),
+        }
+    }
+
+    /// Tells the sums.
+    pub(super) fn finish(&mut self, streams: &mut Streams) {
+        if !self.inputs.is_empty() {
+            self.advance(self.inputs.len(), streams);
+        }
+        if self.only_shown {
+            return;
+        }
+        if !self.quiet {
+            self.sums(streams);
+        }
+        streams.status(&Status::ImportResult(self.result));
+    }
+
+    fn new_key(&mut self, imported: &Imported, streams: &mut Streams) {
+        self.result.imported += 1;
+        let name = imported.name.as_deref().unwrap_or(NO_NAME);
+        if self.may_talk(&imported.fingerprint, streams) {
+            let key = self.key(imported.fingerprint.key_id());
+            streams.info_bytes(&[key.as_bytes(), b"public key \"", name, b"\" imported"].concat());
+        }
+        let key_id = imported.fingerprint.key_id().to_string();
+        streams.status(&Status::Imported { key_id, user_id: name });
+        ok(imported, reason::NEW, streams);
+    }
+
+    fn changed_key(&mut self, imported: &Imported, added: Additions, streams: &mut Streams) {
+        self.result.new_user_ids += u64::from(added.user_ids);
+        self.result.new_signatures += u64::from(added.signatures);
+        self.result.new_subkeys += u64::from(added.subkeys);
+        let parts = [
+            (added.user_ids, reason::USER_IDS, "user ID"),
+            (added.signatures, reason::SIGNATURES, "signature"),
+            (added.subkeys, reason::SUBKEYS, "subkey"),
+        ];
+        for (count, _, what) in parts.iter().filter(|(count, ..)| *count > 0) {
+            let plural = if *count == 1 { "" } else { "s" };
+            self.tell(imported, &format!("{count} new {what}{plural}"), streams);
+        }
+        if !self.silent {
+            let reasons = parts.iter().filter(|(count, ..)| *count > 0).map(|(_, reason, _)| reason).sum();
+            ok(imported, reasons, streams);
+        }
+    }
+
+    /// Tells something about a key that is called by its user ID.
+    fn tell(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
+        if self.may_talk(&imported.fingerprint, streams) {
+            let key = self.key(imported.fingerprint.key_id());
+            let name = imported.name.as_deref().unwrap_or(NO_NAME);
+            streams.info_bytes(&[key.as_bytes(), b"\"", name, b"\" ", what.as_bytes()].concat());
+        }
+    }
+
+    /// Tells something about a key by its key ID.
+    fn tell_key(&self, fingerprint: &Fingerprint, what: &str, streams: &mut Streams) {
+        if !self.silent {
+            streams.info(format_args!("{}{what}", self.key(fingerprint.key_id())));
+        }
+    }
+
+    /// Says whether a message about a key is wanted. For its name gpg looks the key up, and says so once.
+    fn may_talk(&mut self, fingerprint: &Fingerprint, streams: &mut Streams) -> bool {
+        let talks = !self.quiet && !self.silent;
+        if talks && streams.status_wanted() && self.considered.insert(*fingerprint) {
+            streams.status(&Status::KeyConsidered { fingerprint: fingerprint.to_string(), flags: 0 });
+        }
+        talks
+    }
+
+    fn key(&self, key_id: KeyId) -> String {
+        let mut text = b"key ".to_vec();
+        self.key_ids.issuer(key_id, &mut text);
+        String::from_utf8_lossy(&text).into_owned() + ": "
+    }
+
+    /// Tells what cleaning did. Bad signatures and user IDs are gpg's business with `--verbose` only.
+    fn notes(&self, imported: &Imported, streams: &mut Streams) {
+        for note in &imported.notes {
+            let (always, text) = match note {
+                Note::UserIdsJoined(count) => (false, format!("{count} repeated user IDs joined")),
+                Note::CopiesDropped(count) => (true, format!("{count} duplicate signatures removed")),
+                Note::SignaturesMoved(count) => (true, format!("{count} signatures reordered")),
+                Note::BadSignatures(count) => (false, format!("{count} bad self-signatures")),
+                Note::UserIdSkipped(name) => {
+                    (false, format!("skipped user ID \"{}\"", String::from_utf8_lossy(name)))
+                }
+                Note::SubkeySkipped => (false, "skipped subkey".to_owned()),
+                Note::LocalSignaturesSkipped(count) => {
+                    (false, format!("{count} non exportable signatures skipped"))
+                }
+                Note::Unchecked(count) => (true, format!("{count} self-signatures not checked")),
+                Note::TooLarge(count) => {
+                    (true, format!("key too large: {count} signatures by others removed"))
+                }
+            };
+            if always && !self.quiet || self.verbose {
+                self.tell_key(&imported.fingerprint, &text, streams);
+            }
+        }
+    }
+
+    /// Counts a certificate of the input. Secret keys have no place here yet, which is an error.
+    fn counted(&mut self, secret: bool, fingerprint: Option<&Fingerprint>, streams: &mut Streams) {
+        const OFTEN: u64 = 100;
+        self.result.count += 1;
+        if secret {
+            self.result.secret_read += 1;
+            if let Some(fingerprint) = fingerprint {
+                let key = self.key(fingerprint.key_id());
+                streams.error(format_args!("{key}secret key not imported: not supported yet"));
+            }
+        }
+        if self.result.count.is_multiple_of(OFTEN) && !self.quiet {
+            streams.info(format_args!("{} keys processed so far", self.result.count));
+        }
+    }
+
+    /// Goes on to an input, which is one of packets.
+    fn enter(&mut self, input: usize, streams: &mut Streams) {
+        self.advance(input, streams);
+        if let Some(input) = self.inputs.get_mut(input) {
+            input.has_packets = true;
+        }
+    }
+
+    /// Takes leave of the inputs before `next`: one without any packets is an error.
+    fn advance(&mut self, next: usize, streams: &mut Streams) {
+        const NO_OPENPGP_DATA: u32 = 1;
+        while self.current < next {
+            if self.inputs.get(self.current).is_some_and(|input| !input.has_packets) {
+                streams.error("no valid OpenPGP data found.");
+                streams.status(&Status::NoData { what: NO_OPENPGP_DATA });
+            }
+            self.current += 1;
+        }
+    }
+
+    fn sums(&self, streams: &mut Streams) {
+        let sums = &self.result;
+        streams.info(format_args!("Total number processed: {}", sums.count));
+        for (label, count) in [
+            ("skipped PGP-2 keys", sums.v3_keys),
+            ("skipped new keys", sums.skipped_new_keys),
+            ("w/o user IDs", sums.no_user_id),
+            ("imported", sums.imported),
+            ("unchanged", sums.unchanged),
+            ("new user IDs", sums.new_user_ids),
+            ("new subkeys", sums.new_subkeys),
+            ("new signatures", sums.new_signatures),
+            ("new key revocations", sums.new_revocations),
+            ("secret keys read", sums.secret_read),
+            ("secret keys imported", sums.secret_imported),
+            ("secret keys unchanged", sums.secret_unchanged),
+            ("not imported", sums.not_imported),
+        ] {
+            if count > 0 {
+                streams.info(format_args!("{label:>22}: {count}"));
+            }
+        }
+    }
+}
+
+/// What gpg calls a key without a user ID.
+const NO_NAME: &[u8] = b"[User ID not found]";
+
+fn ok(imported: &Imported, reason: u32, streams: &mut Streams) {
+    streams.status(&Status::ImportOk { reason, fingerprint: imported.fingerprint.to_string() });
+}

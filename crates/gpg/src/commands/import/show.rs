@@ -1,0 +1,104 @@
+//! Keys of an input on their way out instead of in: `import-show` and `import-export`.
+
+use std::io::{self, Write};
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::cert::certificate::{Certificate, Retained};
+use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::listing::{ListOptions, Lister, Names, Signatures, Source, Trust};
+use keyhoard::store::{Origin, Snapshot};
+
+use super::super::{Session, list};
+use crate::output::Output;
+use crate::render;
+use crate::settings::{ListSettings, Settings};
+use crate::streams::Streams;
+
+/// Lists the keys of an input as they would be stored, if that is asked for.
+pub(super) struct Show<'a> {
+    settings: Option<ListSettings>,
+    options: ListOptions,
+    names: Names<'a>,
+}
+
+impl<'a> Show<'a> {
+    /// `keyring` is where the names of issuers are looked up.
+    pub(super) fn new(session: &mut Session<'_>, keyring: Option<&'a dyn Snapshot>) -> Self {
+        let Settings { import, armor, output, list, .. } = &session.settings;
+        // With import-export the keys go where the listing would go.
+        let hidden = import.export && !armor && output.is_none();
+        let mut settings = (import.show && !hidden).then(|| list.clone());
+        if let Some(settings) = &mut settings {
+            // Nothing is known of a key that is not here.
+            settings.flags.uid_validity = false;
+        }
+        let now = Timestamp(session.now);
+        let bare = ListOptions { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+        let attributes = session.streams.attribute().is_some();
+        let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
+        let names = match keyring {
+            Some(keyring) => Names::in_database(keyring, now, View::Gnupg),
+            None => Names::none(now, View::Gnupg),
+        };
+        Self { settings, options, names }
+    }
+
+    /// Lists one key.
+    pub(super) fn certificate(&mut self, certificate: &Certificate, streams: &mut Streams) -> io::Result<()> {
+        let Some(settings) = &self.settings else { return Ok(()) };
+        let facts = &certificate.facts;
+        if self.options.signatures == Signatures::Named {
+            self.names.prepare(facts).map_err(io::Error::other)?;
+        }
+        let effective = evaluate(facts, Moment::new(self.options.now, self.options.view));
+        let source = Source {
+            facts,
+            effective: &effective,
+            bytes: Some(&certificate.bytes),
+            trust: &Trust::default(),
+            origin: &Origin::default(),
+            stored: None,
+        };
+        let listing = Lister { options: self.options, names: &self.names }.listing(source);
+        let mut text = Vec::new();
+        list::attributes(&listing, settings, streams)?;
+        render::listing(&listing, settings, &mut text);
+        streams.out().write_all(&text)
+    }
+}
+
+/// Writes the keys of an input out instead of importing them.
+pub(super) struct Written {
+    output: Output,
+    armor: bool,
+}
+
+impl Written {
+    /// Opens the output.
+    pub(super) fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
+        match Output::open(settings, streams)? {
+            Ok(output) => Ok(Self { output, armor: settings.armor }),
+            Err(code) => anyhow::bail!("{code}"),
+        }
+    }
+
+    /// Writes one key, in an armor of its own.
+    pub(super) fn add(&mut self, certificate: &Certificate, streams: &mut Streams) -> io::Result<()> {
+        let visible =
+            |asked: Retained<'_>| !matches!(asked, Retained::Signature(_, it) if it.flags.superseded);
+        let shown = certificate.retain(visible);
+        let mut writer = self.output.writer(streams);
+        if !self.armor {
+            return writer.write_all(&shown.bytes);
+        }
+        let mut armor = ArmorWriter::new(writer);
+        armor.write_all(&shown.bytes)?;
+        armor.finish().map(drop)
+    }
+
+    /// Makes a file appear.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        self.output.commit()
+    }
+}
