@@ -48,6 +48,16 @@ pub enum Error {
         #[source]
         source: packed::Error,
     },
+    /// Rows cannot be derived again from these bytes.
+    #[error("{path}: certificate {cert}: {reason}")]
+    Underivable {
+        /// The database.
+        path: PathBuf,
+        /// The certificate's number.
+        cert: i64,
+        /// What is wrong.
+        reason: String,
+    },
     /// A directory or file that cannot be made.
     #[error("{path}: {source}")]
     File {

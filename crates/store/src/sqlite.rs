@@ -1,6 +1,8 @@
 //! The SQLite engine.
 
 mod connect;
+mod derived;
+mod doctor;
 mod find;
 mod journal;
 mod log;
@@ -15,13 +17,14 @@ pub(crate) mod turn;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
 use connect::{Access, Stamp};
 
+pub use doctor::{Derive, Finding, Kept};
 pub use statement::{Rows, Value};
 
 use crate::{Error, JournalId, Result, Snapshot, Store, Timestamp, Transaction};
@@ -81,6 +84,11 @@ impl SqliteStore {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Says whether this process has a snapshot.
+    fn is_read(&self) -> bool {
+        self.readers.load(Ordering::Relaxed) > 0
     }
 
     fn give_back(&self, connection: Connection) {

@@ -1,5 +1,6 @@
 //! What a database promises to who reads and writes it.
 
+#[allow(dead_code, reason = "shared by several tests")]
 mod made;
 
 use std::ops::ControlFlow;

@@ -166,7 +166,9 @@ fn create_tables(connection: &Connection, path: &Path) -> Result<()> {
     turn::begin_immediate(connection, path, turn::PATIENCE)?;
     // Another process may have been quicker.
     if matches!(check_identity(connection, path), Err(Error::Missing { .. })) {
-        connection.execute_batch(schema::CREATE).context(path, DOING)?;
+        for create in [schema::CREATE_KEPT, schema::CREATE_DERIVED, schema::CREATE_VIEWS] {
+            connection.execute_batch(create).context(path, DOING)?;
+        }
         connection.pragma_update(None, "application_id", schema::APPLICATION_ID).context(path, DOING)?;
         connection.pragma_update(None, "user_version", schema::VERSION).context(path, DOING)?;
     }

@@ -104,6 +104,30 @@ impl<'s> View<'s> {
         self.value("SELECT facts FROM third_party WHERE cert = ?1", cert)
     }
 
+    /// Returns the user IDs of one certificate by the numbers of their components.
+    pub(super) fn user_ids(&self, cert: i64) -> Result<Vec<(i64, Vec<u8>)>> {
+        const SQL: &str = "SELECT component, value FROM user_id WHERE cert = ?1 ORDER BY component";
+        let mut user_ids = Vec::new();
+        self.rows(SQL, [cert], "reading user IDs", |row| {
+            user_ids.push((self.column(row, 0)?, self.column(row, 1)?));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(user_ids)
+    }
+
+    /// Says whether a query has a row.
+    pub(super) fn exists(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<bool> {
+        let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
+        statement.exists(parameters).context(self.path(), "reading")
+    }
+
+    /// Counts the rows of one of our tables.
+    pub(super) fn count_rows(&self, table: &'static str) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM {table}");
+        let count = self.connection().query_row(&sql, [], |row| row.get::<_, i64>(0));
+        count.map(i64::unsigned_abs).context(self.path(), "counting")
+    }
+
     fn value(&self, sql: &str, key: i64) -> Result<Option<Vec<u8>>> {
         let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
         let value = statement.query_row([key], |row| row.get(0)).optional();
@@ -252,11 +276,7 @@ impl Snapshot for View<'_> {
     }
 
     fn count(&self) -> Result<u64> {
-        let count: i64 = self
-            .connection()
-            .query_row("SELECT count(*) FROM cert", [], |row| row.get(0))
-            .context(self.path(), "counting")?;
-        Ok(count.unsigned_abs())
+        self.count_rows("cert")
     }
 
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {

@@ -12,8 +12,8 @@ pub(super) const VERSION: i64 = 1;
 /// Octets in a page: certificates are long, and with SQLite's usual 4,096 their bytes take a tenth more time to write.
 pub(super) const PAGE_SIZE: i64 = 8192;
 
-/// Creates everything.
-pub(super) const CREATE: &str = "
+/// Creates what cannot be derived.
+pub(super) const CREATE_KEPT: &str = "
 CREATE TABLE cert (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   fingerprint BLOB NOT NULL,
@@ -25,15 +25,8 @@ CREATE TABLE cert (
   origin_updated INTEGER,
   origin_url TEXT);
 CREATE TABLE packets (cert INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-CREATE TABLE self_facts (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
-CREATE TABLE third_party (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
-CREATE TABLE user_id (cert INTEGER, component INTEGER, value BLOB NOT NULL, PRIMARY KEY (cert, component)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE user_id_search USING fts5(octets, content='', contentless_delete=1, detail=none, tokenize='trigram');
-CREATE TABLE key_id (key_id INTEGER, cert INTEGER, component INTEGER, PRIMARY KEY (key_id, cert, component)) WITHOUT ROWID;
-CREATE TABLE keygrip (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
-CREATE TABLE mail (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
-CREATE TABLE certification (issuer INTEGER, cert INTEGER, PRIMARY KEY (issuer, cert)) WITHOUT ROWID;
-CREATE TABLE input (digest BLOB PRIMARY KEY, cert INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE input (
+  digest BLOB PRIMARY KEY, cert INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE owner_trust (fingerprint BLOB PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE journal (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -52,4 +45,40 @@ CREATE TABLE former (
   journal INTEGER, number INTEGER, cert INTEGER NOT NULL, first_seen INTEGER NOT NULL, superseded BLOB,
   origin_kind INTEGER NOT NULL, origin_updated INTEGER, origin_url TEXT, bytes BLOB NOT NULL,
   PRIMARY KEY (journal, number));
+";
+
+/// Creates what can be derived from `cert` and `packets`.
+pub(super) const CREATE_DERIVED: &str = "
+CREATE TABLE self_facts (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
+CREATE TABLE third_party (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
+CREATE TABLE user_id (
+  cert INTEGER, component INTEGER, value BLOB NOT NULL, PRIMARY KEY (cert, component)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE user_id_search USING fts5(
+  octets, content='', contentless_delete=1, detail=none, tokenize='trigram');
+CREATE TABLE key_id (
+  key_id INTEGER, cert INTEGER, component INTEGER, PRIMARY KEY (key_id, cert, component)) WITHOUT ROWID;
+CREATE TABLE keygrip (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
+CREATE TABLE mail (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
+CREATE TABLE certification (issuer INTEGER, cert INTEGER, PRIMARY KEY (issuer, cert)) WITHOUT ROWID;
+";
+
+/// Takes away what [`CREATE_DERIVED`] creates.
+pub(super) const DROP_DERIVED: &str = "
+DROP TABLE self_facts; DROP TABLE third_party; DROP TABLE user_id; DROP TABLE user_id_search; DROP TABLE key_id;
+DROP TABLE keygrip; DROP TABLE mail; DROP TABLE certification;
+";
+
+/// Creates the views for people: numbers as GnuPG writes them, times as text.
+pub(super) const CREATE_VIEWS: &str = "
+CREATE VIEW certificate AS SELECT id, substr(hex(fingerprint), 3) AS fingerprint,
+  datetime(first_seen, 'unixepoch') AS first_seen, datetime(changed, 'unixepoch') AS changed,
+  origin_kind, origin_url, length(bytes) AS size FROM cert JOIN packets ON packets.cert = id;
+CREATE VIEW name AS SELECT cert, component, CAST(value AS TEXT) AS user_id FROM user_id;
+CREATE VIEW key AS SELECT cert, component,
+  printf('%08X%08X', key_id & 4294967295, key_id >> 32 & 4294967295) AS key_id FROM key_id;
+CREATE VIEW certifier AS SELECT cert, printf('%016X', issuer) AS key_id FROM certification;
+CREATE VIEW history AS SELECT journal.id, datetime(time, 'unixepoch') AS time, command,
+  CASE kind WHEN 0 THEN 'added' WHEN 1 THEN 'merged' WHEN 2 THEN 'shrunk' ELSE 'removed' END AS change,
+  substr(hex(fingerprint), 3) AS fingerprint, undone_by, undoes, complete
+  FROM journal LEFT JOIN change ON change.journal = journal.id;
 ";

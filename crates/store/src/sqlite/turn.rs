@@ -23,6 +23,11 @@ pub(super) fn begin_immediate(connection: &Connection, path: &Path, patience: Du
     begun
 }
 
+/// Makes everything durable and visible; without a write-ahead log that waits for the readers.
+pub(super) fn commit(connection: &Connection, path: &Path) -> Result<()> {
+    connection.execute_batch("COMMIT").context(path, "committing")
+}
+
 /// Repeats what another process's lock prevents, until that has been so for too long without any progress.
 pub(super) fn wait<T>(
     connection: &Connection,

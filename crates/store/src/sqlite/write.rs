@@ -1,15 +1,14 @@
 //! Writing: the one transaction at a time that changes anything.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
 
 use cert::{Facts, Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 
+use super::derived::Derived;
 use super::journal::{Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
-use super::rows::Rows;
-use super::{SqliteStore, log, search};
+use super::{SqliteStore, log, turn};
 use crate::error::Context;
 use crate::{
     CertId, InputDigest, JournalId, Origin, Put, PutKind, PutOutcome, Removal, Result, Snapshot, Transaction,
@@ -27,26 +26,6 @@ pub(super) struct Writer<'s> {
     fresh: bool,
 }
 
-/// Index rows to be taken away and put in, of a whole batch.
-#[derive(Default)]
-struct Pending {
-    deleted: Table,
-    inserted: Table,
-    /// What the substring search is to know of certificates whose user IDs are new or changed.
-    search: Vec<(i64, String)>,
-    unsearchable: Vec<[i64; 1]>,
-}
-
-/// Rows of the narrow tables, each with the certificate's number.
-#[derive(Default)]
-struct Table {
-    key_ids: Vec<[i64; 3]>,
-    keygrips: Vec<[i64; 2]>,
-    mails: Vec<[i64; 2]>,
-    issuers: Vec<[i64; 2]>,
-    user_ids: Vec<(i64, i64, Vec<u8>)>,
-}
-
 impl<'s> Writer<'s> {
     pub(super) fn begin(
         store: &'s SqliteStore,
@@ -55,8 +34,7 @@ impl<'s> Writer<'s> {
         now: Timestamp,
     ) -> Result<Self> {
         let connection = store.take()?;
-        let reading = store.readers.load(Ordering::Relaxed) > 0;
-        let fresh = log::begin_writing(&connection, &store.path, &store.access, reading)?;
+        let fresh = log::begin_writing(&connection, &store.path, &store.access, store.is_read())?;
         let view = View::within(store, connection);
         super::connect::check_version(view.connection(), view.path())?;
         let journal = Journal::open(&view, command, journal, now)?;
@@ -71,15 +49,13 @@ impl<'s> Writer<'s> {
         self.prepare(sql)?.execute(parameters).context(self.view.path(), DOING)
     }
 
-    fn put_one(&mut self, put: &Put<'_>, pending: &mut Pending) -> Result<PutOutcome> {
+    fn put_one(&mut self, put: &Put<'_>, derived: &mut Derived) -> Result<PutOutcome> {
         let fingerprint = put.facts.primary().fingerprint;
-        let packed = packed::pack(put.facts);
-        let rows = Rows::new(put.facts);
         let id = match &put.kind {
             PutKind::New | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
-                pending.insert(id, rows);
+                derived.insert(&self.view, id, put.facts)?;
                 id
             }
             PutKind::Merged { id, generation, .. } | PutKind::Shrunk { id, generation } => {
@@ -92,12 +68,10 @@ impl<'s> Writer<'s> {
                 };
                 self.journal.write(&self.view, &fingerprint, &change)?;
                 self.update(put, *id)?;
-                let old = self.rows_of(*id)?;
-                pending.replace(*id, old, rows);
+                derived.replace(&self.view, *id, put.facts)?;
                 *id
             }
         };
-        self.write_blobs(id, put.bytes, &packed)?;
         self.write_inputs(put.inputs.iter().map(|input| (*input, id)))?;
         Ok(PutOutcome::Done(id))
     }
@@ -114,7 +88,9 @@ impl<'s> Writer<'s> {
         let stored = stored_fingerprint(fingerprint);
         let superseded = superseded(put.facts);
         self.run(SQL, params![id, stored, first_seen.0, self.now.0, superseded, kind, updated, url])?;
-        Ok(CertId(self.view.connection().last_insert_rowid()))
+        let id = self.view.connection().last_insert_rowid();
+        self.run("INSERT INTO packets (cert, bytes) VALUES (?1, ?2)", params![id, put.bytes])?;
+        Ok(CertId(id))
     }
 
     /// Says whether a certificate is still as somebody has read it.
@@ -128,6 +104,7 @@ impl<'s> Writer<'s> {
         const SQL: &str =
             "UPDATE cert SET changed = ?1, generation = generation + 1, superseded = ?2 WHERE id = ?3";
         self.run(SQL, params![self.now.0, superseded(put.facts), id.0])?;
+        self.run("UPDATE packets SET bytes = ?2 WHERE cert = ?1", params![id.0, put.bytes])?;
         if let Some(origin) = &put.origin {
             const SQL: &str =
                 "UPDATE cert SET origin_kind = ?1, origin_updated = ?2, origin_url = ?3 WHERE id = ?4";
@@ -135,28 +112,6 @@ impl<'s> Writer<'s> {
             self.run(SQL, params![origin.kind, updated, origin.url, id.0])?;
         }
         Ok(())
-    }
-
-    fn write_blobs(&self, id: CertId, bytes: &[u8], packed: &packed::Packed) -> Result<()> {
-        self.run("REPLACE INTO packets (cert, bytes) VALUES (?1, ?2)", params![id.0, bytes])?;
-        self.run("REPLACE INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, packed.own])?;
-        if packed.third_party.is_empty() {
-            self.run("DELETE FROM third_party WHERE cert = ?1", [id.0])?;
-        } else {
-            self.run(
-                "REPLACE INTO third_party (cert, facts) VALUES (?1, ?2)",
-                params![id.0, packed.third_party],
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Returns the index rows that are there for a certificate.
-    fn rows_of(&self, id: CertId) -> Result<Rows> {
-        let Some(own) = self.view.own(id.0)? else { return Ok(Rows::default()) };
-        let third_party = self.view.third_party(id.0)?;
-        let facts = packed::unpack(&own, third_party.as_deref());
-        Ok(Rows::new(&facts.map_err(|source| self.view.corrupt(id.0, source))?))
     }
 
     fn write_inputs(&self, inputs: impl Iterator<Item = (InputDigest, CertId)>) -> Result<()> {
@@ -174,47 +129,7 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    fn write_pending(&self, pending: Pending) -> Result<()> {
-        let Pending { mut deleted, mut inserted, search, mut unsearchable } = pending;
-        self.run_all(
-            "DELETE FROM key_id WHERE key_id = ?1 AND cert = ?2 AND component = ?3",
-            &mut deleted.key_ids,
-        )?;
-        self.run_all("DELETE FROM keygrip WHERE hash = ?1 AND cert = ?2", &mut deleted.keygrips)?;
-        self.run_all("DELETE FROM mail WHERE hash = ?1 AND cert = ?2", &mut deleted.mails)?;
-        self.run_all("DELETE FROM certification WHERE issuer = ?1 AND cert = ?2", &mut deleted.issuers)?;
-        for (cert, component, _) in deleted.user_ids {
-            self.run("DELETE FROM user_id WHERE cert = ?1 AND component = ?2", [cert, component])?;
-        }
-        self.run_all(
-            "INSERT INTO key_id (key_id, cert, component) VALUES (?1, ?2, ?3)",
-            &mut inserted.key_ids,
-        )?;
-        self.run_all("INSERT INTO keygrip (hash, cert) VALUES (?1, ?2)", &mut inserted.keygrips)?;
-        self.run_all("INSERT INTO mail (hash, cert) VALUES (?1, ?2)", &mut inserted.mails)?;
-        self.run_all("INSERT INTO certification (issuer, cert) VALUES (?1, ?2)", &mut inserted.issuers)?;
-        for (cert, component, value) in inserted.user_ids {
-            const SQL: &str = "INSERT INTO user_id (cert, component, value) VALUES (?1, ?2, ?3)";
-            self.run(SQL, params![cert, component, value])?;
-        }
-        self.run_all("DELETE FROM user_id_search WHERE rowid = ?1", &mut unsearchable)?;
-        for (cert, octets) in search {
-            self.run("REPLACE INTO user_id_search (rowid, octets) VALUES (?1, ?2)", params![cert, octets])?;
-        }
-        Ok(())
-    }
-
-    /// Runs a statement for each row, in the order of the index.
-    fn run_all<const N: usize>(&self, sql: &str, rows: &mut [[i64; N]]) -> Result<()> {
-        rows.sort_unstable();
-        let mut statement = self.prepare(sql)?;
-        for row in rows {
-            statement.execute(rusqlite::params_from_iter(row.iter())).context(self.view.path(), DOING)?;
-        }
-        Ok(())
-    }
-
-    fn remove_one(&mut self, id: CertId, removal: Removal, pending: &mut Pending) -> Result<()> {
+    fn remove_one(&mut self, id: CertId, removal: Removal, derived: &mut Derived) -> Result<()> {
         let stored: Option<Vec<u8>> = self
             .prepare("SELECT fingerprint FROM cert WHERE id = ?1")?
             .query_row([id.0], |row| row.get(0))
@@ -223,8 +138,6 @@ impl<'s> Writer<'s> {
         let Some(stored) = stored else { return Ok(()) };
         let fingerprint =
             parse_fingerprint(&stored).ok_or_else(|| self.view.corrupt(id.0, packed::Error::FINGERPRINT))?;
-        pending.deleted.extend(id, self.rows_of(id)?);
-        pending.unsearchable.push([id.0]);
         match removal {
             Removal::Undoable => self.journal.write(&self.view, &fingerprint, &NewChange::Removed(id))?,
             Removal::Purge => {
@@ -232,14 +145,9 @@ impl<'s> Writer<'s> {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Purged)?;
             }
         }
-        for sql in [
-            "DELETE FROM cert WHERE id = ?1",
-            "DELETE FROM packets WHERE cert = ?1",
-            "DELETE FROM self_facts WHERE cert = ?1",
-            "DELETE FROM third_party WHERE cert = ?1",
-        ] {
-            self.run(sql, [id.0])?;
-        }
+        derived.remove(&self.view, id)?;
+        self.run("DELETE FROM packets WHERE cert = ?1", [id.0])?;
+        self.run("DELETE FROM cert WHERE id = ?1", [id.0])?;
         self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored])?;
         Ok(())
     }
@@ -257,7 +165,7 @@ impl<'s> Writer<'s> {
 
 impl Transaction for Writer<'_> {
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>> {
-        let mut pending = Pending::default();
+        let mut derived = Derived::default();
         // The index rows come last, so it does not know yet what this batch has added.
         let mut added = HashMap::new();
         let mut outcomes = Vec::with_capacity(batch.len());
@@ -267,9 +175,9 @@ impl Transaction for Writer<'_> {
             let taken = adds
                 && (added.insert(fingerprint, number).is_some()
                     || self.view.primary(&fingerprint)?.is_some());
-            outcomes.push(if taken { PutOutcome::Conflict } else { self.put_one(put, &mut pending)? });
+            outcomes.push(if taken { PutOutcome::Conflict } else { self.put_one(put, &mut derived)? });
         }
-        self.write_pending(pending)?;
+        derived.flush(&self.view)?;
         let shrunk: Vec<CertId> = batch
             .iter()
             .zip(&outcomes)
@@ -287,14 +195,14 @@ impl Transaction for Writer<'_> {
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
-        let mut pending = Pending::default();
+        let mut derived = Derived::default();
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
         for id in &ids {
-            self.remove_one(*id, removal, &mut pending)?;
+            self.remove_one(*id, removal, &mut derived)?;
         }
-        self.write_pending(pending)?;
+        derived.flush(&self.view)?;
         self.forget_inputs(&ids)
     }
 
@@ -316,59 +224,12 @@ impl Transaction for Writer<'_> {
 
     fn commit(self: Box<Self>) -> Result<()> {
         self.journal.close(&self.view)?;
-        self.view.connection().execute_batch("COMMIT").context(self.view.path(), "committing")?;
+        turn::commit(self.view.connection(), self.view.path())?;
         if self.fresh {
             log::enter(self.view.connection());
         }
         Ok(())
     }
-}
-
-impl Pending {
-    fn insert(&mut self, id: CertId, rows: Rows) {
-        self.search.push((id.0, search::text(&rows.user_ids)));
-        self.inserted.extend(id, rows);
-    }
-
-    /// Only what differs is touched.
-    fn replace(&mut self, id: CertId, mut old: Rows, mut new: Rows) {
-        if old.user_ids != new.user_ids {
-            self.search.push((id.0, search::text(&new.user_ids)));
-        }
-        remove_common(&mut old.key_ids, &mut new.key_ids);
-        remove_common(&mut old.keygrips, &mut new.keygrips);
-        remove_common(&mut old.mails, &mut new.mails);
-        remove_common(&mut old.issuers, &mut new.issuers);
-        remove_common(&mut old.user_ids, &mut new.user_ids);
-        self.deleted.extend(id, old);
-        self.inserted.extend(id, new);
-    }
-}
-
-impl Table {
-    fn extend(&mut self, CertId(id): CertId, rows: Rows) {
-        self.key_ids.extend(rows.key_ids.into_iter().map(|(key_id, component)| [key_id, id, component]));
-        self.keygrips.extend(rows.keygrips.into_iter().map(|hash| [hash, id]));
-        self.mails.extend(rows.mails.into_iter().map(|hash| [hash, id]));
-        self.issuers.extend(rows.issuers.into_iter().map(|issuer| [issuer, id]));
-        self.user_ids.extend(rows.user_ids.into_iter().map(|(component, value)| (id, component, value)));
-    }
-}
-
-/// Takes out of two sorted lists what both have.
-fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
-    let (mut gone, mut fresh) = (Vec::new(), Vec::new());
-    let mut left = std::mem::take(old).into_iter().peekable();
-    for value in std::mem::take(new) {
-        while let Some(smaller) = left.next_if(|old| *old < value) {
-            gone.push(smaller);
-        }
-        if left.next_if_eq(&value).is_none() {
-            fresh.push(value);
-        }
-    }
-    gone.extend(left);
-    (*old, *new) = (gone, fresh);
 }
 
 /// Packs the positions of the superseded signatures: they cannot be told from the bytes.

@@ -1,0 +1,180 @@
+//! Writing what is derived from a certificate's bytes: its facts, and its rows in every index.
+//!
+//! Facts are written at once, certificate by certificate. Index rows are gathered over a whole batch and written in
+//! the order of each index: a million certificates in no order would touch a page for every row.
+
+use cert::Facts;
+use rusqlite::{Params, params};
+
+use super::read::View;
+use super::rows::Rows;
+use super::search;
+use crate::error::Context;
+use crate::packed::{self, Packed};
+use crate::{CertId, Result};
+
+const DOING: &str = "writing";
+
+/// Index rows that are to be taken away and put in.
+#[derive(Default)]
+pub(super) struct Derived {
+    deleted: Table,
+    inserted: Table,
+    /// What the substring search is to know of certificates whose user IDs are new or changed.
+    search: Vec<(i64, String)>,
+    /// Certificates it is to forget.
+    unsearchable: Vec<[i64; 1]>,
+}
+
+/// Rows of the narrow tables, each with the certificate's number.
+#[derive(Default)]
+struct Table {
+    key_ids: Vec<[i64; 3]>,
+    keygrips: Vec<[i64; 2]>,
+    mails: Vec<[i64; 2]>,
+    issuers: Vec<[i64; 2]>,
+    user_ids: Vec<(i64, i64, Vec<u8>)>,
+}
+
+impl Derived {
+    /// Writes what is derived from a certificate that has nothing yet.
+    pub(super) fn insert(&mut self, view: &View<'_>, id: CertId, facts: &Facts) -> Result<()> {
+        let Packed { own, third_party } = packed::pack(facts);
+        execute(view, "INSERT INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, own])?;
+        if !third_party.is_empty() {
+            const SQL: &str = "INSERT INTO third_party (cert, facts) VALUES (?1, ?2)";
+            execute(view, SQL, params![id.0, third_party])?;
+        }
+        let rows = Rows::new(facts);
+        self.search.push((id.0, search::text(&rows.user_ids)));
+        self.inserted.extend(id, rows);
+        Ok(())
+    }
+
+    /// Writes what is derived from a certificate instead of what is there; only rows that differ are touched.
+    pub(super) fn replace(&mut self, view: &View<'_>, id: CertId, facts: &Facts) -> Result<()> {
+        let (mut old, mut new) = (rows_there(view, id)?, Rows::new(facts));
+        if old.user_ids != new.user_ids {
+            self.search.push((id.0, search::text(&new.user_ids)));
+        }
+        remove_common(&mut old.key_ids, &mut new.key_ids);
+        remove_common(&mut old.keygrips, &mut new.keygrips);
+        remove_common(&mut old.mails, &mut new.mails);
+        remove_common(&mut old.issuers, &mut new.issuers);
+        remove_common(&mut old.user_ids, &mut new.user_ids);
+        self.deleted.extend(id, old);
+        self.inserted.extend(id, new);
+
+        let Packed { own, third_party } = packed::pack(facts);
+        execute(view, "REPLACE INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, own])?;
+        if third_party.is_empty() {
+            execute(view, "DELETE FROM third_party WHERE cert = ?1", [id.0])
+        } else {
+            const SQL: &str = "REPLACE INTO third_party (cert, facts) VALUES (?1, ?2)";
+            execute(view, SQL, params![id.0, third_party])
+        }
+    }
+
+    /// Takes away everything that was derived from a certificate.
+    pub(super) fn remove(&mut self, view: &View<'_>, id: CertId) -> Result<()> {
+        self.deleted.extend(id, rows_there(view, id)?);
+        self.unsearchable.push([id.0]);
+        execute(view, "DELETE FROM self_facts WHERE cert = ?1", [id.0])?;
+        execute(view, "DELETE FROM third_party WHERE cert = ?1", [id.0])
+    }
+
+    /// Writes the index rows.
+    pub(super) fn flush(self, view: &View<'_>) -> Result<()> {
+        self.deleted.delete(view)?;
+        self.inserted.insert(view)?;
+        execute_all(view, "DELETE FROM user_id_search WHERE rowid = ?1", self.unsearchable)?;
+        for (cert, octets) in self.search {
+            const SQL: &str = "REPLACE INTO user_id_search (rowid, octets) VALUES (?1, ?2)";
+            execute(view, SQL, params![cert, octets])?;
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    fn extend(&mut self, CertId(id): CertId, rows: Rows) {
+        self.key_ids.extend(rows.key_ids.into_iter().map(|(key_id, component)| [key_id, id, component]));
+        self.keygrips.extend(rows.keygrips.into_iter().map(|hash| [hash, id]));
+        self.mails.extend(rows.mails.into_iter().map(|hash| [hash, id]));
+        self.issuers.extend(rows.issuers.into_iter().map(|issuer| [issuer, id]));
+        self.user_ids.extend(rows.user_ids.into_iter().map(|(component, value)| (id, component, value)));
+    }
+
+    fn delete(self, view: &View<'_>) -> Result<()> {
+        const KEY_ID: &str = "DELETE FROM key_id WHERE key_id = ?1 AND cert = ?2 AND component = ?3";
+        execute_all(view, KEY_ID, self.key_ids)?;
+        execute_all(view, "DELETE FROM keygrip WHERE hash = ?1 AND cert = ?2", self.keygrips)?;
+        execute_all(view, "DELETE FROM mail WHERE hash = ?1 AND cert = ?2", self.mails)?;
+        execute_all(view, "DELETE FROM certification WHERE issuer = ?1 AND cert = ?2", self.issuers)?;
+        let user_ids = self.user_ids.into_iter().map(|(cert, component, _)| [cert, component]).collect();
+        execute_all(view, "DELETE FROM user_id WHERE cert = ?1 AND component = ?2", user_ids)
+    }
+
+    fn insert(self, view: &View<'_>) -> Result<()> {
+        const KEY_ID: &str = "INSERT INTO key_id (key_id, cert, component) VALUES (?1, ?2, ?3)";
+        execute_all(view, KEY_ID, self.key_ids)?;
+        execute_all(view, "INSERT INTO keygrip (hash, cert) VALUES (?1, ?2)", self.keygrips)?;
+        execute_all(view, "INSERT INTO mail (hash, cert) VALUES (?1, ?2)", self.mails)?;
+        execute_all(view, "INSERT INTO certification (issuer, cert) VALUES (?1, ?2)", self.issuers)?;
+        for (cert, component, value) in self.user_ids {
+            const SQL: &str = "INSERT INTO user_id (cert, component, value) VALUES (?1, ?2, ?3)";
+            execute(view, SQL, params![cert, component, value])?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the index rows that are there for a certificate.
+fn rows_there(view: &View<'_>, id: CertId) -> Result<Rows> {
+    let Some(own) = view.own(id.0)? else { return Ok(Rows::default()) };
+    let facts = packed::unpack(&own, view.third_party(id.0)?.as_deref());
+    Ok(Rows::new(&facts.map_err(|source| view.corrupt(id.0, source))?))
+}
+
+fn execute(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<()> {
+    let mut statement = view.connection().prepare_cached(sql).context(view.path(), DOING)?;
+    statement.execute(parameters).map(drop).context(view.path(), DOING)
+}
+
+/// Runs a statement for each row, in the order of the index.
+fn execute_all<const N: usize>(view: &View<'_>, sql: &str, mut rows: Vec<[i64; N]>) -> Result<()> {
+    rows.sort_unstable();
+    let mut statement = view.connection().prepare_cached(sql).context(view.path(), DOING)?;
+    for row in rows {
+        statement.execute(rusqlite::params_from_iter(row.iter())).context(view.path(), DOING)?;
+    }
+    Ok(())
+}
+
+/// Takes out of two sorted lists what both have.
+fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
+    let (mut gone, mut fresh) = (Vec::new(), Vec::new());
+    let mut left = std::mem::take(old).into_iter().peekable();
+    for value in std::mem::take(new) {
+        while let Some(smaller) = left.next_if(|old| *old < value) {
+            gone.push(smaller);
+        }
+        if left.next_if_eq(&value).is_none() {
+            fresh.push(value);
+        }
+    }
+    gone.extend(left);
+    (*old, *new) = (gone, fresh);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_left_of_two_lists() {
+        let (mut old, mut new) = (vec![1, 2, 4, 6], vec![0, 2, 3, 6, 9]);
+        remove_common(&mut old, &mut new);
+        assert_eq!((old, new), (vec![1, 4], vec![0, 3, 9]));
+    }
+}

@@ -1,0 +1,253 @@
+//! Holding rows against bytes, and deriving them again.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use cert::{Facts, Fingerprint};
+use rusqlite::params;
+
+use super::derived::Derived;
+use super::read::{View, parse_fingerprint};
+use super::rows::Rows;
+use super::{SqliteStore, log, schema, search, turn};
+use crate::error::Context;
+use crate::{CertId, Error, Result, packed};
+
+/// What a certificate's facts are derived from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its number.
+    pub id: CertId,
+    /// Its primary key's fingerprint, as it was when the certificate came.
+    pub fingerprint: Option<Fingerprint>,
+    /// Its exact bytes.
+    pub bytes: Vec<u8>,
+    /// Where the superseded signatures begin in the bytes, ascending.
+    pub superseded: Vec<u32>,
+}
+
+/// Derives the facts of several certificates, in order; the reason in words where that cannot be done.
+pub type Derive<'a> = dyn FnMut(&[Kept]) -> Vec<std::result::Result<Facts, String>> + 'a;
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// SQLite finds its own structures broken; its words.
+    Structure(String),
+    /// A certificate's bytes are not there, or are no certificate.
+    Bytes {
+        /// The certificate.
+        cert: CertId,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Rows of a certificate are not what its bytes say.
+    Rows {
+        /// The certificate.
+        cert: CertId,
+        /// The table.
+        table: &'static str,
+    },
+    /// A table has rows that belong to no certificate, or lacks some.
+    Count {
+        /// The table.
+        table: &'static str,
+        /// Rows that are there.
+        found: u64,
+        /// Rows that the certificates' bytes ask for.
+        expected: u64,
+    },
+}
+
+/// Certificates and octets that are derived at once.
+const BATCH: usize = 256;
+const BATCH_OCTETS: usize = 8 << 20;
+
+/// Certificates whose index rows are gathered while everything is derived again.
+const GATHERED: usize = 20_000;
+
+const CHECKING: &str = "checking";
+const REBUILDING: &str = "deriving the rows again";
+
+impl SqliteStore {
+    /// Checks everything: SQLite's structures, then each row against the bytes it was derived from.
+    ///
+    /// # Errors
+    ///
+    /// Only if the check itself cannot be done; what it finds goes to `found`.
+    pub fn check(&self, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
+        let view = View::begin(self)?;
+        let mut sound = true;
+        view.rows("PRAGMA integrity_check", [], CHECKING, |row| {
+            let words: String = view.column(row, 0)?;
+            if words != "ok" {
+                sound = false;
+                found(Finding::Structure(words));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        // Rows cannot be looked up in a broken index.
+        if sound { check_rows(&view, derive, found) } else { Ok(()) }
+    }
+
+    /// Derives all rows from the bytes again, in one transaction. Returns how many certificates there are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Underivable`] if a certificate's bytes are damaged; then nothing was changed.
+    pub fn rebuild(&self, derive: &mut Derive<'_>) -> Result<u64> {
+        let connection = self.take()?;
+        let fresh = log::begin_writing(&connection, &self.path, &self.access, self.is_read())?;
+        let view = View::within(self, connection);
+        super::connect::check_version(view.connection(), view.path())?;
+        let tables = [schema::DROP_DERIVED, schema::CREATE_DERIVED];
+        tables
+            .iter()
+            .try_for_each(|sql| view.connection().execute_batch(sql))
+            .context(&self.path, REBUILDING)?;
+
+        let mut derived = Derived::default();
+        let (mut gathered, mut count) = (0, 0);
+        each_batch(&view, |batch| {
+            for (kept, facts) in batch.iter().zip(derive(batch)) {
+                let id = kept.id;
+                let path = || self.path.clone();
+                let facts =
+                    facts.map_err(|reason| Error::Underivable { path: path(), cert: id.0, reason })?;
+                derived.insert(&view, id, &facts)?;
+            }
+            count += batch.len() as u64;
+            gathered += batch.len();
+            if gathered >= GATHERED {
+                gathered = 0;
+                std::mem::take(&mut derived).flush(&view)?;
+            }
+            Ok(())
+        })?;
+        derived.flush(&view)?;
+        turn::commit(view.connection(), &self.path)?;
+        if fresh {
+            log::enter(view.connection());
+        }
+        Ok(count)
+    }
+}
+
+/// Reads all certificates in order, several at a time.
+fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> Result<()> {
+    const SQL: &str =
+        "SELECT id, fingerprint, superseded, bytes FROM cert LEFT JOIN packets ON cert = id ORDER BY id";
+    let mut batch: Vec<Kept> = Vec::new();
+    let mut octets = 0;
+    view.rows(SQL, [], CHECKING, |row| {
+        let id: i64 = view.column(row, 0)?;
+        let superseded: Option<Vec<u8>> = view.column(row, 2)?;
+        let superseded = packed::unpack_positions(&superseded.unwrap_or_default());
+        let bytes = view.column::<Option<Vec<u8>>>(row, 3)?.unwrap_or_default();
+        octets += bytes.len();
+        batch.push(Kept {
+            id: CertId(id),
+            fingerprint: parse_fingerprint(view.blob(row, 1)?),
+            bytes,
+            superseded: superseded.map_err(|source| view.corrupt(id, source))?,
+        });
+        if batch.len() >= BATCH || octets >= BATCH_OCTETS {
+            each(&batch)?;
+            batch.clear();
+            octets = 0;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if batch.is_empty() { Ok(()) } else { each(&batch) }
+}
+
+fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
+    let mut expected = BTreeMap::new();
+    each_batch(view, |batch| {
+        for (kept, facts) in batch.iter().zip(derive(batch)) {
+            match facts {
+                Err(reason) => found(Finding::Bytes { cert: kept.id, reason }),
+                Ok(facts) => check_certificate(view, kept, &facts, &mut expected, found)?,
+            }
+        }
+        Ok(())
+    })?;
+    let certs = expected.get("packets").copied().unwrap_or(0);
+    expected.insert("cert", certs);
+    for table in TABLES {
+        let count = view.count_rows(table)?;
+        let expected = expected.get(table).copied().unwrap_or(0);
+        if count != expected {
+            found(Finding::Count { table, found: count, expected });
+        }
+    }
+    Ok(())
+}
+
+/// Every table that has rows for certificates, the search's own list of what it knows among them.
+const TABLES: [&str; 10] = [
+    "cert",
+    "packets",
+    "self_facts",
+    "third_party",
+    "user_id",
+    "user_id_search_docsize",
+    "key_id",
+    "keygrip",
+    "mail",
+    "certification",
+];
+
+/// Looks for every row that the facts ask for, and counts them.
+fn check_certificate(
+    view: &View<'_>,
+    kept: &Kept,
+    facts: &Facts,
+    expected: &mut BTreeMap<&'static str, u64>,
+    found: &mut dyn FnMut(Finding),
+) -> Result<()> {
+    let id = kept.id.0;
+    let mut table = |table: &'static str, rows: usize, right: bool| {
+        *expected.entry(table).or_default() += rows as u64;
+        if !right {
+            found(Finding::Rows { cert: kept.id, table });
+        }
+    };
+    table("packets", 1, kept.fingerprint == Some(facts.primary().fingerprint));
+    let packed = packed::pack(facts);
+    table("self_facts", 1, view.own(id)?.as_deref() == Some(&packed.own));
+    let others = view.third_party(id)?;
+    table(
+        "third_party",
+        usize::from(!packed.third_party.is_empty()),
+        others.unwrap_or_default() == packed.third_party,
+    );
+
+    let rows = Rows::new(facts);
+    table("user_id", rows.user_ids.len(), view.user_ids(id)? == rows.user_ids);
+    let searchable =
+        rows.user_ids.iter().try_fold(true, |all, (_, value)| Ok(all && is_searchable(view, id, value)?));
+    table("user_id_search_docsize", 1, searchable?);
+    let mut index = |name, sql: &str, values: &[i64]| -> Result<()> {
+        let mut there = true;
+        for value in values {
+            there &= view.exists(sql, params![value, id])?;
+        }
+        table(name, values.len(), there);
+        Ok(())
+    };
+    let keys: Vec<i64> = rows.key_ids.iter().map(|(key_id, _)| *key_id).collect();
+    index("key_id", "SELECT 1 FROM key_id WHERE key_id = ?1 AND cert = ?2", &keys)?;
+    index("keygrip", "SELECT 1 FROM keygrip WHERE hash = ?1 AND cert = ?2", &rows.keygrips)?;
+    index("mail", "SELECT 1 FROM mail WHERE hash = ?1 AND cert = ?2", &rows.mails)?;
+    index("certification", "SELECT 1 FROM certification WHERE issuer = ?1 AND cert = ?2", &rows.issuers)
+}
+
+fn is_searchable(view: &View<'_>, cert: i64, user_id: &[u8]) -> Result<bool> {
+    let trigrams = search::trigrams(user_id);
+    if trigrams.is_empty() {
+        return Ok(true);
+    }
+    let sql = "SELECT 1 FROM user_id_search WHERE user_id_search MATCH ?1 AND rowid = ?2";
+    view.exists(sql, params![trigrams.join(" AND "), cert])
+}
