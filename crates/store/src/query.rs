@@ -253,3 +253,141 @@ fn decode_hex(hex: &[u8], out: &mut [u8]) -> Option<()> {
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V4: &str = "80615870F5BAD690333686D0F2AD85AC1E42B367";
+
+    fn parse(name: &str) -> Query {
+        let parsed = Name::parse(name.as_bytes()).expect(name);
+        assert!(!parsed.exact_key, "{name}");
+        parsed.query
+    }
+
+    fn error(name: &str) -> NameError {
+        Name::parse(name.as_bytes()).expect_err(name)
+    }
+
+    fn substring(text: &str) -> Query {
+        Query::Substring(text.as_bytes().to_vec())
+    }
+
+    fn v4() -> Query {
+        Query::Fingerprint(Fingerprint::V4(fingerprint(V4.as_bytes())))
+    }
+
+    #[test]
+    fn eight_or_sixteen_hex_digits_are_a_key_id() {
+        assert_eq!(parse("1E42B367"), Query::ShortKeyId(0x1e42_b367));
+        assert_eq!(parse("0x1e42b367"), Query::ShortKeyId(0x1e42_b367));
+        assert_eq!(parse(" 1E42B367\t"), Query::ShortKeyId(0x1e42_b367));
+        assert_eq!(parse("F2AD85AC1E42B367"), Query::KeyId(KeyId(0xf2ad_85ac_1e42_b367)));
+        assert_eq!(parse("0xF2AD85AC1E42B367"), Query::KeyId(KeyId(0xf2ad_85ac_1e42_b367)));
+    }
+
+    #[test]
+    fn one_digit_more_is_taken_if_it_is_a_zero_in_front_and_there_is_no_0x() {
+        assert_eq!(parse("01E42B367"), Query::ShortKeyId(0x1e42_b367));
+        assert_eq!(parse("0F2AD85AC1E42B367"), Query::KeyId(KeyId(0xf2ad_85ac_1e42_b367)));
+        assert_eq!(parse(&format!("0{V4}")), v4());
+        assert_eq!(parse("11E42B367"), substring("11E42B367"));
+        assert_eq!(error("0x01E42B367"), NameError::Invalid);
+    }
+
+    #[test]
+    fn behind_a_blank_anything_may_follow_a_number_with_a_zero_in_front_only() {
+        assert_eq!(parse("01E42B367 and more"), Query::ShortKeyId(0x1e42_b367));
+        assert_eq!(parse("1E42B367 and more"), substring("1E42B367 and more"));
+        assert_eq!(error("0x1E42B367 and more"), NameError::Invalid);
+    }
+
+    #[test]
+    fn forty_hex_digits_are_a_fingerprint_however_they_are_grouped() {
+        assert_eq!(parse(V4), v4());
+        assert_eq!(parse(&format!("0x{}", V4.to_lowercase())), v4());
+        assert_eq!(parse("8061 5870 F5BA D690 3336  86D0 F2AD 85AC 1E42 B367"), v4());
+        assert_eq!(parse("8061 5870 F5BA D690 3336 86D0 F2AD 85AC 1E42 B367"), v4());
+        assert_eq!(parse("80:61:58:70:F5:BA:D6:90:33:36:86:D0:F2:AD:85:AC:1E:42:B3:67"), v4());
+        assert_eq!(parse(&format!(":{V4}:whatever")), v4());
+    }
+
+    #[test]
+    fn a_fingerprint_grouped_in_another_way_is_text() {
+        for text in [
+            "8061 5870 F5BA D690  3336 86D0 F2AD 85AC 1E42 B367",
+            "8061 5870 F5BA D690 3336  86D0 F2AD 85AC 1E42 B36",
+            "80:61:58:70:F5:BA:D6:90:33:36:86:D0:F2:AD:85:AC:1E:42:B3 67",
+        ] {
+            assert_eq!(parse(text), substring(text));
+        }
+    }
+
+    #[test]
+    fn sixty_four_hex_digits_are_a_fingerprint_of_a_newer_key() {
+        let digits = "0123456789abcdef".repeat(4);
+        let expected = Query::Fingerprint(Fingerprint::V6(fingerprint(digits.as_bytes())));
+        assert_eq!(parse(&digits), expected);
+        assert_eq!(parse(&format!("0x{digits}")), expected);
+    }
+
+    #[test]
+    fn thirty_two_hex_digits_are_what_nobody_has_any_more() {
+        assert_eq!(error(&V4[..32]), NameError::Version3);
+        assert_eq!(error(&format!("0{}", &V4[..32])), NameError::Version3);
+    }
+
+    #[test]
+    fn an_exclamation_mark_asks_for_the_very_key() {
+        for (name, query) in [
+            ("1E42B367!", Query::ShortKeyId(0x1e42_b367)),
+            ("0xF2AD85AC1E42B367!", Query::KeyId(KeyId(0xf2ad_85ac_1e42_b367))),
+            (&format!("{V4}!"), v4()),
+        ] {
+            assert_eq!(Name::parse(name.as_bytes()), Ok(Name { query, exact_key: true }));
+        }
+        assert_eq!(parse("1E42B367! x"), substring("1E42B367! x"));
+        assert_eq!(parse("1E42B3!"), substring("1E42B3!"));
+        assert_eq!(error("0x1E42B3!"), NameError::Invalid);
+    }
+
+    #[test]
+    fn a_first_character_says_how_text_is_compared() {
+        assert_eq!(parse("=Ann <ann@example.org>"), Query::Exact(b"Ann <ann@example.org>".to_vec()));
+        assert_eq!(parse("<ann@example.org>"), Query::Mail(b"ann@example.org".to_vec()));
+        assert_eq!(parse("<ann@example.org"), Query::Mail(b"ann@example.org".to_vec()));
+        assert_eq!(parse("@example.org"), Query::MailPart(b"example.org".to_vec()));
+        assert_eq!(parse("@<example>"), Query::MailPart(b"example".to_vec()));
+        assert_eq!(parse("*1E42B367"), substring("1E42B367"));
+        assert_eq!(parse("ann@example.org"), substring("ann@example.org"));
+        assert_eq!(parse("  two  words \t"), substring("two  words"));
+        assert_eq!(parse("*"), substring(""));
+    }
+
+    #[test]
+    fn a_keygrip_has_forty_digits_and_nothing_behind_them() {
+        let keygrip = Query::Keygrip(Keygrip(fingerprint(V4.as_bytes())));
+        assert_eq!(parse(&format!("&{V4}")), keygrip);
+        assert_eq!(parse(&format!("&{V4} x")), keygrip);
+        for wrong in [format!("&{}", &V4[1..]), format!("&{V4}0"), "&".into(), "&ann".into()] {
+            assert_eq!(error(&wrong), NameError::Invalid);
+        }
+    }
+
+    #[test]
+    fn forms_of_x509_and_forms_that_gnupg_never_built_are_told_from_nonsense() {
+        for unsearchable in [".org", "+two words", "/CN=Ann", "#/CN=Ann", "#4F03", "#4f03/CN=Ann", "#"] {
+            assert!(matches!(error(unsearchable), NameError::Unsearchable(_)), "{unsearchable}");
+        }
+        for invalid in ["", "  ", "/", "/ CN", "#/", "#4G", "#4f/ CN", ":12:", ":zz", "0x", "0xyz", "0x123"] {
+            assert_eq!(error(invalid), NameError::Invalid, "{invalid:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_octets() {
+        let name = Name::parse(b"\xff\xfe Ann").expect("text");
+        assert_eq!(name.query, Query::Substring(b"\xff\xfe Ann".to_vec()));
+    }
+}
