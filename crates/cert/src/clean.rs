@@ -7,13 +7,15 @@ mod block;
 mod duplicates;
 mod keep;
 mod misplaced;
-mod reduce;
 mod self_signatures;
 
 use crate::certificate::Certificate;
-use crate::error::{Error, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::facts::ComponentKind;
 use crate::identity::Timestamp;
+use crate::key;
+use crate::packet::Packets;
+use crate::reduce::Reduction;
 use crate::split::RawCertificate;
 use block::Block;
 use std::borrow::Cow;
@@ -67,7 +69,7 @@ pub enum Note {
     Unchecked(usize),
     /// So many signatures were dropped, since the certificate is larger than
     /// [`verify::limits::MAX_CERTIFICATE`].
-    TooLarge(usize),
+    TooLarge(u64),
 }
 
 /// Why a certificate is not taken at all.
@@ -93,13 +95,7 @@ pub fn clean(
     now: Timestamp,
 ) -> std::result::Result<Cleaned, Refused> {
     let mut notes = Vec::new();
-    let is_flooded = raw.bytes.len() > limits::MAX_CERTIFICATE;
-    let mut bytes = Cow::Borrowed(raw.bytes.as_slice());
-    if is_flooded {
-        let (reduced, left_out) = reduce::to_own_signatures(&raw.bytes)?;
-        bytes = Cow::Owned(reduced);
-        notes.push(Note::TooLarge(left_out));
-    }
+    let (bytes, left_out) = reduced_if_too_large(raw)?;
     let mut block = Block::read(&bytes)?;
     if options.self_signatures_only {
         block.drop_signatures_of_others();
@@ -119,7 +115,8 @@ pub fn clean(
     count(&mut notes, Note::BadSignatures, block.bad_signatures());
     keep::judge(&mut block, now)?;
     keep::drop_invalid(&mut block, options, &mut notes);
-    if is_flooded {
+    if let Some(left_out) = left_out {
+        notes.push(Note::TooLarge(left_out));
         block.drop_doubtful_signatures();
     }
     let certificate = block.write();
@@ -128,6 +125,22 @@ pub fn clean(
             matches!(component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
         });
     Ok(Cleaned { certificate, notes, has_user_ids })
+}
+
+/// Returns the bytes to clean, and how many signatures were left out of them if there was too much.
+fn reduced_if_too_large(raw: &RawCertificate) -> Result<(Cow<'_, [u8]>, Option<u64>)> {
+    if raw.bytes.len() <= limits::MAX_CERTIFICATE {
+        let left_out = Some(raw.signatures_left_out).filter(|&left_out| left_out > 0);
+        return Ok((Cow::Borrowed(&raw.bytes), left_out));
+    }
+    let malformed = |flaw| Error::Malformed { position: 0, flaw };
+    let mut packets = Packets::new(&raw.bytes);
+    let first = packets.next().unwrap_or(Err(malformed(Flaw::CutShort("a certificate"))))?;
+    let primary = key::parse_public(first.body).map_err(malformed)?;
+    packets.try_for_each(|packet| packet.map(|_| ()))?;
+    let reduction = Reduction::begin(primary.fingerprint(), &raw.bytes).map_err(malformed)?;
+    let (reduced, left_out) = reduction.finish();
+    Ok((Cow::Owned(reduced), Some(raw.signatures_left_out + left_out)))
 }
 
 fn count(notes: &mut Vec<Note>, note: fn(usize) -> Note, count: usize) {

@@ -32,6 +32,3 @@ pub const MAX_CHECKS_PER_CERTIFICATE: usize = 8 << 10;
 pub const MAX_SEARCHED_DIGESTS: usize = 16 << 10;
 /// Checks that are made in that search although the digest does not begin as the signature says.
 pub const MAX_UNLIKELY_CHECKS: usize = 512;
-/// Signatures of one component by the primary key itself that are kept in memory of a certificate above
-/// [`MAX_CERTIFICATE`].
-pub const MAX_OWN_OF_FLOODED_COMPONENT: usize = 1 << 10;

@@ -13,23 +13,23 @@ use sequoia_openpgp::types::Curve;
 use verify::HashAlgorithm;
 
 /// When every key is made, unless a test says otherwise.
-pub const BIRTH: u32 = 1_500_000_000;
+pub(crate) const BIRTH: u32 = 1_500_000_000;
 /// When every signature is made, unless a test says otherwise.
-pub const SIGNED: u32 = BIRTH + 1000;
+pub(crate) const SIGNED: u32 = BIRTH + 1000;
 
 /// A key with its secret part.
-pub struct Maker {
+pub(crate) struct Maker {
     pair: KeyPair,
     body: Vec<u8>,
 }
 
 impl Maker {
     /// Makes an Ed25519 key of version 4.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::born(BIRTH)
     }
 
-    pub fn born(created: u32) -> Self {
+    pub(crate) fn born(created: u32) -> Self {
         let key: Key4<SecretParts, UnspecifiedRole> =
             Key4::generate_ecc(true, Curve::Ed25519).expect("an Ed25519 key");
         let mut body = vec![4];
@@ -39,54 +39,54 @@ impl Maker {
         Self { pair: Key::from(key).into_keypair().expect("a key that is not encrypted"), body }
     }
 
-    pub fn fingerprint(&self) -> Fingerprint {
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
         key::parse_public(&self.body).expect("a key").fingerprint()
     }
 
     /// The packet of a primary key.
-    pub fn key(&self) -> Vec<u8> {
+    pub(crate) fn key(&self) -> Vec<u8> {
         packet(Tag::PUBLIC_KEY, &self.body)
     }
 
     /// The packet of a subkey.
-    pub fn subkey(&self) -> Vec<u8> {
+    pub(crate) fn subkey(&self) -> Vec<u8> {
         packet(Tag::PUBLIC_SUBKEY, &self.body)
     }
 
     /// Certifies a user ID of its own.
-    pub fn certify(&self, user_id: &str) -> Vec<u8> {
+    pub(crate) fn certify(&self, user_id: &str) -> Vec<u8> {
         Draft::new(0x13).sign(self, self, Over::UserId(user_id))
     }
 
     /// Binds a subkey at a time.
-    pub fn bind(&self, subkey: &Maker, created: u32) -> Vec<u8> {
+    pub(crate) fn bind(&self, subkey: &Maker, created: u32) -> Vec<u8> {
         Draft { created, ..Draft::new(0x18) }.sign(self, self, Over::Subkey(subkey))
     }
 }
 
 /// What a signature is made over, besides the primary key.
 #[derive(Clone, Copy)]
-pub enum Over<'a> {
+pub(crate) enum Over<'a> {
     Primary,
     UserId(&'a str),
     Subkey(&'a Maker),
 }
 
 /// A signature of version 4 to be made.
-pub struct Draft {
-    pub kind: u8,
-    pub created: u32,
-    pub hash: HashAlgorithm,
+pub(crate) struct Draft {
+    pub(crate) kind: u8,
+    pub(crate) created: u32,
+    pub(crate) hash: HashAlgorithm,
     /// Hashed subpackets besides the creation time and the issuer fingerprint: type and body.
-    pub hashed: Vec<(u8, Vec<u8>)>,
+    pub(crate) hashed: Vec<(u8, Vec<u8>)>,
     /// Whether it says who made it.
-    pub names_issuer: bool,
+    pub(crate) names_issuer: bool,
     /// Unhashed subpackets besides the issuer.
-    pub unhashed: Vec<(u8, Vec<u8>)>,
+    pub(crate) unhashed: Vec<(u8, Vec<u8>)>,
 }
 
 impl Draft {
-    pub fn new(kind: u8) -> Self {
+    pub(crate) fn new(kind: u8) -> Self {
         Self {
             kind,
             created: SIGNED,
@@ -98,7 +98,7 @@ impl Draft {
     }
 
     /// Signs and returns the packet.
-    pub fn sign(&self, issuer: &Maker, primary: &Maker, over: Over<'_>) -> Vec<u8> {
+    pub(crate) fn sign(&self, issuer: &Maker, primary: &Maker, over: Over<'_>) -> Vec<u8> {
         let unsigned = self.body(issuer, [0, 0], &[]);
         let digest = {
             let subject = match over {
@@ -141,18 +141,18 @@ impl Draft {
     }
 }
 
-pub fn packet(tag: Tag, body: &[u8]) -> Vec<u8> {
+pub(crate) fn packet(tag: Tag, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_header(&mut bytes, tag, body.len() as u32);
     bytes.extend_from_slice(body);
     bytes
 }
 
-pub fn user_id(text: &str) -> Vec<u8> {
+pub(crate) fn user_id(text: &str) -> Vec<u8> {
     packet(Tag::USER_ID, text.as_bytes())
 }
 
-pub fn raw(packets: &[&[u8]]) -> RawCertificate {
+pub(crate) fn raw(packets: &[&[u8]]) -> RawCertificate {
     RawCertificate {
         position: 0,
         bytes: packets.concat(),
@@ -163,7 +163,7 @@ pub fn raw(packets: &[&[u8]]) -> RawCertificate {
 }
 
 /// Flips the last bit of a packet, which in a signature is part of its value.
-pub fn damaged(packet: &[u8]) -> Vec<u8> {
+pub(crate) fn damaged(packet: &[u8]) -> Vec<u8> {
     let mut damaged = packet.to_vec();
     *damaged.last_mut().expect("a packet has octets") ^= 1;
     damaged
