@@ -69,7 +69,7 @@ pub enum Note {
     Unchecked(usize),
     /// So many signatures were dropped, since the certificate is larger than
     /// [`verify::limits::MAX_CERTIFICATE`].
-    TooLarge(u64),
+    TooLarge(usize),
 }
 
 /// Why a certificate is not taken at all.
@@ -116,7 +116,7 @@ pub fn clean(
     keep::judge(&mut block, now)?;
     keep::drop_invalid(&mut block, options, &mut notes);
     if let Some(left_out) = left_out {
-        notes.push(Note::TooLarge(left_out));
+        notes.push(Note::TooLarge(left_out as usize));
         block.drop_doubtful_signatures();
     }
     let certificate = block.write();

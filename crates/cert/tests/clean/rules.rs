@@ -429,7 +429,7 @@ fn above_the_limit_only_self_signatures_and_revocations_are_kept() {
     let packets: Vec<&[u8]> = packets.iter().map(Vec::as_slice).collect();
     let cleaned = cleaned(&raw(&packets));
     assert_eq!(shown(&cleaned), [anna.key(), user_id(ANNA), anna.certify(ANNA), revoked_by_other]);
-    assert!(cleaned.notes.contains(&Note::TooLarge(flood as u64)));
+    assert!(cleaned.notes.contains(&Note::TooLarge(flood)));
 }
 
 #[test]
