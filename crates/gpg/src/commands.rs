@@ -6,6 +6,8 @@ mod import;
 mod list;
 mod list_config;
 
+use keyhoard::secret_keys::SecretKeys;
+
 use crate::clock;
 use crate::code::Code;
 use crate::home::Home;
@@ -73,6 +75,11 @@ impl Session<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Returns where GnuPG's agent keeps the secret keys of this home directory.
+    fn secret_keys(&self) -> SecretKeys {
+        SecretKeys::near(&keyhoard::database::in_home(self.home.directory()))
     }
 
     fn not_yet(&mut self, what: &str) {

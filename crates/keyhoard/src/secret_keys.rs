@@ -30,6 +30,12 @@ impl SecretKeys {
         certificate.keys().filter_map(|key| key.keygrip).find_map(|keygrip| self.file(keygrip))
     }
 
+    /// Returns those of a certificate's keys whose secret parts are here.
+    pub fn all_of(&self, certificate: &Facts) -> Vec<Keygrip> {
+        let keygrips = certificate.keys().filter_map(|key| key.keygrip);
+        keygrips.filter(|&keygrip| self.file(keygrip).is_some()).collect()
+    }
+
     fn file(&self, keygrip: Keygrip) -> Option<PathBuf> {
         let files = self.directories.iter().map(|directory| directory.join(format!("{keygrip}.key")));
         files.into_iter().find(|file| file.exists())

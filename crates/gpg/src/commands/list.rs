@@ -6,8 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use keyhoard::cert::Timestamp;
-use keyhoard::cert::effective::View;
+use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::facts::Facts;
 use keyhoard::listing::{self, KeyListing, ListOptions, Signatures, Trust};
+use keyhoard::secret_keys::SecretKeys;
 use keyhoard::store::{CertId, Selection, Snapshot};
 
 use super::Session;
@@ -85,6 +87,8 @@ struct Page<'a> {
     considered: bool,
     /// Stands above each key.
     keyring: Option<&'a Path>,
+    /// Where secret keys are looked for, with `--with-secret`.
+    secret_keys: Option<SecretKeys>,
 }
 
 impl Page<'_> {
@@ -95,6 +99,7 @@ impl Page<'_> {
             text: Vec::new(),
             considered: false,
             keyring: None,
+            secret_keys: session.settings.list.with_secret.then(|| session.secret_keys()),
         }
     }
 
@@ -107,8 +112,13 @@ impl Page<'_> {
         let options =
             ListOptions { now: self.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
         let options = render::needs(&self.settings, streams.attribute().is_some(), options);
+        let secret_keys = self.secret_keys.clone();
+        let mut trust = |facts: &Facts, _: &Effective| Trust {
+            secret_keys: secret_keys.as_ref().map_or(Vec::new(), |keys| keys.all_of(facts)),
+            ..Trust::default()
+        };
         let mut written = Ok(());
-        listing::list(snapshot, selection, options, &mut |_, _| Trust::default(), &mut |listing| {
+        listing::list(snapshot, selection, options, &mut trust, &mut |listing| {
             written = self.add(&listing, streams);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;

@@ -75,7 +75,7 @@ impl Writer<'_> {
         ];
         out.extend(whole.into_iter().filter(|(usage, _)| usable.contains(*usage)).map(|(_, letter)| letter));
         out.extend(trust.disabled.then_some(b'D'));
-        end_of_key(key, out);
+        self.end_of_key(key, out);
         origin(self.listing.origin, out);
         out.push(b'\n');
     }
@@ -85,7 +85,7 @@ impl Writer<'_> {
         self.key(key, state, out);
         out.extend(b":::::");
         capabilities(state.usage, out);
-        end_of_key(key, out);
+        self.end_of_key(key, out);
         out.push(b'\n');
     }
 
@@ -110,11 +110,33 @@ impl Writer<'_> {
         seconds(state.expires, out);
     }
 
+    /// Fields 13 to 18 of a key, and the delimiters around them.
+    fn end_of_key(&self, key: &KeyFacts, out: &mut Vec<u8>) {
+        let secret_keys = &self.listing.trust.secret_keys;
+        out.extend(b":::");
+        if !secret_keys.is_empty() {
+            let has_secret = key.keygrip.is_some_and(|keygrip| secret_keys.contains(&keygrip));
+            out.push(if has_secret { b'+' } else { b'#' });
+        }
+        out.extend(b"::");
+        if let Some(name) = algorithm::curve_name(key) {
+            out.extend(name.as_bytes());
+        }
+        out.push(b':');
+        // The numbers are those of GnuPG's compliance modes: 8 is GnuPG itself, 23 VS-NfD.
+        let gnupg = (key.fingerprint.version() == 5).then_some("8");
+        let vs = algorithm::is_vs_compliant(key).then_some("23");
+        let flags: Vec<&str> = gnupg.into_iter().chain(vs).collect();
+        out.extend(flags.join(" ").as_bytes());
+        out.push(b':');
+    }
+
     fn key_details(&self, key: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) {
         out.extend(b"fpr:::::::::");
         hex(key.fingerprint.as_bytes(), out);
         out.extend(b":\n");
-        if self.settings.with_keygrip || self.settings.with_key_data {
+        let any_secret = !self.listing.trust.secret_keys.is_empty();
+        if self.settings.with_keygrip || self.settings.with_key_data || any_secret {
             out.extend(b"grp:::::::::");
             // An empty record where there is no keygrip keeps a reader in step.
             hex(key.keygrip.as_ref().map_or(&[][..], |keygrip| &keygrip.0), out);
@@ -179,21 +201,6 @@ fn capabilities(usage: Usage, out: &mut Vec<u8>) {
         (Usage::OTHER, b'?'),
     ];
     out.extend(letters.into_iter().filter(|(use_, _)| usage.contains(*use_)).map(|(_, letter)| letter));
-}
-
-/// Fields 13 to 18 of a key.
-fn end_of_key(key: &KeyFacts, out: &mut Vec<u8>) {
-    out.extend(b":::::");
-    if let Some(name) = algorithm::curve_name(key) {
-        out.extend(name.as_bytes());
-    }
-    out.push(b':');
-    // The numbers are those of GnuPG's compliance modes: 8 is GnuPG itself, 23 VS-NfD.
-    let gnupg = (key.fingerprint.version() == 5).then_some("8");
-    let vs = algorithm::is_vs_compliant(key).then_some("23");
-    let flags: Vec<&str> = gnupg.into_iter().chain(vs).collect();
-    out.extend(flags.join(" ").as_bytes());
-    out.push(b':');
 }
 
 /// Fields 19 and 20 of a primary key.

@@ -1,4 +1,6 @@
-//! What the user thinks of a certificate. Trust models compute it; a listing only carries it.
+//! What the user thinks of a certificate, and has of it. Trust models compute it; a listing only carries it.
+
+use cert::Keygrip;
 
 /// How sure one may be that a user ID belongs to the key (GnuPG's validity).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,7 +38,7 @@ pub enum OwnerTrust {
     Ultimate,
 }
 
-/// Everything the user thinks of one certificate; the default is nothing.
+/// Everything the user thinks of one certificate, and has of it; the default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
     /// The key's validity: the best one of its user IDs.
@@ -47,6 +49,8 @@ pub struct Trust {
     pub owner: OwnerTrust,
     /// The user switched the key off.
     pub disabled: bool,
+    /// Which of its keys the user has the secret part of, where that was asked.
+    pub secret_keys: Vec<Keygrip>,
 }
 
 impl Trust {
