@@ -50,7 +50,7 @@ pub enum Flaw {
         /// The length it gives.
         length: u32,
     },
-    /// A certificate above [`verify::limits::MAX_BUFFERED_CERTIFICATE`], even reduced to its own signatures.
+    /// A certificate with too many components, or too large even when reduced to its own signatures and revocations.
     #[error("a certificate larger than the limit")]
     CertificateTooLarge,
     /// A key of version 2 or 3, which GnuPG left behind with 2.1.

@@ -158,3 +158,66 @@ enum Judgement {
     KeepNewest(Timestamp),
     LeaveOut,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet;
+
+    const PRIMARY: Fingerprint = Fingerprint::V4([7; 20]);
+
+    /// A signature of this type by the key with this ID, made at this time.
+    fn signature(kind: SignatureType, issuer: [u8; 8], created: u32) -> Vec<u8> {
+        let mut body = vec![4, kind.0, 1, 8, 0, 6, 5, 2];
+        body.extend(created.to_be_bytes());
+        body.extend([0, 10, 9, 16]);
+        body.extend(issuer);
+        body.extend([1, 2, 0, 8, 0xff]);
+        packet::write(Tag::SIGNATURE, &body)
+    }
+
+    fn own(created: u32) -> Vec<u8> {
+        signature(SignatureType::POSITIVE_CERTIFICATION, [7; 8], created)
+    }
+
+    fn reduced(packets: &[Vec<u8>]) -> (Vec<u8>, u64) {
+        Reduction::begin(PRIMARY, &packets.concat()).expect("not too large").finish()
+    }
+
+    #[test]
+    fn own_signatures_and_all_revocations_are_kept() {
+        let other = [9; 8];
+        let uid = packet::write(Tag::USER_ID, b"x");
+        let kept = [
+            uid.clone(),
+            own(1),
+            signature(SignatureType::KEY_REVOCATION, other, 2),
+            signature(SignatureType::SUBKEY_REVOCATION, other, 3),
+            signature(SignatureType::CERTIFICATION_REVOCATION, other, 4),
+        ];
+        let mut packets = kept.to_vec();
+        packets.insert(1, signature(SignatureType::POSITIVE_CERTIFICATION, other, 9));
+        packets.push(signature(SignatureType::GENERIC_CERTIFICATION, other, 9));
+        assert_eq!(reduced(&packets), (kept.concat(), 2));
+    }
+
+    #[test]
+    fn of_too_many_own_signatures_each_component_keeps_the_newest() {
+        let uid = packet::write(Tag::USER_ID, b"x");
+        let revocation = signature(SignatureType::CERTIFICATION_REVOCATION, [7; 8], 0);
+        let many = 3 * limits::MAX_OWN_SIGNATURES as u32;
+        let oldest_kept = many - limits::MAX_OWN_SIGNATURES as u32;
+        // The times go up and down, and revocations (of no time here) stand between.
+        let mut times: Vec<_> = (0..many).map(|i| Some(if i % 2 == 0 { i } else { many - i })).collect();
+        times.insert(times.len() / 2, None);
+        times.insert(1, None);
+        let kept = times.iter().copied().filter(|time| time.is_none_or(|time| time >= oldest_kept));
+        let component = |times: Vec<Option<u32>>| {
+            let signatures = times.into_iter().map(|time| time.map_or_else(|| revocation.clone(), own));
+            [uid.clone()].into_iter().chain(signatures).collect::<Vec<_>>()
+        };
+        let expected = [component(kept.collect()), component(vec![Some(5)])].concat().concat();
+        let packets = [component(times), component(vec![Some(5)])].concat();
+        assert_eq!(reduced(&packets), (expected, u64::from(oldest_kept)));
+    }
+}
