@@ -5,6 +5,7 @@ mod import_faults;
 mod import_hostile;
 mod import_killed;
 mod import_processes;
+mod keyhoard_doctor;
 mod keyhoard_undo;
 mod memory;
 mod oracle_export;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
-use crate::commands::{completions, delete, export, import, list, log, man, search, show, sql, undo};
+use crate::commands::{completions, delete, doctor, export, import, list, log, man, search, show, sql, undo};
 use crate::moment;
 use crate::output::Colour;
 
@@ -80,6 +80,8 @@ pub(crate) enum Command {
     Log(log::Arguments),
     /// Take back what an earlier command did.
     Undo(undo::Arguments),
+    /// Check the database, and make again what can be derived.
+    Doctor(doctor::Arguments),
     /// Run a read-only SQL statement.
     Sql(sql::Arguments),
     /// Write a completion script for a shell.

@@ -42,11 +42,11 @@ impl Progress {
         self.bar.get_or_insert_with(|| bar(self.unit, self.total)).set_position(done);
     }
 
-    /// Writes a line to stderr without the bar getting into it.
-    pub(crate) fn line(&self, text: &str) {
+    /// Writes something without the bar getting into it.
+    pub(crate) fn suspended<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(write),
+            None => write(),
         }
     }
 }

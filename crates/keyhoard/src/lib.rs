@@ -2,6 +2,7 @@
 //!
 //! - [`database`]: where the database is, and opening it.
 //! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
+//! - [`doctor`]: is the database as the bytes of its certificates say?
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`find`]: from the names that users give to certificates.
 //! - [`import`]: from a stream of bytes to rows.
@@ -12,6 +13,7 @@
 
 pub mod database;
 pub mod delete;
+pub mod doctor;
 pub mod export;
 pub mod find;
 pub mod import;

@@ -174,7 +174,7 @@ impl Report<'_> {
             });
         }
         let error = style::on_stderr(Style::Error, "refused:");
-        self.progress.line(&format!("{file}, byte {position}: {error} {reason}"));
+        self.progress.suspended(|| eprintln!("{file}, byte {position}: {error} {reason}"));
         Ok(())
     }
 

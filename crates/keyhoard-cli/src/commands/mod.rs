@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod delete;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod list;
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Delete(arguments) => delete::run(session, &arguments),
         Command::Log(arguments) => log::run(session, &arguments),
         Command::Undo(arguments) => undo::run(session, &arguments),
+        Command::Doctor(arguments) => doctor::run(session, &arguments),
         Command::Sql(arguments) => sql::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
         Command::Man(arguments) => man::run(session, &arguments),

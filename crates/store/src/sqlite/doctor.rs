@@ -1,6 +1,7 @@
 //! Holding rows against bytes, and deriving them again.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::ControlFlow;
 
 use cert::{Facts, Fingerprint};
@@ -57,6 +58,39 @@ pub enum Finding {
         /// Rows that the certificates' bytes ask for.
         expected: u64,
     },
+    /// A table that is not derived has rows that belong to nothing.
+    Orphans {
+        /// The table.
+        table: &'static str,
+        /// How many.
+        rows: u64,
+    },
+}
+
+impl Finding {
+    /// Says whether deriving everything again heals it.
+    pub fn is_healed_by_rebuilding(&self) -> bool {
+        match self {
+            Self::Rows { .. } | Self::Count { .. } | Self::Orphans { .. } => true,
+            Self::Structure(_) | Self::Bytes { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Structure(words) => write!(f, "SQLite: {words}"),
+            Self::Bytes { cert, reason } => write!(f, "certificate {}: {reason}", cert.0),
+            Self::Rows { cert, table } => {
+                write!(f, "certificate {}: {table} does not match its bytes", cert.0)
+            }
+            Self::Count { table, found, expected } => {
+                write!(f, "{table}: {found} rows instead of {expected}")
+            }
+            Self::Orphans { table, rows } => write!(f, "{table}: {rows} rows belong to nothing"),
+        }
+    }
 }
 
 /// Certificates and octets that are derived at once.
@@ -87,10 +121,15 @@ impl SqliteStore {
             Ok(ControlFlow::Continue(()))
         })?;
         // Rows cannot be looked up in a broken index.
-        if sound { check_rows(&view, derive, found) } else { Ok(()) }
+        if sound {
+            check_orphans(&view, found)?;
+            check_rows(&view, derive, found)?;
+        }
+        Ok(())
     }
 
-    /// Derives all rows from the bytes again, in one transaction. Returns how many certificates there are.
+    /// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing. Returns how
+    /// many certificates there are.
     ///
     /// # Errors
     ///
@@ -106,6 +145,10 @@ impl SqliteStore {
             .try_for_each(|sql| view.connection().execute_batch(sql))
             .context(&self.path, REBUILDING)?;
 
+        for (table, orphaned) in ORPHANED {
+            let sql = format!("DELETE FROM {table} WHERE {orphaned}");
+            view.connection().execute_batch(&sql).context(&self.path, REBUILDING)?;
+        }
         let mut derived = Derived::default();
         let (mut gathered, mut count) = (0, 0);
         each_batch(&view, |batch| {
@@ -161,6 +204,23 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> R
     if batch.is_empty() { Ok(()) } else { each(&batch) }
 }
 
+/// Tables that are not derived, and which of their rows belong to nothing.
+const ORPHANED: [(&str, &str); 3] = [
+    ("packets", "cert NOT IN (SELECT id FROM cert)"),
+    ("input", "cert NOT IN (SELECT id FROM cert)"),
+    ("former", "(journal, number) NOT IN (SELECT journal, number FROM change)"),
+];
+
+fn check_orphans(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
+    for (table, orphaned) in ORPHANED {
+        match view.number(&format!("SELECT count(*) FROM {table} WHERE {orphaned}"))? {
+            0 => {}
+            rows => found(Finding::Orphans { table, rows }),
+        }
+    }
+    Ok(())
+}
+
 fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
     let mut expected = BTreeMap::new();
     each_batch(view, |batch| {
@@ -175,7 +235,7 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     let certs = expected.get("packets").copied().unwrap_or(0);
     expected.insert("cert", certs);
     for table in TABLES {
-        let count = view.count_rows(table)?;
+        let count = view.number(&format!("SELECT count(*) FROM {table}"))?;
         let expected = expected.get(table).copied().unwrap_or(0);
         if count != expected {
             found(Finding::Count { table, found: count, expected });

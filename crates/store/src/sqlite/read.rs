@@ -121,10 +121,9 @@ impl<'s> View<'s> {
         statement.exists(parameters).context(self.path(), "reading")
     }
 
-    /// Counts the rows of one of our tables.
-    pub(super) fn count_rows(&self, table: &'static str) -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM {table}");
-        let count = self.connection().query_row(&sql, [], |row| row.get::<_, i64>(0));
+    /// Returns the number that a query counts.
+    pub(super) fn number(&self, sql: &str) -> Result<u64> {
+        let count = self.connection().query_row(sql, [], |row| row.get::<_, i64>(0));
         count.map(i64::unsigned_abs).context(self.path(), "counting")
     }
 
@@ -276,7 +275,7 @@ impl Snapshot for View<'_> {
     }
 
     fn count(&self) -> Result<u64> {
-        self.count_rows("cert")
+        self.number("SELECT count(*) FROM cert")
     }
 
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {

@@ -1,0 +1,94 @@
+//! `keyhoard doctor`: is the database sound?
+
+use std::io;
+
+use keyhoard::doctor::{DoctorEvent, Finding, Findings, examine, rebuild};
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::progress::{Progress, Unit};
+use crate::session::Session;
+use crate::style::Style;
+
+/// The arguments of `keyhoard doctor`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard doctor
+  keyhoard doctor --rebuild
+
+Every self-signature is verified again, so it takes about as long as an import. The exit code is 1 if something is
+wrong. What cannot be derived from the certificates (their order, when they were first seen, owner trust, the journal)
+stays as it is when the rest is made again; docs/schema.md lists it.")]
+pub(crate) struct Arguments {
+    /// Make everything again that is derived from the certificates, then check.
+    #[arg(long)]
+    rebuild: bool,
+}
+
+/// Examines the database, after making its derived rows again if that is wanted.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let path = session.path()?;
+    let total = session.open()?.snapshot()?.count()?;
+    if arguments.rebuild {
+        let mut progress = session.progress(Unit::Certificates, Some(total));
+        let count = rebuild(&path, &mut |event| {
+            if let DoctorEvent::Progress { done } = event {
+                progress.set(done);
+            }
+        })?;
+        drop(progress);
+        session.note(format_args!("{count} certificates: everything derived from them was made again"));
+    }
+    let mut progress = session.progress(Unit::Certificates, Some(total));
+    let mut written = Ok(());
+    let findings = examine(&path, &mut |event| match event {
+        DoctorEvent::Progress { done } => progress.set(done),
+        DoctorEvent::Finding(finding) if written.is_ok() => written = tell(session, &progress, &finding),
+        DoctorEvent::Finding(_) => {}
+    })?;
+    drop(progress);
+    written?;
+    summarise(session, findings)?;
+    Ok(Outcome::found(findings.problems == 0))
+}
+
+fn tell(session: &mut Session, progress: &Progress, finding: &Finding) -> io::Result<()> {
+    if session.output.is_json() {
+        let healed_by_rebuilding = finding.is_healed_by_rebuilding();
+        let problem = finding.to_string();
+        return session.output.json(&ProblemJson { event: "problem", problem, healed_by_rebuilding });
+    }
+    progress.suspended(|| session.output.line(session.output.styled(Style::Error, finding)))
+}
+
+fn summarise(session: &mut Session, findings: Findings) -> io::Result<()> {
+    let Findings { certificates, problems, healable } = findings;
+    if session.output.is_json() {
+        return session.output.json(&SummaryJson { event: "summary", certificates, problems, healable });
+    }
+    match (problems, healable) {
+        (0, _) => session
+            .note(format_args!("{certificates} certificates and everything derived from them are sound")),
+        (_, 0) => session.note(format_args!("{problems} problems")),
+        _ => session
+            .note(format_args!("{problems} problems; `keyhoard doctor --rebuild` heals {healable} of them")),
+    }
+    Ok(())
+}
+
+/// Something that is wrong, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct ProblemJson {
+    event: &'static str,
+    problem: String,
+    healed_by_rebuilding: bool,
+}
+
+/// The sums, as `docs/json.md` describes them.
+#[derive(Serialize)]
+struct SummaryJson {
+    event: &'static str,
+    certificates: u64,
+    problems: u64,
+    healable: u64,
+}

@@ -1,0 +1,89 @@
+//! Doctor: is everything in the database as the bytes of the certificates say? And if not, make it so.
+
+use std::path::Path;
+
+use cert::Facts;
+use cert::clean::rebuild as read;
+use rayon::prelude::*;
+use store::sqlite::{Kept, SqliteStore};
+
+use crate::Result;
+
+pub use store::sqlite::Finding;
+
+/// Something that happened on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DoctorEvent {
+    /// Something is wrong.
+    Finding(Finding),
+    /// So many certificates were dealt with.
+    Progress {
+        /// Certificates so far.
+        done: u64,
+    },
+}
+
+/// What an examination came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Certificates that were examined.
+    pub certificates: u64,
+    /// What is wrong.
+    pub problems: u64,
+    /// How much of that [`rebuild`] heals.
+    pub healable: u64,
+}
+
+/// Examines a database: SQLite's own structures, that all rows belong to something, and that everything that is derived
+/// from the bytes of the certificates is what they yield now, self-signatures verified once more.
+///
+/// # Errors
+///
+/// The database's errors, where it is so damaged that it cannot be examined.
+pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Findings> {
+    let store = SqliteStore::open(database)?;
+    let mut findings = Findings::default();
+    let mut done = 0;
+    let mut found = Vec::new();
+    let mut derive_batch = |batch: &[Kept]| {
+        done += batch.len() as u64;
+        on_event(DoctorEvent::Progress { done });
+        derive(batch)
+    };
+    store.check(&mut derive_batch, &mut |finding| found.push(finding))?;
+    findings.certificates = done;
+    for finding in found {
+        findings.problems += 1;
+        findings.healable += u64::from(finding.is_healed_by_rebuilding());
+        on_event(DoctorEvent::Finding(finding));
+    }
+    Ok(findings)
+}
+
+/// Makes everything again that is derived from the bytes of the certificates, in one transaction, and returns their
+/// number.
+///
+/// # Errors
+///
+/// [`store::Error::Underivable`] for a certificate whose bytes are damaged; the database's errors; then nothing was
+/// changed.
+pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<u64> {
+    let store = SqliteStore::open(database)?;
+    let mut done = 0;
+    let mut derive_batch = |batch: &[Kept]| {
+        done += batch.len() as u64;
+        on_event(DoctorEvent::Progress { done });
+        derive(batch)
+    };
+    Ok(store.rebuild(&mut derive_batch)?)
+}
+
+/// Derives facts from bytes, on all cores; or says why that cannot be done.
+fn derive(batch: &[Kept]) -> Vec<std::result::Result<Facts, String>> {
+    let derive_one = |kept: &Kept| match read(&kept.bytes, &kept.superseded) {
+        Ok(certificate) => Ok(certificate.facts),
+        Err(_) if kept.bytes.is_empty() => Err("its packets are lost".to_owned()),
+        Err(error) => Err(format!("its packets are damaged: {error}")),
+    };
+    batch.par_iter().map(derive_one).collect()
+}

@@ -1,0 +1,137 @@
+//! `keyhoard doctor`: finds what is wrong, and makes again what can be derived.
+
+use harness::{Done, Home, Keyring, Run};
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+/// Tables that hold what is derived from the packets; the last one has no content of its own to compare.
+const DERIVED: [&str; 7] =
+    ["self_facts", "third_party", "user_id", "key_id", "keygrip", "mail", "certification"];
+
+fn imported() -> Home {
+    let home = Home::new();
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    home
+}
+
+fn doctor(home: &Home, arguments: &[&str]) -> Done {
+    Run::keyhoard(home).arg("doctor").args(arguments).done()
+}
+
+fn damage(home: &Home, sql: &str) {
+    let connection = Connection::open(home.database()).expect("a database");
+    connection.execute_batch(sql).expect("a statement");
+}
+
+/// Everything in a table, in the order of its first columns.
+fn rows(home: &Home, table: &str) -> Vec<Vec<Value>> {
+    let connection = Connection::open(home.database()).expect("a database");
+    let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).expect("a table");
+    let columns = statement.column_count();
+    let read = |row: &rusqlite::Row<'_>| (0..columns).map(|column| row.get(column)).collect();
+    statement.query_map([], read).expect("rows").collect::<Result<_, _>>().expect("values")
+}
+
+/// Asserts that the damage is found, that rebuilding mends it, and that the tables are what they were.
+fn assert_mended(sql: &str, said: &str) {
+    let home = imported();
+    let before = DERIVED.map(|table| rows(&home, table));
+    damage(&home, sql);
+    let sick = doctor(&home, &[]);
+    assert_eq!(sick.code, Some(1), "{sql}");
+    assert!(sick.text().contains(said), "{sql}: {}", sick.text());
+    let mended = doctor(&home, &["--rebuild"]);
+    assert_eq!(mended.code, Some(0), "{sql}: {}{}", mended.text(), mended.errors());
+    for (table, before) in DERIVED.iter().zip(before) {
+        assert!(rows(&home, table) == before, "{sql}: {table} is not what it was");
+    }
+}
+
+#[test]
+fn a_sound_database_is_called_sound() {
+    let done = doctor(&imported(), &[]);
+    assert_eq!((done.code, done.text()), (Some(0), String::new()), "{}", done.errors());
+    assert!(done.errors().contains("sound"), "{}", done.errors());
+}
+
+#[test]
+fn rebuilding_a_sound_database_changes_nothing() {
+    let home = imported();
+    let before = DERIVED.map(|table| rows(&home, table));
+    assert_eq!(doctor(&home, &["--rebuild"]).code, Some(0));
+    assert!(DERIVED.map(|table| rows(&home, table)) == before);
+}
+
+#[test]
+fn changed_facts_are_found_and_mended() {
+    assert_mended(
+        "UPDATE self_facts SET facts = (SELECT facts FROM self_facts WHERE cert = 2) WHERE cert = 1",
+        "certificate 1: self_facts does not match",
+    );
+}
+
+#[test]
+fn facts_that_cannot_even_be_unpacked_are_found_and_mended() {
+    assert_mended("UPDATE self_facts SET facts = x'ff00ff' WHERE cert = 1", "certificate 1: self_facts");
+}
+
+#[test]
+fn lost_index_rows_are_found_and_mended() {
+    assert_mended("DELETE FROM key_id WHERE cert = 3", "certificate 3: key_id does not match");
+    assert_mended("DELETE FROM mail WHERE cert = 3", "certificate 3: mail does not match");
+    assert_mended("DELETE FROM user_id WHERE cert = 3", "certificate 3: user_id does not match");
+    assert_mended("DELETE FROM user_id_search WHERE rowid = 3", "certificate 3: user_id_search");
+    assert_mended("DELETE FROM third_party WHERE cert = 1", "certificate 1: third_party does not match");
+}
+
+#[test]
+fn surplus_index_rows_are_found_and_mended() {
+    assert_mended("INSERT INTO keygrip VALUES (7, 1)", "keygrip: ");
+    assert_mended("INSERT INTO certification VALUES (7, 99999)", "certification: ");
+    assert_mended("INSERT INTO input VALUES (x'00', 99999, 1, 1)", "input: 1 rows belong to nothing");
+}
+
+#[test]
+fn searches_work_again_after_rebuilding() {
+    let home = imported();
+    let search = || Run::keyhoard(&home).args(["search", "debian.org"]).done().text();
+    let before = search();
+    assert!(!before.is_empty());
+    damage(&home, "DELETE FROM user_id_search");
+    assert_ne!(search(), before);
+    doctor(&home, &["--rebuild"]);
+    assert_eq!(search(), before);
+}
+
+#[test]
+fn lost_packets_are_found_and_cannot_be_mended() {
+    let home = imported();
+    damage(&home, "DELETE FROM packets WHERE cert = 2");
+    let sick = doctor(&home, &[]);
+    assert_eq!(sick.code, Some(1));
+    assert!(sick.text().contains("certificate 2: its packets are lost"), "{}", sick.text());
+    let helpless = doctor(&home, &["--rebuild"]);
+    assert_eq!(helpless.code, Some(2));
+    assert!(helpless.errors().contains("certificate 2: its packets are lost"), "{}", helpless.errors());
+}
+
+#[test]
+fn damaged_packets_are_named_with_what_is_wrong() {
+    let home = imported();
+    damage(&home, "UPDATE packets SET bytes = substr(bytes, 1, 100) WHERE cert = 2");
+    let sick = doctor(&home, &[]);
+    assert_eq!(sick.code, Some(1));
+    assert!(sick.text().contains("certificate 2: its packets are damaged"), "{}", sick.text());
+}
+
+#[test]
+fn pages_overwritten_in_the_file_are_found() {
+    let home = imported();
+    damage(&home, "PRAGMA wal_checkpoint(TRUNCATE)");
+    let mut file = std::fs::read(home.database()).expect("a file");
+    let middle = file.len() / 2;
+    file[middle..middle + 20_000].fill(0x5a);
+    std::fs::write(home.database(), file).expect("a file");
+    let sick = doctor(&home, &[]);
+    assert!(sick.code != Some(0), "{}{}", sick.text(), sick.errors());
+}
