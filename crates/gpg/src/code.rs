@@ -11,7 +11,6 @@ pub(crate) enum Code {
     InvalidUserId = 37,
     InvalidValue = 55,
     NotImplemented = 69,
-    InvalidKeyring = 162,
     FileExists = 32803,
     NoSuchFile = 32849,
 }
@@ -44,7 +43,6 @@ impl fmt::Display for Code {
             Self::InvalidUserId => "Invalid user ID",
             Self::InvalidValue => "Invalid value",
             Self::NotImplemented => "Not implemented",
-            Self::InvalidKeyring => "Invalid keyring",
             Self::FileExists => "File exists",
             Self::NoSuchFile => "No such file or directory",
         })

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod about;
+mod delete;
 mod export;
 mod import;
 mod list;
@@ -58,16 +59,13 @@ impl Session<'_> {
             Some(Command::GpgconfTest) => Ok(()),
             Some(Command::GpgconfList) => about::gpgconf_list(self),
             Some(Command::ListConfig) => list_config::run(self),
+            Some(Command::DeleteKeys) => delete::run(self),
             Some(Command::Export) => export::run(self),
             Some(Command::Import | Command::FastImport | Command::ShowKeys) => import::run(self),
             Some(Command::ListKeys) => list::run(self, false),
             Some(Command::ListSignatures) => list::run(self, true),
             Some(Command::NotYet(name)) => {
                 self.not_yet(&format!("--{name}"));
-                Ok(())
-            }
-            Some(other) => {
-                self.not_yet(&format!("{other:?}"));
                 Ok(())
             }
             None => {

@@ -7,14 +7,10 @@ use std::io::{self, Write};
 pub(crate) enum Status<'a> {
     /// A key was imported: its long key ID and primary user ID.
     Imported { key_id: String, user_id: &'a [u8] },
-    /// A key was imported, merged or found unchanged; the reason is a sum of [`ImportReason`]s.
+    /// A key was imported, merged or found unchanged; the reason is a sum of parts.
     ImportOk { reason: u32, fingerprint: String },
     /// What an import did, all in all.
     ImportResult(ImportResult),
-    /// A key could not be imported.
-    ImportProblem { reason: u32, fingerprint: String },
-    /// A key is about to be imported, if the answer to the question that follows is yes.
-    ImportCheck { key_id: String, fingerprint: String, user_id: &'a [u8] },
     /// A key was looked at while one was searched for.
     KeyConsidered { fingerprint: String, flags: u32 },
     /// The input holds nothing of use: 1 for no OpenPGP data.
@@ -65,15 +61,9 @@ impl Status<'_> {
                 write!(out, " {key_id} ")?;
                 write_escaped(out, user_id)?;
             }
-            Self::ImportOk { reason, fingerprint } | Self::ImportProblem { reason, fingerprint } => {
-                write!(out, " {reason} {fingerprint}")?;
-            }
+            Self::ImportOk { reason, fingerprint } => write!(out, " {reason} {fingerprint}")?,
             Self::ImportResult(result) => {
                 result.values().iter().try_for_each(|value| write!(out, " {value}"))?;
-            }
-            Self::ImportCheck { key_id, fingerprint, user_id } => {
-                write!(out, " {key_id} {fingerprint} ")?;
-                write_escaped(out, user_id)?;
             }
             Self::KeyConsidered { fingerprint, flags } => write!(out, " {fingerprint} {flags}")?,
             Self::NoData { what: number } | Self::DeleteProblem { reason: number } => {
@@ -94,8 +84,6 @@ impl Status<'_> {
             Self::Imported { .. } => "IMPORTED",
             Self::ImportOk { .. } => "IMPORT_OK",
             Self::ImportResult(_) => "IMPORT_RES",
-            Self::ImportProblem { .. } => "IMPORT_PROBLEM",
-            Self::ImportCheck { .. } => "IMPORT_CHECK",
             Self::KeyConsidered { .. } => "KEY_CONSIDERED",
             Self::NoData { .. } => "NODATA",
             Self::Exported { .. } => "EXPORTED",

@@ -139,12 +139,6 @@ impl Streams {
         self.info(text);
     }
 
-    /// Tells an error in words that may not be text.
-    pub(crate) fn error_bytes(&mut self, text: &[u8]) {
-        self.errors += 1;
-        self.info_bytes(text);
-    }
-
     /// Returns how many errors were told.
     pub(crate) fn errors(&self) -> u64 {
         self.errors

@@ -3,7 +3,12 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use store::{CertId, Detail, Fingerprint, JournalId, Removal, Selection, Snapshot, Store, Timestamp};
+use cert::certificate::{Certificate, Retained};
+use cert::facts::ComponentKind;
+use store::{
+    CertId, Detail, Fingerprint, JournalId, Put, PutKind, PutOutcome, Removal, Selection, Snapshot, Store,
+    Timestamp,
+};
 
 use crate::Result;
 use crate::secret_keys::SecretKeys;
@@ -68,4 +73,53 @@ pub fn delete(
     let journal = transaction.journal();
     transaction.commit()?;
     Ok(journal)
+}
+
+/// Takes one subkey with its signatures out of a certificate; `None` if the certificate has no such subkey any more.
+///
+/// The certificate's inputs are forgotten, so that importing them again brings the subkey back.
+///
+/// # Errors
+///
+/// The database's errors; then nothing was changed.
+pub fn delete_subkey(
+    store: &dyn Store,
+    id: CertId,
+    subkey: &Fingerprint,
+    command: &str,
+    now: Timestamp,
+) -> Result<Option<JournalId>> {
+    let mut transaction = store.begin(command, None, now)?;
+    let Some((generation, known)) = read(transaction.snapshot(), id)? else { return Ok(None) };
+    let is_subkey =
+        |kind: &ComponentKind| matches!(kind, ComponentKind::Key(key) if key.fingerprint == *subkey);
+    let left =
+        known.retain(|asked| !matches!(asked, Retained::Component(component) if is_subkey(&component.kind)));
+    if left.bytes.len() == known.bytes.len() {
+        return Ok(None);
+    }
+    let kind = PutKind::Shrunk { id, generation };
+    let outcomes = transaction.put(&[Put {
+        bytes: &left.bytes,
+        facts: &left.facts,
+        kind,
+        inputs: &[],
+        origin: None,
+    }])?;
+    debug_assert!(!outcomes.contains(&PutOutcome::Conflict), "it was read under the same lock");
+    transaction.finish_journal()?;
+    let journal = transaction.journal();
+    transaction.commit()?;
+    Ok(Some(journal))
+}
+
+fn read(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<(i64, Certificate)>> {
+    let mut found = None;
+    snapshot.visit(Selection::Ids(&[id]), Detail::Bytes, &mut |record| {
+        if let (Some(facts), Some(bytes)) = (record.facts, record.bytes) {
+            found = Some((record.generation, Certificate { bytes, facts }));
+        }
+        ControlFlow::Break(())
+    })?;
+    Ok(found)
 }
