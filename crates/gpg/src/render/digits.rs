@@ -8,7 +8,11 @@ const SECONDS_PER_DAY: u32 = 86_400;
 
 /// Appends octets as upper-case hexadecimal digits.
 pub(super) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
-    out.extend(bytes.iter().flat_map(|&byte| pair(UPPER, byte)));
+    let start = out.len();
+    out.resize(start + 2 * bytes.len(), 0);
+    for (digits, &byte) in out[start..].chunks_exact_mut(2).zip(bytes) {
+        digits.copy_from_slice(&pair(UPPER, byte));
+    }
 }
 
 /// Appends one octet as two lower-case hexadecimal digits.
@@ -42,13 +46,19 @@ pub(super) fn seconds(time: Option<Timestamp>, out: &mut Vec<u8>) {
 /// Appends a day as `2026-01-31`, UTC.
 pub(super) fn date(time: Timestamp, out: &mut Vec<u8>) {
     let (year, month, day) = civil(time.0 / SECONDS_PER_DAY);
-    let two = |number: u32| [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
-    out.extend(two(year / 100));
-    out.extend(two(year % 100));
-    out.push(b'-');
-    out.extend(two(month));
-    out.push(b'-');
-    out.extend(two(day));
+    let digit = |number: u32| b'0' + (number % 10) as u8;
+    out.extend_from_slice(&[
+        digit(year / 1000),
+        digit(year / 100),
+        digit(year / 10),
+        digit(year),
+        b'-',
+        digit(month / 10),
+        digit(month),
+        b'-',
+        digit(day / 10),
+        digit(day),
+    ]);
 }
 
 /// Appends a day, or gpg's word for none, as wide as a day.

@@ -3,9 +3,11 @@
 /// Appends text for people, as gpg does in a UTF-8 locale: control characters as `\n`, `\x1b` and so on, whatever
 /// is not UTF-8 octet by octet as `\xff`. An incomplete character at the end vanishes.
 pub(super) fn for_people(bytes: &[u8], out: &mut Vec<u8>) {
-    // Every text but a handful takes this way.
-    let plain = !bytes.iter().any(|&byte| is_control(byte));
-    if plain && (bytes.is_ascii() || std::str::from_utf8(bytes).is_ok()) {
+    // Every text but a handful takes this way. Looking at all octets, whatever they are, is quicker than stopping.
+    let (control, high) = bytes
+        .iter()
+        .fold((false, false), |(control, high), &byte| (control | is_control(byte), high | (byte >= 0x80)));
+    if !control && (!high || std::str::from_utf8(bytes).is_ok()) {
         out.extend_from_slice(bytes);
     } else {
         Decoder { out, pending: Vec::new(), missing: 0, lost: false }.decode(bytes);
