@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use cert::certificate::{Certificate, Retained};
 use cert::facts::ComponentKind;
 use store::{
-    CertId, Detail, Fingerprint, JournalId, Put, PutKind, PutOutcome, Removal, Selection, Snapshot, Store,
-    Timestamp,
+    CertId, Detail, Fingerprint, JournalId, Prepared, Put, PutKind, PutOutcome, Removal, Selection, Snapshot,
+    Store, Timestamp,
 };
 
 use crate::Result;
@@ -99,13 +99,8 @@ pub fn delete_subkey(
         return Ok(None);
     }
     let kind = PutKind::Shrunk { id, generation };
-    let outcomes = transaction.put(&[Put {
-        bytes: &left.bytes,
-        facts: &left.facts,
-        kind,
-        inputs: &[],
-        origin: None,
-    }])?;
+    let certificate = Prepared::new(left);
+    let outcomes = transaction.put(&[Put { certificate: &certificate, kind, inputs: &[], origin: None }])?;
     debug_assert!(!outcomes.contains(&PutOutcome::Conflict), "it was read under the same lock");
     transaction.finish_journal()?;
     let journal = transaction.journal();

@@ -25,6 +25,7 @@ pub mod sql;
 pub mod undo;
 
 mod error;
+mod stored;
 
 pub use cert;
 pub use error::{Error, Result};

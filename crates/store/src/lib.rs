@@ -12,11 +12,14 @@ pub mod user_id;
 
 mod error;
 pub mod packed;
+mod prepared;
+mod rows;
 
 use std::ops::ControlFlow;
 
 pub use cert::{Facts, Fingerprint, KeyId, Timestamp};
 pub use error::{Error, Result};
+pub use prepared::Prepared;
 pub use query::Query;
 
 /// A certificate's number in this database, in the order of arrival.
@@ -220,10 +223,8 @@ pub struct Former {
 /// A certificate to be written.
 #[derive(Clone, Debug)]
 pub struct Put<'a> {
-    /// Its exact bytes.
-    pub bytes: &'a [u8],
-    /// Facts over those bytes.
-    pub facts: &'a Facts,
+    /// The certificate.
+    pub certificate: &'a Prepared,
     /// What this does to the database.
     pub kind: PutKind,
     /// Inputs that led to it.

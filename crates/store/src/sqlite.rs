@@ -8,7 +8,6 @@ mod journal;
 mod log;
 mod place;
 mod read;
-mod rows;
 mod schema;
 mod search;
 mod signature_table;

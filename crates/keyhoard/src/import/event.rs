@@ -2,6 +2,7 @@
 
 use cert::certificate::Certificate;
 use cert::clean::{Note, Refused};
+use cert::merge::Merged;
 use cert::{Flaw, KeyId};
 use store::Fingerprint;
 
@@ -96,6 +97,12 @@ pub struct Additions {
     pub signatures: u32,
     /// New subkeys.
     pub subkeys: u32,
+}
+
+impl Additions {
+    pub(super) fn of(merged: &Merged) -> Self {
+        Self { user_ids: merged.new_user_ids, signatures: merged.new_signatures, subkeys: merged.new_subkeys }
+    }
 }
 
 /// The sums over an import.

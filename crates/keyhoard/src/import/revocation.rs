@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use cert::certificate::Certificate;
 use cert::packet::Packets;
 use cert::signature;
 use cert::split::{RawCertificate, RawRevocation};
@@ -28,7 +27,7 @@ pub(super) fn with_primary_key(
         }
     };
     let primary = match batch.certificate_by_key_id(key_id) {
-        Some(certificate) => Some(primary_key(certificate).to_vec()),
+        Some(waiting) => Some(primary_key(waiting.bytes()).to_vec()),
         None => stored_primary_key(snapshot, key_id)?,
     };
     Ok(primary.ok_or(Refusal::UnknownKey(key_id)).map(|mut bytes| {
@@ -58,14 +57,16 @@ fn stored_primary_key(snapshot: &dyn Snapshot, key_id: KeyId) -> Result<Option<V
         if record.fingerprint.key_id() != key_id {
             return ControlFlow::Continue(());
         }
-        if let (Some(bytes), Some(facts)) = (record.bytes, record.facts) {
-            found = Some(primary_key(&Certificate { bytes, facts }).to_vec());
-        }
+        found = record.bytes.map(|bytes| primary_key(&bytes).to_vec());
         ControlFlow::Break(())
     })?;
     Ok(found)
 }
 
-fn primary_key(certificate: &Certificate) -> &[u8] {
-    certificate.packet(certificate.facts.components[0].span)
+/// Returns the packet that a certificate begins with.
+fn primary_key(certificate: &[u8]) -> &[u8] {
+    match Packets::new(certificate).next() {
+        Some(Ok(packet)) => packet.span.of(certificate),
+        _ => unreachable!("a stored certificate begins with its primary key"),
+    }
 }

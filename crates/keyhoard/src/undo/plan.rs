@@ -1,7 +1,6 @@
 //! What taking back one change comes to.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
 use cert::clean::rebuild;
@@ -9,13 +8,14 @@ use cert::facts::SignatureType;
 use cert::merge::merge;
 use rayon::prelude::*;
 use store::{
-    CertId, Change, ChangeKind, Detail, Fingerprint, Former, JournalId, Origin, Put, PutKind, Selection,
-    Snapshot, Timestamp,
+    CertId, Change, ChangeKind, Fingerprint, Former, JournalId, Origin, Prepared, Put, PutKind, Snapshot,
+    Timestamp,
 };
 
 use super::UndoOptions;
 use super::shrink::{Kept, Shrunk, shrink};
 use crate::Result;
+use crate::stored::{self, Stored};
 
 /// Works out plans.
 pub(super) struct Planner<'a> {
@@ -34,26 +34,20 @@ pub(super) enum Plan {
     /// The certificate goes.
     Remove { id: CertId, generation: i64 },
     /// Some of its packets go.
-    Shrink { id: CertId, generation: i64, certificate: Certificate, kept: Option<Kept> },
+    Shrink { id: CertId, generation: i64, certificate: Prepared, kept: Option<Kept> },
     /// It comes back where it was.
-    Restore { id: CertId, first_seen: Timestamp, origin: Origin, certificate: Certificate },
+    Restore { id: CertId, first_seen: Timestamp, origin: Origin, certificate: Prepared },
     /// What it was comes back into what it is.
-    Join { id: CertId, generation: i64, certificate: Certificate, added: Vec<[u8; 32]> },
+    Join { id: CertId, generation: i64, certificate: Prepared, added: Vec<[u8; 32]> },
     /// It was purged.
     Purged { fingerprint: Fingerprint },
-}
-
-/// A certificate as the database holds it.
-struct Stored {
-    id: CertId,
-    generation: i64,
-    certificate: Certificate,
 }
 
 impl Planner<'_> {
     /// Works out what taking back these changes comes to, on all cores.
     pub(super) fn plan(&self, snapshot: &dyn Snapshot, changes: Vec<Change>) -> Result<Vec<Plan>> {
-        let stored = stored(snapshot, &changes)?;
+        let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
+        let stored = stored::read(snapshot, &fingerprints)?;
         changes
             .into_par_iter()
             .map(|change| {
@@ -90,8 +84,8 @@ impl Planner<'_> {
     fn shrink(&self, added: &[[u8; 32]], stored: &Stored) -> Plan {
         let Stored { id, generation, certificate } = stored;
         match shrink(certificate, added, self.options.including_revocations, self.now) {
-            Shrunk { certificate: Some(certificate), kept } => {
-                Plan::Shrink { id: *id, generation: *generation, certificate, kept }
+            Shrunk { certificate: Some(less), kept } => {
+                Plan::Shrink { id: *id, generation: *generation, certificate: Prepared::new(less), kept }
             }
             Shrunk { certificate: None, kept: Some(what) } => {
                 Plan::Keep { fingerprint: certificate.facts.primary().fingerprint, what }
@@ -125,16 +119,14 @@ impl Plan {
             }
             Self::Nothing | Self::Keep { .. } | Self::Remove { .. } | Self::Purged { .. } => return None,
         };
-        Some(Put { bytes: &certificate.bytes, facts: &certificate.facts, kind, inputs: &[], origin })
+        Some(Put { certificate, kind, inputs: &[], origin })
     }
 
     /// Returns what stays although it was to be taken back.
     pub(super) fn kept(&self) -> Option<(Fingerprint, Kept)> {
         match self {
             Self::Keep { fingerprint, what } => Some((*fingerprint, *what)),
-            Self::Shrink { certificate, kept: Some(what), .. } => {
-                Some((certificate.facts.primary().fingerprint, *what))
-            }
+            Self::Shrink { certificate, kept: Some(what), .. } => Some((certificate.fingerprint(), *what)),
             _ => None,
         }
     }
@@ -150,33 +142,15 @@ fn bring_back(former: Former, stored: Option<&Stored>) -> Result<Plan> {
     let certificate = rebuild(&former.bytes, &former.superseded)?;
     let Some(stored) = stored else {
         let Former { id, first_seen, origin, .. } = former;
-        return Ok(Plan::Restore { id, first_seen, origin, certificate });
+        return Ok(Plan::Restore { id, first_seen, origin, certificate: Prepared::new(certificate) });
     };
     Ok(match merge(&stored.certificate, &certificate) {
         None => Plan::Nothing,
         Some(merged) => Plan::Join {
             id: stored.id,
             generation: stored.generation,
-            certificate: merged.certificate,
+            certificate: Prepared::new(merged.certificate),
             added: merged.added_packets,
         },
     })
-}
-
-/// Reads what the database holds of the certificates that were changed.
-fn stored(snapshot: &dyn Snapshot, changes: &[Change]) -> Result<HashMap<Fingerprint, Stored>> {
-    let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
-    let ids: Vec<CertId> = snapshot.by_fingerprint(&fingerprints)?.into_iter().flatten().collect();
-    let mut stored = HashMap::with_capacity(ids.len());
-    snapshot.visit(Selection::Ids(&ids), Detail::Bytes, &mut |record| {
-        if let (Some(facts), Some(bytes)) = (record.facts, record.bytes) {
-            let certificate = Certificate { bytes, facts };
-            stored.insert(
-                record.fingerprint,
-                Stored { id: record.id, generation: record.generation, certificate },
-            );
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(stored)
 }

@@ -3,14 +3,13 @@
 //! Facts are written at once, certificate by certificate. Index rows are gathered over a whole batch and written in
 //! the order of each index: a million certificates in no order would touch a page for every row.
 
-use cert::Facts;
 use rusqlite::{Params, params};
 
 use super::read::View;
-use super::rows::Rows;
 use super::search;
 use crate::error::Context;
 use crate::packed::{self, Packed};
+use crate::rows::Rows;
 use crate::{CertId, Result};
 
 const DOING: &str = "writing";
@@ -38,22 +37,27 @@ struct Table {
 
 impl Derived {
     /// Writes what is derived from a certificate that has nothing yet.
-    pub(super) fn insert(&mut self, view: &View<'_>, id: CertId, facts: &Facts) -> Result<()> {
-        let Packed { own, third_party } = packed::pack(facts);
+    pub(super) fn insert(&mut self, view: &View<'_>, id: CertId, packed: &Packed, rows: Rows) -> Result<()> {
+        let Packed { own, third_party } = packed;
         execute(view, "INSERT INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, own])?;
         if !third_party.is_empty() {
             const SQL: &str = "INSERT INTO third_party (cert, facts) VALUES (?1, ?2)";
             execute(view, SQL, params![id.0, third_party])?;
         }
-        let rows = Rows::new(facts);
         self.search.push((id.0, search::text(&rows.user_ids)));
         self.inserted.extend(id, rows);
         Ok(())
     }
 
     /// Writes what is derived from a certificate instead of what is there; only rows that differ are touched.
-    pub(super) fn replace(&mut self, view: &View<'_>, id: CertId, facts: &Facts) -> Result<()> {
-        let (mut old, mut new) = (rows_there(view, id)?, Rows::new(facts));
+    pub(super) fn replace(
+        &mut self,
+        view: &View<'_>,
+        id: CertId,
+        packed: &Packed,
+        mut new: Rows,
+    ) -> Result<()> {
+        let mut old = rows_there(view, id)?;
         if old.user_ids != new.user_ids {
             self.search.push((id.0, search::text(&new.user_ids)));
         }
@@ -65,7 +69,7 @@ impl Derived {
         self.deleted.extend(id, old);
         self.inserted.extend(id, new);
 
-        let Packed { own, third_party } = packed::pack(facts);
+        let Packed { own, third_party } = packed;
         execute(view, "REPLACE INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, own])?;
         if third_party.is_empty() {
             execute(view, "DELETE FROM third_party WHERE cert = ?1", [id.0])

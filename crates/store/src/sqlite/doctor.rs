@@ -9,9 +9,9 @@ use rusqlite::params;
 
 use super::derived::Derived;
 use super::read::{View, parse_fingerprint};
-use super::rows::Rows;
 use super::{SqliteStore, log, schema, search, turn};
 use crate::error::Context;
+use crate::rows::Rows;
 use crate::{CertId, Error, Result, packed};
 
 /// What a certificate's facts are derived from.
@@ -157,7 +157,7 @@ impl SqliteStore {
                 let path = || self.path.clone();
                 let facts =
                     facts.map_err(|reason| Error::Underivable { path: path(), cert: id.0, reason })?;
-                derived.insert(&view, id, &facts)?;
+                derived.insert(&view, id, &packed::pack(&facts), Rows::new(&facts))?;
             }
             count += batch.len() as u64;
             gathered += batch.len();

@@ -6,7 +6,8 @@ use cert::{Fingerprint, KeyId, Keygrip};
 use rusqlite::{Params, params};
 
 use super::read::View;
-use super::{rows, search};
+use super::search;
+use crate::rows;
 use crate::{CertId, KeyHit, Query, Result, packed, user_id};
 
 const DOING: &str = "searching";

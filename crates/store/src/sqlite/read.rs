@@ -7,8 +7,9 @@ use std::sync::atomic::Ordering;
 use cert::{Fingerprint, KeyId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{SqliteStore, connect, journal, log, rows};
+use super::{SqliteStore, connect, journal, log};
 use crate::error::Context;
+use crate::rows;
 use crate::{
     CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query, Record,
     Result, Selection, Snapshot, packed,

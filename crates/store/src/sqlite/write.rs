@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cert::{Facts, Fingerprint, Timestamp};
+use cert::{Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 
 use super::derived::Derived;
@@ -50,12 +50,12 @@ impl<'s> Writer<'s> {
     }
 
     fn put_one(&mut self, put: &Put<'_>, derived: &mut Derived) -> Result<PutOutcome> {
-        let fingerprint = put.facts.primary().fingerprint;
+        let fingerprint = put.certificate.fingerprint;
         let id = match &put.kind {
             PutKind::New | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
-                derived.insert(&self.view, id, put.facts)?;
+                derived.insert(&self.view, id, &put.certificate.packed, put.certificate.rows.clone())?;
                 id
             }
             PutKind::Merged { id, generation, .. } | PutKind::Shrunk { id, generation } => {
@@ -68,7 +68,7 @@ impl<'s> Writer<'s> {
                 };
                 self.journal.write(&self.view, &fingerprint, &change)?;
                 self.update(put, *id)?;
-                derived.replace(&self.view, *id, put.facts)?;
+                derived.replace(&self.view, *id, &put.certificate.packed, put.certificate.rows.clone())?;
                 *id
             }
         };
@@ -86,10 +86,10 @@ impl<'s> Writer<'s> {
         let Origin { kind, updated, url } = put.origin.clone().unwrap_or_default();
         let updated = updated.map(|updated| updated.0);
         let stored = stored_fingerprint(fingerprint);
-        let superseded = superseded(put.facts);
+        let superseded = &put.certificate.superseded;
         self.run(SQL, params![id, stored, first_seen.0, self.now.0, superseded, kind, updated, url])?;
         let id = self.view.connection().last_insert_rowid();
-        self.run("INSERT INTO packets (cert, bytes) VALUES (?1, ?2)", params![id, put.bytes])?;
+        self.run("INSERT INTO packets (cert, bytes) VALUES (?1, ?2)", params![id, put.certificate.bytes])?;
         Ok(CertId(id))
     }
 
@@ -103,8 +103,8 @@ impl<'s> Writer<'s> {
     fn update(&self, put: &Put<'_>, id: CertId) -> Result<()> {
         const SQL: &str =
             "UPDATE cert SET changed = ?1, generation = generation + 1, superseded = ?2 WHERE id = ?3";
-        self.run(SQL, params![self.now.0, superseded(put.facts), id.0])?;
-        self.run("UPDATE packets SET bytes = ?2 WHERE cert = ?1", params![id.0, put.bytes])?;
+        self.run(SQL, params![self.now.0, put.certificate.superseded, id.0])?;
+        self.run("UPDATE packets SET bytes = ?2 WHERE cert = ?1", params![id.0, put.certificate.bytes])?;
         if let Some(origin) = &put.origin {
             const SQL: &str =
                 "UPDATE cert SET origin_kind = ?1, origin_updated = ?2, origin_url = ?3 WHERE id = ?4";
@@ -170,7 +170,7 @@ impl Transaction for Writer<'_> {
         let mut added = HashMap::new();
         let mut outcomes = Vec::with_capacity(batch.len());
         for (number, put) in batch.iter().enumerate() {
-            let fingerprint = put.facts.primary().fingerprint;
+            let fingerprint = put.certificate.fingerprint;
             let adds = matches!(put.kind, PutKind::New | PutKind::Restored { .. });
             let taken = adds
                 && (added.insert(fingerprint, number).is_some()
@@ -230,12 +230,4 @@ impl Transaction for Writer<'_> {
         }
         Ok(())
     }
-}
-
-/// Packs the positions of the superseded signatures: they cannot be told from the bytes.
-fn superseded(facts: &Facts) -> Option<Vec<u8>> {
-    let signatures = facts.components.iter().flat_map(|component| &component.signatures);
-    let hidden = signatures.filter(|signature| signature.flags.superseded);
-    let positions: Vec<u32> = hidden.map(|signature| signature.span.start).collect();
-    (!positions.is_empty()).then(|| packed::pack_positions(&positions))
 }

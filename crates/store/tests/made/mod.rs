@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use cert::certificate::Certificate;
 use cert::facts::{
     Component, ComponentKind, Issuer, KeyFacts, SelfSignature, SignatureFacts, SignatureFlags, SignatureType,
     Span,
 };
 use cert::split::{Piece, Splitter};
 use cert::{Facts, Fingerprint, KeyId, Keygrip, Timestamp};
-use keyhoard_store::{InputDigest, Put, PutKind};
+use keyhoard_store::{InputDigest, Prepared, Put, PutKind};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000);
@@ -18,6 +19,7 @@ pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000);
 pub(crate) struct Made {
     pub bytes: Vec<u8>,
     pub facts: Facts,
+    pub prepared: Prepared,
     pub inputs: Vec<InputDigest>,
 }
 
@@ -37,15 +39,20 @@ impl Made {
         subkey.signatures.push(maker.own(fingerprint(number, 0).key_id()));
         components.push(subkey);
         let bytes = (0..maker.position).map(|position| (position ^ number) as u8).collect();
-        Self { bytes, facts: Facts { components }, inputs: vec![digest(number, user_ids.len())] }
+        Self::of(bytes, Facts { components }, digest(number, user_ids.len()))
     }
 
     pub(crate) fn named(number: u32, user_id: &str) -> Self {
         Self::new(number, &[user_id.as_bytes()], &[])
     }
 
+    fn of(bytes: Vec<u8>, facts: Facts, input: InputDigest) -> Self {
+        let prepared = Prepared::new(Certificate { bytes: bytes.clone(), facts: facts.clone() });
+        Self { bytes, facts, prepared, inputs: vec![input] }
+    }
+
     pub(crate) fn put(&self) -> Put<'_> {
-        Put { bytes: &self.bytes, facts: &self.facts, kind: PutKind::New, inputs: &self.inputs, origin: None }
+        Put { certificate: &self.prepared, kind: PutKind::New, inputs: &self.inputs, origin: None }
     }
 
     pub(crate) fn fingerprint(&self) -> Fingerprint {
@@ -64,7 +71,7 @@ pub(crate) fn keyring(path: &Path) -> Vec<Made> {
     for piece in Splitter::new(file) {
         let Ok(Piece::Certificate(raw)) = piece else { continue };
         let Ok(facts) = cert::extract::extract(&raw.bytes) else { continue };
-        made.push(Made { bytes: raw.bytes, facts, inputs: vec![digest(made.len() as u32, 9)] });
+        made.push(Made::of(raw.bytes, facts, digest(made.len() as u32, 9)));
     }
     made
 }

@@ -6,20 +6,20 @@ use cert::{Facts, KeyId, Keygrip};
 use crate::user_id;
 
 /// What the narrow tables hold for one certificate; each list sorted and without duplicates.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Rows {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rows {
     /// Rotated key IDs and the number of the key's component.
-    pub(super) key_ids: Vec<(i64, i64)>,
-    pub(super) keygrips: Vec<i64>,
-    pub(super) mails: Vec<i64>,
+    pub(crate) key_ids: Vec<(i64, i64)>,
+    pub(crate) keygrips: Vec<i64>,
+    pub(crate) mails: Vec<i64>,
     /// Key IDs of those who certified it, its own left out.
-    pub(super) issuers: Vec<i64>,
+    pub(crate) issuers: Vec<i64>,
     /// User IDs by the number of their component.
-    pub(super) user_ids: Vec<(i64, Vec<u8>)>,
+    pub(crate) user_ids: Vec<(i64, Vec<u8>)>,
 }
 
 impl Rows {
-    pub(super) fn new(facts: &Facts) -> Self {
+    pub(crate) fn new(facts: &Facts) -> Self {
         let mut rows = Self::default();
         for (number, component) in (0..).zip(&facts.components) {
             match &component.kind {
@@ -43,28 +43,34 @@ impl Rows {
         }
         rows
     }
+
+    /// Returns how much memory they take, in bytes, roughly.
+    pub(crate) fn size(&self) -> usize {
+        let user_ids: usize = self.user_ids.iter().map(|(_, value)| value.len() + 32).sum();
+        user_ids + 16 * self.key_ids.len() + 8 * (self.keygrips.len() + self.mails.len() + self.issuers.len())
+    }
 }
 
 /// Turns a key ID so that its low half, the short key ID, comes first: both are looked up in one index.
-pub(super) fn rotated(key_id: KeyId) -> i64 {
+pub(crate) fn rotated(key_id: KeyId) -> i64 {
     key_id.0.rotate_left(32) as i64
 }
 
 /// Returns the rotated key IDs that end with a short key ID: the first and the last.
-pub(super) fn rotated_range(short: u32) -> (i64, i64) {
+pub(crate) fn rotated_range(short: u32) -> (i64, i64) {
     let first = (u64::from(short) << 32) as i64;
     (first, first | i64::from(u32::MAX))
 }
 
 /// Returns what a keygrip is indexed by: it is a digest already.
-pub(super) fn keygrip_hash(keygrip: &Keygrip) -> i64 {
+pub(crate) fn keygrip_hash(keygrip: &Keygrip) -> i64 {
     i64::from_be_bytes(std::array::from_fn(|index| keygrip.0[index]))
 }
 
 /// Returns what a mail address is indexed by: FNV-1a over the address in ASCII lower case, stirred once more.
 ///
 /// Addresses made to collide cost whoever looks them up a comparison each, nothing else.
-pub(super) fn mail_hash(address: &[u8]) -> i64 {
+pub(crate) fn mail_hash(address: &[u8]) -> i64 {
     let hash = address.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
         (hash ^ u64::from(octet.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
     });

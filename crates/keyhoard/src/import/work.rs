@@ -1,0 +1,235 @@
+//! The parallel part of an import: recognising, cleaning and merging the certificates of a chunk.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use cert::Facts;
+use cert::certificate::Certificate;
+use cert::clean::{Cleaned, Note, clean};
+use cert::effective::{Moment, View, evaluate};
+use cert::facts::ComponentKind;
+use cert::merge::merge;
+use cert::split::RawCertificate;
+use rayon::prelude::*;
+use store::{CertId, Detail, Fingerprint, InputDigest, Prepared, PutKind, Selection, Snapshot, Timestamp};
+use verify::naming::sha256;
+
+use super::event::{Additions, Refusal};
+use super::options::ImportOptions;
+use crate::Result;
+use crate::stored::{self, Stored};
+
+/// A certificate of the input, or where none could be read and why.
+pub(super) enum Incoming {
+    /// `revocation`: it was put together for a revocation that stands alone.
+    Certificate {
+        raw: RawCertificate,
+        revocation: bool,
+    },
+    Unread {
+        position: u64,
+        reason: Refusal,
+    },
+}
+
+/// What a report says about where a certificate came from.
+#[derive(Clone, Copy)]
+pub(super) struct Source {
+    pub(super) position: u64,
+    pub(super) secret: bool,
+    pub(super) revocation: bool,
+}
+
+/// What all certificates of an input are worked on with.
+pub(super) struct Worker<'a> {
+    pub(super) options: &'a ImportOptions,
+    pub(super) digest_prefix: Option<&'a [u8]>,
+    pub(super) now: Timestamp,
+}
+
+/// A certificate of a chunk after the work.
+pub(super) enum Item {
+    Refused { position: u64, reason: Refusal },
+    Seen(Seen),
+    Ready(Box<Ready>),
+}
+
+/// A certificate that an earlier import has dealt with.
+pub(super) struct Seen {
+    pub(super) source: Source,
+    pub(super) digest: InputDigest,
+    pub(super) id: CertId,
+    pub(super) name: Name,
+}
+
+/// A certificate that can be written.
+pub(super) struct Ready {
+    pub(super) source: Source,
+    pub(super) digest: Option<InputDigest>,
+    pub(super) name: Name,
+    pub(super) notes: Vec<Note>,
+    pub(super) has_user_ids: bool,
+    /// What cleaning left, if it is to be shown.
+    pub(super) shown: Option<Certificate>,
+    /// The certificate as it would be written, joined with what the database holds.
+    pub(super) prepared: Prepared,
+    pub(super) effect: Effect,
+}
+
+/// What writing a certificate comes to.
+pub(super) enum Effect {
+    New,
+    Nothing(CertId),
+    Merge(PutKind, Additions),
+}
+
+/// What a certificate is called in reports.
+#[derive(Clone)]
+pub(super) struct Name {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) user_id: Option<Vec<u8>>,
+}
+
+/// A certificate between cleaning and merging.
+struct Clean {
+    source: Source,
+    digest: Option<InputDigest>,
+    cleaned: Cleaned,
+}
+
+enum Step {
+    Done(Item),
+    Clean(Box<Clean>),
+}
+
+impl Worker<'_> {
+    /// Does everything that can be done without the write lock.
+    ///
+    /// `waits` says of a primary key whether a certificate with it waits to be written already: what the database
+    /// holds of that is no concern then.
+    pub(super) fn work(
+        &self,
+        snapshot: &dyn Snapshot,
+        incoming: Vec<Incoming>,
+        waits: impl Fn(&Fingerprint) -> bool,
+    ) -> Result<Vec<Item>> {
+        let digests: Vec<Option<InputDigest>> =
+            incoming.par_iter().map(|incoming| self.digest(incoming)).collect();
+        let seen = self.seen(snapshot, &digests)?;
+        let steps: Vec<Step> = incoming
+            .into_par_iter()
+            .zip(digests)
+            .map(|(incoming, digest)| self.clean(incoming, digest, &seen))
+            .collect();
+        let fingerprints: HashSet<Fingerprint> =
+            steps.iter().filter_map(Step::fingerprint).filter(|fingerprint| !waits(fingerprint)).collect();
+        let known = stored::read(snapshot, &fingerprints.into_iter().collect::<Vec<_>>())?;
+        Ok(steps.into_par_iter().map(|step| self.prepare(step, &known)).collect())
+    }
+
+    fn digest(&self, incoming: &Incoming) -> Option<InputDigest> {
+        match incoming {
+            Incoming::Certificate { raw, .. } => {
+                Some(InputDigest(sha256(&[self.digest_prefix?, &raw.bytes])))
+            }
+            Incoming::Unread { .. } => None,
+        }
+    }
+
+    /// Finds the inputs that an earlier import has dealt with.
+    fn seen(
+        &self,
+        snapshot: &dyn Snapshot,
+        digests: &[Option<InputDigest>],
+    ) -> Result<HashMap<InputDigest, (CertId, Name)>> {
+        let digests: Vec<InputDigest> = digests.iter().flatten().copied().collect();
+        let ids = snapshot.known_inputs(&digests)?;
+        let mut names = self.names(snapshot, ids.iter().flatten().copied().collect())?;
+        let seen = digests.into_iter().zip(ids);
+        Ok(seen.filter_map(|(digest, id)| Some((digest, (id?, names.remove(&id?)?)))).collect())
+    }
+
+    fn names(&self, snapshot: &dyn Snapshot, mut ids: Vec<CertId>) -> Result<HashMap<CertId, Name>> {
+        ids.sort_unstable();
+        ids.dedup();
+        let detail = if self.options.names { Detail::Own } else { Detail::Name };
+        let mut names = HashMap::with_capacity(ids.len());
+        snapshot.visit(Selection::Ids(&ids), detail, &mut |record| {
+            let user_id = record.facts.as_ref().and_then(|facts| primary_user_id(facts, self.now));
+            names.insert(record.id, Name { fingerprint: record.fingerprint, user_id });
+            ControlFlow::Continue(())
+        })?;
+        Ok(names)
+    }
+
+    fn clean(
+        &self,
+        incoming: Incoming,
+        digest: Option<InputDigest>,
+        seen: &HashMap<InputDigest, (CertId, Name)>,
+    ) -> Step {
+        let (raw, revocation) = match incoming {
+            Incoming::Certificate { raw, revocation } => (raw, revocation),
+            Incoming::Unread { position, reason } => return Step::Done(Item::Refused { position, reason }),
+        };
+        let source = Source { position: raw.position, secret: !raw.secrets.is_empty(), revocation };
+        if let Some(digest) = digest
+            && let Some((id, name)) = seen.get(&digest)
+        {
+            return Step::Done(Item::Seen(Seen { source, digest, id: *id, name: name.clone() }));
+        }
+        match clean(&raw, &self.options.clean, self.now) {
+            Ok(mut cleaned) => {
+                if let Some(filter) = &self.options.filter {
+                    cleaned.certificate = filter(cleaned.certificate);
+                    cleaned.has_user_ids = cleaned.certificate.facts.user_ids().next().is_some();
+                }
+                Step::Clean(Box::new(Clean { source, digest, cleaned }))
+            }
+            Err(refused) => Step::Done(Item::Refused { position: source.position, reason: refused.into() }),
+        }
+    }
+
+    fn prepare(&self, step: Step, known: &HashMap<Fingerprint, Stored>) -> Item {
+        let Clean { source, digest, cleaned } = match step {
+            Step::Clean(clean) => *clean,
+            Step::Done(item) => return item,
+        };
+        let Cleaned { certificate, notes, has_user_ids, .. } = cleaned;
+        let fingerprint = certificate.facts.primary().fingerprint;
+        let user_id = self.options.names.then(|| primary_user_id(&certificate.facts, self.now)).flatten();
+        let name = Name { fingerprint, user_id };
+        let shown = self.options.show.then(|| certificate.clone());
+        let (certificate, effect) = match known.get(&fingerprint) {
+            None => (certificate, Effect::New),
+            Some(stored) => match merge(&stored.certificate, &certificate) {
+                None => (certificate, Effect::Nothing(stored.id)),
+                Some(merged) => {
+                    let additions = Additions::of(&merged);
+                    (merged.certificate, Effect::Merge(stored.merged_with(merged.added_packets), additions))
+                }
+            },
+        };
+        let prepared = Prepared::new(certificate);
+        let ready = Ready { source, digest, name, notes, has_user_ids, shown, prepared, effect };
+        Item::Ready(Box::new(ready))
+    }
+}
+
+impl Step {
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        match self {
+            Self::Clean(clean) => Some(clean.cleaned.certificate.facts.primary().fingerprint),
+            Self::Done(_) => None,
+        }
+    }
+}
+
+/// Returns the user ID that a certificate is called by at a moment.
+fn primary_user_id(facts: &Facts, now: Timestamp) -> Option<Vec<u8>> {
+    let index = evaluate(facts, Moment::new(now, View::Gnupg)).primary_user_id(facts)?;
+    match &facts.components[index].kind {
+        ComponentKind::UserId(value) => Some(value.clone()),
+        _ => None,
+    }
+}
