@@ -11,7 +11,7 @@
 //! 6. [`facts`] says in plain values what a certificate holds;
 //! 7. [`effective`] says what that means at a given moment: expiry, revocation, capabilities.
 //!
-//! [`keybox`] finds the certificates in GnuPG's own key file.
+//! [`keybox`] finds the certificates in GnuPG's own key file, [`origin`] is what GnuPG notes there about them.
 //!
 //! Nothing here does I/O other than reading the stream it is given, and nothing here reads the clock.
 
@@ -26,6 +26,7 @@ pub mod identity;
 pub mod key;
 pub mod keybox;
 pub mod merge;
+pub mod origin;
 pub mod packet;
 pub mod signature;
 pub mod signed;
@@ -50,3 +51,4 @@ pub use certificate::Certificate;
 pub use error::{Error, Flaw, Result};
 pub use facts::{Component, Facts, SignatureFacts};
 pub use identity::{Fingerprint, KeyId, Keygrip, Timestamp};
+pub use origin::Origin;

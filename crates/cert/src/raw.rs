@@ -3,6 +3,7 @@
 use crate::error::Flaw;
 use crate::frame::{Body, Framed};
 use crate::identity::Fingerprint;
+use crate::origin::Origin;
 use crate::packet::{self, Tag};
 use crate::reduce::Reduction;
 use crate::{key, signature};
@@ -21,6 +22,9 @@ pub struct RawCertificate {
     pub secrets: Vec<SecretKey>,
     /// Packets that were left out, and why.
     pub notes: Vec<Note>,
+    /// Where the primary key and user IDs came from, by the number of the component in `bytes`; only what a program
+    /// noted that kept the certificate, to be believed of one's own files only.
+    pub origins: Vec<(usize, Origin)>,
     /// How many signatures by others were left out, since the certificate is far larger than
     /// [`limits::MAX_CERTIFICATE`].
     pub signatures_left_out: u64,
@@ -62,7 +66,9 @@ pub(crate) struct Assembly {
     secrets: Vec<SecretKey>,
     secret_bytes: usize,
     components: usize,
+    components_left_out: usize,
     signatures: usize,
+    origins: Vec<(usize, Origin)>,
     /// Whether the component that they belong to was left out.
     skips_signatures: bool,
 }
@@ -85,7 +91,9 @@ impl Assembly {
             secrets: Vec::new(),
             secret_bytes: 0,
             components: 0,
+            components_left_out: 0,
             signatures: 0,
+            origins: Vec::new(),
             skips_signatures: false,
         };
         match primary.tag {
@@ -105,6 +113,15 @@ impl Assembly {
     /// If the certificate is too large, or the packet is not what its header says.
     pub(crate) fn add(&mut self, packet: &Framed<'_>) -> Result<Added, Flaw> {
         match packet.tag {
+            Tag::TRUST => {
+                let component = self.components - self.components_left_out;
+                let is_noted = self.origins.last().is_some_and(|(noted, _)| *noted == component);
+                if !is_noted && !self.skips_signatures {
+                    let origin = Origin::from_trust_packet(packet.body());
+                    self.origins.extend(origin.map(|origin| (component, origin)));
+                }
+                Ok(Added::Taken)
+            }
             tag if tag.is_void() => Ok(Added::Taken),
             Tag::SIGNATURE if self.skips_signatures => Ok(Added::Taken),
             Tag::SIGNATURE => {
@@ -135,6 +152,7 @@ impl Assembly {
             _ => self.keep(packet),
         };
         self.skips_signatures = kept.is_err();
+        self.components_left_out += usize::from(kept.is_err());
         match kept {
             Ok(()) => Ok(Added::Taken),
             Err(flaw) if flaw.is_damage() || flaw == Flaw::CertificateTooLarge => Err(flaw),
@@ -161,9 +179,9 @@ impl Assembly {
     /// Ends the certificate.
     pub(crate) fn finish(mut self, position: u64, notes: Vec<Note>, window: &[u8]) -> RawCertificate {
         self.flush(window);
-        let Self { bytes, secrets, reduction, .. } = self;
+        let Self { bytes, secrets, reduction, origins, .. } = self;
         let (bytes, signatures_left_out) = reduction.map_or((bytes, 0), Reduction::finish);
-        RawCertificate { position, bytes, secrets, notes, signatures_left_out }
+        RawCertificate { position, bytes, secrets, notes, origins, signatures_left_out }
     }
 
     fn keep(&mut self, packet: &Framed<'_>) -> Result<(), Flaw> {

@@ -17,7 +17,7 @@ mod rows;
 
 use std::ops::ControlFlow;
 
-pub use cert::{Facts, Fingerprint, KeyId, Timestamp};
+pub use cert::{Facts, Fingerprint, KeyId, Origin, Timestamp};
 pub use error::{Error, Result};
 pub use prepared::Prepared;
 pub use query::Query;
@@ -99,17 +99,6 @@ pub struct Record {
     pub facts: Option<Facts>,
     /// The exact bytes; `None` below [`Detail::Bytes`].
     pub bytes: Option<Vec<u8>>,
-}
-
-/// GnuPG's key origin (its `doc/DETAILS`, fields 19 and 20 of a `pub` record).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// The kind of origin, 0 where it is unknown.
-    pub kind: u8,
-    /// When it was last fetched from there.
-    pub updated: Option<Timestamp>,
-    /// The address.
-    pub url: Option<String>,
 }
 
 /// A key found by its key ID: the name a signature listing shows for an issuer.

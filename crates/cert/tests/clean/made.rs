@@ -158,6 +158,7 @@ pub(crate) fn raw(packets: &[&[u8]]) -> RawCertificate {
         bytes: packets.concat(),
         secrets: Vec::new(),
         notes: Vec::new(),
+        origins: Vec::new(),
         signatures_left_out: 0,
     }
 }

@@ -37,6 +37,7 @@ pub(super) fn with_primary_key(
             bytes,
             secrets: Vec::new(),
             notes: Vec::new(),
+            origins: Vec::new(),
             signatures_left_out: 0,
         }
     }))
