@@ -5,7 +5,7 @@ use crate::source::{Segment, Source};
 use std::io::Read;
 
 /// How much is asked of the stream at a time.
-const READ: usize = 1 << 20;
+const READ: usize = 256 << 10;
 
 /// The part of a segment that is in memory.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use keyhoard_cert::split::{Piece, RawCertificate, Splitter};
 use keyhoard_cert::{Facts, key, signature};
 
 /// Checks all of it.
-pub fn hold(input: &[u8]) {
+pub(crate) fn hold(input: &[u8]) {
     nothing_panics(input);
     let certificates = certificates(input);
     for raw in &certificates {
