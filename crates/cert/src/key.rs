@@ -192,8 +192,7 @@ impl<'a> Key<'a> {
             Material::Dsa { p, .. } | Material::Elgamal { p, .. } => p.bits(),
             Material::Curve { oid, .. } => curve::by_oid(oid).map_or(0, |curve| curve.bits),
             Material::Fixed => match self.algorithm {
-                PublicKeyAlgorithm::X448 => 448,
-                PublicKeyAlgorithm::ED448 => 456,
+                PublicKeyAlgorithm::X448 | PublicKeyAlgorithm::ED448 => 448,
                 _ => 255,
             },
             Material::Unknown => 0,

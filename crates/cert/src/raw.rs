@@ -123,6 +123,8 @@ impl Assembly {
                 Ok(Added::Taken)
             }
             tag if tag.is_void() => Ok(Added::Taken),
+            // PGP 2 wrote comments that way, each with a number sign in the place of the version.
+            Tag::PUBLIC_SUBKEY if packet.body().first() == Some(&b'#') => Ok(Added::Taken),
             Tag::SIGNATURE if self.skips_signatures => Ok(Added::Taken),
             Tag::SIGNATURE => {
                 refuse_damage(signature::parse(packet.body()))?;

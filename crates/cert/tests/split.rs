@@ -171,10 +171,12 @@ fn marker_trust_and_padding_packets_are_left_out_and_unknown_ones_kept() {
         packet::write(Tag::MARKER, b"PGP"),
         packet::write(Tag::TRUST, &[0; 4]),
         packet::write(Tag::PADDING, &[7; 300]),
+        packet::write(Tag(0), b"invalid"),
     ]
     .concat();
     let unknown = packet::write(Tag(60), b"private");
-    let stream = [&void, &bytes[..first], &void, &unknown, &bytes[first..], &void].concat();
+    let comment = packet::write(Tag::PUBLIC_SUBKEY, b"#a comment of PGP 2");
+    let stream = [&void, &bytes[..first], &void, &unknown, &bytes[first..], &void, &comment].concat();
     let raw = &sound(stream.as_slice())[0];
     assert_eq!(raw.position, void.len() as u64);
     assert_eq!(raw.bytes, [&bytes[..first], &unknown, &bytes[first..]].concat());

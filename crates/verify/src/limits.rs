@@ -24,8 +24,6 @@ pub const MAX_BUFFERED_CERTIFICATE: usize = 64 << 20;
 pub const MAX_CHECKS_PER_COMPONENT: usize = 64;
 /// Keys that are tried as the issuer behind one key ID.
 pub const MAX_ISSUER_CANDIDATES: usize = 8;
-/// Signatures nested in signatures.
-pub const MAX_SIGNATURE_DEPTH: usize = 2;
 /// Self-signatures of one certificate that are verified in all.
 pub const MAX_CHECKS_PER_CERTIFICATE: usize = 8 << 10;
 /// Digests that are made in search of the components that misplaced signatures of one certificate are made over.
