@@ -15,7 +15,7 @@ use cert::split::{Piece, RawCertificate, Splitter};
 use cert::{Facts, Fingerprint, KeyId, Timestamp};
 use rayon::prelude::*;
 use store::{
-    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query, Record, Selection,
+    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query, Record, Selection,
     Snapshot, user_id,
 };
 
@@ -186,6 +186,14 @@ impl Snapshot for View<'_> {
         _visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
     ) -> store::Result<()> {
         Ok(())
+    }
+
+    fn user_id_origins(&self, _id: CertId) -> store::Result<Vec<(Vec<u8>, Origin)>> {
+        Ok(Vec::new())
+    }
+
+    fn migrations(&self) -> store::Result<Vec<Migration>> {
+        Ok(Vec::new())
     }
 
     fn brought_again(&self, _entry: JournalId) -> store::Result<Vec<(Fingerprint, JournalId)>> {

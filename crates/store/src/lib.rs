@@ -16,6 +16,7 @@ mod prepared;
 mod rows;
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 pub use cert::{Facts, Fingerprint, KeyId, Origin, Timestamp};
 pub use error::{Error, Result};
@@ -146,11 +147,39 @@ pub trait Snapshot {
         visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
     ) -> Result<()>;
 
+    /// Returns where user IDs of a certificate came from, where that is known.
+    fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>>;
+
+    /// Lists other certificate stores that were taken over, or about which the user was told.
+    fn migrations(&self) -> Result<Vec<Migration>>;
+
     /// Finds the certificates that imports after `entry` brought again, or may have: with the latest of those
     /// imports. Imports that were undone do not count, neither do undos.
     ///
     /// An import of an input that was first seen before `entry` brought nothing that was new in `entry`.
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>>;
+}
+
+/// Where a certificate and its user IDs came from; what is not known stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins {
+    /// The certificate.
+    pub certificate: Option<Origin>,
+    /// User IDs.
+    pub user_ids: Vec<(Vec<u8>, Origin)>,
+}
+
+/// Another certificate store, as it was when it was taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Migration {
+    /// Its file or directory.
+    pub path: PathBuf,
+    /// When it had last changed: nanoseconds since 1970.
+    pub modified: i64,
+    /// Its size in octets.
+    pub size: u64,
+    /// When it was taken over; `None` if the user was only told about it.
+    pub done: Option<Timestamp>,
 }
 
 /// One command that changed the database.
@@ -227,6 +256,11 @@ pub struct Put<'a> {
 pub enum PutKind {
     /// Adds it at the end of the order.
     New,
+    /// Adds it at the end of the order, as first seen when another program had it first.
+    Migrated {
+        /// When that was.
+        first_seen: Timestamp,
+    },
     /// Adds it in the place it had before it was removed.
     Restored {
         /// Its number there.
@@ -268,6 +302,12 @@ pub trait Transaction {
 
     /// Remembers that this entry met these inputs, which led to certificates that did not change.
     fn remember_inputs(&mut self, inputs: &[(InputDigest, CertId)]) -> Result<()>;
+
+    /// Notes where a certificate and its user IDs came from.
+    fn set_origins(&mut self, id: CertId, origins: &Origins) -> Result<()>;
+
+    /// Notes that another certificate store was taken over, or that the user was told about it.
+    fn remember_migration(&mut self, migration: &Migration) -> Result<()>;
 
     /// Removes certificates with everything derived from them, their input digests included.
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()>;

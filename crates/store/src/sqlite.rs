@@ -7,6 +7,7 @@ mod find;
 mod journal;
 mod log;
 mod place;
+mod provenance;
 mod read;
 mod schema;
 mod search;

@@ -5,6 +5,7 @@ mod made;
 
 use std::ops::ControlFlow;
 
+use cert::Timestamp;
 use keyhoard_store as store;
 use made::{Made, NOW};
 use store::sqlite::SqliteStore;
@@ -388,4 +389,46 @@ fn a_users_statement_changes_nothing() {
     }
     assert!(!attached.exists());
     assert_eq!(store.snapshot().expect("snapshot").count().expect("count"), 3);
+}
+
+#[test]
+fn origins_of_certificates_and_user_ids_are_kept_until_the_certificate_goes() {
+    let (_directory, store) = empty();
+    put(&store, &three());
+    let origin =
+        |kind: u8| store::Origin { kind, updated: Some(NOW), url: Some("https://example.org".to_owned()) };
+    let user_id = b"ann@example.net".to_vec();
+    let origins =
+        store::Origins { certificate: Some(origin(4)), user_ids: vec![(user_id.clone(), origin(5))] };
+    entry(&store, |it| it.set_origins(CertId(1), &origins).expect("origins"));
+    let snapshot = store.snapshot().expect("snapshot");
+    assert_eq!(everything(&*snapshot, Detail::Name)[0].origin, origin(4));
+    assert_eq!(snapshot.user_id_origins(CertId(1)).expect("origins"), [(user_id, origin(5))]);
+    assert_eq!(snapshot.user_id_origins(CertId(2)).expect("origins"), []);
+    drop(snapshot);
+    entry(&store, |it| it.remove(&[CertId(1)], Removal::Undoable).expect("remove"));
+    assert_eq!(store.snapshot().expect("snapshot").user_id_origins(CertId(1)).expect("origins"), []);
+}
+
+#[test]
+fn what_was_taken_over_is_remembered_by_its_place() {
+    let (_directory, store) = empty();
+    let mut migration = store::Migration { path: "/a/pubring.kbx".into(), modified: -7, size: 9, done: None };
+    entry(&store, |it| it.remember_migration(&migration).expect("remember"));
+    assert_eq!(store.snapshot().expect("snapshot").migrations().expect("migrations"), [migration.clone()]);
+    migration.done = Some(NOW);
+    entry(&store, |it| it.remember_migration(&migration).expect("remember"));
+    assert_eq!(store.snapshot().expect("snapshot").migrations().expect("migrations"), [migration]);
+}
+
+#[test]
+fn a_migrated_certificate_was_first_seen_when_the_other_program_had_it() {
+    let (_directory, store) = empty();
+    let made = three();
+    entry(&store, |it| {
+        let kind = PutKind::Migrated { first_seen: Timestamp(7) };
+        it.put(&[store::Put { kind, ..made[0].put() }]).expect("put");
+    });
+    let record = everything(&*store.snapshot().expect("snapshot"), Detail::Name).remove(0);
+    assert_eq!((record.first_seen, record.changed), (Timestamp(7), NOW));
 }

@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 use cert::{Fingerprint, KeyId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{SqliteStore, connect, journal, log};
+use super::{SqliteStore, connect, journal, log, provenance};
 use crate::error::Context;
 use crate::rows;
 use crate::{
-    CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Origin, Query, Record,
-    Result, Selection, Snapshot, packed,
+    CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
+    Record, Result, Selection, Snapshot, packed,
 };
 
 /// A read transaction, or the reading side of a write transaction.
@@ -290,6 +290,14 @@ impl Snapshot for View<'_> {
         visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
     ) -> Result<()> {
         journal::changes(self, id, from, visit)
+    }
+
+    fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {
+        provenance::user_id_origins(self, id)
+    }
+
+    fn migrations(&self) -> Result<Vec<Migration>> {
+        provenance::migrations(self)
     }
 
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {

@@ -8,11 +8,11 @@ use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 use super::derived::Derived;
 use super::journal::{Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
-use super::{SqliteStore, log, turn};
+use super::{SqliteStore, log, provenance, turn};
 use crate::error::Context;
 use crate::{
-    CertId, InputDigest, JournalId, Origin, Put, PutKind, PutOutcome, Removal, Result, Snapshot, Transaction,
-    packed,
+    CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
+    Snapshot, Transaction, packed,
 };
 
 const DOING: &str = "writing";
@@ -52,7 +52,7 @@ impl<'s> Writer<'s> {
     fn put_one(&mut self, put: &Put<'_>, derived: &mut Derived) -> Result<PutOutcome> {
         let fingerprint = put.certificate.fingerprint;
         let id = match &put.kind {
-            PutKind::New | PutKind::Restored { .. } => {
+            PutKind::New | PutKind::Migrated { .. } | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
                 derived.insert(&self.view, id, &put.certificate.packed, put.certificate.rows.clone())?;
@@ -81,6 +81,7 @@ impl<'s> Writer<'s> {
             origin_kind, origin_updated, origin_url) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8)";
         let (id, first_seen) = match put.kind {
             PutKind::Restored { id, first_seen } => (Some(id.0), first_seen),
+            PutKind::Migrated { first_seen } => (None, first_seen),
             _ => (None, self.now),
         };
         let Origin { kind, updated, url } = put.origin.clone().unwrap_or_default();
@@ -146,6 +147,7 @@ impl<'s> Writer<'s> {
             }
         }
         derived.remove(&self.view, id)?;
+        provenance::forget(&self.view, id)?;
         self.run("DELETE FROM packets WHERE cert = ?1", [id.0])?;
         self.run("DELETE FROM cert WHERE id = ?1", [id.0])?;
         self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored])?;
@@ -171,7 +173,7 @@ impl Transaction for Writer<'_> {
         let mut outcomes = Vec::with_capacity(batch.len());
         for (number, put) in batch.iter().enumerate() {
             let fingerprint = put.certificate.fingerprint;
-            let adds = matches!(put.kind, PutKind::New | PutKind::Restored { .. });
+            let adds = !matches!(put.kind, PutKind::Merged { .. } | PutKind::Shrunk { .. });
             let taken = adds
                 && (added.insert(fingerprint, number).is_some()
                     || self.view.primary(&fingerprint)?.is_some());
@@ -192,6 +194,14 @@ impl Transaction for Writer<'_> {
 
     fn remember_inputs(&mut self, inputs: &[(InputDigest, CertId)]) -> Result<()> {
         self.write_inputs(inputs.iter().copied())
+    }
+
+    fn set_origins(&mut self, id: CertId, origins: &Origins) -> Result<()> {
+        provenance::set_origins(&self.view, id, origins)
+    }
+
+    fn remember_migration(&mut self, migration: &Migration) -> Result<()> {
+        provenance::remember(&self.view, migration)
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {

@@ -1,0 +1,78 @@
+//! Where certificates came from: origins of user IDs, and other stores that were taken over.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use cert::Timestamp;
+use rusqlite::{Params, params};
+
+use super::read::View;
+use crate::error::Context;
+use crate::{CertId, Migration, Origin, Origins, Result};
+
+const READING: &str = "reading where certificates came from";
+const WRITING: &str = "writing where certificates came from";
+
+/// Returns the origins of a certificate's user IDs.
+pub(super) fn user_id_origins(view: &View<'_>, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {
+    const SQL: &str = "SELECT value, kind, updated, url FROM user_id_origin WHERE cert = ?1";
+    let mut origins = Vec::new();
+    view.rows(SQL, [id.0], READING, |row| {
+        let updated = view.column::<Option<u32>>(row, 2)?.map(Timestamp);
+        let origin = Origin { kind: view.column(row, 1)?, updated, url: view.column(row, 3)? };
+        origins.push((view.column(row, 0)?, origin));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(origins)
+}
+
+/// Notes where a certificate and its user IDs came from.
+pub(super) fn set_origins(view: &View<'_>, id: CertId, origins: &Origins) -> Result<()> {
+    if let Some(Origin { kind, updated, url }) = &origins.certificate {
+        const SQL: &str =
+            "UPDATE cert SET origin_kind = ?1, origin_updated = ?2, origin_url = ?3 WHERE id = ?4";
+        execute(view, SQL, params![kind, updated.map(|updated| updated.0), url, id.0])?;
+    }
+    for (value, Origin { kind, updated, url }) in &origins.user_ids {
+        const SQL: &str =
+            "REPLACE INTO user_id_origin (cert, value, kind, updated, url) VALUES (?1, ?2, ?3, ?4, ?5)";
+        execute(view, SQL, params![id.0, value, kind, updated.map(|updated| updated.0), url])?;
+    }
+    Ok(())
+}
+
+/// Forgets where a certificate's user IDs came from.
+pub(super) fn forget(view: &View<'_>, id: CertId) -> Result<()> {
+    execute(view, "DELETE FROM user_id_origin WHERE cert = ?1", [id.0])
+}
+
+/// Lists the stores that were taken over, or about which the user was told.
+pub(super) fn migrations(view: &View<'_>) -> Result<Vec<Migration>> {
+    const SQL: &str = "SELECT path, modified, size, time FROM migration ORDER BY path";
+    let mut migrations = Vec::new();
+    view.rows(SQL, [], READING, |row| {
+        migrations.push(Migration {
+            path: PathBuf::from(OsString::from_vec(view.column(row, 0)?)),
+            modified: view.column(row, 1)?,
+            size: view.column::<i64>(row, 2)?.unsigned_abs(),
+            done: view.column::<Option<u32>>(row, 3)?.map(Timestamp),
+        });
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(migrations)
+}
+
+/// Notes that a store was taken over, or that the user was told about it.
+pub(super) fn remember(view: &View<'_>, migration: &Migration) -> Result<()> {
+    const SQL: &str = "REPLACE INTO migration (path, modified, size, time) VALUES (?1, ?2, ?3, ?4)";
+    let path = migration.path.as_os_str().as_bytes();
+    let size = i64::try_from(migration.size).unwrap_or(i64::MAX);
+    execute(view, SQL, params![path, migration.modified, size, migration.done.map(|done| done.0)])
+}
+
+fn execute(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<()> {
+    let mut statement = view.connection().prepare_cached(sql).context(view.path(), WRITING)?;
+    statement.execute(parameters).map(drop).context(view.path(), WRITING)
+}
