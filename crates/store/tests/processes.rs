@@ -160,7 +160,7 @@ fn eight_writers_and_eight_readers_end_as_one_after_the_other_would() {
         match role {
             "w" => {
                 let order = (0..GROUPS).map(|step| (step + number * 5) % GROUPS);
-                write(&store, order, |certificate| (certificate + number) % 2 == 0, false);
+                write(&store, order, |certificate| (certificate + number).is_multiple_of(2), false);
             }
             _ => while !check(&*store.snapshot().expect("snapshot")).len() < (GROUPS * GROUP) as usize {},
         }

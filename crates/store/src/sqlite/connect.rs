@@ -163,6 +163,7 @@ fn sync(directory: &Path) -> std::io::Result<()> {
 fn create_tables(connection: &Connection, path: &Path) -> Result<()> {
     const DOING: &str = "creating the tables";
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE).context(path, DOING)?;
+    log::sync_fully(connection, path)?;
     turn::begin_immediate(connection, path, turn::PATIENCE)?;
     // Another process may have been quicker.
     if matches!(check_identity(connection, path), Err(Error::Missing { .. })) {

@@ -38,6 +38,7 @@ pub(super) fn begin_writing(
     reading: bool,
 ) -> Result<bool> {
     const DOING: &str = "waiting to write";
+    sync_fully(connection, path)?;
     let begin = || turn::begin_immediate(connection, path, turn::PATIENCE);
     let logged = match access {
         Access::Fixed(_) => return Err(Error::Unwritable { path: path.to_owned() }),
@@ -61,6 +62,11 @@ pub(super) fn begin_writing(
         begin()?;
     }
     Ok(empty)
+}
+
+/// Makes every commit durable: with a log as SQLite's FULL does, without one the journal's end too.
+pub(super) fn sync_fully(connection: &Connection, path: &Path) -> Result<()> {
+    connection.pragma_update(None, "synchronous", "EXTRA").context(path, "waiting to write")
 }
 
 fn is_empty(connection: &Connection, path: &Path) -> Result<bool> {
@@ -87,4 +93,69 @@ pub(super) fn leave(connection: &Connection, path: &Path) -> Result<()> {
 
 fn mode(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
     connection.query_row(sql, [], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::SqliteStore;
+    use crate::{Store, Timestamp};
+
+    fn journal_mode(path: &Path) -> String {
+        let connection = Connection::open(path).expect("open");
+        mode(&connection, "PRAGMA journal_mode").expect("mode")
+    }
+
+    fn write(store: &SqliteStore) -> Result<()> {
+        store.begin("test", None, Timestamp(1))?.commit()
+    }
+
+    #[test]
+    fn a_local_database_gets_its_log_after_the_first_transaction() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("keyhoard.db");
+        let store = SqliteStore::create(&path).expect("create");
+        assert_eq!(journal_mode(&path), "delete");
+        write(&store).expect("write");
+        assert_eq!(journal_mode(&path), "wal");
+    }
+
+    #[test]
+    fn a_database_on_a_network_file_system_has_no_log_and_loses_the_one_it_came_with() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("keyhoard.db");
+        let mut store = SqliteStore::create(&path).expect("create");
+        store.access = Access::Network;
+        write(&store).expect("write");
+        assert_eq!(journal_mode(&path), "delete");
+        store.access = Access::Local;
+        write(&store).expect("write");
+        assert_eq!(journal_mode(&path), "wal");
+        drop(store);
+        let connection = Connection::open(&path).expect("open");
+        leave(&connection, &path).expect("nobody uses it");
+        assert_eq!(journal_mode(&path), "delete");
+    }
+
+    #[test]
+    fn a_database_in_use_does_not_lose_its_log() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("keyhoard.db");
+        let store = SqliteStore::create(&path).expect("create");
+        write(&store).expect("write");
+        let _snapshot = store.snapshot().expect("snapshot");
+        let connection = Connection::open(&path).expect("open");
+        connection.busy_timeout(Duration::ZERO).expect("timeout");
+        assert!(matches!(leave(&connection, &path), Err(Error::Network { .. })));
+    }
+
+    #[test]
+    fn without_a_log_nobody_writes_over_a_snapshot_of_the_same_program() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("create");
+        let snapshot = store.snapshot().expect("snapshot");
+        assert!(matches!(write(&store), Err(Error::SnapshotHeld { .. })));
+        drop(snapshot);
+        write(&store).expect("write");
+    }
 }
