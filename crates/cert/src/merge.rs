@@ -5,15 +5,14 @@
 //! before the first subkey, subkeys at the end. A subkey's signature that GnuPG drops at this point, since one as new
 //! by the same issuer is there, is kept and marked as superseded.
 
-use std::collections::HashMap;
-
-use verify::Verdict;
-use verify::naming::sha256;
-
-use crate::certificate::{Certificate, Member, Writer, members};
+use crate::certificate::{Certificate, Member, Retained, Writer, members};
 use crate::facts::{Component, ComponentKind, SignatureType, Span};
+use crate::identity::{KeyId, Timestamp};
 use crate::packet::Packets;
 use crate::signature::{self, Signature};
+use std::collections::{HashMap, HashSet};
+use verify::naming::sha256;
+use verify::{Verdict, limits};
 
 /// What a merge made of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,15 +31,33 @@ pub struct Merged {
 
 /// Joins `new` into `known`, two certificates with the same primary key; `None` if that changes nothing.
 ///
-/// A signature is the same in both if its component, its hashed part and its value are, whatever its unhashed
-/// subpackets say; then the known copy stays, unless only the new one is known to verify. It is superseded in the
-/// union if it is in both.
+/// A signature is the same in both if its component, its issuer, its hashed part and its value are, whatever else its
+/// unhashed subpackets say; then the known copy stays. It is superseded in the union if GnuPG, importing one after
+/// the other, would not have it.
+///
+/// Where the union were larger than [`limits::MAX_CERTIFICATE`], only verified self-signatures and revocations are
+/// joined, as GnuPG does.
 pub fn merge(known: &Certificate, new: &Certificate) -> Option<Merged> {
-    let mut union = Union::new(known);
-    for component in &new.facts.components {
-        union.add(Draft::new(new, component));
+    let union = Union::of(known, new);
+    if union.size() <= limits::MAX_CERTIFICATE {
+        return union.finish();
     }
-    union.changed.then(|| union.finish())
+    let own = new.retain(|packet| match packet {
+        Retained::Component(_) => true,
+        Retained::Signature(_, signature) => signature.verifies() || signature.kind.revokes(),
+        Retained::Unread(..) => false,
+    });
+    let union = Union::of(known, &own);
+    if union.size() <= limits::MAX_BUFFERED_CERTIFICATE {
+        return union.finish();
+    }
+    let verified = own.retain(|packet| match packet {
+        Retained::Signature(_, signature) => signature.verifies(),
+        _ => true,
+    });
+    let union = Union::of(known, &verified);
+    // Only its owner can make a certificate that large, step by step.
+    (union.size() <= 4 * limits::MAX_BUFFERED_CERTIFICATE).then(|| union.finish())?
 }
 
 /// The union as it grows.
@@ -50,6 +67,10 @@ struct Union<'a> {
     by_identity: HashMap<Identity<'a>, usize>,
     /// Drafts from this one on were not known.
     known: usize,
+    /// The last known user ID or attribute.
+    last_user: Option<usize>,
+    /// Known signatures over user IDs that stand behind subkeys.
+    strays: HashSet<Identity<'a>>,
     changed: bool,
     new_user_ids: u32,
     new_signatures: u32,
@@ -72,6 +93,8 @@ struct Item<'a> {
     source: &'a Certificate,
     member: Member<'a>,
     superseded: bool,
+    /// A self-signature's verdict.
+    verdict: Option<Verdict>,
 }
 
 /// What makes a component, or an unread signature, the same in two copies.
@@ -81,17 +104,28 @@ enum Identity<'a> {
     Key(&'a [u8]),
     /// Anything else by its type and body, whatever the form of its header.
     Body(u8, &'a [u8]),
-    /// A signature by everything but its unhashed subpackets.
-    Signature { covered: &'a [u8], salt: &'a [u8], material: &'a [u8] },
+    /// A signature by who says to have made it (`None` for the primary key), and by everything but its
+    /// unhashed subpackets.
+    Signature { issuer: Option<KeyId>, covered: &'a [u8], salt: &'a [u8], material: &'a [u8] },
 }
 
 impl<'a> Union<'a> {
+    fn of(known: &'a Certificate, new: &'a Certificate) -> Self {
+        let mut union = Self::new(known);
+        for component in &new.facts.components {
+            union.add(Draft::new(new, component));
+        }
+        union
+    }
+
     fn new(known: &'a Certificate) -> Self {
         let drafts: Vec<_> =
             known.facts.components.iter().map(|component| Draft::new(known, component)).collect();
         Self {
             by_identity: drafts.iter().zip(0..).map(|(draft, index)| (draft.identity(), index)).collect(),
             known: drafts.len(),
+            last_user: drafts.iter().rposition(Draft::is_user),
+            strays: drafts.iter().filter(|draft| draft.is_subkey()).flat_map(Draft::strays).collect(),
             drafts,
             changed: false,
             new_user_ids: 0,
@@ -99,6 +133,10 @@ impl<'a> Union<'a> {
             new_subkeys: 0,
             added_packets: Vec::new(),
         }
+    }
+
+    fn size(&self) -> usize {
+        self.drafts.iter().map(Draft::size).sum()
     }
 
     fn add(&mut self, draft: Draft<'a>) {
@@ -122,20 +160,23 @@ impl<'a> Union<'a> {
     }
 
     fn join(&mut self, index: usize, new: Draft<'a>) {
-        let mut places: HashMap<_, _> = self.drafts[index]
-            .members
-            .iter()
-            .zip(0..)
-            .map(|(item, place)| (item.identity(), place))
-            .collect();
+        let draft = &mut self.drafts[index];
+        let mut places: HashMap<_, _> =
+            draft.members.iter().zip(0..).map(|(item, place)| (item.identity(), place)).collect();
+        let mut room = Room::of(draft);
         for item in new.members {
+            let identity = item.identity();
             let draft = &mut self.drafts[index];
-            if let Some(&place) = places.get(&item.identity()) {
-                self.changed |= draft.join_member(place, item);
+            if let Some(&place) = places.get(&identity) {
+                self.changed |= draft.join_member(place, item, &room);
                 continue;
             }
-            let item = Item { superseded: item.superseded || draft.supersedes(&item), ..item };
-            places.insert(item.identity(), draft.members.len());
+            // GnuPG takes what follows the last user ID for its signatures, subkeys or not.
+            let is_stray = self.last_user == Some(index) && self.strays.contains(&identity);
+            let superseded = item.superseded || is_stray || !room.has_place_for(&item);
+            let item = Item { superseded, ..item };
+            room.take(&item);
+            places.insert(identity, draft.members.len());
             draft.members.push(item);
             self.count(&item);
             self.changed = true;
@@ -149,8 +190,12 @@ impl<'a> Union<'a> {
         self.added_packets.push(sha256(&[item.packet()]));
     }
 
-    fn finish(self) -> Merged {
-        let mut writer = Writer::with_capacity(self.drafts.iter().map(Draft::size).sum());
+    /// Writes the union; `None` if it is what was known.
+    fn finish(self) -> Option<Merged> {
+        if !self.changed {
+            return None;
+        }
+        let mut writer = Writer::with_capacity(self.size());
         let (known, new) = self.drafts.split_at(self.known);
         let first_subkey =
             known.iter().skip(1).position(Draft::is_key).map_or(known.len(), |index| index + 1);
@@ -160,20 +205,19 @@ impl<'a> Union<'a> {
         for draft in front.iter().chain(new_users).chain(subkeys).chain(new_subkeys) {
             draft.write(&mut writer);
         }
-        Merged {
+        Some(Merged {
             certificate: writer.finish(),
             new_user_ids: self.new_user_ids,
             new_signatures: self.new_signatures,
             new_subkeys: self.new_subkeys,
             added_packets: self.added_packets,
-        }
+        })
     }
 }
 
 impl<'a> Draft<'a> {
     fn new(source: &'a Certificate, component: &'a Component) -> Self {
-        let item = |member| Item { source, member, superseded: is_superseded(member) };
-        let members: Vec<_> = members(component).map(item).collect();
+        let members: Vec<_> = members(component).map(|member| Item::new(source, member)).collect();
         Self { source, component, known: members.len(), members }
     }
 
@@ -196,33 +240,32 @@ impl<'a> Draft<'a> {
         self.is_key() && self.component.span.start == 0
     }
 
+    fn is_subkey(&self) -> bool {
+        self.is_key() && !self.is_primary()
+    }
+
+    fn is_user(&self) -> bool {
+        matches!(self.component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
+    }
+
+    /// Its signatures that are made over user IDs.
+    fn strays(&self) -> impl Iterator<Item = Identity<'a>> {
+        let is_over_user = |item: &&Item<'a>| item.kind().is_some_and(SignatureType::is_over_user);
+        self.members.iter().filter(is_over_user).map(Item::identity)
+    }
+
     fn size(&self) -> usize {
         self.packet().len() + self.members.iter().map(|item| item.packet().len()).sum::<usize>()
     }
 
     /// Joins another copy of a member; returns whether that changed anything.
-    fn join_member(&mut self, place: usize, new: Item<'a>) -> bool {
-        let superseded = self.members[place].superseded && (new.superseded || self.supersedes(&new));
+    fn join_member(&mut self, place: usize, new: Item<'a>, room: &Room) -> bool {
         let known = &mut self.members[place];
-        let better = new.is_good() && !known.is_good();
-        let changed = better || superseded != known.superseded;
-        if better {
-            *known = new;
-        }
-        known.superseded = superseded;
-        changed
-    }
-
-    /// Says whether GnuPG, merging a subkey, would drop a signature that is as old as one that it has.
-    fn supersedes(&self, new: &Item<'a>) -> bool {
-        let Member::Signature(new) = new.member else { return false };
-        let as_new = |item: &Item<'_>| match item.member {
-            Member::Signature(old) if !item.superseded => {
-                old.issuer.key_id == new.issuer.key_id && old.kind == new.kind && old.created >= new.created
-            }
-            _ => false,
-        };
-        self.is_key() && !self.is_primary() && self.members.iter().any(as_new)
+        let before = (known.superseded, known.verdict);
+        known.superseded &= new.superseded || !room.has_place_for(&new);
+        // Both copies are one equation; a budget may have left one of them unchecked.
+        known.verdict = known.verdict.or(new.verdict);
+        before != (known.superseded, known.verdict)
     }
 
     fn write(&self, writer: &mut Writer) {
@@ -240,7 +283,67 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// Which signatures GnuPG takes up when it merges a component.
+enum Room {
+    /// Direct-key signatures and revocations only.
+    Primary,
+    /// What is newer than all others of its type by the same issuer, whose newest are these.
+    Subkey(HashMap<(KeyId, SignatureType), Timestamp>),
+    /// Everything but bindings and revocations of subkeys.
+    User,
+    Unknown,
+}
+
+impl Room {
+    fn of(draft: &Draft<'_>) -> Self {
+        match draft.component.kind {
+            ComponentKind::Key(_) if draft.is_primary() => Self::Primary,
+            ComponentKind::Key(_) => {
+                let mut room = Self::Subkey(HashMap::new());
+                draft.members.iter().for_each(|item| room.take(item));
+                room
+            }
+            ComponentKind::UserId(_) | ComponentKind::Attribute(_) => Self::User,
+            ComponentKind::Unknown(_) => Self::Unknown,
+        }
+    }
+
+    fn take(&mut self, item: &Item<'_>) {
+        if let (Self::Subkey(newest), Member::Signature(taken), false) = (self, item.member, item.superseded)
+        {
+            let created = newest.entry((taken.issuer.key_id, taken.kind)).or_insert(taken.created);
+            *created = taken.created.max(*created);
+        }
+    }
+
+    fn has_place_for(&self, item: &Item<'_>) -> bool {
+        let Member::Signature(new) = item.member else { return true };
+        match self {
+            Self::Primary => {
+                matches!(new.kind, SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION)
+            }
+            Self::Subkey(newest) => {
+                newest.get(&(new.issuer.key_id, new.kind)).is_none_or(|&created| created < new.created)
+            }
+            Self::User => {
+                !matches!(new.kind, SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION)
+            }
+            Self::Unknown => true,
+        }
+    }
+}
+
 impl<'a> Item<'a> {
+    fn new(source: &'a Certificate, member: Member<'a>) -> Self {
+        let (superseded, verdict) = match member {
+            Member::Signature(facts) => {
+                (facts.flags.superseded, facts.own.as_ref().and_then(|own| own.verdict))
+            }
+            Member::Unread(_) => (false, None),
+        };
+        Self { source, member, superseded, verdict }
+    }
+
     fn packet(&self) -> &'a [u8] {
         match self.member {
             Member::Signature(signature) => self.source.packet(signature.span),
@@ -254,9 +357,12 @@ impl<'a> Item<'a> {
             Member::Unread(span) => span,
         };
         let whole = body(self.source, span);
-        let (Member::Signature(_), Identity::Body(_, bytes)) = (self.member, whole) else { return whole };
+        let (Member::Signature(facts), Identity::Body(_, bytes)) = (self.member, whole) else { return whole };
+        let issuer = facts.own.is_none().then_some(facts.issuer.key_id);
         match signature::parse(bytes) {
-            Ok(Signature { covered, salt, material, .. }) => Identity::Signature { covered, salt, material },
+            Ok(Signature { covered, salt, material, .. }) => {
+                Identity::Signature { issuer, covered, salt, material }
+            }
             Err(_) => whole,
         }
     }
@@ -268,26 +374,19 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Says whether it is known to verify, as a self-signature.
-    fn is_good(&self) -> bool {
-        let Member::Signature(signature) = self.member else { return false };
-        signature.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good))
-    }
-
     fn write(&self, writer: &mut Writer) {
         match self.member {
             Member::Signature(signature) => {
                 let mut facts = signature.clone();
                 facts.flags.superseded = self.superseded;
+                if let Some(own) = &mut facts.own {
+                    own.verdict = self.verdict;
+                }
                 writer.signature(self.packet(), facts);
             }
             Member::Unread(_) => writer.unread(self.packet()),
         }
     }
-}
-
-fn is_superseded(member: Member<'_>) -> bool {
-    matches!(member, Member::Signature(signature) if signature.flags.superseded)
 }
 
 /// Returns a packet's type and body.

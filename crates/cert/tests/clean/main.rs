@@ -1,4 +1,7 @@
 //! Cleaning and merging certificates: the rules one by one, and against the installed `gpg`.
 
 mod made;
+mod merging;
+mod mutated;
+mod oracle;
 mod rules;

@@ -1,0 +1,185 @@
+//! What holds for every merge, on real certificates cut into random parts.
+
+use crate::made::{Draft, Maker, Over, SIGNED, raw, user_id};
+use crate::mutated::{Numbers, Parts, keyring};
+use keyhoard_cert::clean::{CleanOptions, clean, rebuild};
+use keyhoard_cert::facts::{SignatureFacts, Span};
+use keyhoard_cert::merge::merge;
+use keyhoard_cert::packet::Packets;
+use keyhoard_cert::split::RawCertificate;
+use keyhoard_cert::{Certificate, Timestamp};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+use verify::{limits, naming::sha256};
+
+const NOW: Timestamp = Timestamp(1_767_225_600);
+
+static CERTIFICATES: LazyLock<Vec<RawCertificate>> = LazyLock::new(|| {
+    let all = ["debian-nonupload", "debian-maintainers"].into_iter().flat_map(keyring);
+    all.filter(|raw| Packets::new(&raw.bytes).count() < 200).collect()
+});
+
+/// Three parts of one certificate, each cleaned.
+fn three_parts() -> impl Strategy<Value = [Certificate; 3]> {
+    (0..CERTIFICATES.len(), any::<u64>()).prop_map(|(index, seed)| {
+        let mut numbers = Numbers::new(seed);
+        std::array::from_fn(|_| {
+            let mut parts = Parts::of(&CERTIFICATES[index].bytes);
+            parts.thin(&mut numbers, 2, 3);
+            let raw = raw(&[&parts.bytes()]);
+            let options = CleanOptions { keep_local: true, ..CleanOptions::default() };
+            match clean(&raw, &options, NOW) {
+                Ok(cleaned) => cleaned.certificate,
+                // Certifications were left that lost their user ID: the whole certificate instead.
+                Err(_) => clean(&CERTIFICATES[index], &options, NOW).expect("a sound one").certificate,
+            }
+        })
+    })
+}
+
+fn merged(known: &Certificate, new: &Certificate) -> Certificate {
+    merge(known, new).map_or_else(|| known.clone(), |merged| merged.certificate)
+}
+
+/// A certificate as a set: components with their signatures, packet and facts, whatever their order. What GnuPG hides
+/// depends on the order of the imports and is left out.
+fn as_set(certificate: &Certificate) -> BTreeMap<(Vec<u8>, String), BTreeSet<(Vec<u8>, String)>> {
+    let nowhere = Span { start: 0, end: 0 };
+    let components = certificate.facts.components.iter().map(|component| {
+        let signatures = component.signatures.iter().map(|signature| {
+            let mut facts = SignatureFacts { span: nowhere, ..signature.clone() };
+            facts.flags.superseded = false;
+            (certificate.packet(signature.span).to_vec(), format!("{facts:?}"))
+        });
+        let key = (certificate.packet(component.span).to_vec(), format!("{:?}", component.kind));
+        (key, signatures.collect())
+    });
+    components.collect()
+}
+
+fn assert_sound(certificate: &Certificate) {
+    let signatures = certificate.facts.components.iter().flat_map(|component| &component.signatures);
+    let superseded: Vec<u32> = signatures
+        .filter(|signature| signature.flags.superseded)
+        .map(|signature| signature.span.start)
+        .collect();
+    assert_eq!(rebuild(&certificate.bytes, &superseded).expect("a certificate"), *certificate);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn merging_is_commutative([a, b, _] in three_parts()) {
+        prop_assert_eq!(as_set(&merged(&a, &b)), as_set(&merged(&b, &a)));
+    }
+
+    #[test]
+    fn merging_is_associative([a, b, c] in three_parts()) {
+        let left = merged(&merged(&a, &b), &c);
+        let right = merged(&a, &merged(&b, &c));
+        prop_assert_eq!(as_set(&left), as_set(&right));
+    }
+
+    #[test]
+    fn merging_what_is_there_changes_nothing([a, b, _] in three_parts()) {
+        prop_assert!(merge(&a, &a).is_none());
+        let both = merged(&a, &b);
+        prop_assert!(merge(&both, &a).is_none());
+        prop_assert!(merge(&both, &b).is_none());
+    }
+
+    #[test]
+    fn the_facts_of_a_union_are_those_of_its_bytes([a, b, _] in three_parts()) {
+        assert_sound(&merged(&a, &b));
+    }
+
+    #[test]
+    fn a_merge_names_the_packets_it_adds([a, b, _] in three_parts()) {
+        let packets = |certificate: &Certificate| -> BTreeSet<[u8; 32]> {
+            let packets = Packets::new(&certificate.bytes).map(|packet| packet.expect("a packet"));
+            packets.map(|packet| sha256(&[certificate.packet(packet.span)])).collect()
+        };
+        if let Some(merged) = merge(&a, &b) {
+            let added: BTreeSet<[u8; 32]> = merged.added_packets.into_iter().collect();
+            prop_assert_eq!(&packets(&a) | &added, packets(&merged.certificate));
+        }
+    }
+}
+
+fn cleaned(packets: &[&[u8]]) -> Certificate {
+    clean(&raw(packets), &CleanOptions::default(), NOW).expect("a sound certificate").certificate
+}
+
+const ANNA: &str = "Anna <anna@example.org>";
+
+#[test]
+fn a_copy_of_a_signature_never_replaces_unhashed_data() {
+    let (anna, subkey) = (Maker::new(), Maker::new());
+    let draft = |unhashed| Draft { unhashed, ..Draft::new(0x18) };
+    let [plain, with_data] = [vec![], vec![(100, vec![7])]]
+        .map(|unhashed| draft(unhashed).sign(&anna, &anna, Over::Subkey(&subkey)));
+    let known = cleaned(&[&anna.key(), &subkey.subkey(), &with_data]);
+    let copy = cleaned(&[&anna.key(), &subkey.subkey(), &plain]);
+    assert_eq!(merge(&known, &copy), None);
+    assert_eq!(merge(&copy, &known), None);
+}
+
+#[test]
+fn what_a_budget_left_unchecked_takes_the_verdict_of_the_copy() {
+    let anna = Maker::new();
+    let checked = cleaned(&[&anna.key(), &user_id(ANNA), &anna.certify(ANNA)]);
+    let mut unchecked = checked.clone();
+    let own = unchecked.facts.components[1].signatures[0].own.as_mut();
+    own.expect("a self-signature").verdict = None;
+    assert_eq!(merged(&unchecked, &checked), checked);
+    assert_eq!(merge(&checked, &unchecked), None);
+}
+
+#[test]
+fn an_older_binding_that_comes_later_is_kept_and_superseded() {
+    let (anna, subkey) = (Maker::new(), Maker::new());
+    let newer = cleaned(&[&anna.key(), &subkey.subkey(), &anna.bind(&subkey, SIGNED + 1)]);
+    let older = cleaned(&[&anna.key(), &subkey.subkey(), &anna.bind(&subkey, SIGNED)]);
+    let is_superseded = |certificate: &Certificate| {
+        let signatures = certificate.facts.components[1].signatures.iter();
+        signatures.map(|signature| signature.flags.superseded).collect::<Vec<_>>()
+    };
+    assert_eq!(is_superseded(&merged(&newer, &older)), [false, true]);
+    assert_eq!(is_superseded(&merged(&older, &newer)), [false, false], "GnuPG shows both");
+}
+
+#[test]
+fn above_the_limit_only_self_signatures_and_revocations_are_joined() {
+    let (anna, other) = (Maker::new(), Maker::new());
+    let plain = Draft::new(0x10).sign(&other, &anna, Over::UserId(ANNA));
+    let mut flood = vec![anna.key(), user_id(ANNA), anna.certify(ANNA)];
+    let mut size = 0;
+    let mut serial = 0u32;
+    while size < limits::MAX_CERTIFICATE - 10_000 {
+        // Different values make different signatures; nobody verifies those of others here.
+        let mut packet = plain.clone();
+        let end = packet.len();
+        packet[end - 8..end - 4].copy_from_slice(&serial.to_be_bytes());
+        serial += 1;
+        size += packet.len();
+        flood.push(packet);
+    }
+    let flood: Vec<&[u8]> = flood.iter().map(Vec::as_slice).collect();
+    let known = cleaned(&flood);
+    let by_other =
+        |kind| Draft { created: SIGNED + 1, ..Draft::new(kind) }.sign(&other, &anna, Over::UserId(ANNA));
+    let direct = Draft::new(0x1f).sign(&anna, &anna, Over::Primary);
+    let mut more =
+        vec![anna.key(), direct, user_id(ANNA), anna.certify(ANNA), by_other(0x10), by_other(0x30)];
+    more.extend(std::iter::repeat_n(plain, 1));
+    let mut padding = by_other(0x10);
+    for round in 0..200u8 {
+        *padding.last_mut().expect("a packet has octets") = round;
+        more.push(padding.clone());
+    }
+    let more: Vec<&[u8]> = more.iter().map(Vec::as_slice).collect();
+    let merged = merge(&known, &cleaned(&more)).expect("something new");
+    assert_eq!(merged.new_signatures, 2, "the direct-key signature and the revocation");
+}

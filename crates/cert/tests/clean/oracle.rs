@@ -1,0 +1,188 @@
+//! Mutated certificates, imported by the installed `gpg` and by us: the same packets, in the same order.
+
+use crate::made::raw;
+use crate::mutated::{Numbers, Parts, keyring};
+use keyhoard_cert::clean::{CleanOptions, Refused, clean};
+use keyhoard_cert::merge::merge;
+use keyhoard_cert::packet::{Packets, Tag};
+use keyhoard_cert::split::RawCertificate;
+use keyhoard_cert::{Certificate, Timestamp};
+use std::path::PathBuf;
+use std::process::Command;
+use verify::naming::sha256;
+
+/// 2026-01-01, the moment at which both import.
+const NOW: Timestamp = Timestamp(1_767_225_600);
+
+/// How many certificates are tried; each takes gpg some 50 ms.
+fn rounds() -> u64 {
+    let in_full = std::env::var_os("KEYHOARD_TEST_SCALE").is_some_and(|scale| scale == "full");
+    if in_full { 2000 } else { 40 }
+}
+
+/// An empty home directory of gpg.
+struct Home {
+    directory: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self { directory: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    fn gpg(&self, arguments: &[&str]) -> (Vec<u8>, String) {
+        let output = Command::new("gpg")
+            .env("LC_ALL", "C.UTF-8")
+            .env("TZ", "UTC")
+            .arg("--homedir")
+            .arg(self.directory.path())
+            .args(["--batch", "--quiet", "--no-autostart", "--no-auto-check-trustdb"])
+            .args(["--faked-system-time", "20260101T000000!", "--status-fd", "2"])
+            .args(arguments)
+            .output()
+            .expect("gpg is installed");
+        (output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Imports and returns what gpg counted: new user IDs, subkeys and signatures.
+    fn import(&self, certificate: &[u8], options: &[&str]) -> [u32; 3] {
+        let path: PathBuf = self.directory.path().join("input");
+        std::fs::write(&path, certificate).expect("a file in the temporary directory");
+        let path = path.to_str().expect("a path in UTF-8");
+        let (_, status) = self.gpg(&[&["--import"], options, &[path]].concat());
+        let result = status.lines().find_map(|line| line.strip_prefix("[GNUPG:] IMPORT_RES "));
+        let numbers: Vec<u32> = result
+            .expect("gpg reports what it counted")
+            .split(' ')
+            .map(|number| number.parse().expect("a number"))
+            .collect();
+        [numbers[5], numbers[6], numbers[7]]
+    }
+
+    fn export(&self) -> Vec<String> {
+        let (exported, _) = self.gpg(&["--export"]);
+        packets(&exported, &[])
+    }
+}
+
+/// The packets, but for the superseded ones: their types, and enough of the bodies' digests to tell them apart.
+fn packets(bytes: &[u8], superseded: &[u32]) -> Vec<String> {
+    let packets = Packets::new(bytes).map(|packet| packet.expect("a packet"));
+    packets
+        .filter(|packet| !superseded.contains(&packet.span.start))
+        .map(|packet| {
+            let digest = sha256(&[packet.body]);
+            let [a, b, c, d, ..] = digest;
+            format!("{} {a:02x}{b:02x}{c:02x}{d:02x}", packet.tag.0)
+        })
+        .collect()
+}
+
+fn shown(certificate: Option<&Certificate>) -> Vec<String> {
+    let Some(certificate) = certificate else { return Vec::new() };
+    let signatures = certificate.facts.components.iter().flat_map(|component| &component.signatures);
+    let superseded: Vec<u32> = signatures
+        .filter(|signature| signature.flags.superseded)
+        .map(|signature| signature.span.start)
+        .collect();
+    packets(&certificate.bytes, &superseded)
+}
+
+/// Imports as a database does: an update without user IDs needs a certificate that is known already.
+fn import(
+    known: Option<Certificate>,
+    raw: &RawCertificate,
+    options: &CleanOptions,
+) -> (Option<Certificate>, [u32; 3]) {
+    let cleaned = match clean(raw, options, NOW) {
+        Ok(cleaned) => cleaned,
+        Err(Refused::NoUserIdBeforeSignature) => return (known, [0; 3]),
+        Err(refused) => panic!("{refused}"),
+    };
+    let Some(known) = known else {
+        return (cleaned.has_user_ids.then_some(cleaned.certificate), [0; 3]);
+    };
+    match merge(&known, &cleaned.certificate) {
+        None => (Some(known), [0; 3]),
+        Some(merged) => {
+            let counts = [merged.new_user_ids, merged.new_subkeys, merged.new_signatures];
+            (Some(merged.certificate), counts)
+        }
+    }
+}
+
+/// Certificates small enough for gpg to be quick.
+fn small_ones() -> (Vec<RawCertificate>, Vec<RawCertificate>) {
+    let all: Vec<_> = ["debian-maintainers", "debian-nonupload"].into_iter().flat_map(keyring).collect();
+    let small = all.iter().filter(|raw| Packets::new(&raw.bytes).count() < 100).cloned().collect();
+    (small, all)
+}
+
+fn compare_cleaning(seed: u64, options: &CleanOptions, gpg_options: &[&str]) {
+    let (originals, strangers) = small_ones();
+    for round in 0..rounds() {
+        let mut numbers = Numbers::new(seed + round);
+        let mut parts = Parts::of(&numbers.pick(&originals).bytes);
+        for _ in 0..=numbers.below(4) {
+            parts.mutate(&mut numbers, &strangers);
+        }
+        let input = parts.bytes();
+        let home = Home::new();
+        home.import(&input, gpg_options);
+        let (ours, _) = import(None, &split(&input), options);
+        assert_eq!(shown(ours.as_ref()), home.export(), "seed {}", seed + round);
+    }
+}
+
+/// What the reader makes of the one certificate of a stream.
+fn split(input: &[u8]) -> RawCertificate {
+    let kept: Vec<u8> = Packets::new(input)
+        .map(|packet| packet.expect("a packet"))
+        .filter(|packet| packet.tag != Tag::TRUST)
+        .flat_map(|packet| packet.span.of(input))
+        .copied()
+        .collect();
+    raw(&[&kept])
+}
+
+#[test]
+fn oracle_mutated_certificates_are_cleaned_as_gpg_cleans_them() {
+    compare_cleaning(1_000_000, &CleanOptions::default(), &[]);
+}
+
+#[test]
+fn oracle_mutated_certificates_are_cleaned_as_gpg_cleans_them_without_repair() {
+    let options = CleanOptions { no_repair: true, ..CleanOptions::default() };
+    compare_cleaning(2_000_000, &options, &["--import-options", "no-repair-keys"]);
+}
+
+#[test]
+fn oracle_mutated_certificates_are_cleaned_as_gpg_cleans_them_with_self_signatures_only() {
+    let options = CleanOptions { self_signatures_only: true, ..CleanOptions::default() };
+    compare_cleaning(3_000_000, &options, &["--import-options", "self-sigs-only"]);
+}
+
+#[test]
+fn oracle_sequences_of_imports_end_with_gpgs_packets_and_counts() {
+    let (originals, _) = small_ones();
+    for round in 0..rounds() {
+        let mut numbers = Numbers::new(4_000_000 + round);
+        let original = Parts::of(&numbers.pick(&originals).bytes);
+        let home = Home::new();
+        let mut known = None;
+        for step in 0..3 {
+            let mut parts = original.clone();
+            parts.thin(&mut numbers, 3, 4);
+            parts.spoil(&mut numbers);
+            let input = parts.bytes();
+            let theirs = home.import(&input, &[]);
+            let was_known = known.is_some();
+            let ours;
+            (known, ours) = import(known, &split(&input), &CleanOptions::default());
+            if was_known {
+                assert_eq!(ours, theirs, "round {round}, step {step}: user IDs, subkeys, signatures");
+            }
+            assert_eq!(shown(known.as_ref()), home.export(), "round {round}, step {step}");
+        }
+    }
+}
