@@ -43,6 +43,7 @@ mod keygrip;
 mod lines;
 mod raw;
 mod reduce;
+mod search;
 mod source;
 mod value;
 mod window;

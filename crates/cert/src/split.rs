@@ -3,13 +3,13 @@
 use crate::error::{Error, Flaw, Result};
 use crate::facts::SignatureType;
 use crate::frame::{Framed, frame};
-use crate::packet::{Header, Length, MAX_HEADER, Tag};
+use crate::packet::Tag;
 use crate::raw::{Added, Assembly};
+use crate::search::{begins_like_primary_key, find_primary_key};
+use crate::signature;
 use crate::source::Segment;
 use crate::window::Window;
-use crate::{key, signature};
 use std::io::Read;
-use verify::limits;
 
 pub use crate::raw::{Note, RawCertificate, SecretKey};
 
@@ -65,7 +65,8 @@ impl<R: Read> Splitter<R> {
     fn piece(&mut self) -> Result<Option<Piece>> {
         loop {
             if self.state == State::Lost {
-                self.find_primary_key()?;
+                self.state = State::Ready;
+                find_primary_key(&mut self.window)?;
             }
             let (outset, end) = match frame(&mut self.window, 0)? {
                 Ok(Some(packet)) => (Outset::of(&packet), packet.place.end),
@@ -82,7 +83,7 @@ impl<R: Read> Splitter<R> {
             let position = self.window.position(0);
             match outset {
                 Outset::Certificate(assembly) => {
-                    return self.certificate(assembly, end).map(|raw| Some(Piece::Certificate(raw)));
+                    return self.certificate(*assembly, end).map(|raw| Some(Piece::Certificate(raw)));
                 }
                 Outset::Refused(flaw) => return Err(self.refused(position, end, flaw)),
                 Outset::Damaged(flaw) => return Err(self.lost(0, flaw)),
@@ -172,29 +173,6 @@ impl<R: Read> Splitter<R> {
         let start = if may_return { 1 } else { at.max(1) };
         start.min(self.window.bytes().len())
     }
-
-    /// Goes to the next thing that looks like a primary key, or to the segment's end.
-    fn find_primary_key(&mut self) -> Result<()> {
-        self.state = State::Ready;
-        loop {
-            self.window.fill(1)?;
-            let bytes = self.window.bytes();
-            if bytes.is_empty() {
-                return Ok(());
-            }
-            let candidate = bytes.iter().position(|&octet| may_begin_primary_key(octet));
-            let Some(candidate) = candidate else {
-                let all = bytes.len();
-                self.window.take(all);
-                continue;
-            };
-            self.window.take(candidate);
-            if looks_like_primary_key(&mut self.window)? {
-                return Ok(());
-            }
-            self.window.take(1);
-        }
-    }
 }
 
 impl<R: Read> Iterator for Splitter<R> {
@@ -214,7 +192,7 @@ impl<R: Read> Iterator for Splitter<R> {
 
 /// What a packet outside of any certificate begins.
 enum Outset {
-    Certificate(Assembly),
+    Certificate(Box<Assembly>),
     /// A primary key that is sound but not taken.
     Refused(Flaw),
     /// A primary key that is none: its end may not be where its header says.
@@ -229,7 +207,7 @@ impl Outset {
     fn of(packet: &Framed<'_>) -> Self {
         match packet.tag {
             tag if tag.is_primary_key() => match Assembly::begin(packet) {
-                Ok(assembly) => Self::Certificate(assembly),
+                Ok(assembly) => Self::Certificate(Box::new(assembly)),
                 Err(flaw) if flaw.is_damage() => Self::Damaged(flaw),
                 Err(flaw) => Self::Refused(flaw),
             },
@@ -242,42 +220,4 @@ impl Outset {
 
 fn is_key_revocation(body: &[u8]) -> bool {
     signature::parse(body).is_ok_and(|signature| signature.kind == SignatureType::KEY_REVOCATION)
-}
-
-/// Says whether the octet may begin a primary key packet, public or secret, of definite length.
-fn may_begin_primary_key(octet: u8) -> bool {
-    matches!(octet, 0x94..=0x96 | 0x98..=0x9a | 0xc5 | 0xc6)
-}
-
-/// Says whether this is the beginning of a primary key, as far as that goes: one of version 2 to 9.
-fn begins_like_primary_key(bytes: &[u8]) -> bool {
-    if !bytes.first().is_some_and(|&octet| may_begin_primary_key(octet)) {
-        return false;
-    }
-    match Header::parse(bytes) {
-        Ok(Header { length: Length::Definite(length), size, .. }) => {
-            length as usize <= limits::MAX_KEY_PACKET && matches!(bytes.get(size), None | Some(2..10))
-        }
-        Ok(_) => false,
-        Err(_) => true,
-    }
-}
-
-/// Says whether a primary key stands at the window's front, beyond doubt: complete, of a known algorithm, and
-/// followed by another packet or the end.
-fn looks_like_primary_key<R: Read>(window: &mut Window<R>) -> Result<bool> {
-    window.fill(MAX_HEADER)?;
-    let Ok(Header { tag, length: Length::Definite(length), size }) = Header::parse(window.bytes()) else {
-        return Ok(false);
-    };
-    let length = length as usize;
-    if length > limits::MAX_KEY_PACKET {
-        return Ok(false);
-    }
-    window.fill(size + length + MAX_HEADER)?;
-    let Some((body, after)) = window.bytes()[size..].split_at_checked(length) else {
-        return Ok(false);
-    };
-    let key = if tag == Tag::PUBLIC_KEY { key::parse_public(body) } else { key::parse_secret(body) };
-    Ok(key.is_ok_and(|key| key.is_of_known_algorithm()) && (after.is_empty() || Header::parse(after).is_ok()))
 }

@@ -1,0 +1,67 @@
+//! The search for the next certificate in bytes that may be anything.
+
+use crate::error::Result;
+use crate::key;
+use crate::packet::{Header, Length, MAX_HEADER, Tag};
+use crate::window::Window;
+use std::io::Read;
+use verify::limits;
+
+/// Goes to the next thing that looks like a primary key, or to the segment's end.
+pub(crate) fn find_primary_key<R: Read>(window: &mut Window<R>) -> Result<()> {
+    loop {
+        window.fill(1)?;
+        let bytes = window.bytes();
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let before = bytes.iter().take_while(|&&octet| !may_begin_primary_key(octet)).count();
+        let is_candidate = before < bytes.len();
+        window.take(before);
+        if is_candidate {
+            if looks_like_primary_key(window)? {
+                return Ok(());
+            }
+            window.take(1);
+        }
+    }
+}
+
+/// Says whether the octet may begin a primary key packet, public or secret, whose end can be told.
+fn may_begin_primary_key(octet: u8) -> bool {
+    matches!(octet, 0x94..=0x96 | 0x98..=0x9a | 0xc5 | 0xc6)
+}
+
+/// Says whether this is the beginning of a primary key, as far as that goes: one of version 2 to 9.
+pub(crate) fn begins_like_primary_key(bytes: &[u8]) -> bool {
+    if !bytes.first().is_some_and(|&octet| may_begin_primary_key(octet)) {
+        return false;
+    }
+    let Ok(Header { length, size, .. }) = Header::parse(bytes) else {
+        return true;
+    };
+    let is_possible = match length {
+        Length::Definite(length) | Length::Partial(length) => length as usize <= limits::MAX_KEY_PACKET,
+        Length::Open => false,
+    };
+    is_possible && matches!(bytes.get(size), None | Some(2..10))
+}
+
+/// Says whether a primary key stands at the window's front, beyond doubt: complete, of a known algorithm, and
+/// followed by another packet or the end.
+fn looks_like_primary_key<R: Read>(window: &mut Window<R>) -> Result<bool> {
+    window.fill(MAX_HEADER)?;
+    let Ok(Header { tag, length: Length::Definite(length), size }) = Header::parse(window.bytes()) else {
+        return Ok(false);
+    };
+    let length = length as usize;
+    if length > limits::MAX_KEY_PACKET {
+        return Ok(false);
+    }
+    window.fill(size + length + MAX_HEADER)?;
+    let Some((body, after)) = window.bytes()[size..].split_at_checked(length) else {
+        return Ok(false);
+    };
+    let key = if tag == Tag::PUBLIC_KEY { key::parse_public(body) } else { key::parse_secret(body) };
+    Ok(key.is_ok_and(|key| key.is_of_known_algorithm()) && (after.is_empty() || Header::parse(after).is_ok()))
+}
