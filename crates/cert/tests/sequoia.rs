@@ -1,7 +1,7 @@
 //! The reader against sequoia-openpgp, packet by packet.
 
 use keyhoard_cert::extract::extract;
-use keyhoard_cert::facts::{ComponentKind, SignatureFacts, Span};
+use keyhoard_cert::facts::{ComponentKind, SelfSignature, SignatureFacts, Span};
 use keyhoard_cert::packet::Packets;
 use keyhoard_cert::split::{Piece, RawCertificate, Splitter};
 use keyhoard_cert::{Facts, Fingerprint, key, signature};
@@ -9,6 +9,7 @@ use sequoia_openpgp::cert::CertBuilder;
 use sequoia_openpgp::packet::{Key, Signature, Tag, key as roles};
 use sequoia_openpgp::parse::{PacketParser, PacketParserResult, Parse};
 use sequoia_openpgp::serialize::Serialize;
+use sequoia_openpgp::types::SignatureType;
 use sequoia_openpgp::{Cert, KeyHandle, Packet, Profile};
 use std::fs::File;
 use std::io::Read;
@@ -79,6 +80,37 @@ fn assert_same_signature(ours: &SignatureFacts, view: &signature::Signature<'_>,
     assert_eq!(ours.flags.exportable, theirs.exportable_certification().unwrap_or(true));
     assert_eq!(ours.trust.map(|trust| (trust.depth, trust.amount)), theirs.trust_signature());
     assert_same_issuer(ours, theirs);
+    if let Some(own) = &ours.own {
+        assert_same_self_signature(own, theirs);
+    }
+}
+
+fn assert_same_self_signature(ours: &SelfSignature, theirs: &Signature) {
+    assert_eq!(ours.key_expires, theirs.key_validity_period().map(|period| period.as_secs() as u32));
+    assert_eq!(ours.primary_user_id, theirs.primary_userid().unwrap_or(false));
+    let octet = |octets: &[u8], index: usize| octets.get(index).copied().unwrap_or(0);
+    let flags = theirs
+        .key_flags()
+        .map(|flags| [octet(flags.as_bitfield().as_bytes(), 0), octet(flags.as_bitfield().as_bytes(), 1)]);
+    assert_eq!(ours.key_flags, flags);
+    let features = theirs.features().map(|features| octet(features.as_bitfield().as_bytes(), 0));
+    assert_eq!(ours.features.unwrap_or(0), features.unwrap_or(0));
+    assert_eq!(
+        ours.cipher_preferences,
+        theirs.preferred_symmetric_algorithms().map(|all| all.iter().map(|&one| one.into()).collect())
+    );
+    assert_eq!(
+        ours.hash_preferences,
+        theirs.preferred_hash_algorithms().map(|all| all.iter().map(|&one| one.into()).collect())
+    );
+    assert_eq!(
+        ours.compression_preferences,
+        theirs.preferred_compression_algorithms().map(|all| all.iter().map(|&one| one.into()).collect())
+    );
+    assert_eq!(ours.embedded_signature, theirs.embedded_signatures().next().is_some());
+    if theirs.typ() == SignatureType::DirectKey {
+        assert_eq!(ours.revokers.len(), theirs.revocation_keys().count());
+    }
 }
 
 fn assert_same_issuer(ours: &SignatureFacts, theirs: &Signature) {
