@@ -15,8 +15,8 @@ use cert::split::{Piece, RawCertificate, Splitter};
 use cert::{Facts, Fingerprint, KeyId, Timestamp};
 use rayon::prelude::*;
 use store::{
-    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query, Record, Selection,
-    Snapshot, user_id,
+    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query, Record,
+    Selection, Snapshot, user_id,
 };
 
 use crate::{Error, Result};

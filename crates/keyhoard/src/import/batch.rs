@@ -15,7 +15,7 @@ use crate::{Result, stored};
 /// A batch is written once it holds this many certificates.
 const BATCH_CERTIFICATES: usize = 50_000;
 /// A batch is written once its certificates, packed, take this many bytes: an import's memory is a multiple of it.
-const BATCH_BYTES: usize = 40 << 20;
+const BATCH_BYTES: usize = 36 << 20;
 
 /// Certificates that will change together, and what will be reported once they have.
 #[derive(Default)]

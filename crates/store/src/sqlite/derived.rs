@@ -1,7 +1,7 @@
 //! Writing what is derived from a certificate's bytes: its facts, and its rows in every index.
 //!
-//! Facts are written at once, certificate by certificate. Index rows are gathered over a whole batch and written in
-//! the order of each index: a million certificates in no order would touch a page for every row.
+//! What is kept by certificate is written at once. Index rows are gathered over a whole batch and written in the order
+//! of each index: a million certificates in no order would touch a page for every row.
 
 use rusqlite::{Params, params};
 
@@ -19,10 +19,6 @@ const DOING: &str = "writing";
 pub(super) struct Derived {
     deleted: Table,
     inserted: Table,
-    /// What the substring search is to know of certificates whose user IDs are new or changed.
-    search: Vec<(i64, String)>,
-    /// Certificates it is to forget.
-    unsearchable: Vec<[i64; 1]>,
 }
 
 /// Rows of the narrow tables, each with the certificate's number.
@@ -32,41 +28,31 @@ struct Table {
     keygrips: Vec<[i64; 2]>,
     mails: Vec<[i64; 2]>,
     issuers: Vec<[i64; 2]>,
-    user_ids: Vec<(i64, i64, Vec<u8>)>,
 }
 
 impl Derived {
     /// Writes what is derived from a certificate that has nothing yet.
-    pub(super) fn insert(&mut self, view: &View<'_>, id: CertId, packed: &Packed, rows: Rows) -> Result<()> {
+    pub(super) fn insert(&mut self, view: &View<'_>, id: CertId, packed: &Packed, rows: &Rows) -> Result<()> {
         let Packed { own, third_party } = packed;
         execute(view, "INSERT INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, own])?;
         if !third_party.is_empty() {
             const SQL: &str = "INSERT INTO third_party (cert, facts) VALUES (?1, ?2)";
             execute(view, SQL, params![id.0, third_party])?;
         }
-        self.search.push((id.0, search::text(&rows.user_ids)));
         self.inserted.extend(id, rows);
-        Ok(())
+        insert_user_ids(view, id, &rows.user_ids)?;
+        make_searchable(view, id, &rows.user_ids)
     }
 
     /// Writes what is derived from a certificate instead of what is there; only rows that differ are touched.
-    pub(super) fn replace(
-        &mut self,
-        view: &View<'_>,
-        id: CertId,
-        packed: &Packed,
-        mut new: Rows,
-    ) -> Result<()> {
-        let mut old = rows_there(view, id)?;
+    pub(super) fn replace(&mut self, view: &View<'_>, id: CertId, packed: &Packed, new: &Rows) -> Result<()> {
+        let old = rows_there(view, id)?;
         if old.user_ids != new.user_ids {
-            self.search.push((id.0, search::text(&new.user_ids)));
+            execute(view, "DELETE FROM user_id WHERE cert = ?1", [id.0])?;
+            insert_user_ids(view, id, &new.user_ids)?;
+            make_searchable(view, id, &new.user_ids)?;
         }
-        remove_common(&mut old.key_ids, &mut new.key_ids);
-        remove_common(&mut old.keygrips, &mut new.keygrips);
-        remove_common(&mut old.mails, &mut new.mails);
-        remove_common(&mut old.issuers, &mut new.issuers);
-        remove_common(&mut old.user_ids, &mut new.user_ids);
-        self.deleted.extend(id, old);
+        self.deleted.extend(id, &old);
         self.inserted.extend(id, new);
 
         let Packed { own, third_party } = packed;
@@ -81,32 +67,31 @@ impl Derived {
 
     /// Takes away everything that was derived from a certificate.
     pub(super) fn remove(&mut self, view: &View<'_>, id: CertId) -> Result<()> {
-        self.deleted.extend(id, rows_there(view, id)?);
-        self.unsearchable.push([id.0]);
+        self.deleted.extend(id, &rows_there(view, id)?);
+        execute(view, "DELETE FROM user_id WHERE cert = ?1", [id.0])?;
+        execute(view, "DELETE FROM user_id_search WHERE rowid = ?1", [id.0])?;
         execute(view, "DELETE FROM self_facts WHERE cert = ?1", [id.0])?;
         execute(view, "DELETE FROM third_party WHERE cert = ?1", [id.0])
     }
 
     /// Writes the index rows.
     pub(super) fn flush(self, view: &View<'_>) -> Result<()> {
-        self.deleted.delete(view)?;
-        self.inserted.insert(view)?;
-        execute_all(view, "DELETE FROM user_id_search WHERE rowid = ?1", self.unsearchable)?;
-        for (cert, octets) in self.search {
-            const SQL: &str = "REPLACE INTO user_id_search (rowid, octets) VALUES (?1, ?2)";
-            execute(view, SQL, params![cert, octets])?;
-        }
-        Ok(())
+        let Self { mut deleted, mut inserted } = self;
+        remove_common(&mut deleted.key_ids, &mut inserted.key_ids);
+        remove_common(&mut deleted.keygrips, &mut inserted.keygrips);
+        remove_common(&mut deleted.mails, &mut inserted.mails);
+        remove_common(&mut deleted.issuers, &mut inserted.issuers);
+        deleted.delete(view)?;
+        inserted.insert(view)
     }
 }
 
 impl Table {
-    fn extend(&mut self, CertId(id): CertId, rows: Rows) {
-        self.key_ids.extend(rows.key_ids.into_iter().map(|(key_id, component)| [key_id, id, component]));
-        self.keygrips.extend(rows.keygrips.into_iter().map(|hash| [hash, id]));
-        self.mails.extend(rows.mails.into_iter().map(|hash| [hash, id]));
-        self.issuers.extend(rows.issuers.into_iter().map(|issuer| [issuer, id]));
-        self.user_ids.extend(rows.user_ids.into_iter().map(|(component, value)| (id, component, value)));
+    fn extend(&mut self, CertId(id): CertId, rows: &Rows) {
+        self.key_ids.extend(rows.key_ids.iter().map(|&(key_id, component)| [key_id, id, component]));
+        self.keygrips.extend(rows.keygrips.iter().map(|&hash| [hash, id]));
+        self.mails.extend(rows.mails.iter().map(|&hash| [hash, id]));
+        self.issuers.extend(rows.issuers.iter().map(|&issuer| [issuer, id]));
     }
 
     fn delete(self, view: &View<'_>) -> Result<()> {
@@ -114,9 +99,7 @@ impl Table {
         execute_all(view, KEY_ID, self.key_ids)?;
         execute_all(view, "DELETE FROM keygrip WHERE hash = ?1 AND cert = ?2", self.keygrips)?;
         execute_all(view, "DELETE FROM mail WHERE hash = ?1 AND cert = ?2", self.mails)?;
-        execute_all(view, "DELETE FROM certification WHERE issuer = ?1 AND cert = ?2", self.issuers)?;
-        let user_ids = self.user_ids.into_iter().map(|(cert, component, _)| [cert, component]).collect();
-        execute_all(view, "DELETE FROM user_id WHERE cert = ?1 AND component = ?2", user_ids)
+        execute_all(view, "DELETE FROM certification WHERE issuer = ?1 AND cert = ?2", self.issuers)
     }
 
     fn insert(self, view: &View<'_>) -> Result<()> {
@@ -124,13 +107,18 @@ impl Table {
         execute_all(view, KEY_ID, self.key_ids)?;
         execute_all(view, "INSERT INTO keygrip (hash, cert) VALUES (?1, ?2)", self.keygrips)?;
         execute_all(view, "INSERT INTO mail (hash, cert) VALUES (?1, ?2)", self.mails)?;
-        execute_all(view, "INSERT INTO certification (issuer, cert) VALUES (?1, ?2)", self.issuers)?;
-        for (cert, component, value) in self.user_ids {
-            const SQL: &str = "INSERT INTO user_id (cert, component, value) VALUES (?1, ?2, ?3)";
-            execute(view, SQL, params![cert, component, value])?;
-        }
-        Ok(())
+        execute_all(view, "INSERT INTO certification (issuer, cert) VALUES (?1, ?2)", self.issuers)
     }
+}
+
+fn insert_user_ids(view: &View<'_>, id: CertId, user_ids: &[(i64, Vec<u8>)]) -> Result<()> {
+    const SQL: &str = "INSERT INTO user_id (cert, component, value) VALUES (?1, ?2, ?3)";
+    user_ids.iter().try_for_each(|(component, value)| execute(view, SQL, params![id.0, component, value]))
+}
+
+fn make_searchable(view: &View<'_>, id: CertId, user_ids: &[(i64, Vec<u8>)]) -> Result<()> {
+    const SQL: &str = "REPLACE INTO user_id_search (rowid, octets) VALUES (?1, ?2)";
+    execute(view, SQL, params![id.0, search::text(user_ids)])
 }
 
 /// Returns the index rows that are there for a certificate.
@@ -145,9 +133,8 @@ fn execute(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<()> {
     statement.execute(parameters).map(drop).context(view.path(), DOING)
 }
 
-/// Runs a statement for each row, in the order of the index.
-fn execute_all<const N: usize>(view: &View<'_>, sql: &str, mut rows: Vec<[i64; N]>) -> Result<()> {
-    rows.sort_unstable();
+/// Runs a statement for each row; they are in the order of the index.
+fn execute_all<const N: usize>(view: &View<'_>, sql: &str, rows: Vec<[i64; N]>) -> Result<()> {
     let mut statement = view.connection().prepare_cached(sql).context(view.path(), DOING)?;
     for row in rows {
         statement.execute(rusqlite::params_from_iter(row.iter())).context(view.path(), DOING)?;
@@ -155,8 +142,13 @@ fn execute_all<const N: usize>(view: &View<'_>, sql: &str, mut rows: Vec<[i64; N
     Ok(())
 }
 
-/// Takes out of two sorted lists what both have.
+/// Sorts two lists and takes out of them what both have.
 fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
+    old.sort_unstable();
+    new.sort_unstable();
+    if old.is_empty() {
+        return;
+    }
     let (mut gone, mut fresh) = (Vec::new(), Vec::new());
     let mut left = std::mem::take(old).into_iter().peekable();
     for value in std::mem::take(new) {
@@ -177,7 +169,7 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_left_of_two_lists() {
-        let (mut old, mut new) = (vec![1, 2, 4, 6], vec![0, 2, 3, 6, 9]);
+        let (mut old, mut new) = (vec![4, 1, 2, 6], vec![9, 0, 2, 3, 6]);
         remove_common(&mut old, &mut new);
         assert_eq!((old, new), (vec![1, 4], vec![0, 3, 9]));
     }

@@ -157,7 +157,7 @@ impl SqliteStore {
                 let path = || self.path.clone();
                 let facts =
                     facts.map_err(|reason| Error::Underivable { path: path(), cert: id.0, reason })?;
-                derived.insert(&view, id, &packed::pack(&facts), Rows::new(&facts))?;
+                derived.insert(&view, id, &packed::pack(&facts), &Rows::new(&facts))?;
             }
             count += batch.len() as u64;
             gathered += batch.len();

@@ -55,7 +55,7 @@ impl<'s> Writer<'s> {
             PutKind::New | PutKind::Migrated { .. } | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
-                derived.insert(&self.view, id, &put.certificate.packed, put.certificate.rows.clone())?;
+                derived.insert(&self.view, id, &put.certificate.packed, &put.certificate.rows)?;
                 id
             }
             PutKind::Merged { id, generation, .. } | PutKind::Shrunk { id, generation } => {
@@ -68,7 +68,7 @@ impl<'s> Writer<'s> {
                 };
                 self.journal.write(&self.view, &fingerprint, &change)?;
                 self.update(put, *id)?;
-                derived.replace(&self.view, *id, &put.certificate.packed, put.certificate.rows.clone())?;
+                derived.replace(&self.view, *id, &put.certificate.packed, &put.certificate.rows)?;
                 *id
             }
         };
