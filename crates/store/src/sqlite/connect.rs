@@ -217,3 +217,30 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.push(suffix);
     name.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::SqliteStore;
+    use crate::{Detail, Selection, Store, Timestamp};
+    use std::ops::ControlFlow;
+
+    fn visit(store: &SqliteStore) -> Result<()> {
+        let mut each = |_| ControlFlow::Continue(());
+        store.snapshot()?.visit(Selection::All, Detail::Name, &mut each)
+    }
+
+    #[test]
+    fn a_file_that_is_written_to_while_it_counts_as_fixed_is_noticed() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("50% keyhoard?.db");
+        drop(SqliteStore::create(&path).expect("create"));
+        let fixed = SqliteStore::with(&path, open_fixed(&path).expect("open"));
+        visit(&fixed).expect("nobody writes");
+        let write = SqliteStore::open(&path).expect("open");
+        write.begin("test", None, Timestamp(1)).expect("begin").commit().expect("commit");
+        drop(write);
+        assert!(matches!(visit(&fixed), Err(Error::ChangedMeanwhile { .. })));
+        assert!(matches!(fixed.begin("test", None, Timestamp(1)).err(), Some(Error::Unwritable { .. })));
+    }
+}

@@ -145,6 +145,50 @@ mod tests {
         assert_eq!(writer_of(locks, 79, 120), None);
     }
 
+    /// Two connections to a database with a log.
+    fn database(directory: &Path) -> (PathBuf, Connection, Connection) {
+        let path = directory.join("keyhoard.db");
+        let connect = || Connection::open(&path).expect("open");
+        let (one, other) = (connect(), connect());
+        one.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x)").expect("create");
+        (path.clone(), one, other)
+    }
+
+    #[test]
+    fn waiting_ends_with_the_holder_named_if_nobody_gets_anything_done() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (path, holder, waiting) = database(directory.path());
+        holder.execute_batch("BEGIN IMMEDIATE").expect("begin");
+        let began = Instant::now();
+        let error = begin_immediate(&waiting, &path, Duration::from_millis(150)).expect_err("it is held");
+        assert!(began.elapsed() >= Duration::from_millis(150));
+        let process = std::process::id();
+        let Error::Locked { holder, .. } = &error else { panic!("{error}") };
+        assert!(holder.starts_with(&format!(" (process {process}, keyhoard_store")), "{holder}");
+        assert!(!error.to_string().contains("database is locked"));
+    }
+
+    #[test]
+    fn waiting_goes_on_as_long_as_another_writer_makes_progress() {
+        const PATIENCE: Duration = Duration::from_millis(400);
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (path, busy, waiting) = database(directory.path());
+        busy.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)").expect("begin");
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let busy = busy;
+                // Commits often, and has the lock again before anybody else asks.
+                while began.elapsed() < PATIENCE * 3 {
+                    std::thread::sleep(PATIENCE / 4);
+                    busy.execute_batch("COMMIT; BEGIN IMMEDIATE; INSERT INTO t VALUES (1)").expect("turn");
+                }
+                busy.execute_batch("COMMIT").expect("commit");
+            });
+            begin_immediate(&waiting, &path, PATIENCE).expect("its turn comes");
+        });
+    }
+
     #[test]
     fn a_process_is_named_by_its_program_and_first_argument() {
         let own = command(std::process::id()).expect("this process has a command");
