@@ -64,6 +64,14 @@ impl Keyrings {
         Ok(keyrings)
     }
 
+    /// Opens a view of every keyring that is there.
+    pub(crate) fn snapshots(&self) -> keyhoard::Result<Vec<(&Ring, Box<dyn Snapshot + '_>)>> {
+        self.rings
+            .iter()
+            .filter_map(|ring| Some(ring.snapshot().transpose()?.map(|view| (ring, view))))
+            .collect()
+    }
+
     /// Iterates over the keyrings.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Ring> {
         self.rings.iter()

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use keyhoard::cert::Facts;
 use keyhoard::cert::Timestamp;
-use keyhoard::cert::effective::View;
+use keyhoard::cert::effective::{Effective, View};
 use keyhoard::delete::{candidates, delete, delete_subkey};
 use keyhoard::listing::{self, Item, ListOptions, Signatures, Trust};
 use keyhoard::store::query::{Name, NameError};
@@ -117,8 +118,10 @@ fn show(
         signatures: Signatures::Without,
         bodies: false,
     };
+    let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
+    let mut trust = |_: &Facts, _: &Effective| Trust::default();
     let (mut text, mut subkeys) = (Vec::new(), Vec::new());
-    listing::list(snapshot, Selection::Ids(&[id]), options, &mut |_, _| Trust::default(), &mut |listing| {
+    listing::list(snapshot, Selection::Ids(&[id]), options, &mut issuers, &mut trust, &mut |listing| {
         render::listing(&listing, &session.settings.list, &mut text);
         subkeys.extend(listing.components.iter().filter_map(|listed| match listed.item {
             Item::Subkey(key, _) => Some(key.fingerprint),

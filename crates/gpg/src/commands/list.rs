@@ -36,14 +36,15 @@ pub(super) fn run(session: &mut Session<'_>, signatures: bool) -> anyhow::Result
 }
 
 fn list_all(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()> {
-    for ring in keyrings.iter() {
-        let Some(snapshot) = ring.snapshot()? else { continue };
-        let mut page = Page::new(session);
+    let snapshots = keyrings.snapshots()?;
+    let mut page = Page::new(session);
+    let mut issuers = issuers(session, &snapshots);
+    for (ring, snapshot) in &snapshots {
         let list = &session.settings.list;
         if !list.with_colons && !list.flags.only_fpr_mbox && snapshot.count()? > 0 {
             title("", ring.path(), &mut page.text);
         }
-        page.list(snapshot.as_ref(), Selection::All, session.streams)?;
+        page.list(snapshot.as_ref(), Selection::All, &mut issuers, session.streams)?;
     }
     Ok(())
 }
@@ -56,20 +57,30 @@ fn list_named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<
         return Ok(());
     }
     let mut found = false;
-    for ring in keyrings.iter() {
-        let Some(snapshot) = ring.snapshot()? else { continue };
+    let snapshots = keyrings.snapshots()?;
+    let mut page = Page::new(session);
+    let mut issuers = issuers(session, &snapshots);
+    page.considered = session.streams.status_wanted();
+    for (ring, snapshot) in &snapshots {
         let ids: Vec<CertId> = names.find(snapshot.as_ref())?.iter().map(|hit| hit.id).collect();
         found |= !ids.is_empty();
-        let mut page = Page::new(session);
-        page.considered = session.streams.status_wanted();
         page.keyring = keyring_shown(session, ring);
-        page.list(snapshot.as_ref(), Selection::Ids(&ids), session.streams)?;
+        page.list(snapshot.as_ref(), Selection::Ids(&ids), &mut issuers, session.streams)?;
     }
     if !found {
         session.streams.error(format_args!("error reading key: {}", Code::NoPublicKey));
         session.streams.status_error("keylist.getkey", Code::NoPublicKey.bare());
     }
     Ok(())
+}
+
+/// Returns the names of those who made signatures, wherever their keys are.
+fn issuers<'s>(
+    session: &Session<'_>,
+    snapshots: &'s [(&Ring, Box<dyn Snapshot + 's>)],
+) -> listing::Names<'s> {
+    let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
+    listing::Names::new(sources, Timestamp(session.now), View::Gnupg)
 }
 
 /// The keyring stands above each key that was asked for by name, with `--list-options show-keyring`.
@@ -107,6 +118,7 @@ impl Page<'_> {
         &mut self,
         snapshot: &dyn Snapshot,
         selection: Selection<'_>,
+        issuers: &mut listing::Names<'_>,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
         let options =
@@ -118,7 +130,7 @@ impl Page<'_> {
             ..Trust::default()
         };
         let mut written = Ok(());
-        listing::list(snapshot, selection, options, &mut trust, &mut |listing| {
+        listing::list(snapshot, selection, options, issuers, &mut trust, &mut |listing| {
             written = self.add(&listing, streams);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use keyhoard::cert::effective::View;
-use keyhoard::listing::{KeyListing, ListOptions, Signatures, Trust, list};
+use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, Trust, list};
 use keyhoard::store::{Selection, Snapshot};
 
 use crate::listing::{CertificateJson, Details, write};
@@ -28,7 +28,8 @@ pub(super) fn write_listings(
     let mut any = false;
     let mut written = Ok(());
     let output = &mut session.output;
-    list(snapshot, selection, options, &mut |_, _| Trust::default(), &mut |listing| {
+    let mut names = Names::new(vec![snapshot], options.now, options.view);
+    list(snapshot, selection, options, &mut names, &mut |_, _| Trust::default(), &mut |listing| {
         written = write_one(output, &listing, options.signatures, details, any);
         any = true;
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

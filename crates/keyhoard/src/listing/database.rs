@@ -11,19 +11,23 @@ use crate::Result;
 
 /// Hands a listing of every selected certificate to `each`, in the order of the database.
 ///
-/// `trust` says what the user thinks of a certificate. One certificate is in memory at a time, besides the names of
-/// issuers where they are asked for.
+/// `names` are used for [`Signatures::Named`] only; `trust` says what the user thinks of a certificate. One certificate
+/// is in memory at a time, besides names.
+///
+/// # Errors
+///
+/// The database's errors.
 pub fn list(
     snapshot: &dyn Snapshot,
     selection: Selection<'_>,
     options: ListOptions,
+    names: &mut Names<'_>,
     trust: &mut dyn FnMut(&Facts, &Effective) -> Trust,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
-    let mut names = names(snapshot, selection, options)?;
     let mut outcome = Ok(());
     snapshot.visit(selection, detail(options), &mut |record| {
-        let listed = list_one(&record, &mut names, options, trust, each);
+        let listed = list_one(&record, names, options, trust, each);
         listed.unwrap_or_else(|error| {
             outcome = Err(error);
             ControlFlow::Break(())
@@ -53,18 +57,6 @@ fn list_one(
         stored: Some(Stored { first_seen: record.first_seen, changed: record.changed }),
     };
     Ok(each(Lister { options, names }.listing(source)))
-}
-
-fn names<'s>(
-    snapshot: &'s dyn Snapshot,
-    selection: Selection<'_>,
-    options: ListOptions,
-) -> Result<Names<'s>> {
-    match (options.signatures, selection) {
-        (Signatures::Named, Selection::All) => Names::of_database(snapshot, options.now, options.view),
-        (Signatures::Named, Selection::Ids(_)) => Ok(Names::in_database(snapshot, options.now, options.view)),
-        _ => Ok(Names::none(options.now, options.view)),
-    }
 }
 
 fn detail(options: ListOptions) -> Detail {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 
-use cert::effective::{Effective, Moment, View, evaluate};
+use cert::effective::{Moment, View, evaluate};
 use cert::facts::{ComponentKind, Facts};
 use cert::{KeyId, Timestamp};
 use store::{Detail, Selection, Snapshot};
@@ -18,16 +18,22 @@ use crate::Result;
 /// remembered (about 100 bytes each).
 const MANY: u64 = 100_000;
 
-/// Reading a certificate on the way costs about this fraction of looking one up.
+/// So many names are looked up one by one before it is asked whether reading all of them would be quicker.
+const FEW: u64 = 32;
+
+/// How many certificates can be read for names in the time of looking one up.
 const LOOKUP_COST: u64 = 16;
 
-/// Names that are known, and a database to look up the others in.
+/// Names that are known, and databases to look up the others in.
 #[derive(Clone)]
 pub struct Names<'s> {
     now: Timestamp,
     view: View,
-    /// Where names come from that are not known yet; `None` if all are.
-    source: Option<&'s dyn Snapshot>,
+    /// Where names come from that are not known yet, the first one first; empty if all are known.
+    sources: Vec<&'s dyn Snapshot>,
+    looked_up: u64,
+    /// How many certificates the sources hold, once that was asked.
+    count: Option<u64>,
     known: HashMap<KeyId, Known>,
     /// The user IDs, one after the other.
     text: Vec<u8>,
@@ -50,44 +56,47 @@ impl std::fmt::Debug for Names<'_> {
 }
 
 impl<'s> Names<'s> {
-    /// Knows no names and looks none up.
-    pub fn none(now: Timestamp, view: View) -> Self {
-        Self { now, view, source: None, known: HashMap::new(), text: Vec::new() }
-    }
-
-    /// Looks names up in a database when a certificate needs them.
-    pub fn in_database(source: &'s dyn Snapshot, now: Timestamp, view: View) -> Self {
-        Self { source: Some(source), ..Self::none(now, view) }
-    }
-
-    /// Reads all names of a database at once, unless it is very large.
-    pub fn of_database(source: &'s dyn Snapshot, now: Timestamp, view: View) -> Result<Self> {
-        let mut names = Self::in_database(source, now, view);
-        if source.count()? <= MANY {
-            names.read_all(source)?;
-        }
-        Ok(names)
+    /// Takes names from these databases, the first one first, when a certificate needs them; none from no databases.
+    pub fn new(sources: Vec<&'s dyn Snapshot>, now: Timestamp, view: View) -> Self {
+        Self { now, view, sources, looked_up: 0, count: None, known: HashMap::new(), text: Vec::new() }
     }
 
     /// Adds the names of one certificate; whoever comes first keeps a key ID.
     pub fn add(&mut self, facts: &Facts) {
         let effective = evaluate(facts, Moment::new(self.now, self.view));
-        self.add_evaluated(facts, &effective);
+        let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
+        let name = match primary {
+            Some(ComponentKind::UserId(value)) => {
+                let start = self.text.len();
+                self.text.extend_from_slice(value);
+                Known::UserId(start..self.text.len())
+            }
+            _ => Known::NoUserId,
+        };
+        for key in facts.keys() {
+            self.known.entry(key.fingerprint.key_id()).or_insert_with(|| name.clone());
+        }
     }
 
     /// Makes sure that every issuer in a certificate is known, or known to be missing.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
     pub fn prepare(&mut self, facts: &Facts) -> Result<()> {
-        let Some(source) = self.source else { return Ok(()) };
+        if self.sources.is_empty() {
+            return Ok(());
+        }
         if self.known.len() as u64 > MANY {
             self.known.clear();
             self.text.clear();
         }
         let missing = self.missing(facts);
-        let count = source.count()?;
-        if count <= MANY && missing.len() as u64 * LOOKUP_COST > count {
-            return self.read_all(source);
+        self.looked_up += missing.len() as u64;
+        if self.looked_up > FEW && self.count()? <= MANY.min(self.looked_up * LOOKUP_COST) {
+            return self.read_all();
         }
-        missing.into_iter().try_for_each(|key_id| self.look_up(source, key_id))
+        missing.into_iter().try_for_each(|key_id| self.look_up(key_id))
     }
 
     /// Returns the name behind a key ID; one that was never prepared counts as missing.
@@ -108,42 +117,37 @@ impl<'s> Names<'s> {
         missing
     }
 
-    fn read_all(&mut self, source: &dyn Snapshot) -> Result<()> {
-        source.visit(Selection::All, Detail::Own, &mut |record| {
-            if let Some(facts) = &record.facts {
-                self.add(facts);
+    fn count(&mut self) -> Result<u64> {
+        if let Some(count) = self.count {
+            return Ok(count);
+        }
+        let count = self.sources.iter().map(|source| source.count()).sum::<store::Result<u64>>()?;
+        self.count = Some(count);
+        Ok(count)
+    }
+
+    fn read_all(&mut self) -> Result<()> {
+        for source in std::mem::take(&mut self.sources) {
+            self.read(source, Selection::All)?;
+        }
+        Ok(())
+    }
+
+    fn look_up(&mut self, key_id: KeyId) -> Result<()> {
+        for source in self.sources.clone() {
+            if let Some(hit) = source.keys_by_id(key_id)?.first() {
+                return self.read(source, Selection::Ids(&[hit.cert]));
             }
+        }
+        self.known.insert(key_id, Known::NoKey);
+        Ok(())
+    }
+
+    fn read(&mut self, source: &dyn Snapshot, selection: Selection<'_>) -> Result<()> {
+        source.visit(selection, Detail::Own, &mut |record| {
+            record.facts.iter().for_each(|facts| self.add(facts));
             ControlFlow::Continue(())
         })?;
-        self.source = None;
         Ok(())
-    }
-
-    fn look_up(&mut self, source: &dyn Snapshot, key_id: KeyId) -> Result<()> {
-        if let Some(hit) = source.keys_by_id(key_id)?.first() {
-            source.visit(Selection::Ids(&[hit.cert]), Detail::Own, &mut |record| {
-                if let Some(facts) = &record.facts {
-                    self.add(facts);
-                }
-                ControlFlow::Continue(())
-            })?;
-        }
-        self.known.entry(key_id).or_insert(Known::NoKey);
-        Ok(())
-    }
-
-    fn add_evaluated(&mut self, facts: &Facts, effective: &Effective) {
-        let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
-        let name = match primary {
-            Some(ComponentKind::UserId(value)) => {
-                let start = self.text.len();
-                self.text.extend_from_slice(value);
-                Known::UserId(start..self.text.len())
-            }
-            _ => Known::NoUserId,
-        };
-        for key in facts.keys() {
-            self.known.entry(key.fingerprint.key_id()).or_insert_with(|| name.clone());
-        }
     }
 }

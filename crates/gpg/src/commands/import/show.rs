@@ -32,15 +32,14 @@ impl<'a> Show<'a> {
         if let Some(settings) = &mut settings {
             // Nothing is known of a key that is not here.
             settings.flags.uid_validity = false;
+            // gpg shows no fingerprints of subkeys here, however often it is asked.
+            settings.fingerprint = settings.fingerprint.min(1);
         }
         let now = Timestamp(session.now);
         let bare = ListOptions { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
         let attributes = session.streams.attribute().is_some();
         let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
-        let names = match keyring {
-            Some(keyring) => Names::in_database(keyring, now, View::Gnupg),
-            None => Names::none(now, View::Gnupg),
-        };
+        let names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
         Self { settings, options, names }
     }
 
