@@ -77,6 +77,14 @@ impl Keyrings {
         self.rings.iter()
     }
 
+    /// Returns the first database, if it is there.
+    pub(crate) fn store(&self) -> Option<&dyn Store> {
+        self.rings.iter().find_map(|ring| match &ring.content {
+            Content::Database(store) => Some(store.as_ref()),
+            Content::Missing | Content::File(_) => None,
+        })
+    }
+
     /// Returns the database to write to, made if it is not there: the primary one, else the first.
     ///
     /// # Errors

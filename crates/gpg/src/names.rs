@@ -51,6 +51,11 @@ impl Names {
         self.none_given
     }
 
+    /// Says whether a `!` at the end of a name asks for single subkeys.
+    pub(crate) fn choose_subkeys(&self) -> bool {
+        self.names.iter().any(|name| name.exact_key)
+    }
+
     /// Finds the certificates that go by one of the names, each once, in database order.
     pub(crate) fn find(&self, snapshot: &dyn Snapshot) -> keyhoard::Result<Vec<Hit>> {
         let mut hits = Vec::new();

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use keyhoard::cert::Timestamp;
+use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::effective::{Effective, KeyState, State, Usage, UserState};
 use keyhoard::cert::facts::{Component, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
 
@@ -31,6 +32,18 @@ pub(crate) fn kept_subkeys(filter: &Filter, facts: &Facts, effective: &Effective
     each(facts, effective, |component, state| match (&component.kind, state) {
         (ComponentKind::Key(facts), State::Key(state)) if facts.fingerprint != primary => {
             !filter.selects(|property| key(facts, state, property))
+        }
+        _ => true,
+    })
+}
+
+/// Returns a certificate without the components that `kept` says `false` of; the primary key stays.
+pub(crate) fn retain(certificate: &Certificate, kept: &[bool]) -> Certificate {
+    let mut number = 0;
+    certificate.retain(|asked| match asked {
+        Retained::Component(_) => {
+            number += 1;
+            kept.get(number) != Some(&false)
         }
         _ => true,
     })

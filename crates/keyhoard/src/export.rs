@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use cert::facts::{Component, ComponentKind, Facts, SignatureFacts, Span};
+use cert::certificate::Certificate;
+use cert::facts::{Component, ComponentKind, SignatureFacts, Span};
 use store::{CertId, Detail, Record, Selection, Snapshot};
 
 use crate::{Error, Result};
@@ -28,6 +29,8 @@ pub struct ExportOptions {
     pub sensitive_revokers: bool,
     /// Certifications by others.
     pub certifications: bool,
+    /// Signatures that nobody here can read, and packets of unknown types.
+    pub unreadable: bool,
 }
 
 impl Default for ExportOptions {
@@ -38,15 +41,18 @@ impl Default for ExportOptions {
             attributes: true,
             sensitive_revokers: false,
             certifications: true,
+            unreadable: true,
         }
     }
 }
 
 impl ExportOptions {
-    /// Says whether a component, or one of its signatures, is exported.
-    fn keep(&self, component: &Component, signature: Option<&SignatureFacts>) -> bool {
-        let attribute = matches!(component.kind, ComponentKind::Attribute(_));
-        (self.attributes || !attribute) && signature.is_none_or(|signature| self.keep_signature(signature))
+    fn keep_component(&self, component: &Component) -> bool {
+        match component.kind {
+            ComponentKind::Attribute(_) => self.attributes,
+            ComponentKind::Unknown(_) => self.unreadable,
+            ComponentKind::Key(_) | ComponentKind::UserId(_) => true,
+        }
     }
 
     fn keep_signature(&self, signature: &SignatureFacts) -> bool {
@@ -80,69 +86,80 @@ pub fn export(
     out: &mut dyn Write,
     on_certificate: impl FnMut(&Record),
 ) -> Result<ExportSummary> {
-    export_chosen(snapshot, selection, options, &mut |_, _| None, out, on_certificate)
+    export_prepared(snapshot, selection, options, None, out, on_certificate)
 }
 
-/// Does what [`export()`] does, without the components that `choose` says `false` of; `None` keeps all of a certificate.
-/// The primary key is always kept.
+/// Changes a certificate on its way out.
+pub type Preparation<'a> = dyn FnMut(CertId, Certificate) -> Result<Certificate> + 'a;
+
+/// Does what [`export()`] does with certificates that `prepare` has changed.
 ///
 /// # Errors
 ///
-/// Those of [`export()`].
-pub fn export_chosen(
+/// Those of [`export()`] and of `prepare`.
+pub fn export_prepared(
     snapshot: &dyn Snapshot,
     selection: Selection<'_>,
     options: &ExportOptions,
-    choose: &mut dyn FnMut(CertId, &Facts) -> Option<Vec<bool>>,
+    mut prepare: Option<&mut Preparation<'_>>,
     out: &mut dyn Write,
     mut on_certificate: impl FnMut(&Record),
 ) -> Result<ExportSummary> {
     let mut summary = ExportSummary::default();
-    let mut failed = None;
-    snapshot.visit(selection, Detail::Bytes, &mut |record| {
-        let (Some(facts), Some(bytes)) = (&record.facts, &record.bytes) else {
+    let mut outcome = Ok(());
+    snapshot.visit(selection, Detail::Bytes, &mut |mut record| {
+        let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) else {
             return ControlFlow::Continue(());
         };
-        let chosen = choose(record.id, facts);
-        let packets = packets(bytes, facts, |number, component, signature| {
-            let is_chosen = |chosen: &Vec<bool>| number == 0 || chosen.get(number) != Some(&false);
-            chosen.as_ref().is_none_or(is_chosen) && options.keep(component, signature)
-        });
-        if let Err(source) = out.write_all(&packets) {
-            failed = Some(Error::Output(source));
-            return ControlFlow::Break(());
+        let written = write_one(Certificate { bytes, facts }, record.id, options, &mut prepare, out);
+        match written {
+            Ok(length) => {
+                summary.certificates += 1;
+                summary.bytes += length;
+                on_certificate(&record);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                outcome = Err(error);
+                ControlFlow::Break(())
+            }
         }
-        summary.certificates += 1;
-        summary.bytes += packets.len() as u64;
-        on_certificate(&record);
-        ControlFlow::Continue(())
     })?;
-    failed.map_or(Ok(summary), Err)
+    outcome.map(|()| summary)
 }
 
-/// Returns the packets of one certificate that `keep` lets pass.
-///
-/// `keep` is asked for each component with its number, and then for each signature of a component that it kept. The primary key is
-/// always kept, and so are signatures that nobody here can read.
-pub fn packets<'a>(
-    bytes: &'a [u8],
-    facts: &Facts,
-    mut keep: impl FnMut(usize, &Component, Option<&SignatureFacts>) -> bool,
-) -> Cow<'a, [u8]> {
+fn write_one(
+    certificate: Certificate,
+    id: CertId,
+    options: &ExportOptions,
+    prepare: &mut Option<&mut Preparation<'_>>,
+    out: &mut dyn Write,
+) -> Result<u64> {
+    let certificate = match prepare {
+        Some(prepare) => prepare(id, certificate)?,
+        None => certificate,
+    };
+    let packets = packets(&certificate, options);
+    out.write_all(&packets).map_err(Error::Output)?;
+    Ok(packets.len() as u64)
+}
+
+/// Returns the packets of one certificate that are exported; the primary key always is.
+pub fn packets<'a>(certificate: &'a Certificate, options: &ExportOptions) -> Cow<'a, [u8]> {
     let mut kept = Vec::new();
-    for (number, component) in facts.components.iter().enumerate() {
-        if number > 0 && !keep(number, component, None) {
+    for (number, component) in certificate.facts.components.iter().enumerate() {
+        if number > 0 && !options.keep_component(component) {
             continue;
         }
         kept.push(component.span);
-        let signatures = component.signatures.iter();
-        kept.extend(
-            signatures
-                .filter(|&signature| keep(number, component, Some(signature)))
-                .map(|signature| signature.span),
-        );
+        let read = component.signatures.iter().filter(|it| options.keep_signature(it)).map(|it| it.span);
+        kept.extend(read);
+        if options.unreadable && !component.unread.is_empty() {
+            kept.extend(component.unread.iter().copied());
+            kept.sort_unstable_by_key(|span| span.start);
+        }
     }
-    join(bytes, &kept)
+    join(&certificate.bytes, &kept)
 }
 
 /// Joins spans, without copying if they are all of the bytes in one piece.

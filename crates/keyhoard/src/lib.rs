@@ -1,5 +1,6 @@
 //! Keyhoard, the library: what a command does, as one function each.
 //!
+//! - [`certifications`]: what other keys say of user IDs, verified; [`compact`]: certificates without what is of no use.
 //! - [`database`]: where the database is, and opening it.
 //! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
 //! - [`doctor`]: is the database as the bytes of its certificates say?
@@ -11,6 +12,8 @@
 //! - [`sql`]: statements that users write.
 //! - [`undo`]: takes back what an entry of the journal did.
 
+pub mod certifications;
+pub mod compact;
 pub mod database;
 pub mod delete;
 pub mod doctor;

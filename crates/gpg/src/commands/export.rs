@@ -3,10 +3,13 @@
 use std::io::Write;
 
 use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::cert::certificate::Certificate;
 use keyhoard::cert::effective::{Moment, View, evaluate};
-use keyhoard::cert::facts::{ComponentKind, Facts};
+use keyhoard::cert::facts::{Component, ComponentKind};
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::export::{ExportOptions, export_chosen};
+use keyhoard::certifications::Issuers;
+use keyhoard::compact::{CompactOptions, compact};
+use keyhoard::export::{ExportOptions, Preparation, export_prepared};
 use keyhoard::store::{CertId, Selection, Snapshot};
 
 use super::Session;
@@ -25,7 +28,6 @@ type Failure = (Code, u32);
 pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     let settings = &session.settings.export;
     anyhow::ensure!(!settings.pka && !settings.dane, "export-pka and export-dane: not supported yet");
-    anyhow::ensure!(!settings.clean, "export-clean and export-minimal: not supported yet");
     let mut exported = Vec::new();
     let outcome = match Output::open(&session.settings, session.streams)? {
         Ok(output) => write_keys(session, output, &mut exported)?,
@@ -107,27 +109,46 @@ impl Export<'_> {
             attributes: settings.attributes,
             sensitive_revokers: settings.sensitive_revkeys,
             certifications: true,
+            unreadable: false,
         };
         let hits = self.names.find(snapshot)?;
         let ids: Vec<CertId> = hits.iter().map(|hit| hit.id).collect();
         let selection = if self.names.is_empty() { Selection::All } else { Selection::Ids(&ids) };
-        let mut choose = |id: CertId, facts: &Facts| {
+        let mut issuers = Issuers::of(snapshot, self.now);
+        let mut prepare = |id: CertId, certificate: Certificate| {
+            let cleaned = match settings.clean {
+                true => compact(&certificate, &mut issuers, &self.compaction(), self.now)?,
+                false => certificate,
+            };
             let hit = hits.binary_search_by_key(&id, |hit| hit.id).ok().map(|index| hits[index]);
-            self.choose(hit, facts)
+            Ok(self.filtered(cleaned, hit))
         };
-        export_chosen(snapshot, selection, &options, &mut choose, out, |record| {
-            exported.push(record.fingerprint);
+        let changes = settings.clean || self.filters() || self.names.choose_subkeys();
+        let prepare = changes.then_some(&mut prepare as &mut Preparation<'_>);
+        export_prepared(snapshot, selection, &options, prepare, out, |record| {
+            exported.push(record.fingerprint)
         })?;
         Ok(())
     }
 
-    /// Says which components of a certificate are exported; `None` for all of them.
-    fn choose(&self, hit: Option<Hit>, facts: &Facts) -> Option<Vec<bool>> {
-        let ExportFilter { keep_uid, drop_subkey } = &self.settings.export_filter;
-        let named = hit.and_then(|hit| self.names.chosen_subkeys(hit));
-        if keep_uid.is_none() && drop_subkey.is_none() && named.is_none() {
-            return None;
+    fn compaction(&self) -> CompactOptions {
+        CompactOptions {
+            minimal: self.settings.export.minimal,
+            expired_subkeys: true,
+            min_cert_level: self.settings.trust.min_cert_level.try_into().unwrap_or_default(),
+            accept_unsigned_user_ids: self.settings.allow_non_selfsigned_uid,
         }
+    }
+
+    fn filters(&self) -> bool {
+        let ExportFilter { keep_uid, drop_subkey } = &self.settings.export_filter;
+        keep_uid.is_some() || drop_subkey.is_some()
+    }
+
+    /// Returns what the filters leave of a certificate, and the names, where they name single subkeys.
+    fn filtered(&self, certificate: Certificate, hit: Option<Hit>) -> Certificate {
+        let ExportFilter { keep_uid, drop_subkey } = &self.settings.export_filter;
+        let facts = &certificate.facts;
         let effective = evaluate(facts, Moment::new(self.now, View::Gnupg));
         let mut kept = vec![true; facts.components.len()];
         let mut also =
@@ -138,10 +159,13 @@ impl Export<'_> {
         if let Some(filter) = drop_subkey {
             also(properties::kept_subkeys(filter, facts, &effective));
         }
-        if let Some(is_named) = named {
-            let named = |kind: &ComponentKind| !matches!(kind, ComponentKind::Key(key) if !is_named(&key.fingerprint));
-            also(facts.components.iter().map(|component| named(&component.kind)).collect());
+        if let Some(is_named) = hit.and_then(|hit| self.names.chosen_subkeys(hit)) {
+            let named = |component: &Component| match &component.kind {
+                ComponentKind::Key(key) => is_named(&key.fingerprint),
+                _ => true,
+            };
+            also(facts.components.iter().map(named).collect());
         }
-        Some(kept)
+        properties::retain(&certificate, &kept)
     }
 }

@@ -13,22 +13,24 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::clean::CleanOptions;
 use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::certifications::Issuers;
+use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::import::{Filter, ImportEvent, ImportOptions, Importer, Preview, preview};
-use keyhoard::store::Origin;
+use keyhoard::store::{Origin, Store};
 
 use super::Session;
 use crate::keyrings::Keyrings;
 use crate::options::load::system_words;
 use crate::properties;
 use crate::settings::{ImportFilter, ImportSettings, Settings};
+use crate::streams::Streams;
 use report::Report;
-use show::Show;
+use show::{Show, Written};
 
 /// Imports the files that the arguments name, or standard input; or only shows or writes out what they hold.
 pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     let settings = &session.settings;
     anyhow::ensure!(!settings.interactive, "--interactive: not supported yet");
-    anyhow::ensure!(!settings.import.clean, "import-clean and import-minimal: not supported yet");
     match settings.dry_run || settings.import.dry_run || settings.import.export {
         true => preview_inputs(session),
         false => import_inputs(session),
@@ -42,13 +44,13 @@ struct Input {
 }
 
 /// Opens the files; what cannot be opened is told.
-fn open_inputs(session: &mut Session<'_>) -> Vec<Input> {
+fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
     let standard = || Input { name: "[stdin]".to_owned(), reader: Box::new(io::stdin()) };
-    if session.arguments.is_empty() {
+    if arguments.is_empty() {
         return vec![standard()];
     }
     let mut inputs = Vec::new();
-    for argument in &session.arguments {
+    for argument in arguments {
         if argument == b"-" {
             inputs.push(standard());
             continue;
@@ -59,7 +61,7 @@ fn open_inputs(session: &mut Session<'_>) -> Vec<Input> {
             Ok(file) => inputs.push(Input { name, reader: Box::new(file) }),
             Err(error) => {
                 let error = system_words(&error);
-                session.streams.error(format_args!("can't open '{name}': {error}"));
+                streams.error(format_args!("can't open '{name}': {error}"));
             }
         }
     }
@@ -67,71 +69,65 @@ fn open_inputs(session: &mut Session<'_>) -> Vec<Input> {
 }
 
 fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let inputs = open_inputs(session);
+    let inputs = open_inputs(&session.arguments, session.streams);
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut keyrings = Keyrings::open(session)?;
+    let Session { settings, home, streams, .. } = session;
+    let now = Timestamp(session.now);
+    let store = keyrings.writable(home, settings, streams)?;
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
-        clean: clean_options(&session.settings),
-        merge_only: session.settings.import.merge_only,
-        keep_owner_trust: session.settings.import.keep_ownertrust,
+        clean: clean_options(settings),
+        merge_only: settings.import.merge_only,
+        keep_owner_trust: settings.import.keep_ownertrust,
         dry_run: false,
-        show: session.settings.import.show,
+        show: settings.import.show,
         names: true,
-        filter: filter(&session.settings.import_filter, Timestamp(session.now)),
-        origin: origin(&session.settings, session.now),
+        filter: filter(settings, Some(store), now),
+        origin: origin(settings, now),
     };
-    let store = keyrings.writable(&session.home, &session.settings, session.streams)?;
-    let mut show = Show::new(session, None);
-    let mut report = Report::new(&session.settings, names);
-    let streams = &mut *session.streams;
-    let mut failed = None;
+    let mut show = Show::new(settings, now, streams, None);
+    let mut report = Report::new(settings, names);
+    let mut shown = Ok(());
     let mut on_event = |event: ImportEvent<'_>| match event {
-        ImportEvent::Cleaned(certificate) => {
-            if let Err(error) = show.certificate(certificate, streams) {
-                failed.get_or_insert(error);
-            }
-        }
+        ImportEvent::Cleaned(certificate) if shown.is_ok() => shown = show.certificate(certificate, streams),
         ImportEvent::Certificate(imported) => report.imported(imported, streams),
         ImportEvent::Refused { input, position, reason } => report.refused(input, position, reason, streams),
-        ImportEvent::Progress { .. } => {}
+        ImportEvent::Cleaned(_) | ImportEvent::Progress { .. } => {}
     };
-    let mut importer = Importer::new(store, &options, Timestamp(session.now));
+    let mut importer = Importer::new(store, &options, now);
     for input in inputs {
         importer.add(input.reader, &mut on_event)?;
     }
     importer.finish(&mut on_event)?;
     report.finish(streams);
-    failed.map_or(Ok(()), |error| Err(error.into()))
+    Ok(shown?)
 }
 
 fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let settings = &session.settings;
+    let asks_keyring = session.settings.list.signatures || session.settings.import.clean;
+    let keyrings = if asks_keyring { Some(Keyrings::open(session)?) } else { None };
+    let store = keyrings.as_ref().and_then(Keyrings::store);
+    let snapshot = store.map(Store::snapshot).transpose()?;
+    let Session { settings, streams, .. } = session;
+    let now = Timestamp(session.now);
     let clean = clean_options(settings);
-    let filter = filter(&settings.import_filter, Timestamp(session.now));
-    let keyrings = if settings.list.signatures { Some(Keyrings::open(session)?) } else { None };
-    let snapshot = match keyrings.as_ref().and_then(|keyrings| keyrings.iter().next()) {
-        Some(ring) => ring.snapshot()?,
-        None => None,
-    };
-    let inputs = open_inputs(session);
-    let names = inputs.iter().map(|input| input.name.clone()).collect();
-    let mut show = Show::new(session, snapshot.as_deref());
-    let mut report = Report::new(&session.settings, names);
-    let mut written = match session.settings.import.export {
-        true => Some(show::Written::open(&session.settings, session.streams)?),
+    let filter = filter(settings, store, now);
+    let inputs = open_inputs(&session.arguments, streams);
+    let mut show = Show::new(settings, now, streams, snapshot.as_deref());
+    let mut report = Report::new(settings, inputs.iter().map(|input| input.name.clone()).collect());
+    let mut written = match settings.import.export {
+        true => Some(Written::open(settings, streams)?),
         false => None,
     };
-    let mut failed = None;
+    let mut outcome = Ok(());
     for (number, input) in inputs.into_iter().enumerate() {
-        let streams = &mut *session.streams;
-        preview(input.reader, &clean, filter.as_ref(), Timestamp(session.now), &mut |piece| match piece {
+        preview(input.reader, &clean, filter.as_ref(), now, &mut |piece| match piece {
             Preview::Certificate { cleaned, secret } => {
-                let shown = show.certificate(&cleaned.certificate, streams);
-                let exported =
-                    written.as_mut().map_or(Ok(()), |written| written.add(&cleaned.certificate, streams));
-                if let Err(error) = shown.and(exported) {
-                    failed.get_or_insert(error);
+                if outcome.is_ok() {
+                    outcome = show.certificate(&cleaned.certificate, streams).and_then(|()| {
+                        written.as_mut().map_or(Ok(()), |written| written.add(&cleaned.certificate, streams))
+                    });
                 }
                 report.previewed(number, secret, streams);
             }
@@ -139,11 +135,12 @@ fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
             Preview::Refused { position, reason } => report.refused(number, position, &reason, streams),
         });
     }
+    outcome?;
     if let Some(written) = written {
         written.finish()?;
     }
-    report.finish(session.streams);
-    failed.map_or(Ok(()), |error| Err(error.into()))
+    report.finish(streams);
+    Ok(())
 }
 
 fn clean_options(settings: &Settings) -> CleanOptions {
@@ -158,38 +155,55 @@ fn clean_options(settings: &Settings) -> CleanOptions {
     }
 }
 
-fn origin(settings: &Settings, now: u32) -> Option<Origin> {
+fn origin(settings: &Settings, now: Timestamp) -> Option<Origin> {
     let origin = &settings.key_origin;
     (origin.kind != 0 && !settings.import.restore).then(|| Origin {
         kind: origin.kind,
-        updated: Some(Timestamp(now)),
+        updated: Some(now),
         url: origin.url.clone(),
     })
 }
 
-/// Returns what the import filters leave of a certificate.
-fn filter(filters: &ImportFilter, now: Timestamp) -> Option<Filter> {
-    let ImportFilter { keep_uid, drop_sig } = filters.clone();
-    if keep_uid.is_none() && drop_sig.is_none() {
+/// Returns what is to be done with each certificate before it is imported: unusable parts go, then what the filters
+/// say. Which certifications are usable, the keys that are in `store` by then decide.
+fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>, now: Timestamp) -> Option<Filter<'a>> {
+    let ImportFilter { keep_uid, drop_sig } = &settings.import_filter;
+    if keep_uid.is_none() && drop_sig.is_none() && !settings.import.clean {
         return None;
     }
     Some(Box::new(move |certificate: Certificate| {
-        let facts = &certificate.facts;
-        let kept = keep_uid.as_ref().map(|filter| {
-            let effective = evaluate(facts, Moment::new(now, View::Gnupg));
-            properties::kept_user_ids(filter, facts, &effective)
-        });
-        let mut number = 0;
-        certificate.retain(|asked| match asked {
-            Retained::Component(_) => {
-                // The primary key is not asked about.
-                number += 1;
-                kept.as_ref().is_none_or(|kept| kept[number])
-            }
-            Retained::Signature(component, signature) => drop_sig
-                .as_ref()
-                .is_none_or(|filter| properties::keeps_signature(filter, facts, component, signature, now)),
-            _ => true,
-        })
+        let cleaned =
+            store.filter(|_| settings.import.clean).map(|store| cleaned(&certificate, settings, store, now));
+        let mut certificate = cleaned.unwrap_or(certificate);
+        if let Some(filter) = keep_uid {
+            let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
+            let kept = properties::kept_user_ids(filter, &certificate.facts, &effective);
+            certificate = properties::retain(&certificate, &kept);
+        }
+        if let Some(filter) = drop_sig {
+            let facts = &certificate.facts;
+            certificate = certificate.retain(|asked| match asked {
+                Retained::Signature(component, signature) => {
+                    properties::keeps_signature(filter, facts, component, signature, now)
+                }
+                _ => true,
+            });
+        }
+        certificate
     }))
+}
+
+fn cleaned(certificate: &Certificate, settings: &Settings, store: &dyn Store, now: Timestamp) -> Certificate {
+    let options = CompactOptions {
+        minimal: settings.import.minimal,
+        expired_subkeys: false,
+        min_cert_level: settings.trust.min_cert_level.try_into().unwrap_or_default(),
+        accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
+    };
+    let compacted = store
+        .snapshot()
+        .map_err(keyhoard::Error::from)
+        .and_then(|snapshot| compact(certificate, &mut Issuers::of(snapshot.as_ref(), now), &options, now));
+    // A database that cannot be read is told by the import itself.
+    compacted.unwrap_or_else(|_| certificate.clone())
 }

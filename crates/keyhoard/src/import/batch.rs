@@ -102,7 +102,7 @@ impl Batch {
     pub(super) fn write(
         &mut self,
         store: &dyn Store,
-        options: &ImportOptions,
+        options: &ImportOptions<'_>,
         journal: Option<JournalId>,
         last: bool,
         now: Timestamp,
@@ -130,7 +130,7 @@ impl Batch {
 }
 
 impl Entry {
-    fn put<'a>(&'a self, options: &ImportOptions) -> Put<'a> {
+    fn put<'a>(&'a self, options: &ImportOptions<'_>) -> Put<'a> {
         Put {
             certificate: &self.certificate,
             kind: self.kind.clone(),
@@ -142,7 +142,11 @@ impl Entry {
     /// Merges into what another writer has put there since it was read.
     ///
     /// The transaction holds the write lock, so what it reads now is what it replaces.
-    fn put_again(&mut self, transaction: &mut dyn Transaction, options: &ImportOptions) -> Result<Outcome> {
+    fn put_again(
+        &mut self,
+        transaction: &mut dyn Transaction,
+        options: &ImportOptions<'_>,
+    ) -> Result<Outcome> {
         let fingerprint = self.certificate.fingerprint();
         let stored = stored::read(transaction.snapshot(), &[fingerprint])?.remove(&fingerprint);
         let outcome = match stored {

@@ -42,7 +42,7 @@ const CHUNKS_AHEAD: usize = 2;
 pub fn import(
     store: &dyn Store,
     input: impl Read + Send,
-    options: &ImportOptions,
+    options: &ImportOptions<'_>,
     now: Timestamp,
     on_event: &mut dyn FnMut(ImportEvent<'_>),
 ) -> Result<ImportSummary> {
@@ -54,7 +54,7 @@ pub fn import(
 /// One import of any number of inputs, under one journal entry.
 pub struct Importer<'a> {
     store: &'a dyn Store,
-    options: &'a ImportOptions,
+    options: &'a ImportOptions<'a>,
     now: Timestamp,
     digest_prefix: Option<Vec<u8>>,
     batch: Batch,
@@ -67,7 +67,7 @@ pub struct Importer<'a> {
 
 impl<'a> Importer<'a> {
     /// Starts an import. Nothing is written before [`Importer::add`] has filled a batch.
-    pub fn new(store: &'a dyn Store, options: &'a ImportOptions, now: Timestamp) -> Self {
+    pub fn new(store: &'a dyn Store, options: &'a ImportOptions<'a>, now: Timestamp) -> Self {
         Self {
             store,
             options,

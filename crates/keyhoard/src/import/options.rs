@@ -8,11 +8,11 @@ use store::Origin;
 const RULES_VERSION: u8 = 1;
 
 /// Removes what a filter does not want from a cleaned certificate.
-pub type Filter = Box<dyn Fn(Certificate) -> Certificate + Send + Sync>;
+pub type Filter<'a> = Box<dyn Fn(Certificate) -> Certificate + Send + Sync + 'a>;
 
 /// What an import does beyond the ordinary.
 #[derive(Default)]
-pub struct ImportOptions {
+pub struct ImportOptions<'a> {
     /// The command line, for the journal.
     pub command: String,
     /// How certificates are cleaned.
@@ -28,12 +28,12 @@ pub struct ImportOptions {
     /// Looks up the primary user ID of every certificate that is reported.
     pub names: bool,
     /// Runs over every cleaned certificate. Inputs that were filtered are not remembered by digest.
-    pub filter: Option<Filter>,
+    pub filter: Option<Filter<'a>>,
     /// Where the certificates come from.
     pub origin: Option<Origin>,
 }
 
-impl ImportOptions {
+impl ImportOptions<'_> {
     /// Returns what an input's digest depends on besides its bytes; `None` if it must not be remembered.
     pub(super) fn digest_prefix(&self) -> Option<Vec<u8>> {
         let remembered = self.filter.is_none() && !self.show && !self.dry_run && self.origin.is_none();

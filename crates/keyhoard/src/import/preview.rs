@@ -37,7 +37,7 @@ pub enum Preview {
 pub fn preview(
     input: impl Read + Send,
     options: &CleanOptions,
-    filter: Option<&Filter>,
+    filter: Option<&Filter<'_>>,
     now: Timestamp,
     each: &mut dyn FnMut(Preview),
 ) {
@@ -50,7 +50,12 @@ pub fn preview(
     });
 }
 
-fn previews(chunk: Chunk, options: &CleanOptions, filter: Option<&Filter>, now: Timestamp) -> Vec<Preview> {
+fn previews(
+    chunk: Chunk,
+    options: &CleanOptions,
+    filter: Option<&Filter<'_>>,
+    now: Timestamp,
+) -> Vec<Preview> {
     let preview = |piece: cert::Result<Piece>| match piece {
         Ok(Piece::Ignored(_)) => None,
         Ok(Piece::Revocation(revocation)) => Some(Preview::Revocation(revocation)),

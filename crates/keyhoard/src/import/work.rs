@@ -42,7 +42,7 @@ pub(super) struct Source {
 
 /// What all certificates of an input are worked on with.
 pub(super) struct Worker<'a> {
-    pub(super) options: &'a ImportOptions,
+    pub(super) options: &'a ImportOptions<'a>,
     pub(super) digest_prefix: Option<&'a [u8]>,
     pub(super) now: Timestamp,
 }

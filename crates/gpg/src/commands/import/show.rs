@@ -9,7 +9,7 @@ use keyhoard::cert::effective::{Moment, View, evaluate};
 use keyhoard::listing::{ListOptions, Lister, Names, Signatures, Source, Trust};
 use keyhoard::store::{Origin, Snapshot};
 
-use super::super::{Session, list};
+use super::super::list;
 use crate::output::Output;
 use crate::render;
 use crate::settings::{ListSettings, Settings};
@@ -24,8 +24,13 @@ pub(super) struct Show<'a> {
 
 impl<'a> Show<'a> {
     /// `keyring` is where the names of issuers are looked up.
-    pub(super) fn new(session: &mut Session<'_>, keyring: Option<&'a dyn Snapshot>) -> Self {
-        let Settings { import, armor, output, list, .. } = &session.settings;
+    pub(super) fn new(
+        settings: &Settings,
+        now: Timestamp,
+        streams: &mut Streams,
+        keyring: Option<&'a dyn Snapshot>,
+    ) -> Self {
+        let Settings { import, armor, output, list, .. } = settings;
         // With import-export the keys go where the listing would go.
         let hidden = import.export && !armor && output.is_none();
         let mut settings = (import.show && !hidden).then(|| list.clone());
@@ -35,9 +40,8 @@ impl<'a> Show<'a> {
             // gpg shows no fingerprints of subkeys here, however often it is asked.
             settings.fingerprint = settings.fingerprint.min(1);
         }
-        let now = Timestamp(session.now);
         let bare = ListOptions { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
-        let attributes = session.streams.attribute().is_some();
+        let attributes = streams.attribute().is_some();
         let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
         let names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
         Self { settings, options, names }
