@@ -63,8 +63,8 @@ pub fn merge(known: &Certificate, new: &Certificate) -> Option<Merged> {
 /// The union as it grows.
 struct Union<'a> {
     drafts: Vec<Draft<'a>>,
-    /// Drafts by what makes a component the same.
-    by_identity: HashMap<Identity<'a>, usize>,
+    /// Drafts by what makes a component the same; if it occurs more than once, the first is the same as the first.
+    by_identity: HashMap<(Identity<'a>, usize), usize>,
     /// Drafts from this one on were not known.
     known: usize,
     /// The last known user ID or attribute.
@@ -109,11 +109,29 @@ enum Identity<'a> {
     Signature { issuer: Option<KeyId>, covered: &'a [u8], salt: &'a [u8], material: &'a [u8] },
 }
 
+/// Which components were met before, and how often.
+#[derive(Default)]
+struct Met<'a>(HashMap<Identity<'a>, usize>);
+
+impl<'a> Met<'a> {
+    fn number(&mut self, identity: Identity<'a>) -> (Identity<'a>, usize) {
+        let count = self.0.entry(identity).or_default();
+        *count += 1;
+        (identity, *count)
+    }
+}
+
 impl<'a> Union<'a> {
     fn of(known: &'a Certificate, new: &'a Certificate) -> Self {
         let mut union = Self::new(known);
+        let mut met = Met::default();
         for component in &new.facts.components {
-            union.add(Draft::new(new, component));
+            let draft = Draft::new(new, component);
+            let identity = met.number(draft.identity());
+            match union.by_identity.get(&identity) {
+                Some(&index) => union.join(index, draft),
+                None => union.append(identity, draft),
+            }
         }
         union
     }
@@ -121,8 +139,10 @@ impl<'a> Union<'a> {
     fn new(known: &'a Certificate) -> Self {
         let drafts: Vec<_> =
             known.facts.components.iter().map(|component| Draft::new(known, component)).collect();
+        let mut met = Met::default();
+        let identities = drafts.iter().map(|draft| met.number(draft.identity()));
         Self {
-            by_identity: drafts.iter().zip(0..).map(|(draft, index)| (draft.identity(), index)).collect(),
+            by_identity: identities.zip(0..).collect(),
             known: drafts.len(),
             last_user: drafts.iter().rposition(Draft::is_user),
             strays: drafts.iter().filter(|draft| draft.is_subkey()).flat_map(Draft::strays).collect(),
@@ -139,14 +159,7 @@ impl<'a> Union<'a> {
         self.drafts.iter().map(Draft::size).sum()
     }
 
-    fn add(&mut self, draft: Draft<'a>) {
-        match self.by_identity.get(&draft.identity()) {
-            Some(&index) => self.join(index, draft),
-            None => self.append(draft),
-        }
-    }
-
-    fn append(&mut self, draft: Draft<'a>) {
+    fn append(&mut self, identity: (Identity<'a>, usize), draft: Draft<'a>) {
         match draft.component.kind {
             ComponentKind::Key(_) => self.new_subkeys += 1,
             ComponentKind::UserId(_) | ComponentKind::Attribute(_) => self.new_user_ids += 1,
@@ -155,7 +168,7 @@ impl<'a> Union<'a> {
         self.added_packets.push(sha256(&[draft.packet()]));
         draft.members.iter().for_each(|item| self.count(item));
         self.changed = true;
-        self.by_identity.insert(draft.identity(), self.drafts.len());
+        self.by_identity.insert(identity, self.drafts.len());
         self.drafts.push(draft);
     }
 
@@ -167,14 +180,14 @@ impl<'a> Union<'a> {
         for item in new.members {
             let identity = item.identity();
             let draft = &mut self.drafts[index];
-            if let Some(&place) = places.get(&identity) {
-                self.changed |= draft.join_member(place, item, &room);
-                continue;
-            }
             // GnuPG takes what follows the last user ID for its signatures, subkeys or not.
             let is_stray = self.last_user == Some(index) && self.strays.contains(&identity);
             let superseded = item.superseded || is_stray || !room.has_place_for(&item);
             let item = Item { superseded, ..item };
+            if let Some(&place) = places.get(&identity) {
+                self.changed |= draft.members[place].join(&item);
+                continue;
+            }
             room.take(&item);
             places.insert(identity, draft.members.len());
             draft.members.push(item);
@@ -258,16 +271,6 @@ impl<'a> Draft<'a> {
         self.packet().len() + self.members.iter().map(|item| item.packet().len()).sum::<usize>()
     }
 
-    /// Joins another copy of a member; returns whether that changed anything.
-    fn join_member(&mut self, place: usize, new: Item<'a>, room: &Room) -> bool {
-        let known = &mut self.members[place];
-        let before = (known.superseded, known.verdict);
-        known.superseded &= new.superseded || !room.has_place_for(&new);
-        // Both copies are one equation; a budget may have left one of them unchecked.
-        known.verdict = known.verdict.or(new.verdict);
-        before != (known.superseded, known.verdict)
-    }
-
     fn write(&self, writer: &mut Writer) {
         writer.component(self.packet(), self.component.kind.clone());
         let (known, new) = self.members.split_at(self.known);
@@ -342,6 +345,15 @@ impl<'a> Item<'a> {
             Member::Unread(_) => (false, None),
         };
         Self { source, member, superseded, verdict }
+    }
+
+    /// Joins another copy; returns whether that changed anything.
+    fn join(&mut self, copy: &Self) -> bool {
+        let before = (self.superseded, self.verdict);
+        self.superseded &= copy.superseded;
+        // Both are one equation; a budget may have left one of them unchecked.
+        self.verdict = self.verdict.or(copy.verdict);
+        before != (self.superseded, self.verdict)
     }
 
     fn packet(&self) -> &'a [u8] {

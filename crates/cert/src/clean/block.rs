@@ -95,8 +95,26 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Calls the self-signatures bad that stand where they cannot be made over anything: what they are made over may
+    /// change when something else is joined, and facts must not.
+    fn settle_misplaced(&mut self) {
+        for part in &mut self.parts {
+            let Some(subject) = part.subject else { continue };
+            let facts = part.signatures.iter_mut().filter_map(|held| held.facts.as_mut());
+            for facts in facts.filter(|facts| !subject.suits(facts.kind)) {
+                match &mut facts.own {
+                    Some(own) if facts.issuer.may_be(&self.primary_facts.fingerprint) => {
+                        own.verdict = Some(Verdict::Bad);
+                    }
+                    own => *own = None,
+                }
+            }
+        }
+    }
+
     /// Writes what was not dropped, in the order in which it stands now.
-    pub(super) fn write(self) -> Certificate {
+    pub(super) fn write(mut self) -> Certificate {
+        self.settle_misplaced();
         let mut writer = Writer::with_capacity(self.bytes.len());
         let mut primary = Some(ComponentKind::Key(self.primary_facts));
         for part in self.parts {

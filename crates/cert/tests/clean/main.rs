@@ -1,5 +1,6 @@
 //! Cleaning and merging certificates: the rules one by one, and against the installed `gpg`.
 
+mod laws;
 mod made;
 mod merging;
 mod mutated;

@@ -1,15 +1,15 @@
 //! What holds for every merge, on real certificates cut into random parts.
 
+use crate::laws::{as_set, assert_idempotent, assert_sound, merged};
 use crate::made::{Draft, Maker, Over, SIGNED, raw, user_id};
 use crate::mutated::{Numbers, Parts, keyring};
-use keyhoard_cert::clean::{CleanOptions, clean, rebuild};
-use keyhoard_cert::facts::{SignatureFacts, Span};
+use keyhoard_cert::clean::{CleanOptions, clean};
 use keyhoard_cert::merge::merge;
 use keyhoard_cert::packet::Packets;
 use keyhoard_cert::split::RawCertificate;
 use keyhoard_cert::{Certificate, Timestamp};
 use proptest::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use verify::{limits, naming::sha256};
 
@@ -38,35 +38,6 @@ fn three_parts() -> impl Strategy<Value = [Certificate; 3]> {
     })
 }
 
-fn merged(known: &Certificate, new: &Certificate) -> Certificate {
-    merge(known, new).map_or_else(|| known.clone(), |merged| merged.certificate)
-}
-
-/// A certificate as a set: components with their signatures, packet and facts, whatever their order. What GnuPG hides
-/// depends on the order of the imports and is left out.
-fn as_set(certificate: &Certificate) -> BTreeMap<(Vec<u8>, String), BTreeSet<(Vec<u8>, String)>> {
-    let nowhere = Span { start: 0, end: 0 };
-    let components = certificate.facts.components.iter().map(|component| {
-        let signatures = component.signatures.iter().map(|signature| {
-            let mut facts = SignatureFacts { span: nowhere, ..signature.clone() };
-            facts.flags.superseded = false;
-            (certificate.packet(signature.span).to_vec(), format!("{facts:?}"))
-        });
-        let key = (certificate.packet(component.span).to_vec(), format!("{:?}", component.kind));
-        (key, signatures.collect())
-    });
-    components.collect()
-}
-
-fn assert_sound(certificate: &Certificate) {
-    let signatures = certificate.facts.components.iter().flat_map(|component| &component.signatures);
-    let superseded: Vec<u32> = signatures
-        .filter(|signature| signature.flags.superseded)
-        .map(|signature| signature.span.start)
-        .collect();
-    assert_eq!(rebuild(&certificate.bytes, &superseded).expect("a certificate"), *certificate);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -84,10 +55,7 @@ proptest! {
 
     #[test]
     fn merging_what_is_there_changes_nothing([a, b, _] in three_parts()) {
-        prop_assert!(merge(&a, &a).is_none());
-        let both = merged(&a, &b);
-        prop_assert!(merge(&both, &a).is_none());
-        prop_assert!(merge(&both, &b).is_none());
+        assert_idempotent(&a, &b);
     }
 
     #[test]
@@ -182,4 +150,27 @@ fn above_the_limit_only_self_signatures_and_revocations_are_joined() {
     let more: Vec<&[u8]> = more.iter().map(Vec::as_slice).collect();
     let merged = merge(&known, &cleaned(&more)).expect("something new");
     assert_eq!(merged.new_signatures, 2, "the direct-key signature and the revocation");
+}
+
+#[test]
+fn mutated_certificates_keep_the_laws() {
+    let options = CleanOptions { accept_unsigned_user_ids: true, ..CleanOptions::default() };
+    for round in 0..500 {
+        let mut numbers = Numbers::new(5_000_000 + round);
+        let original = Parts::of(&numbers.pick(&CERTIFICATES).bytes);
+        let [known, new] = std::array::from_fn(|_| {
+            let mut parts = original.clone();
+            for _ in 0..=numbers.below(5) {
+                parts.mutate(&mut numbers, &CERTIFICATES);
+            }
+            clean(&raw(&[&parts.bytes()]), &options, NOW).map(|cleaned| cleaned.certificate)
+        });
+        for certificate in [&known, &new].into_iter().flatten() {
+            assert_sound(certificate);
+        }
+        if let (Ok(known), Ok(new)) = (known, new) {
+            assert_idempotent(&known, &new);
+            assert_sound(&merged(&known, &new));
+        }
+    }
 }

@@ -12,7 +12,9 @@ pub(crate) struct Numbers(u64);
 impl Numbers {
     pub(crate) fn new(seed: u64) -> Self {
         let mut numbers = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..8).for_each(|_| drop(numbers.next()));
+        for _ in 0..8 {
+            numbers.next();
+        }
         numbers
     }
 
