@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
-use crate::commands::{completions, delete, doctor, export, import, list, log, man, search, show, sql, undo};
+use crate::commands::{
+    completions, delete, doctor, export, import, list, log, man, migrate, search, show, sql, undo,
+};
 use crate::moment;
 use crate::output::Colour;
 
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Doctor(doctor::Arguments),
     /// Run a read-only SQL statement.
     Sql(sql::Arguments),
+    /// Take over the keys of GnuPG and other programs, which stay as they are.
+    Migrate(migrate::Arguments),
     /// Write a completion script for a shell.
     Completions(completions::Arguments),
     /// Write the man pages.

@@ -68,6 +68,29 @@ pub enum Error {
     /// What an export was written to takes no more.
     #[error("writing: {0}")]
     Output(#[source] std::io::Error),
+    /// A directory that is neither a GnuPG home with key files nor a certificate directory.
+    #[error("{path}: neither a GnuPG home directory with keys nor a shared certificate directory")]
+    NoSource {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A database of GnuPG's keyboxd that SQLite cannot read.
+    #[error("{path}: {source}")]
+    Keyboxd {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A database of GnuPG's keyboxd with tables that are not known here.
+    #[error("{path}: written by a keyboxd with tables of version {version}, which are not known here")]
+    KeyboxdVersion {
+        /// The database.
+        path: PathBuf,
+        /// The version it says.
+        version: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {

@@ -9,6 +9,7 @@
 //! - [`import`]: from a stream of bytes to rows.
 //! - [`keyring_file`]: keyrings that others keep in files, read as they are.
 //! - [`listing`]: everything a front shows of a certificate, as plain values.
+//! - [`migrate`]: takes over the certificates of GnuPG and of other certificate stores.
 //! - [`sql`]: statements that users write.
 //! - [`undo`]: takes back what an entry of the journal did.
 
@@ -22,6 +23,7 @@ pub mod find;
 pub mod import;
 pub mod keyring_file;
 pub mod listing;
+pub mod migrate;
 pub mod output_file;
 pub mod secret_keys;
 pub mod sql;

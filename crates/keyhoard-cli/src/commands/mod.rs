@@ -8,6 +8,7 @@ pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
+pub(crate) mod migrate;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod sql;
@@ -41,6 +42,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Undo(arguments) => undo::run(session, &arguments),
         Command::Doctor(arguments) => doctor::run(session, &arguments),
         Command::Sql(arguments) => sql::run(session, &arguments),
+        Command::Migrate(arguments) => migrate::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
         Command::Man(arguments) => man::run(session, &arguments),
     }?;

@@ -1,0 +1,177 @@
+//! `keyhoard migrate`: what other programs keep, taken over.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use keyhoard::migrate::{
+    Kind, MigrateEvent, MigrateOptions, MigrateSummary, Source, migrate, outdated, usual, within,
+};
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::progress::{Progress, Unit};
+use crate::session::{Session, command_line};
+use crate::style::{self, Style};
+use crate::table::{Cell, Table};
+
+/// The arguments of `keyhoard migrate`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard migrate                          GnuPG's keys and the shared certificate directory
+  keyhoard migrate ~/.gnupg ~/old/pubring.gpg
+  keyhoard migrate --check                  has anything changed since?
+
+Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db and pgp.cert.d directories, and changes nothing in them. Everything
+is taken: local signatures, where keys came from, the order. It can be run again to take over what is new.")]
+pub(crate) struct Arguments {
+    /// GnuPG home directories, key files or certificate directories [default: the usual places].
+    #[arg(value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+
+    /// Say whether anything has changed since it was taken over, and nothing else; the exit code is 1 if it has.
+    #[arg(long, conflicts_with_all = ["sources", "dry_run"])]
+    check: bool,
+
+    /// Write nothing, only say what would be taken over.
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+/// Takes the sources over, as one entry of the journal.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if arguments.check {
+        return check(session);
+    }
+    let sources = sources(arguments)?;
+    let store = session.open_or_create()?;
+    let options = MigrateOptions { command: command_line(), dry_run: arguments.dry_run };
+    let mut progress = session.progress(Unit::Certificates, None);
+    let quiet = session.quiet;
+    let summary = migrate(store.as_ref(), &sources, &options, session.now, &mut |event| {
+        tell(&mut progress, quiet, event);
+    })?;
+    drop(progress);
+    if session.output.is_json() {
+        session.output.json(&SummaryJson::new(&sources, &summary))?;
+    } else if !session.quiet {
+        let colour = session.output.colour();
+        summary_table(&summary).write(&mut session.output, colour)?;
+    }
+    Ok(Outcome::found(summary.read > 0))
+}
+
+fn sources(arguments: &Arguments) -> anyhow::Result<Vec<Source>> {
+    if arguments.sources.is_empty() {
+        let sources = usual();
+        if sources.is_empty() {
+            bail!(
+                "neither GnuPG's home directory nor the shared certificate directory holds any keys; name a source"
+            );
+        }
+        return Ok(sources);
+    }
+    let mut sources = Vec::new();
+    for path in &arguments.sources {
+        sources.extend(within(path)?);
+    }
+    Ok(sources)
+}
+
+fn tell(progress: &mut Progress, quiet: bool, event: MigrateEvent<'_>) {
+    match event {
+        MigrateEvent::Progress { done } => progress.set(done),
+        MigrateEvent::Source(_) if quiet => {}
+        MigrateEvent::Source(source) => {
+            let label = style::on_stderr(Style::Faint, "keyhoard:");
+            progress
+                .suspended(|| eprintln!("{label} reading {} ({})", source.path.display(), kind(source.kind)));
+        }
+        MigrateEvent::Unreadable { source, reason } => {
+            let label = style::on_stderr(Style::Error, "not readable:");
+            progress.suspended(|| eprintln!("{}: {label} {reason}", source.path.display()));
+        }
+    }
+}
+
+fn check(session: &mut Session) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let outdated = outdated(store.snapshot()?.as_ref())?;
+    for migration in &outdated {
+        let path = migration.path.display();
+        if session.output.is_json() {
+            session.output.json(&OutdatedJson { outdated: path.to_string() })?;
+        } else {
+            session.output.line(format_args!("{path}: has changed since it was taken over"))?;
+        }
+    }
+    Ok(Outcome::found(outdated.is_empty()))
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Keyring => "keyring",
+        Kind::Keybox => "keybox",
+        Kind::Keyboxd => "keyboxd database",
+        Kind::CertD => "certificate directory",
+    }
+}
+
+fn summary_table(summary: &MigrateSummary) -> Table {
+    let lines = [
+        (summary.read, "certificates read", Style::Strong),
+        (summary.new, "new", Style::Good),
+        (summary.changed, "changed", Style::Name),
+        (summary.unchanged, "unchanged", Style::Faint),
+        (summary.unreadable, "not readable", Style::Error),
+        (summary.x509, "X.509 certificates, left to gpgsm", Style::Warning),
+    ];
+    let mut table = Table::default();
+    for (count, text, style) in lines {
+        if count > 0 || style == Style::Strong {
+            table.push([Cell::number(count).styled(style), Cell::new(text)]);
+        }
+    }
+    table
+}
+
+/// The result, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct SummaryJson {
+    sources: Vec<SourceJson>,
+    read: u64,
+    new: u64,
+    changed: u64,
+    unchanged: u64,
+    unreadable: u64,
+    x509: u64,
+    entry: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct SourceJson {
+    path: String,
+    kind: &'static str,
+}
+
+/// A store that has changed, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct OutdatedJson {
+    outdated: String,
+}
+
+impl SummaryJson {
+    fn new(sources: &[Source], summary: &MigrateSummary) -> Self {
+        let source =
+            |source: &Source| SourceJson { path: source.path.display().to_string(), kind: kind(source.kind) };
+        Self {
+            sources: sources.iter().map(source).collect(),
+            read: summary.read,
+            new: summary.new,
+            changed: summary.changed,
+            unchanged: summary.unchanged,
+            unreadable: summary.unreadable,
+            x509: summary.x509,
+            entry: summary.journal.map(|journal| journal.0),
+        }
+    }
+}

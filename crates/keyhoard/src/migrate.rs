@@ -1,0 +1,135 @@
+//! Migrate: takes over the certificates of GnuPG and of other certificate stores.
+//!
+//! What is read stays as it is, and nothing of it is lost: every packet is taken, local signatures, user IDs that nobody
+//! vouches for and unreadable signatures included, in the order of the store, with the time at which the store got it
+//! and the place it came from. A migration can be run again at any time.
+
+mod cert_d;
+mod keyboxd;
+mod read;
+mod source;
+mod take_over;
+
+use std::path::Path;
+
+use store::{JournalId, Migration, Snapshot, Store, Timestamp};
+
+use crate::Result;
+use take_over::TakeOver;
+
+pub use source::{Kind, Source, in_home, usual, within};
+
+/// What a migration may be told.
+#[derive(Clone, Debug, Default)]
+pub struct MigrateOptions {
+    /// The command line, for the journal.
+    pub command: String,
+    /// Writes nothing.
+    pub dry_run: bool,
+}
+
+/// Something that happened during a migration.
+#[derive(Debug)]
+pub enum MigrateEvent<'a> {
+    /// A source is about to be read.
+    Source(&'a Source),
+    /// Something in the source that cannot be read.
+    Unreadable {
+        /// The source.
+        source: &'a Source,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// So many certificates were read so far.
+    Progress {
+        /// Certificates, over all sources.
+        done: u64,
+    },
+}
+
+/// The sums over a migration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MigrateSummary {
+    /// Certificates that were read.
+    pub read: u64,
+    /// Not here before.
+    pub new: u64,
+    /// Here before, with less.
+    pub changed: u64,
+    /// Here before.
+    pub unchanged: u64,
+    /// Pieces that could not be read.
+    pub unreadable: u64,
+    /// X.509 certificates, which have no place here.
+    pub x509: u64,
+    /// The journal entry, if anything was written.
+    pub journal: Option<JournalId>,
+}
+
+/// Takes over everything that the sources hold, as one entry of the journal.
+///
+/// # Errors
+///
+/// [`crate::Error::File`] and [`crate::Error::Keyboxd`] for a source that cannot be read at all;
+/// [`crate::Error::ChangedMeanwhile`] if another program changed the same certificates, then it can be run again; the
+/// database's errors.
+pub fn migrate(
+    store: &dyn Store,
+    sources: &[Source],
+    options: &MigrateOptions,
+    now: Timestamp,
+    on_event: &mut dyn FnMut(MigrateEvent<'_>),
+) -> Result<MigrateSummary> {
+    let mut take_over = TakeOver::new(store, options, now);
+    let mut migrations = Vec::with_capacity(sources.len());
+    for source in sources {
+        on_event(MigrateEvent::Source(source));
+        // Taken before reading: what changes meanwhile makes the source newer.
+        migrations.push(source.as_it_is(Some(now))?);
+        read::read(source, &mut |item| take_over.add(source, item, on_event))?;
+    }
+    take_over.finish(&migrations, on_event)
+}
+
+/// Returns those of the stores that were taken over which have changed since.
+///
+/// # Errors
+///
+/// The database's errors. A store that is not there any more has not changed.
+pub fn outdated(snapshot: &dyn Snapshot) -> Result<Vec<Migration>> {
+    let migrations = snapshot.migrations()?.into_iter().filter(|migration| migration.done.is_some());
+    Ok(migrations.filter(has_changed).collect())
+}
+
+/// Returns the sources in a GnuPG home directory that were neither taken over nor mentioned to the user before.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn never_mentioned(snapshot: &dyn Snapshot, home: &Path) -> Result<Vec<Source>> {
+    let sources = in_home(home);
+    if sources.is_empty() {
+        return Ok(sources);
+    }
+    let known = snapshot.migrations()?;
+    Ok(sources.into_iter().filter(|source| known.iter().all(|known| known.path != source.path)).collect())
+}
+
+/// Remembers that the user was told about these sources.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn mention(store: &dyn Store, sources: &[Source], command: &str, now: Timestamp) -> Result<()> {
+    let mut transaction = store.begin(command, None, now)?;
+    for source in sources {
+        transaction.remember_migration(&source.as_it_is(None)?)?;
+    }
+    transaction.finish_journal()?;
+    Ok(transaction.commit()?)
+}
+
+fn has_changed(migration: &Migration) -> bool {
+    let now = Source::recognise(&migration.path).and_then(|source| source.as_it_is(migration.done));
+    now.is_ok_and(|now| now != *migration)
+}

@@ -1,0 +1,98 @@
+//! Reading a source, certificate by certificate.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use cert::Timestamp;
+use cert::keybox::Keybox;
+use cert::split::{Piece, RawCertificate, Splitter};
+
+use super::source::{Kind, Source};
+use super::{cert_d, keyboxd};
+use crate::{Error, Result};
+
+/// What a source holds.
+pub(super) enum Item {
+    /// A certificate, and since when the source has it.
+    Certificate(RawCertificate, Option<Timestamp>),
+    /// Something that cannot be read.
+    Unreadable(String),
+    /// So many X.509 certificates.
+    X509(u64),
+}
+
+/// What is done with it.
+type Each<'e> = dyn FnMut(Item) -> Result<()> + 'e;
+
+/// Hands everything that a source holds to `each`, in its order.
+pub(super) fn read(source: &Source, each: &mut Each<'_>) -> Result<()> {
+    let path = source.path.as_path();
+    match source.kind {
+        Kind::Keyring => read_stream(open(path)?, None, "", each),
+        Kind::Keybox => read_keybox(open(path)?, each),
+        Kind::Keyboxd => read_keyboxd(path, each),
+        Kind::CertD => read_cert_d(path, each),
+    }
+}
+
+fn open(path: &Path) -> Result<BufReader<File>> {
+    let file = File::open(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    Ok(BufReader::with_capacity(1 << 16, file))
+}
+
+/// Reads certificates from packets; `place` says where those stand, if they are a part of something.
+fn read_stream(reader: impl Read, since: Option<Timestamp>, place: &str, each: &mut Each<'_>) -> Result<()> {
+    for piece in Splitter::new(reader) {
+        match piece {
+            Ok(Piece::Certificate(raw)) => each(Item::Certificate(raw, since))?,
+            Ok(Piece::Revocation(raw)) => {
+                each(Item::Unreadable(format!(
+                    "{place}a revocation without its key at byte {}",
+                    raw.position
+                )))?;
+            }
+            Ok(Piece::Ignored(_)) => {}
+            Err(error) => each(Item::Unreadable(format!("{place}{error}")))?,
+        }
+    }
+    Ok(())
+}
+
+fn read_keybox(reader: impl Read, each: &mut Each<'_>) -> Result<()> {
+    let mut keybox = Keybox::new(reader);
+    for blob in &mut keybox {
+        match blob {
+            Ok(blob) if blob.ephemeral => {}
+            Ok(blob) => {
+                let place = format!("blob at byte {}: ", blob.position);
+                read_stream(blob.keyblock.as_slice(), blob.created, &place, each)?;
+            }
+            Err(error) => each(Item::Unreadable(error.to_string()))?,
+        }
+    }
+    each(Item::X509(keybox.x509_passed_over()))
+}
+
+fn read_keyboxd(path: &Path, each: &mut Each<'_>) -> Result<()> {
+    let mut number = 0;
+    let x509 = keyboxd::read(path, &mut |keyblock| {
+        number += 1;
+        read_stream(keyblock, None, &format!("row {number}: "), each)?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    each(Item::X509(x509))
+}
+
+fn read_cert_d(directory: &Path, each: &mut Each<'_>) -> Result<()> {
+    let failed = |source| Error::File { path: directory.to_owned(), source };
+    for file in cert_d::files(directory).map_err(failed)? {
+        let place = format!("{}: ", file.strip_prefix(directory).unwrap_or(&file).display());
+        match File::open(&file) {
+            Ok(file) => read_stream(BufReader::new(file), None, &place, each)?,
+            Err(error) => each(Item::Unreadable(format!("{place}{error}")))?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Certificate stores of other programs: what they are and where they usually stand.
+
+use std::env;
+use std::fs::{self, File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use cert::keybox;
+use store::{Migration, Timestamp};
+
+use super::cert_d;
+use crate::{Error, Result};
+
+/// What a SQLite file begins with.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// How much of a file tells what it is.
+const BEGINNING: u64 = 32;
+/// GnuPG's key files in its home directory, in the order in which they came into use.
+const IN_HOME: [&str; 3] = ["pubring.gpg", "pubring.kbx", "public-keys.d/pubring.db"];
+
+/// What kind of store it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file of packets, such as GnuPG's `pubring.gpg`.
+    Keyring,
+    /// A keybox, GnuPG's `pubring.kbx`.
+    Keybox,
+    /// The database of GnuPG's keyboxd, `pubring.db`.
+    Keyboxd,
+    /// A shared certificate directory, `pgp.cert.d`.
+    CertD,
+}
+
+/// A store that can be taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its file or directory, by its absolute name.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl Source {
+    /// Finds out what a file or directory is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] if it cannot be read, [`Error::NoSource`] for a directory that is no certificate directory.
+    pub fn recognise(path: &Path) -> Result<Self> {
+        let failed = |source| Error::File { path: path.to_owned(), source };
+        let path = &fs::canonicalize(path).map_err(failed)?;
+        let kind = if path.is_dir() {
+            cert_d::is_cert_d(path).then_some(Kind::CertD).ok_or(Error::NoSource { path: path.clone() })?
+        } else {
+            let mut beginning = Vec::new();
+            let file = File::open(path).map_err(failed)?;
+            file.take(BEGINNING).read_to_end(&mut beginning).map_err(failed)?;
+            match &beginning {
+                _ if beginning.starts_with(SQLITE) => Kind::Keyboxd,
+                _ if keybox::is_keybox(&beginning) => Kind::Keybox,
+                _ => Kind::Keyring,
+            }
+        };
+        Ok(Self { path: path.clone(), kind })
+    }
+
+    /// Returns what is to be remembered of the source, to notice later that it has changed.
+    pub(super) fn as_it_is(&self, done: Option<Timestamp>) -> Result<Migration> {
+        let failed = |source| Error::File { path: self.path.clone(), source };
+        let (modified, size) = match self.kind {
+            Kind::CertD => cert_d::stamp_of(&self.path).map_err(failed)?,
+            Kind::Keyboxd => {
+                // SQLite's log may be newer than the file.
+                let log = fs::metadata(log_of(&self.path)).ok();
+                let file = fs::metadata(&self.path).map_err(failed)?;
+                std::iter::once(&file).chain(&log).map(stamp).fold((0, 0), newer)
+            }
+            Kind::Keyring | Kind::Keybox => stamp(&fs::metadata(&self.path).map_err(failed)?),
+        };
+        Ok(Migration { path: self.path.clone(), modified, size, done })
+    }
+}
+
+/// Returns GnuPG's key files in a home directory.
+pub fn in_home(home: &Path) -> Vec<Source> {
+    let files = IN_HOME.iter().map(|name| home.join(name));
+    files.filter_map(|file| Source::recognise(&file).ok()).filter(|source| !is_empty(source)).collect()
+}
+
+/// Returns what can be taken over at a place that a user names: a GnuPG home directory, or a single store.
+///
+/// # Errors
+///
+/// Those of [`Source::recognise`].
+pub fn within(path: &Path) -> Result<Vec<Source>> {
+    let sources = in_home(path);
+    if sources.is_empty() { Ok(vec![Source::recognise(path)?]) } else { Ok(sources) }
+}
+
+/// Returns what is found at the usual places: GnuPG's home directory (`GNUPGHOME`, else `~/.gnupg`) and the shared
+/// certificate directory (`PGP_CERT_D`, else `pgp.cert.d` in the XDG data directory).
+pub fn usual() -> Vec<Source> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = env::home_dir();
+    let gnupg = variable("GNUPGHOME").or_else(|| Some(home.as_ref()?.join(".gnupg")));
+    let data = variable("XDG_DATA_HOME").or_else(|| Some(home.as_ref()?.join(".local/share")));
+    let cert_d = variable("PGP_CERT_D").or_else(|| Some(data?.join("pgp.cert.d")));
+    let mut sources = gnupg.map(|home| in_home(&home)).unwrap_or_default();
+    sources.extend(cert_d.and_then(|path| Source::recognise(&path).ok()));
+    sources
+}
+
+/// GnuPG makes an empty file of the kind it uses wherever there is none.
+fn is_empty(source: &Source) -> bool {
+    const HEADER_ONLY: u64 = 32;
+    fs::metadata(&source.path).is_ok_and(|file| file.is_file() && file.len() <= HEADER_ONLY)
+}
+
+/// Returns the place of SQLite's write-ahead log.
+pub(super) fn log_of(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
+}
+
+/// Returns when a file changed last, in nanoseconds since 1970, and its size.
+pub(super) fn stamp(file: &Metadata) -> (i64, u64) {
+    (file.mtime().saturating_mul(1_000_000_000).saturating_add(file.mtime_nsec()), file.size())
+}
+
+/// Joins the stamps of several files: the latest change, the sum of the sizes.
+pub(super) fn newer(one: (i64, u64), other: (i64, u64)) -> (i64, u64) {
+    (one.0.max(other.0), one.1 + other.1)
+}

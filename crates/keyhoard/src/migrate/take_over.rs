@@ -1,0 +1,295 @@
+//! Writing what was read: in batches, each read, verified and merged before the write lock is taken.
+
+use std::collections::HashMap;
+
+use cert::certificate::Certificate;
+use cert::clean::rebuild;
+use cert::facts::ComponentKind;
+use cert::merge::merge;
+use cert::split::RawCertificate;
+use rayon::prelude::*;
+use store::{
+    CertId, Fingerprint, InputDigest, JournalId, Migration, Origins, Prepared, Put, PutKind, PutOutcome,
+    Store, Timestamp,
+};
+use verify::naming::sha256;
+
+use super::read::Item;
+use super::source::Source;
+use super::{MigrateEvent, MigrateOptions, MigrateSummary};
+use crate::stored;
+use crate::{Error, Result};
+
+/// Certificates and their bytes that are verified at a time.
+const CHUNK_CERTIFICATES: usize = 2048;
+const CHUNK_BYTES: usize = 4 << 20;
+/// Certificates and their bytes that are written in one transaction.
+const BATCH_CERTIFICATES: usize = 50_000;
+const BATCH_BYTES: usize = 32 << 20;
+
+/// What tells a certificate that was taken over as it is from one that was imported, whose cleaning may differ.
+const DIGEST_PREFIX: &[u8] = b"migrate 1";
+
+/// A migration on its way.
+pub(super) struct TakeOver<'a> {
+    store: &'a dyn Store,
+    options: &'a MigrateOptions,
+    now: Timestamp,
+    chunk: Vec<(RawCertificate, Option<Timestamp>)>,
+    chunk_bytes: usize,
+    entries: Vec<Entry>,
+    by_fingerprint: HashMap<Fingerprint, usize>,
+    bytes: usize,
+    unchanged: Vec<(InputDigest, CertId)>,
+    /// Origins of certificates that do not change otherwise.
+    origins: Vec<(CertId, Origins)>,
+    journal: Option<JournalId>,
+    summary: MigrateSummary,
+}
+
+/// A certificate as it will be written.
+struct Entry {
+    certificate: Prepared,
+    kind: PutKind,
+    inputs: Vec<InputDigest>,
+    origins: Origins,
+}
+
+/// A certificate that was verified.
+struct Verified {
+    certificate: Certificate,
+    since: Option<Timestamp>,
+    digest: InputDigest,
+    origins: Origins,
+}
+
+impl<'a> TakeOver<'a> {
+    pub(super) fn new(store: &'a dyn Store, options: &'a MigrateOptions, now: Timestamp) -> Self {
+        Self {
+            store,
+            options,
+            now,
+            chunk: Vec::new(),
+            chunk_bytes: 0,
+            entries: Vec::new(),
+            by_fingerprint: HashMap::new(),
+            bytes: 0,
+            unchanged: Vec::new(),
+            origins: Vec::new(),
+            journal: None,
+            summary: MigrateSummary::default(),
+        }
+    }
+
+    /// Takes what was read.
+    pub(super) fn add(
+        &mut self,
+        source: &Source,
+        item: Item,
+        on_event: &mut dyn FnMut(MigrateEvent<'_>),
+    ) -> Result<()> {
+        match item {
+            Item::Certificate(raw, since) => {
+                self.summary.read += 1;
+                self.chunk_bytes += raw.bytes.len();
+                self.chunk.push((raw, since));
+            }
+            Item::Unreadable(reason) => {
+                self.summary.unreadable += 1;
+                on_event(MigrateEvent::Unreadable { source, reason });
+            }
+            Item::X509(count) => self.summary.x509 += count,
+        }
+        if self.chunk.len() >= CHUNK_CERTIFICATES || self.chunk_bytes >= CHUNK_BYTES {
+            self.plan_chunk()?;
+            on_event(MigrateEvent::Progress { done: self.summary.read });
+        }
+        let waiting = self.entries.len() + self.unchanged.len();
+        if waiting >= BATCH_CERTIFICATES || self.bytes >= BATCH_BYTES {
+            self.write(None)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, and that the sources were taken over.
+    pub(super) fn finish(
+        mut self,
+        migrations: &[Migration],
+        on_event: &mut dyn FnMut(MigrateEvent<'_>),
+    ) -> Result<MigrateSummary> {
+        self.plan_chunk()?;
+        on_event(MigrateEvent::Progress { done: self.summary.read });
+        self.write(Some(migrations))?;
+        self.summary.journal = self.journal;
+        Ok(self.summary)
+    }
+
+    /// Works out what the chunk's certificates do to the database.
+    fn plan_chunk(&mut self) -> Result<()> {
+        self.chunk_bytes = 0;
+        let chunk = std::mem::take(&mut self.chunk);
+        let snapshot = self.store.snapshot()?;
+        let digests: Vec<InputDigest> = chunk.par_iter().map(|(raw, _)| digest(raw)).collect();
+        let known = snapshot.known_inputs(&digests)?;
+        let work = chunk.into_par_iter().zip(digests).zip(known);
+        let verified: Vec<Step> =
+            work.map(|((certificate, digest), known)| step(certificate, digest, known)).collect();
+        let fingerprints: Vec<Fingerprint> = verified.iter().filter_map(Step::fingerprint).collect();
+        let stored = stored::read(snapshot.as_ref(), &fingerprints)?;
+        drop(snapshot);
+        for step in verified {
+            match step {
+                Step::Known(digest, id) => {
+                    self.summary.unchanged += 1;
+                    self.unchanged.push((digest, id));
+                }
+                Step::Unreadable => self.summary.unreadable += 1,
+                Step::Verified(verified) => {
+                    let stored = stored.get(&verified.certificate.facts.primary().fingerprint);
+                    self.plan(*verified, stored);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, verified: Verified, stored: Option<&stored::Stored>) {
+        let Verified { certificate, since, digest, origins } = verified;
+        let fingerprint = certificate.facts.primary().fingerprint;
+        if let Some(&index) = self.by_fingerprint.get(&fingerprint) {
+            return self.merge_pending(index, &certificate, digest, origins);
+        }
+        let (certificate, kind) = match stored {
+            None => {
+                self.summary.new += 1;
+                let kind = since.map_or(PutKind::New, |first_seen| PutKind::Migrated { first_seen });
+                (certificate, kind)
+            }
+            Some(stored) => match merge(&stored.certificate, &certificate) {
+                None => {
+                    self.summary.unchanged += 1;
+                    self.unchanged.push((digest, stored.id));
+                    self.origins.extend((origins != Origins::default()).then_some((stored.id, origins)));
+                    return;
+                }
+                Some(merged) => {
+                    self.summary.changed += 1;
+                    (merged.certificate, stored.merged_with(merged.added_packets))
+                }
+            },
+        };
+        let certificate = Prepared::new(certificate);
+        self.bytes += certificate.size();
+        self.by_fingerprint.insert(fingerprint, self.entries.len());
+        self.entries.push(Entry { certificate, kind, inputs: vec![digest], origins });
+    }
+
+    /// Merges into what waits to be written: another source has it as well.
+    fn merge_pending(&mut self, index: usize, new: &Certificate, digest: InputDigest, origins: Origins) {
+        let entry = &mut self.entries[index];
+        entry.inputs.push(digest);
+        entry.origins.certificate = origins.certificate.or(entry.origins.certificate.take());
+        entry.origins.user_ids.extend(origins.user_ids);
+        match merge(&entry.certificate.certificate(), new) {
+            None => self.summary.unchanged += 1,
+            Some(merged) => {
+                self.summary.changed += 1;
+                self.bytes += merged.certificate.bytes.len();
+                entry.certificate = Prepared::new(merged.certificate);
+                if let PutKind::Merged { added, .. } = &mut entry.kind {
+                    added.extend(merged.added_packets);
+                }
+            }
+        }
+    }
+
+    /// Writes what waits, in one transaction; with the migrations it is the last one.
+    fn write(&mut self, migrations: Option<&[Migration]>) -> Result<()> {
+        let entries = std::mem::take(&mut self.entries);
+        self.by_fingerprint.clear();
+        self.bytes = 0;
+        if self.options.dry_run {
+            return Ok(());
+        }
+        let mut transaction = self.store.begin(&self.options.command, self.journal, self.now)?;
+        let puts: Vec<Put<'_>> = entries.iter().map(Entry::put).collect();
+        let outcomes = transaction.put(&puts)?;
+        for (entry, outcome) in entries.iter().zip(outcomes) {
+            match outcome {
+                PutOutcome::Conflict => return Err(Error::ChangedMeanwhile),
+                PutOutcome::Done(id) if entry.origins != Origins::default() => {
+                    transaction.set_origins(id, &entry.origins)?;
+                }
+                PutOutcome::Done(_) => {}
+            }
+        }
+        for (id, origins) in self.origins.drain(..) {
+            transaction.set_origins(id, &origins)?;
+        }
+        transaction.remember_inputs(&std::mem::take(&mut self.unchanged))?;
+        if let Some(migrations) = migrations {
+            migrations.iter().try_for_each(|migration| transaction.remember_migration(migration))?;
+            transaction.finish_journal()?;
+        }
+        self.journal = Some(transaction.journal());
+        Ok(transaction.commit()?)
+    }
+}
+
+impl Entry {
+    fn put(&self) -> Put<'_> {
+        Put { certificate: &self.certificate, kind: self.kind.clone(), inputs: &self.inputs, origin: None }
+    }
+}
+
+/// What became of a certificate before it is looked up.
+enum Step {
+    /// An earlier migration has met exactly this.
+    Known(InputDigest, CertId),
+    Unreadable,
+    Verified(Box<Verified>),
+}
+
+impl Step {
+    fn fingerprint(&self) -> Option<Fingerprint> {
+        match self {
+            Self::Verified(verified) => Some(verified.certificate.facts.primary().fingerprint),
+            Self::Known(..) | Self::Unreadable => None,
+        }
+    }
+}
+
+fn step(
+    (raw, since): (RawCertificate, Option<Timestamp>),
+    digest: InputDigest,
+    known: Option<CertId>,
+) -> Step {
+    if let Some(id) = known {
+        return Step::Known(digest, id);
+    }
+    match rebuild(&raw.bytes, &[]) {
+        Err(_) => Step::Unreadable,
+        Ok(certificate) => {
+            let origins = origins(&raw, &certificate);
+            Step::Verified(Box::new(Verified { certificate, since, digest, origins }))
+        }
+    }
+}
+
+fn digest(raw: &RawCertificate) -> InputDigest {
+    let origins = format!("{:?}", raw.origins);
+    InputDigest(sha256(&[DIGEST_PREFIX, &raw.bytes, origins.as_bytes()]))
+}
+
+/// Says of the certificate and its user IDs where they came from.
+fn origins(raw: &RawCertificate, certificate: &Certificate) -> Origins {
+    let mut origins = Origins::default();
+    for (component, origin) in &raw.origins {
+        match certificate.facts.components.get(*component).map(|component| &component.kind) {
+            Some(ComponentKind::Key(_)) if *component == 0 => origins.certificate = Some(origin.clone()),
+            Some(ComponentKind::UserId(value)) => origins.user_ids.push((value.clone(), origin.clone())),
+            _ => {}
+        }
+    }
+    origins
+}
