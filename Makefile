@@ -26,8 +26,14 @@ build: setup ## builds the release programs
 	cargo build --release --workspace --bins
 
 .PHONY: install
-install: build ## installs the release programs to PREFIX (default /usr/local)
+install: build ## installs the programs, man pages and completions to PREFIX (default /usr/local)
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(TARGET)/release/keyhoard $(TARGET)/release/gpg-keyhoard
+	share=$(DESTDIR)$(PREFIX)/share; keyhoard=$(TARGET)/release/keyhoard; \
+	mkdir -p "$$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}; \
+	$$keyhoard man --directory "$$share/man/man1"; \
+	$$keyhoard completions bash >"$$share/bash-completion/completions/keyhoard"; \
+	$$keyhoard completions zsh >"$$share/zsh/site-functions/_keyhoard"; \
+	$$keyhoard completions fish >"$$share/fish/vendor_completions.d/keyhoard.fish"
 
 .PHONY: test
 test: programs ## runs every test (T=name: only those), comparisons with gpg as a seeded sample (SEED=n)

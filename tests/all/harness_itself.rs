@@ -1,6 +1,6 @@
 //! The comparison notices differences: a harness that cannot fail would prove nothing.
 
-use harness::{Home, Keyring, Run, assert_same, mask};
+use harness::{Home, Keyring, Run, assert_same, mask, without_misplaced};
 
 #[test]
 fn equal_outputs_are_the_same() {
@@ -30,6 +30,21 @@ fn an_underline_of_the_wrong_length_is_not_masked() {
     let home = Home::new();
     let listing = format!("{}\n---\n", home.database().display());
     assert_eq!(mask(listing.as_bytes(), &home), b"[path of the keyring]\n---\n");
+}
+
+#[test]
+fn only_signatures_by_others_on_subkeys_are_misplaced() {
+    let colons = "pub:-:C32A4D0858F5A6EA:\nfpr:F225BB6B5A9B18FF331DFAF6C32A4D0858F5A6EA:\nuid:a:\n\
+                  sig:E8446B4AC8C77261:\nsub:B99AC5A6F31A913A:\nfpr:412E85CF6A8BE4D03A1D0609B99AC5A6F31A913A:\n\
+                  sig:C32A4D0858F5A6EA:\n";
+    let people = "pub   rsa4096\n      F225BB6B5A9B18FF331DFAF6C32A4D0858F5A6EA\nuid           a\n\
+                  sig          E8446B4AC8C77261 2022\nsub   rsa4096\nsig          C32A4D0858F5A6EA 2016\n";
+    for (listing, misplaced) in
+        [(colons, "sig:E8446B4AC8C77261:\n"), (people, "sig          E8446B4AC8C77261 2022\n")]
+    {
+        let with = format!("{listing}{misplaced}");
+        assert_eq!(without_misplaced(with.as_bytes()), listing.as_bytes());
+    }
 }
 
 #[test]

@@ -15,24 +15,25 @@ const SECONDS: f64 = 10.0;
 
 #[test]
 fn a_flood_of_signatures_by_unknown_keys_is_imported_within_the_limits() {
-    import_flood("unknown");
-}
-
-#[test]
-fn a_flood_of_bad_signatures_by_the_certificate_itself_is_imported_within_the_limits() {
-    import_flood("itself");
-}
-
-fn import_flood(by: &str) {
     let home = Home::new();
+    import_flood(&home, "unknown");
+    let listing = Run::gpg_keyhoard(&home).args(["--list-keys", "flooded@example.org"]).succeed();
+    assert!(listing.text().contains("Flooded <flooded@example.org>"), "{}", listing.text());
+}
+
+/// Which of them are verified is a matter of budget: the good one among them may be too old for it.
+#[test]
+fn a_flood_of_bad_signatures_that_claim_to_be_the_certificates_own_stays_within_the_limits() {
+    import_flood(&Home::new(), "itself");
+}
+
+fn import_flood(home: &Home, by: &str) {
     let flood = home.path().join("flood.gpg");
-    Run::lab(&home).args(["make-flood", "200000", "--by", by, "--output"]).arg(&flood).succeed();
-    let (done, cost) = Run::gpg_keyhoard(&home).arg("--import").arg(&flood).measured();
+    Run::lab(home).args(["make-flood", "200000", "--by", by, "--output"]).arg(&flood).succeed();
+    let (done, cost) = Run::gpg_keyhoard(home).arg("--import").arg(&flood).measured();
     assert_eq!(done.code, Some(0), "{}", done.errors());
     assert!(cost.processor < SECONDS && cost.peak_memory < MEMORY, "{cost:?}");
     assert!(done.errors().len() < 4096, "a few lines, not one for each signature");
-    let listing = Run::gpg_keyhoard(&home).args(["--list-keys", "flooded@example.org"]).succeed();
-    assert!(listing.text().contains("Flooded <flooded@example.org>"), "{}", listing.text());
 }
 
 #[test]

@@ -9,6 +9,7 @@ use harness::packets::{Component, sorted};
 use harness::{Home, Keyring, Run, scale};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use rusqlite::{Connection, OpenFlags};
 
 /// Opening a database after a crash reads its log: far below this, on the slowest machine.
 const AT_ONCE: Duration = Duration::from_secs(5);
@@ -17,33 +18,29 @@ const BATCH: usize = 50_000;
 
 #[test]
 fn stress_an_import_of_one_batch_that_is_killed_leaves_all_or_nothing() {
-    let keyring = Keyring::Developers.path();
-    kill_imports(&keyring, scale::choose(200, 12), 0.0..1.1, |count, all| count == 0 || count == all);
+    kill_imports(&Keyring::Developers.path(), 1, scale::choose(200, 12), 0.0..1.1);
 }
 
 #[test]
 fn stress_an_import_of_several_batches_that_is_killed_leaves_whole_batches() {
     let home = Home::new();
     let keyring = home.path().join("made.gpg");
-    let certificates = scale::choose(120_000, 55_000).to_string();
-    Run::lab(&home).args(["make-keyring", &certificates, "--output"]).arg(&keyring).succeed();
-    kill_imports(&keyring, scale::choose(12, 1), 0.4..1.0, |count, all| count % BATCH == 0 || count == all);
+    let certificates: usize = scale::choose(120_000, 55_000);
+    let make = ["make-keyring", &certificates.to_string(), "--output"];
+    Run::lab(&home).args(make).arg(&keyring).succeed();
+    kill_imports(&keyring, certificates.div_ceil(BATCH), scale::choose(12, 1), 0.4..1.0);
 }
 
 /// Kills `times` imports at a random moment within `window` (1 is when an undisturbed one ends), and asserts that
-/// `whole` holds for the number of certificates there then, and for the number that the keyring has.
-fn kill_imports(
-    keyring: &Path,
-    times: usize,
-    window: std::ops::Range<f64>,
-    whole: impl Fn(usize, usize) -> bool,
-) {
+/// each leaves what the undisturbed one, of at least `batches` batches, had committed at some time.
+fn kill_imports(keyring: &Path, batches: usize, times: usize, window: std::ops::Range<f64>) {
     let undisturbed = Home::new();
-    let start = Instant::now();
-    Run::gpg_keyhoard(&undisturbed).arg("--import").arg(keyring).succeed();
-    let duration = start.elapsed();
+    let (duration, committed) = watch_import(&undisturbed, keyring);
     let export = export(&undisturbed);
     let expected = sorted(&export);
+    let all = expected.len();
+    assert!(committed.len() > batches && committed.ends_with(&[all]), "committed {committed:?} of {all}");
+    assert!(committed.windows(2).all(|pair| pair[1] - pair[0] <= BATCH), "committed {committed:?}");
     let mut chance = StdRng::seed_from_u64(scale::seed());
     let mut interrupted = 0;
     for round in 0..times {
@@ -51,13 +48,38 @@ fn kill_imports(
         let moment = duration.mul_f64(chance.random_range(window.clone()));
         let was_killed = kill_import(&home, keyring, moment);
         let count = count_at_once(&home);
-        let all = expected.len();
-        assert!(whole(count, all), "round {round}, after {moment:?}: {count} of {all} certificates");
+        assert!(committed.contains(&count), "round {round}, after {moment:?}: {count}, not of {committed:?}");
         assert!(was_killed || count == all, "round {round}: {count} of {all} after an import that succeeded");
         interrupted += usize::from(was_killed);
         complete(&home, keyring, &expected, count);
     }
     println!("seed {}: {interrupted} of {times} imports ended by SIGKILL", scale::seed());
+}
+
+/// Imports undisturbed; returns how long that took, and every number of certificates that a reader saw meanwhile.
+fn watch_import(home: &Home, keyring: &Path) -> (Duration, Vec<usize>) {
+    let start = Instant::now();
+    let mut child = Run::gpg_keyhoard(home).arg("--quiet").arg("--import").arg(keyring).spawn();
+    let mut seen = vec![0];
+    let end = loop {
+        if let Some(end) = child.try_wait().expect("the child is the test's own") {
+            break end;
+        }
+        seen.extend(count(home));
+        thread::sleep(Duration::from_millis(10));
+    };
+    let duration = start.elapsed();
+    assert!(end.success(), "{end}");
+    seen.extend(count(home));
+    seen.dedup();
+    (duration, seen)
+}
+
+/// Reads how many certificates there are, unless there is no database yet.
+fn count(home: &Home) -> Option<usize> {
+    let connection = Connection::open_with_flags(home.database(), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+    let count: i64 = connection.query_row("SELECT count(*) FROM cert", (), |row| row.get(0)).ok()?;
+    usize::try_from(count).ok()
 }
 
 /// Starts an import and kills it after `moment`; returns whether that was before its end.

@@ -15,8 +15,8 @@ fn oracle_importing_a_keyring_twice_reports_what_gpg_reports() {
 fn oracle_importing_each_keyring_reports_what_gpg_reported() {
     for reference in [Reference::Nonupload, Reference::Maintainers, Reference::Developers] {
         let [keyring] = reference.keyrings() else { panic!("{reference:?} holds one keyring") };
-        let import =
-            Run::gpg_keyhoard(&Home::new()).args(["--status-fd", "2", "--import"]).arg(keyring.path());
+        let home = Home::new();
+        let import = Run::gpg_keyhoard(&home).args(["--status-fd", "2", "--import"]).arg(keyring.path());
         let found = import_lines(&import.succeed().status_lines());
         let expected = import_lines(&reference.gpg_import_status());
         assert_same(&format!("--import of {reference:?}"), expected.as_bytes(), found.as_bytes());

@@ -1,10 +1,10 @@
 //! GnuPG home directories.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use tempfile::{Builder, TempDir};
 
 /// The settings of the oracle: no trust computations, so that listings depend on certificates and clock alone.
 const GPG_CONF: &str = "trust-model always\nno-auto-check-trustdb\n";
@@ -24,7 +24,9 @@ impl Home {
 
     /// Makes a home that holds nothing but this `gpg.conf`.
     pub fn with_conf(conf: &str) -> Home {
-        let directory = TempDir::with_prefix("keyhoard-test-").expect("a directory for temporary files");
+        let directory =
+            Builder::new().prefix("keyhoard-test-").permissions(Permissions::from_mode(0o700)).tempdir();
+        let directory = directory.expect("a directory for temporary files");
         fs::write(directory.path().join("gpg.conf"), conf).expect("a new directory is writable");
         Home { directory }
     }
@@ -63,9 +65,9 @@ impl Home {
         let (file, directory) = if writable { (0o600, 0o700) } else { (0o400, 0o500) };
         for entry in fs::read_dir(self.path()).expect("the home is readable") {
             let path = entry.expect("the home is readable").path();
-            fs::set_permissions(path, fs::Permissions::from_mode(file)).expect("the home is the test's own");
+            fs::set_permissions(path, Permissions::from_mode(file)).expect("the home is the test's own");
         }
-        fs::set_permissions(self.path(), fs::Permissions::from_mode(directory))
+        fs::set_permissions(self.path(), Permissions::from_mode(directory))
             .expect("the home is the test's own");
     }
 }

@@ -36,7 +36,7 @@ pub use both::Both;
 pub use difference::{assert_same, difference};
 pub use home::Home;
 pub use keyring::Keyring;
-pub use mask::mask;
+pub use mask::{mask, without_misplaced};
 pub use own_key::OwnKey;
 pub use reference::Reference;
 pub use run::{Done, NOW, Run};

@@ -16,6 +16,8 @@ pub struct Packet<'a> {
 pub const SIGNATURE: u8 = 2;
 /// A primary key begins a certificate.
 pub const PUBLIC_KEY: u8 = 6;
+/// A subkey.
+pub const SUBKEY: u8 = 14;
 /// A trust packet is for the program that wrote it only.
 pub const TRUST: u8 = 12;
 

@@ -8,12 +8,13 @@ use store::{
     Transaction,
 };
 
+use super::chunk::CHUNK_CERTIFICATES;
 use super::event::{Additions, Imported, Outcome, Refusal};
 use super::options::ImportOptions;
 use crate::{Result, stored};
 
-/// A batch is written once it holds this many certificates.
-const BATCH_CERTIFICATES: usize = 50_000;
+/// A batch is written once it holds this many certificates: another chunk might lead beyond 50,000, which are the most.
+const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
 /// A batch is written once its certificates, packed, take this many bytes: an import's memory is a multiple of it.
 const BATCH_BYTES: usize = 36 << 20;
 
