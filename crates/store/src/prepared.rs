@@ -45,9 +45,11 @@ impl Prepared {
         self.fingerprint
     }
 
-    /// Returns how much memory it takes, in bytes, roughly.
+    /// Returns how much memory it takes while it waits to be written, in bytes, roughly.
     pub fn size(&self) -> usize {
-        self.bytes.len() + self.packed.own.len() + self.packed.third_party.len() + self.rows.size()
+        /// For the parts' own headers, the allocator's, and what reports it afterwards.
+        const OVERHEAD: usize = 1024;
+        OVERHEAD + self.bytes.len() + self.packed.own.len() + self.packed.third_party.len() + self.rows.size()
     }
 
     /// Returns the certificate's exact bytes.
