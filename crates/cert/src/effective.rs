@@ -104,26 +104,25 @@ pub struct UserState {
 }
 
 /// What [`evaluate`] needs to know besides the facts.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
     /// The clock.
     pub now: Timestamp,
     /// Which packets count.
     pub view: View,
-    /// Revocations of the primary key by others that were verified under a designated revoker's key, by index into
-    /// the primary key's signatures.
-    pub designated_revocations: &'a [usize],
+    /// When a designated revoker revoked the primary key. Only who has the revoker's certificate can verify that.
+    pub designated_revocation: Option<Timestamp>,
 }
 
-impl Moment<'_> {
-    /// Returns the moment without any designated revocations.
+impl Moment {
+    /// Returns the moment, without a designated revocation.
     pub fn new(now: Timestamp, view: View) -> Self {
-        Self { now, view, designated_revocations: &[] }
+        Self { now, view, designated_revocation: None }
     }
 }
 
 /// Decides what a certificate means at a moment.
-pub fn evaluate(facts: &Facts, moment: Moment<'_>) -> Effective {
+pub fn evaluate(facts: &Facts, moment: Moment) -> Effective {
     let judge = Judge { primary: facts.primary(), moment };
     let mut users = user_id::evaluate(facts, &judge);
     let primary = key::primary(facts, &users, &judge);
@@ -169,7 +168,7 @@ impl Effective {
 /// Tells which self-signatures count.
 struct Judge<'a> {
     primary: &'a KeyFacts,
-    moment: Moment<'a>,
+    moment: Moment,
 }
 
 impl Judge<'_> {

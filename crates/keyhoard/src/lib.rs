@@ -3,6 +3,7 @@
 //! - [`certifications`]: what other keys say of user IDs, verified; [`compact`]: certificates without what is of no use.
 //! - [`database`]: where the database is, and opening it.
 //! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
+//! - [`designated_revocation`]: revocations that other keys were trusted with.
 //! - [`doctor`]: is the database as the bytes of its certificates say?
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`find`]: from the names that users give to certificates.
@@ -17,6 +18,7 @@ pub mod certifications;
 pub mod compact;
 pub mod database;
 pub mod delete;
+pub mod designated_revocation;
 pub mod doctor;
 pub mod export;
 pub mod find;

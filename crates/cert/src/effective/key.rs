@@ -103,7 +103,6 @@ fn primary_revocation(component: &Component, has_revokers: bool, judge: &Judge<'
     if let Some((_, signature)) = own {
         return Some(Revocation { date: signature.created, designated: false });
     }
-    let first = judge.moment.designated_revocations.first().filter(|_| has_revokers)?;
-    let signature = component.signatures.get(*first)?;
-    Some(Revocation { date: signature.created, designated: true })
+    let date = judge.moment.designated_revocation.filter(|_| has_revokers)?;
+    Some(Revocation { date, designated: true })
 }

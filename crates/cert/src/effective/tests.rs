@@ -298,17 +298,15 @@ fn a_designated_revocation_counts_where_revokers_are_named() {
     let revoker =
         Revoker { class, algorithm: PublicKeyAlgorithm::RSA, fingerprint: Fingerprint::V4([9; 20]) };
     let naming = own(SignatureType::DIRECT_KEY, 1, |own| own.revokers = vec![revoker, revoker]);
-    let mut foreign = revoke(SignatureType::KEY_REVOCATION, 8);
-    foreign.own = None;
-    let moment = Moment { now: NOW, view: View::Gnupg, designated_revocations: &[1] };
+    let date = Timestamp(BIRTH + 8);
+    let moment = Moment { now: NOW, view: View::Gnupg, designated_revocation: Some(date) };
 
-    let facts = Facts { components: vec![primary(vec![naming.clone(), foreign.clone()])] };
+    let facts = Facts { components: vec![primary(vec![naming])] };
     let effective = evaluate(&facts, moment);
     assert_eq!(effective.revokers, [revoker]);
-    let date = Timestamp(BIRTH + 8);
     assert_eq!(effective.primary().revoked, Some(Revocation { date, designated: true }));
 
-    let facts = Facts { components: vec![primary(vec![certify(1), foreign])] };
+    let facts = Facts { components: vec![primary(vec![certify(1)])] };
     assert_eq!(evaluate(&facts, moment).primary().revoked, None);
 }
 

@@ -105,9 +105,8 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
 }
 
 fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let asks_keyring = session.settings.list.signatures || session.settings.import.clean;
-    let keyrings = if asks_keyring { Some(Keyrings::open(session)?) } else { None };
-    let store = keyrings.as_ref().and_then(Keyrings::store);
+    let keyrings = Keyrings::open(session)?;
+    let store = keyrings.store();
     let snapshot = store.map(Store::snapshot).transpose()?;
     let Session { settings, streams, .. } = session;
     let now = Timestamp(session.now);

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use cert::effective::{Effective, Moment, evaluate};
+use cert::effective::{Effective, Moment};
 use cert::facts::Facts;
 use store::{Detail, Record, Selection, Snapshot};
 
 use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, Stored, Trust};
 use crate::Result;
+use crate::designated_revocation::{evaluate_with_revokers, whole};
 
 /// Hands a listing of every selected certificate to `each`, in the order of the database.
 ///
@@ -27,7 +28,7 @@ pub fn list(
 ) -> Result<()> {
     let mut outcome = Ok(());
     snapshot.visit(selection, detail(options), &mut |record| {
-        let listed = list_one(&record, names, options, trust, each);
+        let listed = list_one(&record, snapshot, names, options, trust, each);
         listed.unwrap_or_else(|error| {
             outcome = Err(error);
             ControlFlow::Break(())
@@ -38,6 +39,7 @@ pub fn list(
 
 fn list_one(
     record: &Record,
+    snapshot: &dyn Snapshot,
     names: &mut Names<'_>,
     options: ListOptions,
     trust: &mut dyn FnMut(&Facts, &Effective) -> Trust,
@@ -47,7 +49,8 @@ fn list_one(
     if options.signatures == Signatures::Named {
         names.prepare(facts)?;
     }
-    let effective = evaluate(facts, Moment::new(options.now, options.view));
+    let moment = Moment::new(options.now, options.view);
+    let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), snapshot)?;
     let source = Source {
         facts,
         effective: &effective,

@@ -6,6 +6,7 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::designated_revocation::evaluate_with_revokers;
 use keyhoard::listing::{ListOptions, Lister, Names, Signatures, Source, Trust};
 use keyhoard::store::{Origin, Snapshot};
 
@@ -20,10 +21,11 @@ pub(super) struct Show<'a> {
     settings: Option<ListSettings>,
     options: ListOptions,
     names: Names<'a>,
+    keyring: Option<&'a dyn Snapshot>,
 }
 
 impl<'a> Show<'a> {
-    /// `keyring` is where the names of issuers are looked up.
+    /// `keyring` is where issuers and designated revokers are looked up.
     pub(super) fn new(
         settings: &Settings,
         now: Timestamp,
@@ -44,7 +46,7 @@ impl<'a> Show<'a> {
         let attributes = streams.attribute().is_some();
         let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
         let names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
-        Self { settings, options, names }
+        Self { settings, options, names, keyring }
     }
 
     /// Lists one key.
@@ -54,7 +56,14 @@ impl<'a> Show<'a> {
         if self.options.signatures == Signatures::Named {
             self.names.prepare(facts).map_err(io::Error::other)?;
         }
-        let effective = evaluate(facts, Moment::new(self.options.now, self.options.view));
+        let moment = Moment::new(self.options.now, self.options.view);
+        let effective = match self.keyring {
+            Some(keyring) => {
+                let whole = || Ok(Some(certificate.clone()));
+                evaluate_with_revokers(facts, moment, whole, keyring).map_err(io::Error::other)?
+            }
+            None => evaluate(facts, moment),
+        };
         let source = Source {
             facts,
             effective: &effective,

@@ -1,0 +1,115 @@
+//! Revocations by designated revokers (RFC 9580, 5.2.3.23), verified.
+//!
+//! A certificate may name other keys that may revoke it. Whether one of them did cannot be told from the certificate
+//! alone: the revoker's certificate has to be there. As in GnuPG, a revoker that is revoked or expired itself can
+//! still revoke others.
+
+use std::ops::ControlFlow;
+
+use cert::certificate::Certificate;
+use cert::effective::{Effective, Moment, evaluate};
+use cert::facts::{Revoker, SignatureFacts, SignatureType};
+use cert::key::{self, Key};
+use cert::packet::Packets;
+use cert::signature;
+use cert::signed::{Digester, Subject, question};
+use cert::{Facts, Timestamp};
+use store::{CertId, Detail, Selection, Snapshot};
+use verify::{Verdict, policy};
+
+use crate::Result;
+
+/// Decides what a certificate means at a moment, revocations by designated revokers included.
+///
+/// `whole` is asked for the certificate itself if it names revokers; they are looked up in `revokers`.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn evaluate_with_revokers(
+    facts: &Facts,
+    moment: Moment,
+    whole: impl FnOnce() -> Result<Option<Certificate>>,
+    revokers: &dyn Snapshot,
+) -> Result<Effective> {
+    let effective = evaluate(facts, moment);
+    if effective.revokers.is_empty() || effective.primary().revoked.is_some() {
+        return Ok(effective);
+    }
+    let Some(certificate) = whole()? else { return Ok(effective) };
+    let date = revoked_by(&effective.revokers, &certificate, moment, revokers)?;
+    Ok(match date {
+        Some(_) => evaluate(facts, Moment { designated_revocation: date, ..moment }),
+        None => effective,
+    })
+}
+
+/// Reads a certificate of a database as a whole.
+pub(crate) fn whole(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<Certificate>> {
+    let mut found = None;
+    snapshot.visit(Selection::Ids(&[id]), Detail::Bytes, &mut |record| {
+        found = record.facts.zip(record.bytes).map(|(facts, bytes)| Certificate { bytes, facts });
+        ControlFlow::Break(())
+    })?;
+    Ok(found)
+}
+
+/// Returns the date of the first revocation that one of the revokers made.
+fn revoked_by(
+    revokers: &[Revoker],
+    certificate: &Certificate,
+    moment: Moment,
+    source: &dyn Snapshot,
+) -> Result<Option<Timestamp>> {
+    for signature in &certificate.facts.components[0].signatures {
+        let named = |revoker: &&Revoker| revoker.fingerprint.key_id() == signature.issuer.key_id;
+        let Some(revoker) = revokers.iter().find(named).filter(|_| is_candidate(signature, moment)) else {
+            continue;
+        };
+        if let Some(id) = source.by_fingerprint(&[revoker.fingerprint])?[0]
+            && let Some(revoker) = whole(source, id)?
+            && may_revoke(&revoker.facts, signature, moment)
+            && is_made_by(&revoker, signature, certificate)
+        {
+            return Ok(Some(signature.created));
+        }
+    }
+    Ok(None)
+}
+
+/// Says whether a signature is a revocation by another key that GnuPG would look at.
+fn is_candidate(signature: &SignatureFacts, moment: Moment) -> bool {
+    signature.kind == SignatureType::KEY_REVOCATION
+        && signature.own.is_none()
+        && moment.view.shows(signature)
+        && !signature.flags.unknown_critical
+        && !policy::is_weak(signature.hash_algorithm)
+}
+
+fn may_revoke(revoker: &Facts, signature: &SignatureFacts, moment: Moment) -> bool {
+    let created = revoker.primary().created;
+    let moment = Moment::new(moment.now, moment.view);
+    created <= signature.created && created <= moment.now && evaluate(revoker, moment).primary().valid
+}
+
+fn is_made_by(revoker: &Certificate, signature: &SignatureFacts, certificate: &Certificate) -> bool {
+    let verdict = || {
+        let body = body(certificate.packet(signature.span))?;
+        let signature = signature::parse(body).ok()?;
+        let digest = Digester::new(primary(certificate)?).over(Subject::Primary).digest(&signature).ok()?;
+        let check = question(&primary(revoker)?, &signature, digest).ok()?;
+        verify::verify(&[check]).pop()
+    };
+    verdict() == Some(Verdict::Good)
+}
+
+fn primary(certificate: &Certificate) -> Option<Key<'_>> {
+    key::parse_public(body(certificate.packet(certificate.facts.components[0].span))?).ok()
+}
+
+fn body(packet: &[u8]) -> Option<&[u8]> {
+    Some(Packets::new(packet).next()?.ok()?.body)
+}
+
+#[cfg(test)]
+mod tests;

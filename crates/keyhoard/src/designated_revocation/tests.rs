@@ -1,0 +1,62 @@
+//! Karl named Rita as his revoker, and she revoked his key on 2024-06-01.
+
+use std::io::Write;
+
+use cert::effective::{KeyState, Revocation, View};
+
+use super::*;
+use crate::keyring_file::KeyringFile;
+
+const KARL: &[u8] = include_bytes!("../testdata/designated-revoker-karl.asc");
+const RITA: &[u8] = include_bytes!("../testdata/designated-revoker-rita.asc");
+
+const NEW_YEAR_2024: Timestamp = Timestamp(1_704_067_200);
+const JUNE_2024: Timestamp = Timestamp(1_717_200_000);
+const NEW_YEAR_2025: Timestamp = Timestamp(1_735_689_600);
+
+fn keyring(parts: &[&[u8]]) -> KeyringFile {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    parts.iter().for_each(|part| file.write_all(part).expect("the file takes everything"));
+    KeyringFile::read(file.path()).expect("a keyring")
+}
+
+/// What Karl's key means, the first one of the keyring.
+fn karl(keyring: &KeyringFile, now: Timestamp) -> KeyState {
+    let snapshot = keyring.snapshot();
+    let certificate = whole(&*snapshot, CertId(1)).expect("no error").expect("there is a first one");
+    let facts = certificate.facts.clone();
+    let moment = Moment::new(now, View::Gnupg);
+    let effective = evaluate_with_revokers(&facts, moment, || Ok(Some(certificate)), &*snapshot);
+    *effective.expect("no error").primary()
+}
+
+#[test]
+fn a_key_is_revoked_where_its_revokers_key_is_at_hand() {
+    let state = karl(&keyring(&[KARL, RITA]), NEW_YEAR_2025);
+    assert_eq!(state.revoked, Some(Revocation { date: JUNE_2024, designated: true }));
+    assert!(state.valid);
+}
+
+#[test]
+fn without_the_revokers_key_nobody_can_tell() {
+    assert_eq!(karl(&keyring(&[KARL]), NEW_YEAR_2025).revoked, None);
+}
+
+#[test]
+fn the_date_of_the_revocation_does_not_matter_but_the_revokers_key_must_exist() {
+    assert!(karl(&keyring(&[KARL, RITA]), NEW_YEAR_2024).revoked.is_some());
+    assert_eq!(karl(&keyring(&[KARL, RITA]), Timestamp(NEW_YEAR_2024.0 - 1)).revoked, None);
+}
+
+#[test]
+fn a_revocation_that_does_not_verify_is_none() {
+    let original = keyring(&[KARL, RITA]);
+    let karl_and_rita = [CertId(1), CertId(2)]
+        .map(|id| whole(&*original.snapshot(), id).expect("no error").expect("both are there"));
+    let [karl_alone, rita_alone] = [&karl_and_rita[0].bytes, &karl_and_rita[1].bytes];
+    assert!(karl(&keyring(&[karl_alone, rita_alone]), NEW_YEAR_2025).revoked.is_some());
+    let revocation = karl_and_rita[0].facts.components[0].signatures[0].span;
+    let mut damaged = karl_alone.clone();
+    damaged[revocation.end as usize - 1] ^= 1;
+    assert_eq!(karl(&keyring(&[&damaged, rita_alone]), NEW_YEAR_2025).revoked, None);
+}
