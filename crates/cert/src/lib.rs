@@ -19,6 +19,7 @@ pub mod armor_writer;
 pub mod attribute;
 pub mod certificate;
 pub mod clean;
+pub mod compact;
 pub mod effective;
 pub mod extract;
 pub mod facts;

@@ -3,10 +3,12 @@
 //! What many signatures have in common, the primary key and then the user ID, is hashed once; a signature goes on
 //! from there. Version 6 signatures begin with a salt of their own and share nothing.
 
-use crate::facts::SignatureType;
+use crate::certificate::Certificate;
+use crate::error::{Error, Flaw};
+use crate::facts::{Component, SignatureFacts, SignatureType, Span};
 use crate::key::{self, Key};
-use crate::packet::{Packet, Tag};
-use crate::signature::Signature;
+use crate::packet::{Packet, Packets, Tag};
+use crate::signature::{self, Signature};
 use verify::hash::{Digest, Hasher};
 use verify::{Check, HashAlgorithm, Verdict};
 
@@ -135,6 +137,46 @@ impl SubjectDigester<'_, '_> {
         self.subject.hash(&mut hasher, false);
         Ok(hasher)
     }
+}
+
+/// Hands out the signatures of a certificate that are wanted, each with the digest it is made over, or the verdict
+/// where there is nothing to verify.
+///
+/// # Errors
+///
+/// If the bytes are not those of the facts.
+pub fn for_each_digest(
+    certificate: &Certificate,
+    wanted: impl Fn(&Component, &SignatureFacts) -> bool,
+    mut visit: impl FnMut(&Component, &SignatureFacts, &Signature<'_>, Result<Digest, Verdict>),
+) -> crate::Result<()> {
+    let packet_at = |span: Span| {
+        let only = Packets::new(certificate.packet(span)).next();
+        only.unwrap_or(Err(Error::Malformed {
+            position: span.start.into(),
+            flaw: Flaw::CutShort("a packet"),
+        }))
+    };
+    let malformed = |span: Span| move |flaw| Error::Malformed { position: span.start.into(), flaw };
+    let components = &certificate.facts.components;
+    let Some(first) = components.first() else { return Ok(()) };
+    let primary = key::parse_public(packet_at(first.span)?.body).map_err(malformed(first.span))?;
+    let mut digester = Digester::new(primary);
+    for component in components {
+        let mut signatures =
+            component.signatures.iter().filter(|signature| wanted(component, signature)).peekable();
+        if signatures.peek().is_none() {
+            continue;
+        }
+        let Some(subject) = Subject::of(packet_at(component.span)?) else { continue };
+        let mut over = digester.over(subject);
+        for facts in signatures {
+            let signature = signature::parse(packet_at(facts.span)?.body).map_err(malformed(facts.span))?;
+            let digest = if subject.suits(facts.kind) { over.digest(&signature) } else { Err(Verdict::Bad) };
+            visit(component, facts, &signature, digest);
+        }
+    }
+    Ok(())
 }
 
 /// Asks whether `issuer` made a signature over a digest.

@@ -3,13 +3,20 @@
 use crate::made::raw;
 use crate::mutated::{Numbers, Parts, keyring};
 use keyhoard_cert::clean::{CleanOptions, Refused, clean};
+use keyhoard_cert::compact::{Certifications, compact};
+use keyhoard_cert::effective::{Moment, View, evaluate};
+use keyhoard_cert::facts::{Component, SignatureFacts};
+use keyhoard_cert::key::{self, Key};
 use keyhoard_cert::merge::merge;
 use keyhoard_cert::packet::{Packets, Tag};
+use keyhoard_cert::signed::{for_each_digest, question};
 use keyhoard_cert::split::RawCertificate;
-use keyhoard_cert::{Certificate, Timestamp};
+use keyhoard_cert::{Certificate, KeyId, Timestamp};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::Command;
 use verify::naming::sha256;
+use verify::{Verdict, policy};
 
 /// 2026-01-01, the moment at which both import.
 const NOW: Timestamp = Timestamp(1_767_225_600);
@@ -185,4 +192,69 @@ fn oracle_sequences_of_imports_end_with_gpgs_packets_and_counts() {
             assert_eq!(shown(known.as_ref()), home.export(), "round {round}, step {step}");
         }
     }
+}
+
+#[test]
+fn oracle_minimal_imports_leave_what_gpg_leaves() {
+    let (originals, _) = small_ones();
+    for round in 0..rounds() {
+        let mut numbers = Numbers::new(6_000_000 + round);
+        let mut parts = Parts::of(&numbers.pick(&originals).bytes);
+        parts.thin(&mut numbers, 9, 10);
+        let input = parts.bytes();
+        let home = Home::new();
+        home.import(&input, &["--import-options", "import-minimal"]);
+        let (ours, _) = import(None, &split(&input), &CleanOptions::default());
+        let ours = ours.map(|ours| compact(&ours, &Certifications::Own, NOW).certificate);
+        assert_eq!(shown(ours.as_ref()), home.export(), "round {round}");
+    }
+}
+
+#[test]
+fn oracle_clean_imports_leave_what_gpg_leaves() {
+    let members = keyring("debian-nonupload");
+    let home = Home::new();
+    home.import(&std::fs::read("/usr/share/keyrings/debian-nonupload.gpg").expect("a keyring"), &[]);
+    let known_ones: Vec<Certificate> = members
+        .iter()
+        .map(|raw| clean(raw, &CleanOptions::default(), NOW).expect("a sound one").certificate)
+        .collect();
+    for (raw, known) in members.iter().zip(&known_ones) {
+        home.import(&raw.bytes, &["--import-options", "import-clean"]);
+        let good = good_certifications(known, &known_ones);
+        let certifies = |_: &Component, signature: &SignatureFacts| good.contains(&signature.span.start);
+        let ours = compact(known, &Certifications::Good(&certifies), NOW).certificate;
+        let fingerprint = known.facts.primary().fingerprint;
+        let (theirs, _) = home.gpg(&["--export", &fingerprint.to_string()]);
+        assert_eq!(shown(Some(&ours)), packets(&theirs, &[]), "{fingerprint}");
+    }
+}
+
+/// Where the certifications stand that verify under one of the keys at hand. To GnuPG a key that has ended or was
+/// revoked is not at hand.
+fn good_certifications(certificate: &Certificate, issuers: &[Certificate]) -> HashSet<u32> {
+    let is_usable =
+        |issuer: &&Certificate| evaluate(&issuer.facts, Moment::new(NOW, View::Gnupg)).primary().is_usable();
+    let keys: HashMap<KeyId, Key<'_>> = issuers
+        .iter()
+        .filter(is_usable)
+        .map(|issuer| {
+            let first = Packets::new(&issuer.bytes).next().expect("a packet").expect("a sound one");
+            let key = key::parse_public(first.body).expect("a key");
+            (key.fingerprint().key_id(), key)
+        })
+        .collect();
+    let mut good = HashSet::new();
+    let wanted = |_: &Component, facts: &SignatureFacts| {
+        facts.own.is_none() && policy::accepts_certification(facts.hash_algorithm, facts.created.0)
+    };
+    for_each_digest(certificate, wanted, |_, facts, signature, digest| {
+        let Some(key) = keys.get(&facts.issuer.key_id) else { return };
+        let check = digest.and_then(|digest| question(key, signature, digest));
+        if check.is_ok_and(|check| verify::verify(&[check]) == [Verdict::Good]) {
+            good.insert(facts.span.start);
+        }
+    })
+    .expect("the bytes are those of the facts");
+    good
 }

@@ -1,0 +1,130 @@
+//! Reducing a certificate to what is usable: GnuPG's `import-clean`, `import-minimal`, `export-clean` and
+//! `export-minimal`.
+
+use crate::certificate::{Certificate, Retained};
+use crate::effective::{self, Moment, State, UserState, View};
+use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, SignatureType};
+use crate::identity::{KeyId, Timestamp};
+use std::collections::{HashMap, HashSet};
+
+/// What is left of a certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compacted {
+    /// What is left.
+    pub certificate: Certificate,
+    /// User IDs and attributes that lost their signatures, since they are revoked, expired or not vouched for.
+    pub user_ids: usize,
+    /// Signatures that were removed from usable user IDs and from subkeys.
+    pub signatures: usize,
+}
+
+/// Which certifications are left on usable user IDs.
+pub enum Certifications<'a> {
+    /// The newest one of each issuer, and of others only those that this says are good: they are
+    /// [accepted](verify::policy::accepts_certification) and verify under a key that is here, and that (to GnuPG) has
+    /// neither ended nor been revoked. [`crate::signed::for_each_digest`] helps to find out.
+    Good(&'a dyn Fn(&Component, &SignatureFacts) -> bool),
+    /// The newest self-signature only.
+    Own,
+}
+
+/// Removes what is of no use: of a user ID that is revoked, expired or not vouched for, everything but the signature
+/// that says so; of a usable one, all but the newest good certification or revocation of each issuer; of a subkey,
+/// what neither binds nor revokes it. User IDs and subkeys themselves stay.
+pub fn compact(certificate: &Certificate, certifications: &Certifications<'_>, now: Timestamp) -> Compacted {
+    let facts = &certificate.facts;
+    let effective = effective::evaluate(facts, Moment::new(now, View::Gnupg));
+    let mut compaction = Compaction { certifications, kept: HashSet::new(), user_ids: 0, signatures: 0 };
+    for (index, component) in facts.components.iter().enumerate() {
+        match (&component.kind, &effective.components[index]) {
+            (ComponentKind::Key(_), _) if index > 0 => compaction.subkey(component),
+            (_, State::User(user)) => compaction.user(component, user, facts.primary()),
+            _ => drop(compaction.keep(&component.signatures, |_| true)),
+        }
+    }
+    let certificate = certificate.retain(|packet| match packet {
+        Retained::Component(_) => true,
+        Retained::Signature(_, signature) => compaction.kept.contains(&signature.span.start),
+        Retained::Unread(component, _) => {
+            !matches!(component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
+        }
+    });
+    Compacted { certificate, user_ids: compaction.user_ids, signatures: compaction.signatures }
+}
+
+struct Compaction<'a> {
+    certifications: &'a Certifications<'a>,
+    /// Where the signatures stand that are kept.
+    kept: HashSet<u32>,
+    user_ids: usize,
+    signatures: usize,
+}
+
+impl Compaction<'_> {
+    /// Keeps what is wanted and returns how many are removed.
+    fn keep(&mut self, signatures: &[SignatureFacts], wanted: impl Fn(&SignatureFacts) -> bool) -> usize {
+        let kept = signatures.iter().filter(|signature| wanted(signature));
+        let before = self.kept.len();
+        self.kept.extend(kept.map(|signature| signature.span.start));
+        signatures.len() - (self.kept.len() - before)
+    }
+
+    fn subkey(&mut self, component: &Component) {
+        let belongs = |signature: &SignatureFacts| {
+            matches!(signature.kind, SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION)
+        };
+        self.signatures += self.keep(&component.signatures, belongs);
+    }
+
+    fn user(&mut self, component: &Component, user: &UserState, primary: &KeyFacts) {
+        if user.created.is_none() {
+            let binding = user.binding.map(|index| component.signatures[index].span.start);
+            let removed = self.keep(&component.signatures, |signature| Some(signature.span.start) == binding);
+            self.user_ids += usize::from(removed > 0);
+        } else {
+            let newest = self.newest_of_each_issuer(component, primary);
+            self.signatures +=
+                self.keep(&component.signatures, |signature| newest.contains(&signature.span.start));
+        }
+    }
+
+    fn newest_of_each_issuer(&self, component: &Component, primary: &KeyFacts) -> HashSet<u32> {
+        let mut newest: HashMap<KeyId, &SignatureFacts> = HashMap::new();
+        for signature in component.signatures.iter().filter(|signature| may_count(signature)) {
+            let is_good = match (&signature.own, self.certifications) {
+                (Some(_), _) => signature.counts(primary),
+                (None, Certifications::Good(is_good)) => is_good(component, signature),
+                (None, Certifications::Own) => false,
+            };
+            if is_good {
+                let issuer = match signature.own {
+                    Some(_) => primary.fingerprint.key_id(),
+                    None => signature.issuer.key_id,
+                };
+                let known = newest.entry(issuer).or_insert(signature);
+                if takes_precedence(signature, known) {
+                    *known = signature;
+                }
+            }
+        }
+        newest.into_values().map(|signature| signature.span.start).collect()
+    }
+}
+
+/// Says whether it is a certification, of a level that GnuPG counts by default (its `--min-cert-level`), or the
+/// revocation of one.
+fn may_count(signature: &SignatureFacts) -> bool {
+    signature.kind.is_over_user() && signature.kind != SignatureType(0x11)
+}
+
+/// Says whether a signature is taken instead of another by the same issuer that stands before it: what cannot be
+/// revoked wins, else the newer one.
+fn takes_precedence(signature: &SignatureFacts, before: &SignatureFacts) -> bool {
+    let is_final =
+        |signature: &SignatureFacts| signature.kind.is_certification() && !signature.flags.revocable;
+    match (is_final(before), is_final(signature)) {
+        (true, false) => false,
+        (false, true) => true,
+        _ => signature.created >= before.created,
+    }
+}
