@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn options(&self, verbose: bool) -> ImportOptions {
+    fn options(&self, verbose: bool) -> ImportOptions<'_> {
         ImportOptions {
             command: command_line(),
             clean: CleanOptions {
