@@ -17,6 +17,7 @@
 
 mod component;
 mod reader;
+mod run;
 mod signature;
 
 use cert::facts::{Component, ComponentKind, SignatureFacts};
@@ -24,6 +25,7 @@ use cert::{Facts, Fingerprint};
 
 use component::Head;
 use reader::{Reader, Writer};
+use run::{Groups, Run};
 
 /// The version both blobs begin with.
 pub const VERSION: u8 = 1;
@@ -73,32 +75,38 @@ pub fn pack(facts: &Facts) -> Packed {
 pub fn unpack(own: &[u8], third_party: Option<&[u8]>) -> Result<Facts> {
     let mut reader = Reader::new(own);
     let count = begin(&mut reader)?;
+    let mut groups = Groups::new(third_party.unwrap_or_default())?;
     let mut components = Vec::with_capacity(count);
     let mut end = 0;
-    for _ in 0..count {
+    for index in 0..count {
         let head = Head::read(&mut reader, end)?;
         end = head.span.end;
         let kind = component::read_kind(head.kind, &mut reader)?;
-        let mut signatures = reader.section()?;
-        let mut read = Vec::with_capacity(signatures.remaining() / signature::MIN_OWN);
-        while signatures.remaining() > 0 {
-            let signature = signature::read(&mut signatures, end)?;
-            end = signature.span.end;
-            read.push(signature);
-        }
-        end = head.span.end;
+        let mut own = reader.section()?;
+        let signatures = join(Run::to_the_end(&mut own, end)?, groups.of(index, end)?)?;
         let unread = component::read_unread(&mut reader, end)?;
-        components.push(Component { span: head.span, kind, signatures: read, unread });
+        components.push(Component { span: head.span, kind, signatures, unread });
     }
     reader.finish()?;
+    groups.finish()?;
     if !matches!(components.first(), Some(Component { kind: ComponentKind::Key(_), .. })) {
         return Err(reader.error("no primary key"));
     }
-    let mut facts = Facts { components };
-    if let Some(blob) = third_party.filter(|blob| !blob.is_empty()) {
-        unpack_third_party(blob, &mut facts)?;
+    Ok(Facts { components })
+}
+
+/// Joins self-signatures and third-party ones in the order of the bytes.
+fn join(mut own: Run<'_, '_>, mut others: Run<'_, '_>) -> Result<Vec<SignatureFacts>> {
+    let mut signatures = Vec::with_capacity(own.estimate() + others.estimate());
+    loop {
+        let signature = match (own.next, others.next) {
+            (Some(one), Some(other)) if one.start < other.start => own.read(),
+            (_, Some(_)) => others.read(),
+            (Some(_), None) => own.read(),
+            (None, None) => return Ok(signatures),
+        };
+        signatures.push(signature?);
     }
-    Ok(facts)
 }
 
 /// Hands each user ID and its component's number to `visit`, without unpacking anything else.
@@ -193,42 +201,4 @@ fn pack_third_party(index: usize, component: &Component, out: &mut Writer) {
         signature::write(signature, end, out);
         end = signature.span.end;
     }
-}
-
-fn unpack_third_party(blob: &[u8], facts: &mut Facts) -> Result<()> {
-    let mut reader = Reader::new(blob);
-    if reader.byte()? != VERSION {
-        return Err(reader.error("an unknown version"));
-    }
-    while reader.remaining() > 0 {
-        let index = reader.number()?;
-        let component = usize::try_from(index).ok().and_then(|index| facts.components.get_mut(index));
-        let Some(component) = component else { return Err(reader.error("a component that is not there")) };
-        let count = reader.count(signature::MIN)?;
-        let own = std::mem::replace(&mut component.signatures, Vec::with_capacity(count));
-        component.signatures.reserve_exact(own.len() + count);
-        merge_by_position(own, count, component, &mut reader)?;
-    }
-    Ok(())
-}
-
-/// Joins the self-signatures with the next `count` third-party ones in the order of the bytes.
-fn merge_by_position(
-    own: Vec<SignatureFacts>,
-    count: usize,
-    component: &mut Component,
-    reader: &mut Reader<'_>,
-) -> Result<()> {
-    let mut end = component.span.end;
-    let mut own = own.into_iter().peekable();
-    for _ in 0..count {
-        let signature = signature::read(reader, end)?;
-        end = signature.span.end;
-        while let Some(earlier) = own.next_if(|own| own.span.start < signature.span.start) {
-            component.signatures.push(earlier);
-        }
-        component.signatures.push(signature);
-    }
-    component.signatures.extend(own);
-    Ok(())
 }

@@ -15,11 +15,13 @@ impl<'a> Reader<'a> {
         Self { bytes, position: 0 }
     }
 
+    #[inline]
     pub(super) fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
     /// Returns what is left, without moving.
+    #[inline]
     pub(super) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.position..]
     }
@@ -82,6 +84,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads how many items follow, each at least `size` bytes long: what is allocated is bounded by the blob.
+    #[inline]
     pub(super) fn count(&mut self, size: usize) -> Result<usize> {
         let count = self.number()?;
         match usize::try_from(count) {
@@ -108,6 +111,7 @@ impl<'a> Reader<'a> {
         Ok(section)
     }
 
+    #[inline]
     pub(super) fn fingerprint(&mut self) -> Result<Fingerprint> {
         match self.byte()? {
             4 => self.array().map(Fingerprint::V4),

@@ -8,20 +8,18 @@
 //! ```
 
 use cert::facts::{
-    Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType,
+    Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span,
     TrustSignature,
 };
 use cert::{KeyId, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
 use super::Result;
-use super::component::{read_span, write_span};
+use super::component::write_span;
 use super::reader::{Reader, Writer};
 
 /// Gap, length, six octets and the time.
 pub(super) const MIN: usize = 12;
-/// The same and which fields of a self-signature are there.
-pub(super) const MIN_OWN: usize = 14;
 
 mod present {
     pub(super) const EXPIRES: u8 = 1;
@@ -84,10 +82,8 @@ pub(super) fn write(signature: &SignatureFacts, end: u32, out: &mut Writer) {
     }
 }
 
-/// Reads one signature; the packet before it ended at `end`.
-#[inline]
-pub(super) fn read(reader: &mut Reader<'_>, end: u32) -> Result<SignatureFacts> {
-    let span = read_span(reader, end)?;
+/// Reads the rest of a signature that stands at `span`.
+pub(super) fn read(reader: &mut Reader<'_>, span: Span) -> Result<SignatureFacts> {
     let [version, kind, key_algorithm, hash_algorithm, flags, present] = reader.array()?;
     if present & !present::ALL != 0 {
         return Err(reader.error("an unknown signature field"));

@@ -1,0 +1,111 @@
+//! Signatures that follow each other in a blob.
+
+use cert::facts::{SignatureFacts, Span};
+
+use super::component::read_span;
+use super::reader::Reader;
+use super::{Result, VERSION, signature};
+
+/// Signatures of one component, one after the other. Where the next one stands is read before the rest of it.
+pub(super) struct Run<'r, 'a> {
+    reader: &'r mut Reader<'a>,
+    /// How many follow the next one; `None` if the reader's end says so.
+    left: Option<usize>,
+    pub(super) next: Option<Span>,
+}
+
+/// What a signature usually takes at least, which is only a guess about memory.
+const USUAL: usize = 40;
+
+impl<'r, 'a> Run<'r, 'a> {
+    /// Reads signatures to the reader's end; the component's own packet ended at `end`.
+    pub(super) fn to_the_end(reader: &'r mut Reader<'a>, end: u32) -> Result<Self> {
+        let mut run = Self { reader, left: None, next: None };
+        run.advance(end)?;
+        Ok(run)
+    }
+
+    /// Reads `count` signatures; the component's own packet ended at `end`.
+    pub(super) fn of(reader: &'r mut Reader<'a>, count: usize, end: u32) -> Result<Self> {
+        let mut run = Self { reader, left: Some(count), next: None };
+        run.advance(end)?;
+        Ok(run)
+    }
+
+    /// Guesses how many signatures there are.
+    pub(super) fn estimate(&self) -> usize {
+        let others = self.left.unwrap_or_else(|| self.reader.remaining() / USUAL);
+        others + usize::from(self.next.is_some())
+    }
+
+    /// Reads the next signature.
+    #[inline]
+    pub(super) fn read(&mut self) -> Result<SignatureFacts> {
+        let Some(span) = self.next else { return Err(self.reader.error("the end")) };
+        let signature = signature::read(self.reader, span)?;
+        self.advance(span.end)?;
+        Ok(signature)
+    }
+
+    fn advance(&mut self, end: u32) -> Result<()> {
+        let more = match &mut self.left {
+            Some(left) => {
+                let more = *left > 0;
+                *left = left.saturating_sub(1);
+                more
+            }
+            None => self.reader.remaining() > 0,
+        };
+        self.next = if more { Some(read_span(self.reader, end)?) } else { None };
+        Ok(())
+    }
+}
+
+/// The groups of a third-party blob, in the order of the components.
+pub(super) struct Groups<'a> {
+    reader: Reader<'a>,
+    /// The component of the next group, and how many signatures it has.
+    next: Option<(u64, usize)>,
+}
+
+impl<'a> Groups<'a> {
+    /// Begins at a blob's beginning; an empty one has no groups.
+    pub(super) fn new(blob: &'a [u8]) -> Result<Self> {
+        let mut groups = Self { reader: Reader::new(blob), next: None };
+        if !blob.is_empty() && groups.reader.byte()? != VERSION {
+            return Err(groups.reader.error("an unknown version"));
+        }
+        Ok(groups)
+    }
+
+    /// Returns the signatures of a component, whose packet ended at `end`; components come in their order.
+    pub(super) fn of(&mut self, component: usize, end: u32) -> Result<Run<'_, 'a>> {
+        if self.next.is_none() {
+            self.advance()?;
+        }
+        let count = match self.next {
+            Some((index, count)) if index == component as u64 => {
+                self.next = None;
+                count
+            }
+            _ => 0,
+        };
+        Run::of(&mut self.reader, count, end)
+    }
+
+    /// Makes sure that every group had its component.
+    pub(super) fn finish(&self) -> Result<()> {
+        match self.next {
+            None => self.reader.finish(),
+            Some(_) => Err(self.reader.error("a component that is not there")),
+        }
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        if self.reader.remaining() > 0 {
+            let index = self.reader.number()?;
+            self.next = Some((index, self.reader.count(signature::MIN)?));
+        }
+        Ok(())
+    }
+}
