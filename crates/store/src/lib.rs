@@ -153,6 +153,10 @@ pub trait Snapshot {
     /// Lists other certificate stores that were taken over, or about which the user was told.
     fn migrations(&self) -> Result<Vec<Migration>>;
 
+    /// Returns the owner trust that the user gave a key, as GnuPG numbers it (2 undefined, 3 never, 4 marginal, 5 full,
+    /// 6 ultimate; 128 is added to a disabled key's).
+    fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<u8>>;
+
     /// Finds the certificates that imports after `entry` brought again, or may have: with the latest of those
     /// imports. Imports that were undone do not count, neither do undos.
     ///
@@ -309,7 +313,10 @@ pub trait Transaction {
     /// Notes that another certificate store was taken over, or that the user was told about it.
     fn remember_migration(&mut self, migration: &Migration) -> Result<()>;
 
-    /// Removes certificates with everything derived from them, their input digests included.
+    /// Gives a key an owner trust, or takes it away. It can be given before the certificate is there.
+    fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()>;
+
+    /// Removes certificates with everything derived from them, their input digests and owner trust included.
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()>;
 
     /// Reads what this transaction sees, its own writes included.

@@ -199,6 +199,44 @@ fn a_purge_leaves_no_bytes_in_the_journal() {
 }
 
 #[test]
+fn what_is_purged_is_in_no_file_any_more() {
+    let (directory, store) = empty();
+    let secret = b"a name that nobody must find again";
+    put(&store, &[Made::new(1, &[secret], &[]), Made::named(2, "another")]);
+    let found_in = || {
+        let files =
+            std::fs::read_dir(directory.path()).expect("list").map(|file| file.expect("entry").path());
+        files.filter(|file| memmem(&std::fs::read(file).expect("read"), secret)).count()
+    };
+    assert!(found_in() > 0);
+    let mut transaction = store.begin("delete --purge", None, NOW).expect("begin");
+    transaction.remove(&[CertId(1)], Removal::Purge).expect("remove");
+    transaction.commit().expect("commit");
+    assert_eq!(found_in(), 0);
+}
+
+fn memmem(whole: &[u8], part: &[u8]) -> bool {
+    whole.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn deleting_a_certificate_forgets_its_owner_trust() {
+    let (_directory, store) = empty();
+    put(&store, &three());
+    let (first, second) = (three()[0].fingerprint(), three()[1].fingerprint());
+    let mut transaction = store.begin("trust", None, NOW).expect("begin");
+    transaction.set_owner_trust(&first, Some(6)).expect("set");
+    transaction.set_owner_trust(&second, Some(4)).expect("set");
+    transaction.commit().expect("commit");
+    let mut transaction = store.begin("delete", None, NOW).expect("begin");
+    transaction.remove(&[CertId(1)], Removal::Undoable).expect("remove");
+    transaction.commit().expect("commit");
+    let snapshot = store.snapshot().expect("snapshot");
+    assert_eq!(snapshot.owner_trust(&first).expect("read"), None);
+    assert_eq!(snapshot.owner_trust(&second).expect("read"), Some(4));
+}
+
+#[test]
 fn a_transaction_that_is_dropped_changes_nothing() {
     let (_directory, store) = empty();
     let made = three();

@@ -82,6 +82,12 @@ pub(super) fn enter(connection: &Connection) {
     let _ = connection.busy_timeout(turn::PATIENCE);
 }
 
+/// Moves everything into the database and leaves nothing in the log, if no reader needs it any more.
+pub(super) fn empty(connection: &Connection) {
+    // Without a log there is nothing to be done; and what a reader holds back goes when the last connection closes.
+    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+}
+
 /// Takes the log away from a database that has come to a place where memory cannot be shared.
 pub(super) fn leave(connection: &Connection, path: &Path) -> Result<()> {
     if mode(connection, "PRAGMA journal_mode").context(path, "opening")? == "wal" {

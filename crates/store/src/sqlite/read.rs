@@ -300,6 +300,14 @@ impl Snapshot for View<'_> {
         provenance::migrations(self)
     }
 
+    fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<u8>> {
+        const DOING: &str = "reading owner trust";
+        let sql = "SELECT value FROM owner_trust WHERE fingerprint = ?1";
+        let mut statement = self.connection().prepare_cached(sql).context(self.path(), DOING)?;
+        let value = statement.query_row([stored_fingerprint(primary)], |row| row.get(0));
+        value.optional().context(self.path(), DOING)
+    }
+
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
         journal::brought_again(self, entry)
     }

@@ -24,6 +24,8 @@ pub(super) struct Writer<'s> {
     journal: Journal,
     /// The database was empty, and still has to be given its write-ahead log.
     fresh: bool,
+    /// What was removed must not be left in unused pages either.
+    purged: bool,
 }
 
 impl<'s> Writer<'s> {
@@ -38,7 +40,7 @@ impl<'s> Writer<'s> {
         let view = View::within(store, connection);
         super::connect::check_version(view.connection(), view.path())?;
         let journal = Journal::open(&view, command, journal, now)?;
-        Ok(Self { view, now, journal, fresh })
+        Ok(Self { view, now, journal, fresh, purged: false })
     }
 
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
@@ -154,12 +156,21 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
+    /// Says whether SQLite is to overwrite what is removed.
+    fn overwrite_removed(&self, overwrite: bool) -> Result<()> {
+        self.view
+            .connection()
+            .pragma_update(None, "secure_delete", overwrite)
+            .context(self.view.path(), DOING)
+    }
+
     /// Forgets which inputs led to these certificates, in one pass over them all: there is no index by certificate,
     /// since removals are rare and imports are not.
     fn forget_inputs(&self, ids: &[CertId]) -> Result<()> {
         let list: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
         for ids in list.chunks(1000) {
-            self.run(&format!("DELETE FROM input WHERE cert IN ({})", ids.join(",")), [])?;
+            let sql = format!("DELETE FROM input WHERE cert IN ({})", ids.join(","));
+            self.view.connection().execute(&sql, []).context(self.view.path(), DOING)?;
         }
         Ok(())
     }
@@ -204,11 +215,27 @@ impl Transaction for Writer<'_> {
         provenance::remember(&self.view, migration)
     }
 
+    fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()> {
+        let stored = stored_fingerprint(primary);
+        let done = match value {
+            Some(value) => {
+                const SQL: &str = "REPLACE INTO owner_trust (fingerprint, value) VALUES (?1, ?2)";
+                self.run(SQL, params![stored, value])
+            }
+            None => self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored]),
+        };
+        done.map(drop)
+    }
+
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
         let mut derived = Derived::default();
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
+        if removal == Removal::Purge {
+            self.purged = true;
+            self.overwrite_removed(true)?;
+        }
         for id in &ids {
             self.remove_one(*id, removal, &mut derived)?;
         }
@@ -235,6 +262,10 @@ impl Transaction for Writer<'_> {
     fn commit(self: Box<Self>) -> Result<()> {
         self.journal.close(&self.view)?;
         turn::commit(self.view.connection(), self.view.path())?;
+        if self.purged {
+            self.overwrite_removed(false)?;
+            log::empty(self.view.connection());
+        }
         if self.fresh {
             log::enter(self.view.connection());
         }
