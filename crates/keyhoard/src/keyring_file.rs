@@ -16,7 +16,7 @@ use cert::{Facts, Fingerprint, KeyId, Timestamp};
 use rayon::prelude::*;
 use store::{
     CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query, Record,
-    Selection, Snapshot, user_id,
+    Selection, Snapshot,
 };
 
 use crate::{Error, Result};
@@ -149,7 +149,7 @@ impl Snapshot for View<'_> {
     }
 
     fn find(&self, query: &Query) -> store::Result<Vec<CertId>> {
-        Ok(self.having(|facts| matches(query, facts)))
+        Ok(self.having(|facts| query.matches(facts)))
     }
 
     fn keys_by_id(&self, key_id: KeyId) -> store::Result<Vec<KeyHit>> {
@@ -196,6 +196,10 @@ impl Snapshot for View<'_> {
         Ok(Vec::new())
     }
 
+    fn owner_trust(&self, _primary: &Fingerprint) -> store::Result<Option<u8>> {
+        Ok(None)
+    }
+
     fn brought_again(&self, _entry: JournalId) -> store::Result<Vec<(Fingerprint, JournalId)>> {
         Ok(Vec::new())
     }
@@ -214,26 +218,5 @@ impl Kept {
             facts: (detail != Detail::Name).then(|| facts.clone()),
             bytes: (detail == Detail::Bytes).then(|| bytes.clone()),
         }
-    }
-}
-
-/// Says whether a certificate answers a question, by the rules that a database's indexes follow.
-fn matches(query: &Query, facts: &Facts) -> bool {
-    let any_key = |wanted: &dyn Fn(&Fingerprint) -> bool| facts.keys().any(|key| wanted(&key.fingerprint));
-    let any_user_id =
-        |wanted: &dyn Fn(&[u8]) -> bool| facts.user_ids().any(|value| !value.is_empty() && wanted(value));
-    let any_mail = |wanted: &dyn Fn(&[u8]) -> bool| {
-        any_user_id(&|value| user_id::mail_address(value).is_some_and(wanted))
-    };
-    match query {
-        Query::All => true,
-        Query::ShortKeyId(short) => any_key(&|fingerprint| fingerprint.key_id().short() == *short),
-        Query::KeyId(key_id) => any_key(&|fingerprint| fingerprint.key_id() == *key_id),
-        Query::Fingerprint(wanted) => any_key(&|fingerprint| fingerprint.as_bytes() == wanted.as_bytes()),
-        Query::Keygrip(keygrip) => facts.keys().any(|key| key.keygrip.as_ref() == Some(keygrip)),
-        Query::Exact(name) => any_user_id(&|value| value == name),
-        Query::Mail(address) => any_mail(&|own| !address.is_empty() && user_id::equal(own, address)),
-        Query::MailPart(part) => any_mail(&|own| !part.is_empty() && user_id::contains(own, part)),
-        Query::Substring(part) => any_user_id(&|value| user_id::contains(value, part)),
     }
 }

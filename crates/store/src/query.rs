@@ -3,7 +3,9 @@
 //! [`Name::parse`] decides as `classify_user_id` of GnuPG 2.2.40 does, octet for octet, with one addition: 64
 //! hexadecimal digits are a fingerprint of a version 5 or 6 key.
 
-use cert::{Fingerprint, KeyId, Keygrip};
+use cert::{Facts, Fingerprint, KeyId, Keygrip};
+
+use crate::user_id;
 
 /// A question by which certificates are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +28,43 @@ pub enum Query {
     MailPart(Vec<u8>),
     /// A user ID that contains this, but for the case of ASCII letters.
     Substring(Vec<u8>),
+}
+
+impl Query {
+    /// Says whether a certificate is an answer: the rule that every index follows.
+    pub fn matches(&self, facts: &Facts) -> bool {
+        let any_key =
+            |wanted: &dyn Fn(&Fingerprint) -> bool| facts.keys().any(|key| wanted(&key.fingerprint));
+        match self {
+            Self::All => true,
+            Self::ShortKeyId(short) => any_key(&|fingerprint| fingerprint.key_id().short() == *short),
+            Self::KeyId(key_id) => any_key(&|fingerprint| fingerprint.key_id() == *key_id),
+            // Whether 32 octets belong to version 5 or 6 cannot be seen.
+            Self::Fingerprint(wanted) => any_key(&|fingerprint| fingerprint.as_bytes() == wanted.as_bytes()),
+            Self::Keygrip(keygrip) => facts.keys().any(|key| key.keygrip.as_ref() == Some(keygrip)),
+            Self::Exact(_) | Self::Mail(_) | Self::MailPart(_) | Self::Substring(_) => {
+                facts.user_ids().any(|user_id| self.matches_user_id(user_id))
+            }
+        }
+    }
+
+    /// Says whether a user ID is an answer, as GnuPG's keybox decides; an empty one never is, nor is an empty address.
+    pub fn matches_user_id(&self, user_id: &[u8]) -> bool {
+        let address = || user_id::mail_address(user_id);
+        match self {
+            Self::Exact(name) => !name.is_empty() && user_id == name,
+            Self::Mail(wanted) => {
+                !wanted.is_empty() && address().is_some_and(|own| user_id::equal(own, wanted))
+            }
+            Self::MailPart(part) => {
+                !part.is_empty() && address().is_some_and(|own| user_id::contains(own, part))
+            }
+            Self::Substring(part) => !user_id.is_empty() && user_id::contains(user_id, part),
+            Self::All | Self::ShortKeyId(_) | Self::KeyId(_) | Self::Fingerprint(_) | Self::Keygrip(_) => {
+                false
+            }
+        }
+    }
 }
 
 /// A name as a user gives it.

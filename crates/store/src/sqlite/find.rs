@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use cert::{Fingerprint, KeyId, Keygrip};
+use cert::{Fingerprint, KeyId};
 use rusqlite::{Params, params};
 
 use super::read::View;
@@ -11,6 +11,7 @@ use crate::rows;
 use crate::{CertId, KeyHit, Query, Result, packed, user_id};
 
 const DOING: &str = "searching";
+const KEYGRIP: &str = "SELECT cert FROM keygrip WHERE hash = ?1";
 
 /// Finds the certificates that match, in order of arrival.
 pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
@@ -24,24 +25,13 @@ pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
             certs(view, "SELECT cert FROM key_id WHERE key_id = ?1", [rows::rotated(*key_id)])?
         }
         Query::Fingerprint(fingerprint) => by_fingerprint(view, fingerprint)?,
-        Query::Keygrip(keygrip) => by_keygrip(view, keygrip)?,
-        Query::Exact(name) => {
-            let matches = |user_id: &[u8]| user_id == name && !name.is_empty();
-            match user_id::mail_address(name) {
-                Some(address) => among(view, by_mail_hash(view, address)?, matches)?,
-                None => by_text(view, name, matches)?,
-            }
-        }
-        Query::Mail(address) => among(view, by_mail_hash(view, address)?, |user_id| {
-            !address.is_empty()
-                && user_id::mail_address(user_id).is_some_and(|own| user_id::equal(own, address))
-        })?,
-        Query::MailPart(part) => by_text(view, part, |user_id| {
-            !part.is_empty() && user_id::mail_address(user_id).is_some_and(|own| user_id::contains(own, part))
-        })?,
-        Query::Substring(part) => {
-            by_text(view, part, |user_id| !user_id.is_empty() && user_id::contains(user_id, part))?
-        }
+        Query::Keygrip(keygrip) => among(view, query, certs(view, KEYGRIP, [rows::keygrip_hash(keygrip)])?)?,
+        Query::Exact(name) => match user_id::mail_address(name) {
+            Some(address) => among_user_ids(view, query, by_mail_hash(view, address)?)?,
+            None => by_text(view, query, name)?,
+        },
+        Query::Mail(address) => among_user_ids(view, query, by_mail_hash(view, address)?)?,
+        Query::MailPart(part) | Query::Substring(part) => by_text(view, query, part)?,
     };
     found.sort_unstable();
     found.dedup();
@@ -74,47 +64,46 @@ fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<Vec<Cert
     Ok(certs)
 }
 
-/// The version of a 32-byte fingerprint cannot be seen, so only the bytes are compared.
 fn by_fingerprint(view: &View<'_>, fingerprint: &Fingerprint) -> Result<Vec<CertId>> {
     let hits = keys(view, fingerprint.key_id())?.into_iter();
     Ok(hits.filter(|hit| hit.fingerprint.as_bytes() == fingerprint.as_bytes()).map(|hit| hit.cert).collect())
-}
-
-fn by_keygrip(view: &View<'_>, keygrip: &Keygrip) -> Result<Vec<CertId>> {
-    let proposed = certs(view, "SELECT cert FROM keygrip WHERE hash = ?1", [rows::keygrip_hash(keygrip)])?;
-    let mut found = Vec::new();
-    for cert in proposed {
-        let Some(own) = view.own(cert.0)? else { continue };
-        let facts = packed::unpack(&own, None).map_err(|source| view.corrupt(cert.0, source))?;
-        if facts.keys().any(|key| key.keygrip.as_ref() == Some(keygrip)) {
-            found.push(cert);
-        }
-    }
-    Ok(found)
 }
 
 fn by_mail_hash(view: &View<'_>, address: &[u8]) -> Result<Vec<CertId>> {
     certs(view, "SELECT cert FROM mail WHERE hash = ?1", [rows::mail_hash(address)])
 }
 
-/// Keeps those of `proposed` with a user ID that matches.
-fn among(view: &View<'_>, proposed: Vec<CertId>, matches: impl Fn(&[u8]) -> bool) -> Result<Vec<CertId>> {
+/// Keeps those of `proposed` that are answers.
+fn among(view: &View<'_>, query: &Query, proposed: Vec<CertId>) -> Result<Vec<CertId>> {
     let mut found = Vec::new();
     for cert in proposed {
-        scan(view, "SELECT cert, value FROM user_id WHERE cert = ?1", [cert.0], &matches, &mut found)?;
+        let Some(own) = view.own(cert.0)? else { continue };
+        let facts = packed::unpack(&own, None).map_err(|source| view.corrupt(cert.0, source))?;
+        if query.matches(&facts) {
+            found.push(cert);
+        }
     }
     Ok(found)
 }
 
-/// Finds user IDs that contain `part` and match: by trigrams, or by a scan where `part` is too short for one.
-fn by_text(view: &View<'_>, part: &[u8], matches: impl Fn(&[u8]) -> bool) -> Result<Vec<CertId>> {
+/// Keeps those of `proposed` that are answers by one of their user IDs.
+fn among_user_ids(view: &View<'_>, query: &Query, proposed: Vec<CertId>) -> Result<Vec<CertId>> {
+    let mut found = Vec::new();
+    for cert in proposed {
+        scan(view, "SELECT cert, value FROM user_id WHERE cert = ?1", [cert.0], query, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Finds user IDs that contain `part` and are answers: by trigrams, or by a scan where `part` is too short for one.
+fn by_text(view: &View<'_>, query: &Query, part: &[u8]) -> Result<Vec<CertId>> {
     let trigrams = search::trigrams(part);
     if trigrams.is_empty() {
         let mut found = Vec::new();
-        scan(view, "SELECT cert, value FROM user_id ORDER BY cert", [], &matches, &mut found)?;
+        scan(view, "SELECT cert, value FROM user_id ORDER BY cert", [], query, &mut found)?;
         return Ok(found);
     }
-    among(view, by_trigrams(view, trigrams)?, matches)
+    among_user_ids(view, query, by_trigrams(view, trigrams)?)
 }
 
 /// Proposes the certificates that have the rarest of the trigrams.
@@ -135,12 +124,12 @@ fn scan(
     view: &View<'_>,
     sql: &str,
     parameters: impl Params,
-    matches: &impl Fn(&[u8]) -> bool,
+    query: &Query,
     found: &mut Vec<CertId>,
 ) -> Result<()> {
     view.rows(sql, parameters, DOING, |row| {
         let value = view.blob(row, 1)?;
-        if matches(value) {
+        if query.matches_user_id(value) {
             let cert = CertId(view.column(row, 0)?);
             if found.last() != Some(&cert) {
                 found.push(cert);

@@ -1,0 +1,162 @@
+//! An index proposes and the bytes decide: on Debian's keyrings every index finds what looking at everything finds.
+
+#[allow(dead_code, reason = "shared by several tests")]
+mod made;
+
+use std::path::Path;
+
+use keyhoard_store as store;
+use made::{Made, NOW};
+use store::sqlite::SqliteStore;
+use store::{CertId, KeyId, Query, Snapshot, Store};
+
+fn keyrings() -> Vec<Made> {
+    let mut made = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for name in ["debian-keyring", "debian-maintainers", "debian-nonupload"] {
+        let path = format!("/usr/share/keyrings/{name}.gpg");
+        made.extend(
+            made::keyring(Path::new(&path)).into_iter().filter(|made| seen.insert(made.fingerprint())),
+        );
+    }
+    for (number, made) in (0..).zip(&mut made) {
+        made.inputs = vec![made::digest(number, 1)];
+    }
+    made
+}
+
+/// Numbers that look random.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) as usize % below
+    }
+
+    /// Some octets in the middle of a text, now and then with the case of its letters changed.
+    fn part(&mut self, text: &[u8], longest: usize) -> Vec<u8> {
+        let length = 1 + self.roll(longest.min(text.len()));
+        let start = self.roll(text.len() - length + 1);
+        let mut part = text[start..start + length].to_vec();
+        match self.roll(3) {
+            0 => part.make_ascii_uppercase(),
+            1 => part.make_ascii_lowercase(),
+            _ => {}
+        }
+        part
+    }
+}
+
+struct Database {
+    _directory: tempfile::TempDir,
+    store: SqliteStore,
+    made: Vec<Made>,
+}
+
+fn database() -> Database {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("create");
+    let made = keyrings();
+    let mut transaction = store.begin("import", None, NOW).expect("begin");
+    transaction.put(&made.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
+    transaction.commit().expect("commit");
+    Database { _directory: directory, store, made }
+}
+
+impl Database {
+    /// Finds by the index, and makes sure that looking at everything finds the same. Returns how many there are.
+    fn find(&self, snapshot: &dyn Snapshot, query: &Query) -> usize {
+        let numbered = (1..).zip(&self.made);
+        let expected: Vec<CertId> = numbered
+            .filter(|(_, made)| query.matches(&made.facts))
+            .map(|(number, _)| CertId(number))
+            .collect();
+        assert_eq!(snapshot.find(query).expect("find"), expected, "{query:?}");
+        expected.len()
+    }
+}
+
+#[test]
+fn every_key_is_found_by_key_id_fingerprint_and_keygrip() {
+    let database = database();
+    let snapshot = database.store.snapshot().expect("snapshot");
+    for key in database.made.iter().flat_map(|made| made.facts.keys()).step_by(5) {
+        let key_id = key.fingerprint.key_id();
+        let queries =
+            [Query::KeyId(key_id), Query::ShortKeyId(key_id.short()), Query::Fingerprint(key.fingerprint)];
+        for query in queries.into_iter().chain(key.keygrip.map(Query::Keygrip)) {
+            assert!(database.find(&*snapshot, &query) > 0);
+        }
+        let hits = snapshot.keys_by_id(key_id).expect("hits");
+        assert!(hits.iter().any(|hit| hit.fingerprint == key.fingerprint));
+    }
+    assert_eq!(database.find(&*snapshot, &Query::KeyId(KeyId(0x0123_4567_89ab_cdef))), 0);
+}
+
+#[test]
+fn every_user_id_is_found_by_its_address_exactly_and_in_part() {
+    let database = database();
+    let snapshot = database.store.snapshot().expect("snapshot");
+    let mut dice = Dice(7);
+    let user_ids = database.made.iter().flat_map(|made| made.facts.user_ids());
+    let mut found = 0;
+    for user_id in user_ids.filter(|user_id| !user_id.is_empty()).step_by(9) {
+        found += database.find(&*snapshot, &Query::Exact(user_id.to_vec()));
+        found += database.find(&*snapshot, &Query::Substring(dice.part(user_id, 24)));
+        if let Some(address) = store::user_id::mail_address(user_id) {
+            found += database.find(&*snapshot, &Query::Mail(address.to_ascii_uppercase()));
+            found += database.find(&*snapshot, &Query::MailPart(dice.part(address, 12)));
+        }
+    }
+    assert!(found > 1_000, "{found}");
+}
+
+#[test]
+fn parts_of_characters_and_octets_that_are_no_text_are_found() {
+    let database = database();
+    let snapshot = database.store.snapshot().expect("snapshot");
+    let mut dice = Dice(11);
+    let user_ids = database.made.iter().flat_map(|made| made.facts.user_ids());
+    let foreign: Vec<&[u8]> = user_ids.filter(|user_id| !user_id.is_ascii()).collect();
+    assert!(
+        foreign.iter().any(|user_id| std::str::from_utf8(user_id).is_err()),
+        "one in debian-maintainers.gpg"
+    );
+    for user_id in foreign {
+        let first = user_id.iter().position(|octet| !octet.is_ascii()).expect("not ASCII");
+        let rest = &user_id[first..];
+        let part = rest[..rest.len().min(3 + dice.roll(9))].to_vec();
+        assert!(database.find(&*snapshot, &Query::Substring(part)) > 0);
+        // The second half of a character, or what follows one that is none.
+        database.find(&*snapshot, &Query::Substring(rest[1..].iter().copied().take(4).collect()));
+    }
+}
+
+#[test]
+fn what_is_nowhere_is_not_found_and_an_empty_part_is_everywhere() {
+    let database = database();
+    let snapshot = database.store.snapshot().expect("snapshot");
+    let texts: [&[u8]; 8] = [
+        b"xyzzy",
+        b"\0\0\0",
+        b"q\"q",
+        b"AND OR NOT",
+        b"*^(",
+        b"zz",
+        b"a name that nobody has at all",
+        b"\xff\xff\xff",
+    ];
+    for text in texts {
+        for query in
+            [Query::Substring(text.to_vec()), Query::MailPart(text.to_vec()), Query::Exact(text.to_vec())]
+        {
+            database.find(&*snapshot, &query);
+        }
+    }
+    assert!(database.find(&*snapshot, &Query::Substring(Vec::new())) > 900);
+    assert_eq!(database.find(&*snapshot, &Query::Mail(Vec::new())), 0);
+    assert_eq!(database.find(&*snapshot, &Query::MailPart(Vec::new())), 0);
+    assert_eq!(database.find(&*snapshot, &Query::Exact(Vec::new())), 0);
+    assert_eq!(database.find(&*snapshot, &Query::All), database.made.len());
+}
