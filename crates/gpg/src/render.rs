@@ -54,3 +54,6 @@ pub(crate) fn needs(settings: &ListSettings, attributes: bool, options: ListOpti
     let bodies = attributes || settings.with_key_data || (signatures != Signatures::Without && texts);
     ListOptions { signatures, bodies, ..options }
 }
+
+#[cfg(test)]
+mod tests;
