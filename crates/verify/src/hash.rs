@@ -159,4 +159,18 @@ mod tests {
             }
         }
     }
+
+    /// The beginnings of the two PDF files of the SHAttered attack, which have the same SHA-1.
+    const SHATTERED: [&[u8]; 2] =
+        [include_bytes!("testdata/shattered-1.bin"), include_bytes!("testdata/shattered-2.bin")];
+
+    #[test]
+    fn sha1_gives_no_digest_of_a_collision_attack() {
+        assert_eq!(crate::naming::sha1(&[SHATTERED[0]]), crate::naming::sha1(&[SHATTERED[1]]));
+        for bytes in SHATTERED {
+            let mut hasher = Hasher::new(HashAlgorithm::SHA1).expect("a known algorithm");
+            hasher.update(bytes);
+            assert_eq!(hasher.finish(), None);
+        }
+    }
 }
