@@ -134,12 +134,14 @@ fn mail(user_id: &[u8]) -> Vec<u8> {
     user_id[start..].to_vec()
 }
 
-/// Returns some bytes of a text, which need not be whole characters.
+/// Returns some bytes of a text, which need not be whole characters. They do not end with a space: gpg 2.2.40 frees
+/// a name that does before it looks for it, and finds whatever is in that memory by then.
 fn part(text: &[u8], chance: &mut StdRng) -> Vec<u8> {
     let bare: Vec<u8> = text.iter().copied().filter(|byte| !b"<>".contains(byte)).collect();
     let length = chance.random_range(1..=bare.len().min(12));
     let start = chance.random_range(0..=bare.len() - length);
-    bare[start..start + length].to_vec()
+    let part = bare[start..start + length].trim_ascii_end();
+    if part.is_empty() { bare } else { part.to_vec() }
 }
 
 fn prefixed(prefix: &[u8], bytes: &[u8]) -> OsString {
