@@ -69,3 +69,91 @@ fn detail(options: ListOptions) -> Detail {
         _ => Detail::Full,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use cert::Timestamp;
+    use cert::effective::View;
+
+    use super::*;
+    use crate::keyring_file::KeyringFile;
+    use crate::listing::IssuerName;
+
+    const KARL: &[u8] = include_bytes!("../testdata/designated-revoker-karl.asc");
+    const RITA: &[u8] = include_bytes!("../testdata/designated-revoker-rita.asc");
+
+    fn options(signatures: Signatures, bodies: bool) -> ListOptions {
+        ListOptions { now: Timestamp(1_735_689_600), view: View::Gnupg, signatures, bodies }
+    }
+
+    /// Lists Karl and Rita; `look` sees each listing and says whether to go on.
+    fn listed(options: ListOptions, look: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>) {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        [KARL, RITA].iter().for_each(|part| file.write_all(part).expect("the file takes everything"));
+        let keyring = KeyringFile::read(file.path()).expect("a keyring");
+        let snapshot = keyring.snapshot();
+        let mut names = Names::new(vec![&*snapshot], options.now, options.view);
+        let mut trust = |_: &Facts, _: &Effective| Trust::default();
+        list(&*snapshot, Selection::All, options, &mut names, &mut trust, look).expect("no error");
+    }
+
+    #[test]
+    fn certificates_come_in_the_order_of_the_database_until_it_is_enough() {
+        let mut key_ids = Vec::new();
+        let options = options(Signatures::Without, false);
+        listed(options, &mut |listing| {
+            key_ids.push(listing.fingerprint().key_id().to_string());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(key_ids, ["7209DA07F14A20C8", "1A8D5A6C528C5BFE"]);
+
+        let mut seen = 0;
+        listed(options, &mut |_| {
+            seen += 1;
+            ControlFlow::Break(())
+        });
+        assert_eq!(seen, 1);
+    }
+
+    #[test]
+    fn signatures_and_names_are_there_when_they_are_asked_for() {
+        for signatures in [Signatures::Without, Signatures::Plain, Signatures::Named] {
+            let mut issuers = Vec::new();
+            listed(options(signatures, false), &mut |listing| {
+                let all = listing.components.iter().flat_map(|listed| &listed.signatures);
+                issuers.extend(all.map(|signature| matches!(signature.issuer, IssuerName::UserId(_))));
+                ControlFlow::Continue(())
+            });
+            match signatures {
+                Signatures::Without => assert_eq!(issuers, Vec::<bool>::new()),
+                Signatures::Plain => assert_eq!(issuers, [false; 5]),
+                Signatures::Named => assert_eq!(issuers, [true; 5]),
+            }
+        }
+    }
+
+    #[test]
+    fn bodies_of_packets_are_at_hand_when_they_are_asked_for() {
+        for bodies in [false, true] {
+            listed(options(Signatures::Plain, bodies), &mut |listing| {
+                for listed in &listing.components {
+                    assert_eq!(listed.body.is_some(), bodies);
+                    assert!(listed.signatures.iter().all(|signature| signature.body.is_some() == bodies));
+                }
+                ControlFlow::Continue(())
+            });
+        }
+    }
+
+    #[test]
+    fn a_designated_revocation_shows_in_a_listing_without_signatures() {
+        let mut revoked = Vec::new();
+        listed(options(Signatures::Without, false), &mut |listing| {
+            revoked.push(listing.primary().1.revoked.is_some());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(revoked, [true, false]);
+    }
+}

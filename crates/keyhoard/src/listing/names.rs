@@ -151,3 +151,85 @@ impl<'s> Names<'s> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::keyring_file::KeyringFile;
+
+    const KARL: &[u8] = include_bytes!("../testdata/designated-revoker-karl.asc");
+    const RITA: &[u8] = include_bytes!("../testdata/designated-revoker-rita.asc");
+
+    const KARLS_PRIMARY: KeyId = KeyId(0x7209_DA07_F14A_20C8);
+    const KARLS_SUBKEY: KeyId = KeyId(0x5B30_4B4B_641D_95F9);
+    const RITAS_PRIMARY: KeyId = KeyId(0x1A8D_5A6C_528C_5BFE);
+
+    const NOW: Timestamp = Timestamp(1_735_689_600);
+
+    fn keyring(certificate: &[u8]) -> KeyringFile {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(certificate).expect("the file takes everything");
+        KeyringFile::read(file.path()).expect("a keyring")
+    }
+
+    fn facts(keyring: &KeyringFile) -> Facts {
+        let mut found = None;
+        let visited = keyring.snapshot().visit(Selection::All, Detail::Full, &mut |record| {
+            found = record.facts;
+            ControlFlow::Break(())
+        });
+        visited.expect("no error");
+        found.expect("there is a certificate")
+    }
+
+    #[test]
+    fn every_key_of_a_certificate_goes_by_its_primary_user_id() {
+        let mut names = Names::new(Vec::new(), NOW, View::Gnupg);
+        names.add(&facts(&keyring(KARL)));
+        let name = IssuerName::UserId(b"Karl Keyholder <karl@example.org>");
+        assert_eq!(names.issuer(KARLS_PRIMARY), name);
+        assert_eq!(names.issuer(KARLS_SUBKEY), name);
+        assert_eq!(names.issuer(RITAS_PRIMARY), IssuerName::NoKey);
+    }
+
+    #[test]
+    fn issuers_are_looked_up_in_every_database() {
+        let (karl, rita) = (keyring(KARL), keyring(RITA));
+        let (first, second) = (karl.snapshot(), rita.snapshot());
+        let mut names = Names::new(vec![&*first, &*second], NOW, View::Gnupg);
+        names.prepare(&facts(&karl)).expect("no error");
+        assert_eq!(names.issuer(RITAS_PRIMARY), IssuerName::UserId(b"Rita Revoker <rita@example.org>"));
+        assert_ne!(names.issuer(KARLS_PRIMARY), IssuerName::NoKey);
+    }
+
+    #[test]
+    fn an_issuer_that_is_nowhere_has_no_key() {
+        let karl = keyring(KARL);
+        let snapshot = karl.snapshot();
+        let mut names = Names::new(vec![&*snapshot], NOW, View::Gnupg);
+        names.prepare(&facts(&karl)).expect("no error");
+        assert_eq!(names.issuer(RITAS_PRIMARY), IssuerName::NoKey);
+    }
+
+    #[test]
+    fn a_certificate_without_user_ids_has_a_key_but_no_name() {
+        let mut karl = facts(&keyring(KARL));
+        karl.components.retain(|component| !matches!(component.kind, ComponentKind::UserId(_)));
+        let mut names = Names::new(Vec::new(), NOW, View::Gnupg);
+        names.add(&karl);
+        assert_eq!(names.issuer(KARLS_PRIMARY), IssuerName::NoUserId);
+    }
+
+    #[test]
+    fn whoever_comes_first_keeps_a_key_id() {
+        let (karl, mut impostor) = (facts(&keyring(KARL)), facts(&keyring(KARL)));
+        let is_user_id = |kind: &ComponentKind| matches!(kind, ComponentKind::UserId(_));
+        impostor.components.retain(|component| !is_user_id(&component.kind));
+        let mut names = Names::new(Vec::new(), NOW, View::Gnupg);
+        names.add(&karl);
+        names.add(&impostor);
+        assert_ne!(names.issuer(KARLS_PRIMARY), IssuerName::NoUserId);
+    }
+}
