@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use keyhoard::cert::Timestamp;
-use keyhoard::store::Store;
+use keyhoard::migrate::outdated;
+use keyhoard::store::{Snapshot, Store};
 use keyhoard::{Result, database};
 
 use crate::arguments::Global;
@@ -65,6 +66,17 @@ impl Session {
     /// Tells a person what may need attention.
     pub(crate) fn warn(&self, text: impl fmt::Display) {
         eprintln!("{} {text}", style::on_stderr(Style::Warning, "keyhoard:"));
+    }
+
+    /// Says which of the stores that were taken over have changed since.
+    pub(crate) fn warn_of_outdated(&self, snapshot: &dyn Snapshot) -> Result<()> {
+        if !self.quiet {
+            for migration in outdated(snapshot)? {
+                let path = migration.path.display();
+                self.warn(format_args!("{path} has changed since it was taken over; `keyhoard migrate {path}` takes it over again"));
+            }
+        }
+        Ok(())
     }
 
     /// Starts to count something that may take long.

@@ -188,6 +188,10 @@ impl Snapshot for View<'_> {
         Ok(())
     }
 
+    fn has_user_id_origins(&self) -> store::Result<bool> {
+        Ok(false)
+    }
+
     fn user_id_origins(&self, _id: CertId) -> store::Result<Vec<(Vec<u8>, Origin)>> {
         Ok(Vec::new())
     }

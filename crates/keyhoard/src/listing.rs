@@ -73,6 +73,8 @@ pub struct Stored {
 pub struct Listed<'a> {
     /// What it is.
     pub item: Item<'a>,
+    /// Where a user ID came from, if that is known of it.
+    pub origin: Option<&'a Origin>,
     /// Its packet's body, where it was asked for.
     pub body: Option<&'a [u8]>,
     /// The signatures that are visible, in the order of the certificate.

@@ -147,6 +147,9 @@ pub trait Snapshot {
         visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
     ) -> Result<()>;
 
+    /// Says whether it is known of any user ID where it came from.
+    fn has_user_id_origins(&self) -> Result<bool>;
+
     /// Returns where user IDs of a certificate came from, where that is known.
     fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>>;
 

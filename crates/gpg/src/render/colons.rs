@@ -45,13 +45,13 @@ impl Writer<'_> {
                 hex(&naming::ripemd160(value), out);
                 out.extend(b"::");
                 field(value, out);
-                end_of_user(out);
+                end_of_user(listed.origin, out);
             }
             Item::Attribute(facts, state, validity) => {
                 out.extend(b"uat:");
                 self.user(state, validity, out);
                 attribute::fields(facts, out);
-                end_of_user(out);
+                end_of_user(None, out);
             }
         }
     }
@@ -203,7 +203,7 @@ fn capabilities(usage: Usage, out: &mut Vec<u8>) {
     out.extend(letters.into_iter().filter(|(use_, _)| usage.contains(*use_)).map(|(_, letter)| letter));
 }
 
-/// Fields 19 and 20 of a primary key.
+/// Fields 19 and 20 of a primary key or user ID.
 fn origin(origin: &Origin, out: &mut Vec<u8>) {
     seconds(origin.updated, out);
     out.push(b':');
@@ -215,9 +215,14 @@ fn origin(origin: &Origin, out: &mut Vec<u8>) {
     out.push(b':');
 }
 
-fn end_of_user(out: &mut Vec<u8>) {
-    // User IDs have no origin of their own here.
-    out.extend(b"::::::::::0:\n");
+/// Fields 11 to 20 of a user ID or attribute.
+fn end_of_user(from: Option<&Origin>, out: &mut Vec<u8>) {
+    out.extend(b":::::::::");
+    match from {
+        Some(from) => origin(from, out),
+        None => out.extend(b":0:"),
+    }
+    out.push(b'\n');
 }
 
 fn revoker(revoker: &Revoker, out: &mut Vec<u8>) {

@@ -52,6 +52,9 @@ impl Painter<'_> {
                 for_people(value, out);
                 out.push(b'\n');
                 self.web_key_directory(value, indent, out);
+                if let Some(from) = listed.origin.filter(|_| self.settings.with_key_origin) {
+                    origin(from, indent, out);
+                }
             }
             Item::Attribute(facts, state, validity) => {
                 self.user(state, validity, out);
@@ -68,7 +71,7 @@ impl Painter<'_> {
         fingerprint_line(&key.fingerprint, brief, self.settings, out);
         self.key_details(key, body, out);
         if self.settings.with_key_origin {
-            origin(self.listing.origin, out);
+            origin(self.listing.origin, 3, out);
         }
     }
 
@@ -252,14 +255,15 @@ fn reason(signature: &SignatureFacts, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends where a certificate came from, if that is known.
-fn origin(origin: &Origin, out: &mut Vec<u8>) {
+/// Appends where a certificate or user ID came from, if that is known.
+fn origin(origin: &Origin, indent: usize, out: &mut Vec<u8>) {
     const KINDS: [&str; 8] = ["unknown", "ks", "ks-pref", "dane", "wkd", "url", "file", "self"];
     if origin.kind == 0 && origin.updated.is_none() && origin.url.is_none() {
         return;
     }
     let kind = KINDS.get(usize::from(origin.kind)).copied();
-    out.extend(b"      origin=");
+    pad(indent + 3, out);
+    out.extend(b"origin=");
     out.extend(kind.unwrap_or("?").as_bytes());
     out.extend(b" last=");
     date(origin.updated.unwrap_or_default(), out);

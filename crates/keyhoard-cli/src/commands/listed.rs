@@ -25,6 +25,7 @@ pub(super) fn write_listings(
     options: ListOptions,
     details: Details,
 ) -> anyhow::Result<bool> {
+    session.warn_of_outdated(snapshot)?;
     let mut any = false;
     let mut written = Ok(());
     let output = &mut session.output;

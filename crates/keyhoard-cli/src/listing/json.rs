@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use keyhoard::cert::effective::{KeyState, UserState};
 use keyhoard::cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
 use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Signatures};
+use keyhoard::store::Origin;
 use serde::Serialize;
 
 use super::standing::Standing;
@@ -62,6 +63,7 @@ struct UserIdJson<'a> {
     standing: Standing,
     created: Option<String>,
     expires: Option<String>,
+    origin: Option<OriginJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signatures: Option<Vec<SignatureJson<'a>>>,
 }
@@ -125,12 +127,7 @@ impl<'a> CertificateJson<'a> {
             attributes: Vec::new(),
             subkeys: Vec::new(),
             revokers: listing.revokers.iter().map(RevokerJson::from).collect(),
-            origin: OriginJson {
-                kind: listing.origin.kind,
-                name: naming::origin(listing.origin.kind),
-                url: listing.origin.url.as_deref(),
-                updated: listing.origin.updated.map(moment::rfc3339),
-            },
+            origin: OriginJson::new(listing.origin),
             first_seen: listing.stored.map(|stored| moment::rfc3339(stored.first_seen)),
             changed: listing.stored.map(|stored| moment::rfc3339(stored.changed)),
         };
@@ -146,7 +143,10 @@ impl<'a> CertificateJson<'a> {
             Item::Primary(facts, state) | Item::Subkey(facts, state) => {
                 self.subkeys.push(KeyJson::new(facts, state, signatures));
             }
-            Item::UserId(value, state, _) => self.user_ids.push(UserIdJson::new(value, state, signatures)),
+            Item::UserId(value, state, _) => {
+                let origin = listed.origin.map(OriginJson::new);
+                self.user_ids.push(UserIdJson { origin, ..UserIdJson::new(value, state, signatures) });
+            }
             Item::Attribute(facts, state, _) => {
                 self.attributes.push(AttributeJson::new(facts, state, signatures));
             }
@@ -183,6 +183,7 @@ impl<'a> UserIdJson<'a> {
             standing: Standing::of_user_id(state),
             created: state.created.map(moment::rfc3339),
             expires: state.expires.map(moment::rfc3339),
+            origin: None,
             signatures,
         }
     }
@@ -234,6 +235,17 @@ impl<'a> TextJson<'a> {
         let text = String::from_utf8_lossy(octets);
         let faithful = text.as_bytes() == octets;
         Self { text, octets: (!faithful).then(|| STANDARD.encode(octets)) }
+    }
+}
+
+impl<'a> OriginJson<'a> {
+    fn new(origin: &'a Origin) -> Self {
+        Self {
+            kind: origin.kind,
+            name: naming::origin(origin.kind),
+            url: origin.url.as_deref(),
+            updated: origin.updated.map(moment::rfc3339),
+        }
     }
 }
 

@@ -26,9 +26,10 @@ pub fn list(
     trust: &mut dyn FnMut(&Facts, &Effective) -> Trust,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
+    let origins_known = snapshot.has_user_id_origins()?;
     let mut outcome = Ok(());
     snapshot.visit(selection, detail(options), &mut |record| {
-        let listed = list_one(&record, snapshot, names, options, trust, each);
+        let listed = list_one(&record, snapshot, names, options, origins_known, trust, each);
         listed.unwrap_or_else(|error| {
             outcome = Err(error);
             ControlFlow::Break(())
@@ -42,6 +43,7 @@ fn list_one(
     snapshot: &dyn Snapshot,
     names: &mut Names<'_>,
     options: ListOptions,
+    origins_known: bool,
     trust: &mut dyn FnMut(&Facts, &Effective) -> Trust,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>> {
@@ -51,12 +53,14 @@ fn list_one(
     }
     let moment = Moment::new(options.now, options.view);
     let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), snapshot)?;
+    let user_id_origins = if origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
     let source = Source {
         facts,
         effective: &effective,
         bytes: record.bytes.as_deref(),
         trust: &trust(facts, &effective),
         origin: &record.origin,
+        user_id_origins: &user_id_origins,
         stored: Some(Stored { first_seen: record.first_seen, changed: record.changed }),
     };
     Ok(each(Lister { options, names }.listing(source)))

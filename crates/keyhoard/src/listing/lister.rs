@@ -31,6 +31,8 @@ pub struct Source<'a> {
     pub trust: &'a Trust,
     /// Where it came from.
     pub origin: &'a Origin,
+    /// Where its user IDs came from, as far as that is known.
+    pub user_id_origins: &'a [(Vec<u8>, Origin)],
     /// Its times in the database.
     pub stored: Option<Stored>,
 }
@@ -61,7 +63,13 @@ impl<'a> Lister<'a> {
             // A packet of an unknown type is not listed.
             _ => return None,
         };
-        Some(Listed { item, body, signatures })
+        let origin = match item {
+            Item::UserId(value, ..) => {
+                source.user_id_origins.iter().find(|(user_id, _)| user_id == value).map(|(_, origin)| origin)
+            }
+            _ => None,
+        };
+        Some(Listed { item, origin, body, signatures })
     }
 
     fn signatures(&self, component: &'a Component, source: &Source<'a>) -> Vec<ListedSignature<'a>> {

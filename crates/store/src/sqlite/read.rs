@@ -292,6 +292,10 @@ impl Snapshot for View<'_> {
         journal::changes(self, id, from, visit)
     }
 
+    fn has_user_id_origins(&self) -> Result<bool> {
+        self.exists("SELECT 1 FROM user_id_origin", [])
+    }
+
     fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {
         provenance::user_id_origins(self, id)
     }

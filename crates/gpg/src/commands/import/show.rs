@@ -70,6 +70,7 @@ impl<'a> Show<'a> {
             bytes: Some(&certificate.bytes),
             trust: &Trust::default(),
             origin: &Origin::default(),
+            user_id_origins: &[],
             stored: None,
         };
         let listing = Lister { options: self.options, names: &self.names }.listing(source);
