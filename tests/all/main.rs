@@ -6,6 +6,7 @@ mod import_hostile;
 mod import_killed;
 mod import_processes;
 mod keyhoard_doctor;
+mod keyhoard_migrate;
 mod keyhoard_undo;
 mod memory;
 mod oracle_export;

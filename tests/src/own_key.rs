@@ -39,9 +39,9 @@ impl OwnKey {
         self.run(MADE, &["--export", &self.fingerprint])
     }
 
-    /// Returns the certificate as it is now, with what is local.
-    pub fn certificate_with_local_signatures(&self) -> Vec<u8> {
-        self.run(MADE, &["--export-options", "export-local-sigs", "--export", &self.fingerprint])
+    /// Returns a certificate that was taken in, with what is local.
+    pub fn certificate_with_local_signatures_of(&self, fingerprint: &str) -> Vec<u8> {
+        self.run(MADE, &["--export-options", "export-local-sigs", "--export", fingerprint])
     }
 
     /// Takes in certificates of others.

@@ -1,0 +1,249 @@
+//! `keyhoard migrate`: what other programs keep is taken over whole, and they never notice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use harness::packets::certificates;
+use harness::{Done, Home, Keyring, OwnKey, Reference, Run, assert_same};
+use rusqlite::Connection;
+use serde_json::Value;
+
+/// Everything a listing says, as records.
+const LISTING: [&str; 3] = ["--with-colons", "--with-key-origin", "--list-sigs"];
+
+fn migrate(home: &Home, source: &Path) -> Value {
+    let done = Run::keyhoard(home).args(["migrate", "--json"]).arg(source).succeed();
+    serde_json::from_str(&done.text()).expect("JSON")
+}
+
+/// Asserts that `gpg-keyhoard` lists what was migrated into `home` as the real gpg lists its own `source`.
+fn assert_lists_like_gpg(source: &Path, home: &Home) {
+    let records = |done: Done| {
+        let lines = done.text();
+        let lines: Vec<&str> = lines.lines().filter(|line| !line.starts_with("tru:")).collect();
+        assert!(!lines.is_empty(), "{}", done.errors());
+        lines.join("\n").into_bytes()
+    };
+    // The trust in owners is not taken over yet.
+    let copy = Home::copy_of(source);
+    let _ = fs::remove_file(copy.path().join("trustdb.gpg"));
+    let expected = records(Run::gpg(&copy).args(LISTING).done());
+    assert_same("the listing", &expected, &records(Run::gpg_keyhoard(home).args(LISTING).done()));
+}
+
+/// A GnuPG home with a local signature, a certification, and two keys from elsewhere.
+struct Gnupg {
+    ann: OwnKey,
+    bob: OwnKey,
+}
+
+impl Gnupg {
+    fn new() -> Gnupg {
+        let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
+        let eve = OwnKey::new("Eve <eve@example.org>");
+        let origin = ["--key-origin", "url,https://example.org/bob.pgp", "--import"];
+        Run::gpg(ann.home()).at("20240102T000000!").args(origin).stdin(bob.certificate()).succeed();
+        ann.import(eve.certificate());
+        ann.certify_locally("20240103T000000!", bob.fingerprint());
+        ann.certify("20240103T000000!", eve.fingerprint());
+        Gnupg { ann, bob }
+    }
+
+    fn home(&self) -> &Path {
+        self.ann.home().path()
+    }
+
+    fn keybox(&self) -> PathBuf {
+        self.home().join("pubring.kbx")
+    }
+}
+
+/// Names, contents and times of all files below a directory, sockets left out.
+fn everything(directory: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        let metadata = fs::symlink_metadata(&path).expect("a file");
+        if metadata.is_dir() {
+            found.extend(everything(&path));
+        } else if metadata.is_file() {
+            found.push((
+                path.clone(),
+                fs::read(&path).expect("a file"),
+                metadata.modified().expect("a time"),
+            ));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_keybox_with_debians_keys_is_listed_as_gpg_lists_it() {
+    let home = Home::new();
+    let source = Reference::Nonupload.gpg();
+    let summary = migrate(&home, &source.join("pubring.kbx"));
+    assert_eq!(summary["read"], summary["new"]);
+    assert_lists_like_gpg(source, &home);
+}
+
+#[test]
+fn local_signatures_origins_and_the_order_are_taken_over() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    assert_eq!(migrate(&home, gnupg.home())["new"], 3);
+    assert_lists_like_gpg(gnupg.home(), &home);
+    let shown = Run::keyhoard(&home).args(["show", "--json", "bob@example.org"]).succeed();
+    let bob: Value = serde_json::from_str(&shown.text()).expect("JSON");
+    assert_eq!(bob["origin"]["url"], "https://example.org/bob.pgp");
+    let user_id = &bob["user_ids"][0];
+    assert!(user_id["signatures"].as_array().expect("a list").iter().any(|one| one["exportable"] == false));
+}
+
+#[test]
+fn the_source_is_left_as_it_is() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    let before = everything(gnupg.home());
+    migrate(&home, gnupg.home());
+    assert!(everything(gnupg.home()) == before);
+}
+
+#[test]
+fn a_migration_can_be_repeated_and_undone() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    migrate(&home, gnupg.home());
+    let export = || Run::keyhoard(&home).args(["export", "--local-signatures"]).done().stdout;
+    let before = export();
+    let again = migrate(&home, gnupg.home());
+    assert_eq!((&again["new"], &again["changed"], &again["unchanged"]), (&0.into(), &0.into(), &3.into()));
+    assert_eq!(export(), before);
+    Run::keyhoard(&home).arg("undo").succeed();
+    Run::keyhoard(&home).arg("undo").succeed();
+    assert!(export().is_empty());
+}
+
+#[test]
+fn what_was_added_meanwhile_is_noticed_and_taken_over() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    migrate(&home, gnupg.home());
+    let check = || Run::keyhoard(&home).args(["migrate", "--check"]).done();
+    assert_eq!(check().code, Some(0));
+    gnupg.ann.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
+    let noticed = check();
+    assert_eq!(noticed.code, Some(1));
+    assert!(noticed.text().contains("pubring.kbx"), "{}", noticed.text());
+    let summary = migrate(&home, gnupg.home());
+    assert_eq!((&summary["changed"], &summary["unchanged"]), (&1.into(), &2.into()));
+    assert_eq!(check().code, Some(0));
+    assert_lists_like_gpg(gnupg.home(), &home);
+}
+
+#[test]
+fn a_listing_warns_of_a_source_that_has_changed() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    migrate(&home, gnupg.home());
+    let list = |quiet: &[&str]| Run::keyhoard(&home).arg("list").args(quiet).succeed().errors();
+    assert_eq!(list(&[]), "");
+    gnupg.ann.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
+    assert!(list(&[]).contains("keyhoard migrate"), "{}", list(&[]));
+    assert_eq!(list(&["--quiet"]), "");
+}
+
+#[test]
+fn a_classic_keyring_is_listed_as_gpg_lists_it() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    let old = Home::new();
+    // gpg goes on with a keyring in the old format where it finds one, its notes on origins included.
+    fs::write(old.path().join("pubring.gpg"), b"").expect("a file");
+    let local = gnupg.ann.certificate_with_local_signatures_of(gnupg.bob.fingerprint());
+    let take = ["--import-options", "import-local-sigs", "--key-origin", "wkd", "--import"];
+    Run::gpg(&old).args(take).stdin(local).succeed();
+    Run::gpg(&old).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    assert!(!old.path().join("pubring.kbx").exists());
+    migrate(&home, old.path());
+    assert_lists_like_gpg(old.path(), &home);
+}
+
+#[test]
+fn keyboxds_database_is_taken_over() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    let database = home.path().join("pubring.db");
+    write_keyboxd_database(&database, &gnupg.keybox());
+    let before = fs::read(&database).expect("a file");
+    assert_eq!(migrate(&home, &database)["new"], 3);
+    assert_lists_like_gpg(gnupg.home(), &home);
+    assert_eq!(fs::read(&database).expect("a file"), before);
+}
+
+/// Makes the tables of GnuPG 2.4's keyboxd and fills them from a keybox.
+fn write_keyboxd_database(path: &Path, keybox: &Path) {
+    let connection = Connection::open(path).expect("a new database");
+    let tables = "CREATE TABLE config (name TEXT NOT NULL UNIQUE, value TEXT NOT NULL);
+        INSERT INTO config VALUES ('dbversion', '1'), ('created', '20240101T000000');
+        CREATE TABLE pubkey (ubid BLOB NOT NULL PRIMARY KEY, type INTEGER NOT NULL,
+            ephemeral INTEGER NOT NULL DEFAULT 0, revoked INTEGER NOT NULL DEFAULT 0, keyblob BLOB NOT NULL);
+        INSERT INTO pubkey VALUES (x'ff', 2, 0, 0, x'30');";
+    connection.execute_batch(tables).expect("new tables");
+    for (number, keyblock) in keyblocks(&fs::read(keybox).expect("a keybox")).into_iter().enumerate() {
+        let insert = "INSERT INTO pubkey (ubid, type, keyblob) VALUES (?1, 1, ?2)";
+        connection.execute(insert, (vec![200 - number as u8], keyblock)).expect("a row");
+    }
+}
+
+/// Returns the keyblocks of a keybox's blobs.
+fn keyblocks(mut keybox: &[u8]) -> Vec<Vec<u8>> {
+    let number = |at: &[u8]| u32::from_be_bytes(at[..4].try_into().expect("four octets")) as usize;
+    let mut keyblocks = Vec::new();
+    while !keybox.is_empty() {
+        let (blob, rest) = keybox.split_at(number(keybox));
+        if blob[4] == 2 {
+            keyblocks.push(blob[number(&blob[8..])..][..number(&blob[12..])].to_vec());
+        }
+        keybox = rest;
+    }
+    keyblocks
+}
+
+#[test]
+fn a_shared_certificate_directory_is_taken_over() {
+    let home = Home::new();
+    let directory = home.path().join("pgp.cert.d");
+    let keyring = Keyring::Nonupload.bytes();
+    let mut count = 0;
+    for certificate in certificates(&keyring) {
+        let bytes: Vec<u8> = certificate.iter().flat_map(|packet| packet.raw.iter().copied()).collect();
+        let shown =
+            Run::gpg_keyhoard(&home).args(["--with-colons", "--show-keys"]).stdin(bytes.clone()).succeed();
+        let fingerprint =
+            shown.text().lines().find_map(|line| line.strip_prefix("fpr:::::::::").map(str::to_owned));
+        let fingerprint = fingerprint.expect("a fingerprint").trim_end_matches(':').to_lowercase();
+        let (prefix, rest) = fingerprint.split_at(2);
+        fs::create_dir_all(directory.join(prefix)).expect("a directory");
+        fs::write(directory.join(prefix).join(rest), bytes).expect("a file");
+        count += 1;
+    }
+    fs::write(directory.join("writelock"), b"").expect("a file");
+    assert_eq!(migrate(&home, &directory)["new"], count);
+    assert_eq!(Run::keyhoard(&home).args(["migrate", "--check"]).done().code, Some(0));
+}
+
+#[test]
+fn the_good_certificates_of_a_damaged_keybox_are_taken_and_the_bad_ones_named() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    let mut keybox = fs::read(gnupg.keybox()).expect("a keybox");
+    let second = 32 + u32::from_be_bytes(keybox[32..36].try_into().expect("four octets")) as usize;
+    keybox[second + 8..second + 12].fill(0xff);
+    let damaged = home.write("pubring.kbx", &keybox);
+    let done = Run::keyhoard(&home).args(["migrate", "--json"]).arg(&damaged).succeed();
+    let summary: Value = serde_json::from_str(&done.text()).expect("JSON");
+    assert_eq!((&summary["new"], &summary["unreadable"]), (&2.into(), &1.into()));
+    assert!(done.errors().contains(&format!("at byte {second}")), "{}", done.errors());
+}
+
+#[test]
+fn a_directory_without_keys_is_an_error_that_says_so() {
+    let home = Home::new();
+    let done = Run::keyhoard(&home).arg("migrate").arg(home.path()).done();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("neither a GnuPG home directory"), "{}", done.errors());
+}
