@@ -1,5 +1,6 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
+mod gpg_options;
 mod harness_itself;
 mod import_faults;
 mod import_hostile;

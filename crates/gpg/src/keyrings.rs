@@ -48,7 +48,7 @@ impl Keyrings {
             let path = home.database()?;
             match home.is_usable() {
                 true => keyrings.add(path, false, streams)?,
-                false => no_such_keyring(&path, &io::Error::from(io::ErrorKind::NotFound), streams),
+                false => no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams),
             }
         }
         for ring in &settings.keyrings {

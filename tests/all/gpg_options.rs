@@ -1,0 +1,222 @@
+//! The options of `gpg-keyhoard` are gpg's: names, abbreviations, arguments, configuration files, exit codes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harness::{Both, Home, Run};
+
+/// A command that does nothing but print, so that options are all there is to compare.
+const LIST_CONFIG: [&str; 2] = ["--with-colons", "--list-config"];
+
+/// gpg's flag of a title in its option table.
+const HEADER: u32 = 1 << 9;
+
+#[test]
+fn gpg_options_have_gpgs_names_arguments_and_synonyms() {
+    let [gpg, keyhoard] = both_tables();
+    let names = |table: &Table| table.keys().cloned().collect::<BTreeSet<String>>();
+    assert_eq!(names(&gpg), names(&keyhoard));
+    for (name, (_, flags)) in &gpg {
+        assert_eq!(keyhoard[name].1, *flags, "argument and kind of --{name}");
+    }
+    assert_eq!(synonyms(&gpg), synonyms(&keyhoard));
+    let short = |table: &Table| -> BTreeMap<String, u32> {
+        let short = table.iter().filter(|(_, (number, _))| *number < 256);
+        short.map(|(name, (number, _))| (name.clone(), *number)).collect()
+    };
+    let mut ours = short(&keyhoard);
+    // gpg has it outside its table.
+    ours.remove("help");
+    assert_eq!(short(&gpg), ours);
+}
+
+/// An option's number, which its synonyms share, and its flags.
+type Table = BTreeMap<String, (u32, u32)>;
+
+fn both_tables() -> [Table; 2] {
+    let home = Home::new();
+    [Run::gpg(&home), Run::gpg_keyhoard(&home)].map(|run| {
+        let text = run.arg("--dump-option-table").succeed().text();
+        let row = |line: &str| {
+            let mut fields = line.split(':');
+            let mut next = || fields.next().expect("name, number and flags");
+            let (name, number, flags) = (next().to_owned(), next(), next());
+            (name, (number.parse().expect("a number"), flags.parse().expect("a number")))
+        };
+        text.lines().map(row).filter(|(_, (_, flags))| flags & HEADER == 0).collect()
+    })
+}
+
+fn synonyms(table: &Table) -> BTreeSet<BTreeSet<String>> {
+    let mut groups: BTreeMap<(u32, u32), BTreeSet<String>> = BTreeMap::new();
+    for (name, key) in table {
+        groups.entry(*key).or_default().insert(name.clone());
+    }
+    groups.into_values().collect()
+}
+
+#[test]
+fn gpg_options_are_read_as_gpg_reads_them() {
+    let both = Both::new();
+    let lines: [&[&str]; 40] = [
+        &["--armor=value-is-ignored"],
+        &["--output="],
+        &["--output", ""],
+        &["--bogus"],
+        &["--bogus", "--version"],
+        &["--list"],
+        &["--fast"],
+        &["--no-force"],
+        &["--strict"],
+        &["--load-extension", "x"],
+        &["-az"],
+        &["-aqvz6"],
+        &["-j"],
+        &["--passphrase"],
+        &["--status-fd", "99999999999"],
+        &["--status-fd", "77"],
+        &["--max-output", "0x10"],
+        &["--set-filesize", "-3"],
+        &["--options", "/nonexistent"],
+        &["--no-options", "--options", "/nonexistent"],
+        &["--sign"],
+        &["--keyid-format", "foo"],
+        &["--keyid-format", "0xLONG"],
+        &["--trust-model", "foo"],
+        &["--cipher-algo", "foo"],
+        &["--cipher-algo", "s9"],
+        &["--digest-algo", "foo"],
+        &["--compress-algo", "2"],
+        &["--personal-cipher-preferences", "AES256 foo"],
+        &["--default-preference-list", "SHA512 AES256 ZLIB no-mdc"],
+        &["--s2k-mode", "7"],
+        &["--min-cert-level", "5"],
+        &["--import-options", "foo"],
+        &["--import-options", "import-c"],
+        &["--list-options", "show-photos,no-show-uid"],
+        &["--import-filter", "foo=uid = x"],
+        &["--export-filter", "keep-uid=uid"],
+        &["--compliance", "foo"],
+        &["--tofu-default-policy", "foo"],
+        &["--print-pka-records"],
+    ];
+    for line in lines {
+        both.same_status([line, &LIST_CONFIG].concat());
+    }
+}
+
+#[test]
+fn gpg_arguments_begin_with_the_first_word_that_is_no_option() {
+    let both = Both::new();
+    for line in [
+        &["--with-colons", "--list-config", "version", "--foo"][..],
+        &["--with-colons", "--list-config", "--", "--foo"],
+        &["--with-colons", "--list-config", "-", "-h"],
+        &["--with-colons", "--list-config", "VERSION", "hash", "curveoid"],
+        &["--with-colons", "--list-config", "cipher digestname"],
+        &["--list-config", "version"],
+    ] {
+        both.same_status(line);
+    }
+}
+
+#[test]
+fn gpg_what_is_listed_of_the_configuration_is_what_gpg_lists() {
+    let both = Both::new();
+    both.same(LIST_CONFIG);
+    both.same([
+        "--group",
+        "a = b:c  d",
+        "--group",
+        "A=e;f",
+        "--group",
+        "x=y",
+        "--with-colons",
+        "--list-config",
+    ]);
+    both.same(["--gpgconf-list"]);
+    both.same(["--gpgconf-test"]);
+    both.same_status(["--s2k-mode", "4", "--gpgconf-test"]);
+    both.same(["--import-options", "show-only", "--gpgconf-test"]);
+}
+
+#[test]
+fn gpg_conf_is_read_as_gpg_reads_it() {
+    for conf in [
+        "group a=b\n  group \"c = d  e\"  \n# group x=y\ngroup f=g # not a comment\n",
+        "\u{feff}group a=b\r\ngroup c=d",
+        "bogus\ngrou a=b\n--group a=b\ngroup\nbatch yes\ngroup c=d\n",
+        "status-fd 99999999999\nload-extension x\nstrict\nversion\ngroup a=b\n",
+        "ignore-invalid-option foo bar\nfoo x\nbar\ngroup a=b\n",
+        "[verbose]\n[bogus]\n[force]\n[\n[]\ngroup a=b\n",
+        "keyid-format bogus\n",
+        "import-options bogus\n",
+        "group no-equals-sign\n",
+        "list-keys\n",
+        "no-use-agent\nshow-photos\nhomedir /nonexistent\noptions /nonexistent\ngroup a=b\n",
+    ] {
+        let homes = [Home::with_conf(conf), Home::with_conf(conf)];
+        let both = Both::in_homes(homes);
+        both.same_status(LIST_CONFIG);
+    }
+}
+
+#[test]
+fn gpg_a_configuration_file_for_this_version_comes_before_the_plain_one() {
+    let both = Both::in_homes([Home::with_conf("group a=plain\n"), Home::with_conf("group a=plain\n")]);
+    for (name, expected) in [
+        ("gpg.conf-2", "2"),
+        ("gpg.conf-2.2", "2.2"),
+        ("gpg.conf-2.2.40", "2.2.40"),
+        ("gpg.conf-2.3", "2.2.40"),
+    ] {
+        for home in [&both.gpg, &both.keyhoard] {
+            home.write(name, format!("group a={}\n", name.trim_start_matches("gpg.conf-")));
+        }
+        let [gpg, keyhoard] = both.run(["--with-colons", "--list-config", "group"]);
+        assert_eq!(keyhoard.text(), format!("cfg:group:a:{expected}\n"));
+        assert_eq!(gpg.text(), keyhoard.text());
+    }
+}
+
+#[test]
+fn gpg_another_options_file_replaces_the_usual_one() {
+    let both = Both::in_homes([Home::with_conf("group a=usual\n"), Home::with_conf("group a=usual\n")]);
+    let other = both.gpg.write("other", "group a=other\n");
+    both.same(["--options".as_ref(), other.as_os_str(), "--with-colons".as_ref(), "--list-config".as_ref()]);
+    both.same(["--no-options", "--with-colons", "--list-config"]);
+}
+
+#[test]
+fn gpg_the_version_begins_with_the_line_that_programs_read() {
+    let home = Home::new();
+    let text = Run::gpg_keyhoard(&home).arg("--version").succeed().text();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("gpg (GnuPG) 2.2.40"));
+    assert!(lines.next().is_some_and(|line| line.starts_with("This is gpg-keyhoard ")), "{text}");
+    assert!(text.contains(&format!("\nHome: {}\n", home.path().display())), "{text}");
+    for algorithms in ["\nPubkey: RSA, ELG, DSA, ", "\nCipher: IDEA, 3DES, ", "\nHash: SHA1, "] {
+        assert!(text.contains(algorithms), "{text}");
+    }
+}
+
+#[test]
+fn gpg_commands_that_are_not_built_yet_say_so_by_name() {
+    let home = Home::new();
+    for command in ["--sign", "--decrypt", "--check-trustdb", "--list-packets", "--gen-random", "--edit-key"]
+    {
+        let done = Run::gpg_keyhoard(&home).args(["--status-fd", "2", command]).done();
+        assert_eq!(done.code, Some(2), "{command}");
+        assert!(done.errors().contains(&format!("gpg: {command}: not supported yet\n")), "{}", done.errors());
+        assert!(done.status_lines().contains("[GNUPG:] FAILURE "), "{}", done.errors());
+    }
+}
+
+#[test]
+fn gpg_signing_and_encrypting_are_one_command_and_others_conflict() {
+    let both = Both::new();
+    both.same_status(["--list-keys", "--import"]);
+    both.same_status(["--verify", "--decrypt"]);
+    let home = Home::new();
+    let done = Run::gpg_keyhoard(&home).arg("-se").done();
+    assert!(done.errors().contains("--sign: not supported yet"), "{}", done.errors());
+}
