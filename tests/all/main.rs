@@ -1,5 +1,9 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
+mod gpg_delete;
+mod gpg_export;
+mod gpg_import;
+mod gpg_keyrings;
 mod gpg_options;
 mod harness_itself;
 mod import_faults;

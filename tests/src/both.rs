@@ -25,7 +25,7 @@ impl Both {
 
     /// Takes two homes that were made alike, gpg's first.
     pub fn in_homes([gpg, keyhoard]: [Home; 2]) -> Both {
-        Both { gpg, keyhoard, now: NOW.to_owned() }
+        Both { gpg, keyhoard, now: NOW.to_owned(), misplaced: false }
     }
 
     /// Makes copies of the homes into which each program has imported `reference`.
@@ -86,12 +86,26 @@ impl Both {
     ///
     /// `KEYEXPIRED` lines do not count: they tell which keys gpg happened to verify signatures with.
     pub fn same_status<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
+        self.same_status_without(&["KEYEXPIRED"], arguments);
+    }
+
+    /// Asserts what [`Both::same_status`] does of a command that verifies certifications: the `KEY_CONSIDERED` lines,
+    /// which tell of the keys that gpg looked up for that, do not count either.
+    pub fn same_reports<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
+        self.same_status_without(&["KEYEXPIRED", "KEY_CONSIDERED"], arguments);
+    }
+
+    fn same_status_without<A: AsRef<OsStr>>(
+        &self,
+        ignored: &[&str],
+        arguments: impl IntoIterator<Item = A> + Clone,
+    ) {
         let what = describe(arguments.clone());
         let mut run = vec!["--status-fd".into(), "2".into()];
         run.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
         let [gpg, keyhoard] = self.run(&run);
         assert_same(&what, &mask(&gpg.stdout, &self.gpg), &mask(&keyhoard.stdout, &self.keyhoard));
-        let [expected, found] = [status_lines(&gpg), status_lines(&keyhoard)];
+        let [expected, found] = [&gpg, &keyhoard].map(|done| status_lines_without(done, ignored));
         assert_same(&what, expected.as_bytes(), found.as_bytes());
         if let Some(difference) = difference_of_exits(&what, &gpg, &keyhoard) {
             panic!("{difference}");
@@ -110,9 +124,9 @@ fn import_lines(done: &Done) -> String {
     lines.split_inclusive('\n').filter(|line| line.starts_with("[GNUPG:] IMPORT")).collect()
 }
 
-fn status_lines(done: &Done) -> String {
-    let lines = done.status_lines();
-    lines.split_inclusive('\n').filter(|line| !line.starts_with("[GNUPG:] KEYEXPIRED ")).collect()
+fn status_lines_without(done: &Done, ignored: &[&str]) -> String {
+    let is_ignored = |line: &str| line.split(' ').nth(1).is_some_and(|keyword| ignored.contains(&keyword));
+    done.status_lines().split_inclusive('\n').filter(|line| !is_ignored(line)).collect()
 }
 
 fn describe<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {

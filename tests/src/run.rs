@@ -51,6 +51,12 @@ impl Run {
         Run::of(&Run::program("gpg-keyhoard"), home).front(home)
     }
 
+    /// A program of ours as a user would start it whose home directory is `home`: no option or variable names a
+    /// database.
+    pub fn plain(name: &str, home: &Home) -> Run {
+        Run::of(&Run::program(name), home.path())
+    }
+
     /// `keyhoard` on the database that `gpg-keyhoard` keeps in `home`.
     pub fn keyhoard(home: &Home) -> Run {
         let database = home.database();

@@ -156,7 +156,8 @@ impl Report {
     fn new_key(&mut self, imported: &Imported, streams: &mut Streams) {
         self.result.imported += 1;
         let name = imported.name.as_deref().unwrap_or(NO_NAME);
-        if self.may_talk(&imported.fingerprint, streams) {
+        self.consider(&imported.fingerprint, streams);
+        if self.talks() {
             let key = self.key(imported.fingerprint.key_id());
             streams.info_bytes(&[key.as_bytes(), b"public key \"", name, b"\" imported"].concat());
         }
@@ -186,7 +187,8 @@ impl Report {
 
     /// Tells something about a key that is called by its user ID.
     fn tell(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
-        if self.may_talk(&imported.fingerprint, streams) {
+        if self.talks() {
+            self.consider(&imported.fingerprint, streams);
             let key = self.key(imported.fingerprint.key_id());
             let name = imported.name.as_deref().unwrap_or(NO_NAME);
             streams.info_bytes(&[key.as_bytes(), b"\"", name, b"\" ", what.as_bytes()].concat());
@@ -200,13 +202,16 @@ impl Report {
         }
     }
 
-    /// Says whether a message about a key is wanted. For its name gpg looks the key up, and says so once.
-    fn may_talk(&mut self, fingerprint: &Fingerprint, streams: &mut Streams) -> bool {
-        let talks = !self.quiet && !self.silent;
-        if talks && streams.status_wanted() && self.considered.insert(*fingerprint) {
+    /// Says whether messages about single keys are wanted.
+    fn talks(&self) -> bool {
+        !self.quiet && !self.silent
+    }
+
+    /// Says that a key was looked at, once: gpg looks it up for its name.
+    fn consider(&mut self, fingerprint: &Fingerprint, streams: &mut Streams) {
+        if streams.status_wanted() && self.considered.insert(*fingerprint) {
             streams.status(&Status::KeyConsidered { fingerprint: fingerprint.to_string(), flags: 0 });
         }
-        talks
     }
 
     fn key(&self, key_id: KeyId) -> String {

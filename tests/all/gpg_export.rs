@@ -1,0 +1,151 @@
+//! `gpg-keyhoard --export` writes what gpg writes.
+
+use std::fs;
+
+use harness::{Both, Home, Keyring, OwnKey, Run};
+
+/// A certificate of `debian-nonupload.gpg` with an encryption subkey, and the key IDs of both.
+const KEY: &str = "5E5C4B0E1AFD7325CF66500F962680C5305A9418";
+
+#[test]
+fn gpg_export_writes_the_same_packets_armored_or_not() {
+    let both = with_members();
+    for line in [
+        &["--export"][..],
+        &["--armor", "--export"],
+        &["--export", KEY],
+        &["-a", "--export", KEY, "nobody@example.org"],
+        &["--export", "debian.org", "=nothing like this"],
+        &["--output", "-", "--export", KEY],
+    ] {
+        both.same_status(line);
+    }
+}
+
+#[test]
+fn gpg_export_of_nothing_is_told_and_no_error() {
+    let both = with_members();
+    both.same_status(["--export", "nobody@example.org"]);
+    both.same_status(["--export", ""]);
+    both.same_status(["--export", "", KEY]);
+    both.same_status(["--export", "0123456789ABCDEF0123456789ABCDEF"]);
+    both.same_status(["--armor", "--export", "nobody@example.org"]);
+}
+
+#[test]
+fn gpg_export_options_leave_in_what_gpg_leaves_in() {
+    let both = with_members();
+    for options in [
+        "export-clean",
+        "export-minimal",
+        "no-export-attributes",
+        "export-local-sigs,export-sensitive-revkeys",
+        "export-minimal,no-export-minimal",
+    ] {
+        both.same_reports(["--export-options", options, "--export"]);
+    }
+}
+
+#[test]
+fn gpg_export_takes_local_signatures_only_when_told() {
+    let (key, other) =
+        (OwnKey::new("Signer <signer@example.org>"), OwnKey::new("Signed <signed@example.org>"));
+    key.import(other.certificate());
+    key.certify_locally("20240201T000000!", other.fingerprint());
+    let home = Home::new();
+    let local = ["--export-options", "export-local-sigs", "--export", other.fingerprint()];
+    let file = home.write("local", Run::gpg(key.home()).args(local).succeed().stdout);
+    let both = Both::new();
+    both.same_reports([
+        "--import-options".as_ref(),
+        "import-local-sigs".as_ref(),
+        "--import".as_ref(),
+        file.as_os_str(),
+    ]);
+    both.same_status(["--export"]);
+    both.same_status(local);
+}
+
+#[test]
+fn gpg_export_filters_take_what_gpg_takes() {
+    let both = with_members();
+    for filter in [
+        "keep-uid=mbox = kaare@debian.org",
+        "keep-uid=uid =~ debian",
+        "drop-subkey=key_algo == 1",
+        "drop-subkey=key_created_d -lt 2015-01-01",
+        "drop-subkey=secret -t",
+    ] {
+        both.same_status(["--export-filter", filter, "--export"]);
+    }
+}
+
+#[test]
+fn gpg_export_filters_know_what_a_key_is_at_that_moment() {
+    let both = with_members();
+    let tags = |filter: &str| -> Vec<u8> {
+        let run = Run::gpg_keyhoard(&both.keyhoard).args(["--export-filter", filter, "--export", KEY]);
+        harness::packets::packets(&run.succeed().stdout).iter().map(|packet| packet.tag).collect()
+    };
+    assert_eq!(tags("keep-uid=primary -t").iter().filter(|tag| **tag == 13).count(), 1);
+    assert!(!tags("drop-subkey=usage = e").contains(&14));
+}
+
+#[test]
+fn gpg_export_of_a_subkey_takes_the_primary_key_and_this_subkey() {
+    let key = OwnKey::new("Many <many@example.org>");
+    key.add_subkey("20240201T000000!");
+    let home = Home::new();
+    let file = home.write("many", key.certificate());
+    let both = Both::new();
+    both.import(&file);
+    let listing = Run::gpg(&both.gpg).args(["--with-colons", "-k"]).succeed().text();
+    let fingerprints: Vec<&str> =
+        listing.lines().filter_map(|line| line.strip_prefix("fpr:::::::::")).collect();
+    assert_eq!(fingerprints.len(), 3);
+    for fingerprint in &fingerprints {
+        let fingerprint = fingerprint.trim_end_matches(':');
+        both.same_status(["--export".to_owned(), format!("{fingerprint}!")]);
+        both.same_status(["--export".to_owned(), fingerprint.to_owned()]);
+    }
+    let both_subkeys = fingerprints[1..].iter().map(|it| format!("{}!", it.trim_end_matches(':')));
+    both.same_status(std::iter::once("--export".to_owned()).chain(both_subkeys).collect::<Vec<String>>());
+}
+
+#[test]
+fn gpg_export_replaces_a_file_only_with_consent() {
+    let both = with_members();
+    let [gpg, keyhoard] = [both.gpg.path().join("out"), both.keyhoard.path().join("out")];
+    for (options, expected) in
+        [(&[][..], "new"), (&[], "kept"), (&["--no"], "kept"), (&["--yes"], "new"), (&["--dry-run"], "kept")]
+    {
+        let before = fs::read(&keyhoard).ok();
+        for (run, out) in [(Run::gpg(&both.gpg), &gpg), (Run::gpg_keyhoard(&both.keyhoard), &keyhoard)] {
+            if before.is_some() {
+                fs::write(out, "old").expect("space");
+            }
+            let done = run
+                .args(options)
+                .args(["--status-fd", "2", "--output"])
+                .arg(out)
+                .args(["--export", KEY])
+                .done();
+            assert_eq!(
+                done.code,
+                Some(if expected == "new" || options == ["--dry-run"] { 0 } else { 2 }),
+                "{options:?} {}",
+                done.errors()
+            );
+        }
+        let [from_gpg, ours] = [&gpg, &keyhoard].map(|out| fs::read(out).expect("it is there"));
+        assert_eq!(from_gpg, ours, "{options:?}");
+        assert_eq!(ours == b"old", expected == "kept", "{options:?}");
+    }
+    both.same_status(["--output", "/nonexistent/out", "--export"]);
+}
+
+fn with_members() -> Both {
+    let both = Both::new();
+    both.import(Keyring::Nonupload.path());
+    both
+}

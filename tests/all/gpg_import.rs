@@ -1,0 +1,212 @@
+//! `gpg-keyhoard --import` and `--show-keys`: what they report and do equals gpg's.
+
+use std::fs;
+use std::path::PathBuf;
+
+use harness::{Both, Home, Keyring, OwnKey, Run, assert_same};
+
+/// Inputs that hold no keys, or none that can be taken.
+#[test]
+fn gpg_import_reports_inputs_without_keys_as_gpg_does() {
+    let both = Both::new();
+    let home = Home::new();
+    let armored_message = "-----BEGIN PGP MESSAGE-----\n\n0gA=\n-----END PGP MESSAGE-----\n";
+    for (name, content) in [
+        ("empty", Vec::new()),
+        ("text", b"nothing in here\n".to_vec()),
+        ("binary", vec![0; 300]),
+        ("message", armored_message.into()),
+        ("cut", Keyring::Nonupload.bytes()[..1].to_vec()),
+    ] {
+        let file = home.write(name, content);
+        both.same_reports(["--import".as_ref(), file.as_os_str()]);
+        both.same_reports(["--show-keys".as_ref(), file.as_os_str()]);
+    }
+    both.same_reports(["--import", "/nonexistent"]);
+    both.same_reports(["--show-keys", "/nonexistent"]);
+}
+
+#[test]
+fn gpg_import_reports_each_of_several_inputs_as_gpg_does() {
+    let both = Both::new();
+    let (home, [one, other]) = two_certificates();
+    let text = home.write("text", "nothing in here\n");
+    let file = |path: &PathBuf| path.clone().into_os_string();
+    both.same_reports(["--import".into(), "/nonexistent".into(), file(&one), file(&text), file(&other)]);
+    both.same_reports(["--import".into(), file(&text), file(&one)]);
+    both.same_reports(["--quiet".into(), "--import".into(), file(&one)]);
+    both.same(["--list-sigs"]);
+}
+
+#[test]
+fn gpg_import_counts_what_merges_add_as_gpg_does() {
+    let key = OwnKey::new("Merged <merged@example.org>");
+    let first = key.certificate();
+    key.add_user_id("20240301T000000!", "Second <second@example.org>");
+    let second = key.certificate();
+    let (home, both) = (Home::new(), Both::new());
+    for (name, content) in [("first", &first), ("second", &second), ("first", &first)] {
+        let file = home.write(name, content);
+        both.same_reports(["--import".as_ref(), file.as_os_str()]);
+    }
+    both.same(["--with-colons", "--list-sigs"]);
+}
+
+#[test]
+fn gpg_import_options_do_what_they_do_in_gpg() {
+    let (home, [one, other]) = two_certificates();
+    let one = one.into_os_string();
+    for options in [
+        "merge-only",
+        "import-minimal",
+        "self-sigs-only",
+        "no-repair-keys",
+        "import-local-sigs",
+        "import-show",
+        "show-only",
+        "import-show,import-export",
+        "import-export",
+        "keep-ownertrust,fast-import,repair-pks-subkey-bug",
+        "restore",
+    ] {
+        let both = Both::new();
+        both.same_reports([
+            "--import-options".as_ref(),
+            options.as_ref(),
+            "--import".as_ref(),
+            one.as_os_str(),
+        ]);
+        both.same(["--with-colons", "--list-sigs"]);
+        both.same_reports([
+            "--armor".as_ref(),
+            "--import-options".as_ref(),
+            options.as_ref(),
+            "--import".as_ref(),
+            one.as_os_str(),
+        ]);
+    }
+    let both = Both::new();
+    both.same_reports(["--fast-import".as_ref(), one.as_os_str()]);
+    both.same_reports(["--dry-run".as_ref(), "--import".as_ref(), other.as_os_str()]);
+    both.same_reports(["--merge-only".as_ref(), "--import".as_ref(), other.as_os_str()]);
+    both.same(["--list-keys"]);
+    drop(home);
+}
+
+#[test]
+fn gpg_import_filters_take_what_gpg_takes() {
+    let (home, [one, _]) = two_certificates();
+    for filter in [
+        "keep-uid=mbox = nobody@example.org",
+        "keep-uid=uid =~ debian.org",
+        "keep-uid=-c uid !~ DEBIAN && uid -n",
+        "drop-sig=sig_created_d -gt 2015-01-01",
+        "drop-sig=sig_algo == 1 || sig_digest_algo == 2",
+        "keep-uid=uid =~ a && uid =~ e || uid =~ nothing",
+    ] {
+        let both = Both::new();
+        both.same_reports([
+            "--import-filter".as_ref(),
+            filter.as_ref(),
+            "--import".as_ref(),
+            one.as_os_str(),
+        ]);
+        both.same(["--with-colons", "--list-sigs"]);
+    }
+    drop(home);
+}
+
+#[test]
+fn gpg_import_clean_keeps_the_certifications_that_gpg_keeps() {
+    let home = Home::new();
+    Run::gpg(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let one = "5E5C4B0E1AFD7325CF66500F962680C5305A9418";
+    let file = home.write("one", Run::gpg(&home).args(["--export", one]).succeed().stdout);
+    for options in ["import-clean", "import-minimal", "import-clean,no-import-clean"] {
+        let both = Both::new();
+        both.import(Keyring::Nonupload.path());
+        both.same_reports(["--delete-keys", one]);
+        both.same_reports([
+            "--import-options".as_ref(),
+            options.as_ref(),
+            "--import".as_ref(),
+            file.as_os_str(),
+        ]);
+        both.same(["--with-colons", "--list-sigs"]);
+    }
+}
+
+#[test]
+fn gpg_import_of_a_revocation_needs_the_key_and_counts_once() {
+    let key = OwnKey::new("Revoked <revoked@example.org>");
+    // Without a trust database, which gpg does not make for "trust-model always", it ends with an error here.
+    let both = Both::in_homes([(); 2].map(|()| Home::with_conf("no-auto-check-trustdb\n")));
+    let home = Home::new();
+    let certificate = home.write("certificate", key.certificate());
+    let revocation = home.write("revocation", key.revocation());
+    both.same_reports(["--import".as_ref(), revocation.as_os_str()]);
+    both.import(&certificate);
+    both.import(&revocation);
+    both.same(["--list-sigs"]);
+    both.import(&revocation);
+}
+
+#[test]
+fn gpg_import_takes_the_good_certificates_of_a_damaged_file_and_says_so() {
+    let mut bytes = Keyring::Nonupload.bytes();
+    let place = bytes.len() / 2;
+    bytes[place..place + 2000].fill(0xff);
+    let home = Home::new();
+    let done = Run::gpg_keyhoard(&home).args(["--status-fd", "2", "--import"]).stdin(bytes).done();
+    assert_eq!(done.code, Some(2));
+    let imported = done.status_lines().matches("[GNUPG:] IMPORT_OK ").count();
+    let whole = Home::new();
+    let all = Run::gpg_keyhoard(&whole).args(["--status-fd", "2", "--import"]).arg(Keyring::Nonupload.path());
+    let expected = all.succeed().status_lines().matches("[GNUPG:] IMPORT_OK ").count();
+    assert!((expected / 2..expected).contains(&imported), "{imported} of {expected}");
+    assert!(done.errors().contains("gpg: [stdin]: "), "{}", done.errors());
+}
+
+#[test]
+fn gpg_show_keys_lists_what_gpg_lists_and_makes_no_database() {
+    let (home, [one, other]) = two_certificates();
+    let both = Both::new();
+    for options in [&[][..], &["--with-colons"], &["--with-sig-list", "--with-keygrip"], &["--fingerprint"]] {
+        let files = [one.clone().into_os_string(), other.clone().into_os_string()];
+        let line = options.iter().map(|option| (*option).into()).chain(["--show-keys".into()]).chain(files);
+        both.same(line.collect::<Vec<std::ffi::OsString>>());
+    }
+    assert!(!both.keyhoard.database().exists());
+    drop(home);
+}
+
+#[test]
+fn gpg_attributes_are_written_where_the_option_says() {
+    let both = Both::new();
+    both.import(Keyring::Maintainers.path());
+    let [gpg, keyhoard] = [&both.gpg, &both.keyhoard].map(|home| {
+        let file = home.path().join("attributes");
+        let run = if home.path() == both.gpg.path() { Run::gpg(home) } else { Run::gpg_keyhoard(home) };
+        let done = run
+            .arg("--attribute-file")
+            .arg(&file)
+            .args(["--status-fd", "2", "--with-colons", "-k"])
+            .succeed();
+        let lines = done.status_lines();
+        let lines: String =
+            lines.split_inclusive('\n').filter(|line| line.starts_with("[GNUPG:] ATTRIBUTE ")).collect();
+        (fs::read(file).expect("both have written it"), lines)
+    });
+    assert!(!gpg.0.is_empty(), "some maintainers have photographs");
+    assert_same("--attribute-file", &gpg.0, &keyhoard.0);
+    assert_same("--attribute-file", gpg.1.as_bytes(), keyhoard.1.as_bytes());
+}
+
+/// Returns files with one certificate each, of people with several user IDs.
+fn two_certificates() -> (Home, [PathBuf; 2]) {
+    let home = Home::new();
+    Run::gpg(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let files = ["5E5C4B0E1AFD7325CF66500F962680C5305A9418", "F6258DF2BFF9A73F5B1E15C306456DD791E95791"];
+    let files = files.map(|key| home.write(key, Run::gpg(&home).args(["--export", key]).succeed().stdout));
+    (home, files)
+}

@@ -1,0 +1,145 @@
+//! Where `gpg-keyhoard` finds keys: home directories, databases, keyring files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use harness::{Both, Done, Home, Keyring, Run};
+
+#[test]
+fn gpg_keyring_files_are_read_as_they_are() {
+    let both = Both::new();
+    let ring = Keyring::Nonupload.path();
+    let ring = ring.to_str().expect("a path in ASCII");
+    for line in [
+        &["--no-default-keyring", "--keyring", ring, "--list-sigs"][..],
+        &["--no-default-keyring", "--keyring", ring, "--with-colons", "--with-keygrip", "--list-sigs"],
+        &["--no-default-keyring", "--keyring", ring, "--export"],
+        &["--keyring", ring, "-k", "debian.org"],
+        &["--keyring", ring, "--list-options", "show-keyring", "-k", "kaare@debian.org"],
+        &["--keyring", "nonexistent", "-k"],
+        &["--keyring", "unknown:kind", "-k"],
+        &["--no-default-keyring", "--keyring", ring, "-k", "nobody@example.org"],
+    ] {
+        both.same(line);
+    }
+}
+
+#[test]
+fn gpg_keyboxes_are_read_as_they_are() {
+    let both = Both::new();
+    Run::gpg(&both.gpg).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let keybox = both.keyhoard.path().join("other.kbx");
+    fs::copy(both.gpg.path().join("pubring.kbx"), &keybox).expect("space");
+    let other = both.gpg.path().join("other.kbx");
+    fs::copy(&keybox, other).expect("space");
+    for name in ["other.kbx", "gnupg-kbx:other.kbx"] {
+        both.same(["--no-default-keyring", "--keyring", name, "--with-colons", "--list-sigs"]);
+    }
+    // Both keyrings are listed, also when they hold the same keys.
+    let text = Run::gpg_keyhoard(&both.keyhoard).args(["--keyring", "other.kbx", "-k"]).succeed().text();
+    assert_eq!(text.lines().next(), Some(keybox.to_str().expect("a path in ASCII")));
+}
+
+#[test]
+fn gpg_keyring_files_are_not_written_to() {
+    let home = Home::new();
+    let ring = home.write("ring.gpg", Keyring::Nonupload.bytes());
+    let done = Run::gpg_keyhoard(&home)
+        .args(["--no-default-keyring", "--keyring"])
+        .arg(&ring)
+        .arg("--import")
+        .arg(Keyring::Maintainers.path())
+        .done();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("no writable keyring found"), "{}", done.errors());
+    assert_eq!(fs::read(ring).expect("it is there"), Keyring::Nonupload.bytes());
+}
+
+#[test]
+fn gpg_another_database_takes_the_place_of_the_usual_one() {
+    let home = Home::new();
+    let run = |line: &[&str]| Run::gpg_keyhoard(&home).args(line).succeed();
+    let other = ["--no-default-keyring", "--keyring", "other.db"];
+    Run::gpg_keyhoard(&home).args(other).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    assert!(home.path().join("other.db").exists() && !home.database().exists());
+    let listed = run(&[&other[..], &["-k"]].concat()).text();
+    assert!(listed.starts_with(home.path().join("other.db").to_str().expect("a path in ASCII")));
+    assert_eq!(run(&["-k"]).text(), "");
+    Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Maintainers.path()).succeed();
+    let primary =
+        ["--primary-keyring", "other.db", "--delete-keys", "5E5C4B0E1AFD7325CF66500F962680C5305A9418"];
+    run(&primary);
+    assert!(run(&[&other[..], &["-k"]].concat()).text().len() < listed.len());
+}
+
+#[test]
+fn gpg_a_home_directory_that_is_missing_is_an_error_unless_it_is_called_like_the_default_one() {
+    let home = Home::new();
+    let in_home = |name: &str, line: &[&str]| -> Done {
+        Run::gpg_keyhoard_in(&home.path().join(name)).args(line).done()
+    };
+    let missing = in_home("missing", &["--status-fd", "2", "-k"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.status_lines().contains("[GNUPG:] ERROR add_keyblock_resource 33587281\n"));
+    assert_eq!(in_home(".gnupg", &["-k"]).code, Some(0));
+    let keyring = Keyring::Nonupload.path();
+    let imported = in_home(".gnupg", &["--import", keyring.to_str().expect("a path in ASCII")]);
+    assert_eq!(imported.code, Some(0), "{}", imported.errors());
+    assert!(home.path().join(".gnupg/keyhoard.db").exists());
+}
+
+/// Runs without a home directory of its own, the user's being `home`.
+fn as_user(home: &Home) -> Run {
+    Run::plain("gpg-keyhoard", home)
+}
+
+#[test]
+fn gpg_the_default_home_shares_the_database_of_all_of_keyhoard_however_it_is_named() {
+    let home = Home::new();
+    let gnupg = home.path().join(".gnupg");
+    fs::create_dir(&gnupg).expect("space");
+    as_user(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let shared = home.path().join(".local/share/keyhoard/keyhoard.db");
+    assert!(shared.exists());
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(&gnupg, &link).expect("a link");
+    let place = |run: Run| -> PathBuf {
+        let text = run.arg("-k").succeed().text();
+        PathBuf::from(text.lines().next().expect("there are keys"))
+    };
+    assert_eq!(place(as_user(&home)), shared);
+    assert_eq!(place(as_user(&home).arg("--homedir").arg(&gnupg)), shared);
+    assert_eq!(place(as_user(&home).arg("--homedir").arg("~/.gnupg/")), shared);
+    assert_eq!(place(as_user(&home).arg("--homedir").arg(&link)), shared);
+    assert_eq!(place(as_user(&home).env("GNUPGHOME", &gnupg)), shared);
+    assert_eq!(place(as_user(&home).env("GNUPGHOME", "")), shared);
+}
+
+#[test]
+fn gpg_the_shared_database_is_where_the_environment_says() {
+    let home = Home::new();
+    let import = |run: Run| run.arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    import(as_user(&home).env("XDG_DATA_HOME", home.path().join("data")));
+    assert!(home.path().join("data/keyhoard/keyhoard.db").exists());
+    import(as_user(&home).env("KEYHOARD_DB", home.path().join("elsewhere.db")));
+    assert!(home.path().join("elsewhere.db").exists());
+    let other: &Path = &home.path().join("other");
+    fs::create_dir(other).expect("space");
+    import(as_user(&home).env("KEYHOARD_DB", "/nonexistent/x.db").env("GNUPGHOME", other));
+    assert!(other.join("keyhoard.db").exists());
+}
+
+#[test]
+fn gpg_with_secret_marks_the_keys_whose_secret_part_gpg_has() {
+    let key = harness::OwnKey::new("Own <own@example.org>");
+    let home = key.home();
+    Run::gpg_keyhoard(home).arg("--import").stdin(key.certificate()).succeed();
+    let line = ["--with-secret", "--with-colons", "-k"];
+    let [gpg, keyhoard] =
+        [Run::gpg(home), Run::gpg_keyhoard(home)].map(|run| run.args(line).succeed().text());
+    // The own key's owner trust is not known here.
+    let rest =
+        |text: &str| text.lines().skip(1).map(|line| line.replace(":::u:::", ":::-:::")).collect::<Vec<_>>();
+    assert_eq!(rest(&gpg), rest(&keyhoard));
+    assert!(keyhoard.contains(":::+::"), "{keyhoard}");
+}
