@@ -19,6 +19,11 @@ pub(crate) fn printable(bytes: &[u8]) -> String {
     text
 }
 
+/// Writes a number of things: `1 certificate`, `2 certificates`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
 fn push(text: &mut String, character: char) {
     let _ = match character {
         '\\' => write!(text, "\\\\"),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use keyhoard::cert::Timestamp;
 use keyhoard::migrate::outdated;
 use keyhoard::store::{Snapshot, Store};
@@ -47,8 +48,16 @@ impl Session {
     }
 
     /// Opens the database.
-    pub(crate) fn open(&self) -> Result<Box<dyn Store>> {
-        database::open(&self.path()?)
+    pub(crate) fn open(&self) -> anyhow::Result<Box<dyn Store>> {
+        database::open(&self.path()?).map_err(|error| match error {
+            keyhoard::Error::Store(keyhoard::store::Error::Missing { path }) => {
+                anyhow!(
+                    "{}: there is no database yet; `keyhoard import FILE` or `keyhoard migrate` makes it",
+                    path.display()
+                )
+            }
+            error => error.into(),
+        })
     }
 
     /// Opens the database, making it if it is not there.

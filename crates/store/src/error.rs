@@ -117,11 +117,10 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// A user's statement that SQLite does not accept.
-    #[error("{source}")]
+    #[error("{words}")]
     Statement {
         /// What SQLite said.
-        #[source]
-        source: rusqlite::Error,
+        words: String,
     },
     /// A user's statement that would change something.
     #[error("only statements that read are run here: SELECT, VALUES, EXPLAIN, PRAGMA")]

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Named;
 use crate::exit::Outcome;
-use crate::printable::printable;
+use crate::printable::{counted, printable};
 use crate::session::{Session, command_line};
 
 /// Candidates that are named one by one before the question.
@@ -83,7 +83,7 @@ fn refuse_secret_keys(found: &[Candidate], arguments: &Arguments) -> anyhow::Res
 /// Asks on the terminal; without one nothing is deleted.
 fn confirmed(found: &[Candidate], arguments: &Arguments) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        bail!("not deleting {} certificates unasked: say --yes", found.len());
+        bail!("not deleting {} unasked: say --yes", counted(found.len(), "certificate"));
     }
     for candidate in found.iter().take(NAMED) {
         let name = candidate.name.as_deref().map(printable).unwrap_or_default();
@@ -93,7 +93,7 @@ fn confirmed(found: &[Candidate], arguments: &Arguments) -> anyhow::Result<bool>
         eprintln!("and {} more", found.len() - NAMED);
     }
     let how = if arguments.purge { "for good" } else { "(`keyhoard undo` brings them back)" };
-    eprint!("Delete {} certificates {how}? [y/N] ", found.len());
+    eprint!("Delete {} {how}? [y/N] ", counted(found.len(), "certificate"));
     io::stderr().flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
@@ -105,11 +105,11 @@ fn tell(session: &mut Session, arguments: &Arguments, found: &[Candidate], entry
         let deleted = found.iter().map(|candidate| candidate.fingerprint.to_string()).collect();
         session.output.json(&DeletedJson { deleted, purged: arguments.purge, entry })?;
     } else if arguments.purge {
-        session.note(format_args!("{} certificates deleted for good", found.len()));
+        session.note(format_args!("{} deleted for good", counted(found.len(), "certificate")));
     } else {
         session.note(format_args!(
-            "{} certificates deleted; `keyhoard undo {entry}` brings them back",
-            found.len()
+            "{} deleted; `keyhoard undo {entry}` takes that back",
+            counted(found.len(), "certificate")
         ));
     }
     Ok(())

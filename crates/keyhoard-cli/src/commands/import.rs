@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::output::Output;
-use crate::printable::printable;
+use crate::printable::{counted, printable};
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
 use crate::style::{self, Style};
@@ -207,20 +207,19 @@ fn certificate_line(output: &mut Output, imported: &Imported) -> io::Result<()> 
 
 /// Says what cleaning did, in a few words.
 fn describe(note: &Note) -> String {
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     match note {
-        Note::UserIdsJoined(count) => format!("{} joined with an earlier one", plural(*count, "user ID")),
-        Note::CopiesDropped(count) => format!("{} dropped", plural(*count, "duplicate signature")),
-        Note::SignaturesMoved(count) => format!("{} put in place", plural(*count, "self-signature")),
-        Note::BadSignatures(count) => format!("{} not valid", plural(*count, "self-signature")),
+        Note::UserIdsJoined(count) => format!("{} joined with an earlier one", counted(*count, "user ID")),
+        Note::CopiesDropped(count) => format!("{} dropped", counted(*count, "duplicate signature")),
+        Note::SignaturesMoved(count) => format!("{} put in place", counted(*count, "self-signature")),
+        Note::BadSignatures(count) => format!("{} not valid", counted(*count, "self-signature")),
         Note::UserIdSkipped(user_id) => {
             format!("user ID without a valid self-signature: {}", printable(user_id))
         }
         Note::SubkeySkipped => "subkey without a valid binding".to_owned(),
-        Note::LocalSignaturesSkipped(count) => format!("{} left out", plural(*count, "local signature")),
-        Note::Unchecked(count) => format!("{} left unchecked: too many", plural(*count, "self-signature")),
+        Note::LocalSignaturesSkipped(count) => format!("{} left out", counted(*count, "local signature")),
+        Note::Unchecked(count) => format!("{} left unchecked: too many", counted(*count, "self-signature")),
         Note::TooLarge(count) => {
-            format!("{} left out: the certificate is too large", plural(*count, "signature"))
+            format!("{} left out: the certificate is too large", counted(*count, "signature"))
         }
     }
 }

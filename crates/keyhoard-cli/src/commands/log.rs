@@ -75,6 +75,9 @@ fn write_changes(session: &mut Session, snapshot: &dyn Snapshot, id: JournalId) 
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written?;
+    if !any && snapshot.journal(usize::MAX)?.iter().all(|entry| entry.id != id) {
+        session.warn(format_args!("the journal has no entry {}", id.0));
+    }
     Ok(Outcome::found(any))
 }
 

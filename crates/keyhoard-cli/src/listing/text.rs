@@ -9,7 +9,7 @@ use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature};
 
 use super::standing::{Standing, end};
 use crate::output::Output;
-use crate::printable::printable;
+use crate::printable::{counted, printable};
 use crate::style::Style;
 use crate::table::{Cell, Table};
 use crate::{moment, naming};
@@ -175,7 +175,7 @@ impl Text<'_> {
         for listed in &listing.components {
             if matches!(listed.item, Item::UserId(..) | Item::Attribute(..)) {
                 self.user_line(listed)?;
-                self.output.line(format_args!("          {}", counted(&listed.signatures)))?;
+                self.output.line(format_args!("          {}", signature_counts(&listed.signatures)))?;
             }
         }
         Ok(())
@@ -254,11 +254,10 @@ fn remarks(signature: &ListedSignature<'_>) -> Vec<String> {
     remarks
 }
 
-fn counted(signatures: &[ListedSignature<'_>]) -> String {
+fn signature_counts(signatures: &[ListedSignature<'_>]) -> String {
     let own = signatures.iter().filter(|signature| signature.facts.own.is_some()).count();
     let others = signatures.len() - own;
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    format!("{}, {}", plural(own, "self-signature"), plural(others, "certification") + " by others")
+    format!("{}, {}", counted(own, "self-signature"), counted(others, "certification") + " by others")
 }
 
 /// Returns the self-signature that the primary user ID's preferences come from.

@@ -57,7 +57,7 @@ impl SqliteStore {
 }
 
 fn run(connection: &Connection, sql: &str, rows: &mut dyn Rows) -> Result<()> {
-    let wrong = |source| Error::Statement { source };
+    let wrong = |source| Error::Statement { words: words(source) };
     let mut statement = connection.prepare(sql).map_err(wrong)?;
     if !statement.readonly() || statement.column_count() == 0 {
         return Err(Error::NotReadOnly);
@@ -84,6 +84,15 @@ fn run(connection: &Connection, sql: &str, rows: &mut dyn Rows) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns what SQLite says, without its codes where it has said it in words.
+fn words(error: rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(words)) => words,
+        rusqlite::Error::SqlInputError { msg, .. } => msg,
+        other => other.to_string(),
+    }
 }
 
 /// Makes `signature` known: a view, so that only the certificates that are asked for are unpacked.

@@ -1,0 +1,70 @@
+//! `keyhoard delete`: asks, forgets, and never leaves a secret key alone unsaid.
+
+use harness::{Done, Home, OwnKey, Run};
+
+fn import(home: &Home, bytes: Vec<u8>) -> Done {
+    Run::keyhoard(home).args(["import", "--json"]).stdin(bytes).succeed()
+}
+
+fn delete(home: &Home, arguments: &[&str]) -> Done {
+    Run::keyhoard(home).arg("delete").args(arguments).done()
+}
+
+fn count(home: &Home) -> usize {
+    Run::keyhoard(home).args(["list", "--json"]).done().text().lines().count()
+}
+
+#[test]
+fn without_a_terminal_nothing_is_deleted_unasked() {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+    import(&home, key.certificate());
+    let refused = delete(&home, &["ann@example.org"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("--yes"), "{}", refused.errors());
+    assert_eq!(count(&home), 1);
+}
+
+#[test]
+fn a_name_that_stands_for_nothing_keeps_everything() {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+    import(&home, key.certificate());
+    assert_eq!(delete(&home, &["--yes", "ann@example.org", "nobody@example.org"]).code, Some(1));
+    assert_eq!(count(&home), 1);
+}
+
+#[test]
+fn the_inputs_of_a_deleted_certificate_are_forgotten() {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+    import(&home, key.certificate());
+    assert_eq!(delete(&home, &["--yes", "ann@example.org"]).code, Some(0));
+    assert_eq!(count(&home), 0);
+    assert!(import(&home, key.certificate()).text().contains("\"new\":1"));
+    assert_eq!(count(&home), 1);
+}
+
+#[test]
+fn what_was_purged_leaves_no_bytes_and_cannot_come_back() {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+    let bytes = key.certificate();
+    import(&home, bytes.clone());
+    delete(&home, &["--yes", "ann@example.org"]);
+    import(&home, bytes);
+    assert_eq!(delete(&home, &["--yes", "--purge", "ann@example.org"]).code, Some(0));
+    let former = Run::keyhoard(&home).args(["sql", "--csv", "SELECT count(*) FROM former"]).succeed();
+    assert_eq!(former.text().lines().last(), Some("0"), "earlier deletions are purged as well");
+    let undone = Run::keyhoard(&home).arg("undo").succeed();
+    assert!(undone.errors().contains("was purged"), "{}", undone.errors());
+    assert_eq!(count(&home), 0);
+}
+
+#[test]
+fn a_certificate_whose_secret_key_is_beside_the_database_is_not_deleted_unsaid() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    import(key.home(), key.certificate());
+    let refused = delete(key.home(), &["--yes", key.fingerprint()]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("private-keys-v1.d"), "{}", refused.errors());
+    assert_eq!(count(key.home()), 1);
+    assert_eq!(delete(key.home(), &["--yes", "--despite-secret-key", key.fingerprint()]).code, Some(0));
+    assert_eq!(count(key.home()), 0);
+}

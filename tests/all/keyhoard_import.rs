@@ -1,0 +1,82 @@
+//! `keyhoard import`: several inputs, one journal entry, and errors that say where.
+
+use harness::{Home, Keyring, OwnKey, Run};
+use serde_json::Value;
+
+fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+#[test]
+fn several_files_are_one_entry_of_the_journal() {
+    let home = Home::new();
+    let files = [Keyring::Nonupload, Keyring::Maintainers].map(Keyring::path);
+    let done = Run::keyhoard(&home).args(["import", "--json"]).args(&files).succeed();
+    let events = json_lines(&done.text());
+    let summary = events.last().expect("a summary");
+    assert_eq!((&summary["event"], &summary["entry"]), (&"summary".into(), &1.into()));
+    for file in &files {
+        let name = file.to_str().expect("text");
+        assert!(events.iter().any(|event| event["file"] == name), "{name}");
+    }
+    assert_eq!(Run::keyhoard(&home).args(["log", "--json"]).succeed().text().lines().count(), 1);
+}
+
+#[test]
+fn a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_taken() {
+    let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
+    let home = Home::new();
+    let mut bytes = ann.certificate();
+    let position = bytes.len();
+    // A version 3 key: its packet is sound, but nobody should use it any more.
+    bytes.extend([0x99, 0, 12, 3, 0x30, 0, 0, 0, 0, 0, 1, 0, 1, 1, 0]);
+    bytes.extend(bob.certificate());
+    let file = home.write("damaged.pgp", bytes);
+    let done = Run::keyhoard(&home).arg("import").arg(&file).succeed();
+    assert!(done.errors().contains(&format!("damaged.pgp, byte {position}: refused:")), "{}", done.errors());
+    assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).succeed().text().lines().count(), 2);
+}
+
+#[test]
+fn nothing_usable_is_exit_code_1() {
+    let home = Home::new();
+    assert_eq!(Run::keyhoard(&home).arg("import").stdin("not a key").done().code, Some(1));
+    assert_eq!(Run::keyhoard(&home).arg("import").done().code, Some(1));
+}
+
+#[test]
+fn a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written() {
+    let home = Home::new();
+    let missing = home.path().join("missing.pgp");
+    let done = Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).arg(&missing).done();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("missing.pgp"), "{}", done.errors());
+    assert!(!home.database().exists());
+    let done = Run::keyhoard(&home).arg("import").arg(home.path()).done();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("keyhoard migrate"), "{}", done.errors());
+}
+
+#[test]
+fn a_dry_run_takes_nothing() {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+    let done =
+        Run::keyhoard(&home).args(["import", "--dry-run", "--json"]).stdin(key.certificate()).succeed();
+    assert!(done.text().contains(key.fingerprint()), "{}", done.text());
+    assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).done().text(), "");
+}
+
+#[test]
+fn merge_only_takes_what_adds_to_certificates_that_are_here() {
+    let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
+    let home = Home::new();
+    Run::keyhoard(&home).arg("import").stdin(ann.certificate()).succeed();
+    ann.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
+    let both = [ann.certificate(), bob.certificate()].concat();
+    let done = Run::keyhoard(&home).args(["import", "--merge-only", "--json"]).stdin(both).succeed();
+    let summary = json_lines(&done.text()).pop().expect("a summary");
+    assert_eq!(
+        (&summary["changed"], &summary["not_here"], &summary["new"]),
+        (&1.into(), &1.into(), &0.into())
+    );
+}
