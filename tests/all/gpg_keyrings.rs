@@ -143,3 +143,25 @@ fn gpg_with_secret_marks_the_keys_whose_secret_part_gpg_has() {
     assert_eq!(rest(&gpg), rest(&keyhoard));
     assert!(keyhoard.contains(":::+::"), "{keyhoard}");
 }
+
+#[test]
+fn gpg_keyrings_of_gnupg_are_pointed_out_once_with_the_command_that_takes_them_over() {
+    let home = Home::new();
+    Run::gpg(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let list = || Run::gpg_keyhoard(&home).arg("-k").succeed();
+    let said = list().errors();
+    assert!(said.contains("pubring.kbx' are not in this database"), "{said}");
+    assert!(!home.database().exists(), "a listing makes no database");
+    let other = Keyring::Maintainers.path();
+    let imported = Run::gpg_keyhoard(&home).arg("--import").arg(&other).succeed().errors();
+    assert!(imported.contains("keyhoard --db"), "{imported}");
+    assert!(list().errors().contains("keyhoard --db"), "now there is a database to remember it in");
+    assert!(!list().errors().contains("keyhoard --db"));
+
+    let migrated = Home::new();
+    Run::gpg(&migrated).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    Run::keyhoard(&migrated).arg("migrate").arg(migrated.path()).succeed();
+    let listed = Run::gpg_keyhoard(&migrated).arg("-k").succeed();
+    assert!(!listed.errors().contains("keyhoard --db"), "{}", listed.errors());
+    assert!(listed.text().contains("kaare@debian.org"));
+}

@@ -11,6 +11,7 @@ use keyhoard::store::{Snapshot, Store};
 use crate::code::Code;
 use crate::commands::Session;
 use crate::home::Home;
+use crate::migration;
 use crate::options::load::system_words;
 use crate::settings::{DefaultKeyring, Settings};
 use crate::streams::Streams;
@@ -37,7 +38,7 @@ enum Content {
 impl Keyrings {
     /// Opens what the options name. A keyring that cannot be opened is told and left out.
     pub(crate) fn open(session: &mut Session<'_>) -> anyhow::Result<Self> {
-        let Session { settings, home, streams, .. } = session;
+        let Session { settings, home, streams, now, .. } = session;
         let mut keyrings = Self { rings: Vec::new() };
         let default = match settings.default_keyring {
             DefaultKeyring::NoKeyring => return Ok(keyrings),
@@ -46,9 +47,13 @@ impl Keyrings {
         };
         if default {
             let path = home.database()?;
-            match home.is_usable() {
-                true => keyrings.add(path, false, streams)?,
-                false => no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams),
+            if !home.is_usable() {
+                no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
+            } else {
+                keyrings.add(path.clone(), false, streams)?;
+                if !settings.quiet {
+                    migration::point_out(home, &path, keyrings.store(), *now, streams)?;
+                }
             }
         }
         for ring in &settings.keyrings {

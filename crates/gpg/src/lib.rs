@@ -15,6 +15,7 @@ mod descriptor;
 mod filter;
 mod home;
 mod keyrings;
+mod migration;
 mod names;
 mod number;
 mod options;

@@ -158,7 +158,10 @@ fn flags(row: &Row) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::settings::Command;
 
     #[test]
     fn the_first_line_of_the_version_is_gpgs() {
@@ -182,5 +185,19 @@ mod tests {
         let count = letters.len();
         letters.dedup();
         assert_eq!(letters.len(), count);
+    }
+
+    #[test]
+    fn the_compatibility_page_names_every_command_that_is_missing() {
+        const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/gpg-compat.md"));
+        let section = PAGE
+            .split("All other commands of gpg are known.")
+            .nth(1)
+            .and_then(|rest| rest.split("##").next());
+        let named: BTreeSet<&str> =
+            section.expect("the section").split('`').filter_map(|word| word.strip_prefix("--")).collect();
+        let missing =
+            OPTIONS.iter().filter(|row| matches!(row.meaning, Meaning::Command(Command::NotYet(_))));
+        assert_eq!(named, missing.map(Row::name).collect());
     }
 }
