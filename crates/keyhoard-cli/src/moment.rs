@@ -7,7 +7,6 @@ use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 use time::{OffsetDateTime, PrimitiveDateTime};
 
-const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 const MINUTE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute]");
 const SECOND: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
@@ -21,7 +20,17 @@ pub(crate) fn now() -> Timestamp {
 
 /// Writes the day, in UTC.
 pub(crate) fn day(moment: Timestamp) -> String {
-    formatted(moment, DAY)
+    // A listing with signatures writes tens of thousands of these.
+    match OffsetDateTime::from_unix_timestamp(i64::from(moment.0)) {
+        Ok(time) => {
+            let [month, day] = [u8::from(time.month()), time.day()].map(digits);
+            let [century, year] = [time.year() / 100, time.year() % 100].map(|pair| digits(pair as u8));
+            let text =
+                [century[0], century[1], year[0], year[1], b'-', month[0], month[1], b'-', day[0], day[1]];
+            text.map(char::from).iter().collect()
+        }
+        Err(_) => moment.0.to_string(),
+    }
 }
 
 /// Writes day and minute, in UTC.
@@ -47,6 +56,11 @@ pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "expected seconds since 1970 or a time like 20260101T000000".to_owned())
 }
 
+/// Returns the two digits of a number below 100.
+fn digits(number: u8) -> [u8; 2] {
+    [b'0' + number / 10 % 10, b'0' + number % 10]
+}
+
 fn formatted(moment: Timestamp, format: &[BorrowedFormatItem<'_>]) -> String {
     OffsetDateTime::from_unix_timestamp(i64::from(moment.0))
         .ok()
@@ -61,6 +75,8 @@ mod tests {
     #[test]
     fn times_are_written_in_utc() {
         assert_eq!(day(Timestamp(1_400_708_501)), "2014-05-21");
+        assert_eq!(day(Timestamp(0)), "1970-01-01");
+        assert_eq!(day(Timestamp(u32::MAX)), "2106-02-07");
         assert_eq!(minute(Timestamp(1_400_708_501)), "2014-05-21 21:41");
         assert_eq!(rfc3339(Timestamp(u32::MAX)), "2106-02-07T06:28:15Z");
     }

@@ -9,6 +9,11 @@ use unicode_width::UnicodeWidthChar;
 /// Control characters, characters that change the direction of writing or have no width where one is expected, and
 /// octets that are no UTF-8 appear as `\x1b`, `\u{202e}` and the like.
 pub(crate) fn printable(bytes: &[u8]) -> String {
+    // Most names take this way.
+    let is_plain = |octet: &u8| matches!(octet, b' '..=b'~') && *octet != b'\\';
+    if let (true, Ok(text)) = (bytes.iter().all(is_plain), str::from_utf8(bytes)) {
+        return text.to_owned();
+    }
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         chunk.valid().chars().for_each(|character| push(&mut text, character));
@@ -25,12 +30,15 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 }
 
 fn push(text: &mut String, character: char) {
-    let _ = match character {
-        '\\' => write!(text, "\\\\"),
-        _ if character.is_ascii_control() => write!(text, "\\x{:02x}", u32::from(character)),
-        _ if is_harmless(character) => write!(text, "{character}"),
-        _ => write!(text, "{}", character.escape_unicode()),
-    };
+    match character {
+        '\\' => text.push_str("\\\\"),
+        _ if character.is_ascii_control() => {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\x{:02x}", u32::from(character));
+        }
+        _ if is_harmless(character) => text.push(character),
+        _ => text.extend(character.escape_unicode()),
+    }
 }
 
 fn is_harmless(character: char) -> bool {

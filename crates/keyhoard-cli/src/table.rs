@@ -1,5 +1,6 @@
 //! Columns that line up.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
@@ -10,6 +11,8 @@ use crate::style::{Style, Styled};
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
+    /// Columns on a terminal.
+    width: usize,
     style: Option<Style>,
     right: bool,
 }
@@ -17,12 +20,14 @@ pub(crate) struct Cell {
 impl Cell {
     /// Makes a cell that begins at the left.
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), style: None, right: false }
+        let text = text.into();
+        let width = if text.is_ascii() { text.len() } else { text.width() };
+        Self { text, width, style: None, right: false }
     }
 
     /// Makes a cell that ends at the right, for numbers.
     pub(crate) fn number(value: impl ToString) -> Self {
-        Self { text: value.to_string(), style: None, right: true }
+        Self { right: true, ..Self::new(value.to_string()) }
     }
 
     /// Gives the cell a style.
@@ -35,43 +40,55 @@ impl Cell {
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
+    widths: Vec<usize>,
 }
 
 impl Table {
     /// Adds a row.
     pub(crate) fn push(&mut self, row: impl IntoIterator<Item = Cell>) {
-        self.rows.push(row.into_iter().collect());
+        let row: Vec<Cell> = row.into_iter().collect();
+        self.widths.resize(self.widths.len().max(row.len()), 0);
+        self.widths.iter_mut().zip(&row).for_each(|(width, cell)| *width = cell.width.max(*width));
+        self.rows.push(row);
     }
 
     /// Writes the rows; columns are two blanks apart and nothing pads a row's last cell.
     pub(crate) fn write(&self, out: &mut impl Write, colour: bool) -> io::Result<()> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns).map(|column| self.width(column)).collect();
-        self.rows.iter().try_for_each(|row| write_row(out, row, &widths, colour))
+        let mut line = String::new();
+        for row in &self.rows {
+            line.clear();
+            self.append(row, colour, &mut line);
+            out.write_all(line.as_bytes())?;
+        }
+        Ok(())
     }
 
-    fn width(&self, column: usize) -> usize {
-        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.width()).max().unwrap_or(0)
+    fn append(&self, row: &[Cell], colour: bool, line: &mut String) {
+        for (column, (cell, width)) in row.iter().zip(&self.widths).enumerate() {
+            let padding = width - cell.width;
+            if column > 0 {
+                line.push_str("  ");
+            }
+            if cell.right {
+                pad(line, padding);
+            }
+            match cell.style.filter(|_| colour) {
+                Some(style) => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(line, "{}", Styled::new(style, &cell.text, true));
+                }
+                None => line.push_str(&cell.text),
+            }
+            if !cell.right && column + 1 < row.len() {
+                pad(line, padding);
+            }
+        }
+        line.push('\n');
     }
 }
 
-fn write_row(out: &mut impl Write, row: &[Cell], widths: &[usize], colour: bool) -> io::Result<()> {
-    for (column, cell) in row.iter().enumerate() {
-        let padding = widths[column] - cell.text.width();
-        let (before, after) = match (cell.right, column + 1 == row.len()) {
-            (true, _) => (padding, 0),
-            (false, true) => (0, 0),
-            (false, false) => (0, padding),
-        };
-        let gap = if column == 0 { "" } else { "  " };
-        write!(out, "{gap}{:before$}", "")?;
-        match cell.style {
-            Some(style) => write!(out, "{}", Styled::new(style, &cell.text, colour))?,
-            None => write!(out, "{}", cell.text)?,
-        }
-        write!(out, "{:after$}", "")?;
-    }
-    writeln!(out)
+fn pad(line: &mut String, count: usize) {
+    line.extend(std::iter::repeat_n(' ', count));
 }
 
 #[cfg(test)]
