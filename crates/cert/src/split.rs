@@ -3,13 +3,14 @@
 use crate::error::{Error, Flaw, Result};
 use crate::facts::SignatureType;
 use crate::frame::{Framed, frame};
-use crate::packet::Tag;
+use crate::packet::{Fault, Header, Tag};
 use crate::raw::{Added, Assembly};
 use crate::search::{begins_like_primary_key, find_primary_key};
 use crate::signature;
 use crate::source::Segment;
 use crate::window::Window;
 use std::io::Read;
+use verify::limits;
 
 pub use crate::raw::{Note, RawCertificate, SecretKey};
 
@@ -114,7 +115,7 @@ impl<R: Read> Splitter<R> {
                 Some(packet) if !packet.tag.is_primary_key() => {
                     Ok(Some((packet.place.clone(), assembly.add(&packet))))
                 }
-                Some(packet) if !begins_like_primary_key(&packet.window[at..]) => Err(Flaw::NotAPacket),
+                Some(packet) if !is_another_primary_key(&packet) => Err(Flaw::NotAPacket),
                 _ => Ok(None),
             });
             let (place, added) = match step {
@@ -216,6 +217,15 @@ impl Outset {
             tag => Self::Stray(tag),
         }
     }
+}
+
+/// Says whether a packet that says to be a primary key is one, if only of a version that nobody knows, rather than what
+/// a wrong length made of the bytes of the certificate before it.
+fn is_another_primary_key(packet: &Framed<'_>) -> bool {
+    let after = &packet.window[packet.place.end..];
+    let is_followed_by_a_packet = matches!(Header::parse(after), Ok(_) | Err(Fault::Short));
+    begins_like_primary_key(&packet.window[packet.place.start..])
+        || packet.place.len() <= limits::MAX_KEY_PACKET && is_followed_by_a_packet
 }
 
 fn is_key_revocation(body: &[u8]) -> bool {
