@@ -119,11 +119,12 @@ impl Report {
                 self.result.v3_keys += 1;
                 self.result.count += 1;
             }
-            (_, Some(Flaw::Misplaced(_) | Flaw::UnknownKey(_))) => {
+            (_, Some(Flaw::Misplaced(_))) => {
                 if self.verbose {
                     streams.info(format_args!("{name}: {refusal}"));
                 }
             }
+            (_, Some(Flaw::UnknownKey(_))) => streams.info(format_args!("{name}: {refusal}")),
             (Refusal::UnknownKey(key), _) => {
                 if !self.silent {
                     let key = self.key(*key);
