@@ -124,7 +124,12 @@ impl Report {
                     streams.info(format_args!("{name}: {refusal}"));
                 }
             }
-            (_, Some(Flaw::UnknownKey(_))) => streams.info(format_args!("{name}: {refusal}")),
+            // A key that only a later program knows, or a damaged one: gpg says nothing, and the user would never know.
+            (_, Some(Flaw::UnknownKey(_))) => {
+                if !self.quiet {
+                    streams.info(format_args!("{name}: {refusal}"));
+                }
+            }
             (Refusal::UnknownKey(key), _) => {
                 if !self.silent {
                     let key = self.key(*key);
