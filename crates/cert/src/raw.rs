@@ -10,6 +10,7 @@ use crate::{key, signature};
 use std::fmt;
 use std::ops::Range;
 use verify::limits;
+use zeroize::Zeroizing;
 
 /// One certificate as a stream holds it: split off, nothing verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub struct RawCertificate {
 pub struct SecretKey {
     /// The key's fingerprint.
     pub fingerprint: Fingerprint,
-    /// The body of the packet, public and secret part.
-    pub body: Vec<u8>,
+    /// The body of the packet, public and secret part; wiped when it is dropped.
+    pub body: Zeroizing<Vec<u8>>,
 }
 
 impl fmt::Debug for SecretKey {
@@ -211,7 +212,7 @@ impl Assembly {
             return Err(Flaw::CertificateTooLarge);
         }
         self.write(packet, public, key.public)?;
-        self.secrets.push(SecretKey { fingerprint: key.fingerprint(), body: packet.body().to_vec() });
+        self.secrets.push(SecretKey { fingerprint: key.fingerprint(), body: packet.body().to_vec().into() });
         Ok(())
     }
 

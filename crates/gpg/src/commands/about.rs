@@ -36,10 +36,9 @@ fn version(home: &Home) -> String {
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
-        "This is gpg-keyhoard {}, which stands in for gpg: it is not",
+        "gpg-keyhoard {}, not GnuPG: its keys are in a Keyhoard database",
         env!("CARGO_PKG_VERSION")
     );
-    let _ = writeln!(text, "GnuPG and keeps its keys in a Keyhoard database.");
     let _ = writeln!(text, "Licence: {}", env!("CARGO_PKG_LICENSE"));
     let _ = writeln!(text, "There is NO WARRANTY, to the extent permitted by law.\n");
     let _ = writeln!(text, "Home: {}", home.directory().display());

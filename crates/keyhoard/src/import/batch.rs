@@ -48,6 +48,7 @@ impl Batch {
     pub(super) fn is_full(&self) -> bool {
         self.entries.len() >= BATCH_CERTIFICATES
             || self.unchanged.len() >= BATCH_CERTIFICATES
+            || self.reports.len() >= BATCH_CERTIFICATES
             || self.bytes >= BATCH_BYTES
     }
 
@@ -118,6 +119,11 @@ impl Batch {
                 if let Some(Report::Imported(imported)) = self.reports.get_mut(entry.report) {
                     imported.outcome = outcome;
                 }
+            }
+        }
+        if !options.keep_owner_trust {
+            for entry in self.entries.iter().filter(|entry| entry.kind == PutKind::New) {
+                transaction.set_owner_trust(&entry.certificate.fingerprint(), None)?;
             }
         }
         transaction.remember_inputs(&self.unchanged)?;

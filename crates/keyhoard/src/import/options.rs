@@ -19,7 +19,7 @@ pub struct ImportOptions<'a> {
     pub clean: CleanOptions,
     /// Takes only what adds to certificates that are here already.
     pub merge_only: bool,
-    /// Keeps an owner trust that is stored for a certificate that was not here.
+    /// Keeps an owner trust that is stored for a certificate that was not here; as gpg, it is forgotten otherwise.
     pub keep_owner_trust: bool,
     /// Writes nothing.
     pub dry_run: bool,
