@@ -36,7 +36,7 @@ fn version(home: &Home) -> String {
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
-        "gpg-keyhoard {}, not GnuPG: its keys are in a Keyhoard database",
+        "This is gpg-keyhoard {}, not GnuPG: its keys are in a Keyhoard database",
         env!("CARGO_PKG_VERSION")
     );
     let _ = writeln!(text, "Licence: {}", env!("CARGO_PKG_LICENSE"));
