@@ -48,7 +48,7 @@ stress: programs ## long runs: SIGKILL 200 times, 8 importing beside 8 listing, 
 	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all -- --nocapture --test-threads 1 stress_
 
 .PHONY: bench
-bench: build ## measures gpg and Keyhoard side by side, writes target/bench/ (an hour)
+bench: build ## measures gpg and Keyhoard side by side, writes target/bench/ (20 to 60 minutes)
 	$(TARGET)/release/keyhoard-lab bench --output $(TARGET)/bench
 
 .PHONY: lint
