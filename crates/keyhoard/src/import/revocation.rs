@@ -27,7 +27,7 @@ pub(super) fn with_primary_key(
         }
     };
     let primary = match batch.certificate_by_key_id(key_id) {
-        Some(waiting) => Some(primary_key(waiting.bytes()).to_vec()),
+        Some(waiting) => primary_key(waiting.bytes()),
         None => stored_primary_key(snapshot, key_id)?,
     };
     Ok(primary.ok_or(Refusal::UnknownKey(key_id)).map(|mut bytes| {
@@ -58,16 +58,14 @@ fn stored_primary_key(snapshot: &dyn Snapshot, key_id: KeyId) -> Result<Option<V
         if record.fingerprint.key_id() != key_id {
             return ControlFlow::Continue(());
         }
-        found = record.bytes.map(|bytes| primary_key(&bytes).to_vec());
+        found = record.bytes.and_then(|bytes| primary_key(&bytes));
         ControlFlow::Break(())
     })?;
     Ok(found)
 }
 
-/// Returns the packet that a certificate begins with.
-fn primary_key(certificate: &[u8]) -> &[u8] {
-    match Packets::new(certificate).next() {
-        Some(Ok(packet)) => packet.span.of(certificate),
-        _ => unreachable!("a stored certificate begins with its primary key"),
-    }
+/// Returns the packet that a certificate begins with; `None` if a damaged database holds no packet there.
+fn primary_key(certificate: &[u8]) -> Option<Vec<u8>> {
+    let packet = Packets::new(certificate).next()?.ok()?;
+    Some(packet.span.of(certificate).to_vec())
 }
