@@ -2,6 +2,7 @@
 //!
 //! Facts never depend on the clock. What they mean at a given moment is [`crate::effective`]'s job.
 
+use crate::content::ContentKey;
 use crate::identity::{Fingerprint, KeyId, Keygrip, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict, policy};
 
@@ -142,6 +143,8 @@ pub struct SignatureFacts {
     pub trust_regexp: Option<Vec<u8>>,
     /// Why a revocation (type 0x20, 0x28 or 0x30) was made, whoever made it.
     pub reason: Option<Box<RevocationReason>>,
+    /// What a verdict on it is kept by; only on signatures by other keys, in certificates that were cleaned.
+    pub content: Option<ContentKey>,
     /// Present on signatures that name the certificate's own primary key as issuer.
     pub own: Option<Box<SelfSignature>>,
 }

@@ -20,6 +20,7 @@ pub mod attribute;
 pub mod certificate;
 pub mod clean;
 pub mod compact;
+pub mod content;
 pub mod effective;
 pub mod extract;
 pub mod facts;
@@ -50,6 +51,7 @@ mod value;
 mod window;
 
 pub use certificate::Certificate;
+pub use content::ContentKey;
 pub use error::{Error, Flaw, Result};
 pub use facts::{Component, Facts, SignatureFacts};
 pub use identity::{Fingerprint, KeyId, Keygrip, Timestamp};

@@ -157,6 +157,11 @@ impl<'a> Signature<'a> {
         }
     }
 
+    /// Returns the issuer's key ID where it has a field of its own, before version 4; nothing later.
+    pub(crate) fn named_issuer(&self) -> [u8; 8] {
+        self.early.map_or([0; 8], |early| early.issuer.0.to_be_bytes())
+    }
+
     /// Returns who says to have made it.
     ///
     /// Evidence is the hashed fingerprint only; everything else is a hint.
@@ -183,6 +188,7 @@ impl<'a> Signature<'a> {
             trust: said.trust(),
             trust_regexp: said.trust_regexp(),
             reason: self.reason().map(Box::new),
+            content: None,
             own: is_own.then(|| Box::new(self.self_signature())),
         }
     }

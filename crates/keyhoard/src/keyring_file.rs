@@ -148,6 +148,11 @@ impl Snapshot for View<'_> {
         Ok(())
     }
 
+    fn bytes(&self, id: CertId) -> store::Result<Option<Vec<u8>>> {
+        let kept = self.numbered().find(|(number, _)| *number == id);
+        Ok(kept.map(|(_, kept)| kept.certificate.bytes.clone()))
+    }
+
     fn find(&self, query: &Query) -> store::Result<Vec<CertId>> {
         Ok(self.having(|facts| query.matches(facts)))
     }
@@ -220,6 +225,7 @@ impl Kept {
             generation: 0,
             origin: Origin::default(),
             facts: (detail != Detail::Name).then(|| facts.clone()),
+            verdicts: Vec::new(),
             bytes: (detail == Detail::Bytes).then(|| bytes.clone()),
         }
     }

@@ -18,7 +18,7 @@ mod rows;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-pub use cert::{Facts, Fingerprint, KeyId, Origin, Timestamp};
+pub use cert::{ContentKey, Facts, Fingerprint, KeyId, Origin, Timestamp};
 pub use error::{Error, Result};
 pub use prepared::Prepared;
 pub use query::Query;
@@ -57,6 +57,26 @@ pub trait Store: Send + Sync {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Box<dyn Transaction + '_>>;
+
+    /// Adds verdicts to those that are kept, in a short transaction of its own that waits for nobody.
+    ///
+    /// Snapshots may be open. Certificates that are gone are skipped. False says that nothing was written, since
+    /// somebody else writes or the database cannot be written to: only time is lost.
+    fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool>;
+}
+
+/// What was found out about a signature by another key: whether its value verifies over exactly this content, under
+/// exactly this primary key.
+///
+/// Nothing that can change takes part, so it holds for ever. Who shows it makes sure that the issuer is still here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KeptVerdict {
+    /// The signature, with what it is made over.
+    pub content: ContentKey,
+    /// The primary key that was tried.
+    pub issuer: Fingerprint,
+    /// Whether it made the signature.
+    pub good: bool,
 }
 
 /// How much of each certificate a visit reads.
@@ -68,6 +88,8 @@ pub enum Detail {
     Own,
     /// All facts.
     Full,
+    /// All facts and the verdicts that are kept.
+    Verdicts,
     /// All facts and the exact bytes.
     Bytes,
 }
@@ -98,6 +120,8 @@ pub struct Record {
     pub origin: Origin,
     /// What it holds; `None` below [`Detail::Own`].
     pub facts: Option<Facts>,
+    /// The verdicts on signatures by other keys that are kept; empty but for [`Detail::Verdicts`].
+    pub verdicts: Vec<KeptVerdict>,
     /// The exact bytes; `None` below [`Detail::Bytes`].
     pub bytes: Option<Vec<u8>>,
 }
@@ -120,6 +144,9 @@ pub trait Snapshot {
         detail: Detail,
         visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
     ) -> Result<()>;
+
+    /// Returns a certificate's exact bytes; `None` if it is not there.
+    fn bytes(&self, id: CertId) -> Result<Option<Vec<u8>>>;
 
     /// Finds the certificates that match, in order of arrival.
     fn find(&self, query: &Query) -> Result<Vec<CertId>>;

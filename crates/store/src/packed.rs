@@ -1,7 +1,8 @@
 //! Facts as blobs: compact, versioned, quick to unpack.
 //!
 //! One certificate is two blobs. *Own* holds its components and what it says about itself, *third party* the
-//! certifications by others; a listing without signatures reads the first one only. Both begin with [`VERSION`].
+//! certifications by others; a listing without signatures reads the first one only. A third one keeps the verdicts on
+//! those certifications. All begin with [`VERSION`].
 //!
 //! Integers are LEB128 unless a width is given, widths are little-endian. Positions are stored as the gap since the
 //! packet before.
@@ -19,6 +20,7 @@ mod component;
 mod reader;
 mod run;
 mod signature;
+mod verdicts;
 
 use cert::facts::{Component, ComponentKind, SignatureFacts};
 use cert::{Facts, Fingerprint};
@@ -27,7 +29,9 @@ use component::Head;
 use reader::{Reader, Writer};
 use run::{Groups, Run};
 
-/// The version both blobs begin with.
+pub use verdicts::{pack_verdicts, unpack_verdicts};
+
+/// The version every blob begins with.
 pub const VERSION: u8 = 1;
 
 /// Why a blob cannot be unpacked.

@@ -14,6 +14,7 @@ mod search;
 mod signature_table;
 mod statement;
 pub(crate) mod turn;
+mod verdicts;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ use connect::{Access, Stamp};
 pub use doctor::{Derive, Finding, Kept};
 pub use statement::{Rows, Value};
 
-use crate::{Error, JournalId, Result, Snapshot, Store, Timestamp, Transaction};
+use crate::{CertId, Error, JournalId, KeptVerdict, Result, Snapshot, Store, Timestamp, Transaction};
 
 /// A database in one file.
 pub struct SqliteStore {
@@ -108,5 +109,9 @@ impl Store for SqliteStore {
         now: Timestamp,
     ) -> Result<Box<dyn Transaction + '_>> {
         Ok(Box::new(write::Writer::begin(self, command, journal, now)?))
+    }
+
+    fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {
+        verdicts::keep(self, found)
     }
 }

@@ -9,7 +9,7 @@ use cert::facts::{
     AttributeFacts, AttributeSubpacket, Component, ComponentKind, Image, Issuer, KeyFacts, RevocationReason,
     Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span, TrustSignature,
 };
-use cert::{Facts, Fingerprint, KeyId, Keygrip, Timestamp};
+use cert::{ContentKey, Facts, Fingerprint, KeyId, Keygrip, Timestamp};
 use keyhoard_store::packed::{self, Packed};
 use proptest::collection::vec;
 use proptest::option::of;
@@ -103,7 +103,7 @@ prop_compose! {
         octets in any::<[u8; 4]>(), created in any::<u32>(), expires in of(any::<u32>()),
         key_id in prop_oneof![Just(None), any::<u64>().prop_map(Some)], fingerprint in of(fingerprint()),
         flags in any::<[bool; 7]>(), trust in of(any::<(u8, u8)>()), trust_regexp in of(octets()),
-        reason in of((any::<u8>(), octets())), own in of(own()),
+        reason in of((any::<u8>(), octets())), content in of(any::<[u8; 16]>()), own in of(own()),
     ) -> SignatureFacts {
         let [version, kind, key_algorithm, hash_algorithm] = octets;
         let [exportable, revocable, notations, policy, keyserver, unknown_critical, superseded] = flags;
@@ -123,6 +123,7 @@ prop_compose! {
             trust: trust.map(|(depth, amount)| TrustSignature { depth, amount }),
             trust_regexp,
             reason: reason.map(|(code, comment)| Box::new(RevocationReason { code, comment })),
+            content: content.map(ContentKey),
             own: own.map(Box::new),
         }
     }

@@ -60,6 +60,7 @@ fn own(kind: SignatureType, age: u32, say: impl FnOnce(&mut SelfSignature)) -> S
         trust: None,
         trust_regexp: None,
         reason: None,
+        content: None,
         own: Some(Box::new(own)),
     }
 }

@@ -68,6 +68,7 @@ fn fixture() -> Fixture {
         trust: None,
         trust_regexp: None,
         reason: None,
+        content: None,
         own: None,
     };
     let state = KeyState { valid: true, usage: Usage::CERTIFY | Usage::SIGN, ..KeyState::default() };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! signature = gap length version kind key-algorithm hash-algorithm flags present created:4
-//!             [expires:4] issuer [depth amount] [regexp] [reason] [own]
+//!             [expires:4] issuer [depth amount] [regexp] [reason] [content:16] [own]
 //! issuer    = [fingerprint] [key-id:8]                         the key ID only where the fingerprint has another
 //! own       = present:2 [key-expires:4] [key-flags:2] [preferences]*4 [features] [keyserver] [revokers]
 //! ```
@@ -11,7 +11,7 @@ use cert::facts::{
     Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span,
     TrustSignature,
 };
-use cert::{KeyId, Timestamp};
+use cert::{ContentKey, KeyId, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
 use super::Result;
@@ -30,7 +30,7 @@ mod present {
     /// A key ID that is not the fingerprint's, and not 0.
     pub(super) const KEY_ID: u8 = 1 << 5;
     pub(super) const REASON: u8 = 1 << 6;
-    pub(super) const ALL: u8 = (1 << 7) - 1;
+    pub(super) const CONTENT: u8 = 1 << 7;
 }
 
 mod own {
@@ -77,6 +77,9 @@ pub(super) fn write(signature: &SignatureFacts, end: u32, out: &mut Writer) {
         out.byte(reason.code);
         out.bytes(&reason.comment);
     }
+    if let Some(content) = &signature.content {
+        out.raw(&content.0);
+    }
     if let Some(own) = &signature.own {
         write_own(own, out);
     }
@@ -85,9 +88,6 @@ pub(super) fn write(signature: &SignatureFacts, end: u32, out: &mut Writer) {
 /// Reads the rest of a signature that stands at `span`.
 pub(super) fn read(reader: &mut Reader<'_>, span: Span) -> Result<SignatureFacts> {
     let [version, kind, key_algorithm, hash_algorithm, flags, present] = reader.array()?;
-    if present & !present::ALL != 0 {
-        return Err(reader.error("an unknown signature field"));
-    }
     let created = Timestamp(reader.u32()?);
     let expires = optional(present & present::EXPIRES != 0, || reader.u32().map(Timestamp))?;
     let issuer = read_issuer(present, reader)?;
@@ -96,6 +96,7 @@ pub(super) fn read(reader: &mut Reader<'_>, span: Span) -> Result<SignatureFacts
     })?;
     let trust_regexp = optional(present & present::REGEXP != 0, || reader.bytes().map(<[u8]>::to_vec))?;
     let reason = optional(present & present::REASON != 0, || read_reason(reader).map(Box::new))?;
+    let content = optional(present & present::CONTENT != 0, || reader.array().map(ContentKey))?;
     let own = optional(present & present::OWN != 0, || read_own(reader).map(Box::new))?;
     Ok(SignatureFacts {
         span,
@@ -110,6 +111,7 @@ pub(super) fn read(reader: &mut Reader<'_>, span: Span) -> Result<SignatureFacts
         trust,
         trust_regexp,
         reason,
+        content,
         own,
     })
 }
@@ -130,6 +132,7 @@ fn pack_present(signature: &SignatureFacts) -> u8 {
         (issuer.fingerprint.is_some(), present::FINGERPRINT),
         (issuer.key_id != implied, present::KEY_ID),
         (signature.reason.is_some(), present::REASON),
+        (signature.content.is_some(), present::CONTENT),
     ]
     .into_iter()
     .fold(0, |bits, (set, bit)| if set { bits | bit } else { bits })

@@ -83,7 +83,7 @@ impl fmt::Display for Finding {
             Self::Structure(words) => write!(f, "SQLite: {words}"),
             Self::Bytes { cert, reason } => write!(f, "certificate {}: {reason}", cert.0),
             Self::Rows { cert, table } => {
-                write!(f, "certificate {}: {table} does not match its bytes", cert.0)
+                write!(f, "certificate {}: {table} is not what it should be", cert.0)
             }
             Self::Count { table, found, expected } => {
                 write!(f, "{table}: {found} rows instead of {expected}")
@@ -123,6 +123,9 @@ impl SqliteStore {
         // Rows cannot be looked up in a broken index.
         if sound {
             check_orphans(&view, found)?;
+            for cert in unreadable_verdicts(&view)? {
+                found(Finding::Rows { cert, table: "verdicts" });
+            }
             check_rows(&view, derive, found)?;
         }
         Ok(())
@@ -148,6 +151,10 @@ impl SqliteStore {
         for (table, orphaned) in ORPHANED {
             let sql = format!("DELETE FROM {table} WHERE {orphaned}");
             view.connection().execute_batch(&sql).context(&self.path, REBUILDING)?;
+        }
+        for CertId(id) in unreadable_verdicts(&view)? {
+            let removed = view.connection().execute("DELETE FROM verdicts WHERE cert = ?1", [id]);
+            removed.context(&self.path, REBUILDING)?;
         }
         let mut derived = Derived::default();
         let (mut gathered, mut count) = (0, 0);
@@ -205,8 +212,9 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> R
 }
 
 /// Tables that are not derived, and which of their rows belong to nothing.
-const ORPHANED: [(&str, &str); 3] = [
+const ORPHANED: [(&str, &str); 4] = [
     ("packets", "cert NOT IN (SELECT id FROM cert)"),
+    ("verdicts", "cert NOT IN (SELECT id FROM cert)"),
     ("input", "cert NOT IN (SELECT id FROM cert)"),
     ("former", "(journal, number) NOT IN (SELECT journal, number FROM change)"),
 ];
@@ -219,6 +227,18 @@ fn check_orphans(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> 
         }
     }
     Ok(())
+}
+
+/// Finds the certificates whose kept verdicts cannot be read.
+fn unreadable_verdicts(view: &View<'_>) -> Result<Vec<CertId>> {
+    let mut unreadable = Vec::new();
+    view.rows("SELECT cert, verdicts FROM verdicts", [], CHECKING, |row| {
+        if packed::unpack_verdicts(view.blob(row, 1)?).is_err() {
+            unreadable.push(CertId(view.column(row, 0)?));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(unreadable)
 }
 
 fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {

@@ -69,6 +69,15 @@ pub(super) fn sync_fully(connection: &Connection, path: &Path) -> Result<()> {
     connection.pragma_update(None, "synchronous", "EXTRA").context(path, "waiting to write")
 }
 
+/// Lets a log commit without waiting for the disk: a power cut may take the commit away, never part of it.
+pub(super) fn sync_lazily(connection: &Connection, path: &Path) -> Result<()> {
+    const DOING: &str = "writing";
+    match mode(connection, "PRAGMA journal_mode").context(path, DOING)?.as_str() {
+        "wal" => connection.pragma_update(None, "synchronous", "NORMAL").context(path, DOING),
+        _ => sync_fully(connection, path),
+    }
+}
+
 fn is_empty(connection: &Connection, path: &Path) -> Result<bool> {
     let any = connection.prepare("SELECT 1 FROM cert").and_then(|mut any| any.exists([]));
     any.map(|any| !any).context(path, "reading")

@@ -154,9 +154,15 @@ impl<'s> View<'s> {
         let facts = match detail {
             Detail::Name => None,
             Detail::Own => Some(packed::unpack(blob(8)?.unwrap_or_default(), None)),
-            Detail::Full | Detail::Bytes => Some(packed::unpack(blob(8)?.unwrap_or_default(), blob(9)?)),
+            Detail::Full | Detail::Verdicts | Detail::Bytes => {
+                Some(packed::unpack(blob(8)?.unwrap_or_default(), blob(9)?))
+            }
         };
         let bytes = if detail == Detail::Bytes { blob(10)?.map(<[u8]>::to_vec) } else { None };
+        let verdicts = match detail {
+            Detail::Verdicts => packed::unpack_verdicts(blob(10)?.unwrap_or_default()),
+            _ => Ok(Vec::new()),
+        };
         Ok(Record {
             id: CertId(id),
             fingerprint: fingerprint.ok_or_else(|| self.corrupt(id, packed::Error::FINGERPRINT))?,
@@ -169,6 +175,7 @@ impl<'s> View<'s> {
                 url: self.column(row, 7)?,
             },
             facts: facts.transpose().map_err(|source| self.corrupt(id, source))?,
+            verdicts: verdicts.map_err(|source| self.corrupt(id, source))?,
             bytes,
         })
     }
@@ -205,6 +212,12 @@ macro_rules! select_records {
             Detail::Full => select_records!(
                 ", self_facts.facts, third_party.facts",
                 "JOIN self_facts ON self_facts.cert = id LEFT JOIN third_party ON third_party.cert = id",
+                $rest
+            ),
+            Detail::Verdicts => select_records!(
+                ", self_facts.facts, third_party.facts, verdicts",
+                "JOIN self_facts ON self_facts.cert = id LEFT JOIN third_party ON third_party.cert = id
+                 LEFT JOIN verdicts ON verdicts.cert = id",
                 $rest
             ),
             Detail::Bytes => select_records!(
@@ -246,6 +259,10 @@ impl Snapshot for View<'_> {
                 Ok(())
             }
         }
+    }
+
+    fn bytes(&self, CertId(id): CertId) -> Result<Option<Vec<u8>>> {
+        self.value("SELECT bytes FROM packets WHERE cert = ?1", id)
     }
 
     fn find(&self, query: &Query) -> Result<Vec<CertId>> {

@@ -1,6 +1,6 @@
 //! The tables.
 //!
-//! `docs/schema.md` describes every one. What is not in `cert`, `packets`, `input`, `owner_trust` and the journal can
+//! `docs/schema.md` describes every one. What is not in `cert`, `packets`, `verdicts`, `input`, `owner_trust` and the journal can
 //! be derived from `packets` again.
 
 /// The mark of a Keyhoard database in the file's header ("Khrd").
@@ -25,6 +25,7 @@ CREATE TABLE cert (
   origin_updated INTEGER,
   origin_url TEXT);
 CREATE TABLE packets (cert INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE verdicts (cert INTEGER PRIMARY KEY, verdicts BLOB NOT NULL);
 CREATE TABLE input (
   digest BLOB PRIMARY KEY, cert INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE user_id_origin (

@@ -151,6 +151,7 @@ impl<'s> Writer<'s> {
         derived.remove(&self.view, id)?;
         provenance::forget(&self.view, id)?;
         self.run("DELETE FROM packets WHERE cert = ?1", [id.0])?;
+        self.run("DELETE FROM verdicts WHERE cert = ?1", [id.0])?;
         self.run("DELETE FROM cert WHERE id = ?1", [id.0])?;
         self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored])?;
         Ok(())

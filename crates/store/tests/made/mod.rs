@@ -8,7 +8,7 @@ use cert::facts::{
     Span,
 };
 use cert::split::{Piece, Splitter};
-use cert::{Facts, Fingerprint, KeyId, Keygrip, Timestamp};
+use cert::{ContentKey, Facts, Fingerprint, KeyId, Keygrip, Timestamp};
 use keyhoard_store::{InputDigest, Prepared, Put, PutKind};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
@@ -126,8 +126,9 @@ impl Maker {
     }
 
     fn certification(&mut self, issuer: KeyId) -> SignatureFacts {
+        let span = self.span(119);
         SignatureFacts {
-            span: self.span(119),
+            span,
             version: 4,
             kind: SignatureType::GENERIC_CERTIFICATION,
             key_algorithm: PublicKeyAlgorithm::EDDSA_LEGACY,
@@ -147,6 +148,7 @@ impl Maker {
             trust: None,
             trust_regexp: None,
             reason: None,
+            content: Some(content(issuer, span)),
             own: None,
         }
     }
@@ -160,6 +162,14 @@ impl Maker {
             features: Some(1),
             ..SelfSignature::default()
         };
-        SignatureFacts { own: Some(Box::new(own)), ..self.certification(issuer) }
+        SignatureFacts { content: None, own: Some(Box::new(own)), ..self.certification(issuer) }
     }
+}
+
+/// A content key that no other signature of the certificate has.
+fn content(issuer: KeyId, span: Span) -> ContentKey {
+    let mut content = [0; 16];
+    content[..8].copy_from_slice(&issuer.0.to_be_bytes());
+    content[8..12].copy_from_slice(&span.start.to_be_bytes());
+    ContentKey(content)
 }

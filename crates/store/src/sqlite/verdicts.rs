@@ -1,0 +1,63 @@
+//! Keeping the verdicts on signatures: written when nobody else writes, or not at all.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::connect::Access;
+use super::{SqliteStore, connect, log, turn};
+use crate::error::Context;
+use crate::{CertId, Error, KeptVerdict, Result, packed};
+
+const DOING: &str = "keeping verdicts";
+
+/// Adds verdicts to those that are kept, if that can be done at once; says whether it was.
+pub(super) fn keep(store: &SqliteStore, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {
+    if let Access::Fixed(_) = store.access {
+        return Ok(false);
+    }
+    let mut connection = store.take()?;
+    connection.busy_timeout(Duration::ZERO).context(&store.path, DOING)?;
+    let written = write(store, &mut connection, found);
+    connection.busy_timeout(turn::PATIENCE).context(&store.path, DOING)?;
+    store.give_back(connection);
+    match written {
+        Ok(()) => Ok(true),
+        Err(Error::Locked { .. } | Error::Unwritable { .. } | Error::Full { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn write(
+    store: &SqliteStore,
+    connection: &mut Connection,
+    found: &[(CertId, Vec<KeptVerdict>)],
+) -> Result<()> {
+    log::sync_lazily(connection, &store.path)?;
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).context(&store.path, DOING)?;
+    connect::check_version(&transaction, &store.path)?;
+    for (id, verdicts) in found.iter().filter(|(_, verdicts)| !verdicts.is_empty()) {
+        add(&transaction, *id, verdicts).context(&store.path, DOING)?;
+    }
+    transaction.commit().context(&store.path, DOING)
+}
+
+/// Adds to what is kept of one certificate, if it is still there.
+fn add(transaction: &Transaction<'_>, CertId(id): CertId, verdicts: &[KeptVerdict]) -> rusqlite::Result<()> {
+    const KEPT: &str = "SELECT verdicts FROM cert LEFT JOIN verdicts ON cert = id WHERE id = ?1";
+    let kept: Option<Option<Vec<u8>>> =
+        transaction.prepare_cached(KEPT)?.query_row([id], |row| row.get(0)).optional()?;
+    let Some(kept) = kept else { return Ok(()) };
+    let kept = kept.unwrap_or_default();
+    // What cannot be read is of no use to anybody.
+    let mut all = packed::unpack_verdicts(&kept).unwrap_or_default();
+    all.extend_from_slice(verdicts);
+    let all = packed::pack_verdicts(&all);
+    if all != kept {
+        let mut replace =
+            transaction.prepare_cached("REPLACE INTO verdicts (cert, verdicts) VALUES (?1, ?2)")?;
+        replace.execute(params![id, all])?;
+    }
+    Ok(())
+}
