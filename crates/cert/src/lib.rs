@@ -11,7 +11,7 @@
 //! 6. [`facts`] says in plain values what a certificate holds;
 //! 7. [`effective`] says what that means at a given moment: expiry, revocation, capabilities.
 //!
-//! [`keybox`] finds the certificates in GnuPG's own key file, [`origin`] is what GnuPG notes there about them.
+//! [`mailbox`] finds the mail address in a user ID. [`keybox`] finds the certificates in GnuPG's own key file, [`origin`] is what GnuPG notes there about them.
 //!
 //! Nothing here does I/O other than reading the stream it is given, and nothing here reads the clock.
 
@@ -27,6 +27,7 @@ pub mod facts;
 pub mod identity;
 pub mod key;
 pub mod keybox;
+pub mod mailbox;
 pub mod merge;
 pub mod origin;
 pub mod packet;
@@ -55,4 +56,5 @@ pub use content::ContentKey;
 pub use error::{Error, Flaw, Result};
 pub use facts::{Component, Facts, SignatureFacts};
 pub use identity::{Fingerprint, KeyId, Keygrip, Timestamp};
+pub use mailbox::BoundAddress;
 pub use origin::Origin;

@@ -6,10 +6,11 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::effective::{Effective, KeyState, State, Usage, UserState};
 use keyhoard::cert::facts::{Component, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
+use keyhoard::cert::mailbox::mailbox;
 
 use crate::clock;
 use crate::filter::Filter;
-use crate::render::{attribute, mailbox};
+use crate::render::attribute;
 
 /// Says of each component whether it stays under a `keep-uid` filter: user IDs and attributes that do not fit go.
 pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
@@ -77,7 +78,7 @@ fn each(facts: &Facts, effective: &Effective, keeps: impl Fn(&Component, &State)
 fn user_id<'a>(value: &'a [u8], state: &UserState, property: &str) -> Option<Cow<'a, [u8]>> {
     Some(match property {
         "uid" => value.into(),
-        "mbox" => mailbox::of_user_id(value)?.into(),
+        "mbox" => mailbox(value)?.into(),
         "primary" => truth(state.primary),
         "expired" => truth(state.expired),
         "revoked" => truth(state.revoked),

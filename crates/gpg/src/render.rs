@@ -10,7 +10,6 @@
 pub(crate) mod attribute;
 pub(crate) mod colons;
 pub(crate) mod human;
-pub(crate) mod mailbox;
 
 mod algorithm;
 mod digits;
@@ -20,6 +19,7 @@ mod material;
 mod signature;
 mod subpacket;
 mod text;
+mod wkd;
 
 use keyhoard::listing::{KeyListing, ListOptions, Signatures};
 

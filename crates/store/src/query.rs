@@ -3,7 +3,7 @@
 //! [`Name::parse`] decides as `classify_user_id` of GnuPG 2.2.40 does, octet for octet, with one addition: 64
 //! hexadecimal digits are a fingerprint of a version 5 or 6 key.
 
-use cert::{Facts, Fingerprint, KeyId, Keygrip};
+use cert::{Facts, Fingerprint, KeyId, Keygrip, mailbox};
 
 use crate::user_id;
 
@@ -50,7 +50,7 @@ impl Query {
 
     /// Says whether a user ID is an answer, as GnuPG's keybox decides; an empty one never is, nor is an empty address.
     pub fn matches_user_id(&self, user_id: &[u8]) -> bool {
-        let address = || user_id::mail_address(user_id);
+        let address = || mailbox::mail_address(user_id);
         match self {
             Self::Exact(name) => !name.is_empty() && user_id == name,
             Self::Mail(wanted) => {

@@ -1,9 +1,7 @@
 //! The index rows of a certificate, derived from its facts.
 
 use cert::facts::ComponentKind;
-use cert::{Facts, KeyId, Keygrip};
-
-use crate::user_id;
+use cert::{Facts, KeyId, Keygrip, mailbox};
 
 /// What the narrow tables hold for one certificate; each list sorted and without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +26,7 @@ impl Rows {
                     rows.keygrips.extend(key.keygrip.map(|keygrip| keygrip_hash(&keygrip)));
                 }
                 ComponentKind::UserId(value) => {
-                    rows.mails.extend(user_id::mail_address(value).map(mail_hash));
+                    rows.mails.extend(mailbox::mail_address(value).map(mail_hash));
                     rows.user_ids.push((number, value.clone()));
                 }
                 ComponentKind::Attribute(_) | ComponentKind::Unknown(_) => {}

@@ -104,7 +104,7 @@ fn every_user_id_is_found_by_its_address_exactly_and_in_part() {
     for user_id in user_ids.filter(|user_id| !user_id.is_empty()).step_by(9) {
         found += database.find(&*snapshot, &Query::Exact(user_id.to_vec()));
         found += database.find(&*snapshot, &Query::Substring(dice.part(user_id, 24)));
-        if let Some(address) = store::user_id::mail_address(user_id) {
+        if let Some(address) = cert::mailbox::mail_address(user_id) {
             found += database.find(&*snapshot, &Query::Mail(address.to_ascii_uppercase()));
             found += database.find(&*snapshot, &Query::MailPart(dice.part(address, 12)));
         }

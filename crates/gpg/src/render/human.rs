@@ -2,13 +2,14 @@
 
 use keyhoard::cert::effective::{KeyState, Usage, UserState, can_be_primary};
 use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
+use keyhoard::cert::mailbox::mailbox;
 use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Validity};
 use keyhoard::store::Origin;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
-use super::{algorithm, attribute, mailbox, material, signature, subpacket};
+use super::{algorithm, attribute, material, signature, subpacket, wkd};
 use crate::settings::{KeyIdFormat, ListSettings};
 
 /// Columns of a user ID's validity.
@@ -149,7 +150,7 @@ impl Painter<'_> {
 
     fn web_key_directory(&self, user_id: &[u8], indent: usize, out: &mut Vec<u8>) {
         if self.settings.with_wkd_hash
-            && let Some(name) = mailbox::of_user_id(user_id).and_then(|mailbox| mailbox::wkd(&mailbox))
+            && let Some(name) = mailbox(user_id).and_then(|mailbox| wkd::name(&mailbox))
         {
             pad(3 + indent, out);
             out.extend(name);

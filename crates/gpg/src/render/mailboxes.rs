@@ -1,8 +1,9 @@
 //! Fingerprints and mail addresses only (`--list-options show-only-fpr-mbox`).
 
+use keyhoard::cert::mailbox::mailbox;
 use keyhoard::listing::{Item, KeyListing};
 
-use super::{digits, mailbox};
+use super::digits;
 
 /// Appends a line for every user ID that holds and has a mail address.
 pub(super) fn listing(listing: &KeyListing<'_>, out: &mut Vec<u8>) {
@@ -11,7 +12,7 @@ pub(super) fn listing(listing: &KeyListing<'_>, out: &mut Vec<u8>) {
         if state.expired || state.revoked {
             continue;
         }
-        if let Some(mailbox) = mailbox::of_user_id(value) {
+        if let Some(mailbox) = mailbox(value) {
             digits::hex(listing.fingerprint().as_bytes(), out);
             out.push(b' ');
             out.extend(mailbox);

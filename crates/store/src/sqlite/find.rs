@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use cert::{Fingerprint, KeyId};
+use cert::{Fingerprint, KeyId, mailbox};
 use rusqlite::{Params, params};
 
 use super::read::View;
 use super::search;
 use crate::rows;
-use crate::{CertId, KeyHit, Query, Result, packed, user_id};
+use crate::{CertId, KeyHit, Query, Result, packed};
 
 const DOING: &str = "searching";
 const KEYGRIP: &str = "SELECT cert FROM keygrip WHERE hash = ?1";
@@ -26,7 +26,7 @@ pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
         }
         Query::Fingerprint(fingerprint) => by_fingerprint(view, fingerprint)?,
         Query::Keygrip(keygrip) => among(view, query, certs(view, KEYGRIP, [rows::keygrip_hash(keygrip)])?)?,
-        Query::Exact(name) => match user_id::mail_address(name) {
+        Query::Exact(name) => match mailbox::mail_address(name) {
             Some(address) => among_user_ids(view, query, by_mail_hash(view, address)?)?,
             None => by_text(view, query, name)?,
         },
