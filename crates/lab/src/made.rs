@@ -8,17 +8,17 @@
 mod certificate;
 mod dice;
 mod flood;
+mod in_order;
+mod key;
 mod packet;
 mod person;
+mod web;
 
 use std::io::{self, Write};
-use std::{num::NonZero, thread};
 
 pub use certificate::Certificate;
 pub use flood::{Flood, FloodIssuer};
-
-/// Certificates that one thread makes before they are written.
-const BATCH: u64 = 2048;
+pub use web::Web;
 
 /// What determines a made keyring, to the byte.
 #[derive(Clone, Copy, Debug)]
@@ -46,31 +46,7 @@ impl Recipe {
     ///
     /// Those of `output`.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        let threads = thread::available_parallelism().map_or(1, NonZero::get) as u64;
-        for round in (0..self.certificates).step_by((BATCH * threads) as usize) {
-            for bytes in self.round(round, threads) {
-                output.write_all(&bytes)?;
-            }
-        }
-        output.flush()
-    }
-
-    /// Makes a batch on each of `threads` threads, starting with certificate `first`; returns them in order.
-    fn round(&self, first: u64, threads: u64) -> Vec<Vec<u8>> {
-        thread::scope(|scope| {
-            let batches: Vec<_> = (0..threads)
-                .map(|thread| (first + thread * BATCH).min(self.certificates))
-                .map(|start| scope.spawn(move || self.batch(start, (start + BATCH).min(self.certificates))))
-                .collect();
-            batches
-                .into_iter()
-                .map(|batch| batch.join().expect("making certificates does not panic"))
-                .collect()
-        })
-    }
-
-    fn batch(&self, start: u64, end: u64) -> Vec<u8> {
-        (start..end).flat_map(|number| self.certificate(number).bytes()).collect()
+        in_order::write(self.certificates, |number| self.certificate(number).bytes(), output)
     }
 }
 
@@ -96,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_certificates_come_in_the_order_of_their_numbers() {
-        let recipe = Recipe { certificates: BATCH * 3 + 5, seed: 1 };
+        let recipe = Recipe { certificates: in_order::BATCH * 3 + 5, seed: 1 };
         let mut bytes = Vec::new();
         recipe.write(&mut bytes).unwrap();
         let expected: Vec<u8> =

@@ -7,14 +7,14 @@ mod series;
 mod work;
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand, ValueEnum};
-use lab::made::{Flood, FloodIssuer, Recipe};
+use lab::made::{Flood, FloodIssuer, Recipe, Web};
 use lab::measure;
 
 /// Experiments against other OpenPGP programs, and the keyrings they need.
@@ -36,6 +36,26 @@ enum Experiment {
         /// The file to write; stdout without this
         #[arg(long)]
         output: Option<PathBuf>,
+    },
+    /// Makes a web of trust: certificates with certifications of every kind, the same for the same seed
+    MakeWeb {
+        /// How many keys, at least 2
+        #[arg(value_parser = clap::value_parser!(u64).range(2..))]
+        keys: u64,
+        /// How many certifications a key has on average
+        #[arg(long, default_value_t = 10)]
+        certifications: u64,
+        /// How many keys have an owner trust
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+        introducers: u64,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The file to write; stdout without this
+        #[arg(long)]
+        output: Option<PathBuf>,
+        /// The file for the owner trust, as --import-ownertrust reads it
+        #[arg(long)]
+        owner_trust: Option<PathBuf>,
     },
     /// Makes one certificate with very many signatures on its user ID
     MakeFlood {
@@ -78,6 +98,13 @@ fn main() -> Result<ExitCode> {
         Experiment::MakeKeyring { certificates, seed, output } => {
             to_file(output.as_deref(), |file| Recipe { certificates, seed }.write(file))
         }
+        Experiment::MakeWeb { keys, certifications, introducers, seed, output, owner_trust } => {
+            let web = Web { keys, certifications, introducers, seed };
+            if let Some(path) = owner_trust {
+                fs::write(&path, web.owner_trust()).with_context(|| path.display().to_string())?;
+            }
+            to_file(output.as_deref(), |file| web.write(file))
+        }
         Experiment::MakeFlood { signatures, by, seed, output } => {
             let issuer = match by {
                 By::Unknown => FloodIssuer::Unknown,
@@ -111,6 +138,6 @@ fn measure_to(output: &Path, command: &[OsString]) -> Result<ExitCode> {
     let (program, arguments) = command.split_first().context("no program given")?;
     let cost = measure::run(Command::new(program).args(arguments))
         .with_context(|| program.to_string_lossy().into_owned())?;
-    std::fs::write(output, serde_json::to_vec(&cost)?).with_context(|| output.display().to_string())?;
+    fs::write(output, serde_json::to_vec(&cost)?).with_context(|| output.display().to_string())?;
     Ok(cost.code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }

@@ -32,8 +32,13 @@ impl Dice {
     }
 
     /// Returns one of `choices`, which are not empty.
-    pub(super) fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+    pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
+    }
+
+    /// Returns true once in `times` throws.
+    pub(super) fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::certificate::{Key, close, signature_head};
 use super::dice::Dice;
+use super::key::{Draft, Hash, Key, Subject, forge};
 use super::packet::{Tag, packet};
 
 /// Who the flood's signatures say they are by.
@@ -40,7 +40,8 @@ impl Flood {
         let mut bytes = Vec::new();
         packet(&mut bytes, Tag::PublicKey, &key.body);
         packet(&mut bytes, Tag::UserId, USER_ID.as_bytes());
-        packet(&mut bytes, Tag::Signature, &key.certify(&key, USER_ID, 0x13, 0, &[]));
+        let draft = Draft { kind: 0x13, made: key.created, hash: Hash::Sha256, more: &[] };
+        packet(&mut bytes, Tag::Signature, &key.sign(Subject::UserId(&key, USER_ID), &draft));
         for number in 0..self.signatures {
             output.write_all(&bytes)?;
             bytes.clear();
@@ -50,8 +51,6 @@ impl Flood {
         output.flush()
     }
 
-    /// Makes a well-formed signature whose value is chance. Its first two digest bytes are right: telling that
-    /// it is bad takes the whole verification.
     fn signature(&self, key: &Key, number: u64) -> Vec<u8> {
         let mut dice = Dice::new(self.seed, number, "flood");
         let issuer = match self.issuer {
@@ -61,9 +60,7 @@ impl Flood {
             }
         };
         // From 2021 on, a second apart.
-        let mut signature = signature_head(0x10, &issuer, 1_609_459_200 + number as u32, &[]);
-        let digest = Key::digest(key, USER_ID, &signature);
-        close(&mut signature, &issuer, &digest, &[dice.bytes(), dice.bytes()].concat());
-        signature
+        let draft = Draft { kind: 0x10, made: 1_609_459_200 + number, hash: Hash::Sha256, more: &[] };
+        forge(&issuer, Subject::UserId(key, USER_ID), &draft, &mut dice)
     }
 }

@@ -6,6 +6,8 @@ pub(super) enum Tag {
     Signature = 2,
     PublicKey = 6,
     UserId = 13,
+    PublicSubkey = 14,
+    UserAttribute = 17,
 }
 
 /// Appends a packet (RFC 9580 section 4.2.1).

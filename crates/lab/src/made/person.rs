@@ -36,6 +36,17 @@ impl Person {
         format!("{}.{}.{}@example.org", self.given, self.surname, self.number).to_lowercase()
     }
 
+    /// Returns one of any number of user IDs: mail addresses in several domains, in both cases, and a bare name.
+    pub(super) fn user_id(&self, position: u64) -> String {
+        let Person { given, surname, number } = self;
+        match position {
+            0 => format!("{given} {surname} <{}>", self.mail()),
+            1 => format!("{given} {surname} <{given}{number}@Work.Example.NET>"),
+            2 => format!("{given} {surname} (chapter) <{given}.{number}@chapter.example.com>"),
+            _ => format!("{surname} {number}.{position}"),
+        }
+    }
+
     /// Returns the two user IDs.
     pub(super) fn user_ids(&self) -> [String; 2] {
         let Person { given, surname, number } = self;
