@@ -13,6 +13,7 @@
 //! - [`migrate`]: takes over the certificates of GnuPG and of other certificate stores.
 //! - [`sql`]: statements that users write.
 //! - [`undo`]: takes back what an entry of the journal did.
+//! - [`validity`]: how sure one may be of user IDs.
 
 pub mod certifications;
 pub mod compact;
@@ -30,6 +31,7 @@ pub mod output_file;
 pub mod secret_keys;
 pub mod sql;
 pub mod undo;
+pub mod validity;
 
 mod error;
 mod stored;
@@ -37,4 +39,5 @@ mod stored;
 pub use cert;
 pub use error::{Error, Result};
 pub use store;
+pub use trust;
 pub use verify;

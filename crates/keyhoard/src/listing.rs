@@ -9,10 +9,11 @@ mod lister;
 mod names;
 mod trust;
 
+pub use self::trust::Trust;
+pub use ::trust::{OwnerTrust, Validity};
 pub use database::list;
 pub use lister::{Lister, Source};
 pub use names::Names;
-pub use trust::{OwnerTrust, Trust, Validity};
 
 use cert::effective::{KeyState, Usage, UserState, View};
 use cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};

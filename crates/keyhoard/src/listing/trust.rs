@@ -1,42 +1,7 @@
 //! What the user thinks of a certificate, and has of it. Trust models compute it; a listing only carries it.
 
 use cert::Keygrip;
-
-/// How sure one may be that a user ID belongs to the key (GnuPG's validity).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Validity {
-    /// Nothing is known.
-    #[default]
-    Unknown,
-    /// Not enough is known.
-    Undefined,
-    /// It does not.
-    Never,
-    /// Marginally.
-    Marginal,
-    /// Fully.
-    Full,
-    /// It is the user's own.
-    Ultimate,
-}
-
-/// How far the user trusts the owner of a key to certify others (GnuPG's owner trust).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OwnerTrust {
-    /// Never asked.
-    #[default]
-    Unknown,
-    /// No opinion.
-    Undefined,
-    /// Not at all.
-    Never,
-    /// Marginally.
-    Marginal,
-    /// Fully.
-    Full,
-    /// It is the user's own key.
-    Ultimate,
-}
+use trust::{OwnerTrust, Validity};
 
 /// Everything the user thinks of one certificate, and has of it; the default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

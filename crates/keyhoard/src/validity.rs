@@ -1,0 +1,88 @@
+//! How sure one may be that user IDs belong to their keys.
+//!
+//! Nothing of this is stored: validity is computed when it is asked for, from verified certifications, owner trust and
+//! the clock.
+
+use cert::effective::View;
+use cert::{Fingerprint, KeyId, Timestamp};
+use trust::pgp;
+
+/// How validity is computed (GnuPG's `--trust-model`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Model {
+    /// The web of trust.
+    #[default]
+    Pgp,
+    /// The web of trust, in which trust signatures are signatures like others.
+    Classic,
+    /// The owner trust of a key is its validity.
+    Direct,
+    /// Nothing is computed, and every key is used.
+    Always,
+}
+
+/// How validity is computed, and as of when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustSettings {
+    /// The clock.
+    pub now: Timestamp,
+    /// Which packets count.
+    pub view: View,
+    /// The rules.
+    pub model: Model,
+    /// Keys that are ultimately trusted besides those with that owner trust (`--trusted-key`).
+    pub trusted_keys: Vec<TrustedKey>,
+    /// So many marginally trusted introducers make a user ID fully valid.
+    pub marginals_needed: u32,
+    /// So many fully trusted introducers do.
+    pub completes_needed: u32,
+    /// So many levels of introducers are looked at.
+    pub max_cert_depth: u8,
+    /// Certifications that claim less than this are ignored, except those that claim nothing (0x10).
+    pub min_cert_level: u8,
+    /// A trust signature overrides the owner trust "never", as in GnuPG.
+    pub never_is_overridden: bool,
+}
+
+/// A key as `--trusted-key` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TrustedKey {
+    /// By its fingerprint.
+    Fingerprint(Fingerprint),
+    /// By its key ID.
+    KeyId(KeyId),
+}
+
+impl TrustSettings {
+    /// Returns GnuPG's defaults for the model `pgp`, except that "never" means never.
+    pub fn new(now: Timestamp, view: View) -> Self {
+        Self {
+            now,
+            view,
+            model: Model::Pgp,
+            trusted_keys: Vec::new(),
+            marginals_needed: 3,
+            completes_needed: 1,
+            max_cert_depth: 5,
+            min_cert_level: 2,
+            never_is_overridden: false,
+        }
+    }
+
+    /// Returns what of this the web of trust asks for.
+    pub fn web(&self) -> pgp::Settings {
+        let trust_signatures = match (self.model, self.never_is_overridden) {
+            (Model::Classic, _) => pgp::TrustSignatures::Ignored,
+            (_, true) => pgp::TrustSignatures::OverrideNever,
+            (_, false) => pgp::TrustSignatures::RespectNever,
+        };
+        pgp::Settings {
+            now: self.now,
+            marginals_needed: self.marginals_needed,
+            completes_needed: self.completes_needed,
+            max_cert_depth: self.max_cert_depth,
+            min_cert_level: self.min_cert_level,
+            trust_signatures,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The two scales: how valid a user ID is, and how far the owner of a key is trusted to certify others.
+
+/// How sure one may be that a user ID belongs to the key (GnuPG's validity).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Validity {
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// A valid key certified it, but nobody who is trusted to.
+    Undefined,
+    /// It does not.
+    Never,
+    /// Marginally.
+    Marginal,
+    /// Fully.
+    Full,
+    /// It is the user's own.
+    Ultimate,
+}
+
+/// How far the user trusts the owner of a key to certify others (GnuPG's owner trust).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OwnerTrust {
+    /// Never asked.
+    #[default]
+    Unknown,
+    /// No opinion.
+    Undefined,
+    /// Not at all.
+    Never,
+    /// Marginally.
+    Marginal,
+    /// Fully.
+    Full,
+    /// It is the user's own key.
+    Ultimate,
+}
+
+impl OwnerTrust {
+    /// Returns what a trust signature's amount stands for (RFC 9580, 5.2.3.21): from 120 on full, from 60 on marginal.
+    pub fn from_amount(amount: u8) -> Self {
+        match amount {
+            120.. => Self::Full,
+            60.. => Self::Marginal,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Returns the value that GnuPG's trust database and `--export-ownertrust` have for it, without the flags.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Unknown => 0,
+            Self::Undefined => 2,
+            Self::Never => 3,
+            Self::Marginal => 4,
+            Self::Full => 5,
+            Self::Ultimate => 6,
+        }
+    }
+
+    /// Reads such a value; GnuPG's flags are left out, and what nobody defined is unknown.
+    pub fn from_number(number: u8) -> Self {
+        match number & 15 {
+            2 => Self::Undefined,
+            3 => Self::Never,
+            4 => Self::Marginal,
+            5 => Self::Full,
+            6 => Self::Ultimate,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_count_from_sixty_and_from_a_hundred_and_twenty() {
+        let trusts = [0, 59, 60, 119, 120, 255].map(OwnerTrust::from_amount);
+        use OwnerTrust::{Full, Marginal, Unknown};
+        assert_eq!(trusts, [Unknown, Unknown, Marginal, Marginal, Full, Full]);
+    }
+
+    #[test]
+    fn a_disabled_key_keeps_its_owner_trust() {
+        assert_eq!(OwnerTrust::from_number(128 + 5), OwnerTrust::Full);
+    }
+}

@@ -1,0 +1,73 @@
+//! Which of the certifications of a user ID by one key counts.
+
+use cert::Timestamp;
+use cert::facts::SignatureType;
+
+use super::{Certification, Settings};
+
+/// What becomes of a certification before anybody asks who made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It counts.
+    Counts,
+    /// It claims less than is asked for.
+    ClaimsTooLittle,
+    /// Another one by the same key counts instead, or its revocation does.
+    Superseded,
+    /// It would count, had it not ended.
+    Ended,
+    /// It is a revocation, and in force.
+    Revokes,
+}
+
+/// Decides what becomes of the certifications of one user ID, in the order of the packets.
+pub(super) fn judge(certifications: &[Certification<'_>], settings: &Settings, uses: &mut Vec<Use>) {
+    uses.clear();
+    let claims_enough = |certification: &Certification<'_>| claims_enough(certification.kind, settings);
+    uses.extend(certifications.iter().map(|certification| match claims_enough(certification) {
+        true => Use::Superseded,
+        false => Use::ClaimsTooLittle,
+    }));
+    let mut considered: Vec<usize> =
+        (0..uses.len()).filter(|&index| uses[index] != Use::ClaimsTooLittle).collect();
+    considered.sort_by_key(|&index| certifications[index].issuer);
+    let by_issuer =
+        considered.chunk_by(|&one, &other| certifications[one].issuer == certifications[other].issuer);
+    for of_one in by_issuer {
+        let newest = newest(certifications, of_one, settings.now);
+        uses[newest] = fate(&certifications[newest], settings.now);
+    }
+}
+
+/// Class 0x10 claims nothing, and is never refused for it; neither is a revocation.
+fn claims_enough(kind: SignatureType, settings: &Settings) -> bool {
+    kind == SignatureType::GENERIC_CERTIFICATION
+        || !kind.is_certification()
+        || kind.0 - SignatureType::GENERIC_CERTIFICATION.0 >= settings.min_cert_level
+}
+
+/// Returns which of several by one key decides: the newest one, unless one is beyond revocation.
+fn newest(certifications: &[Certification<'_>], of_one: &[usize], now: Timestamp) -> usize {
+    let rank =
+        |index: usize| (is_beyond_revocation(&certifications[index], now), certifications[index].created);
+    // The last one of several that are equal.
+    of_one.iter().copied().max_by_key(|&index| rank(index)).expect("a chunk is not empty")
+}
+
+fn is_beyond_revocation(certification: &Certification<'_>, now: Timestamp) -> bool {
+    certification.kind.is_certification() && !certification.revocable && !has_ended(certification, now)
+}
+
+fn fate(certification: &Certification<'_>, now: Timestamp) -> Use {
+    if !certification.kind.is_certification() {
+        Use::Revokes
+    } else if has_ended(certification, now) {
+        Use::Ended
+    } else {
+        Use::Counts
+    }
+}
+
+fn has_ended(certification: &Certification<'_>, now: Timestamp) -> bool {
+    certification.expires.is_some_and(|end| end <= now)
+}

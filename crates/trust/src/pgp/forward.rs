@@ -1,0 +1,169 @@
+//! From the ultimately trusted keys outwards, to every key.
+
+use std::collections::{HashMap, HashSet};
+
+use cert::{Fingerprint, Timestamp};
+
+use super::count::{Counter, Tally};
+use super::{Certificate, Delegation, Introducer, Settings, Standing, Web};
+use crate::{OwnerTrust, Validity};
+
+/// What came of all keys.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Every key whose certifications were counted, except those that may not certify any more.
+    pub introducers: HashMap<Fingerprint, Introducer>,
+    /// What happened on each level.
+    pub levels: Vec<Level>,
+    /// Ultimately trusted keys that are not there.
+    pub missing: Vec<Fingerprint>,
+    /// The first end of a certification that counted.
+    pub first_end: Option<Timestamp>,
+    ultimate: HashSet<Fingerprint>,
+    users: HashMap<Fingerprint, Vec<(usize, Validity)>>,
+}
+
+/// What happened on one level; GnuPG's `--check-trustdb` prints a line of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// Keys of this level.
+    pub valid: usize,
+    /// Certificates that have a certification by one of them.
+    pub certified: usize,
+    /// The keys of this level by the trust in their owners, [`OwnerTrust::Unknown`] first.
+    pub trusts: [usize; 6],
+}
+
+impl Outcome {
+    /// Returns the validity of a user ID, by its place among the certificate's components.
+    pub fn validity(&self, key: &Fingerprint, component: usize) -> Validity {
+        if self.ultimate.contains(key) {
+            return Validity::Ultimate;
+        }
+        let user = self.users.get(key).and_then(|users| users.iter().find(|(place, _)| *place == component));
+        user.map_or(Validity::Unknown, |(_, validity)| *validity)
+    }
+
+    /// Says whether a valid key certified a user ID of this certificate.
+    pub fn is_certified(&self, key: &Fingerprint) -> bool {
+        self.users.contains_key(key)
+    }
+}
+
+/// Computes the validity of every user ID that is reached from the `ultimate` keys.
+///
+/// # Errors
+///
+/// Those of the web.
+pub fn spread<W: Web>(
+    web: &mut W,
+    ultimate: &[Fingerprint],
+    settings: &Settings,
+) -> Result<Outcome, W::Error> {
+    let mut spreading = Spreading::new(settings);
+    let mut keys = spreading.begin(web, ultimate)?;
+    for level in 0..settings.max_cert_depth {
+        if keys.is_empty() {
+            break;
+        }
+        keys = spreading.level(web, level, &keys)?;
+    }
+    Ok(spreading.finish())
+}
+
+struct Spreading<'s> {
+    settings: &'s Settings,
+    outcome: Outcome,
+    tallies: HashMap<Fingerprint, (Tally, Vec<usize>)>,
+    /// Keys that were fully valid on some level.
+    used: HashSet<Fingerprint>,
+}
+
+/// A key that became fully valid, and what trust signatures gave it.
+type Promoted = (Fingerprint, Delegation);
+
+impl<'s> Spreading<'s> {
+    fn new(settings: &'s Settings) -> Self {
+        Self { settings, outcome: Outcome::default(), tallies: HashMap::new(), used: HashSet::new() }
+    }
+
+    fn begin<W: Web>(&mut self, web: &mut W, ultimate: &[Fingerprint]) -> Result<Vec<Promoted>, W::Error> {
+        for key in ultimate {
+            if self.outcome.ultimate.insert(*key) && web.standing(key)?.is_none() {
+                self.outcome.missing.push(*key);
+            }
+        }
+        Ok(self.outcome.ultimate.iter().map(|key| (*key, Delegation::default())).collect())
+    }
+
+    /// Counts what the keys of one level certified, and returns those of the next.
+    fn level<W: Web>(
+        &mut self,
+        web: &mut W,
+        level: u8,
+        keys: &[Promoted],
+    ) -> Result<Vec<Promoted>, W::Error> {
+        let mut summary = Level { valid: keys.len(), ..Level::default() };
+        let mut issuers = HashMap::with_capacity(keys.len());
+        for (key, delegation) in keys {
+            let given = if level == 0 { OwnerTrust::Ultimate } else { web.owner_trust(key)? };
+            let introducer = Introducer::new(level, given, delegation.clone(), self.settings);
+            summary.trusts[introducer.trust as usize] += 1;
+            if web.standing(key)? == Some(Standing::Usable) {
+                issuers.insert(*key, introducer);
+            }
+        }
+        let mut asked: Vec<Fingerprint> = issuers.keys().copied().collect();
+        asked.sort_unstable();
+        let mut promoted = Vec::new();
+        let mut counter = Counter::new(self.settings);
+        web.certified_by(&asked, &mut |certificate| {
+            summary.certified +=
+                usize::from(self.certificate(&certificate, &issuers, &mut counter, &mut promoted));
+        })?;
+        self.outcome.introducers.extend(issuers);
+        self.outcome.levels.push(summary);
+        Ok(promoted)
+    }
+
+    /// Counts what the keys of this level certified of one certificate; says whether that is anything.
+    fn certificate(
+        &mut self,
+        certificate: &Certificate<'_>,
+        issuers: &HashMap<Fingerprint, Introducer>,
+        counter: &mut Counter<'_>,
+        promoted: &mut Vec<Promoted>,
+    ) -> bool {
+        if certificate.standing == Standing::Dead || self.outcome.ultimate.contains(&certificate.key) {
+            return false;
+        }
+        let (tally, places) = self.tallies.entry(certificate.key).or_default();
+        if tally.settled {
+            return false;
+        }
+        places.clear();
+        places.extend(certificate.users.iter().map(|user| user.component));
+        let step = counter.count(certificate, tally, &|key| issuers.get(key), &mut |_, _, _| {});
+        self.outcome.first_end = [self.outcome.first_end, step.first_end].into_iter().flatten().min();
+        if step.full && self.used.insert(certificate.key) {
+            promoted.push((certificate.key, step.delegation));
+        }
+        step.certified
+    }
+
+    fn finish(self) -> Outcome {
+        let Self { settings, mut outcome, tallies, .. } = self;
+        for (key, (tally, places)) in tallies {
+            let validities = tally.users.iter().map(|count| count.validity(settings));
+            let users: Vec<_> = places
+                .into_iter()
+                .zip(validities)
+                .filter(|(_, validity)| *validity != Validity::Unknown)
+                .collect();
+            if !users.is_empty() {
+                outcome.users.insert(key, users);
+            }
+        }
+        outcome
+    }
+}

@@ -1,0 +1,84 @@
+//! What the algorithms read: who certified what.
+
+use cert::facts::{SignatureType, TrustSignature};
+use cert::{Fingerprint, Timestamp};
+
+use crate::OwnerTrust;
+
+/// The certificates that are there, at one moment, with the certifications that verified.
+///
+/// Whoever implements it answers for these: the certification's value verified under exactly the issuer's primary key;
+/// it was made by neither the certificate itself nor a subkey; its digest and its critical subpackets are acceptable;
+/// it is not older than the key that it certifies.
+pub trait Web {
+    /// Why reading failed.
+    type Error;
+
+    /// Returns how far the user trusts the owner of a key.
+    fn owner_trust(&mut self, key: &Fingerprint) -> Result<OwnerTrust, Self::Error>;
+
+    /// Returns how a key is doing; `None` if it is not there.
+    fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>, Self::Error>;
+
+    /// Hands out each certificate with a certification by one of `issuers` once, with all those certifications at
+    /// least.
+    fn certified_by(
+        &mut self,
+        issuers: &[Fingerprint],
+        visit: &mut dyn FnMut(Certificate<'_>),
+    ) -> Result<(), Self::Error>;
+}
+
+/// How a key is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It may certify.
+    Usable,
+    /// Nothing binds it, or it comes from the future: it may become valid, but it introduces nobody.
+    Unbound,
+    /// It is revoked or expired: it neither becomes valid nor introduces anybody.
+    Dead,
+}
+
+/// A certificate.
+#[derive(Clone, Copy, Debug)]
+pub struct Certificate<'a> {
+    /// The primary key's fingerprint.
+    pub key: Fingerprint,
+    /// How the primary key is doing.
+    pub standing: Standing,
+    /// All its user IDs and attributes.
+    pub users: &'a [User<'a>],
+}
+
+/// A user ID or attribute.
+#[derive(Clone, Copy, Debug)]
+pub struct User<'a> {
+    /// Its place among the certificate's components.
+    pub component: usize,
+    /// It is neither revoked nor expired.
+    pub live: bool,
+    /// The user ID; of an attribute what GnuPG calls it.
+    pub name: &'a [u8],
+    /// Certifications and their revocations, in the order of the packets.
+    pub certifications: &'a [Certification<'a>],
+}
+
+/// A certification of a user ID, or the revocation of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Certification<'a> {
+    /// The primary key that made it.
+    pub issuer: Fingerprint,
+    /// 0x10 to 0x13, or 0x30 for a revocation.
+    pub kind: SignatureType,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+    /// It may be revoked.
+    pub revocable: bool,
+    /// What makes it a trust signature.
+    pub trust: Option<TrustSignature>,
+    /// A trust signature's regular expression.
+    pub regexp: Option<&'a [u8]>,
+}
