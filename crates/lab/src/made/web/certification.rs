@@ -24,6 +24,21 @@ const EXPRESSIONS: [&[u8]; 14] = [
     b"example.net",
 ];
 
+/// What the people of a web do often, and what seldom.
+struct Habits {
+    /// Once in so many times who has said something says something else, too.
+    repetition: u64,
+    /// Once in so many times they say whom else they trust.
+    trust: u64,
+}
+
+impl Habits {
+    fn of(web: &Web) -> Habits {
+        let mut dice = Dice::new(web.seed, 0, "habits");
+        Habits { repetition: dice.one_of(&[2, 4, 8]), trust: dice.one_of(&[2, 4, 8]) }
+    }
+}
+
 /// One signature by another key.
 pub(super) struct Certification {
     pub(super) component: usize,
@@ -48,20 +63,20 @@ impl Certification {
     pub(super) fn all_on(certificate: &Certificate) -> Vec<Certification> {
         let Certificate { web, number, .. } = certificate;
         let mut dice = Dice::new(web.seed, *number, "certifications");
+        let habits = Habits::of(web);
         let mut issuer = None;
         (0..dice.below(2 * web.certifications + 1))
             .map(|_| {
-                // Often somebody says several things.
-                let repeats = dice.once_in(5);
+                let repeats = dice.once_in(habits.repetition);
                 let one =
                     issuer.filter(|_| repeats).unwrap_or_else(|| choose_issuer(web, *number, &mut dice));
                 issuer = Some(one);
-                Certification::by(one, certificate, &mut dice)
+                Certification::by(one, certificate, &habits, &mut dice)
             })
             .collect()
     }
 
-    fn by(issuer: u64, certificate: &Certificate, dice: &mut Dice) -> Certification {
+    fn by(issuer: u64, certificate: &Certificate, habits: &Habits, dice: &mut Dice) -> Certification {
         let key = Key::new(certificate.web.seed, issuer);
         let maker = match dice.below(50) {
             0 | 1 => Maker::Forger,
@@ -84,7 +99,11 @@ impl Certification {
             kind,
             made,
             hash: if dice.once_in(20) { Hash::Sha1 } else { Hash::Sha256 },
-            more: if kind == 0x30 { Vec::new() } else { subpackets(Web::NOW - made.min(Web::NOW), dice) },
+            more: if kind == 0x30 {
+                Vec::new()
+            } else {
+                subpackets(Web::NOW - made.min(Web::NOW), habits, dice)
+            },
         }
     }
 
@@ -119,7 +138,7 @@ fn choose_issuer(web: &Web, number: u64, dice: &mut Dice) -> u64 {
 
 /// Chooses what a certification says beside its type: when it ends, whether it can be revoked, whether it may be
 /// passed on, and whom else its issuer trusts.
-fn subpackets(age: u64, dice: &mut Dice) -> Vec<u8> {
+fn subpackets(age: u64, habits: &Habits, dice: &mut Dice) -> Vec<u8> {
     let mut area = Vec::new();
     if dice.once_in(7) {
         subpacket(&mut area, 3, &ends_after(age, dice).to_be_bytes());
@@ -127,8 +146,8 @@ fn subpackets(age: u64, dice: &mut Dice) -> Vec<u8> {
     if dice.once_in(60) {
         subpacket(&mut area, 4, &[0]);
     }
-    if dice.once_in(4) {
-        let depth = dice.one_of(&[0, 1, 1, 2, 2, 3, 4, 255]);
+    if dice.once_in(habits.trust) {
+        let depth = dice.one_of(&[0, 1, 1, 2, 2, 3, 3, 4, 5, 255]);
         subpacket(&mut area, 5, &[depth, dice.one_of(&[0, 59, 60, 60, 119, 120, 120, 255])]);
         if dice.once_in(3) {
             subpacket(&mut area, 6, dice.one_of(&EXPRESSIONS));
