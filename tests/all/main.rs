@@ -21,6 +21,7 @@ mod keyhoard_search;
 mod keyhoard_sql;
 mod keyhoard_undo;
 mod memory;
+mod messages;
 mod oracle_export;
 mod oracle_import;
 mod oracle_listing;

@@ -7,6 +7,7 @@ mod import;
 mod list;
 mod list_config;
 
+use keyhoard::causes;
 use keyhoard::secret_keys::SecretKeys;
 
 use crate::clock;
@@ -33,7 +34,7 @@ pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
     let mut session = Session { settings, home, arguments, now, streams };
     session.begin();
     if let Err(error) = session.dispatch() {
-        session.streams.error(format_args!("{error:#}"));
+        session.streams.error(causes(error.as_ref()));
     }
     if session.streams.errors() > 0 { 2 } else { 0 }
 }

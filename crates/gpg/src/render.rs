@@ -10,6 +10,7 @@
 pub(crate) mod attribute;
 pub(crate) mod colons;
 pub(crate) mod human;
+pub(crate) mod text;
 
 mod algorithm;
 mod digits;
@@ -18,7 +19,6 @@ mod mailboxes;
 mod material;
 mod signature;
 mod subpacket;
-mod text;
 mod wkd;
 
 use keyhoard::listing::{KeyListing, ListOptions, Signatures};

@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::clock;
 use crate::code::Code;
 use crate::descriptor;
+use crate::render::text::for_people;
 use crate::status::Status;
 
 /// An output besides standard output.
@@ -123,14 +124,20 @@ impl Streams {
 
     /// Tells something.
     pub(crate) fn info(&mut self, text: impl Display) {
-        let line = format!("{}{text}\n", self.log.stamp.as_deref().unwrap_or("gpg: "));
-        self.log_bytes(line.as_bytes());
+        self.info_bytes(text.to_string().as_bytes());
     }
 
-    /// Tells something that may not be text, a user ID for example.
+    /// Tells something that may not be text, since it holds a user ID for example. Control characters are escaped.
     pub(crate) fn info_bytes(&mut self, text: &[u8]) {
-        let line = [self.log.stamp.as_deref().unwrap_or("gpg: ").as_bytes(), text, b"\n"].concat();
-        self.log_bytes(&line);
+        let mut line = self.log.stamp.as_deref().unwrap_or("gpg: ").as_bytes().to_vec();
+        for_people(text, &mut line);
+        line.push(b'\n');
+        // There is nobody left to tell if messages cannot be written.
+        let _ = match &mut self.log.sink {
+            Sink::Nowhere => Ok(()),
+            Sink::Out => self.out.write_all(&line).and_then(|()| self.out.flush()),
+            Sink::File(file) => file.write_all(&line),
+        };
     }
 
     /// Tells an error, which makes the exit code 2.
@@ -173,15 +180,6 @@ impl Streams {
     pub(crate) fn status_failure(&mut self, place: &str, code: Code) {
         self.status(&Status::Failure { place, code: code.with_gpg() });
     }
-
-    fn log_bytes(&mut self, line: &[u8]) {
-        // There is nobody left to tell if messages cannot be written.
-        let _ = match &mut self.log.sink {
-            Sink::Nowhere => Ok(()),
-            Sink::Out => self.out.write_all(line).and_then(|()| self.out.flush()),
-            Sink::File(file) => file.write_all(line),
-        };
-    }
 }
 
 #[cfg(test)]
@@ -220,6 +218,14 @@ mod tests {
         streams.status(&Status::NoData { what: 1 });
         streams.out().write_all(b"b\n").expect("a vector takes everything");
         assert_eq!(text(&shared), "a\n[GNUPG:] NODATA 1\nb\n");
+    }
+
+    #[test]
+    fn messages_do_not_reach_the_terminal_as_escape_sequences() {
+        let (mut streams, shared) = streams();
+        streams.info_bytes(b"key \"\x1b]0;x\x07 J\xfcrgen\" imported");
+        streams.info("a\nb\x1b");
+        assert_eq!(text(&shared), "gpg: key \"\\x1b]0;x\\x07 J\\xfc\\x72gen\" imported\ngpg: a\\nb\\x1b\n");
     }
 
     #[test]

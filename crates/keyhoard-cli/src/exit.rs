@@ -3,7 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
-use crate::style::{self, Style};
+use keyhoard::causes;
+
+use crate::stderr::tell;
+use crate::style::Style;
 
 /// What a command came to, for scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +33,7 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{} {}", style::on_stderr(Style::Error, "keyhoard:"), causes(&error));
+            tell(Style::Error, "keyhoard:", causes(error.as_ref()));
             ExitCode::from(2)
         }
     }
@@ -42,31 +45,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Joins an error and its causes, leaving out a cause that the error before it has said already.
-fn causes(error: &anyhow::Error) -> String {
-    error.chain().fold(String::new(), |said, cause| {
-        let cause = cause.to_string();
-        match said.as_str() {
-            "" => cause,
-            _ if said.ends_with(&cause) => said,
-            _ => format!("{said}: {cause}"),
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anyhow::Context;
-
-    #[test]
-    fn an_error_names_each_cause_once() {
-        let error = anyhow::Error::from(io::Error::other("disk full")).context("a.gpg: disk full");
-        assert_eq!(causes(&error), "a.gpg: disk full");
-        let error =
-            Err::<(), _>(io::Error::other("disk full")).context("writing a.gpg").expect_err("an error");
-        assert_eq!(causes(&error), "writing a.gpg: disk full");
-    }
 
     #[test]
     fn a_closed_pipe_is_no_error() {

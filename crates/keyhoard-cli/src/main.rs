@@ -4,8 +4,8 @@
 //! - [`commands`]: one file for each subcommand.
 //! - [`session`]: what every command is given.
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
-//! - [`output`]: where and how results are written; [`style`], [`printable`], [`table`], [`moment`], [`progress`]
-//!   are its means.
+//! - [`output`]: where and how results are written; [`stderr`]: what a person is told besides; [`style`], [`printable`],
+//!   [`table`], [`moment`], [`progress`] are their means.
 //!
 //! What a command does is decided in the library `keyhoard`; nothing is decided here.
 
@@ -19,6 +19,7 @@ mod output;
 mod printable;
 mod progress;
 mod session;
+mod stderr;
 mod style;
 mod table;
 

@@ -24,6 +24,18 @@ pub(crate) fn printable(bytes: &[u8]) -> String {
     text
 }
 
+/// Escapes in a text what [`printable`] escapes, but for backslashes: names in it may be escaped already.
+pub(crate) fn harmless(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push(character),
+            _ => push(&mut escaped, character),
+        }
+    }
+    escaped
+}
+
 /// Writes a number of things: `1 certificate`, `2 certificates`.
 pub(crate) fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
@@ -75,5 +87,10 @@ mod tests {
     #[test]
     fn what_is_shown_escaped_cannot_be_mistaken_for_text() {
         assert_eq!(printable(b"a\\x1b"), "a\\\\x1b");
+    }
+
+    #[test]
+    fn a_message_is_made_harmless_and_what_is_escaped_in_it_stays() {
+        assert_eq!(harmless("\x1b[31m.pgp: a\\x1b"), "\\x1b[31m.pgp: a\\x1b");
     }
 }

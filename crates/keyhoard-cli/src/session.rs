@@ -13,7 +13,8 @@ use crate::arguments::Global;
 use crate::moment;
 use crate::output::{Form, Output};
 use crate::progress::{Progress, Unit};
-use crate::style::{self, Style};
+use crate::stderr::tell;
+use crate::style::Style;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -68,13 +69,13 @@ impl Session {
     /// Tells a person something that is no result.
     pub(crate) fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
-            eprintln!("{} {text}", style::on_stderr(Style::Faint, "keyhoard:"));
+            tell(Style::Faint, "keyhoard:", text);
         }
     }
 
     /// Tells a person what may need attention.
     pub(crate) fn warn(&self, text: impl fmt::Display) {
-        eprintln!("{} {text}", style::on_stderr(Style::Warning, "keyhoard:"));
+        tell(Style::Warning, "keyhoard:", text);
     }
 
     /// Says which of the stores that were taken over have changed since.

@@ -1,7 +1,6 @@
 //! Colours, where a person is looking.
 
 use std::fmt;
-use std::io::IsTerminal;
 
 /// What a piece of text is, and so how it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +53,6 @@ impl<T: fmt::Display> fmt::Display for Styled<T> {
             None => self.text.fmt(f),
         }
     }
-}
-
-/// Gives a style to text for stderr if that is a terminal and `NO_COLOR` is not set.
-pub(crate) fn on_stderr<T>(style: Style, text: T) -> Styled<T> {
-    Styled::new(style, text, std::io::stderr().is_terminal() && allowed())
 }
 
 /// Says whether the environment allows colours (<https://no-color.org>).

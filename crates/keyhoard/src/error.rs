@@ -7,6 +7,14 @@ use store::{Fingerprint, JournalId};
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Returns an error's words and those of its causes, but for a cause that the words before it have said already.
+pub fn causes(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |cause| cause.source()).fold(error.to_string(), |said, cause| {
+        let cause = cause.to_string();
+        if said.contains(&cause) { said } else { format!("{said}: {cause}") }
+    })
+}
+
 /// Why a command could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -100,4 +108,18 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn an_error_names_each_cause_once() {
+        let source = || io::Error::other("disk full");
+        assert_eq!(causes(&Error::Output(source())), "writing: disk full");
+        let read = cert::Error::Read { position: 7, source: source() };
+        assert_eq!(causes(&Error::from(read)), "reading failed at byte 7: disk full");
+    }
 }

@@ -37,7 +37,7 @@ mod error;
 mod stored;
 
 pub use cert;
-pub use error::{Error, Result};
+pub use error::{Error, Result, causes};
 pub use store;
 pub use trust;
 pub use verify;

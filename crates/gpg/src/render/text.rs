@@ -2,7 +2,7 @@
 
 /// Appends text for people, as gpg does in a UTF-8 locale: control characters as `\n`, `\x1b` and so on, whatever
 /// is not UTF-8 octet by octet as `\xff`. An incomplete character at the end vanishes.
-pub(super) fn for_people(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn for_people(bytes: &[u8], out: &mut Vec<u8>) {
     // Every text but a handful takes this way. Looking at all octets, whatever they are, is quicker than stopping.
     let (control, high) = bytes
         .iter()

@@ -85,16 +85,17 @@ fn confirmed(found: &[Candidate], arguments: &Arguments) -> anyhow::Result<bool>
     if !io::stdin().is_terminal() {
         bail!("not deleting {} unasked: say --yes", counted(found.len(), "certificate"));
     }
+    let mut terminal = io::stderr();
     for candidate in found.iter().take(NAMED) {
         let name = candidate.name.as_deref().map(printable).unwrap_or_default();
-        eprintln!("{}  {name}", candidate.fingerprint);
+        writeln!(terminal, "{}  {name}", candidate.fingerprint)?;
     }
     if found.len() > NAMED {
-        eprintln!("and {} more", found.len() - NAMED);
+        writeln!(terminal, "and {} more", found.len() - NAMED)?;
     }
     let how = if arguments.purge { "for good" } else { "(`keyhoard undo` brings them back)" };
-    eprint!("Delete {} {how}? [y/N] ", counted(found.len(), "certificate"));
-    io::stderr().flush()?;
+    write!(terminal, "Delete {} {how}? [y/N] ", counted(found.len(), "certificate"))?;
+    terminal.flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use keyhoard::causes;
 use keyhoard::cert::clean::{CleanOptions, Note};
 use keyhoard::import::{
     Additions, ImportEvent, ImportOptions, ImportSummary, Imported, Importer, Outcome as ImportOutcome,
@@ -17,7 +18,8 @@ use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
-use crate::style::{self, Style};
+use crate::stderr::tell;
+use crate::style::Style;
 use crate::table::{Cell, Table};
 
 /// The arguments of `keyhoard import`.
@@ -165,7 +167,7 @@ impl Report<'_> {
     fn refused(&mut self, input: usize, position: u64, reason: &Refusal) -> io::Result<()> {
         let file = self.files[input].display().to_string();
         if self.session.output.is_json() {
-            let reason = reason.to_string();
+            let reason = causes(reason);
             return self.session.output.json(&RefusedJson {
                 event: "refused",
                 file: &file,
@@ -173,8 +175,8 @@ impl Report<'_> {
                 reason,
             });
         }
-        let error = style::on_stderr(Style::Error, "refused:");
-        self.progress.suspended(|| eprintln!("{file}, byte {position}: {error} {reason}"));
+        let text = format_args!("{file}, byte {position}: {}", causes(reason));
+        self.progress.suspended(|| tell(Style::Error, "refused:", text));
         Ok(())
     }
 

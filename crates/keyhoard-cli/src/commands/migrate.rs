@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::exit::Outcome;
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
-use crate::style::{self, Style};
+use crate::stderr::tell;
+use crate::style::Style;
 use crate::table::{Cell, Table};
 
 /// The arguments of `keyhoard migrate`.
@@ -48,7 +49,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut progress = session.progress(Unit::Certificates, None);
     let quiet = session.quiet;
     let summary = migrate(store.as_ref(), &sources, &options, session.now, &mut |event| {
-        tell(&mut progress, quiet, event);
+        report(&mut progress, quiet, event);
     })?;
     drop(progress);
     if session.output.is_json() {
@@ -77,18 +78,17 @@ fn sources(arguments: &Arguments) -> anyhow::Result<Vec<Source>> {
     Ok(sources)
 }
 
-fn tell(progress: &mut Progress, quiet: bool, event: MigrateEvent<'_>) {
+fn report(progress: &mut Progress, quiet: bool, event: MigrateEvent<'_>) {
     match event {
         MigrateEvent::Progress { done } => progress.set(done),
         MigrateEvent::Source(_) if quiet => {}
         MigrateEvent::Source(source) => {
-            let label = style::on_stderr(Style::Faint, "keyhoard:");
-            progress
-                .suspended(|| eprintln!("{label} reading {} ({})", source.path.display(), kind(source.kind)));
+            let text = format!("reading {} ({})", source.path.display(), kind(source.kind));
+            progress.suspended(|| tell(Style::Faint, "keyhoard:", text));
         }
         MigrateEvent::Unreadable { source, reason } => {
-            let label = style::on_stderr(Style::Error, "not readable:");
-            progress.suspended(|| eprintln!("{}: {label} {reason}", source.path.display()));
+            let text = format!("{}: {reason}", source.path.display());
+            progress.suspended(|| tell(Style::Error, "not readable:", text));
         }
     }
 }

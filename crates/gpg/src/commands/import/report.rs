@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use keyhoard::causes;
 use keyhoard::cert::clean::{Note, Refused};
 use keyhoard::cert::{Error, Fingerprint, Flaw, KeyId};
 use keyhoard::import::{Additions, Imported, Outcome, Refusal};
@@ -141,7 +142,7 @@ impl Report {
                 streams.error(format_args!("{name}: certificate at byte {position}: {refusal}"));
                 self.counted(false, None, streams);
             }
-            _ => streams.error(format_args!("{name}: {refusal}")),
+            _ => streams.error(format_args!("{name}: {}", causes(refusal))),
         }
     }
 

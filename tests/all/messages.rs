@@ -1,0 +1,50 @@
+//! What both programs tell people: nothing in it works on a terminal, and nobody has to listen.
+
+use std::io;
+use std::process::{Command, Stdio};
+
+use harness::{Home, OwnKey, Run};
+
+#[test]
+fn user_ids_and_file_names_do_not_reach_the_terminal_as_escape_sequences() {
+    let key = OwnKey::new("Eve \x1b[31m\x07 <eve@example.org>");
+    let home = Home::new();
+    let [good, bad] = [key.certificate(), key.certificate()[..100].to_vec()];
+    let [good, bad] =
+        [("good\x1b[31m", good), ("bad\x1b[31m", bad)].map(|(name, bytes)| home.write(name, bytes));
+    for run in [
+        Run::gpg_keyhoard(&home).args(["--verbose", "--import"]).args([&good, &bad]),
+        Run::gpg_keyhoard(&home).arg("--verbose").arg("--import").arg(&good),
+        Run::gpg_keyhoard(&home).arg("--list-sigs"),
+        Run::gpg_keyhoard(&home).arg("--import").arg("no such\x1b[31m"),
+        Run::keyhoard(&home).args(["import", "--verbose"]).args([&good, &bad]),
+        Run::keyhoard(&home).args(["list", "--signatures"]),
+        Run::keyhoard(&home).args(["show", "eve@example.org"]),
+        Run::keyhoard(&home).arg("log"),
+        Run::keyhoard(&home).args(["list", "no such\x1b[31m"]),
+        Run::keyhoard(&home).arg("import").arg("no such\x1b[31m"),
+    ] {
+        let what = format!("{run:?}");
+        let done = run.done();
+        assert!(!done.stdout.is_empty() || !done.stderr.is_empty(), "{what}");
+        assert!(!done.stdout.contains(&0x1b) && !done.stderr.contains(&0x1b), "{what}");
+    }
+}
+
+#[test]
+fn a_program_to_whose_messages_nobody_listens_goes_on() {
+    let home = Home::new();
+    let exit_code = |name: &str, arguments: &[&str]| {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = Command::new(Run::program(name));
+        command.env("KEYHOARD_DB", home.database()).env("GNUPGHOME", home.path()).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(writer).status().expect("it starts").code()
+    };
+    assert_eq!(exit_code("keyhoard", &["list", "nobody"]), Some(2), "there is no database yet");
+    Run::keyhoard(&home).arg("import").stdin(OwnKey::new("Ann <ann@example.org>").certificate()).succeed();
+    assert_eq!(exit_code("keyhoard", &["list", "nobody"]), Some(1));
+    assert_eq!(exit_code("keyhoard", &["import", "/nonexistent"]), Some(2));
+    assert_eq!(exit_code("gpg-keyhoard", &["-k", "nobody"]), Some(2));
+    assert_eq!(exit_code("gpg-keyhoard", &["--verbose", "-k"]), Some(0));
+}
