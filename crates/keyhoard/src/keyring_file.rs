@@ -14,9 +14,10 @@ use cert::keybox::{self, Keybox};
 use cert::split::{Piece, RawCertificate, Splitter};
 use cert::{Facts, Fingerprint, KeyId, Timestamp};
 use rayon::prelude::*;
+use store::tofu::{Binding, BindingId, BindingSelection, Messages};
 use store::{
-    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query, Record,
-    Selection, Snapshot,
+    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
+    ReadBindings, Record, Selection, Snapshot,
 };
 
 use crate::{Error, Result};
@@ -211,6 +212,21 @@ impl Snapshot for View<'_> {
 
     fn brought_again(&self, _entry: JournalId) -> store::Result<Vec<(Fingerprint, JournalId)>> {
         Ok(Vec::new())
+    }
+}
+
+/// Nobody trusts on first use what is only looked at.
+impl ReadBindings for View<'_> {
+    fn bindings(
+        &self,
+        _selection: BindingSelection<'_>,
+        _visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
+    ) -> store::Result<()> {
+        Ok(())
+    }
+
+    fn messages(&self, _binding: BindingId) -> store::Result<Messages> {
+        Ok(Messages::default())
     }
 }
 

@@ -48,6 +48,14 @@ pub enum Error {
         #[source]
         source: packed::Error,
     },
+    /// A binding that nobody wrote this way.
+    #[error("{path}: binding {binding}: its fingerprint is none")]
+    CorruptBinding {
+        /// The database.
+        path: PathBuf,
+        /// The binding's number.
+        binding: i64,
+    },
     /// Rows cannot be derived again from these bytes.
     #[error("{path}: certificate {cert}: {reason}")]
     Underivable {

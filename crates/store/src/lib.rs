@@ -5,9 +5,11 @@
 //!
 //! - [`query`]: the ways to name a certificate, GnuPG's "how to specify a user ID".
 //! - [`sqlite`]: the engine for one machine.
+//! - [`tofu`]: what trust on first use remembers.
 
 pub mod query;
 pub mod sqlite;
+pub mod tofu;
 pub mod user_id;
 
 mod error;
@@ -18,10 +20,11 @@ mod rows;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-pub use cert::{ContentKey, Facts, Fingerprint, KeyId, Origin, Timestamp};
+pub use cert::{BoundAddress, ContentKey, Facts, Fingerprint, KeyId, Origin, Timestamp};
 pub use error::{Error, Result};
 pub use prepared::Prepared;
 pub use query::Query;
+pub use tofu::{ReadBindings, WriteBindings};
 
 /// A certificate's number in this database, in the order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -136,7 +139,7 @@ pub struct KeyHit {
 }
 
 /// A consistent view. Lasts until it is dropped.
-pub trait Snapshot {
+pub trait Snapshot: ReadBindings {
     /// Hands every selected certificate to `visit`, in order of arrival, one at a time.
     fn visit(
         &self,
@@ -330,7 +333,7 @@ pub enum PutOutcome {
 }
 
 /// The only writer. Dropping it without [`Transaction::commit`] takes everything back.
-pub trait Transaction {
+pub trait Transaction: WriteBindings {
     /// Adds or replaces certificates. Index rows of the whole call are sorted before they are inserted.
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>>;
 

@@ -13,6 +13,7 @@ mod schema;
 mod search;
 mod signature_table;
 mod statement;
+mod tofu;
 pub(crate) mod turn;
 mod verdicts;
 mod write;

@@ -9,7 +9,7 @@ use rusqlite::params;
 
 use super::derived::Derived;
 use super::read::{View, parse_fingerprint};
-use super::{SqliteStore, log, schema, search, turn};
+use super::{SqliteStore, log, schema, search, tofu, turn};
 use crate::error::Context;
 use crate::rows::Rows;
 use crate::{CertId, Error, Result, packed};
@@ -131,8 +131,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing. Returns how
-    /// many certificates there are.
+    /// Derives all rows from the bytes again, in one transaction, removes rows that belong to nothing, and makes bindings
+    /// that are missing. Returns how many certificates there are.
     ///
     /// # Errors
     ///
@@ -175,6 +175,7 @@ impl SqliteStore {
             Ok(())
         })?;
         derived.flush(&view)?;
+        tofu::complete(&view)?;
         turn::commit(view.connection(), &self.path)?;
         if fresh {
             log::enter(view.connection());
@@ -212,10 +213,12 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> R
 }
 
 /// Tables that are not derived, and which of their rows belong to nothing.
-const ORPHANED: [(&str, &str); 4] = [
+const ORPHANED: [(&str, &str); 6] = [
     ("packets", "cert NOT IN (SELECT id FROM cert)"),
     ("verdicts", "cert NOT IN (SELECT id FROM cert)"),
     ("input", "cert NOT IN (SELECT id FROM cert)"),
+    ("tofu_signature", "binding NOT IN (SELECT id FROM tofu_binding)"),
+    ("tofu_encryption", "binding NOT IN (SELECT id FROM tofu_binding)"),
     ("former", "(journal, number) NOT IN (SELECT journal, number FROM change)"),
 ];
 
@@ -305,6 +308,7 @@ fn check_certificate(
 
     let rows = Rows::new(facts);
     table("user_id", rows.user_ids.len(), view.user_ids(id)? == rows.user_ids);
+    table("tofu_binding", 0, tofu::is_bound(view, &facts.primary().fingerprint, &rows.user_ids)?);
     let searchable =
         rows.user_ids.iter().try_fold(true, |all, (_, value)| Ok(all && is_searchable(view, id, value)?));
     table("user_id_search_docsize", 1, searchable?);

@@ -33,6 +33,20 @@ CREATE TABLE user_id_origin (
 CREATE TABLE migration (
   path BLOB PRIMARY KEY, modified INTEGER NOT NULL, size INTEGER NOT NULL, time INTEGER) WITHOUT ROWID;
 CREATE TABLE owner_trust (fingerprint BLOB PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE tofu_binding (
+  id INTEGER PRIMARY KEY,
+  fingerprint BLOB NOT NULL,
+  email BLOB NOT NULL,
+  user_id BLOB NOT NULL,
+  time INTEGER NOT NULL,
+  policy INTEGER NOT NULL CHECK (policy BETWEEN 1 AND 5),
+  UNIQUE (email, fingerprint));
+CREATE INDEX tofu_decided ON tofu_binding (policy) WHERE policy <> 1;
+CREATE TABLE tofu_signature (
+  binding INTEGER, sig_digest BLOB, origin TEXT, sig_time INTEGER NOT NULL, time INTEGER NOT NULL,
+  PRIMARY KEY (binding, sig_digest, origin)) WITHOUT ROWID;
+CREATE TABLE tofu_encryption (binding INTEGER NOT NULL, time INTEGER NOT NULL);
+CREATE INDEX tofu_encrypted ON tofu_encryption (binding);
 CREATE TABLE journal (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   time INTEGER NOT NULL,

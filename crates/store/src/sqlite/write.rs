@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 
-use cert::{Fingerprint, Timestamp};
+use cert::{BoundAddress, Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 
 use super::derived::Derived;
 use super::journal::{Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
+use super::tofu::{self, NewBindings};
 use super::{SqliteStore, log, provenance, turn};
 use crate::error::Context;
+use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
-    Snapshot, Transaction, packed,
+    Snapshot, Transaction, WriteBindings, packed,
 };
 
 const DOING: &str = "writing";
@@ -51,8 +53,14 @@ impl<'s> Writer<'s> {
         self.prepare(sql)?.execute(parameters).context(self.view.path(), DOING)
     }
 
-    fn put_one(&mut self, put: &Put<'_>, derived: &mut Derived) -> Result<PutOutcome> {
+    fn put_one(
+        &mut self,
+        put: &Put<'_>,
+        derived: &mut Derived,
+        bindings: &mut NewBindings,
+    ) -> Result<PutOutcome> {
         let fingerprint = put.certificate.fingerprint;
+        let user_ids = &put.certificate.rows.user_ids;
         let id = match &put.kind {
             PutKind::New | PutKind::Migrated { .. } | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
@@ -70,10 +78,18 @@ impl<'s> Writer<'s> {
                 };
                 self.journal.write(&self.view, &fingerprint, &change)?;
                 self.update(put, *id)?;
+                if let PutKind::Shrunk { .. } = put.kind {
+                    let before = self.view.user_ids(id.0)?;
+                    let gone = before
+                        .into_iter()
+                        .filter(|(_, value)| !user_ids.iter().any(|(_, kept)| kept == value));
+                    self.remove_idle_bindings(&fingerprint, gone)?;
+                }
                 derived.replace(&self.view, *id, &put.certificate.packed, &put.certificate.rows)?;
                 *id
             }
         };
+        bindings.add(&fingerprint, user_ids, self.first_seen(&put.kind));
         self.write_inputs(put.inputs.iter().map(|input| (*input, id)))?;
         Ok(PutOutcome::Done(id))
     }
@@ -81,11 +97,11 @@ impl<'s> Writer<'s> {
     fn insert(&self, put: &Put<'_>, fingerprint: &Fingerprint) -> Result<CertId> {
         const SQL: &str = "INSERT INTO cert (id, fingerprint, first_seen, changed, generation, superseded,
             origin_kind, origin_updated, origin_url) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8)";
-        let (id, first_seen) = match put.kind {
-            PutKind::Restored { id, first_seen } => (Some(id.0), first_seen),
-            PutKind::Migrated { first_seen } => (None, first_seen),
-            _ => (None, self.now),
+        let id = match put.kind {
+            PutKind::Restored { id, .. } => Some(id.0),
+            _ => None,
         };
+        let first_seen = self.first_seen(&put.kind);
         let Origin { kind, updated, url } = put.origin.clone().unwrap_or_default();
         let updated = updated.map(|updated| updated.0);
         let stored = stored_fingerprint(fingerprint);
@@ -94,6 +110,23 @@ impl<'s> Writer<'s> {
         let id = self.view.connection().last_insert_rowid();
         self.run("INSERT INTO packets (cert, bytes) VALUES (?1, ?2)", params![id, put.certificate.bytes])?;
         Ok(CertId(id))
+    }
+
+    /// Returns when that which a write adds was first seen.
+    fn first_seen(&self, kind: &PutKind) -> Timestamp {
+        match kind {
+            PutKind::Migrated { first_seen } | PutKind::Restored { first_seen, .. } => *first_seen,
+            PutKind::New | PutKind::Merged { .. } | PutKind::Shrunk { .. } => self.now,
+        }
+    }
+
+    fn remove_idle_bindings(
+        &self,
+        primary: &Fingerprint,
+        gone: impl IntoIterator<Item = (i64, Vec<u8>)>,
+    ) -> Result<()> {
+        let addresses = gone.into_iter().map(|(_, user_id)| BoundAddress::of_user_id(&user_id));
+        tofu::remove_idle(&self.view, primary, addresses)
     }
 
     /// Says whether a certificate is still as somebody has read it.
@@ -132,17 +165,26 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    fn remove_one(&mut self, id: CertId, removal: Removal, derived: &mut Derived) -> Result<()> {
+    /// Returns the fingerprint of what was removed.
+    fn remove_one(
+        &mut self,
+        id: CertId,
+        removal: Removal,
+        derived: &mut Derived,
+    ) -> Result<Option<Fingerprint>> {
         let stored: Option<Vec<u8>> = self
             .prepare("SELECT fingerprint FROM cert WHERE id = ?1")?
             .query_row([id.0], |row| row.get(0))
             .optional()
             .context(self.view.path(), DOING)?;
-        let Some(stored) = stored else { return Ok(()) };
+        let Some(stored) = stored else { return Ok(None) };
         let fingerprint =
             parse_fingerprint(&stored).ok_or_else(|| self.view.corrupt(id.0, packed::Error::FINGERPRINT))?;
         match removal {
-            Removal::Undoable => self.journal.write(&self.view, &fingerprint, &NewChange::Removed(id))?,
+            Removal::Undoable => {
+                self.journal.write(&self.view, &fingerprint, &NewChange::Removed(id))?;
+                self.remove_idle_bindings(&fingerprint, self.view.user_ids(id.0)?)?;
+            }
             Removal::Purge => {
                 self.journal.purge(&self.view, &fingerprint)?;
                 self.journal.write(&self.view, &fingerprint, &NewChange::Purged)?;
@@ -154,7 +196,7 @@ impl<'s> Writer<'s> {
         self.run("DELETE FROM verdicts WHERE cert = ?1", [id.0])?;
         self.run("DELETE FROM cert WHERE id = ?1", [id.0])?;
         self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored])?;
-        Ok(())
+        Ok(Some(fingerprint))
     }
 
     /// Says whether SQLite is to overwrite what is removed.
@@ -179,7 +221,7 @@ impl<'s> Writer<'s> {
 
 impl Transaction for Writer<'_> {
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>> {
-        let mut derived = Derived::default();
+        let (mut derived, mut bindings) = (Derived::default(), NewBindings::default());
         // The index rows come last, so it does not know yet what this batch has added.
         let mut added = HashMap::new();
         let mut outcomes = Vec::with_capacity(batch.len());
@@ -189,9 +231,13 @@ impl Transaction for Writer<'_> {
             let taken = adds
                 && (added.insert(fingerprint, number).is_some()
                     || self.view.primary(&fingerprint)?.is_some());
-            outcomes.push(if taken { PutOutcome::Conflict } else { self.put_one(put, &mut derived)? });
+            outcomes.push(match taken {
+                true => PutOutcome::Conflict,
+                false => self.put_one(put, &mut derived, &mut bindings)?,
+            });
         }
         derived.flush(&self.view)?;
+        bindings.flush(&self.view)?;
         let shrunk: Vec<CertId> = batch
             .iter()
             .zip(&outcomes)
@@ -237,10 +283,14 @@ impl Transaction for Writer<'_> {
             self.purged = true;
             self.overwrite_removed(true)?;
         }
+        let mut removed = Vec::with_capacity(ids.len());
         for id in &ids {
-            self.remove_one(*id, removal, &mut derived)?;
+            removed.extend(self.remove_one(*id, removal, &mut derived)?);
         }
         derived.flush(&self.view)?;
+        if removal == Removal::Purge {
+            tofu::purge(&self.view, &removed)?;
+        }
         self.forget_inputs(&ids)
     }
 
@@ -271,5 +321,33 @@ impl Transaction for Writer<'_> {
             log::enter(self.view.connection());
         }
         Ok(())
+    }
+}
+
+impl WriteBindings for Writer<'_> {
+    fn decide(
+        &mut self,
+        fingerprint: &Fingerprint,
+        address: &BoundAddress,
+        user_id: &[u8],
+        policy: u8,
+    ) -> Result<BindingId> {
+        tofu::decide(&self.view, fingerprint, address, user_id, policy, self.now)
+    }
+
+    fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId> {
+        tofu::take_over(&self.view, binding)
+    }
+
+    fn forget_binding(&mut self, binding: BindingId) -> Result<()> {
+        tofu::forget(&self.view, binding)
+    }
+
+    fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool> {
+        tofu::add_verified(&self.view, binding, message)
+    }
+
+    fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()> {
+        tofu::add_encrypted(&self.view, binding, time)
     }
 }

@@ -1,0 +1,119 @@
+//! What trust on first use remembers: which keys came with which addresses, and the messages seen with them.
+//!
+//! A binding is made when a certificate comes in, so that whoever lists certificates has nothing to write. It belongs
+//! to the user's memory, not to the certificate: one that the user decided about, or that messages were seen with,
+//! outlives it.
+
+use std::ops::ControlFlow;
+
+use cert::{BoundAddress, Fingerprint, Timestamp};
+
+use crate::Result;
+
+/// A binding's number in this database, in the order of arrival of batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BindingId(pub i64);
+
+/// The policy of a binding that nobody decided about.
+pub const AUTO: u8 = 1;
+
+/// An address that came with a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Its number.
+    pub id: BindingId,
+    /// The primary key.
+    pub fingerprint: Fingerprint,
+    /// The address.
+    pub address: BoundAddress,
+    /// The user ID that the address was first seen in.
+    pub user_id: Vec<u8>,
+    /// When it was first seen, or last decided about.
+    pub since: Timestamp,
+    /// What the user decided, as GnuPG numbers it (1 [`AUTO`], 2 good, 3 unknown, 4 bad, 5 ask).
+    pub policy: u8,
+}
+
+/// Which bindings to read.
+#[derive(Clone, Copy, Debug)]
+pub enum BindingSelection<'a> {
+    /// Every binding.
+    All,
+    /// Those of addresses that came with several keys, or that the user decided about.
+    Contested,
+    /// Those of these addresses.
+    Addresses(&'a [BoundAddress]),
+}
+
+/// The messages of one kind that were seen with a binding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// How many.
+    pub count: u64,
+    /// When the first one was.
+    pub first: Option<Timestamp>,
+    /// When the last one was.
+    pub last: Option<Timestamp>,
+    /// On how many days (UTC) there was one.
+    pub days: u64,
+}
+
+/// The messages that were seen with a binding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Messages {
+    /// Signed messages that were verified, by the time they were verified.
+    pub verified: Seen,
+    /// Messages that were encrypted.
+    pub encrypted: Seen,
+}
+
+/// A signed message that was verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedMessage {
+    /// The digest that was signed, which tells messages apart.
+    pub digest: Vec<u8>,
+    /// Who handed the message in, for example `email:claws`.
+    pub origin: String,
+    /// When it was signed, by its signature.
+    pub signed: Timestamp,
+    /// When it was verified.
+    pub verified: Timestamp,
+}
+
+/// Reading bindings.
+pub trait ReadBindings {
+    /// Hands bindings to `visit`, ordered by address, then by fingerprint.
+    fn bindings(
+        &self,
+        selection: BindingSelection<'_>,
+        visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
+    ) -> Result<()>;
+
+    /// Counts the messages that were seen with a binding.
+    fn messages(&self, binding: BindingId) -> Result<Messages>;
+}
+
+/// Writing bindings. Those of a certificate that comes in are made without being asked for.
+pub trait WriteBindings {
+    /// Notes what the user decided, as of now; the binding is made if it is not there.
+    fn decide(
+        &mut self,
+        fingerprint: &Fingerprint,
+        address: &BoundAddress,
+        user_id: &[u8],
+        policy: u8,
+    ) -> Result<BindingId>;
+
+    /// Takes over a binding that another program kept: the older time stays, and so does a decision that was made here.
+    fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId>;
+
+    /// Forgets what was decided about a binding and every message seen with it; the binding itself goes too unless its
+    /// certificate is there.
+    fn forget_binding(&mut self, binding: BindingId) -> Result<()>;
+
+    /// Notes a signed message; says whether it is a new one.
+    fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool>;
+
+    /// Notes a message that was encrypted at `time`.
+    fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()>;
+}

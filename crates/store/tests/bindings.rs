@@ -1,0 +1,253 @@
+//! The memory of trust on first use: which bindings are made, and what becomes of them.
+
+#[allow(dead_code, reason = "shared by several tests")]
+mod made;
+
+use std::ops::ControlFlow;
+
+use keyhoard_store as store;
+use keyhoard_store::{BoundAddress, Fingerprint};
+use made::{Made, NOW};
+use store::sqlite::SqliteStore;
+use store::tofu::{Binding, BindingId, BindingSelection, Messages, Seen, VerifiedMessage};
+use store::{CertId, PutKind, Removal, Store, Timestamp, Transaction};
+use tempfile::TempDir;
+
+const LATER: Timestamp = Timestamp(NOW.0 + 86_400);
+
+fn empty() -> (TempDir, SqliteStore) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("a new database");
+    (directory, store)
+}
+
+fn write(store: &SqliteStore, now: Timestamp, write: impl FnOnce(&mut dyn Transaction)) {
+    let mut transaction = store.begin("test", None, now).expect("begin");
+    write(&mut *transaction);
+    transaction.commit().expect("commit");
+}
+
+fn put(store: &SqliteStore, now: Timestamp, made: &[Made]) {
+    write(store, now, |transaction| {
+        transaction.put(&made.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
+    });
+}
+
+fn bindings(store: &SqliteStore, selection: BindingSelection<'_>) -> Vec<Binding> {
+    let mut bindings = Vec::new();
+    let snapshot = store.snapshot().expect("snapshot");
+    let visited = snapshot.bindings(selection, &mut |binding| {
+        bindings.push(binding);
+        ControlFlow::Continue(())
+    });
+    visited.expect("bindings");
+    bindings
+}
+
+fn address(text: &str) -> BoundAddress {
+    BoundAddress::of_user_id(text.as_bytes())
+}
+
+/// Addresses with the number of the first octet of the key's fingerprint, times after `NOW` and policies.
+fn summary(store: &SqliteStore) -> Vec<(String, Fingerprint, u32, u8)> {
+    let all = bindings(store, BindingSelection::All).into_iter();
+    let text = |address: &BoundAddress| String::from_utf8_lossy(address.as_bytes()).into_owned();
+    all.map(|it| (text(&it.address), it.fingerprint, it.since.0 - NOW.0, it.policy)).collect()
+}
+
+fn id_of(store: &SqliteStore, text: &str) -> BindingId {
+    bindings(store, BindingSelection::Addresses(&[address(text)]))[0].id
+}
+
+fn message(digest: u8, verified: Timestamp) -> VerifiedMessage {
+    VerifiedMessage { digest: vec![digest], origin: "test".to_owned(), signed: NOW, verified }
+}
+
+#[test]
+fn every_address_of_a_certificate_that_comes_in_is_bound_once() {
+    let (_directory, store) = empty();
+    let ann = Made::new(1, &[b"Ann <ANN@example.org>", b"Anna <ann@example.org>", b"A Host"], &[]);
+    put(&store, NOW, std::slice::from_ref(&ann));
+    let ann_key = ann.fingerprint();
+    assert_eq!(
+        summary(&store),
+        [("a host".to_owned(), ann_key, 0, 1), ("ann@example.org".to_owned(), ann_key, 0, 1)]
+    );
+    assert_eq!(bindings(&store, BindingSelection::All)[1].user_id, b"Ann <ANN@example.org>");
+}
+
+#[test]
+fn a_user_id_that_comes_later_is_bound_later() {
+    let (_directory, store) = empty();
+    put(&store, NOW, &[Made::named(1, "Ann <ann@example.org>")]);
+    let grown = Made::new(1, &[b"Ann <ann@example.org>", b"Ann <ann@example.net>"], &[]);
+    let kind = PutKind::Merged { id: CertId(1), generation: 1, added: Vec::new() };
+    write(&store, LATER, |transaction| {
+        transaction.put(&[store::Put { kind, ..grown.put() }]).expect("put");
+    });
+    let since: Vec<_> = summary(&store).into_iter().map(|(address, _, since, _)| (address, since)).collect();
+    assert_eq!(since, [("ann@example.net".to_owned(), 86_400), ("ann@example.org".to_owned(), 0)]);
+}
+
+#[test]
+fn addresses_of_several_keys_and_decided_ones_are_contested() {
+    let (_directory, store) = empty();
+    let made = [
+        Made::named(1, "Ann <ann@example.org>"),
+        Made::named(2, "Ann <Ann@example.org>"),
+        Made::named(3, "Bob <bob@example.org>"),
+        Made::named(4, "Carl <carl@example.org>"),
+    ];
+    put(&store, NOW, &made);
+    write(&store, LATER, |transaction| {
+        transaction.decide(&made[3].fingerprint(), &address("carl@example.org"), b"", 4).expect("decide");
+    });
+    let contested = bindings(&store, BindingSelection::Contested);
+    let found: Vec<_> = contested.iter().map(|it| (it.address.clone(), it.fingerprint, it.policy)).collect();
+    let mut anns = [made[0].fingerprint(), made[1].fingerprint()];
+    anns.sort_unstable();
+    let [ann, carl] = [address("ann@example.org"), address("carl@example.org")];
+    assert_eq!(found, [(ann.clone(), anns[0], 1), (ann, anns[1], 1), (carl, made[3].fingerprint(), 4)]);
+}
+
+#[test]
+fn a_decision_keeps_the_time_and_can_be_made_before_the_certificate_is_there() {
+    let (_directory, store) = empty();
+    let ann = Made::named(1, "Ann <ann@example.org>");
+    let decide = |policy| {
+        write(&store, NOW, |transaction| {
+            let address = address("ann@example.org");
+            transaction
+                .decide(&ann.fingerprint(), &address, b"Ann <ann@example.org>", policy)
+                .expect("decide");
+        });
+    };
+    decide(2);
+    put(&store, LATER, std::slice::from_ref(&ann));
+    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 2)]);
+    decide(5);
+    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 5)]);
+}
+
+#[test]
+fn messages_are_counted_by_when_they_were_seen_and_on_how_many_days() {
+    let (_directory, store) = empty();
+    put(&store, NOW, &[Made::named(1, "Ann <ann@example.org>")]);
+    let ann = id_of(&store, "ann@example.org");
+    write(&store, NOW, |transaction| {
+        assert!(transaction.add_verified(ann, &message(1, NOW)).expect("add"));
+        assert!(transaction.add_verified(ann, &message(2, NOW)).expect("add"));
+        assert!(transaction.add_verified(ann, &message(3, LATER)).expect("add"));
+        assert!(!transaction.add_verified(ann, &message(3, NOW)).expect("add"), "the same signature again");
+        let handed_in_by_another = VerifiedMessage { origin: "other".to_owned(), ..message(3, NOW) };
+        assert!(!transaction.add_verified(ann, &handed_in_by_another).expect("add"));
+        transaction.add_encrypted(ann, LATER).expect("add");
+        transaction.add_encrypted(ann, LATER).expect("add");
+    });
+    let messages = store.snapshot().expect("snapshot").messages(ann).expect("messages");
+    let verified = Seen { count: 3, first: Some(NOW), last: Some(LATER), days: 2 };
+    let encrypted = Seen { count: 2, first: Some(LATER), last: Some(LATER), days: 1 };
+    assert_eq!(messages, Messages { verified, encrypted });
+}
+
+#[test]
+fn a_binding_goes_with_its_certificate_unless_the_user_decided_or_saw_messages() {
+    let (_directory, store) = empty();
+    let idle = Made::named(1, "Ann <ann@example.org>");
+    let decided = Made::named(2, "Bob <bob@example.org>");
+    let used = Made::named(3, "Carl <carl@example.org>");
+    put(&store, NOW, &[idle, decided.clone(), used.clone()]);
+    let carl = id_of(&store, "carl@example.org");
+    write(&store, NOW, |transaction| {
+        transaction.decide(&decided.fingerprint(), &address("bob@example.org"), b"", 4).expect("decide");
+        transaction.add_encrypted(carl, NOW).expect("add");
+        let all = [CertId(1), CertId(2), CertId(3)];
+        transaction.remove(&all, Removal::Undoable).expect("remove");
+    });
+    let left: Vec<_> = summary(&store).into_iter().map(|(address, ..)| address).collect();
+    assert_eq!(left, ["bob@example.org", "carl@example.org"]);
+}
+
+#[test]
+fn a_binding_goes_with_its_user_id() {
+    let (_directory, store) = empty();
+    put(&store, NOW, &[Made::new(1, &[b"Ann <ann@example.org>", b"Ann <ann@example.net>"], &[])]);
+    let shrunk = Made::named(1, "Ann <ann@example.net>");
+    write(&store, LATER, |transaction| {
+        let kind = PutKind::Shrunk { id: CertId(1), generation: 1 };
+        transaction.put(&[store::Put { kind, ..shrunk.put() }]).expect("put");
+    });
+    assert_eq!(summary(&store), [("ann@example.net".to_owned(), shrunk.fingerprint(), 0, 1)]);
+}
+
+#[test]
+fn a_certificate_that_comes_back_is_bound_since_it_was_first_seen() {
+    let (_directory, store) = empty();
+    let ann = Made::named(1, "Ann <ann@example.org>");
+    put(&store, NOW, std::slice::from_ref(&ann));
+    write(&store, LATER, |transaction| {
+        transaction.remove(&[CertId(1)], Removal::Undoable).expect("remove");
+    });
+    assert_eq!(summary(&store), []);
+    write(&store, LATER, |transaction| {
+        let kind = PutKind::Restored { id: CertId(1), first_seen: NOW };
+        transaction.put(&[store::Put { kind, ..ann.put() }]).expect("put");
+    });
+    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 1)]);
+}
+
+#[test]
+fn a_purge_leaves_nothing_that_is_remembered_of_the_key() {
+    let (_directory, store) = empty();
+    let ann = Made::named(1, "Ann <ann@example.org>");
+    put(&store, NOW, &[ann.clone(), Made::named(2, "Bob <bob@example.org>")]);
+    let id = id_of(&store, "ann@example.org");
+    write(&store, NOW, |transaction| {
+        transaction.decide(&ann.fingerprint(), &address("former@example.org"), b"", 2).expect("decide");
+        transaction.add_verified(id, &message(1, NOW)).expect("add");
+        transaction.remove(&[CertId(1)], Removal::Purge).expect("remove");
+    });
+    let left: Vec<_> = summary(&store).into_iter().map(|(address, ..)| address).collect();
+    assert_eq!(left, ["bob@example.org"]);
+    assert_eq!(store.snapshot().expect("snapshot").messages(id).expect("messages"), Messages::default());
+}
+
+#[test]
+fn forgetting_leaves_the_bindings_of_certificates_that_are_there() {
+    let (_directory, store) = empty();
+    let ann = Made::named(1, "Ann <ann@example.org>");
+    put(&store, NOW, std::slice::from_ref(&ann));
+    let gone = Made::named(9, "Bob <bob@example.org>");
+    write(&store, LATER, |transaction| {
+        let ann =
+            transaction.decide(&ann.fingerprint(), &address("ann@example.org"), b"", 4).expect("decide");
+        let bob =
+            transaction.decide(&gone.fingerprint(), &address("bob@example.org"), b"", 4).expect("decide");
+        transaction.add_encrypted(ann, NOW).expect("add");
+        transaction.forget_binding(ann).expect("forget");
+        transaction.forget_binding(bob).expect("forget");
+    });
+    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 1)]);
+    let ann = id_of(&store, "ann@example.org");
+    assert_eq!(store.snapshot().expect("snapshot").messages(ann).expect("messages"), Messages::default());
+}
+
+#[test]
+fn what_is_taken_over_keeps_the_older_time_and_the_decision_that_was_made_here() {
+    let (_directory, store) = empty();
+    let ann = Made::named(1, "Ann <ann@example.org>");
+    let foreign = |policy, since| Binding {
+        id: BindingId(0),
+        fingerprint: ann.fingerprint(),
+        address: address("ann@example.org"),
+        user_id: b"Ann <ann@example.org>".to_vec(),
+        since,
+        policy,
+    };
+    put(&store, LATER, std::slice::from_ref(&ann));
+    write(&store, LATER, |transaction| {
+        transaction.take_over_binding(&foreign(2, NOW)).expect("take over");
+        transaction.take_over_binding(&foreign(4, LATER)).expect("take over");
+    });
+    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 2)]);
+}
