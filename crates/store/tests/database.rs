@@ -201,18 +201,26 @@ fn a_purge_leaves_no_bytes_in_the_journal() {
 #[test]
 fn what_is_purged_is_in_no_file_any_more() {
     let (directory, store) = empty();
-    let secret = b"a name that nobody must find again";
-    put(&store, &[Made::new(1, &[secret], &[]), Made::named(2, "another")]);
-    let found_in = || {
+    // The trigram stands for those of the search index, which keeps no longer parts.
+    let (name, trigram) = (b"~q7 a name that nobody must find again", b"~q7");
+    let named = Made::new(1, &[name], &[]);
+    put(&store, &[named.clone(), Made::named(2, "another")]);
+    let found_in = |part: &[u8]| {
         let files =
             std::fs::read_dir(directory.path()).expect("list").map(|file| file.expect("entry").path());
-        files.filter(|file| memmem(&std::fs::read(file).expect("read"), secret)).count()
+        files.filter(|file| memmem(&std::fs::read(file).expect("read"), part)).count()
     };
-    assert!(found_in() > 0);
-    let mut transaction = store.begin("delete --purge", None, NOW).expect("begin");
-    transaction.remove(&[CertId(1)], Removal::Purge).expect("remove");
-    transaction.commit().expect("commit");
-    assert_eq!(found_in(), 0);
+    let remove = |id, removal| {
+        let mut transaction = store.begin("delete", None, NOW).expect("begin");
+        transaction.remove(&[id], removal).expect("remove");
+        transaction.commit().expect("commit");
+    };
+    // What an undoable removal leaves in unused pages is to go as well.
+    remove(CertId(1), Removal::Undoable);
+    put(&store, &[named]);
+    assert!(found_in(name) > 0 && found_in(trigram) > 0);
+    remove(CertId(3), Removal::Purge);
+    assert_eq!((found_in(name), found_in(trigram)), (0, 0));
 }
 
 fn memmem(whole: &[u8], part: &[u8]) -> bool {

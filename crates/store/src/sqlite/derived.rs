@@ -121,6 +121,11 @@ fn make_searchable(view: &View<'_>, id: CertId, user_ids: &[(i64, Vec<u8>)]) -> 
     execute(view, SQL, params![id.0, search::text(user_ids)])
 }
 
+/// Takes out of the substring index what it only marked as removed.
+pub(super) fn compact_search(view: &View<'_>) -> Result<()> {
+    execute(view, "INSERT INTO user_id_search (user_id_search) VALUES ('optimize')", [])
+}
+
 /// Returns the index rows that are there for a certificate.
 fn rows_there(view: &View<'_>, id: CertId) -> Result<Rows> {
     let Some(own) = view.own(id.0)? else { return Ok(Rows::default()) };

@@ -91,10 +91,13 @@ pub(super) fn enter(connection: &Connection) {
     let _ = connection.busy_timeout(turn::PATIENCE);
 }
 
-/// Moves everything into the database and leaves nothing in the log, if no reader needs it any more.
-pub(super) fn empty(connection: &Connection) {
-    // Without a log there is nothing to be done; and what a reader holds back goes when the last connection closes.
-    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+/// Writes the whole database anew, since pages keep what was removed from them, and leaves nothing in the log.
+///
+/// A reader that needs the log's old pages keeps them there until the last connection closes.
+pub(super) fn rewrite(connection: &Connection, path: &Path) -> Result<()> {
+    const DOING: &str = "overwriting what was purged";
+    connection.execute_batch("VACUUM").context(path, DOING)?;
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).context(path, DOING)
 }
 
 /// Takes the log away from a database that has come to a place where memory cannot be shared.

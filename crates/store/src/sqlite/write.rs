@@ -9,7 +9,7 @@ use super::derived::Derived;
 use super::journal::{Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::tofu::{self, NewBindings};
-use super::{SqliteStore, log, provenance, turn};
+use super::{SqliteStore, derived, log, provenance, turn};
 use crate::error::Context;
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
@@ -26,7 +26,7 @@ pub(super) struct Writer<'s> {
     journal: Journal,
     /// The database was empty, and still has to be given its write-ahead log.
     fresh: bool,
-    /// What was removed must not be left in unused pages either.
+    /// Nothing that was removed may be left in the files.
     purged: bool,
 }
 
@@ -199,14 +199,6 @@ impl<'s> Writer<'s> {
         Ok(Some(fingerprint))
     }
 
-    /// Says whether SQLite is to overwrite what is removed.
-    fn overwrite_removed(&self, overwrite: bool) -> Result<()> {
-        self.view
-            .connection()
-            .pragma_update(None, "secure_delete", overwrite)
-            .context(self.view.path(), DOING)
-    }
-
     /// Forgets which inputs led to these certificates, in one pass over them all: there is no index by certificate,
     /// since removals are rare and imports are not.
     fn forget_inputs(&self, ids: &[CertId]) -> Result<()> {
@@ -279,10 +271,7 @@ impl Transaction for Writer<'_> {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
-        if removal == Removal::Purge {
-            self.purged = true;
-            self.overwrite_removed(true)?;
-        }
+        self.purged |= removal == Removal::Purge;
         let mut removed = Vec::with_capacity(ids.len());
         for id in &ids {
             removed.extend(self.remove_one(*id, removal, &mut derived)?);
@@ -312,10 +301,12 @@ impl Transaction for Writer<'_> {
 
     fn commit(self: Box<Self>) -> Result<()> {
         self.journal.close(&self.view)?;
+        if self.purged {
+            derived::compact_search(&self.view)?;
+        }
         turn::commit(self.view.connection(), self.view.path())?;
         if self.purged {
-            self.overwrite_removed(false)?;
-            log::empty(self.view.connection());
+            log::rewrite(self.view.connection(), self.view.path())?;
         }
         if self.fresh {
             log::enter(self.view.connection());
