@@ -438,7 +438,7 @@ fn a_users_statement_changes_nothing() {
 }
 
 #[test]
-fn origins_of_certificates_and_user_ids_are_kept_until_the_certificate_goes() {
+fn origins_of_certificates_and_user_ids_are_kept_until_the_certificate_is_purged() {
     let (_directory, store) = empty();
     put(&store, &three());
     let origin =
@@ -446,14 +446,22 @@ fn origins_of_certificates_and_user_ids_are_kept_until_the_certificate_goes() {
     let user_id = b"ann@example.net".to_vec();
     let origins =
         store::Origins { certificate: Some(origin(4)), user_ids: vec![(user_id.clone(), origin(5))] };
+    let user_ids = |id| store.snapshot().expect("snapshot").user_id_origins(CertId(id)).expect("origins");
+    let known = [(user_id, origin(5))];
     entry(&store, |it| it.set_origins(CertId(1), &origins).expect("origins"));
-    let snapshot = store.snapshot().expect("snapshot");
-    assert_eq!(everything(&*snapshot, Detail::Name)[0].origin, origin(4));
-    assert_eq!(snapshot.user_id_origins(CertId(1)).expect("origins"), [(user_id, origin(5))]);
-    assert_eq!(snapshot.user_id_origins(CertId(2)).expect("origins"), []);
-    drop(snapshot);
+    assert_eq!(everything(&*store.snapshot().expect("snapshot"), Detail::Name)[0].origin, origin(4));
+    assert_eq!((user_ids(1), user_ids(2)), (known.to_vec(), vec![]));
+
+    let restored = PutKind::Restored { id: CertId(1), first_seen: NOW };
     entry(&store, |it| it.remove(&[CertId(1)], Removal::Undoable).expect("remove"));
-    assert_eq!(store.snapshot().expect("snapshot").user_id_origins(CertId(1)).expect("origins"), []);
+    entry(&store, |it| drop(it.put(&[store::Put { kind: restored, ..three()[0].put() }]).expect("put")));
+    assert_eq!(user_ids(1), known);
+
+    // What it was under an earlier number goes with it.
+    entry(&store, |it| it.remove(&[CertId(1)], Removal::Undoable).expect("remove"));
+    put(&store, &three()[..1]);
+    entry(&store, |it| it.remove(&[CertId(4)], Removal::Purge).expect("remove"));
+    assert_eq!(user_ids(1), []);
 }
 
 #[test]

@@ -18,12 +18,8 @@ fn database() -> (TempDir, PathBuf, SqliteStore) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("keyhoard.db");
     let store = SqliteStore::create(&path).expect("a new database");
-    let mut made = made::keyring(Path::new("/usr/share/keyrings/debian-keyring.gpg"));
-    made.truncate(60);
-    for made in &mut made {
-        let signatures = made.facts.components.iter_mut().flat_map(|component| &mut component.signatures);
-        signatures.step_by(7).for_each(|signature| signature.flags.superseded = true);
-    }
+    let keyring = made::keyring(Path::new("/usr/share/keyrings/debian-keyring.gpg"));
+    let made: Vec<Made> = keyring.into_iter().take(60).map(with_superseded_signatures).collect();
     let mut transaction = store.begin("import", None, NOW).expect("begin");
     let first: Vec<Made> = made.iter().map(without_last_component).collect();
     transaction.put(&first.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
@@ -36,11 +32,18 @@ fn database() -> (TempDir, PathBuf, SqliteStore) {
     (directory, path, store)
 }
 
+fn with_superseded_signatures(made: Made) -> Made {
+    let Made { bytes, mut facts, inputs, .. } = made;
+    let signatures = facts.components.iter_mut().flat_map(|component| &mut component.signatures);
+    signatures.step_by(7).for_each(|signature| signature.flags.superseded = true);
+    Made::of(bytes, facts, inputs[0])
+}
+
 fn without_last_component(made: &Made) -> Made {
-    let mut less = made.clone();
-    let last = less.facts.components.pop().expect("more than a key");
-    less.bytes.truncate(last.span.start as usize);
-    less
+    let Made { mut bytes, mut facts, inputs, .. } = made.clone();
+    let last = facts.components.pop().expect("more than a key");
+    bytes.truncate(last.span.start as usize);
+    Made::of(bytes, facts, inputs[0])
 }
 
 fn derive(kept: &[Kept]) -> Vec<Result<Facts, String>> {
@@ -129,6 +132,10 @@ fn every_kind_of_wrong_row_is_found_and_healed() {
             vec![Finding::Orphans { table: "tofu_encryption", rows: 1 }],
         ),
         ("DELETE FROM user_id_search WHERE rowid = 11", vec![rows(11, "user_id_search_docsize")]),
+        (
+            "INSERT INTO user_id_origin VALUES (4711, x'41', 5, NULL, NULL)",
+            vec![Finding::Orphans { table: "user_id_origin", rows: 1 }],
+        ),
     ];
     for (sql, expected) in cases {
         damage(&path, sql);

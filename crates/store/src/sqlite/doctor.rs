@@ -213,12 +213,13 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> R
 }
 
 /// Tables that are not derived, and which of their rows belong to nothing.
-const ORPHANED: [(&str, &str); 6] = [
+const ORPHANED: [(&str, &str); 7] = [
     ("packets", "cert NOT IN (SELECT id FROM cert)"),
     ("verdicts", "cert NOT IN (SELECT id FROM cert)"),
     ("input", "cert NOT IN (SELECT id FROM cert)"),
     ("tofu_signature", "binding NOT IN (SELECT id FROM tofu_binding)"),
     ("tofu_encryption", "binding NOT IN (SELECT id FROM tofu_binding)"),
+    ("user_id_origin", "cert NOT IN (SELECT id FROM cert UNION ALL SELECT cert FROM former)"),
     ("former", "(journal, number) NOT IN (SELECT journal, number FROM change)"),
 ];
 

@@ -43,9 +43,13 @@ pub(super) fn set_origins(view: &View<'_>, id: CertId, origins: &Origins) -> Res
     Ok(())
 }
 
-/// Forgets where a certificate's user IDs came from.
-pub(super) fn forget(view: &View<'_>, id: CertId) -> Result<()> {
-    execute(view, "DELETE FROM user_id_origin WHERE cert = ?1", [id.0])
+/// Forgets where the user IDs of a certificate came from, also of what it was before, which the journal still tells.
+///
+/// A removal that can be undone keeps them: the certificate would come back under the same number.
+pub(super) fn forget(view: &View<'_>, id: CertId, fingerprint: &[u8]) -> Result<()> {
+    const SQL: &str = "DELETE FROM user_id_origin WHERE cert = ?1 OR cert IN
+        (SELECT cert FROM former JOIN change USING (journal, number) WHERE fingerprint = ?2)";
+    execute(view, SQL, params![id.0, fingerprint])
 }
 
 /// Lists the stores that were taken over, or about which the user was told.

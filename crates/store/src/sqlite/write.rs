@@ -186,12 +186,12 @@ impl<'s> Writer<'s> {
                 self.remove_idle_bindings(&fingerprint, self.view.user_ids(id.0)?)?;
             }
             Removal::Purge => {
+                provenance::forget(&self.view, id, &stored)?;
                 self.journal.purge(&self.view, &fingerprint)?;
                 self.journal.write(&self.view, &fingerprint, &NewChange::Purged)?;
             }
         }
         derived.remove(&self.view, id)?;
-        provenance::forget(&self.view, id)?;
         self.run("DELETE FROM packets WHERE cert = ?1", [id.0])?;
         self.run("DELETE FROM verdicts WHERE cert = ?1", [id.0])?;
         self.run("DELETE FROM cert WHERE id = ?1", [id.0])?;

@@ -46,7 +46,7 @@ impl Made {
         Self::new(number, &[user_id.as_bytes()], &[])
     }
 
-    fn of(bytes: Vec<u8>, facts: Facts, input: InputDigest) -> Self {
+    pub(crate) fn of(bytes: Vec<u8>, facts: Facts, input: InputDigest) -> Self {
         let prepared = Prepared::new(Certificate { bytes: bytes.clone(), facts: facts.clone() });
         Self { bytes, facts, prepared, inputs: vec![input] }
     }
