@@ -1,6 +1,7 @@
 //! A cleaned certificate: its bytes, and the facts that index them.
 
 use crate::facts::{Component, ComponentKind, Facts, SignatureFacts, Span};
+use verify::naming::sha256;
 
 /// A certificate as [`crate::clean`] makes it, [`crate::merge`] joins it and a database keeps it.
 ///
@@ -21,6 +22,18 @@ impl Certificate {
     /// If the span is none of this certificate's facts.
     pub fn packet(&self, span: Span) -> &[u8] {
         span.of(&self.bytes)
+    }
+
+    /// Returns where each packet begins, with the digest that names it in [`crate::merge::Merged`].
+    pub fn packet_digests(&self) -> impl Iterator<Item = (u32, [u8; 32])> {
+        self.facts.components.iter().flat_map(move |component| {
+            let packet = self.packet(component.span);
+            let members = members(component).map(move |member| {
+                let span = member.span();
+                (span.start, member_digest(packet, self.packet(span)))
+            });
+            std::iter::once((component.span.start, sha256(&[packet]))).chain(members)
+        })
     }
 
     /// Returns the certificate without the components (except the primary key) and the signatures that `keep` does
@@ -67,6 +80,20 @@ pub enum Retained<'a> {
 pub(crate) enum Member<'a> {
     Signature(&'a SignatureFacts),
     Unread(Span),
+}
+
+impl Member<'_> {
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Self::Signature(signature) => signature.span,
+            Self::Unread(span) => *span,
+        }
+    }
+}
+
+/// Returns the SHA-256 that names a packet under a component: of both, since the same signature can stand under several.
+pub(crate) fn member_digest(component: &[u8], member: &[u8]) -> [u8; 32] {
+    sha256(&[component, member])
 }
 
 /// Walks a component's signatures, the unread ones among them, in the order of the bytes.

@@ -5,7 +5,7 @@
 //! before the first subkey, subkeys at the end. A subkey's signature that GnuPG drops at this point, since one as new
 //! by the same issuer is there, is kept and marked as superseded.
 
-use crate::certificate::{Certificate, Member, Retained, Writer, members};
+use crate::certificate::{Certificate, Member, Retained, Writer, member_digest, members};
 use crate::facts::{Component, ComponentKind, SignatureType, Span};
 use crate::identity::{KeyId, Timestamp};
 use crate::packet::Packets;
@@ -25,7 +25,7 @@ pub struct Merged {
     pub new_signatures: u32,
     /// Subkeys that were not there.
     pub new_subkeys: u32,
-    /// SHA-256 of every packet that was not there.
+    /// What names every packet that was not there: SHA-256 of a component, or of a component and a signature under it.
     pub added_packets: Vec<[u8; 32]>,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Union<'a> {
             ComponentKind::Unknown(_) => {}
         }
         self.added_packets.push(sha256(&[draft.packet()]));
-        draft.members.iter().for_each(|item| self.count(item));
+        draft.members.iter().for_each(|item| self.count(draft.packet(), item));
         self.changed = true;
         self.by_identity.insert(identity, self.drafts.len());
         self.drafts.push(draft);
@@ -191,16 +191,17 @@ impl<'a> Union<'a> {
             room.take(&item);
             places.insert(identity, draft.members.len());
             draft.members.push(item);
-            self.count(&item);
+            let component = draft.packet();
+            self.count(component, &item);
             self.changed = true;
         }
     }
 
-    /// Counts a packet that was not there.
-    fn count(&mut self, item: &Item<'a>) {
+    /// Counts a packet that was not there under a component.
+    fn count(&mut self, component: &[u8], item: &Item<'a>) {
         let is_signature = matches!(item.member, Member::Signature(_));
         self.new_signatures += u32::from(is_signature && !item.superseded);
-        self.added_packets.push(sha256(&[item.packet()]));
+        self.added_packets.push(member_digest(component, item.packet()));
     }
 
     /// Writes the union; `None` if it is what was known.
@@ -357,18 +358,11 @@ impl<'a> Item<'a> {
     }
 
     fn packet(&self) -> &'a [u8] {
-        match self.member {
-            Member::Signature(signature) => self.source.packet(signature.span),
-            Member::Unread(span) => self.source.packet(span),
-        }
+        self.source.packet(self.member.span())
     }
 
     fn identity(&self) -> Identity<'a> {
-        let span = match self.member {
-            Member::Signature(signature) => signature.span,
-            Member::Unread(span) => span,
-        };
-        let whole = body(self.source, span);
+        let whole = body(self.source, self.member.span());
         let (Member::Signature(facts), Identity::Body(_, bytes)) = (self.member, whole) else { return whole };
         let issuer = facts.own.is_none().then_some(facts.issuer.key_id);
         match signature::parse(bytes) {

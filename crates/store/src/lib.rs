@@ -252,7 +252,7 @@ pub struct Change {
 pub enum ChangeKind {
     /// It was new, or came back.
     Added,
-    /// Packets were added: SHA-256 of each.
+    /// Packets were added; these digests name them (see [`cert::merge::Merged::added_packets`]).
     Merged(Vec<[u8; 32]>),
     /// Packets were taken from it; this is what it was before, unless that was purged.
     Shrunk(Option<Former>),
@@ -311,7 +311,7 @@ pub enum PutKind {
         id: CertId,
         /// The generation that was read.
         generation: i64,
-        /// SHA-256 of each new packet, for the journal.
+        /// The digest that names each new packet, for the journal.
         added: Vec<[u8; 32]>,
     },
     /// Replaces it by less of itself: what it was before goes to the journal, and its inputs are forgotten.

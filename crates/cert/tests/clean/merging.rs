@@ -11,7 +11,7 @@ use keyhoard_cert::{Certificate, Timestamp};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use verify::{limits, naming::sha256};
+use verify::limits;
 
 const NOW: Timestamp = Timestamp(1_767_225_600);
 
@@ -66,14 +66,25 @@ proptest! {
     #[test]
     fn a_merge_names_the_packets_it_adds([a, b, _] in three_parts()) {
         let packets = |certificate: &Certificate| -> BTreeSet<[u8; 32]> {
-            let packets = Packets::new(&certificate.bytes).map(|packet| packet.expect("a packet"));
-            packets.map(|packet| sha256(&[certificate.packet(packet.span)])).collect()
+            certificate.packet_digests().map(|(_, digest)| digest).collect()
         };
         if let Some(merged) = merge(&a, &b) {
             let added: BTreeSet<[u8; 32]> = merged.added_packets.into_iter().collect();
             prop_assert_eq!(&packets(&a) | &added, packets(&merged.certificate));
         }
     }
+}
+
+#[test]
+fn a_signature_that_stands_under_two_components_is_named_with_each() {
+    let (anna, other) = (Maker::new(), Maker::new());
+    let [one, two] = ["Anna", "Bert"].map(|name| [user_id(name), anna.certify(name)].concat());
+    let by_other = Draft::new(0x10).sign(&other, &anna, Over::UserId("Anna"));
+    let known = cleaned(&[&anna.key(), &one, &by_other]);
+    let merged = merge(&known, &cleaned(&[&anna.key(), &two, &by_other])).expect("a user ID more");
+    let known: Vec<_> = known.packet_digests().map(|(_, digest)| digest).collect();
+    assert_eq!(merged.added_packets.len(), 3);
+    assert!(merged.added_packets.iter().all(|added| !known.contains(added)));
 }
 
 fn cleaned(packets: &[&[u8]]) -> Certificate {

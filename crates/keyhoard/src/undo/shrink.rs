@@ -6,7 +6,6 @@ use cert::certificate::{Certificate, Retained};
 use cert::effective::{Effective, Moment, State, View, evaluate};
 use cert::facts::{Component, SignatureFacts, SignatureType};
 use cert::{Facts, Timestamp};
-use verify::naming::sha256;
 
 /// What stays although it was to be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +23,7 @@ pub(super) struct Shrunk {
     pub(super) kept: Option<Kept>,
 }
 
-/// Takes the packets with these digests (SHA-256) out of a certificate.
+/// Takes the packets with these [digests](Certificate::packet_digests) out of a certificate.
 ///
 /// Unless `including_revocations`, verified revocations stay, and if without them a key or user ID would end later
 /// than it does now, all verified self-signatures.
@@ -56,15 +55,9 @@ struct Taken<'a> {
 
 impl<'a> Taken<'a> {
     fn new(known: &'a Certificate, digests: &[[u8; 32]]) -> Self {
-        let digests: HashSet<&[u8; 32]> = digests.iter().collect();
-        let spans = known.facts.components.iter().flat_map(|component| {
-            let signatures = component.signatures.iter().map(|signature| signature.span);
-            std::iter::once(component.span).chain(signatures).chain(component.unread.iter().copied())
-        });
-        let starts = spans
-            .filter(|span| digests.contains(&sha256(&[span.of(&known.bytes)])))
-            .map(|span| span.start)
-            .collect();
+        let digests: HashSet<[u8; 32]> = digests.iter().copied().collect();
+        let taken = known.packet_digests().filter(|(_, digest)| digests.contains(digest));
+        let starts = taken.map(|(start, _)| start).collect();
         Self { known, starts, designated: designated_revocations(&known.facts) }
     }
 
