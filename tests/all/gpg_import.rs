@@ -53,6 +53,26 @@ fn gpg_import_counts_what_merges_add_as_gpg_does() {
 }
 
 #[test]
+fn gpg_import_judges_a_certificate_from_the_future_again_when_its_time_has_come() {
+    let key = OwnKey::new("Future <future@example.org>");
+    let first = key.certificate();
+    key.add_user_id("20240301T000000!", "Second <second@example.org>");
+    let second = key.certificate();
+    let (home, mut both) = (Home::new(), Both::new());
+    let usual = both.clock().to_owned();
+    for (now, name, content) in [
+        (usual.as_str(), "first", &first),
+        ("20200101T000000!", "second", &second),
+        (&usual, "second", &second),
+    ] {
+        both = both.now(now);
+        let file = home.write(name, content);
+        both.same_reports(["--import".as_ref(), file.as_os_str()]);
+    }
+    both.same(["--with-colons", "--list-sigs"]);
+}
+
+#[test]
 fn gpg_import_options_do_what_they_do_in_gpg() {
     let (home, [one, other]) = two_certificates();
     let one = one.into_os_string();
