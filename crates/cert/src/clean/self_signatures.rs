@@ -19,12 +19,20 @@ struct Candidate {
     created: Timestamp,
 }
 
+/// Signatures that compete for a budget: those over one component that bind, or those that revoke.
+struct Group<'c> {
+    /// The likely ones first, then the newest.
+    waiting: &'c [Candidate],
+    asked: usize,
+    found_good: bool,
+}
+
 /// Verifies the self-signatures, each over the component that GnuPG would try it over: the one it stands under, or
 /// the last one of the right kind before it. Returns how many a budget left unchecked.
 ///
 /// An issuer key ID is a hint: bindings, revocations and direct-key signatures are tried whatever it says, and what
 /// verifies is a self-signature. Each component's newest are verified; where none of them is good, its others too
-/// while the certificate's budget lasts.
+/// while the certificate's budget lasts, of which every component has its share.
 pub(super) fn verify(block: &mut Block<'_>) -> usize {
     let mut candidates = candidates(block);
     // Keys come before user IDs: there are fewer of them, and more depends on each.
@@ -34,33 +42,54 @@ pub(super) fn verify(block: &mut Block<'_>) -> usize {
     });
     let same_group =
         |one: &Candidate, other: &Candidate| (one.target, one.revokes) == (other.target, other.revokes);
-    for group in candidates.chunk_by_mut(same_group) {
-        if group.len() > limits::MAX_CHECKS_PER_COMPONENT {
-            put_likely_ones_first(block, group);
-        }
-    }
-    let mut waiting: Vec<&[Candidate]> = candidates.chunk_by(same_group).collect();
     let mut budget = limits::MAX_CHECKS_PER_CERTIFICATE;
+    let first_share = share(budget, candidates.chunk_by(same_group).count());
+    for group in candidates.chunk_by_mut(same_group).filter(|group| group.len() > first_share) {
+        put_likely_ones_first(block, group);
+    }
+    let groups = candidates.chunk_by(same_group);
+    let mut groups: Vec<Group<'_>> =
+        groups.map(|waiting| Group { waiting, asked: 0, found_good: false }).collect();
     let mut unchecked = 0;
-    while !waiting.is_empty() {
+    while !groups.is_empty() {
+        let share = share(budget, groups.len());
         let mut round = Vec::new();
-        for group in &mut waiting {
-            let count = group.len().min(limits::MAX_CHECKS_PER_COMPONENT).min(budget);
-            budget -= count;
-            let (asked, later) = group.split_at(count);
+        for group in &mut groups {
+            let asked = group.next(share.min(budget));
+            budget -= asked.len();
             round.extend_from_slice(asked);
-            *group = later;
         }
         ask(block, &round);
         let mut answered = round.chunk_by(same_group);
-        waiting.retain(|later| {
-            let found_good = answered.next().is_some_and(|asked| asked.iter().any(|at| is_good(block, at)));
-            let is_over = found_good || later.is_empty() || budget == 0;
-            unchecked += if is_over { later.len() } else { 0 };
+        groups.retain_mut(|group| {
+            group.found_good |=
+                answered.next().is_some_and(|asked| asked.iter().any(|at| is_good(block, at)));
+            let is_over = group.is_satisfied() || budget == 0;
+            unchecked += if is_over { group.waiting.len() } else { 0 };
             !is_over
         });
     }
     unchecked
+}
+
+/// Returns how many signatures of each group are verified in one round.
+fn share(budget: usize, groups: usize) -> usize {
+    (budget / groups.max(1)).clamp(1, limits::MAX_CHECKS_PER_COMPONENT)
+}
+
+impl<'c> Group<'c> {
+    fn next(&mut self, share: usize) -> &'c [Candidate] {
+        // A round ends where it would be enough.
+        let enough = limits::MAX_CHECKS_PER_COMPONENT - self.asked % limits::MAX_CHECKS_PER_COMPONENT;
+        let (asked, waiting) = self.waiting.split_at(self.waiting.len().min(share).min(enough));
+        self.waiting = waiting;
+        self.asked += asked.len();
+        asked
+    }
+
+    fn is_satisfied(&self) -> bool {
+        self.waiting.is_empty() || self.found_good && self.asked >= limits::MAX_CHECKS_PER_COMPONENT
+    }
 }
 
 fn is_good(block: &Block<'_>, at: &Candidate) -> bool {
@@ -103,7 +132,7 @@ fn note(block: &mut Block<'_>, at: &Candidate, verdict: Verdict) {
     }
 }
 
-/// Sorts a group of candidates that is too large to be verified: in front, those whose digest begins as they say.
+/// Sorts a group that is too large to be verified at once: in front, those whose digest begins as they say.
 fn put_likely_ones_first(block: &Block<'_>, group: &mut [Candidate]) {
     let mut digester = Digester::new(block.primary);
     let subject = block.parts[group[0].target].subject.expect("targets are of known types");

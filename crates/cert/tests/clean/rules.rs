@@ -384,6 +384,25 @@ fn the_good_self_signature_among_many_newer_forgeries_is_found() {
 }
 
 #[test]
+fn forgeries_over_other_user_ids_leave_each_its_share_of_the_budget() {
+    let anna = Maker::new();
+    let forgery = damaged(&anna.certify(ANNA));
+    let mut packets = vec![anna.key()];
+    let per_user_id = limits::MAX_CHECKS_PER_COMPONENT;
+    for made_up in 0..limits::MAX_CHECKS_PER_CERTIFICATE / per_user_id + 1 {
+        packets.push(user_id(&format!("made up {made_up}")));
+        packets.extend((0..per_user_id).map(|number| {
+            let mut another = forgery.clone();
+            *another.last_mut().expect("a packet has octets") ^= (number as u8) << 1;
+            another
+        }));
+    }
+    packets.extend([user_id(ANNA), anna.certify(ANNA)]);
+    let packets: Vec<&[u8]> = packets.iter().map(Vec::as_slice).collect();
+    assert_eq!(shown(&cleaned(&raw(&packets))), [anna.key(), user_id(ANNA), anna.certify(ANNA)]);
+}
+
+#[test]
 fn with_a_good_self_signature_found_the_older_ones_stay_unchecked() {
     let anna = Maker::new();
     let older = forgeries(&anna, 2 * limits::MAX_CHECKS_PER_COMPONENT as u32);
