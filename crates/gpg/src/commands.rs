@@ -8,7 +8,12 @@ mod list;
 mod list_config;
 
 use keyhoard::causes;
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::effective::View;
+use keyhoard::certifications::{IssuerRule, Judge, Rules, Verifier};
 use keyhoard::secret_keys::SecretKeys;
+use keyhoard::store::Snapshot;
+use keyhoard::verify::policy::DigestPolicy;
 
 use crate::clock;
 use crate::code::Code;
@@ -85,4 +90,10 @@ impl Session<'_> {
         self.streams.error(format_args!("{what}: not supported yet"));
         self.streams.status_failure(what.trim_start_matches('-'), Code::NotImplemented);
     }
+}
+
+/// Returns who finds out which certifications are good, by the keys in one database that are fit to certify now.
+fn certifiers(snapshot: &dyn Snapshot, now: Timestamp) -> (Verifier<'_>, Judge<'_>) {
+    let rules = Rules { now, view: View::Gnupg, digests: DigestPolicy::GNUPG, issuers: IssuerRule::FitNow };
+    (Verifier::within(snapshot), Judge::new(rules, vec![snapshot]))
 }

@@ -8,7 +8,7 @@ use cert::facts::{Component, ComponentKind, SignatureFacts, SignatureType};
 use cert::{KeyId, Timestamp};
 
 use crate::Result;
-use crate::certifications::{self, Issuers, Standing, is_certification};
+use crate::certifications::{Asked, Judge, Standing, Verifier};
 
 /// What is taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,8 @@ pub struct CompactOptions {
 
 /// Returns a certificate without what is of no use in it.
 ///
-/// Of a user ID's certifications the newest good one of each issuer stays, or its revocation; of a user ID that is
+/// What of the certifications is good, `judge` decides, whom `verifier` tells who made them. Of a user ID's
+/// certifications the newest good one of each issuer stays, or its revocation; of a user ID that is
 /// not valid any more, only the self-signature that says so. Revoked subkeys always stay.
 ///
 /// # Errors
@@ -34,12 +35,16 @@ pub struct CompactOptions {
 /// The database's errors.
 pub fn compact(
     certificate: &Certificate,
-    issuers: &mut Issuers<'_>,
+    verifier: &mut Verifier<'_>,
+    judge: &mut Judge<'_>,
     options: &CompactOptions,
     now: Timestamp,
 ) -> Result<Certificate> {
-    let standings = certifications::check(certificate, issuers)?;
-    let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
+    let Certificate { facts, bytes } = certificate;
+    let asked = Asked { id: None, facts, bytes: Some(bytes), kept: &[] };
+    let findings = verifier.verify(&[asked], &|signature| signature.kind.is_over_user())?;
+    let effective = evaluate(facts, Moment::new(now, View::Gnupg));
+    let standings = judge.standings(facts, &effective, &findings[0])?;
     let pruner = Pruner { certificate, effective: &effective, options };
     let kept: Vec<Vec<bool>> = (0..certificate.facts.components.len())
         .map(|number| pruner.kept_signatures(number, &standings[number]))
@@ -119,7 +124,7 @@ impl Pruner<'_> {
         let own = self.certificate.facts.primary().fingerprint.key_id();
         let mut best: HashMap<KeyId, usize> = HashMap::new();
         for (index, signature) in component.signatures.iter().enumerate() {
-            if standings[index] != Standing::Good || !self.counts(signature) {
+            if !matches!(standings[index], Standing::Good(_)) || !self.counts(signature) {
                 continue;
             }
             let issuer = signature.issuer.key_id;
@@ -138,7 +143,7 @@ impl Pruner<'_> {
     fn counts(&self, signature: &SignatureFacts) -> bool {
         let level = signature.kind.0.wrapping_sub(SignatureType::GENERIC_CERTIFICATION.0);
         let too_low = (1..=3).contains(&level) && level < self.options.min_cert_level;
-        is_certification(signature.kind) && !too_low
+        signature.kind.is_over_user() && !too_low
     }
 }
 

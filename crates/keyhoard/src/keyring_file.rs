@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use cert::certificate::Certificate;
 use cert::clean::rebuild;
+use cert::facts::SignatureFacts;
 use cert::keybox::{self, Keybox};
 use cert::split::{Piece, RawCertificate, Splitter};
 use cert::{Facts, Fingerprint, KeyId, Timestamp};
@@ -161,9 +162,24 @@ impl Snapshot for View<'_> {
     fn keys_by_id(&self, key_id: KeyId) -> store::Result<Vec<KeyHit>> {
         let hits = self.numbered().flat_map(|(cert, kept)| {
             let keys = kept.certificate.facts.keys().filter(move |key| key.fingerprint.key_id() == key_id);
-            keys.map(move |key| KeyHit { cert, fingerprint: key.fingerprint })
+            let primary = kept.certificate.facts.primary().fingerprint;
+            keys.map(move |key| KeyHit { cert, fingerprint: key.fingerprint, primary })
         });
         Ok(hits.collect())
+    }
+
+    fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> store::Result<()> {
+        for (id, kept) in self.numbered() {
+            let keys: Vec<Fingerprint> = kept.certificate.facts.keys().map(|key| key.fingerprint).collect();
+            visit(id, &keys);
+        }
+        Ok(())
+    }
+
+    fn certified_by(&self, issuer: KeyId) -> store::Result<Vec<CertId>> {
+        let is_by = |signature: &SignatureFacts| signature.own.is_none() && signature.issuer.key_id == issuer;
+        Ok(self
+            .having(|facts| facts.components.iter().flat_map(|component| &component.signatures).any(is_by)))
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> store::Result<Vec<Option<CertId>>> {

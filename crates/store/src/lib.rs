@@ -136,6 +136,8 @@ pub struct KeyHit {
     pub cert: CertId,
     /// The key, primary or subkey.
     pub fingerprint: Fingerprint,
+    /// The certificate's primary key.
+    pub primary: Fingerprint,
 }
 
 /// A consistent view. Lasts until it is dropped.
@@ -156,6 +158,13 @@ pub trait Snapshot: ReadBindings {
 
     /// Finds the keys, primary or subkey, behind a key ID, in order of arrival.
     fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>>;
+
+    /// Hands the fingerprints of each certificate's keys to `visit`, the primary key's first, in order of arrival.
+    fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()>;
+
+    /// Finds the certificates with a signature by another key that names this key ID as its issuer, in order of
+    /// arrival. That is a hint: nothing is verified.
+    fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>>;
 
     /// Finds certificates by the fingerprint of their primary key; the answers stand in the order asked.
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>>;

@@ -15,8 +15,9 @@ use keyhoard_cert::{Certificate, KeyId, Timestamp};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::Command;
+use verify::Verdict;
 use verify::naming::sha256;
-use verify::{Verdict, policy};
+use verify::policy::DigestPolicy;
 
 /// 2026-01-01, the moment at which both import.
 const NOW: Timestamp = Timestamp(1_767_225_600);
@@ -246,7 +247,8 @@ fn good_certifications(certificate: &Certificate, issuers: &[Certificate]) -> Ha
         .collect();
     let mut good = HashSet::new();
     let wanted = |_: &Component, facts: &SignatureFacts| {
-        facts.own.is_none() && policy::accepts_certification(facts.hash_algorithm, facts.created.0)
+        facts.own.is_none()
+            && DigestPolicy::GNUPG.accepts_certification(facts.hash_algorithm, facts.created.0)
     };
     for_each_digest(certificate, wanted, |_, facts, signature, digest| {
         let Some(key) = keys.get(&facts.issuer.key_id) else { return };

@@ -7,12 +7,11 @@ use keyhoard::cert::certificate::Certificate;
 use keyhoard::cert::effective::{Moment, View, evaluate};
 use keyhoard::cert::facts::{Component, ComponentKind};
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::certifications::Issuers;
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::export::{ExportOptions, Preparation, export_prepared};
 use keyhoard::store::{CertId, Selection, Snapshot};
 
-use super::Session;
+use super::{Session, certifiers};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::names::{Hit, Names};
@@ -114,10 +113,10 @@ impl Export<'_> {
         let hits = self.names.find(snapshot)?;
         let ids: Vec<CertId> = hits.iter().map(|hit| hit.id).collect();
         let selection = if self.names.is_empty() { Selection::All } else { Selection::Ids(&ids) };
-        let mut issuers = Issuers::of(snapshot, self.now);
+        let (mut verifier, mut judge) = certifiers(snapshot, self.now);
         let mut prepare = |id: CertId, certificate: Certificate| {
             let cleaned = match settings.clean {
-                true => compact(&certificate, &mut issuers, &self.compaction(), self.now)?,
+                true => compact(&certificate, &mut verifier, &mut judge, &self.compaction(), self.now)?,
                 false => certificate,
             };
             let hit = hits.binary_search_by_key(&id, |hit| hit.id).ok().map(|index| hits[index]);

@@ -48,9 +48,12 @@ pub(super) fn keys(view: &View<'_>, key_id: KeyId) -> Result<Vec<KeyHit>> {
     })?;
     let mut hits = Vec::with_capacity(places.len());
     for (cert, component) in places {
-        let keys = view.fingerprints(cert)?.into_iter();
-        let key = keys.filter(|(number, fingerprint)| *number == component && fingerprint.key_id() == key_id);
-        hits.extend(key.map(|(_, fingerprint)| KeyHit { cert: CertId(cert), fingerprint }));
+        let keys = view.fingerprints(cert)?;
+        let Some(&(_, primary)) = keys.first() else { continue };
+        let key = keys
+            .into_iter()
+            .filter(|(number, fingerprint)| *number == component && fingerprint.key_id() == key_id);
+        hits.extend(key.map(|(_, fingerprint)| KeyHit { cert: CertId(cert), fingerprint, primary }));
     }
     Ok(hits)
 }
@@ -67,6 +70,11 @@ fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<Vec<Cert
 fn by_fingerprint(view: &View<'_>, fingerprint: &Fingerprint) -> Result<Vec<CertId>> {
     let hits = keys(view, fingerprint.key_id())?.into_iter();
     Ok(hits.filter(|hit| hit.fingerprint.as_bytes() == fingerprint.as_bytes()).map(|hit| hit.cert).collect())
+}
+
+/// Finds the certificates that name a key ID as the issuer of a signature, in order of arrival.
+pub(super) fn certified_by(view: &View<'_>, issuer: KeyId) -> Result<Vec<CertId>> {
+    certs(view, "SELECT cert FROM certification WHERE issuer = ?1", [issuer.0 as i64])
 }
 
 fn by_mail_hash(view: &View<'_>, address: &[u8]) -> Result<Vec<CertId>> {

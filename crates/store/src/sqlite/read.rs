@@ -273,6 +273,22 @@ impl Snapshot for View<'_> {
         super::find::keys(self, key_id)
     }
 
+    fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()> {
+        let mut keys = Vec::new();
+        self.rows("SELECT cert, facts FROM self_facts ORDER BY cert", [], "reading keys", |row| {
+            let id: i64 = self.column(row, 0)?;
+            keys.clear();
+            packed::fingerprints(self.blob(row, 1)?, |_, fingerprint| keys.push(fingerprint))
+                .map_err(|source| self.corrupt(id, source))?;
+            visit(CertId(id), &keys);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>> {
+        super::find::certified_by(self, issuer)
+    }
+
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
         fingerprints.iter().map(|fingerprint| self.primary(fingerprint)).collect()
     }

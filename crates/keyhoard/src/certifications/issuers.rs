@@ -1,0 +1,170 @@
+//! The keys that may have made signatures: primary keys by the key IDs of all keys of their certificates.
+
+use std::collections::HashMap;
+
+use cert::facts::Issuer;
+use cert::key::{self, Key};
+use cert::packet::Packets;
+use cert::{Fingerprint, KeyId};
+use store::{CertId, KeyHit, Snapshot};
+use verify::limits;
+
+use super::{Asked, Wanted};
+use crate::Result;
+
+/// The most key IDs that are remembered from one batch to the next, and the most certificates whose keys are all read
+/// at once.
+const MANY: usize = 50_000;
+
+/// So many key IDs are looked up one by one before it is asked whether reading all keys would be quicker.
+const FEW: usize = 32;
+
+/// How many certificates' keys can be read in the time of looking one key ID up.
+const LOOKUP_COST: usize = 4;
+
+/// Primary keys, read from databases when they are needed.
+pub(super) struct Issuers<'s> {
+    sources: Vec<&'s dyn Snapshot>,
+    primaries: Vec<Primary>,
+    by_place: HashMap<(usize, CertId), Number>,
+    known: HashMap<KeyId, Vec<Candidate>>,
+    /// Every key of the databases is known.
+    complete: bool,
+}
+
+/// A primary key's number among those that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number(usize);
+
+struct Primary {
+    fingerprint: Fingerprint,
+    source: usize,
+    cert: CertId,
+    /// The body of its packet, once that was read.
+    body: Option<Vec<u8>>,
+}
+
+/// A key behind a key ID, and its certificate's primary key, often the same.
+struct Candidate {
+    key: Fingerprint,
+    primary: Number,
+}
+
+/// Primary keys that were read; threads share it.
+#[derive(Clone, Copy)]
+pub(super) struct Keys<'a>(&'a [Primary]);
+
+impl<'a> Keys<'a> {
+    /// Returns a key; `None` if its packet is damaged.
+    pub(super) fn key(self, Number(number): Number) -> Option<Key<'a>> {
+        key::parse_public(self.0[number].body.as_deref()?).ok()
+    }
+}
+
+impl<'s> Issuers<'s> {
+    /// Knows no key yet.
+    pub(super) fn of(sources: Vec<&'s dyn Snapshot>) -> Self {
+        Self {
+            sources,
+            primaries: Vec::new(),
+            by_place: HashMap::new(),
+            known: HashMap::new(),
+            complete: false,
+        }
+    }
+
+    /// Finds the keys behind the key IDs that the wanted signatures name.
+    pub(super) fn prepare(&mut self, asked: &[Asked<'_>], wanted: &Wanted<'_>) -> Result<()> {
+        if self.complete {
+            return Ok(());
+        }
+        if self.known.len() > MANY {
+            self.forget();
+        }
+        let components = asked.iter().flat_map(|asked| &asked.facts.components);
+        let signatures = components.flat_map(|component| &component.signatures);
+        let foreign = signatures.filter(|signature| signature.own.is_none() && wanted(signature));
+        let unknown = foreign.map(|it| it.issuer.key_id).filter(|key_id| !self.known.contains_key(key_id));
+        let mut unknown: Vec<KeyId> = unknown.collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        if unknown.len() > FEW && self.count()? <= MANY.min((unknown.len() + self.known.len()) * LOOKUP_COST)
+        {
+            return self.read_all();
+        }
+        unknown.into_iter().try_for_each(|key_id| self.look_up(key_id))
+    }
+
+    /// Returns the primary keys that may have made a signature: where a hashed fingerprint names the issuer, that one
+    /// only.
+    pub(super) fn behind(&self, issuer: &Issuer) -> impl Iterator<Item = Number> {
+        let candidates = self.known.get(&issuer.key_id).into_iter().flatten();
+        let named = issuer.fingerprint;
+        candidates.filter(move |it| named.is_none_or(|named| named == it.key)).map(|it| it.primary)
+    }
+
+    pub(super) fn fingerprint(&self, Number(number): Number) -> Fingerprint {
+        self.primaries[number].fingerprint
+    }
+
+    /// Reads the packets of these keys, and hands out all that were read.
+    pub(super) fn load(&mut self, numbers: impl Iterator<Item = Number>) -> Result<Keys<'_>> {
+        for Number(number) in numbers {
+            let primary = &mut self.primaries[number];
+            if primary.body.is_none() {
+                let bytes = self.sources[primary.source].bytes(primary.cert)?.unwrap_or_default();
+                let first = Packets::new(&bytes).next().and_then(std::result::Result::ok);
+                primary.body = Some(first.map_or_else(Vec::new, |packet| packet.body.to_vec()));
+            }
+        }
+        Ok(Keys(&self.primaries))
+    }
+
+    fn forget(&mut self) {
+        self.known.clear();
+        self.by_place.clear();
+        self.primaries.clear();
+    }
+
+    fn count(&self) -> Result<usize> {
+        let counts = self.sources.iter().map(|source| source.count());
+        Ok(counts.sum::<store::Result<u64>>()? as usize)
+    }
+
+    fn read_all(&mut self) -> Result<()> {
+        self.forget();
+        for (source, snapshot) in self.sources.clone().into_iter().enumerate() {
+            snapshot.visit_keys(&mut |cert, keys| {
+                for &fingerprint in keys {
+                    self.add(source, KeyHit { cert, fingerprint, primary: keys[0] });
+                }
+            })?;
+        }
+        self.complete = true;
+        Ok(())
+    }
+
+    fn look_up(&mut self, key_id: KeyId) -> Result<()> {
+        self.known.insert(key_id, Vec::new());
+        for (source, snapshot) in self.sources.clone().into_iter().enumerate() {
+            for hit in snapshot.keys_by_id(key_id)? {
+                self.add(source, hit);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, source: usize, KeyHit { cert, fingerprint: key, primary }: KeyHit) {
+        let candidates = self.known.entry(key.key_id()).or_default();
+        let number = *self.by_place.entry((source, cert)).or_insert_with(|| {
+            self.primaries.push(Primary { fingerprint: primary, source, cert, body: None });
+            Number(self.primaries.len() - 1)
+        });
+        // A certificate that several sources have is the same key.
+        let is_there =
+            candidates.iter().any(|it| it.key == key && self.primaries[it.primary.0].fingerprint == primary);
+        if !is_there && candidates.len() < limits::MAX_ISSUER_CANDIDATES {
+            candidates.push(Candidate { key, primary: number });
+        }
+    }
+}

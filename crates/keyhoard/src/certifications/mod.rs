@@ -1,0 +1,334 @@
+//! Signatures by other keys, verified: whether the key that a signature names as its issuer made it.
+//!
+//! Who made a signature is looked up by its issuer's key ID, which is a hint: several keys may go by it, and the
+//! signature tells which of them it was. As in GnuPG, a certificate's subkeys certify nothing: where the key ID is a
+//! subkey's, its primary key is tried.
+//!
+//! A [`Verifier`] answers with [`Finding`]s, which hold for ever. Those that the database keeps cost nothing; all
+//! others of many certificates are verified in one batch, and can be kept afterwards. What a finding means, at a
+//! moment and by GnuPG's rules, is its [`Standing`].
+
+mod issuers;
+mod questions;
+mod standing;
+
+use std::ops::ControlFlow;
+
+use cert::facts::SignatureFacts;
+use cert::{Facts, Fingerprint};
+use store::{CertId, ContentKey, Detail, KeptVerdict, Record, Selection, Snapshot, Store};
+use verify::Verdict;
+
+use crate::Result;
+use issuers::{Issuers, Number};
+use questions::Question;
+
+pub use standing::{IssuerRule, Judge, Refusal, Rules, Standing};
+
+/// What is known of a signature by another key. It depends on nothing that can change, except for which keys are here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Nobody asked, or the certificate's own primary key is the issuer.
+    NotAsked,
+    /// This primary key made it.
+    Good(Fingerprint),
+    /// No key here that goes by the issuer's key ID made it; this is the first of them.
+    Bad(Fingerprint),
+    /// No key here goes by the issuer's key ID.
+    NoIssuer,
+    /// Nobody here knows the algorithm, the curve or the size; this is the first key that might have made it.
+    Unsupported(Fingerprint),
+}
+
+impl Finding {
+    /// Returns the primary key that it is about.
+    pub fn issuer(&self) -> Option<Fingerprint> {
+        match *self {
+            Self::Good(issuer) | Self::Bad(issuer) | Self::Unsupported(issuer) => Some(issuer),
+            Self::NotAsked | Self::NoIssuer => None,
+        }
+    }
+}
+
+/// The findings on one certificate's signatures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Where each component's findings begin.
+    starts: Vec<usize>,
+    findings: Vec<Finding>,
+}
+
+impl Findings {
+    fn of(facts: &Facts) -> Self {
+        let mut starts = Vec::with_capacity(facts.components.len());
+        let mut count = 0;
+        for component in &facts.components {
+            starts.push(count);
+            count += component.signatures.len();
+        }
+        Self { starts, findings: vec![Finding::NotAsked; count] }
+    }
+
+    /// Returns the finding on a component's signature, both by their indices in the facts.
+    ///
+    /// # Panics
+    ///
+    /// If the certificate that was asked about has no such signature.
+    pub fn on(&self, component: usize, signature: usize) -> Finding {
+        self.findings[self.starts[component] + signature]
+    }
+
+    fn at(&mut self, component: usize, signature: usize) -> &mut Finding {
+        &mut self.findings[self.starts[component] + signature]
+    }
+}
+
+/// A certificate whose signatures are asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Its number in the database, where it is from there: verdicts are kept by it.
+    pub id: Option<CertId>,
+    /// All its facts.
+    pub facts: &'a Facts,
+    /// Its bytes; without them they are read when they are needed.
+    pub bytes: Option<&'a [u8]>,
+    /// The verdicts that are kept.
+    pub kept: &'a [KeptVerdict],
+}
+
+impl<'a> Asked<'a> {
+    /// Asks about a certificate of the database, read with [`Detail::Verdicts`]; `None` for one without facts.
+    pub fn record(record: &'a Record) -> Option<Self> {
+        let Record { id, facts, bytes, verdicts, .. } = record;
+        Some(Self { id: Some(*id), facts: facts.as_ref()?, bytes: bytes.as_deref(), kept: verdicts })
+    }
+}
+
+/// Says of a signature by another key whether it is asked about.
+pub type Wanted<'w> = dyn Fn(&SignatureFacts) -> bool + 'w;
+
+/// Finds out who made signatures, and remembers issuers and new verdicts.
+pub struct Verifier<'s> {
+    certificates: &'s dyn Snapshot,
+    issuers: Issuers<'s>,
+    keeper: Option<&'s dyn Store>,
+    found: Vec<(CertId, Vec<KeptVerdict>)>,
+    /// Verdicts in `found`.
+    unkept: usize,
+}
+
+/// New verdicts that are gathered before they are written.
+const ENOUGH_VERDICTS: usize = 64 << 10;
+
+impl<'s> Verifier<'s> {
+    /// Answers about certificates of one database, by issuers of several, the first one first.
+    pub fn new(certificates: &'s dyn Snapshot, issuers: Vec<&'s dyn Snapshot>) -> Self {
+        Self { certificates, issuers: Issuers::of(issuers), keeper: None, found: Vec::new(), unkept: 0 }
+    }
+
+    /// Answers about certificates of one database by its own keys.
+    pub fn within(snapshot: &'s dyn Snapshot) -> Self {
+        Self::new(snapshot, vec![snapshot])
+    }
+
+    /// Writes new verdicts to the database that the certificates are from, now and then where there are many, the rest
+    /// with [`Self::keep`].
+    pub fn keeping(self, store: &'s dyn Store) -> Self {
+        Self { keeper: Some(store), ..self }
+    }
+
+    /// Answers for each signature that is wanted, in the order of the certificates.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn verify(&mut self, asked: &[Asked<'_>], wanted: &Wanted<'_>) -> Result<Vec<Findings>> {
+        self.issuers.prepare(asked, wanted)?;
+        let mut all: Vec<Findings> = asked.iter().map(|asked| Findings::of(asked.facts)).collect();
+        let mut questions = Vec::new();
+        for (index, (asked, findings)) in asked.iter().zip(&mut all).enumerate() {
+            self.recall(index, asked, wanted, findings, &mut questions);
+        }
+        if !questions.is_empty() {
+            let verdicts = questions::ask(&questions, asked, self.certificates, &mut self.issuers)?;
+            self.learn(&questions, &verdicts, asked, &mut all);
+        }
+        if self.unkept >= ENOUGH_VERDICTS {
+            self.keep()?;
+        }
+        Ok(all)
+    }
+
+    /// Hands every selected certificate with the findings on its signatures to `each`, in order of arrival.
+    ///
+    /// Many are read, and verified, at once, so that all cores have something to do; memory is bounded.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors, and those of `each`.
+    pub fn visit(
+        &mut self,
+        selection: Selection<'_>,
+        wanted: &Wanted<'_>,
+        each: &mut dyn FnMut(Record, &Findings) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut batch = Batch::default();
+        let mut outcome = Ok(ControlFlow::Continue(()));
+        let certificates = self.certificates;
+        certificates.visit(selection, Detail::Verdicts, &mut |record| {
+            if batch.add(record) {
+                outcome = batch.hand_out(self, wanted, each);
+            }
+            if let Ok(flow) = outcome { flow } else { ControlFlow::Break(()) }
+        })?;
+        if outcome?.is_continue() { batch.hand_out(self, wanted, each).map(drop) } else { Ok(()) }
+    }
+
+    /// Writes the new verdicts, if that can be done at once; those that cannot be written are found again next time.
+    ///
+    /// # Errors
+    ///
+    /// The database's errors.
+    pub fn keep(&mut self) -> Result<()> {
+        let found = std::mem::take(&mut self.found);
+        self.unkept = 0;
+        if let Some(store) = self.keeper.filter(|_| !found.is_empty()) {
+            store.keep_verdicts(&found)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what is known already from the kept verdicts, and asks about the rest.
+    fn recall(
+        &self,
+        certificate: usize,
+        asked: &Asked<'_>,
+        wanted: &Wanted<'_>,
+        findings: &mut Findings,
+        questions: &mut Vec<Question>,
+    ) {
+        let kept = Kept::of(asked.kept);
+        for (component, of_component) in asked.facts.components.iter().enumerate() {
+            for (signature, facts) in of_component.signatures.iter().enumerate() {
+                if facts.own.is_none() && wanted(facts) {
+                    *findings.at(component, signature) = self.recalled(facts, &kept, &mut |issuer| {
+                        questions.push(Question { certificate, component, signature, issuer });
+                    });
+                }
+            }
+        }
+    }
+
+    /// Returns the finding on a signature if all keys that `open` is told about turn out not to have made it.
+    fn recalled(&self, signature: &SignatureFacts, kept: &Kept<'_>, open: &mut dyn FnMut(Number)) -> Finding {
+        let mut finding = Finding::NoIssuer;
+        for number in self.issuers.behind(&signature.issuer) {
+            let issuer = self.issuers.fingerprint(number);
+            match kept.verdict(signature.content, issuer) {
+                Some(true) => return Finding::Good(issuer),
+                Some(false) => {}
+                None => open(number),
+            }
+            if finding == Finding::NoIssuer {
+                finding = Finding::Bad(issuer);
+            }
+        }
+        finding
+    }
+
+    /// Turns verdicts into findings, and remembers those that last.
+    fn learn(
+        &mut self,
+        questions: &[Question],
+        verdicts: &[Verdict],
+        asked: &[Asked<'_>],
+        all: &mut [Findings],
+    ) {
+        for (question, verdict) in questions.iter().zip(verdicts) {
+            let &Question { certificate, component, signature, issuer } = question;
+            let issuer = self.issuers.fingerprint(issuer);
+            let finding = all[certificate].at(component, signature);
+            *finding = match (*finding, verdict) {
+                (Finding::Good(maker), _) => Finding::Good(maker),
+                (_, Verdict::Good) => Finding::Good(issuer),
+                (_, Verdict::Unsupported) => Finding::Unsupported(issuer),
+                (other, Verdict::Bad) => other,
+            };
+            let Asked { id, facts, .. } = asked[certificate];
+            let content = facts.components[component].signatures[signature].content;
+            if let (Some(id), Some(content)) = (id, content)
+                && *verdict != Verdict::Unsupported
+            {
+                self.remember(id, KeptVerdict { content, issuer, good: *verdict == Verdict::Good });
+            }
+        }
+    }
+
+    fn remember(&mut self, id: CertId, verdict: KeptVerdict) {
+        self.unkept += 1;
+        match self.found.last_mut() {
+            Some((last, verdicts)) if *last == id => verdicts.push(verdict),
+            _ => self.found.push((id, vec![verdict])),
+        }
+    }
+}
+
+/// The kept verdicts of one certificate, in the order of what they are about.
+struct Kept<'a>(Vec<&'a KeptVerdict>);
+
+impl<'a> Kept<'a> {
+    fn of(verdicts: &'a [KeptVerdict]) -> Self {
+        let mut sorted: Vec<&KeptVerdict> = verdicts.iter().collect();
+        sorted.sort_unstable_by_key(|verdict| verdict.content);
+        Self(sorted)
+    }
+
+    /// Says whether a key made a signature; `None` if that was not found out yet.
+    fn verdict(&self, content: Option<ContentKey>, issuer: Fingerprint) -> Option<bool> {
+        let content = content?;
+        let first = self.0.partition_point(|verdict| verdict.content < content);
+        let about_it = self.0[first..].iter().take_while(|verdict| verdict.content == content);
+        about_it.filter(|verdict| verdict.issuer == issuer).map(|verdict| verdict.good).next()
+    }
+}
+
+/// Certificates that are read before their signatures are verified.
+#[derive(Default)]
+struct Batch {
+    records: Vec<Record>,
+    signatures: usize,
+    octets: usize,
+}
+
+impl Batch {
+    /// Adds a certificate and says whether it is time to verify.
+    fn add(&mut self, record: Record) -> bool {
+        const SIGNATURES: usize = 48 << 10;
+        const OCTETS: usize = 32 << 20;
+        if let Some(facts) = &record.facts {
+            let packets = facts.components.iter().flat_map(|component| &component.signatures);
+            self.octets +=
+                packets.map(|signature| (signature.span.end - signature.span.start) as usize).sum::<usize>();
+            self.signatures += facts.components.iter().map(|it| it.signatures.len()).sum::<usize>();
+        }
+        self.records.push(record);
+        self.signatures >= SIGNATURES || self.octets >= OCTETS
+    }
+
+    fn hand_out(
+        &mut self,
+        verifier: &mut Verifier<'_>,
+        wanted: &Wanted<'_>,
+        each: &mut dyn FnMut(Record, &Findings) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        let Self { records, .. } = std::mem::take(self);
+        let asked: Vec<Asked<'_>> = records.iter().filter_map(Asked::record).collect();
+        let findings = verifier.verify(&asked, wanted)?;
+        for (record, findings) in records.into_iter().filter(|record| record.facts.is_some()).zip(&findings) {
+            if each(record, findings)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

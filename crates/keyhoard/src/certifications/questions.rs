@@ -1,0 +1,101 @@
+//! Verifying many signatures of many certificates at once.
+
+use std::borrow::Cow;
+
+use cert::key;
+use cert::packet::{Packet, Packets};
+use cert::signature::{self, Signature};
+use cert::signed::{Digester, Subject, question};
+use rayon::prelude::*;
+use store::Snapshot;
+use verify::{Check, Verdict};
+
+use super::Asked;
+use super::issuers::{Issuers, Keys, Number};
+use crate::Result;
+
+/// Did this key make this signature?
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question {
+    /// The certificate's index in the batch.
+    pub(super) certificate: usize,
+    /// The component's index in the facts.
+    pub(super) component: usize,
+    /// The signature's index in the component.
+    pub(super) signature: usize,
+    /// The key.
+    pub(super) issuer: Number,
+}
+
+/// Answers questions, which stand in the order of the certificates and their signatures.
+pub(super) fn ask(
+    questions: &[Question],
+    asked: &[Asked<'_>],
+    certificates: &dyn Snapshot,
+    issuers: &mut Issuers<'_>,
+) -> Result<Vec<Verdict>> {
+    let keys = issuers.load(questions.iter().map(|question| question.issuer))?;
+    let mut work = Vec::new();
+    for of_certificate in questions.chunk_by(|one, other| one.certificate == other.certificate) {
+        let asked = &asked[of_certificate[0].certificate];
+        let bytes = match (asked.bytes, asked.id) {
+            (Some(bytes), _) => Cow::Borrowed(bytes),
+            (None, Some(id)) => Cow::Owned(certificates.bytes(id)?.unwrap_or_default()),
+            (None, None) => Cow::Borrowed(&[][..]),
+        };
+        work.push((asked, bytes, of_certificate));
+    }
+    let checks: Vec<std::result::Result<Check<'_>, Verdict>> = work
+        .par_iter()
+        .flat_map_iter(|(asked, bytes, questions)| checks(asked, bytes, questions, keys))
+        .collect();
+    let open: Vec<Check<'_>> = checks.iter().filter_map(|check| check.as_ref().ok()).copied().collect();
+    let mut verdicts = verify::verify(&open).into_iter();
+    let answer = |check: &std::result::Result<_, Verdict>| match check {
+        Ok(_) => verdicts.next().expect("each check has a verdict"),
+        Err(verdict) => *verdict,
+    };
+    Ok(checks.iter().map(answer).collect())
+}
+
+/// Makes the checks of one certificate's questions; the verdict where there is nothing to check.
+fn checks<'b>(
+    asked: &Asked<'_>,
+    bytes: &'b [u8],
+    questions: &[Question],
+    keys: Keys<'b>,
+) -> Vec<std::result::Result<Check<'b>, Verdict>> {
+    let components = &asked.facts.components;
+    let primary = packet(bytes, components[0].span).and_then(|packet| key::parse_public(packet.body).ok());
+    // Bytes that are not those of the facts tell nothing.
+    let Some(primary) = primary else { return vec![Err(Verdict::Unsupported); questions.len()] };
+    let mut digester = Digester::new(primary);
+    let mut checks = Vec::with_capacity(questions.len());
+    for of_component in questions.chunk_by(|one, other| one.component == other.component) {
+        let component = &components[of_component[0].component];
+        let Some(subject) = packet(bytes, component.span).and_then(Subject::of) else {
+            checks.extend(of_component.iter().map(|_| Err(Verdict::Unsupported)));
+            continue;
+        };
+        let mut over = digester.over(subject);
+        for of_signature in of_component.chunk_by(|one, other| one.signature == other.signature) {
+            let facts = &component.signatures[of_signature[0].signature];
+            let signature = packet(bytes, facts.span).and_then(|packet| signature::parse(packet.body).ok());
+            let digest = match &signature {
+                Some(_) if !subject.suits(facts.kind) => Err(Verdict::Bad),
+                Some(signature) => over.digest(signature),
+                None => Err(Verdict::Unsupported),
+            };
+            checks.extend(of_signature.iter().map(|asked| {
+                let key = keys.key(asked.issuer).ok_or(Verdict::Unsupported)?;
+                let signature: &Signature<'_> = signature.as_ref().ok_or(Verdict::Unsupported)?;
+                question(&key, signature, digest?)
+            }));
+        }
+    }
+    checks
+}
+
+fn packet(bytes: &[u8], span: cert::facts::Span) -> Option<Packet<'_>> {
+    Packets::new(bytes.get(span.start as usize..span.end as usize)?).next()?.ok()
+}
