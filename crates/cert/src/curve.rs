@@ -6,6 +6,8 @@
 /// A curve's domain parameters, numbers as big-endian octets without leading zeros.
 #[derive(Debug)]
 pub(crate) struct Curve {
+    /// What GnuPG calls it.
+    pub(crate) name: &'static str,
     /// Its size as libgcrypt counts it.
     pub(crate) bits: u32,
     pub(crate) p: &'static [u8],
@@ -101,6 +103,7 @@ const fn digit(letter: u8) -> u8 {
 }
 
 static ED25519: Curve = Curve {
+    name: "ed25519",
     bits: 255,
     p: hex!("7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFED"),
     a: hex!("01"),
@@ -112,6 +115,7 @@ static ED25519: Curve = Curve {
 };
 
 static CURVE25519: Curve = Curve {
+    name: "cv25519",
     bits: 255,
     p: hex!("7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFED"),
     a: hex!("01DB41"),
@@ -123,6 +127,7 @@ static CURVE25519: Curve = Curve {
 };
 
 static P256: Curve = Curve {
+    name: "nistp256",
     bits: 256,
     p: hex!("FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF"),
     a: hex!("FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFC"),
@@ -134,6 +139,7 @@ static P256: Curve = Curve {
 };
 
 static P384: Curve = Curve {
+    name: "nistp384",
     bits: 384,
     p: hex!(
         "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFF0000000000000000FFFFFFFF"
@@ -153,6 +159,7 @@ static P384: Curve = Curve {
 };
 
 static P521: Curve = Curve {
+    name: "nistp521",
     bits: 521,
     p: hex!(
         "01FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
@@ -172,6 +179,7 @@ static P521: Curve = Curve {
 };
 
 static SECP256K1: Curve = Curve {
+    name: "secp256k1",
     bits: 256,
     p: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFC2F"),
     a: hex!(""),
@@ -183,6 +191,7 @@ static SECP256K1: Curve = Curve {
 };
 
 static BRAINPOOLP256R1: Curve = Curve {
+    name: "brainpoolP256r1",
     bits: 256,
     p: hex!("A9FB57DBA1EEA9BC3E660A909D838D726E3BF623D52620282013481D1F6E5377"),
     a: hex!("7D5A0975FC2C3057EEF67530417AFFE7FB8055C126DC5C6CE94A4B44F330B5D9"),
@@ -194,6 +203,7 @@ static BRAINPOOLP256R1: Curve = Curve {
 };
 
 static BRAINPOOLP384R1: Curve = Curve {
+    name: "brainpoolP384r1",
     bits: 384,
     p: hex!(
         "8CB91E82A3386D280F5D6F7E50E641DF152F7109ED5456B412B1DA197FB71123ACD3A729901D1A71874700133107EC53"
@@ -213,6 +223,7 @@ static BRAINPOOLP384R1: Curve = Curve {
 };
 
 static BRAINPOOLP512R1: Curve = Curve {
+    name: "brainpoolP512r1",
     bits: 512,
     p: hex!(
         "AADD9DB8DBE9C48B3FD4E6AE33C9FC07CB308DB3B3C9D20ED6639CCA703308717D4D9B009BC66842AECDA12AE6A380E62881FF2F2D82C68528AA6056583A48F3"
@@ -232,6 +243,7 @@ static BRAINPOOLP512R1: Curve = Curve {
 };
 
 static ED448: Curve = Curve {
+    name: "ed448",
     bits: 448,
     p: hex!(
         "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
@@ -249,6 +261,7 @@ static ED448: Curve = Curve {
 };
 
 static X448: Curve = Curve {
+    name: "cv448",
     bits: 448,
     p: hex!(
         "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
@@ -264,6 +277,7 @@ static X448: Curve = Curve {
 };
 
 static P192: Curve = Curve {
+    name: "nistp192",
     bits: 192,
     p: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFF"),
     a: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFC"),
@@ -275,6 +289,7 @@ static P192: Curve = Curve {
 };
 
 static P224: Curve = Curve {
+    name: "nistp224",
     bits: 224,
     p: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF000000000000000000000001"),
     a: hex!("FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEFFFFFFFFFFFFFFFFFFFFFFFE"),
@@ -286,6 +301,7 @@ static P224: Curve = Curve {
 };
 
 static BRAINPOOLP160R1: Curve = Curve {
+    name: "brainpoolP160r1",
     bits: 160,
     p: hex!("E95E4A5F737059DC60DFC7AD95B3D8139515620F"),
     a: hex!("340E7BE2A280EB74E2BE61BADA745D97E8F7C300"),
@@ -295,6 +311,7 @@ static BRAINPOOLP160R1: Curve = Curve {
 };
 
 static BRAINPOOLP192R1: Curve = Curve {
+    name: "brainpoolP192r1",
     bits: 192,
     p: hex!("C302F41D932A36CDA7A3463093D18DB78FCE476DE1A86297"),
     a: hex!("6A91174076B1E0E19C39C031FE8685C1CAE040E5C69A28EF"),
@@ -306,6 +323,7 @@ static BRAINPOOLP192R1: Curve = Curve {
 };
 
 static BRAINPOOLP224R1: Curve = Curve {
+    name: "brainpoolP224r1",
     bits: 224,
     p: hex!("D7C134AA264366862A18302575D1D787B09F075797DA89F57EC8C0FF"),
     a: hex!("68A5E62CA9CE6C1C299803A6C1530B514E182AD8B0042A59CAD29F43"),
@@ -317,6 +335,7 @@ static BRAINPOOLP224R1: Curve = Curve {
 };
 
 static BRAINPOOLP320R1: Curve = Curve {
+    name: "brainpoolP320r1",
     bits: 320,
     p: hex!("D35E472036BC4FB7E13C785ED201E065F98FCFA6F6F40DEF4F92B9EC7893EC28FCD412B1F1B32E27"),
     a: hex!("3EE30B568FBAB0F883CCEBD46D3F3BB8A2A73513F5EB79DA66190EB085FFA9F492F375A97D860EB4"),

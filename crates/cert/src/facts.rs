@@ -3,6 +3,7 @@
 //! Facts never depend on the clock. What they mean at a given moment is [`crate::effective`]'s job.
 
 use crate::content::ContentKey;
+use crate::curve;
 use crate::identity::{Fingerprint, KeyId, Keygrip, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict, policy};
 
@@ -78,6 +79,13 @@ pub struct KeyFacts {
     pub keygrip: Option<Keygrip>,
     /// Size in bits of a DSA key's subgroup (its q); 0 for every other algorithm.
     pub subgroup_bits: u16,
+}
+
+impl KeyFacts {
+    /// Returns what GnuPG calls the key's curve; `None` for a key without one, or an unknown one.
+    pub fn curve_name(&self) -> Option<&'static str> {
+        curve::by_oid(self.curve.as_deref()?).map(|curve| curve.name)
+    }
 }
 
 /// A user attribute's values.

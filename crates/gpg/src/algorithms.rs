@@ -32,17 +32,17 @@ pub(crate) const DIGEST: &[Named] =
 /// Compression (RFC 9580, 9.4).
 pub(crate) const COMPRESSION: &[Named] = &[(0, "Uncompressed"), (1, "ZIP"), (2, "ZLIB"), (3, "BZIP2")];
 
-/// Curves: gpg's name and the object identifier.
-pub(crate) const CURVE: &[(&str, &str)] = &[
-    ("cv25519", "1.3.6.1.4.1.3029.1.5.1"),
-    ("ed25519", "1.3.6.1.4.1.11591.15.1"),
-    ("nistp256", "1.2.840.10045.3.1.7"),
-    ("nistp384", "1.3.132.0.34"),
-    ("nistp521", "1.3.132.0.35"),
-    ("brainpoolP256r1", "1.3.36.3.3.2.8.1.1.7"),
-    ("brainpoolP384r1", "1.3.36.3.3.2.8.1.1.11"),
-    ("brainpoolP512r1", "1.3.36.3.3.2.8.1.1.13"),
-    ("secp256k1", "1.3.132.0.10"),
+/// The curves that gpg has a name for, by their object identifiers.
+pub(crate) const CURVE: &[(&[u8], &str)] = &[
+    (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01], "cv25519"),
+    (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01], "ed25519"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], "nistp256"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x22], "nistp384"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x23], "nistp521"),
+    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x07], "brainpoolP256r1"),
+    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0b], "brainpoolP384r1"),
+    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0d], "brainpoolP512r1"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "secp256k1"),
 ];
 
 /// An algorithm, or a list of them, that an option names; nothing uses it yet, but a bad name is an error in gpg.

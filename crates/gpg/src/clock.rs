@@ -2,7 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use keyhoard::cert::Timestamp;
+
 use crate::number;
+use crate::render::digits;
 
 /// The time to pretend it is, in seconds since 1970. Whether the clock then stands still (`!`) or goes on makes no
 /// difference here: the clock is read once.
@@ -27,10 +30,16 @@ pub(crate) fn system_time() -> u32 {
 }
 
 /// Writes a time as gpg's messages do: `2026-01-01 00:00:00`.
-pub(crate) fn log_string(seconds: u32) -> String {
-    let (year, month, day) = civil(i64::from(seconds / 86_400));
-    let rest = seconds % 86_400;
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+pub(crate) fn log_string(time: Timestamp) -> String {
+    let rest = time.0 % 86_400;
+    format!("{} {:02}:{:02}:{:02}", day_string(time), rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// Writes a day: `2026-01-01`.
+pub(crate) fn day_string(time: Timestamp) -> String {
+    let mut day = Vec::with_capacity(10);
+    digits::date(time, &mut day);
+    String::from_utf8_lossy(&day).into_owned()
 }
 
 /// Reads `YYYYMMDDThhmmss`; after it only the end, white space, a colon or a comma may follow.
@@ -65,19 +74,6 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Returns the day of the Gregorian calendar that is so many days after 1970-01-01.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days - era * 146_097;
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,9 +95,9 @@ mod tests {
     #[test]
     fn times_are_written_as_they_are_read() {
         for seconds in [1, 951_782_400, 1_709_251_199, 1_767_225_600, u32::MAX] {
-            let iso_form = log_string(seconds).replace(['-', ':'], "").replace(' ', "T");
+            let iso_form = log_string(Timestamp(seconds)).replace(['-', ':'], "").replace(' ', "T");
             assert_eq!(iso(iso_form.as_bytes()), Some(i64::from(seconds)));
         }
-        assert_eq!(log_string(1_709_251_199), "2024-02-29 23:59:59");
+        assert_eq!(log_string(Timestamp(1_709_251_199)), "2024-02-29 23:59:59");
     }
 }

@@ -54,7 +54,7 @@ impl Session<'_> {
             }
         }
         if self.settings.faked_time.is_some() {
-            let time = clock::log_string(self.now);
+            let time = clock::log_string(Timestamp(self.now));
             self.streams.info(format_args!("WARNING: running with faked system time: {time}"));
         }
     }

@@ -120,7 +120,7 @@ fn text(value: impl std::fmt::Display) -> Cow<'static, [u8]> {
 }
 
 fn date(time: Timestamp) -> Cow<'static, [u8]> {
-    text(&clock::log_string(time.0)[..10])
+    text(clock::day_string(time))
 }
 
 fn usage(usage: Usage) -> Cow<'static, [u8]> {

@@ -9,11 +9,11 @@
 
 pub(crate) mod attribute;
 pub(crate) mod colons;
+pub(crate) mod digits;
 pub(crate) mod human;
 pub(crate) mod text;
 
-mod algorithm;
-mod digits;
+pub(crate) mod algorithm;
 mod identity;
 mod mailboxes;
 mod material;

@@ -169,6 +169,9 @@ pub(crate) struct KeyOrigin {
     pub(crate) url: Option<String>,
 }
 
+/// What `--key-origin` takes: the kinds by GnuPG's numbers.
+pub(crate) const KEY_ORIGINS: [&str; 8] = ["unknown", "ks", "ks-pref", "dane", "wkd", "url", "file", "self"];
+
 /// `--import-filter`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ImportFilter {

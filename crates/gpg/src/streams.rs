@@ -6,6 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use keyhoard::cert::Timestamp;
+
 use crate::clock;
 use crate::code::Code;
 use crate::descriptor;
@@ -95,7 +97,7 @@ impl Streams {
     /// What the system says.
     pub(crate) fn open_log_file(&mut self, path: &Path, now: u32) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let stamp = format!("{} gpg[{}] ", clock::log_string(now), std::process::id());
+        let stamp = format!("{} gpg[{}] ", clock::log_string(Timestamp(now)), std::process::id());
         self.log = Log { sink: Sink::File(file), stamp: Some(stamp) };
         Ok(())
     }

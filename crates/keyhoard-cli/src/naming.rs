@@ -3,23 +3,6 @@
 use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
 
-/// Curves by object identifier: RFC 9580, 9.2, and what GnuPG takes besides.
-const CURVES: &[(&[u8], &str)] = &[
-    (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01], "ed25519"),
-    (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01], "cv25519"),
-    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], "nistp256"),
-    (&[0x2b, 0x81, 0x04, 0x00, 0x22], "nistp384"),
-    (&[0x2b, 0x81, 0x04, 0x00, 0x23], "nistp521"),
-    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x07], "brainpoolP256r1"),
-    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0b], "brainpoolP384r1"),
-    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0d], "brainpoolP512r1"),
-    (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "secp256k1"),
-    (&[0x2b, 0x65, 0x70], "ed25519"),
-    (&[0x2b, 0x65, 0x6e], "cv25519"),
-    (&[0x2b, 0x65, 0x71], "ed448"),
-    (&[0x2b, 0x65, 0x6f], "cv448"),
-];
-
 /// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
 pub(crate) fn algorithm(key: &KeyFacts) -> String {
     let name = match key.algorithm.0 {
@@ -27,7 +10,8 @@ pub(crate) fn algorithm(key: &KeyFacts) -> String {
         16 | 20 => "elg",
         17 => "dsa",
         18 | 19 | 22 => {
-            return curve(key).map_or_else(|| format!("unknown-curve-{}", key.algorithm.0), str::to_owned);
+            let unknown = || format!("unknown-curve-{}", key.algorithm.0);
+            return key.curve_name().map_or_else(unknown, str::to_owned);
         }
         25 => return "x25519".to_owned(),
         26 => return "x448".to_owned(),
@@ -36,12 +20,6 @@ pub(crate) fn algorithm(key: &KeyFacts) -> String {
         other => return format!("unknown-{other}"),
     };
     format!("{name}{}", key.bits)
-}
-
-/// Returns the name of a key's curve.
-pub(crate) fn curve(key: &KeyFacts) -> Option<&'static str> {
-    let oid = key.curve.as_deref()?;
-    CURVES.iter().find(|(known, _)| *known == oid).map(|(_, name)| *name)
 }
 
 /// Returns the words for a set of uses.
@@ -149,12 +127,14 @@ mod tests {
         }
     }
 
+    const ED25519: [u8; 9] = [0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01];
+
     #[test]
     fn keys_are_named_as_gnupg_names_them() {
         assert_eq!(algorithm(&key(1, 4096, None)), "rsa4096");
         assert_eq!(algorithm(&key(17, 1024, None)), "dsa1024");
-        assert_eq!(algorithm(&key(22, 255, Some(CURVES[0].0))), "ed25519");
-        assert_eq!(algorithm(&key(18, 255, Some(CURVES[1].0))), "cv25519");
+        assert_eq!(algorithm(&key(22, 255, Some(&ED25519))), "ed25519");
+        assert_eq!(algorithm(&key(18, 255, Some(&[0x2b, 0x65, 0x6e]))), "cv25519");
         assert_eq!(algorithm(&key(18, 0, Some(&[1, 2]))), "unknown-curve-18");
         assert_eq!(algorithm(&key(99, 0, None)), "unknown-99");
     }

@@ -3,6 +3,7 @@
 use super::Session;
 use crate::algorithms::{self, Named};
 use crate::options::load::GPG_VERSION;
+use crate::render::{algorithm, text};
 use crate::settings::Group;
 
 /// Writes the items named by the arguments, or all of them. Without `--with-colons` gpg writes nothing.
@@ -80,10 +81,10 @@ impl Item {
             Value::Numbers(list) => joined(list.iter().map(|(number, _)| number.to_string()).collect()),
             Value::Names(list) => joined(list.iter().map(|(_, name)| (*name).to_owned()).collect()),
             Value::CurveNames => {
-                joined(algorithms::CURVE.iter().map(|(name, _)| (*name).to_owned()).collect())
+                joined(algorithms::CURVE.iter().map(|(_, name)| (*name).to_owned()).collect())
             }
             Value::CurveIdentifiers => {
-                joined(algorithms::CURVE.iter().map(|(_, id)| (*id).to_owned()).collect())
+                joined(algorithms::CURVE.iter().map(|(oid, _)| algorithm::dotted(oid)).collect())
             }
             Value::Nothing => Vec::new(),
         }
@@ -91,28 +92,14 @@ impl Item {
 }
 
 fn group_line(group: &Group) -> Vec<u8> {
-    let values: Vec<Vec<u8>> = group.values.iter().map(|value| escaped(value, b":;")).collect();
-    [b"cfg:group:", escaped(&group.name, b":").as_slice(), b":", &values.join(&b';'), b"\n"].concat()
-}
-
-/// Escapes control characters, backslashes and `special` ones as gpg does in colon listings.
-fn escaped(text: &[u8], special: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    for &byte in text {
-        match byte {
-            b'\n' => out.extend(b"\\n"),
-            b'\r' => out.extend(b"\\r"),
-            0x0c => out.extend(b"\\f"),
-            0x0b => out.extend(b"\\v"),
-            0x08 => out.extend(b"\\b"),
-            0 => out.extend(b"\\0"),
-            _ if byte < 0x20 || byte == 0x7f || byte == b'\\' || special.contains(&byte) => {
-                out.extend(format!("\\x{byte:02x}").bytes());
-            }
-            _ => out.push(byte),
-        }
+    let mut line = b"cfg:group:".to_vec();
+    text::field(&group.name, &mut line);
+    for (number, value) in group.values.iter().enumerate() {
+        line.push(if number == 0 { b':' } else { b';' });
+        text::escape(value, |byte| text::is_control(byte) || b":;\\".contains(&byte), &mut line);
     }
-    out
+    line.push(b'\n');
+    line
 }
 
 #[cfg(test)]

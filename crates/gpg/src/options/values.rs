@@ -3,7 +3,7 @@
 use crate::algorithms::is_digest;
 use crate::clock::FakedTime;
 use crate::filter::{Filter, FilterError};
-use crate::settings::{Group, KeyIdFormat, KeyOrigin, Settings, TrustModel};
+use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, Settings, TrustModel};
 
 /// Why a value is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,27 +131,16 @@ pub(super) fn ungroup(settings: &mut Settings, text: &[u8]) -> Outcome {
 }
 
 pub(super) fn key_origin(settings: &mut Settings, text: &[u8]) -> Outcome {
-    // GnuPG's numbers, see "Key origin" in its doc/DETAILS.
-    const WORDS: [(&str, u8); 8] = [
-        ("self", 7),
-        ("file", 6),
-        ("url", 5),
-        ("wkd", 4),
-        ("dane", 3),
-        ("ks-pref", 2),
-        ("ks", 1),
-        ("unknown", 0),
-    ];
     let (word, url) = match text.iter().position(|&byte| byte == b',') {
         Some(at) => (&text[..at], Some(text[at + 1..].trim_ascii()).filter(|url| !url.is_empty())),
         None => (text, None),
     };
-    match choose(&WORDS, word) {
+    match (0..).zip(KEY_ORIGINS).find(|(_, known)| known.as_bytes().eq_ignore_ascii_case(word)) {
         None if word.eq_ignore_ascii_case(b"help") => {
-            let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+            let words: Vec<&str> = KEY_ORIGINS.into_iter().rev().collect();
             return Err(Refusal::Fatal(format!("valid values for --key-origin are: {}", words.join(", "))));
         }
-        Some(kind) => settings.key_origin = KeyOrigin { kind, url: url.map(shown) },
+        Some((kind, _)) => settings.key_origin = KeyOrigin { kind, url: url.map(shown) },
         None => return complaint("invalid argument for option \"--key-origin\""),
     }
     Ok(())

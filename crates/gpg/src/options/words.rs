@@ -8,11 +8,59 @@ use super::values::Refusal;
 /// One word of a list: what it is called and what it sets.
 pub(crate) struct Word<T: 'static> {
     /// The word, without `no-`.
-    pub(crate) name: &'static str,
-    /// Sets it (`true`) or takes it back; gets the value after the equals sign. `false` refuses the value.
-    pub(crate) set: fn(&mut T, bool, Option<&str>) -> bool,
+    name: &'static str,
+    meaning: Meaning<T>,
     /// One line for `help`; empty for words that are kept only so that old configurations work.
-    pub(crate) help: &'static str,
+    help: &'static str,
+}
+
+/// What a word does; with `no-` it takes it back.
+enum Meaning<T> {
+    Flag(fn(&mut T) -> &mut bool),
+    Flags(fn(&mut T, bool)),
+    /// Gets the text after the equals sign; `false` refuses it.
+    Value(fn(&mut T, bool, Option<&str>) -> bool),
+    Nothing,
+}
+
+/// A word for one flag.
+pub(crate) const fn flag<T>(
+    name: &'static str,
+    flag: fn(&mut T) -> &mut bool,
+    help: &'static str,
+) -> Word<T> {
+    Word { name, meaning: Meaning::Flag(flag), help }
+}
+
+/// A word for several flags.
+pub(crate) const fn flags<T>(name: &'static str, set: fn(&mut T, bool), help: &'static str) -> Word<T> {
+    Word { name, meaning: Meaning::Flags(set), help }
+}
+
+/// A word with a value.
+pub(crate) const fn value<T>(
+    name: &'static str,
+    set: fn(&mut T, bool, Option<&str>) -> bool,
+    help: &'static str,
+) -> Word<T> {
+    Word { name, meaning: Meaning::Value(set), help }
+}
+
+/// A word without effect.
+pub(crate) const fn ignored<T>(name: &'static str, help: &'static str) -> Word<T> {
+    Word { name, meaning: Meaning::Nothing, help }
+}
+
+impl<T> Word<T> {
+    fn set(&self, target: &mut T, on: bool, value: Option<&str>) -> bool {
+        match self.meaning {
+            Meaning::Flag(flag) => *flag(target) = on,
+            Meaning::Flags(set) => set(target, on),
+            Meaning::Value(set) => return set(target, on, value),
+            Meaning::Nothing => {}
+        }
+        true
+    }
 }
 
 /// Reads the list `text` into `target`; `title` names the list in a complaint, as in "invalid import options".
@@ -33,7 +81,7 @@ pub(crate) fn read<T>(
             _ => (token.name, true),
         };
         match find(words, name) {
-            Found::One(word) if (word.set)(target, on, token.value.as_deref()) => {}
+            Found::One(word) if word.set(target, on, token.value.as_deref()) => {}
             Found::One(_) => return Err(wrong("bad value in")),
             Found::Several => return Err(wrong("ambiguous option")),
             Found::None => return Err(wrong("unknown option")),
@@ -133,32 +181,18 @@ mod tests {
     }
 
     const WORDS: &[Word<Flags>] = &[
-        Word {
-            name: "import-clean",
-            set: |flags, on, _| {
-                flags.clean = on;
-                true
-            },
-            help: "clean",
-        },
-        Word {
-            name: "import-minimal",
-            set: |flags, on, _| {
-                flags.minimal = on;
-                true
-            },
-            help: "less",
-        },
-        Word { name: "import-clean-sigs", set: |_, _, _| true, help: "" },
-        Word {
-            name: "show",
-            set: |flags, on, value| {
-                flags.shown = value.filter(|_| on).map(str::to_owned);
-                value != Some("bad")
-            },
-            help: "",
-        },
+        flag("import-clean", |flags| &mut flags.clean, "clean"),
+        flags("import-minimal", |flags, on| flags.minimal = on, "less"),
+        ignored("import-clean-sigs", ""),
+        value("show", Flags::show, ""),
     ];
+
+    impl Flags {
+        fn show(&mut self, on: bool, value: Option<&str>) -> bool {
+            self.shown = value.filter(|_| on).map(str::to_owned);
+            value != Some("bad")
+        }
+    }
 
     fn parse(text: &str) -> std::result::Result<Flags, Refusal> {
         let mut flags = Flags::default();

@@ -7,6 +7,7 @@ use keyhoard::cert::facts::KeyFacts;
 use verify::PublicKeyAlgorithm as Algorithm;
 
 use super::digits::decimal;
+use crate::algorithms::CURVE;
 
 /// Appends algorithm and size: `rsa4096`, `ed25519`, or `4096R` in the legacy form.
 pub(super) fn description(key: &KeyFacts, legacy: bool, out: &mut Vec<u8>) {
@@ -92,28 +93,15 @@ enum Curve {
 
 fn curve(key: &KeyFacts) -> Option<Curve> {
     let oid = key.curve.as_deref()?;
-    let known = CURVES.iter().find(|(known, _)| *known == oid);
+    let known = CURVE.iter().find(|(known, _)| *known == oid);
     Some(known.map_or_else(|| Curve::Other(dotted(oid)), |(_, name)| Curve::Known(name)))
 }
-
-/// The curves gpg has a name for.
-const CURVES: [(&[u8], &str); 9] = [
-    (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01], "cv25519"),
-    (&[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f, 0x01], "ed25519"),
-    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], "nistp256"),
-    (&[0x2b, 0x81, 0x04, 0x00, 0x22], "nistp384"),
-    (&[0x2b, 0x81, 0x04, 0x00, 0x23], "nistp521"),
-    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x07], "brainpoolP256r1"),
-    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0b], "brainpoolP384r1"),
-    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0d], "brainpoolP512r1"),
-    (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "secp256k1"),
-];
 
 /// What gpg prints for an object identifier with an arc that is too large or cannot be.
 const BOGUS_OID: &str = "1.3.6.1.4.1.11591.2.12242973";
 
 /// Writes an object identifier in dotted form (X.690, 8.19); an arc that is cut short ends where it is cut.
-fn dotted(oid: &[u8]) -> String {
+pub(crate) fn dotted(oid: &[u8]) -> String {
     let arcs: Option<Vec<u64>> = oid.chunk_by(|octet, _| octet & 0x80 != 0).map(arc).collect();
     let Some(arcs) = arcs else { return BOGUS_OID.into() };
     let Some((&first, rest)) = arcs.split_first() else { return String::new() };

@@ -44,7 +44,7 @@ pub(super) fn seconds(time: Option<Timestamp>, out: &mut Vec<u8>) {
 }
 
 /// Appends a day as `2026-01-31`, UTC.
-pub(super) fn date(time: Timestamp, out: &mut Vec<u8>) {
+pub(crate) fn date(time: Timestamp, out: &mut Vec<u8>) {
     let (year, month, day) = civil(time.0 / SECONDS_PER_DAY);
     let digit = |number: u32| b'0' + (number % 10) as u8;
     out.extend_from_slice(&[

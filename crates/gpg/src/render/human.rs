@@ -10,7 +10,7 @@ use super::digits::{date, date_or_never, decimal, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
 use super::{algorithm, attribute, material, signature, subpacket, wkd};
-use crate::settings::{KeyIdFormat, ListSettings};
+use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListSettings};
 
 /// Columns of a user ID's validity.
 const VALIDITY_COLUMNS: usize = 10;
@@ -258,11 +258,10 @@ fn reason(signature: &SignatureFacts, out: &mut Vec<u8>) {
 
 /// Appends where a certificate or user ID came from, if that is known.
 fn origin(origin: &Origin, indent: usize, out: &mut Vec<u8>) {
-    const KINDS: [&str; 8] = ["unknown", "ks", "ks-pref", "dane", "wkd", "url", "file", "self"];
     if origin.kind == 0 && origin.updated.is_none() && origin.url.is_none() {
         return;
     }
-    let kind = KINDS.get(usize::from(origin.kind)).copied();
+    let kind = KEY_ORIGINS.get(usize::from(origin.kind)).copied();
     pad(indent + 3, out);
     out.extend(b"origin=");
     out.extend(kind.unwrap_or("?").as_bytes());

@@ -16,7 +16,7 @@ pub(crate) fn for_people(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends text as a field of a record: control characters, colons and backslashes are escaped, everything else,
 /// UTF-8 or not, stays.
-pub(super) fn field(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn field(bytes: &[u8], out: &mut Vec<u8>) {
     escape(bytes, |byte| is_control(byte) || byte == b':' || byte == b'\\', out);
 }
 
@@ -25,11 +25,13 @@ pub(super) fn sanitized(bytes: &[u8], out: &mut Vec<u8>) {
     escape(bytes, is_control, out);
 }
 
-fn is_control(byte: u8) -> bool {
+/// Says whether an octet is a control character of ASCII.
+pub(crate) fn is_control(byte: u8) -> bool {
     byte < 0x20 || byte == 0x7f
 }
 
-fn escape(mut bytes: &[u8], needs: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
+/// Appends text with the octets escaped that need it.
+pub(crate) fn escape(mut bytes: &[u8], needs: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
     while let Some(position) = bytes.iter().position(|&byte| needs(byte)) {
         out.extend_from_slice(&bytes[..position]);
         escaped(bytes[position], out);

@@ -1,7 +1,7 @@
 //! `--export-options`.
 
 use crate::options::values::Refusal;
-use crate::options::words::{self, Word};
+use crate::options::words::{self, Word, flag, flags, ignored};
 
 /// What an export leaves in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,31 +48,23 @@ impl ExportSettings {
     }
 }
 
-const fn word(
-    name: &'static str,
-    set: fn(&mut ExportSettings, bool, Option<&str>) -> bool,
-    help: &'static str,
-) -> Word<ExportSettings> {
-    Word { name, set, help }
-}
-
 #[rustfmt::skip]
 const WORDS: &[Word<ExportSettings>] = &[
-    word("export-local-sigs", |s, on, _| { s.local_sigs = on; true }, "give away signatures marked as local"),
-    word("export-attributes", |s, on, _| { s.attributes = on; true }, "give away attributes, that is photos"),
-    word("export-sensitive-revkeys", |s, on, _| { s.sensitive_revkeys = on; true }, "give away sensitive designated revokers"),
-    word("export-clean", |s, on, _| { s.clean = on; true }, "drop what is unusable"),
-    word("export-minimal", |s, on, _| { s.clean = on; s.minimal = on; true }, "drop all but the newest self-signatures"),
-    word("export-pka", |s, on, _| { s.pka = on; true }, ""),
-    word("export-dane", |s, on, _| { s.dane = on; true }, ""),
-    word("backup", |s, on, _| { s.backup = on; true }, "write the key backup format"),
-    word("export-backup", |s, on, _| { s.backup = on; true }, ""),
-    word("include-local-sigs", |s, on, _| { s.local_sigs = on; true }, ""),
-    word("include-attributes", |s, on, _| { s.attributes = on; true }, ""),
-    word("include-sensitive-revkeys", |s, on, _| { s.sensitive_revkeys = on; true }, ""),
-    word("export-unusable-sigs", |_, _, _| true, ""),
-    word("export-clean-sigs", |_, _, _| true, ""),
-    word("export-clean-uids", |_, _, _| true, ""),
+    flag("export-local-sigs", |s| &mut s.local_sigs, "give away signatures marked as local"),
+    flag("export-attributes", |s| &mut s.attributes, "give away attributes, that is photos"),
+    flag("export-sensitive-revkeys", |s| &mut s.sensitive_revkeys, "give away sensitive designated revokers"),
+    flag("export-clean", |s| &mut s.clean, "drop what is unusable"),
+    flags("export-minimal", |s, on| { s.clean = on; s.minimal = on; }, "drop all but the newest self-signatures"),
+    flag("export-pka", |s| &mut s.pka, ""),
+    flag("export-dane", |s| &mut s.dane, ""),
+    flag("backup", |s| &mut s.backup, "write the key backup format"),
+    flag("export-backup", |s| &mut s.backup, ""),
+    flag("include-local-sigs", |s| &mut s.local_sigs, ""),
+    flag("include-attributes", |s| &mut s.attributes, ""),
+    flag("include-sensitive-revkeys", |s| &mut s.sensitive_revkeys, ""),
+    ignored("export-unusable-sigs", ""),
+    ignored("export-clean-sigs", ""),
+    ignored("export-clean-uids", ""),
 ];
 
 #[cfg(test)]

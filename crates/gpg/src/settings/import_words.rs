@@ -1,7 +1,7 @@
 //! `--import-options`.
 
 use crate::options::values::Refusal;
-use crate::options::words::{self, Word};
+use crate::options::words::{self, Word, flag, flags, ignored};
 
 /// How an import treats what it reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,36 +60,28 @@ impl ImportSettings {
     }
 }
 
-const fn word(
-    name: &'static str,
-    set: fn(&mut ImportSettings, bool, Option<&str>) -> bool,
-    help: &'static str,
-) -> Word<ImportSettings> {
-    Word { name, set, help }
-}
-
 #[rustfmt::skip]
 const WORDS: &[Word<ImportSettings>] = &[
-    word("import-local-sigs", |s, on, _| { s.local_sigs = on; true }, "take signatures marked as local"),
-    word("repair-pks-subkey-bug", |s, on, _| { s.repair_pks_subkey_bug = on; true }, "put a misplaced subkey binding back"),
-    word("keep-ownertrust", |s, on, _| { s.keep_ownertrust = on; true }, "leave the owner trust of new keys as it is"),
-    word("fast-import", |s, on, _| { s.fast = on; true }, "do not look at the trust database afterwards"),
-    word("import-show", |s, on, _| { s.show = on; true }, "list each key as it will be stored"),
-    word("merge-only", |s, on, _| { s.merge_only = on; true }, "update known keys, skip new ones"),
-    word("import-clean", |s, on, _| { s.clean = on; true }, "drop what is unusable"),
-    word("import-minimal", |s, on, _| { s.clean = on; s.minimal = on; true }, "drop all but the newest self-signatures"),
-    word("self-sigs-only", |s, on, _| { s.self_sigs_only = on; true }, "skip signatures by other keys"),
-    word("import-export", |s, on, _| { s.export = on; true }, "write the keys out instead of storing them"),
-    word("restore", |s, on, _| { s.restore = on; true }, "read the key backup format"),
-    word("import-restore", |s, on, _| { s.restore = on; true }, ""),
-    word("repair-keys", |s, on, _| { s.repair_keys = on; true }, "remove duplicated and misplaced signatures"),
-    word("show-only", |s, on, _| { s.show = on; s.dry_run = on; true }, ""),
-    word("allow-local-sigs", |s, on, _| { s.local_sigs = on; true }, ""),
-    word("repair-hkp-subkey-bug", |s, on, _| { s.repair_pks_subkey_bug = on; true }, ""),
-    word("import-unusable-sigs", |_, _, _| true, ""),
-    word("import-clean-sigs", |_, _, _| true, ""),
-    word("import-clean-uids", |_, _, _| true, ""),
-    word("convert-sk-to-pk", |_, _, _| true, ""),
+    flag("import-local-sigs", |s| &mut s.local_sigs, "take signatures marked as local"),
+    flag("repair-pks-subkey-bug", |s| &mut s.repair_pks_subkey_bug, "put a misplaced subkey binding back"),
+    flag("keep-ownertrust", |s| &mut s.keep_ownertrust, "leave the owner trust of new keys as it is"),
+    flag("fast-import", |s| &mut s.fast, "do not look at the trust database afterwards"),
+    flag("import-show", |s| &mut s.show, "list each key as it will be stored"),
+    flag("merge-only", |s| &mut s.merge_only, "update known keys, skip new ones"),
+    flag("import-clean", |s| &mut s.clean, "drop what is unusable"),
+    flags("import-minimal", |s, on| { s.clean = on; s.minimal = on; }, "drop all but the newest self-signatures"),
+    flag("self-sigs-only", |s| &mut s.self_sigs_only, "skip signatures by other keys"),
+    flag("import-export", |s| &mut s.export, "write the keys out instead of storing them"),
+    flag("restore", |s| &mut s.restore, "read the key backup format"),
+    flag("import-restore", |s| &mut s.restore, ""),
+    flag("repair-keys", |s| &mut s.repair_keys, "remove duplicated and misplaced signatures"),
+    flags("show-only", |s, on| { s.show = on; s.dry_run = on; }, ""),
+    flag("allow-local-sigs", |s| &mut s.local_sigs, ""),
+    flag("repair-hkp-subkey-bug", |s| &mut s.repair_pks_subkey_bug, ""),
+    ignored("import-unusable-sigs", ""),
+    ignored("import-clean-sigs", ""),
+    ignored("import-clean-uids", ""),
+    ignored("convert-sk-to-pk", ""),
 ];
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `--list-options` and `--verify-options`.
 
 use crate::options::values::Refusal;
-use crate::options::words::{self, Word};
+use crate::options::words::{self, Word, flag, flags, ignored, value};
 
 /// What a key listing shows beyond the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,47 +117,39 @@ impl VerifyFlags {
     }
 }
 
-const fn word<T>(
-    name: &'static str,
-    set: fn(&mut T, bool, Option<&str>) -> bool,
-    help: &'static str,
-) -> Word<T> {
-    Word { name, set, help }
-}
-
 #[rustfmt::skip]
 const LIST_WORDS: &[Word<ListFlags>] = &[
-    word("show-photos", |s, on, _| { s.photos = on; true }, "show photos"),
-    word("show-usage", |s, on, _| { s.usage = on; true }, "show what a key may be used for"),
-    word("show-policy-urls", |s, on, _| { s.policy_urls = on; true }, "show the policy URLs of signatures"),
-    word("show-notations", |s, on, _| { s.set_notations(on); true }, "show all notations of signatures"),
-    word("show-std-notations", |s, on, _| { s.std_notations = on; true }, "show the IETF's notations of signatures"),
-    word("show-standard-notations", |s, on, _| { s.std_notations = on; true }, ""),
-    word("show-user-notations", |s, on, _| { s.user_notations = on; true }, "show users' notations of signatures"),
-    word("show-keyserver-urls", |s, on, _| { s.keyserver_urls = on; true }, "show the preferred keyservers of signatures"),
-    word("show-uid-validity", |s, on, _| { s.uid_validity = on; true }, "show the validity of user IDs"),
-    word("show-unusable-uids", |s, on, _| { s.unusable_uids = on; true }, "show revoked and expired user IDs"),
-    word("show-unusable-subkeys", |s, on, _| { s.unusable_subkeys = on; true }, "show revoked and expired subkeys"),
-    word("show-keyring", |s, on, _| { s.keyring = on; true }, "show where a key is kept"),
-    word("show-sig-expire", |s, on, _| { s.sig_expire = on; true }, "show when signatures expire"),
-    word("show-sig-subpackets", ListFlags::set_subpackets, ""),
-    word("show-only-fpr-mbox", |s, on, _| { s.only_fpr_mbox = on; true }, ""),
+    flag("show-photos", |s| &mut s.photos, "show photos"),
+    flag("show-usage", |s| &mut s.usage, "show what a key may be used for"),
+    flag("show-policy-urls", |s| &mut s.policy_urls, "show the policy URLs of signatures"),
+    flags("show-notations", |s, on| s.set_notations(on), "show all notations of signatures"),
+    flag("show-std-notations", |s| &mut s.std_notations, "show the IETF's notations of signatures"),
+    flag("show-standard-notations", |s| &mut s.std_notations, ""),
+    flag("show-user-notations", |s| &mut s.user_notations, "show users' notations of signatures"),
+    flag("show-keyserver-urls", |s| &mut s.keyserver_urls, "show the preferred keyservers of signatures"),
+    flag("show-uid-validity", |s| &mut s.uid_validity, "show the validity of user IDs"),
+    flag("show-unusable-uids", |s| &mut s.unusable_uids, "show revoked and expired user IDs"),
+    flag("show-unusable-subkeys", |s| &mut s.unusable_subkeys, "show revoked and expired subkeys"),
+    flag("show-keyring", |s| &mut s.keyring, "show where a key is kept"),
+    flag("show-sig-expire", |s| &mut s.sig_expire, "show when signatures expire"),
+    value("show-sig-subpackets", ListFlags::set_subpackets, ""),
+    flag("show-only-fpr-mbox", |s| &mut s.only_fpr_mbox, ""),
 ];
 
 #[rustfmt::skip]
 const VERIFY_WORDS: &[Word<VerifyFlags>] = &[
-    word("show-photos", |s, on, _| { s.photos = on; true }, "show photos"),
-    word("show-policy-urls", |s, on, _| { s.policy_urls = on; true }, "show policy URLs"),
-    word("show-notations", |s, on, _| { s.set_notations(on); true }, "show all notations"),
-    word("show-std-notations", |s, on, _| { s.std_notations = on; true }, "show the IETF's notations"),
-    word("show-standard-notations", |s, on, _| { s.std_notations = on; true }, ""),
-    word("show-user-notations", |s, on, _| { s.user_notations = on; true }, "show users' notations"),
-    word("show-keyserver-urls", |s, on, _| { s.keyserver_urls = on; true }, "show preferred keyservers"),
-    word("show-uid-validity", |s, on, _| { s.uid_validity = on; true }, "show the validity of user IDs"),
-    word("show-unusable-uids", |s, on, _| { s.unusable_uids = on; true }, "show revoked and expired user IDs"),
-    word("show-primary-uid-only", |s, on, _| { s.primary_uid_only = on; true }, "show the primary user ID only"),
-    word("pka-lookups", |_, _, _| true, "ask for PKA records"),
-    word("pka-trust-increase", |_, _, _| true, "trust signatures with PKA records more"),
+    flag("show-photos", |s| &mut s.photos, "show photos"),
+    flag("show-policy-urls", |s| &mut s.policy_urls, "show policy URLs"),
+    flags("show-notations", |s, on| s.set_notations(on), "show all notations"),
+    flag("show-std-notations", |s| &mut s.std_notations, "show the IETF's notations"),
+    flag("show-standard-notations", |s| &mut s.std_notations, ""),
+    flag("show-user-notations", |s| &mut s.user_notations, "show users' notations"),
+    flag("show-keyserver-urls", |s| &mut s.keyserver_urls, "show preferred keyservers"),
+    flag("show-uid-validity", |s| &mut s.uid_validity, "show the validity of user IDs"),
+    flag("show-unusable-uids", |s| &mut s.unusable_uids, "show revoked and expired user IDs"),
+    flag("show-primary-uid-only", |s| &mut s.primary_uid_only, "show the primary user ID only"),
+    ignored("pka-lookups", "ask for PKA records"),
+    ignored("pka-trust-increase", "trust signatures with PKA records more"),
 ];
 
 #[cfg(test)]

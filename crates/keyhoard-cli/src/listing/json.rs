@@ -163,7 +163,7 @@ impl<'a> KeyJson<'a> {
             algorithm: naming::algorithm(facts),
             algorithm_number: facts.algorithm.0,
             bits: facts.bits,
-            curve: naming::curve(facts),
+            curve: facts.curve_name(),
             keygrip: facts.keygrip.map(|keygrip| keygrip.to_string()),
             created: moment::rfc3339(facts.created),
             expires: state.expires.map(moment::rfc3339),
