@@ -10,7 +10,7 @@ use crate::filter::Filter;
 
 pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
-pub(crate) use list_words::{ListFlags, VerifyFlags};
+pub(crate) use list_words::{ListFlags, check_verify_options};
 
 /// A command, as the options name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,6 @@ pub(crate) struct Settings {
     pub(crate) key_origin: KeyOrigin,
     pub(crate) faked_time: Option<FakedTime>,
     pub(crate) list: ListSettings,
-    pub(crate) verify: VerifyFlags,
     pub(crate) import: ImportSettings,
     pub(crate) import_filter: ImportFilter,
     pub(crate) export: ExportSettings,
@@ -221,7 +220,6 @@ impl Default for Settings {
             key_origin: KeyOrigin::default(),
             faked_time: None,
             list: ListSettings::default(),
-            verify: VerifyFlags::default(),
             import: ImportSettings::default(),
             import_filter: ImportFilter::default(),
             export: ExportSettings::default(),

@@ -5,7 +5,9 @@
 
 use super::values::{self, Outcome};
 use crate::algorithms::Choice;
-use crate::settings::{Command, CommandInput, DefaultKeyring, Keyring, Settings, TrustModel};
+use crate::settings::{
+    Command, CommandInput, DefaultKeyring, Keyring, Settings, TrustModel, check_verify_options,
+};
 use crate::streams::Channel;
 
 /// One option.
@@ -297,14 +299,14 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("legacy-list-mode", |s| s.list.legacy = true),
     text("keyid-format", values::key_id_format).help("|FORMAT|none, short, 0xshort, long or 0xlong"),
     text("list-options", |s, words| s.list.flags.read(words)).help("|WORDS|what to list; see --list-options help"),
-    text("verify-options", |s, words| s.verify.read(words)),
+    text("verify-options", |_, words| check_verify_options(words)),
     deprecated("show-keyring", |s| s.list.flags.keyring = true, "--list-options show-keyring"),
-    deprecated("show-photos", |s| { s.list.flags.photos = true; s.verify.photos = true; }, "--list-options show-photos"),
-    deprecated("no-show-photos", |s| { s.list.flags.photos = false; s.verify.photos = false; }, "--list-options no-show-photos"),
-    deprecated("show-policy-url", |s| { s.list.flags.policy_urls = true; s.verify.policy_urls = true; }, "--list-options show-policy-urls"),
-    deprecated("no-show-policy-url", |s| { s.list.flags.policy_urls = false; s.verify.policy_urls = false; }, "--list-options no-show-policy-urls"),
-    deprecated("show-notation", |s| { s.list.flags.set_notations(true); s.verify.set_notations(true); }, "--list-options show-notations"),
-    deprecated("no-show-notation", |s| { s.list.flags.set_notations(false); s.verify.set_notations(false); }, "--list-options no-show-notations"),
+    deprecated("show-photos", |s| s.list.flags.photos = true, "--list-options show-photos"),
+    deprecated("no-show-photos", |s| s.list.flags.photos = false, "--list-options no-show-photos"),
+    deprecated("show-policy-url", |s| s.list.flags.policy_urls = true, "--list-options show-policy-urls"),
+    deprecated("no-show-policy-url", |s| s.list.flags.policy_urls = false, "--list-options no-show-policy-urls"),
+    deprecated("show-notation", |s| s.list.flags.set_notations(true), "--list-options show-notations"),
+    deprecated("no-show-notation", |s| s.list.flags.set_notations(false), "--list-options no-show-notations"),
     flag("print-pka-records", |s| s.refused.push("invalid option \"--print-pka-records\"; use \"--export-options export-pka\" instead")),
     flag("print-dane-records", |s| s.refused.push("invalid option \"--print-dane-records\"; use \"--export-options export-dane\" instead")),
     harmless_text("photo-viewer"),
