@@ -1,18 +1,13 @@
 //! `keyhoard import`: several inputs, one journal entry, and errors that say where.
 
 use harness::{Home, Keyring, OwnKey, Run};
-use serde_json::Value;
-
-fn json_lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
-}
 
 #[test]
 fn several_files_are_one_entry_of_the_journal() {
     let home = Home::new();
     let files = [Keyring::Nonupload, Keyring::Maintainers].map(Keyring::path);
     let done = Run::keyhoard(&home).args(["import", "--json"]).args(&files).succeed();
-    let events = json_lines(&done.text());
+    let events = done.json_lines();
     let summary = events.last().expect("a summary");
     assert_eq!((&summary["event"], &summary["entry"]), (&"summary".into(), &1.into()));
     for file in &files {
@@ -62,12 +57,23 @@ fn a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_writte
 }
 
 #[test]
-fn a_dry_run_takes_nothing() {
+fn a_dry_run_says_what_an_import_would_do_and_makes_no_database() {
     let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
-    let done =
-        Run::keyhoard(&home).args(["import", "--dry-run", "--json"]).stdin(key.certificate()).succeed();
-    assert!(done.text().contains(key.fingerprint()), "{}", done.text());
-    assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).done().text(), "");
+    let summary = |arguments: &[&str]| {
+        let done = Run::keyhoard(&home).args(["import", "--json"]).args(arguments).stdin(key.certificate());
+        let mut lines = done.succeed().json_lines();
+        assert_eq!(lines[0]["fingerprint"], key.fingerprint());
+        let summary = lines.pop().expect("a summary");
+        ["new", "changed", "unchanged"].map(|name| summary[name].as_u64().expect("a number"))
+    };
+    assert_eq!(summary(&["--dry-run"]), [1, 0, 0]);
+    assert!(!home.database().exists());
+    assert_eq!(summary(&[]), [1, 0, 0]);
+    assert_eq!(summary(&["--dry-run"]), [0, 0, 1]);
+    key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
+    assert_eq!(summary(&["--dry-run"]), [0, 1, 0]);
+    assert_eq!(summary(&[]), [0, 1, 0]);
+    assert_eq!(Run::keyhoard(&home).args(["log", "--json"]).succeed().json_lines().len(), 2);
 }
 
 #[test]
@@ -78,7 +84,7 @@ fn merge_only_takes_what_adds_to_certificates_that_are_here() {
     ann.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
     let both = [ann.certificate(), bob.certificate()].concat();
     let done = Run::keyhoard(&home).args(["import", "--merge-only", "--json"]).stdin(both).succeed();
-    let summary = json_lines(&done.text()).pop().expect("a summary");
+    let summary = done.json_lines().pop().expect("a summary");
     assert_eq!(
         (&summary["changed"], &summary["not_here"], &summary["new"]),
         (&1.into(), &1.into(), &0.into())

@@ -9,10 +9,6 @@ fn imported(bytes: Vec<u8>) -> Home {
     home
 }
 
-fn json_lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
-}
-
 #[test]
 fn every_way_to_name_a_key_finds_it() {
     let key = OwnKey::new("Ann Example <ann@example.org>");
@@ -57,9 +53,8 @@ fn superseded_signatures_are_shown_unless_gpgs_view_is_asked_for() {
     key.set_expiry("20240201T000000!", "20300101T000000");
     let home = imported([old, key.certificate()].concat());
     let count = |arguments: &[&str]| {
-        let text =
-            Run::keyhoard(&home).args(["list", "--signatures", "--json"]).args(arguments).succeed().text();
-        let listing = json_lines(&text).remove(0);
+        let list = Run::keyhoard(&home).args(["list", "--signatures", "--json"]).args(arguments);
+        let listing = list.succeed().json_lines().remove(0);
         listing["user_ids"][0]["signatures"].as_array().expect("a list").len()
     };
     assert!(count(&[]) >= count(&["--gpg-view"]));
@@ -81,7 +76,7 @@ fn a_revoked_user_id_and_an_expired_key_say_so() {
 #[test]
 fn user_ids_that_are_not_utf_8_come_out_of_json_octet_for_octet() {
     let home = imported(Keyring::Maintainers.bytes());
-    let listing = json_lines(&Run::keyhoard(&home).args(["list", "--json"]).succeed().text());
+    let listing = Run::keyhoard(&home).args(["list", "--json"]).succeed().json_lines();
     let user_ids = listing.iter().flat_map(|one| one["user_ids"].as_array().expect("a list"));
     let foreign: Vec<&Value> = user_ids.filter(|user_id| !user_id["octets"].is_null()).collect();
     assert_eq!(foreign.len(), 1, "Debian's keyring has one");

@@ -1,7 +1,6 @@
 //! `keyhoard log`: what changed the database, newest first.
 
 use harness::{Home, OwnKey, Run};
-use serde_json::Value;
 
 #[test]
 fn entries_say_what_they_did_and_what_undid_them() {
@@ -11,8 +10,7 @@ fn entries_say_what_they_did_and_what_undid_them() {
     key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
     keyhoard(&["import"]).stdin(key.certificate()).succeed();
     keyhoard(&["undo"]).succeed();
-    let text = keyhoard(&["log", "--json"]).succeed().text();
-    let entries: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let entries = keyhoard(&["log", "--json"]).succeed().json_lines();
     let fields: Vec<_> = entries
         .iter()
         .map(|entry| {

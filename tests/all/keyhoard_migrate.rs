@@ -1,10 +1,11 @@
 //! `keyhoard migrate`: what other programs keep is taken over whole, and they never notice.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use harness::packets::certificates;
+use harness::packets::{self, certificates};
 use harness::{Done, Home, Keyring, OwnKey, Reference, Run, assert_same};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -13,8 +14,7 @@ use serde_json::Value;
 const LISTING: [&str; 3] = ["--with-colons", "--with-key-origin", "--list-sigs"];
 
 fn migrate(home: &Home, source: &Path) -> Value {
-    let done = Run::keyhoard(home).args(["migrate", "--json"]).arg(source).succeed();
-    serde_json::from_str(&done.text()).expect("JSON")
+    Run::keyhoard(home).args(["migrate", "--json"]).arg(source).succeed().json_lines().remove(0)
 }
 
 /// Asserts that `gpg-keyhoard` lists what was migrated into `home` as the real gpg lists its own `source`.
@@ -93,11 +93,22 @@ fn local_signatures_origins_and_the_order_are_taken_over() {
     let (gnupg, home) = (Gnupg::new(), Home::new());
     assert_eq!(migrate(&home, gnupg.home())["new"], 3);
     assert_lists_like_gpg(gnupg.home(), &home);
-    let shown = Run::keyhoard(&home).args(["show", "--json", "bob@example.org"]).succeed();
-    let bob: Value = serde_json::from_str(&shown.text()).expect("JSON");
+    let bob =
+        Run::keyhoard(&home).args(["show", "--json", "bob@example.org"]).succeed().json_lines().remove(0);
     assert_eq!(bob["origin"]["url"], "https://example.org/bob.pgp");
     let user_id = &bob["user_ids"][0];
     assert!(user_id["signatures"].as_array().expect("a list").iter().any(|one| one["exportable"] == false));
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_taken_over_and_makes_no_database() {
+    let (gnupg, home) = (Gnupg::new(), Home::new());
+    let dry_run =
+        || Run::keyhoard(&home).args(["migrate", "--dry-run", "--json"]).arg(gnupg.home()).succeed();
+    assert_eq!(dry_run().json_lines()[0]["new"], 3);
+    assert!(!home.database().exists());
+    migrate(&home, gnupg.home());
+    assert_eq!(dry_run().json_lines()[0]["unchanged"], 3);
 }
 
 #[test]
@@ -205,13 +216,13 @@ fn keyblocks(mut keybox: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_shared_certificate_directory_is_taken_over() {
+fn a_shared_certificate_directory_is_taken_over_octet_for_octet() {
     let home = Home::new();
     let directory = home.path().join("pgp.cert.d");
     let keyring = Keyring::Nonupload.bytes();
-    let mut count = 0;
+    let mut files = BTreeMap::new();
     for certificate in certificates(&keyring) {
-        let bytes: Vec<u8> = certificate.iter().flat_map(|packet| packet.raw.iter().copied()).collect();
+        let bytes = packets::bytes(&certificate);
         let shown =
             Run::gpg_keyhoard(&home).args(["--with-colons", "--show-keys"]).stdin(bytes.clone()).succeed();
         let fingerprint =
@@ -219,11 +230,15 @@ fn a_shared_certificate_directory_is_taken_over() {
         let fingerprint = fingerprint.expect("a fingerprint").trim_end_matches(':').to_lowercase();
         let (prefix, rest) = fingerprint.split_at(2);
         fs::create_dir_all(directory.join(prefix)).expect("a directory");
-        fs::write(directory.join(prefix).join(rest), bytes).expect("a file");
-        count += 1;
+        fs::write(directory.join(prefix).join(rest), &bytes).expect("a file");
+        files.insert(fingerprint, bytes);
     }
     fs::write(directory.join("writelock"), b"").expect("a file");
-    assert_eq!(migrate(&home, &directory)["new"], count);
+    let before = everything(&directory);
+    assert_eq!(migrate(&home, &directory)["new"], files.len());
+    assert!(everything(&directory) == before);
+    let exported = Run::keyhoard(&home).args(["export", "--local-signatures"]).succeed().stdout;
+    assert!(exported == files.into_values().collect::<Vec<_>>().concat(), "in the order of the fingerprints");
     assert_eq!(Run::keyhoard(&home).args(["migrate", "--check"]).done().code, Some(0));
 }
 
@@ -235,7 +250,7 @@ fn the_good_certificates_of_a_damaged_keybox_are_taken_and_the_bad_ones_named() 
     keybox[second + 8..second + 12].fill(0xff);
     let damaged = home.write("pubring.kbx", &keybox);
     let done = Run::keyhoard(&home).args(["migrate", "--json"]).arg(&damaged).succeed();
-    let summary: Value = serde_json::from_str(&done.text()).expect("JSON");
+    let summary = &done.json_lines()[0];
     assert_eq!((&summary["new"], &summary["unreadable"]), (&2.into(), &1.into()));
     assert!(done.errors().contains(&format!("at byte {second}")), "{}", done.errors());
 }

@@ -12,13 +12,9 @@ fn import(home: &Home, bytes: Vec<u8>) {
     keyhoard(home, &["import"]).stdin(bytes).succeed();
 }
 
-fn json_lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
-}
-
 /// Everything about the certificates but when the database saw and changed them.
 fn listing(home: &Home) -> Vec<Value> {
-    let mut listing = json_lines(&keyhoard(home, &["list", "--signatures"]).done().text());
+    let mut listing = keyhoard(home, &["list", "--signatures"]).done().json_lines();
     for certificate in &mut listing {
         let fields = certificate.as_object_mut().expect("an object");
         fields.remove("changed");
@@ -28,8 +24,7 @@ fn listing(home: &Home) -> Vec<Value> {
 }
 
 fn undo(home: &Home, arguments: &[&str]) -> Value {
-    let done = keyhoard(home, &["undo"]).args(arguments).succeed();
-    json_lines(&done.text()).remove(0)
+    keyhoard(home, &["undo"]).args(arguments).succeed().json_lines().remove(0)
 }
 
 fn export(home: &Home) -> Vec<u8> {

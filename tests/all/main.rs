@@ -14,6 +14,7 @@ mod keyhoard_delete;
 mod keyhoard_doctor;
 mod keyhoard_export;
 mod keyhoard_import;
+mod keyhoard_json;
 mod keyhoard_list;
 mod keyhoard_log;
 mod keyhoard_migrate;

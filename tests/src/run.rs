@@ -1,7 +1,6 @@
 //! Running programs.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -158,11 +157,6 @@ impl Run {
         self.spawn_with(Stdio::null())
     }
 
-    /// Starts the program with a file on stdin and does not wait for it.
-    pub fn spawn_reading(self, file: File) -> Child {
-        self.spawn_with(Stdio::from(file))
-    }
-
     fn spawn_with(mut self, stdin: Stdio) -> Child {
         if let Some(now) = &self.now {
             self.command.arg("--faked-system-time").arg(now);
@@ -191,6 +185,12 @@ impl Done {
     /// Returns stdout as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// Returns the JSON documents on stdout, one for each line.
+    pub fn json_lines(&self) -> Vec<serde_json::Value> {
+        let text = self.text();
+        text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
     }
 
     /// Returns stderr as text.

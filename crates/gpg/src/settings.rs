@@ -45,8 +45,6 @@ pub(crate) struct Settings {
     pub(crate) interactive: bool,
     pub(crate) expert: bool,
     pub(crate) armor: bool,
-    /// `--no-armor`: input is binary, whatever it looks like.
-    pub(crate) no_armor: bool,
     pub(crate) output: Option<Vec<u8>>,
     /// Where log lines go in batch mode.
     pub(crate) log_file: Option<Vec<u8>>,
@@ -77,7 +75,6 @@ pub(crate) struct ListSettings {
     pub(crate) with_colons: bool,
     /// How often `--fingerprint` or `--with-fingerprint` was given.
     pub(crate) fingerprint: u32,
-    pub(crate) with_fingerprint: bool,
     pub(crate) with_subkey_fingerprint: bool,
     pub(crate) with_icao_spelling: bool,
     pub(crate) with_keygrip: bool,
@@ -200,7 +197,6 @@ impl Default for Settings {
             interactive: false,
             expert: false,
             armor: false,
-            no_armor: false,
             output: None,
             log_file: None,
             command_input: None,

@@ -16,7 +16,7 @@ use crate::output::Colour;
 /// Imports certificates once, verifies what they say about themselves once, and answers every later question in
 /// milliseconds.
 #[derive(Debug, Parser)]
-#[command(name = "keyhoard", version, propagate_version = true, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "keyhoard", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -45,14 +45,7 @@ pub(crate) struct Global {
     pub(crate) verbose: bool,
 
     /// Use colours: auto means on a terminal, unless NO_COLOR is set.
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t,
-        hide_possible_values = false
-    )]
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) color: Colour,
 
     /// Answer as of this time (seconds since 1970, or like 20260101T000000).

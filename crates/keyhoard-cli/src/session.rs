@@ -50,15 +50,17 @@ impl Session {
 
     /// Opens the database.
     pub(crate) fn open(&self) -> anyhow::Result<Box<dyn Store>> {
-        database::open(&self.path()?).map_err(|error| match error {
-            keyhoard::Error::Store(keyhoard::store::Error::Missing { path }) => {
-                anyhow!(
-                    "{}: there is no database yet; `keyhoard import FILE` or `keyhoard migrate` makes it",
-                    path.display()
-                )
+        database::open(&self.path()?).map_err(explained)
+    }
+
+    /// Opens the database, or one without certificates if it is not there.
+    pub(crate) fn open_or_empty(&self) -> Result<Box<dyn Store>> {
+        match database::open(&self.path()?) {
+            Err(keyhoard::Error::Store(keyhoard::store::Error::Missing { path })) => {
+                Ok(database::empty(&path))
             }
-            error => error.into(),
-        })
+            opened => opened,
+        }
     }
 
     /// Opens the database, making it if it is not there.
@@ -92,6 +94,17 @@ impl Session {
     /// Starts to count something that may take long.
     pub(crate) fn progress(&self, unit: Unit, total: Option<u64>) -> Progress {
         Progress::new(unit, total, self.quiet)
+    }
+}
+
+/// Says of a database that is not there how to make it.
+pub(crate) fn explained(error: keyhoard::Error) -> anyhow::Error {
+    match error {
+        keyhoard::Error::Store(keyhoard::store::Error::Missing { path }) => anyhow!(
+            "{}: there is no database yet; `keyhoard import FILE` or `keyhoard migrate` makes it",
+            path.display()
+        ),
+        error => error.into(),
     }
 }
 

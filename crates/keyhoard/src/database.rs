@@ -3,9 +3,10 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use store::Store;
 use store::sqlite::SqliteStore;
+use store::{CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
 
+use crate::keyring_file::KeyringFile;
 use crate::{Error, Result};
 
 /// The database's name inside a GnuPG home directory and inside the data directory.
@@ -60,6 +61,32 @@ pub fn open(path: &Path) -> Result<Box<dyn Store>> {
 /// The database's errors.
 pub fn create(path: &Path) -> Result<Box<dyn Store>> {
     Ok(Box::new(SqliteStore::create(path)?))
+}
+
+/// Returns a database without certificates, which can only be read, in the place of one that is not there.
+pub fn empty(path: &Path) -> Box<dyn Store> {
+    Box::new(Empty(KeyringFile::empty(path)))
+}
+
+struct Empty(KeyringFile);
+
+impl Store for Empty {
+    fn snapshot(&self) -> store::Result<Box<dyn Snapshot + '_>> {
+        Ok(self.0.snapshot())
+    }
+
+    fn begin(
+        &self,
+        _command: &str,
+        _journal: Option<JournalId>,
+        _now: Timestamp,
+    ) -> store::Result<Box<dyn Transaction + '_>> {
+        Err(store::Error::Missing { path: self.0.path().to_owned() })
+    }
+
+    fn keep_verdicts(&self, _found: &[(CertId, Vec<KeptVerdict>)]) -> store::Result<bool> {
+        Ok(false)
+    }
 }
 
 /// Reads an environment variable, an empty one counting as unset.

@@ -61,6 +61,11 @@ impl KeyringFile {
         Ok(pieces.verified(path))
     }
 
+    /// Returns what would be read from a file without certificates.
+    pub(crate) fn empty(path: &Path) -> Self {
+        Self { path: path.to_owned(), certificates: Vec::new(), unreadable: 0 }
+    }
+
     /// Returns the file's name.
     pub fn path(&self) -> &Path {
         &self.path

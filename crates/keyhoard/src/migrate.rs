@@ -87,8 +87,9 @@ pub fn migrate(
         // Taken before reading: what changes meanwhile makes the source newer.
         migrations.push(source.as_it_is(Some(now))?);
         read::read(source, &mut |item| take_over.add(source, item, on_event))?;
+        take_over.plan_chunk(source, on_event)?;
     }
-    take_over.finish(&migrations, on_event)
+    take_over.finish(&migrations)
 }
 
 /// Returns those of the stores that were taken over which have changed since.

@@ -253,8 +253,8 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("force-sign-key"), harmless("forbid-gen-key"),
 
     // Output.
-    flag("armor|armour", |s| { s.armor = true; s.no_armor = false; }).short(b'a').help("write ASCII armor"),
-    flag("no-armor|no-armour", |s| { s.no_armor = true; s.armor = false; }),
+    flag("armor|armour", |s| s.armor = true).short(b'a').help("write ASCII armor"),
+    flag("no-armor|no-armour", |s| s.armor = false),
     text("output", |s, file| { s.output = Some(file.to_vec()); Ok(()) }).short(b'o').help("|FILE|write to FILE"),
     harmless_unsigned("max-output"), harmless_text("comment"), harmless("default-comment"), harmless("no-comments"),
     harmless("emit-version"), harmless("no-emit-version|no-version"), harmless("not-dash-escaped"),
@@ -283,7 +283,7 @@ pub(crate) static OPTIONS: &[Row] = &[
 
     // Key listings.
     flag("with-colons", |s| s.list.with_colons = true).help("list for programs"),
-    flag("with-fingerprint", |s| { s.list.with_fingerprint = true; s.list.fingerprint += 1; }),
+    flag("with-fingerprint", |s| s.list.fingerprint += 1),
     flag("with-subkey-fingerprint|with-subkey-fingerprints", |s| s.list.with_subkey_fingerprint = true),
     flag("with-icao-spelling", |s| s.list.with_icao_spelling = true),
     flag("with-keygrip", |s| s.list.with_keygrip = true),
@@ -301,8 +301,8 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("list-options", |s, words| s.list.flags.read(words)).help("|WORDS|what to list; see --list-options help"),
     text("verify-options", |_, words| check_verify_options(words)),
     deprecated("show-keyring", |s| s.list.flags.keyring = true, "--list-options show-keyring"),
-    deprecated("show-photos", |s| s.list.flags.photos = true, "--list-options show-photos"),
-    deprecated("no-show-photos", |s| s.list.flags.photos = false, "--list-options no-show-photos"),
+    deprecated("show-photos", |_| {}, "--list-options show-photos"),
+    deprecated("no-show-photos", |_| {}, "--list-options no-show-photos"),
     deprecated("show-policy-url", |s| s.list.flags.policy_urls = true, "--list-options show-policy-urls"),
     deprecated("no-show-policy-url", |s| s.list.flags.policy_urls = false, "--list-options no-show-policy-urls"),
     deprecated("show-notation", |s| s.list.flags.set_notations(true), "--list-options show-notations"),

@@ -6,7 +6,6 @@ use crate::options::words::{self, Word, flag, flags, ignored, value};
 /// What a key listing shows beyond the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ListFlags {
-    pub(crate) photos: bool,
     pub(crate) usage: bool,
     pub(crate) policy_urls: bool,
     pub(crate) std_notations: bool,
@@ -25,7 +24,6 @@ pub(crate) struct ListFlags {
 impl Default for ListFlags {
     fn default() -> Self {
         Self {
-            photos: false,
             usage: true,
             policy_urls: false,
             std_notations: false,
@@ -83,7 +81,7 @@ pub(crate) fn check_verify_options(text: &[u8]) -> std::result::Result<(), Refus
 
 #[rustfmt::skip]
 const LIST_WORDS: &[Word<ListFlags>] = &[
-    flag("show-photos", |s| &mut s.photos, "show photos"),
+    ignored("show-photos", "show photos"),
     flag("show-usage", |s| &mut s.usage, "show what a key may be used for"),
     flag("show-policy-urls", |s| &mut s.policy_urls, "show the policy URLs of signatures"),
     flags("show-notations", |s, on| s.set_notations(on), "show all notations of signatures"),

@@ -24,7 +24,7 @@ const NAMED: usize = 20;
   keyhoard delete --yes @old-company.example
   keyhoard delete --purge --yes 0123456789ABCDEF0123456789ABCDEF01234567
 
-What is deleted can be brought back with `keyhoard undo`, but for what was purged. The trust in the owner of a deleted
+What is deleted can be brought back with `keyhoard undo`, but for what was purged. The trust in the owner of a deleted \
 key is forgotten either way.")]
 pub(crate) struct Arguments {
     /// The certificates to delete.

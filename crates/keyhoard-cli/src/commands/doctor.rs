@@ -16,8 +16,8 @@ use crate::style::Style;
   keyhoard doctor
   keyhoard doctor --rebuild
 
-Every self-signature is verified again, so it takes about as long as an import. The exit code is 1 if something is
-wrong. What cannot be derived from the certificates (their order, when they were first seen, owner trust, the journal)
+Every self-signature is verified again, so it takes about as long as an import. The exit code is 1 if something is \
+wrong. What cannot be derived from the certificates (their order, when they were first seen, owner trust, the journal) \
 stays as it is when the rest is made again; docs/schema.md lists it.")]
 pub(crate) struct Arguments {
     /// Make everything again that is derived from the certificates, then check.

@@ -23,7 +23,7 @@ use crate::session::Session;
   keyhoard export --armor '<someone@debian.org>'
   keyhoard export --output friends.asc alice@example.org 0123456789ABCDEF
 
-Without a name everything is exported. A file given with --output is armored if its name ends in .asc; it appears
+Without a name everything is exported. A file given with --output is armored if its name ends in .asc; it appears \
 whole or not at all, and replaces what was there.")]
 pub(crate) struct Arguments {
     /// The certificates to export [default: all].

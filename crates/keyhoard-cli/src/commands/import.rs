@@ -30,14 +30,14 @@ use crate::table::{Cell, Table};
   keyhoard import --merge-only updates/*.asc
   keyhoard import --dry-run --verbose suspicious.pgp
 
-Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are taken, bad
+Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are taken, bad \
 ones are named with their position. One import is one entry of the journal: `keyhoard undo` takes it back as a whole.")]
 pub(crate) struct Arguments {
     /// The files to read; - is standard input [default: -].
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Write nothing, only say what is in the files.
+    /// Write nothing, only say what would become of the certificates.
     #[arg(long, short = 'n')]
     dry_run: bool,
 
@@ -90,7 +90,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let files = arguments.files();
     let inputs = files.iter().map(|file| open(file)).collect::<anyhow::Result<Vec<Input>>>()?;
     let total = inputs.iter().map(|input| input.size).sum::<Option<u64>>();
-    let store = session.open_or_create()?;
+    let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
     let verbose = session.verbose || session.output.is_json();
     let options = arguments.options(verbose);
     let progress = session.progress(Unit::Bytes, total);
@@ -200,7 +200,6 @@ fn certificate_line(output: &mut Output, imported: &Imported) -> io::Result<()> 
         ImportOutcome::Unchanged => (Style::Faint, "unchanged"),
         ImportOutcome::SkippedNew => (Style::Warning, "not here, skipped"),
         ImportOutcome::SkippedWithoutUserId => (Style::Warning, "no user ID, skipped"),
-        ImportOutcome::DryRun => (Style::Faint, "read"),
     };
     let name = imported.name.as_deref().map(printable).unwrap_or_default();
     output.line(format_args!("{}  {}  {name}", imported.fingerprint, output.styled(style, word)))?;
@@ -274,7 +273,6 @@ impl<'a> CertificateJson<'a> {
             ImportOutcome::Unchanged => ("unchanged", Additions::default()),
             ImportOutcome::SkippedNew => ("not_here", Additions::default()),
             ImportOutcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
-            ImportOutcome::DryRun => ("dry_run", Additions::default()),
         };
         Self {
             event: "certificate",

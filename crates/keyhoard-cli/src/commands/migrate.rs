@@ -22,7 +22,7 @@ use crate::table::{Cell, Table};
   keyhoard migrate ~/.gnupg ~/old/pubring.gpg
   keyhoard migrate --check                  has anything changed since?
 
-Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db and pgp.cert.d directories, and changes nothing in them. Everything
+Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db and pgp.cert.d directories, and changes nothing in them. Everything \
 is taken: local signatures, where keys came from, the order. It can be run again to take over what is new.")]
 pub(crate) struct Arguments {
     /// GnuPG home directories, key files or certificate directories [default: the usual places].
@@ -44,7 +44,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         return check(session);
     }
     let sources = sources(arguments)?;
-    let store = session.open_or_create()?;
+    let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
     let options = MigrateOptions { command: command_line(), dry_run: arguments.dry_run };
     let mut progress = session.progress(Unit::Certificates, None);
     let quiet = session.quiet;

@@ -10,7 +10,7 @@ use serde_json::{Map, Number};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::printable::printable;
-use crate::session::Session;
+use crate::session::{Session, explained};
 use crate::style::Style;
 use crate::table::{Cell, Table};
 
@@ -51,7 +51,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         _ => Form::Table(Table::default()),
     };
     let mut writer = Writer { output: &mut session.output, form, names: Vec::new(), rows: 0, failed: Ok(()) };
-    query(&path, &statement, &mut writer)?;
+    query(&path, &statement, &mut writer).map_err(explained)?;
     let rows = writer.finish()?;
     Ok(Outcome::found(rows > 0))
 }

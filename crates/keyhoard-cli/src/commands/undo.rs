@@ -16,7 +16,7 @@ use crate::session::{Session, command_line};
   keyhoard log; keyhoard undo 17   a certain one
   keyhoard undo --dry-run
 
-Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified
+Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified \
 revocation, or a self-signature by which a key ends earlier, stays without --including-revocations.")]
 pub(crate) struct Arguments {
     /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one not undone].

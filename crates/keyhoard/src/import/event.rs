@@ -84,8 +84,6 @@ pub enum Outcome {
     SkippedNew,
     /// It was not here before and has no user ID to be known by.
     SkippedWithoutUserId,
-    /// Nothing was to be written.
-    DryRun,
 }
 
 /// What a merge added, as GnuPG counts it.
@@ -151,7 +149,6 @@ impl ImportSummary {
             Outcome::Unchanged => self.unchanged += 1,
             Outcome::SkippedNew => self.skipped_new += 1,
             Outcome::SkippedWithoutUserId => self.without_user_id += 1,
-            Outcome::DryRun => {}
         }
     }
 

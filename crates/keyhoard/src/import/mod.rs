@@ -182,9 +182,6 @@ impl<'a> Importer<'a> {
         has_user_ids: bool,
         digest: Option<InputDigest>,
     ) -> Outcome {
-        if self.options.dry_run {
-            return Outcome::DryRun;
-        }
         if self.batch.contains(&certificate.fingerprint()) {
             return self.batch.merge_pending(&certificate, digest);
         }
@@ -212,7 +209,7 @@ impl<'a> Importer<'a> {
     fn flush(&mut self, last: bool, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
         let mut batch = std::mem::take(&mut self.batch);
         let ends_journal = last && self.journal.is_some();
-        if !batch.changes_nothing() || ends_journal {
+        if !self.options.dry_run && (!batch.changes_nothing() || ends_journal) {
             self.journal = Some(batch.write(self.store, self.options, self.journal, last, self.now)?);
         }
         for report in &batch.reports {

@@ -21,7 +21,7 @@ pub struct ImportOptions<'a> {
     pub merge_only: bool,
     /// Keeps an owner trust that is stored for a certificate that was not here; as gpg, it is forgotten otherwise.
     pub keep_owner_trust: bool,
-    /// Writes nothing.
+    /// Writes nothing; what is reported is what would have become of the certificates.
     pub dry_run: bool,
     /// Hands every cleaned certificate out as [`super::ImportEvent::Cleaned`].
     pub show: bool,

@@ -101,8 +101,7 @@ impl<'a> TakeOver<'a> {
             Item::X509(count) => self.summary.x509 += count,
         }
         if self.chunk.len() >= CHUNK_CERTIFICATES || self.chunk_bytes >= CHUNK_BYTES {
-            self.plan_chunk()?;
-            on_event(MigrateEvent::Progress { done: self.summary.read });
+            self.plan_chunk(source, on_event)?;
         }
         let waiting = self.entries.len() + self.unchanged.len();
         if waiting >= BATCH_CERTIFICATES || self.bytes >= BATCH_BYTES {
@@ -112,20 +111,18 @@ impl<'a> TakeOver<'a> {
     }
 
     /// Writes what is left, and that the sources were taken over.
-    pub(super) fn finish(
-        mut self,
-        migrations: &[Migration],
-        on_event: &mut dyn FnMut(MigrateEvent<'_>),
-    ) -> Result<MigrateSummary> {
-        self.plan_chunk()?;
-        on_event(MigrateEvent::Progress { done: self.summary.read });
+    pub(super) fn finish(mut self, migrations: &[Migration]) -> Result<MigrateSummary> {
         self.write(Some(migrations))?;
         self.summary.journal = self.journal;
         Ok(self.summary)
     }
 
-    /// Works out what the chunk's certificates do to the database.
-    fn plan_chunk(&mut self) -> Result<()> {
+    /// Works out what the chunk's certificates, all from one source, do to the database.
+    pub(super) fn plan_chunk(
+        &mut self,
+        source: &Source,
+        on_event: &mut dyn FnMut(MigrateEvent<'_>),
+    ) -> Result<()> {
         self.chunk_bytes = 0;
         let chunk = std::mem::take(&mut self.chunk);
         let snapshot = self.store.snapshot()?;
@@ -143,13 +140,17 @@ impl<'a> TakeOver<'a> {
                     self.summary.unchanged += 1;
                     self.unchanged.push((digest, id));
                 }
-                Step::Unreadable => self.summary.unreadable += 1,
+                Step::Unreadable(reason) => {
+                    self.summary.unreadable += 1;
+                    on_event(MigrateEvent::Unreadable { source, reason });
+                }
                 Step::Verified(verified) => {
                     let stored = stored.get(&verified.certificate.facts.primary().fingerprint);
                     self.plan(*verified, stored);
                 }
             }
         }
+        on_event(MigrateEvent::Progress { done: self.summary.read });
         Ok(())
     }
 
@@ -246,7 +247,8 @@ impl Entry {
 enum Step {
     /// An earlier migration has met exactly this.
     Known(InputDigest, CertId),
-    Unreadable,
+    /// What is wrong, and where.
+    Unreadable(String),
     Verified(Box<Verified>),
 }
 
@@ -254,7 +256,7 @@ impl Step {
     fn fingerprint(&self) -> Option<Fingerprint> {
         match self {
             Self::Verified(verified) => Some(verified.certificate.facts.primary().fingerprint),
-            Self::Known(..) | Self::Unreadable => None,
+            Self::Known(..) | Self::Unreadable(_) => None,
         }
     }
 }
@@ -268,7 +270,7 @@ fn step(
         return Step::Known(digest, id);
     }
     match rebuild(&raw.bytes, &[]) {
-        Err(_) => Step::Unreadable,
+        Err(error) => Step::Unreadable(format!("certificate at byte {}: {error}", raw.position)),
         Ok(certificate) => {
             let origins = origins(&raw, &certificate);
             Step::Verified(Box::new(Verified { certificate, since, digest, origins }))

@@ -86,7 +86,6 @@ impl Report {
                 self.result.no_user_id += 1;
                 self.tell_key(&imported.fingerprint, "new key but contains no user ID - skipped", streams);
             }
-            Outcome::DryRun => {}
         }
         self.counted(imported.secret, Some(&imported.fingerprint), streams);
     }
