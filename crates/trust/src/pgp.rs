@@ -3,7 +3,8 @@
 //! Validity spreads from the ultimately trusted keys outwards, level by level. The keys of one level are those that
 //! became fully valid at the level before. What they certified is counted, by user ID: enough full or marginal trust in
 //! the certifiers makes a user ID fully valid, less makes it marginally valid, and a certification by a valid key whose
-//! owner nobody trusts leaves it undefined. [`spread`] goes that way for all keys.
+//! owner nobody trusts leaves it undefined. [`spread`] goes that way for all keys, [`trace`] for few keys, whose
+//! certifiers it looks for first.
 //!
 //! The rules are those of GnuPG 2.2 (its `g10/trustdb.c` and `g10/key-clean.c`):
 //!
@@ -17,16 +18,18 @@
 //! - Keys that are revoked or expired neither become valid nor introduce others; neither do ultimately trusted ones.
 //! - A key introduces others on one level only, the first on which it can.
 
+mod backward;
 mod certification;
 mod count;
 mod forward;
 mod scope;
 mod web;
 
+pub use backward::trace;
 pub use count::Weight;
 pub use forward::{Level, Outcome, spread};
 pub use scope::Scope;
-pub use web::{Certificate, Certification, Standing, User, Web};
+pub use web::{Certificate, Certification, Claims, Standing, User, Web};
 
 use cert::Timestamp;
 

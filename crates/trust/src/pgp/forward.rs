@@ -44,6 +44,10 @@ impl Outcome {
         user.map_or(Validity::Unknown, |(_, validity)| *validity)
     }
 
+    pub(super) fn add_ultimate(&mut self, key: Fingerprint) {
+        self.ultimate.insert(key);
+    }
+
     /// Says whether a valid key certified a user ID of this certificate.
     pub fn is_certified(&self, key: &Fingerprint) -> bool {
         self.users.contains_key(key)

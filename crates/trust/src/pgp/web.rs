@@ -27,6 +27,26 @@ pub trait Web {
         issuers: &[Fingerprint],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<(), Self::Error>;
+
+    /// Hands out one certificate, if it is there, with the certifications by `issuers` at least.
+    fn certificate(
+        &mut self,
+        key: &Fingerprint,
+        issuers: &[Fingerprint],
+        visit: &mut dyn FnMut(Certificate<'_>),
+    ) -> Result<(), Self::Error>;
+
+    /// Returns who is said to have certified a key; nothing of it needs to be true.
+    fn claims(&mut self, key: &Fingerprint) -> Result<Claims, Self::Error>;
+}
+
+/// What certifications of a certificate's user IDs say of themselves, verified or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    /// The keys that are there and may have made them.
+    pub certifiers: Vec<Fingerprint>,
+    /// One is a trust signature.
+    pub delegates: bool,
 }
 
 /// How a key is doing.

@@ -1,0 +1,228 @@
+//! Webs written down by hand: keys are small numbers.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use cert::facts::{SignatureType, TrustSignature};
+use cert::{Fingerprint, Timestamp};
+use keyhoard_trust::OwnerTrust;
+use keyhoard_trust::pgp::{
+    Certificate, Certification, Claims, Settings, Standing, TrustSignatures, User, Web,
+};
+
+/// The present of every test.
+pub(crate) const NOW: Timestamp = Timestamp(1_000_000);
+
+/// Returns the fingerprint of a key.
+pub(crate) fn key(number: u8) -> Fingerprint {
+    Fingerprint::V4([number; 20])
+}
+
+/// Returns GnuPG's defaults.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        now: NOW,
+        marginals_needed: 3,
+        completes_needed: 1,
+        max_cert_depth: 5,
+        min_cert_level: 2,
+        trust_signatures: TrustSignatures::OverrideNever,
+    }
+}
+
+/// A web.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Made {
+    /// Certificates by their keys.
+    pub(crate) certificates: HashMap<u8, MadeCertificate>,
+    /// Owner trust that was given.
+    pub(crate) trusts: HashMap<u8, OwnerTrust>,
+}
+
+/// A certificate.
+#[derive(Clone, Debug)]
+pub(crate) struct MadeCertificate {
+    pub(crate) standing: Standing,
+    pub(crate) users: Vec<MadeUser>,
+}
+
+/// A user ID.
+#[derive(Clone, Debug)]
+pub(crate) struct MadeUser {
+    pub(crate) live: bool,
+    pub(crate) name: String,
+    pub(crate) certifications: Vec<MadeCertification>,
+}
+
+/// A certification.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MadeCertification {
+    pub(crate) issuer: u8,
+    pub(crate) kind: u8,
+    pub(crate) created: u32,
+    pub(crate) expires: Option<u32>,
+    pub(crate) revocable: bool,
+    pub(crate) trust: Option<(u8, u8)>,
+    pub(crate) regexp: Option<&'static str>,
+}
+
+/// Returns a certification like most are.
+pub(crate) fn by(issuer: u8) -> MadeCertification {
+    MadeCertification {
+        issuer,
+        kind: 0x13,
+        created: 1000,
+        expires: None,
+        revocable: true,
+        trust: None,
+        regexp: None,
+    }
+}
+
+impl MadeCertification {
+    pub(crate) fn at(self, created: u32) -> Self {
+        Self { created, ..self }
+    }
+
+    pub(crate) fn until(self, expires: u32) -> Self {
+        Self { expires: Some(expires), ..self }
+    }
+
+    pub(crate) fn of_kind(self, kind: u8) -> Self {
+        Self { kind, ..self }
+    }
+
+    pub(crate) fn for_ever(self) -> Self {
+        Self { revocable: false, ..self }
+    }
+
+    pub(crate) fn trusting(self, depth: u8, amount: u8) -> Self {
+        Self { trust: Some((depth, amount)), ..self }
+    }
+
+    pub(crate) fn within(self, regexp: &'static str) -> Self {
+        Self { regexp: Some(regexp), ..self }
+    }
+
+    fn read(&self) -> Certification<'_> {
+        Certification {
+            issuer: key(self.issuer),
+            kind: SignatureType(self.kind),
+            created: Timestamp(self.created),
+            expires: self.expires.map(Timestamp),
+            revocable: self.revocable,
+            trust: self.trust.map(|(depth, amount)| TrustSignature { depth, amount }),
+            regexp: self.regexp.map(str::as_bytes),
+        }
+    }
+}
+
+impl Made {
+    /// Adds a certificate with one user ID.
+    pub(crate) fn with(self, number: u8, certifications: &[MadeCertification]) -> Self {
+        self.with_users(number, &[certifications])
+    }
+
+    /// Adds a certificate with several user IDs, named "0", "1" and so on.
+    pub(crate) fn with_users(mut self, number: u8, users: &[&[MadeCertification]]) -> Self {
+        let users = users.iter().enumerate().map(|(place, certifications)| MadeUser {
+            live: true,
+            name: place.to_string(),
+            certifications: certifications.to_vec(),
+        });
+        let certificate = MadeCertificate { standing: Standing::Usable, users: users.collect() };
+        self.certificates.insert(number, certificate);
+        self
+    }
+
+    /// Gives the user ID of a certificate a name.
+    pub(crate) fn named(mut self, number: u8, name: &str) -> Self {
+        self.certificate_mut(number).users[0].name = name.to_owned();
+        self
+    }
+
+    /// Changes how a key is doing.
+    pub(crate) fn standing(mut self, number: u8, standing: Standing) -> Self {
+        self.certificate_mut(number).standing = standing;
+        self
+    }
+
+    /// Revokes a user ID.
+    pub(crate) fn dead_user(mut self, number: u8, place: usize) -> Self {
+        self.certificate_mut(number).users[place].live = false;
+        self
+    }
+
+    /// Gives owner trust.
+    pub(crate) fn trusting(mut self, number: u8, trust: OwnerTrust) -> Self {
+        self.trusts.insert(number, trust);
+        self
+    }
+
+    fn certificate_mut(&mut self, number: u8) -> &mut MadeCertificate {
+        self.certificates.get_mut(&number).expect("a certificate that was added")
+    }
+
+    fn hand_out(&self, number: u8, issuers: &[Fingerprint], visit: &mut dyn FnMut(Certificate<'_>)) {
+        let Some(certificate) = self.certificates.get(&number) else { return };
+        let wanted = |certification: &Certification<'_>| issuers.contains(&certification.issuer);
+        let certifications: Vec<Vec<Certification<'_>>> = certificate
+            .users
+            .iter()
+            .map(|user| user.certifications.iter().map(MadeCertification::read).filter(wanted).collect())
+            .collect();
+        let user = |(place, (user, certifications))| -> User<'_> {
+            let (user, certifications): (&MadeUser, &Vec<_>) = (user, certifications);
+            User { component: 1 + place, live: user.live, name: user.name.as_bytes(), certifications }
+        };
+        let users: Vec<User<'_>> =
+            certificate.users.iter().zip(&certifications).enumerate().map(user).collect();
+        if certifications.iter().any(|of_user| !of_user.is_empty()) {
+            visit(Certificate { key: key(number), standing: certificate.standing, users: &users });
+        }
+    }
+}
+
+fn number(key: &Fingerprint) -> u8 {
+    key.as_bytes()[0]
+}
+
+impl Web for Made {
+    type Error = Infallible;
+
+    fn owner_trust(&mut self, key: &Fingerprint) -> Result<OwnerTrust, Infallible> {
+        Ok(self.trusts.get(&number(key)).copied().unwrap_or_default())
+    }
+
+    fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>, Infallible> {
+        Ok(self.certificates.get(&number(key)).map(|certificate| certificate.standing))
+    }
+
+    fn certified_by(
+        &mut self,
+        issuers: &[Fingerprint],
+        visit: &mut dyn FnMut(Certificate<'_>),
+    ) -> Result<(), Infallible> {
+        self.certificates.keys().for_each(|&number| self.hand_out(number, issuers, visit));
+        Ok(())
+    }
+
+    fn certificate(
+        &mut self,
+        key: &Fingerprint,
+        issuers: &[Fingerprint],
+        visit: &mut dyn FnMut(Certificate<'_>),
+    ) -> Result<(), Infallible> {
+        self.hand_out(number(key), issuers, visit);
+        Ok(())
+    }
+
+    fn claims(&mut self, of: &Fingerprint) -> Result<Claims, Infallible> {
+        let Some(certificate) = self.certificates.get(&number(of)) else { return Ok(Claims::default()) };
+        let all = || certificate.users.iter().flat_map(|user| &user.certifications);
+        Ok(Claims {
+            certifiers: all().map(|certification| key(certification.issuer)).collect(),
+            delegates: all().any(|certification| certification.trust.is_some_and(|(depth, _)| depth > 0)),
+        })
+    }
+}
