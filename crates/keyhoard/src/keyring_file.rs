@@ -231,6 +231,10 @@ impl Snapshot for View<'_> {
         Ok(None)
     }
 
+    fn owner_trusts(&self) -> store::Result<Vec<(Fingerprint, u8)>> {
+        Ok(Vec::new())
+    }
+
     fn brought_again(&self, _entry: JournalId) -> store::Result<Vec<(Fingerprint, JournalId)>> {
         Ok(Vec::new())
     }

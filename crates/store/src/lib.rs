@@ -199,6 +199,9 @@ pub trait Snapshot: ReadBindings {
     /// 6 ultimate; 128 is added to a disabled key's).
     fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<u8>>;
 
+    /// Returns all owner trust that was given, by ascending fingerprint.
+    fn owner_trusts(&self) -> Result<Vec<(Fingerprint, u8)>>;
+
     /// Finds the certificates that imports after `entry` brought again, or may have: with the latest of those
     /// imports. Imports that were undone do not count, neither do undos.
     ///

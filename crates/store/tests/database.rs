@@ -242,6 +242,7 @@ fn deleting_a_certificate_forgets_its_owner_trust() {
     let snapshot = store.snapshot().expect("snapshot");
     assert_eq!(snapshot.owner_trust(&first).expect("read"), None);
     assert_eq!(snapshot.owner_trust(&second).expect("read"), Some(4));
+    assert_eq!(snapshot.owner_trusts().expect("read"), [(second, 4)]);
 }
 
 #[test]

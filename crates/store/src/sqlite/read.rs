@@ -345,6 +345,18 @@ impl Snapshot for View<'_> {
         value.optional().context(self.path(), DOING)
     }
 
+    fn owner_trusts(&self) -> Result<Vec<(Fingerprint, u8)>> {
+        let mut trusts = Vec::new();
+        let sql = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
+        self.rows(sql, [], "reading owner trust", |row| {
+            if let Some(fingerprint) = parse_fingerprint(self.blob(row, 0)?) {
+                trusts.push((fingerprint, self.column(row, 1)?));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(trusts)
+    }
+
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
         journal::brought_again(self, entry)
     }
