@@ -26,6 +26,21 @@ pub fn subpackets(body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
+/// Returns what GnuPG calls an attribute where user IDs have their text.
+pub fn name(attribute: &AttributeFacts) -> String {
+    let sized = |what: &str, length: u32| format!("[{what} of size {length}]");
+    match attribute.subpackets.as_slice() {
+        [] => sized("bad attribute packet", attribute.length),
+        [AttributeSubpacket { image: Some(image), .. }] => {
+            let what = if image.encoding == 1 { "jpeg image" } else { "unknown image" };
+            sized(what, image.length)
+        }
+        [AttributeSubpacket { kind: AttributeSubpacket::IMAGE, .. }] => "[invalid image]".to_owned(),
+        [other] => sized("unknown attribute", other.length),
+        several => sized(&format!("{} attributes", several.len()), attribute.length),
+    }
+}
+
 fn subpacket_facts((kind, data): (u8, &[u8])) -> AttributeSubpacket {
     let image = if kind == AttributeSubpacket::IMAGE { image(data) } else { None };
     AttributeSubpacket { kind, length: data.len() as u32, image }
@@ -64,5 +79,21 @@ mod tests {
     #[test]
     fn what_follows_a_subpacket_that_is_cut_short_is_not_counted() {
         assert_eq!(facts(&[2, 9, 9, 7, 1, 1]).subpackets.len(), 1);
+    }
+
+    #[test]
+    fn an_attribute_is_called_by_what_it_holds() {
+        let subpacket = |kind, length, image| AttributeSubpacket { kind, length, image };
+        let jpeg = subpacket(1, 116, Some(Image { encoding: 1, length: 100 }));
+        let odd = subpacket(1, 116, Some(Image { encoding: 0, length: 100 }));
+        let named = |subpackets: &[AttributeSubpacket]| {
+            name(&AttributeFacts { subpackets: subpackets.to_vec(), name_hash: [0; 20], length: 300 })
+        };
+        assert_eq!(named(&[]), "[bad attribute packet of size 300]");
+        assert_eq!(named(&[jpeg]), "[jpeg image of size 100]");
+        assert_eq!(named(&[odd]), "[unknown image of size 100]");
+        assert_eq!(named(&[subpacket(1, 2, None)]), "[invalid image]");
+        assert_eq!(named(&[subpacket(100, 7, None)]), "[unknown attribute of size 7]");
+        assert_eq!(named(&[jpeg, odd]), "[2 attributes of size 300]");
     }
 }

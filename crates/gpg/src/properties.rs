@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use keyhoard::cert::Timestamp;
+use keyhoard::cert::attribute;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::effective::{Effective, KeyState, State, Usage, UserState};
 use keyhoard::cert::facts::{Component, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
@@ -10,7 +11,6 @@ use keyhoard::cert::mailbox::mailbox;
 
 use crate::clock;
 use crate::filter::Filter;
-use crate::render::attribute;
 
 /// Says of each component whether it stays under a `keep-uid` filter: user IDs and attributes that do not fit go.
 pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
@@ -19,8 +19,7 @@ pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effectiv
             filter.selects(|property| user_id(value, state, property))
         }
         (ComponentKind::Attribute(value), State::User(state)) => {
-            let mut name = Vec::new();
-            attribute::name(value, &mut name);
+            let name = attribute::name(value).into_bytes();
             filter.selects(|property| user_id(&name, state, property))
         }
         _ => true,

@@ -3,7 +3,7 @@
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::attribute;
 use keyhoard::cert::effective::UserState;
-use keyhoard::cert::facts::{AttributeFacts, AttributeSubpacket};
+use keyhoard::cert::facts::AttributeFacts;
 use keyhoard::listing::{Item, KeyListing};
 
 use super::digits::{decimal, hex};
@@ -45,27 +45,6 @@ fn subpackets<'a>(listing: &KeyListing<'a>, state: &UserState, body: &'a [u8], f
             time(state.expires),
         );
         found.push(Data { status, data });
-    }
-}
-
-/// Appends what stands in an attribute's place where user IDs have their text.
-pub(crate) fn name(attribute: &AttributeFacts, out: &mut Vec<u8>) {
-    let sized = |what: &str, length: u32, out: &mut Vec<u8>| {
-        out.push(b'[');
-        out.extend(what.as_bytes());
-        out.extend(b" of size ");
-        decimal(length, out);
-        out.push(b']');
-    };
-    match attribute.subpackets.as_slice() {
-        [] => sized("bad attribute packet", attribute.length, out),
-        [AttributeSubpacket { image: Some(image), .. }] => {
-            let what = if image.encoding == 1 { "jpeg image" } else { "unknown image" };
-            sized(what, image.length, out);
-        }
-        [AttributeSubpacket { kind: AttributeSubpacket::IMAGE, .. }] => out.extend(b"[invalid image]"),
-        [other] => sized("unknown attribute", other.length, out),
-        several => sized(&format!("{} attributes", several.len()), attribute.length, out),
     }
 }
 

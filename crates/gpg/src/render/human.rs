@@ -1,5 +1,6 @@
 //! The listing for people (gpg's `list_keyblock_print`).
 
+use keyhoard::cert::attribute;
 use keyhoard::cert::effective::{KeyState, Usage, UserState, can_be_primary};
 use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
 use keyhoard::cert::mailbox::mailbox;
@@ -9,7 +10,7 @@ use keyhoard::store::Origin;
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
-use super::{algorithm, attribute, material, signature, subpacket, wkd};
+use super::{algorithm, material, signature, subpacket, wkd};
 use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListSettings};
 
 /// Columns of a user ID's validity.
@@ -59,7 +60,7 @@ impl Painter<'_> {
             }
             Item::Attribute(facts, state, validity) => {
                 self.user(state, validity, out);
-                attribute::name(facts, out);
+                out.extend(attribute::name(facts).into_bytes());
                 out.push(b'\n');
             }
         }

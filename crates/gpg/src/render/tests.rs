@@ -2,7 +2,7 @@
 
 use keyhoard::cert::effective::{KeyState, Revocation, Usage, UserState};
 use keyhoard::cert::facts::{
-    AttributeFacts, AttributeSubpacket, Image, Issuer, KeyFacts, RevocationReason, Revoker, SignatureFacts,
+    AttributeFacts, AttributeSubpacket, Issuer, KeyFacts, RevocationReason, Revoker, SignatureFacts,
     SignatureFlags, SignatureType, Span, TrustSignature,
 };
 use keyhoard::cert::{Fingerprint, KeyId, Timestamp};
@@ -337,25 +337,6 @@ fn a_signature_that_does_not_belong_on_a_key_is_only_mentioned() {
     let expected = "sig                             [unexpected signature class 0x02]";
     assert_eq!(fixture.human()[3], expected);
     assert_eq!(fixture.record("sig"), "sig::::::::::02x:");
-}
-
-#[test]
-fn an_attribute_is_called_by_what_it_holds() {
-    let subpacket = |kind, length, image| AttributeSubpacket { kind, length, image };
-    let jpeg = subpacket(1, 116, Some(Image { encoding: 1, length: 100 }));
-    let odd = subpacket(1, 116, Some(Image { encoding: 0, length: 100 }));
-    let named = |subpackets: &[AttributeSubpacket]| {
-        let mut out = Vec::new();
-        let attribute = AttributeFacts { subpackets: subpackets.to_vec(), name_hash: [0; 20], length: 300 };
-        super::attribute::name(&attribute, &mut out);
-        String::from_utf8(out).expect("ASCII")
-    };
-    assert_eq!(named(&[]), "[bad attribute packet of size 300]");
-    assert_eq!(named(&[jpeg]), "[jpeg image of size 100]");
-    assert_eq!(named(&[odd]), "[unknown image of size 100]");
-    assert_eq!(named(&[subpacket(1, 2, None)]), "[invalid image]");
-    assert_eq!(named(&[subpacket(100, 7, None)]), "[unknown attribute of size 7]");
-    assert_eq!(named(&[jpeg, odd]), "[2 attributes of size 300]");
 }
 
 #[test]
