@@ -1,11 +1,22 @@
 //! How sure one may be that user IDs belong to their keys.
 //!
 //! Nothing of this is stored: validity is computed when it is asked for, from verified certifications, owner trust and
-//! the clock.
+//! the clock. [`Appraisal::all`] does it for every key, [`Appraisal::of`] for a few.
+
+mod appraisal;
+mod check;
+mod roots;
+mod web;
 
 use cert::effective::View;
 use cert::{Fingerprint, KeyId, Timestamp};
+use store::{Snapshot, Store};
 use trust::pgp;
+use verify::policy::DigestPolicy;
+
+pub use appraisal::Appraisal;
+pub use check::{Check, check};
+pub use roots::Roots;
 
 /// How validity is computed (GnuPG's `--trust-model`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +30,27 @@ pub enum Model {
     Direct,
     /// Nothing is computed, and every key is used.
     Always,
+}
+
+impl Model {
+    /// Says whether validity spreads from ultimately trusted keys.
+    pub fn spreads(self) -> bool {
+        match self {
+            Self::Pgp | Self::Classic => true,
+            Self::Direct | Self::Always => false,
+        }
+    }
+}
+
+/// Where certificates are, and what the user says of them.
+#[derive(Clone, Default)]
+pub struct Sources<'a> {
+    /// The databases, the first one first: of a certificate that several have, the first one's copy counts.
+    pub certificates: Vec<&'a dyn Snapshot>,
+    /// The database that holds the owner trust.
+    pub owner_trust: Option<&'a dyn Snapshot>,
+    /// Where the first one of `certificates` keeps verdicts that are found on the way.
+    pub keeper: Option<&'a dyn Store>,
 }
 
 /// How validity is computed, and as of when.
@@ -40,6 +72,8 @@ pub struct TrustSettings {
     pub max_cert_depth: u8,
     /// Certifications that claim less than this are ignored, except those that claim nothing (0x10).
     pub min_cert_level: u8,
+    /// Which digests are accepted in certifications.
+    pub digests: DigestPolicy,
     /// A trust signature overrides the owner trust "never", as in GnuPG.
     pub never_is_overridden: bool,
 }
@@ -65,6 +99,7 @@ impl TrustSettings {
             completes_needed: 1,
             max_cert_depth: 5,
             min_cert_level: 2,
+            digests: DigestPolicy::GNUPG,
             never_is_overridden: false,
         }
     }

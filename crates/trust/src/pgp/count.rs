@@ -150,7 +150,9 @@ fn weight(use_: Use, introducer: &Introducer, user: &User<'_>) -> Weight {
         Use::Superseded => Weight::Superseded,
         Use::Ended => Weight::Ended,
         Use::Revokes => Weight::Revokes,
-        Use::Counts if introducer.delegation.scope.as_ref().is_some_and(|scope| !scope.admits(user.name)) => {
+        Use::Counts
+            if introducer.delegation.scope.as_ref().is_some_and(|scope| !scope.admits(&user.name)) =>
+        {
             Weight::OutOfScope
         }
         Use::Counts if introducer.trust >= OwnerTrust::Marginal => Weight::Counted(introducer.trust),

@@ -11,7 +11,8 @@ use crate::{OwnerTrust, Validity};
 /// What came of all keys.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Every key whose certifications were counted, except those that may not certify any more.
+    /// Every key that was fully valid on a level on which it could introduce others, even if it may not certify any
+    /// more.
     pub introducers: HashMap<Fingerprint, Introducer>,
     /// What happened on each level.
     pub levels: Vec<Level>,
@@ -114,8 +115,9 @@ impl<'s> Spreading<'s> {
             let introducer = Introducer::new(level, given, delegation.clone(), self.settings);
             summary.trusts[introducer.trust as usize] += 1;
             if web.standing(key)? == Some(Standing::Usable) {
-                issuers.insert(*key, introducer);
+                issuers.insert(*key, introducer.clone());
             }
+            self.outcome.introducers.insert(*key, introducer);
         }
         let mut asked: Vec<Fingerprint> = issuers.keys().copied().collect();
         asked.sort_unstable();
@@ -125,7 +127,6 @@ impl<'s> Spreading<'s> {
             summary.certified +=
                 usize::from(self.certificate(&certificate, &issuers, &mut counter, &mut promoted));
         })?;
-        self.outcome.introducers.extend(issuers);
         self.outcome.levels.push(summary);
         Ok(promoted)
     }

@@ -1,5 +1,7 @@
 //! What the algorithms read: who certified what.
 
+use std::borrow::Cow;
+
 use cert::facts::{SignatureType, TrustSignature};
 use cert::{Fingerprint, Timestamp};
 
@@ -72,14 +74,14 @@ pub struct Certificate<'a> {
 }
 
 /// A user ID or attribute.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct User<'a> {
     /// Its place among the certificate's components.
     pub component: usize,
     /// It is neither revoked nor expired.
     pub live: bool,
     /// The user ID; of an attribute what GnuPG calls it.
-    pub name: &'a [u8],
+    pub name: Cow<'a, [u8]>,
     /// Certifications and their revocations, in the order of the packets.
     pub certifications: &'a [Certification<'a>],
 }

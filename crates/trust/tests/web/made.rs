@@ -173,7 +173,7 @@ impl Made {
             .collect();
         let user = |(place, (user, certifications))| -> User<'_> {
             let (user, certifications): (&MadeUser, &Vec<_>) = (user, certifications);
-            User { component: 1 + place, live: user.live, name: user.name.as_bytes(), certifications }
+            User { component: 1 + place, live: user.live, name: user.name.as_bytes().into(), certifications }
         };
         let users: Vec<User<'_>> =
             certificate.users.iter().zip(&certifications).enumerate().map(user).collect();

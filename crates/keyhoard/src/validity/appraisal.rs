@@ -1,0 +1,135 @@
+//! The validity of user IDs, computed for a listing or for single keys.
+
+use std::ops::ControlFlow;
+
+use cert::Fingerprint;
+use cert::facts::{ComponentKind, Facts};
+use store::{Detail, Selection, Snapshot};
+use trust::pgp::{self, Outcome};
+use trust::{OwnerTrust, Validity};
+
+use super::web::Web;
+use super::{Model, Roots, Sources, TrustSettings};
+use crate::Result;
+use crate::listing::Trust;
+
+/// What came of keys at one moment.
+pub struct Appraisal<'a> {
+    model: Model,
+    roots: Roots,
+    outcome: Outcome,
+    /// Where certificates are, for those that several databases have.
+    certificates: Vec<&'a dyn Snapshot>,
+}
+
+impl<'a> Appraisal<'a> {
+    /// Appraises every key.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn all(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
+        Self::new(sources, settings, |web, ultimate| pgp::spread(web, ultimate, &settings.web()))
+    }
+
+    /// Appraises these keys; of others nothing certain is known then.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn of(keys: &[Fingerprint], sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
+        Self::new(sources, settings, |web, ultimate| pgp::trace(web, ultimate, keys, &settings.web()))
+    }
+
+    fn new(
+        sources: &Sources<'a>,
+        settings: &TrustSettings,
+        compute: impl FnOnce(&mut Web<'_>, &[Fingerprint]) -> Result<Outcome>,
+    ) -> Result<Self> {
+        let roots = Roots::read(sources.owner_trust, &sources.certificates, settings)?;
+        let mut outcome = Outcome::default();
+        if settings.model.spreads() {
+            let mut web = Web::new(sources, &roots, settings);
+            outcome = compute(&mut web, &roots.ultimate())?;
+            web.keep()?;
+        }
+        Ok(Self { model: settings.model, roots, outcome, certificates: sources.certificates.clone() })
+    }
+
+    /// Returns what the user says of keys.
+    pub fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
+    /// Returns what came of the keys, in the models in which validity spreads.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// Returns what the user thinks of a certificate, which is in database number `source`.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors, where several have the certificate.
+    pub fn trust(&self, facts: &Facts, source: usize) -> Result<Trust> {
+        let key = facts.primary().fingerprint;
+        let given = self.roots.owner_trust(&key);
+        let introducer = self.outcome.introducers.get(&key);
+        let user_ids: Vec<Validity> = match self.first_copy(&key, source)? {
+            Some(first) => {
+                facts.components.iter().map(|component| self.as_in(&first, &component.kind)).collect()
+            }
+            None => (0..facts.components.len()).map(|place| self.validity(facts, place)).collect(),
+        };
+        Ok(Trust {
+            key: user_ids.iter().copied().max().unwrap_or_default(),
+            user_ids,
+            owner: introducer.map_or(given, |introducer| introducer.trust),
+            disabled: self.roots.is_disabled(&key),
+            secret_keys: Vec::new(),
+        })
+    }
+
+    fn validity(&self, facts: &Facts, place: usize) -> Validity {
+        let key = &facts.primary().fingerprint;
+        match (&facts.components[place].kind, self.model) {
+            (ComponentKind::Key(_) | ComponentKind::Unknown(_), _) => Validity::Unknown,
+            (_, Model::Always) => Validity::Unknown,
+            (_, Model::Direct) => direct(self.roots.owner_trust(key)),
+            (_, Model::Pgp | Model::Classic) => self.outcome.validity(key, place),
+        }
+    }
+
+    /// Returns the facts of the copy that was appraised, if an earlier database has one.
+    fn first_copy(&self, key: &Fingerprint, source: usize) -> Result<Option<Facts>> {
+        let mut found = None;
+        for earlier in &self.certificates[..source.min(self.certificates.len())] {
+            if let Some(id) = earlier.by_fingerprint(&[*key])?[0] {
+                earlier.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
+                    found = record.facts;
+                    ControlFlow::Break(())
+                })?;
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the validity of the same user ID or attribute in another copy.
+    fn as_in(&self, copy: &Facts, kind: &ComponentKind) -> Validity {
+        let place = copy.components.iter().position(|component| component.kind == *kind);
+        place.map_or(Validity::Unknown, |place| self.validity(copy, place))
+    }
+}
+
+/// In the model `direct` the owner trust of a key is the validity of all its user IDs.
+fn direct(trust: OwnerTrust) -> Validity {
+    match trust {
+        OwnerTrust::Unknown => Validity::Unknown,
+        OwnerTrust::Undefined => Validity::Undefined,
+        OwnerTrust::Never => Validity::Never,
+        OwnerTrust::Marginal => Validity::Marginal,
+        OwnerTrust::Full => Validity::Full,
+        OwnerTrust::Ultimate => Validity::Ultimate,
+    }
+}

@@ -1,0 +1,94 @@
+//! What GnuPG's `--check-trustdb` tells.
+
+use std::ops::ControlFlow;
+
+use cert::effective::{Effective, Moment, State};
+use cert::{Fingerprint, KeyId, Timestamp};
+use store::{Detail, Selection, Snapshot};
+use trust::pgp::Level;
+
+use super::{Appraisal, Sources, TrustSettings};
+use crate::Result;
+use crate::designated_revocation::{evaluate_with_revokers, whole};
+
+/// A summary of the web of trust.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Check {
+    /// What happened on each level; nothing without ultimately trusted keys.
+    pub levels: Vec<Level>,
+    /// Ultimately trusted keys that are not here.
+    pub missing: Vec<KeyId>,
+    /// When the first user ID, key or certification ends on which validity may depend.
+    pub next: Option<Timestamp>,
+}
+
+/// Computes the validity of every key and sums it up.
+///
+/// # Errors
+///
+/// The databases' errors.
+pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
+    let appraisal = Appraisal::all(sources, settings)?;
+    let outcome = appraisal.outcome();
+    let mut levels = outcome.levels.clone();
+    let unknown = appraisal.roots().missing();
+    if !unknown.is_empty() {
+        if levels.is_empty() {
+            levels.push(Level::default());
+        }
+        levels[0].valid += unknown.len();
+        levels[0].trusts[trust::OwnerTrust::Ultimate as usize] += unknown.len();
+    }
+    let missing = outcome.missing.iter().map(Fingerprint::key_id).chain(unknown.iter().copied()).collect();
+    let next = if levels.is_empty() { None } else { next(&appraisal, sources, settings)? };
+    Ok(Check { levels, missing, next })
+}
+
+/// Returns the first end that GnuPG finds on its way: of what certifies, of certified and of ultimately trusted keys,
+/// and of the user IDs of all keys that could be certified.
+fn next(
+    appraisal: &Appraisal<'_>,
+    sources: &Sources<'_>,
+    settings: &TrustSettings,
+) -> Result<Option<Timestamp>> {
+    let ultimate = appraisal.roots().ultimate();
+    let mut first = appraisal.outcome().first_end;
+    for certificates in &sources.certificates {
+        visit(*certificates, settings, &mut |key, effective| {
+            let is_ultimate = ultimate.binary_search(key).is_ok();
+            let matters = is_ultimate || appraisal.outcome().is_certified(key);
+            let of_key = effective.primary().expires.filter(|end| matters && *end >= settings.now);
+            let of_users = effective.components.iter().filter_map(|state| match state {
+                State::User(user) if !is_ultimate && !user.revoked && !user.expired => user.expires,
+                _ => None,
+            });
+            let is_alive = !effective.primary().expired && effective.primary().revoked.is_none();
+            let ends = of_users.filter(|_| is_alive).chain(of_key);
+            first = first.into_iter().chain(ends).min();
+        })?;
+    }
+    Ok(first)
+}
+
+fn visit(
+    certificates: &dyn Snapshot,
+    settings: &TrustSettings,
+    each: &mut dyn FnMut(&Fingerprint, &Effective),
+) -> Result<()> {
+    let moment = Moment::new(settings.now, settings.view);
+    let mut outcome = Ok(());
+    certificates.visit(Selection::All, Detail::Own, &mut |record| {
+        let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
+        match evaluate_with_revokers(facts, moment, || whole(certificates, record.id), certificates) {
+            Ok(effective) => {
+                each(&record.fingerprint, &effective);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                outcome = Err(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    outcome
+}
