@@ -288,6 +288,20 @@ fn a_signature_of_another_algorithm_than_the_key_is_bad() {
 }
 
 #[test]
+fn a_key_that_takes_long_to_verify_with_costs_more() {
+    let cost = |made: &Made| made.check().issuer.cost();
+    assert_eq!(cost(&rsa(2048, HashAlgorithm::SHA256)), 1);
+    assert_eq!(cost(&ecc(Curve::Ed25519, HashAlgorithm::SHA512)), 1);
+    assert!(cost(&ecc(Curve::NistP521, HashAlgorithm::SHA512)) > 30);
+    let mut long_exponent = rsa(3072, HashAlgorithm::SHA256);
+    let modulus = long_exponent.key[..2 + 384].to_vec();
+    long_exponent.key = [&modulus[..], &modulus].concat();
+    assert!(cost(&long_exponent) > 100);
+    long_exponent.key.clear();
+    assert_eq!(cost(&long_exponent), 1, "what cannot be read is not verified with");
+}
+
+#[test]
 fn a_batch_is_answered_in_its_order() {
     let made = of_the_fast_kinds();
     let mut bad = made.clone();

@@ -1,5 +1,6 @@
 //! The batch verifier.
 
+use crate::mpi::{Fields, bits};
 use crate::{HashAlgorithm, PublicKeyAlgorithm, fast, hash::Digest, reference};
 use rayon::prelude::*;
 
@@ -10,6 +11,29 @@ pub struct PublicKey<'a> {
     pub algorithm: PublicKeyAlgorithm,
     /// The algorithm-specific fields (MPIs, curve OID, ...), exactly as they stand in the packet.
     pub material: &'a [u8],
+}
+
+impl PublicKey<'_> {
+    /// Returns how long a verification under this key takes, in those under an RSA key of 4096 bits, roughly: 1 or more.
+    ///
+    /// Some keys take a hundred times as long as others, and their maker chooses.
+    pub fn cost(&self) -> usize {
+        /// Multiplications of 4096 bits that an exponent of 17 bits takes.
+        const UNIT: u64 = 4096 * 4096 * 17;
+        let mut fields = Fields(self.material);
+        if self.algorithm == PublicKeyAlgorithm::ECDSA {
+            fields.oid();
+        }
+        let mut number = || fields.mpi().map_or(0, |value| bits(value) as u64);
+        let multiplications = match self.algorithm {
+            algorithm if algorithm.is_rsa() => number().pow(2) * number().max(17),
+            PublicKeyAlgorithm::DSA => number().pow(2) * 2 * number(),
+            // A point has two numbers of the curve's size, and adding points takes many multiplications.
+            PublicKeyAlgorithm::ECDSA => 68 * (number() / 2).pow(3),
+            _ => 0,
+        };
+        multiplications.div_ceil(UNIT).max(1) as usize
+    }
 }
 
 /// The algorithm-specific fields of a signature, exactly as they stand in the packet.

@@ -24,9 +24,11 @@ pub const MAX_BUFFERED_CERTIFICATE: usize = 64 << 20;
 pub const MAX_CHECKS_PER_COMPONENT: usize = 64;
 /// Keys that are tried as the issuer behind one key ID.
 pub const MAX_ISSUER_CANDIDATES: usize = 8;
-/// Self-signatures of one certificate that are verified in all.
+/// Self-signatures of one certificate that are verified in all, divided by what each
+/// [costs](crate::PublicKey::cost).
 pub const MAX_CHECKS_PER_CERTIFICATE: usize = 8 << 10;
 /// Digests that are made in search of the components that misplaced signatures of one certificate are made over.
 pub const MAX_SEARCHED_DIGESTS: usize = 16 << 10;
-/// Checks that are made in that search although the digest does not begin as the signature says.
+/// Checks that are made in that search although the digest does not begin as the signature says, divided by what each
+/// [costs](crate::PublicKey::cost).
 pub const MAX_UNLIKELY_CHECKS: usize = 512;

@@ -83,7 +83,7 @@ impl<'a> Search<'a> {
         Self {
             digester: Digester::new(block.primary),
             digests: limits::MAX_SEARCHED_DIGESTS,
-            unlikely_checks: limits::MAX_UNLIKELY_CHECKS,
+            unlikely_checks: limits::MAX_UNLIKELY_CHECKS.div_ceil(block.primary.public_key().cost()),
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) fn verify(block: &mut Block<'_>) -> usize {
     });
     let same_group =
         |one: &Candidate, other: &Candidate| (one.target, one.revokes) == (other.target, other.revokes);
-    let mut budget = limits::MAX_CHECKS_PER_CERTIFICATE;
+    let mut budget = limits::MAX_CHECKS_PER_CERTIFICATE.div_ceil(block.primary.public_key().cost());
     let first_share = share(budget, candidates.chunk_by(same_group).count());
     for group in candidates.chunk_by_mut(same_group).filter(|group| group.len() > first_share) {
         put_likely_ones_first(block, group);

@@ -418,6 +418,20 @@ fn with_a_good_self_signature_found_the_older_ones_stay_unchecked() {
 }
 
 #[test]
+fn a_key_that_takes_long_to_verify_with_has_a_smaller_budget() {
+    let anna = Maker::new();
+    let number = |bits: usize| [&(bits as u16).to_be_bytes()[..], &vec![0xff; bits / 8]].concat();
+    // DSA: p, q, g, y.
+    let key = [vec![4, 0, 0, 0, 0, 17], number(9992), number(256), number(9984), number(9984)].concat();
+    let mut packets = vec![packet(Tag::PUBLIC_KEY, &key), user_id(ANNA)];
+    let nameless = |later| Draft { names_issuer: false, created: SIGNED + later, ..Draft::new(0x13) };
+    packets.extend((0..100).map(|later| nameless(later).sign(&anna, &anna, Over::UserId(ANNA))));
+    let packets: Vec<&[u8]> = packets.iter().map(Vec::as_slice).collect();
+    let affordable = limits::MAX_CHECKS_PER_CERTIFICATE.div_ceil(180);
+    assert!(cleaned(&raw(&packets)).notes.contains(&Note::Unchecked(100 - affordable)));
+}
+
+#[test]
 fn revocations_have_a_budget_of_their_own() {
     let anna = Maker::new();
     let revocation = Draft::new(0x30).sign(&anna, &anna, Over::UserId(ANNA));
