@@ -18,6 +18,7 @@
 //! - Keys that are revoked or expired neither become valid nor introduce others; neither do ultimately trusted ones.
 //! - A key introduces others on one level only, the first on which it can.
 
+mod account;
 mod backward;
 mod certification;
 mod count;
@@ -25,6 +26,7 @@ mod forward;
 mod scope;
 mod web;
 
+pub use account::{Account, AccountedCertification, AccountedUser, account};
 pub use backward::trace;
 pub use count::Weight;
 pub use forward::{Level, Outcome, spread};

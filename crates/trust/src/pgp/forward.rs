@@ -49,6 +49,11 @@ impl Outcome {
         self.ultimate.insert(key);
     }
 
+    /// Says whether a key is ultimately trusted.
+    pub fn is_ultimate(&self, key: &Fingerprint) -> bool {
+        self.ultimate.contains(key)
+    }
+
     /// Says whether a valid key certified a user ID of this certificate.
     pub fn is_certified(&self, key: &Fingerprint) -> bool {
         self.users.contains_key(key)

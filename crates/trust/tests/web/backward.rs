@@ -11,7 +11,7 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-const KEYS: u8 = 24;
+pub(crate) const KEYS: u8 = 24;
 
 fn certification() -> impl Strategy<Value = MadeCertification> {
     (
@@ -42,7 +42,7 @@ fn certification() -> impl Strategy<Value = MadeCertification> {
         })
 }
 
-fn certificate() -> impl Strategy<Value = MadeCertificate> {
+pub(crate) fn certificate() -> impl Strategy<Value = MadeCertificate> {
     let user = (select(vec![true, true, true, false]), vec(certification(), 0..6));
     let standing = select(vec![
         Standing::Usable,
@@ -67,7 +67,7 @@ fn trust() -> impl Strategy<Value = OwnerTrust> {
     select(vec![Unknown, Unknown, Undefined, Never, Marginal, Marginal, Full, Full])
 }
 
-fn web() -> impl Strategy<Value = Made> {
+pub(crate) fn web() -> impl Strategy<Value = Made> {
     let numbers = usize::from(KEYS);
     (vec(certificate(), numbers), vec(trust(), numbers)).prop_map(|(certificates, trusts)| Made {
         certificates: (0..).zip(certificates).collect(),
@@ -75,7 +75,7 @@ fn web() -> impl Strategy<Value = Made> {
     })
 }
 
-fn rules() -> impl Strategy<Value = Settings> {
+pub(crate) fn rules() -> impl Strategy<Value = Settings> {
     use TrustSignatures::{Ignored, OverrideNever, RespectNever};
     (1..4u32, 1..3u32, 1..6u8, 1..4u8, select(vec![Ignored, OverrideNever, RespectNever])).prop_map(
         |(marginals_needed, completes_needed, max_cert_depth, min_cert_level, trust_signatures)| Settings {
