@@ -1,0 +1,194 @@
+//! Offering articles to a server, by the best way that it allows.
+
+use super::nntp::{Connection, NntpError, Reply};
+use super::server::Method;
+use super::spool::Waiting;
+
+/// How many articles are under way at a time when streaming: few enough that the answers fit into the network's
+/// buffers, since they are read after all were sent.
+const WINDOW: usize = 32;
+
+/// What the server says to an article.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Accepted,
+    /// It has it already, or had it once.
+    Duplicate,
+    /// It will not take it, whenever it is offered.
+    Refused(String),
+    /// It cannot take it now.
+    Later(String),
+}
+
+/// How articles are offered to this server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Stream,
+    Ihave,
+    Post,
+}
+
+/// Chooses how to offer articles, and prepares the connection for it.
+pub(crate) fn prepare(connection: &mut Connection, method: Method) -> Result<Way, NntpError> {
+    let can = connection.capabilities()?;
+    let can = |capability: &str| can.iter().any(|line| line.split(' ').next() == Some(capability));
+    // A server that does not know CAPABILITIES is asked for what it can by trying.
+    let silent = !can("VERSION");
+    match method {
+        Method::Stream | Method::Auto if (can("STREAMING") || silent) && stream(connection)? => {
+            Ok(Way::Stream)
+        }
+        Method::Stream => Err(NntpError::NotAllowed("streaming")),
+        Method::Ihave => Ok(Way::Ihave),
+        Method::Auto if can("IHAVE") => Ok(Way::Ihave),
+        Method::Auto | Method::Post => {
+            if can("MODE-READER") || silent {
+                greet_as_reader(connection)?;
+            }
+            Ok(Way::Post)
+        }
+    }
+}
+
+fn stream(connection: &mut Connection) -> Result<bool, NntpError> {
+    Ok(connection.ask("MODE STREAM")?.code == 203)
+}
+
+fn greet_as_reader(connection: &mut Connection) -> Result<(), NntpError> {
+    let reply = connection.ask("MODE READER")?;
+    match reply.code {
+        200 | 480 | 500 | 501 => Ok(()),
+        201 => Err(NntpError::NotAllowed("posting")),
+        _ => Err(NntpError::Unexpected { command: "MODE READER", reply }),
+    }
+}
+
+/// Offers articles in their order and tells the verdict on each; `read` gets an article's bytes, if it still waits.
+///
+/// # Errors
+///
+/// The connection broke, or `read` or `tell` failed; the articles without a verdict may or may not have arrived.
+pub(crate) fn offer<E: From<NntpError>>(
+    connection: &mut Connection,
+    way: Way,
+    articles: &[Waiting],
+    read: &mut impl FnMut(&Waiting) -> Result<Option<Vec<u8>>, E>,
+    tell: &mut impl FnMut(&Waiting, Verdict) -> Result<(), E>,
+) -> Result<(), E> {
+    match way {
+        Way::Stream => {
+            articles.chunks(WINDOW).try_for_each(|window| stream_window(connection, window, read, tell))
+        }
+        Way::Ihave | Way::Post => articles.iter().try_for_each(|article| {
+            let Some(bytes) = read(article)? else { return Ok(()) };
+            let id = article.id.as_str();
+            let verdict =
+                if way == Way::Ihave { ihave(connection, id, &bytes) } else { post(connection, id, &bytes) };
+            tell(article, verdict?)
+        }),
+    }
+}
+
+/// CHECK for all, TAKETHIS for those that are wanted (RFC 4644).
+fn stream_window<E: From<NntpError>>(
+    connection: &mut Connection,
+    window: &[Waiting],
+    read: &mut impl FnMut(&Waiting) -> Result<Option<Vec<u8>>, E>,
+    tell: &mut impl FnMut(&Waiting, Verdict) -> Result<(), E>,
+) -> Result<(), E> {
+    for article in window {
+        connection.send(&format!("CHECK {}", article.id.as_str()))?;
+    }
+    connection.flush()?;
+    let mut wanted = Vec::new();
+    for article in window {
+        let reply = connection.reply()?;
+        match reply.code {
+            238 => wanted.push(article),
+            438 => tell(article, Verdict::Duplicate)?,
+            431 => tell(article, Verdict::Later(reply.to_string()))?,
+            _ => return Err(NntpError::Unexpected { command: "CHECK", reply }.into()),
+        }
+    }
+    let mut sent = Vec::new();
+    for article in wanted {
+        if let Some(bytes) = read(article)? {
+            connection.send(&format!("TAKETHIS {}", article.id.as_str()))?;
+            connection.send_article(&bytes)?;
+            sent.push(article);
+        }
+    }
+    connection.flush()?;
+    for article in sent {
+        let reply = connection.reply()?;
+        match reply.code {
+            239 => tell(article, Verdict::Accepted)?,
+            439 => tell(article, refused(&reply))?,
+            _ => return Err(NntpError::Unexpected { command: "TAKETHIS", reply }.into()),
+        }
+    }
+    Ok(())
+}
+
+fn ihave(connection: &mut Connection, id: &str, article: &[u8]) -> Result<Verdict, NntpError> {
+    let mut reply = connection.ask(&format!("IHAVE {id}"))?;
+    if reply.code == 335 {
+        connection.send_article(article)?;
+        connection.flush()?;
+        reply = connection.reply()?;
+    }
+    match reply.code {
+        235 => Ok(Verdict::Accepted),
+        435 => Ok(Verdict::Duplicate),
+        436 => Ok(Verdict::Later(reply.to_string())),
+        437 => Ok(refused(&reply)),
+        500 | 502 => Err(NntpError::NotAllowed("IHAVE")),
+        _ => Err(NntpError::Unexpected { command: "IHAVE", reply }),
+    }
+}
+
+/// POST has no answer for duplicates of its own, so the server is asked first.
+fn post(connection: &mut Connection, id: &str, article: &[u8]) -> Result<Verdict, NntpError> {
+    if connection.ask(&format!("STAT {id}"))?.code == 223 {
+        return Ok(Verdict::Duplicate);
+    }
+    let mut reply = connection.ask("POST")?;
+    if reply.code == 340 {
+        connection.send_article(article)?;
+        connection.flush()?;
+        reply = connection.reply()?;
+    }
+    match reply.code {
+        240 => Ok(Verdict::Accepted),
+        441 => Ok(refused(&reply)),
+        440 => Err(NntpError::NotAllowed("posting")),
+        _ => Err(NntpError::Unexpected { command: "POST", reply }),
+    }
+}
+
+/// Reads a refusal. Behind POST, and behind TAKETHIS of an article that another peer was faster with, stands another
+/// server's answer or its words.
+fn refused(reply: &Reply) -> Verdict {
+    let said = reply.to_string();
+    let inner = reply.text.split(' ').next().unwrap_or_default();
+    match inner {
+        "435" | "438" => Verdict::Duplicate,
+        "400" | "403" | "431" | "436" | "480" | "503" => Verdict::Later(said),
+        _ if reply.text.to_ascii_lowercase().contains("duplicate") => Verdict::Duplicate,
+        _ => Verdict::Refused(said),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_whether_to_try_again() {
+        let verdict = |code, text: &str| refused(&Reply { code, text: text.to_owned() });
+        assert_eq!(verdict(441, "435 Duplicate"), Verdict::Duplicate);
+        assert_eq!(verdict(439, "<1@x> Duplicate article"), Verdict::Duplicate);
+        assert_eq!(verdict(441, "436 Try later"), Verdict::Later("441 436 Try later".to_owned()));
+        assert_eq!(verdict(437, "No such group"), Verdict::Refused("437 No such group".to_owned()));
+    }
+}

@@ -1,0 +1,168 @@
+//! `hn2nntp post`: from a batch to a news server.
+//!
+//! [`batch`] reads articles, [`spool`] keeps each until it is delivered, [`nntp`] talks to the [`server`], and
+//! [`delivery`] offers.
+
+mod batch;
+mod delivery;
+mod nntp;
+pub(crate) mod server;
+mod spool;
+
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use self::batch::{Article, BatchError, next_article};
+use self::delivery::{Verdict, offer, prepare};
+use self::nntp::{Connection, NntpError};
+use self::server::{Method, Server};
+use self::spool::{Spool, Waiting};
+
+/// How many refusals are told one by one.
+const TOLD: u64 = 5;
+
+/// How to deliver.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) server: Server,
+    pub(crate) method: Method,
+    pub(crate) tls: bool,
+    pub(crate) login: Option<Login>,
+    pub(crate) timeout: Duration,
+}
+
+/// A name and its password.
+pub(crate) struct Login {
+    pub(crate) user: String,
+    pub(crate) password: String,
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+/// Why articles were not delivered.
+#[derive(Debug, Error)]
+pub(crate) enum PostError {
+    #[error("{}: cannot use the spool: {cause}", path.display())]
+    Spool { path: PathBuf, cause: io::Error },
+    #[error(transparent)]
+    Nntp(#[from] NntpError),
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Posted {
+    pub(crate) accepted: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) refused: u64,
+    /// Articles that wait for the next run.
+    pub(crate) waiting: u64,
+    /// Parts of the input that are no articles.
+    pub(crate) bad: u64,
+}
+
+impl Posted {
+    /// Whether there is nothing left to do.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.refused + self.waiting + self.bad == 0
+    }
+}
+
+/// Takes the articles of a batch into the spool, and offers what is there to the server.
+///
+/// # Errors
+///
+/// The spool cannot be used. A server that cannot be used is told on stderr: the articles wait in the spool.
+pub(crate) fn run(input: &mut impl BufRead, spool: &Path, options: &Options) -> Result<Posted, PostError> {
+    let failed = |cause| PostError::Spool { path: spool.to_owned(), cause };
+    let spool = Spool::open(spool).map_err(failed)?;
+    let mut posted = Posted { bad: take_in(input, &spool).map_err(failed)?, ..Posted::default() };
+    let waiting = spool.waiting().map_err(failed)?;
+    if waiting.is_empty() {
+        return Ok(posted);
+    }
+    match deliver(&spool, &waiting, options, &mut posted) {
+        Ok(()) => {}
+        Err(PostError::Nntp(error)) => eprintln!("hn2nntp: {}: {error}", options.server),
+        Err(error) => return Err(error),
+    }
+    posted.waiting = spool.waiting().map_err(failed)?.len() as u64;
+    if posted.waiting > 0 {
+        eprintln!(
+            "hn2nntp: {} articles wait in {} for the next run",
+            posted.waiting,
+            spool.directory().display()
+        );
+    }
+    if posted.refused > 0 {
+        eprintln!("hn2nntp: {} refused articles are in {}", posted.refused, spool.refused().display());
+    }
+    Ok(posted)
+}
+
+/// Puts the articles of a batch into the spool; returns how many parts of it were no articles.
+fn take_in(input: &mut impl BufRead, spool: &Spool) -> io::Result<u64> {
+    let mut bad = 0;
+    for number in 1_u64.. {
+        let article = match next_article(input, number) {
+            Ok(None) => break,
+            Ok(Some(bytes)) => Article::new(bytes),
+            Err(error) => {
+                let cause = match &error {
+                    BatchError::Input(cause) => format!(": {cause}"),
+                    _ => String::new(),
+                };
+                eprintln!("hn2nntp: {error}{cause}; the rest of the input was not used");
+                return Ok(bad + 1);
+            }
+        };
+        match article {
+            Some(article) => spool.add(&article)?,
+            None => {
+                eprintln!("hn2nntp: article {number}: skipped: it has no message ID");
+                bad += 1;
+            }
+        }
+    }
+    Ok(bad)
+}
+
+fn deliver(
+    spool: &Spool,
+    waiting: &[Waiting],
+    options: &Options,
+    posted: &mut Posted,
+) -> Result<(), PostError> {
+    let mut connection = Connection::open(&options.server, options.tls, options.timeout)?;
+    if let Some(Login { user, password }) = &options.login {
+        connection.log_in(user, password)?;
+    }
+    let way = prepare(&mut connection, options.method)?;
+    let failed = |cause| PostError::Spool { path: spool.directory().to_owned(), cause };
+    let mut read = |article: &Waiting| spool.read(article).map_err(failed);
+    let mut tell = |article: &Waiting, verdict: Verdict| {
+        match verdict {
+            Verdict::Accepted => posted.accepted += 1,
+            Verdict::Duplicate => posted.duplicates += 1,
+            Verdict::Later(_) => return Ok(()),
+            Verdict::Refused(reason) => {
+                posted.refused += 1;
+                if posted.refused <= TOLD {
+                    eprintln!("hn2nntp: {}: {} is refused: {reason}", options.server, article.id.as_str());
+                }
+                return spool.put_aside(article, &reason).map_err(failed);
+            }
+        }
+        spool.remove(article).map_err(failed)
+    };
+    offer(&mut connection, way, waiting, &mut read, &mut tell)?;
+    // Everything has been answered: whether the server hears the farewell does not matter.
+    let _ = connection.ask("QUIT");
+    Ok(())
+}
