@@ -21,7 +21,7 @@ pub(crate) fn point_out(
 ) -> keyhoard::Result<()> {
     let sources = match store {
         Some(store) => migrate::never_mentioned(store.snapshot()?.as_ref(), home.directory())?,
-        None => migrate::in_home(home.directory()),
+        None => migrate::keyrings_in_home(home.directory()),
     };
     if sources.is_empty() {
         return Ok(());

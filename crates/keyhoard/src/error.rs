@@ -99,6 +99,23 @@ pub enum Error {
         /// The version it says.
         version: String,
     },
+    /// A database of GnuPG's trust on first use that SQLite cannot read.
+    #[error("{path}: {source}")]
+    TofuDb {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A database of GnuPG's trust on first use with tables that are not known here.
+    #[error("{path}: written by a GnuPG with tables of version {version}, which are not known here")]
+    TofuDbVersion {
+        /// The database.
+        path: PathBuf,
+        /// The version it says.
+        version: i64,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {

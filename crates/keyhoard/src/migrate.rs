@@ -1,4 +1,5 @@
-//! Migrate: takes over the certificates of GnuPG and of other certificate stores.
+//! Migrate: takes over the certificates of GnuPG and of other certificate stores, and what GnuPG remembers of trust on
+//! first use.
 //!
 //! What is read stays as it is, and nothing of it is lost: every packet is taken, local signatures, user IDs that nobody
 //! vouches for and unreadable signatures included, in the order of the store, with the time at which the store got it
@@ -9,6 +10,7 @@ mod keyboxd;
 mod read;
 mod source;
 mod take_over;
+mod tofu_db;
 
 use std::path::Path;
 
@@ -17,7 +19,7 @@ use store::{JournalId, Migration, Snapshot, Store, Timestamp};
 use crate::Result;
 use take_over::TakeOver;
 
-pub use source::{Kind, Source, in_home, usual, within};
+pub use source::{Kind, Source, in_home, keyrings_in_home, usual, within};
 
 /// What a migration may be told.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +60,8 @@ pub struct MigrateSummary {
     pub changed: u64,
     /// Here before.
     pub unchanged: u64,
+    /// Addresses that came with keys, and what is remembered of them.
+    pub bindings: u64,
     /// Pieces that could not be read.
     pub unreadable: u64,
     /// X.509 certificates, which have no place here.
@@ -102,13 +106,13 @@ pub fn outdated(snapshot: &dyn Snapshot) -> Result<Vec<Migration>> {
     Ok(migrations.filter(has_changed).collect())
 }
 
-/// Returns the sources in a GnuPG home directory that were neither taken over nor mentioned to the user before.
+/// Returns the keyrings in a GnuPG home directory that were neither taken over nor mentioned to the user before.
 ///
 /// # Errors
 ///
 /// The database's errors.
 pub fn never_mentioned(snapshot: &dyn Snapshot, home: &Path) -> Result<Vec<Source>> {
-    let sources = in_home(home);
+    let sources = keyrings_in_home(home);
     if sources.is_empty() {
         return Ok(sources);
     }

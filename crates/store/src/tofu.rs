@@ -114,6 +114,9 @@ pub trait WriteBindings {
     /// Notes a signed message; says whether it is a new one.
     fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool>;
 
+    /// Notes messages that another program encrypted, unless that was done before.
+    fn take_over_encrypted(&mut self, binding: BindingId, times: &[Timestamp]) -> Result<()>;
+
     /// Notes a message that was encrypted at `time`.
     fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()>;
 }

@@ -22,7 +22,8 @@ use crate::table::{Cell, Table};
   keyhoard migrate ~/.gnupg ~/old/pubring.gpg
   keyhoard migrate --check                  has anything changed since?
 
-Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db and pgp.cert.d directories, and changes nothing in them. Everything \
+Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, tofu.db and pgp.cert.d directories, and changes nothing in \
+them. Everything \
 is taken: local signatures, where keys came from, the order. It can be run again to take over what is new.")]
 pub(crate) struct Arguments {
     /// GnuPG home directories, key files or certificate directories [default: the usual places].
@@ -58,7 +59,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let colour = session.output.colour();
         summary_table(&summary).write(&mut session.output, colour)?;
     }
-    Ok(Outcome::found(summary.read > 0))
+    Ok(Outcome::found(summary.read + summary.bindings > 0))
 }
 
 fn sources(arguments: &Arguments) -> anyhow::Result<Vec<Source>> {
@@ -113,6 +114,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Keybox => "keybox",
         Kind::Keyboxd => "keyboxd database",
         Kind::CertD => "certificate directory",
+        Kind::TofuDb => "trust on first use",
     }
 }
 
@@ -122,6 +124,7 @@ fn summary_table(summary: &MigrateSummary) -> Table {
         (summary.new, "new", Style::Good),
         (summary.changed, "changed", Style::Name),
         (summary.unchanged, "unchanged", Style::Faint),
+        (summary.bindings, "addresses with what was seen of their keys", Style::Name),
         (summary.unreadable, "not readable", Style::Error),
         (summary.x509, "X.509 certificates, left to gpgsm", Style::Warning),
     ];
@@ -142,6 +145,7 @@ struct SummaryJson {
     new: u64,
     changed: u64,
     unchanged: u64,
+    bindings: u64,
     unreadable: u64,
     x509: u64,
     entry: Option<i64>,
@@ -169,6 +173,7 @@ impl SummaryJson {
             new: summary.new,
             changed: summary.changed,
             unchanged: summary.unchanged,
+            bindings: summary.bindings,
             unreadable: summary.unreadable,
             x509: summary.x509,
             entry: summary.journal.map(|journal| journal.0),

@@ -10,13 +10,16 @@ use cert::keybox::Keybox;
 use cert::split::{Piece, RawCertificate, Splitter};
 
 use super::source::{Kind, Source};
-use super::{cert_d, keyboxd};
+use super::tofu_db::Remembered;
+use super::{cert_d, keyboxd, tofu_db};
 use crate::{Error, Result};
 
 /// What a source holds.
 pub(super) enum Item {
     /// A certificate, and since when the source has it.
     Certificate(RawCertificate, Option<Timestamp>),
+    /// What is remembered of an address that came with a key.
+    Remembered(Remembered),
     /// Something that cannot be read.
     Unreadable(String),
     /// So many X.509 certificates.
@@ -34,6 +37,9 @@ pub(super) fn read(source: &Source, each: &mut Each<'_>) -> Result<()> {
         Kind::Keybox => read_keybox(open(path)?, each),
         Kind::Keyboxd => read_keyboxd(path, each),
         Kind::CertD => read_cert_d(path, each),
+        Kind::TofuDb => {
+            tofu_db::read(path, &mut |binding| each(binding.map_or_else(Item::Unreadable, Item::Remembered)))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cert::keybox;
 use store::{Migration, Timestamp};
 
-use super::cert_d;
+use super::{cert_d, tofu_db};
 use crate::{Error, Result};
 
 /// What a SQLite file begins with.
@@ -18,6 +18,8 @@ const SQLITE: &[u8] = b"SQLite format 3\0";
 const BEGINNING: u64 = 32;
 /// GnuPG's key files in its home directory, in the order in which they came into use.
 const IN_HOME: [&str; 3] = ["pubring.gpg", "pubring.kbx", "public-keys.d/pubring.db"];
+/// What else GnuPG remembers there.
+const MEMORIES: [&str; 1] = ["tofu.db"];
 
 /// What kind of store it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub enum Kind {
     Keybox,
     /// The database of GnuPG's keyboxd, `pubring.db`.
     Keyboxd,
+    /// What GnuPG remembers of trust on first use, `tofu.db`.
+    TofuDb,
     /// A shared certificate directory, `pgp.cert.d`.
     CertD,
 }
@@ -57,6 +61,7 @@ impl Source {
             let file = File::open(path).map_err(failed)?;
             file.take(BEGINNING).read_to_end(&mut beginning).map_err(failed)?;
             match &beginning {
+                _ if beginning.starts_with(SQLITE) && tofu_db::is_tofu_db(path) => Kind::TofuDb,
                 _ if beginning.starts_with(SQLITE) => Kind::Keyboxd,
                 _ if keybox::is_keybox(&beginning) => Kind::Keybox,
                 _ => Kind::Keyring,
@@ -76,15 +81,26 @@ impl Source {
                 let file = fs::metadata(&self.path).map_err(failed)?;
                 std::iter::once(&file).chain(&log).map(stamp).fold((0, 0), newer)
             }
-            Kind::Keyring | Kind::Keybox => stamp(&fs::metadata(&self.path).map_err(failed)?),
+            Kind::Keyring | Kind::Keybox | Kind::TofuDb => stamp(&fs::metadata(&self.path).map_err(failed)?),
         };
         Ok(Migration { path: self.path.clone(), modified, size, done })
     }
 }
 
 /// Returns GnuPG's key files in a home directory.
+pub fn keyrings_in_home(home: &Path) -> Vec<Source> {
+    existing(home, &IN_HOME)
+}
+
+/// Returns GnuPG's key files in a home directory, and what else it remembers there.
 pub fn in_home(home: &Path) -> Vec<Source> {
-    let files = IN_HOME.iter().map(|name| home.join(name));
+    let mut sources = keyrings_in_home(home);
+    sources.extend(existing(home, &MEMORIES));
+    sources
+}
+
+fn existing(home: &Path, names: &[&str]) -> Vec<Source> {
+    let files = names.iter().map(|name| home.join(name));
     files.filter_map(|file| Source::recognise(&file).ok()).filter(|source| !is_empty(source)).collect()
 }
 

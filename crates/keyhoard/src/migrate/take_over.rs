@@ -16,6 +16,7 @@ use verify::naming::sha256;
 
 use super::read::Item;
 use super::source::Source;
+use super::tofu_db::Remembered;
 use super::{MigrateEvent, MigrateOptions, MigrateSummary};
 use crate::stored;
 use crate::{Error, Result};
@@ -41,6 +42,7 @@ pub(super) struct TakeOver<'a> {
     by_fingerprint: HashMap<Fingerprint, usize>,
     bytes: usize,
     unchanged: Vec<(InputDigest, CertId)>,
+    remembered: Vec<Remembered>,
     /// Origins of certificates that do not change otherwise.
     origins: Vec<(CertId, Origins)>,
     journal: Option<JournalId>,
@@ -75,6 +77,7 @@ impl<'a> TakeOver<'a> {
             by_fingerprint: HashMap::new(),
             bytes: 0,
             unchanged: Vec::new(),
+            remembered: Vec::new(),
             origins: Vec::new(),
             journal: None,
             summary: MigrateSummary::default(),
@@ -94,6 +97,10 @@ impl<'a> TakeOver<'a> {
                 self.chunk_bytes += raw.bytes.len();
                 self.chunk.push((raw, since));
             }
+            Item::Remembered(remembered) => {
+                self.summary.bindings += 1;
+                self.remembered.push(remembered);
+            }
             Item::Unreadable(reason) => {
                 self.summary.unreadable += 1;
                 on_event(MigrateEvent::Unreadable { source, reason });
@@ -103,7 +110,7 @@ impl<'a> TakeOver<'a> {
         if self.chunk.len() >= CHUNK_CERTIFICATES || self.chunk_bytes >= CHUNK_BYTES {
             self.plan_chunk(source, on_event)?;
         }
-        let waiting = self.entries.len() + self.unchanged.len();
+        let waiting = self.entries.len() + self.unchanged.len() + self.remembered.len();
         if waiting >= BATCH_CERTIFICATES || self.bytes >= BATCH_BYTES {
             self.write(None)?;
         }
@@ -207,6 +214,7 @@ impl<'a> TakeOver<'a> {
     /// Writes what waits, in one transaction; with the migrations it is the last one.
     fn write(&mut self, migrations: Option<&[Migration]>) -> Result<()> {
         let entries = std::mem::take(&mut self.entries);
+        let remembered = std::mem::take(&mut self.remembered);
         self.by_fingerprint.clear();
         self.bytes = 0;
         if self.options.dry_run {
@@ -228,6 +236,13 @@ impl<'a> TakeOver<'a> {
             transaction.set_origins(id, &origins)?;
         }
         transaction.remember_inputs(&std::mem::take(&mut self.unchanged))?;
+        for Remembered { binding, verified, encrypted } in &remembered {
+            let binding = transaction.take_over_binding(binding)?;
+            transaction.take_over_encrypted(binding, encrypted)?;
+            for message in verified {
+                transaction.add_verified(binding, message)?;
+            }
+        }
         if let Some(migrations) = migrations {
             migrations.iter().try_for_each(|migration| transaction.remember_migration(migration))?;
             transaction.finish_journal()?;

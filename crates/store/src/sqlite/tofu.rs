@@ -261,6 +261,20 @@ pub(super) fn add_verified(view: &View<'_>, id: BindingId, message: &VerifiedMes
     Ok(execute(view, SQL, params![id.0, digest, origin, signed.0, verified.0])? > 0)
 }
 
+/// Notes messages that were encrypted, so that there are as many of each second as there.
+pub(super) fn take_over_encrypted(view: &View<'_>, id: BindingId, times: &[Timestamp]) -> Result<()> {
+    const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT ?1, ?2
+        WHERE (SELECT count(*) FROM tofu_encryption WHERE binding = ?1 AND time = ?2) < ?3";
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    for of_second in times.chunk_by(|one, other| one == other) {
+        for (time, number) in of_second.iter().zip(1_u32..) {
+            execute(view, SQL, params![id.0, time.0, number])?;
+        }
+    }
+    Ok(())
+}
+
 /// Notes a message that was encrypted.
 pub(super) fn add_encrypted(view: &View<'_>, id: BindingId, time: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES (?1, ?2)";

@@ -338,6 +338,10 @@ impl WriteBindings for Writer<'_> {
         tofu::add_verified(&self.view, binding, message)
     }
 
+    fn take_over_encrypted(&mut self, binding: BindingId, times: &[Timestamp]) -> Result<()> {
+        tofu::take_over_encrypted(&self.view, binding, times)
+    }
+
     fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()> {
         tofu::add_encrypted(&self.view, binding, time)
     }
