@@ -1,10 +1,12 @@
 //! Why the user IDs of one certificate are as valid as they are.
 
+use std::collections::{BTreeSet, HashMap};
+
 use cert::facts::SignatureType;
 use cert::{Fingerprint, Timestamp};
 
 use super::count::{Counter, Tally};
-use super::{Certificate, Certification, Introducer, Outcome, Settings, Standing, Web, Weight};
+use super::{Certificate, Introducer, Outcome, Settings, Standing, User, Web, Weight};
 use crate::Validity;
 
 /// What the certifications of one certificate are worth.
@@ -64,42 +66,52 @@ pub fn account<W: Web>(
     settings: &Settings,
 ) -> Result<Option<Account>, W::Error> {
     let certifiers = web.claims(key)?.certifiers;
+    let mut introducers = HashMap::new();
+    for certifier in &certifiers {
+        let introducer = outcome.introducers.get(certifier).filter(|introducer| introducer.level < below);
+        // Ultimately trusted keys among them may have expired.
+        if let Some(introducer) = introducer
+            && web.standing(certifier)? == Some(Standing::Usable)
+        {
+            introducers.insert(*certifier, introducer);
+        }
+    }
     let mut account = None;
     web.certificate(key, &certifiers, &mut |certificate| {
-        account = Some(count(&certificate, outcome, below, settings));
+        account = Some(count(&certificate, &introducers, outcome.is_ultimate(key), settings));
     })?;
     Ok(account)
 }
 
 /// Unlike the computation this goes on when all user IDs are fully valid, so that everybody who counts is named.
-fn count(certificate: &Certificate<'_>, outcome: &Outcome, below: u8, settings: &Settings) -> Account {
-    let mut tally = Tally::default();
-    let mut counter = Counter::new(settings);
-    let mut users: Vec<AccountedUser> = certificate
-        .users
-        .iter()
-        .map(|user| unaccounted(user.component, user.live, user.certifications))
-        .collect();
-    let counts = certificate.standing != Standing::Dead && !outcome.is_ultimate(&certificate.key);
-    for level in (0..below).filter(|_| counts) {
-        let of_level =
-            |key: &Fingerprint| outcome.introducers.get(key).filter(|one: &&Introducer| one.level == level);
-        counter.count(certificate, &mut tally, &of_level, &mut |user, place, weight| {
-            users[user].certifications[place].weight = weight;
-        });
-    }
-    for (user, count) in users.iter_mut().zip(&tally.users) {
-        user.validity = count.validity(settings);
-        (user.full, user.marginal) = (count.full, count.marginal);
-    }
-    if outcome.is_ultimate(&certificate.key) {
+fn count(
+    certificate: &Certificate<'_>,
+    introducers: &HashMap<Fingerprint, &Introducer>,
+    is_ultimate: bool,
+    settings: &Settings,
+) -> Account {
+    let mut users: Vec<AccountedUser> = certificate.users.iter().map(unaccounted).collect();
+    if is_ultimate {
         users.iter_mut().for_each(|user| user.validity = Validity::Ultimate);
+    } else if certificate.standing != Standing::Dead {
+        let mut tally = Tally::default();
+        let mut counter = Counter::new(settings);
+        for level in introducers.values().map(|introducer| introducer.level).collect::<BTreeSet<_>>() {
+            let of_level = |key: &Fingerprint| introducers.get(key).copied().filter(|one| one.level == level);
+            counter.count(certificate, &mut tally, &of_level, &mut |user, place, weight| {
+                users[user].certifications[place].weight = weight;
+            });
+        }
+        for (user, count) in users.iter_mut().zip(&tally.users) {
+            user.validity = count.validity(settings);
+            (user.full, user.marginal) = (count.full, count.marginal);
+        }
     }
     Account { key: certificate.key, standing: certificate.standing, users }
 }
 
-fn unaccounted(component: usize, live: bool, certifications: &[Certification<'_>]) -> AccountedUser {
-    let certifications = certifications.iter().map(|certification| AccountedCertification {
+fn unaccounted(user: &User<'_>) -> AccountedUser {
+    let certifications = user.certifications.iter().map(|certification| AccountedCertification {
         issuer: certification.issuer,
         kind: certification.kind,
         created: certification.created,
@@ -107,8 +119,8 @@ fn unaccounted(component: usize, live: bool, certifications: &[Certification<'_>
         weight: Weight::NotIntroduced,
     });
     AccountedUser {
-        component,
-        live,
+        component: user.component,
+        live: user.live,
         validity: Validity::Unknown,
         full: 0,
         marginal: 0,
