@@ -3,6 +3,7 @@
 use crate::error::{Flaw, Result};
 use crate::packet::{self, Fault, Header, Length, MAX_HEADER, Tag};
 use crate::window::Window;
+use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
 use verify::limits;
@@ -15,33 +16,18 @@ pub(crate) struct Framed<'a> {
     pub(crate) tag: Tag,
     /// Its place in the window, header included.
     pub(crate) place: Range<usize>,
-    pub(crate) body: Body<'a>,
+    /// Its body: owned if it was put together from the parts of a partial length, which a certificate does not keep.
+    pub(crate) body: Cow<'a, [u8]>,
     /// The whole window.
     pub(crate) window: &'a [u8],
 }
 
-/// A packet's body in the window.
-#[derive(Debug)]
-pub(crate) enum Body<'a> {
-    /// In one piece.
-    Whole(&'a [u8]),
-    /// Put together from the parts of a partial length, which a certificate does not keep.
-    Joined(Vec<u8>),
-}
-
 impl Framed<'_> {
-    pub(crate) fn body(&self) -> &[u8] {
-        match &self.body {
-            Body::Whole(body) => body,
-            Body::Joined(body) => body,
-        }
-    }
-
     /// Returns the packet with a definite length.
     pub(crate) fn to_definite(&self) -> Vec<u8> {
         match &self.body {
-            Body::Whole(_) => self.window[self.place.clone()].to_vec(),
-            Body::Joined(body) => packet::write(self.tag, body),
+            Cow::Borrowed(_) => self.window[self.place.clone()].to_vec(),
+            Cow::Owned(body) => packet::write(self.tag, body),
         }
     }
 }
@@ -61,6 +47,9 @@ pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<
         Err(Fault::Short) => return Ok(Err(CUT)),
         Err(Fault::NotAPacket) => return Ok(Err(Flaw::NotAPacket)),
     };
+    if header.tag.is_secret_key() {
+        window.hold_secrets();
+    }
     match header.length {
         Length::Definite(length) => whole(window, at, header, length as usize),
         Length::Partial(_) => joined(window, at, header),
@@ -78,7 +67,7 @@ fn whole<R: Read>(window: &mut Window<R>, at: usize, header: Header, length: usi
     let window = window.bytes();
     let found = window
         .get(body..end)
-        .map(|body| Some(Framed { tag: header.tag, place: at..end, body: Body::Whole(body), window }));
+        .map(|body| Some(Framed { tag: header.tag, place: at..end, body: Cow::Borrowed(body), window }));
     Ok(found.ok_or(CUT))
 }
 
@@ -89,12 +78,11 @@ fn joined<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<
     let mut end = at + 1;
     loop {
         window.fill(end + MAX_HEADER)?;
-        let (length, size) = match packet::new_length(&window.bytes()[end..]) {
-            Ok((Length::Definite(length), size)) => (length as usize, size),
-            Ok((Length::Partial(length), size)) => (length as usize, size),
+        let (length, is_last, size) = match packet::new_length(&window.bytes()[end..]) {
+            Ok((Length::Definite(length), size)) => (length as usize, true, size),
+            Ok((Length::Partial(length), size)) => (length as usize, false, size),
             Ok((Length::Open, _)) | Err(_) => return Ok(Err(CUT)),
         };
-        let is_last = !matches!(window.bytes()[end], 224..=254);
         if joined.len() + length > limits::MAX_PACKET {
             return Ok(Err(too_large(header.tag, joined.len() + length)));
         }
@@ -106,7 +94,7 @@ fn joined<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<
             None => return Ok(Err(CUT)),
         }
         if is_last {
-            let (place, body) = (at..end, Body::Joined(joined));
+            let (place, body) = (at..end, Cow::Owned(joined));
             return Ok(Ok(Some(Framed { tag: header.tag, place, body, window: window.bytes() })));
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use std::io::{ErrorKind, Read};
+use zeroize::Zeroize;
 
 /// A longer line is read in parts.
 const BUFFER: usize = 64 << 10;
@@ -28,6 +29,13 @@ pub(crate) struct Line<'a> {
     pub(crate) position: u64,
     /// Whether it is a line's beginning.
     pub(crate) begins: bool,
+}
+
+impl<R> Lines<R> {
+    /// Overwrites what went through memory; nothing can be read any more.
+    pub(crate) fn wipe(&mut self) {
+        self.buffer.zeroize();
+    }
 }
 
 impl<R: Read> Lines<R> {

@@ -53,6 +53,11 @@ impl Tag {
         self.is_primary_key() || matches!(self, Self::PUBLIC_SUBKEY | Self::SECRET_SUBKEY)
     }
 
+    /// Says whether it holds a secret key, primary or not.
+    pub(crate) fn is_secret_key(self) -> bool {
+        matches!(self, Self::SECRET_KEY | Self::SECRET_SUBKEY)
+    }
+
     /// Says whether it means nothing in a certificate and is left out of it.
     pub fn is_void(self) -> bool {
         matches!(self, Self(0) | Self::MARKER | Self::TRUST | Self::PADDING)

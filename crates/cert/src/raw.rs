@@ -1,12 +1,13 @@
 //! A raw certificate, and how it is put together from the packets of a stream.
 
 use crate::error::Flaw;
-use crate::frame::{Body, Framed};
+use crate::frame::Framed;
 use crate::identity::Fingerprint;
 use crate::origin::Origin;
 use crate::packet::{self, Tag};
 use crate::reduce::Reduction;
 use crate::{key, signature};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use verify::limits;
@@ -99,7 +100,7 @@ impl Assembly {
         };
         match primary.tag {
             Tag::PUBLIC_KEY => {
-                key::parse_public(primary.body())?;
+                key::parse_public(&primary.body)?;
                 assembly.keep(primary)?;
             }
             _ => assembly.separate(primary, Tag::PUBLIC_KEY)?,
@@ -118,17 +119,17 @@ impl Assembly {
                 let component = self.components - self.components_left_out;
                 let is_noted = self.origins.last().is_some_and(|(noted, _)| *noted == component);
                 if !is_noted && !self.skips_signatures {
-                    let origin = Origin::from_trust_packet(packet.body());
+                    let origin = Origin::from_trust_packet(&packet.body);
                     self.origins.extend(origin.map(|origin| (component, origin)));
                 }
                 Ok(Added::Taken)
             }
             tag if tag.is_void() => Ok(Added::Taken),
             // PGP 2 wrote comments that way, each with a number sign in the place of the version.
-            Tag::PUBLIC_SUBKEY if packet.body().first() == Some(&b'#') => Ok(Added::Taken),
+            Tag::PUBLIC_SUBKEY if packet.body.first() == Some(&b'#') => Ok(Added::Taken),
             Tag::SIGNATURE if self.skips_signatures => Ok(Added::Taken),
             Tag::SIGNATURE => {
-                refuse_damage(signature::parse(packet.body()))?;
+                refuse_damage(signature::parse(&packet.body))?;
                 self.signatures += 1;
                 self.keep(packet)?;
                 Ok(Added::Taken)
@@ -142,7 +143,7 @@ impl Assembly {
         if self.components > limits::MAX_COMPONENTS {
             return Err(Flaw::CertificateTooLarge);
         }
-        let length = packet.body().len();
+        let length = packet.body.len();
         let kept = match packet.tag {
             tag if tag.belongs_to_messages() => Err(Flaw::Misplaced(tag.0)),
             tag @ Tag::USER_ID if length > limits::MAX_USER_ID => {
@@ -150,7 +151,7 @@ impl Assembly {
             }
             Tag::SECRET_SUBKEY => self.separate(packet, Tag::PUBLIC_SUBKEY),
             Tag::PUBLIC_SUBKEY => {
-                refuse_damage(key::parse_public(packet.body())).and_then(|()| self.keep(packet))
+                refuse_damage(key::parse_public(&packet.body)).and_then(|()| self.keep(packet))
             }
             _ => self.keep(packet),
         };
@@ -189,8 +190,8 @@ impl Assembly {
 
     fn keep(&mut self, packet: &Framed<'_>) -> Result<(), Flaw> {
         match &packet.body {
-            Body::Joined(body) => self.write(packet, packet.tag, body)?,
-            Body::Whole(body) => match &mut self.reduction {
+            Cow::Owned(body) => self.write(packet, packet.tag, body)?,
+            Cow::Borrowed(body) => match &mut self.reduction {
                 Some(reduction) => {
                     reduction.add(packet.tag, body, &packet.window[packet.place.clone()])?;
                 }
@@ -206,13 +207,13 @@ impl Assembly {
 
     /// Keeps the public part of a secret key and puts the whole aside.
     fn separate(&mut self, packet: &Framed<'_>, public: Tag) -> Result<(), Flaw> {
-        let key = key::parse_secret(packet.body())?;
-        self.secret_bytes += packet.body().len();
+        let key = key::parse_secret(&packet.body)?;
+        self.secret_bytes += packet.body.len();
         if self.secret_bytes > limits::MAX_REDUCED_CERTIFICATE {
             return Err(Flaw::CertificateTooLarge);
         }
         self.write(packet, public, key.public)?;
-        self.secrets.push(SecretKey { fingerprint: key.fingerprint(), body: packet.body().to_vec().into() });
+        self.secrets.push(SecretKey { fingerprint: key.fingerprint(), body: packet.body.to_vec().into() });
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::mem;
 use std::ops::ControlFlow;
+use zeroize::Zeroize;
 
 /// How many octets are decoded ahead.
 const AHEAD: usize = 64 << 10;
@@ -52,6 +53,14 @@ enum Form {
 struct Anchor {
     octet: u64,
     position: u64,
+}
+
+impl<R> Source<R> {
+    /// Overwrites what went through memory; nothing can be read any more.
+    pub(crate) fn wipe(&mut self) {
+        self.decoded.zeroize();
+        self.lines.wipe();
+    }
 }
 
 impl<R: Read> Source<R> {
@@ -160,6 +169,8 @@ impl<R: Read> Source<R> {
         }
         self.before += self.decoded.len() as u64;
         self.decoded.clear();
+        // Were it to grow, it would leave copies of secret keys in memory: lines are no longer than that.
+        self.decoded.reserve(2 * AHEAD);
         self.handed_out = 0;
         while let Form::Block(decoder) = &mut self.form
             && self.decoded.len() < AHEAD

@@ -213,7 +213,7 @@ impl Outset {
                 Err(flaw) => Self::Refused(flaw),
             },
             tag if tag.is_void() => Self::Void,
-            Tag::SIGNATURE if is_key_revocation(packet.body()) => Self::Revocation(packet.to_definite()),
+            Tag::SIGNATURE if is_key_revocation(&packet.body) => Self::Revocation(packet.to_definite()),
             tag => Self::Stray(tag),
         }
     }

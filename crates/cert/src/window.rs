@@ -3,6 +3,8 @@
 use crate::error::Result;
 use crate::source::{Segment, Source};
 use std::io::Read;
+use std::mem;
+use zeroize::Zeroize;
 
 /// How much is asked of the stream at a time.
 const READ: usize = 256 << 10;
@@ -18,11 +20,19 @@ pub(crate) struct Window<R> {
     /// How many octets of packets were taken.
     taken: u64,
     at_end: bool,
+    /// A secret key is or was in memory.
+    holds_secrets: bool,
 }
 
 impl<R: Read> Window<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self { source: Source::new(reader), buffer: Vec::new(), start: 0, end: 0, taken: 0, at_end: true }
+        let source = Source::new(reader);
+        Self { source, buffer: Vec::new(), start: 0, end: 0, taken: 0, at_end: true, holds_secrets: false }
+    }
+
+    /// From here on, wipes whatever memory the stream went through before it gives it back.
+    pub(crate) fn hold_secrets(&mut self) {
+        self.holds_secrets = true;
     }
 
     /// Goes to the next segment, giving up what is left of this one in memory.
@@ -85,11 +95,22 @@ impl<R: Read> Window<R> {
             self.start = 0;
         }
         let wanted = count.max(self.end + READ / 2).next_multiple_of(READ);
-        if self.buffer.len() < wanted {
-            self.buffer.resize(wanted, 0);
-        } else if self.buffer.len() > 4 * wanted {
-            self.buffer.truncate(wanted);
-            self.buffer.shrink_to_fit();
+        if !(wanted..=4 * wanted).contains(&self.buffer.len()) {
+            let mut buffer = vec![0; wanted];
+            buffer[..self.end].copy_from_slice(&self.buffer[..self.end]);
+            mem::swap(&mut self.buffer, &mut buffer);
+            if self.holds_secrets {
+                buffer.zeroize();
+            }
+        }
+    }
+}
+
+impl<R> Drop for Window<R> {
+    fn drop(&mut self) {
+        if self.holds_secrets {
+            self.buffer.zeroize();
+            self.source.wipe();
         }
     }
 }
