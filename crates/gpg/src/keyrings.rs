@@ -84,10 +84,7 @@ impl Keyrings {
 
     /// Returns the first database, if it is there.
     pub(crate) fn store(&self) -> Option<&dyn Store> {
-        self.rings.iter().find_map(|ring| match &ring.content {
-            Content::Database(store) => Some(store.as_ref()),
-            Content::Missing | Content::File(_) => None,
-        })
+        self.rings.iter().find_map(Ring::store)
     }
 
     /// Returns the database to write to, made if it is not there: the primary one, else the first.
@@ -150,6 +147,14 @@ impl Ring {
     /// Returns the name shown in listings.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns it if it is a database that is there.
+    pub(crate) fn store(&self) -> Option<&dyn Store> {
+        match &self.content {
+            Content::Database(store) => Some(store.as_ref()),
+            Content::Missing | Content::File(_) => None,
+        }
     }
 
     /// Opens a view of it; `None` for a database that is not there yet.

@@ -26,6 +26,7 @@ mod render;
 mod settings;
 mod status;
 mod streams;
+mod trust;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

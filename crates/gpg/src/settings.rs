@@ -4,6 +4,8 @@ pub(crate) mod export_words;
 pub(crate) mod import_words;
 pub(crate) mod list_words;
 
+use keyhoard::validity::TrustedKey;
+
 use crate::algorithms::Choice;
 use crate::clock::FakedTime;
 use crate::filter::Filter;
@@ -55,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) allow_non_selfsigned_uid: bool,
     pub(crate) trust_model: TrustModel,
     pub(crate) trust: TrustNumbers,
+    /// `--trusted-key`.
+    pub(crate) trusted_keys: Vec<TrustedKey>,
     pub(crate) groups: Vec<Group>,
     pub(crate) key_origin: KeyOrigin,
     pub(crate) faked_time: Option<FakedTime>,
@@ -212,6 +216,7 @@ impl Default for Settings {
                 min_cert_level: 2,
                 s2k_mode: 3,
             },
+            trusted_keys: Vec::new(),
             groups: Vec::new(),
             key_origin: KeyOrigin::default(),
             faked_time: None,

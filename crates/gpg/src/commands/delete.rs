@@ -119,7 +119,7 @@ fn show(
         bodies: false,
     };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
-    let mut trust = |_: &Facts, _: &Effective| Trust::default();
+    let mut trust = |_: &Facts, _: &Effective| Ok(Trust::default());
     let (mut text, mut subkeys) = (Vec::new(), Vec::new());
     listing::list(snapshot, Selection::Ids(&[id]), options, &mut issuers, &mut trust, &mut |listing| {
         render::listing(&listing, &session.settings.list, &mut text);

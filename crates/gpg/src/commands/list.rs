@@ -10,7 +10,8 @@ use keyhoard::cert::effective::{Effective, View};
 use keyhoard::cert::facts::Facts;
 use keyhoard::listing::{self, KeyListing, ListOptions, Signatures, Trust};
 use keyhoard::secret_keys::SecretKeys;
-use keyhoard::store::{CertId, Selection, Snapshot};
+use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
+use keyhoard::validity::{Appraisal, Sources};
 
 use super::Session;
 use crate::code::Code;
@@ -20,6 +21,7 @@ use crate::render;
 use crate::settings::{ListSettings, TrustModel, TrustNumbers};
 use crate::status::Status;
 use crate::streams::Streams;
+use crate::trust;
 
 /// Text is written out when this much of it has gathered.
 const ENOUGH: usize = 64 * 1024;
@@ -37,13 +39,18 @@ pub(super) fn run(session: &mut Session<'_>, signatures: bool) -> anyhow::Result
 
 fn list_all(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()> {
     let snapshots = keyrings.snapshots()?;
-    let mut page = Page::new(session);
+    let outside = trust::outside(&session.home, keyrings)?;
+    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
+    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    let appraisal = appraise(session, &sources, None)?;
+    let mut page = Page::new(session, &appraisal);
     let mut issuers = issuers(session, &snapshots);
-    for (ring, snapshot) in &snapshots {
+    for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
         let list = &session.settings.list;
         if !list.with_colons && !list.flags.only_fpr_mbox && snapshot.count()? > 0 {
             title("", ring.path(), &mut page.text);
         }
+        page.number = number;
         page.list(snapshot.as_ref(), Selection::All, &mut issuers, session.streams)?;
     }
     Ok(())
@@ -56,22 +63,50 @@ fn list_named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<
         session.streams.status_error("keylist.getkey", refused.value());
         return Ok(());
     }
-    let mut found = false;
     let snapshots = keyrings.snapshots()?;
-    let mut page = Page::new(session);
+    let mut found = Vec::with_capacity(snapshots.len());
+    for (_, snapshot) in &snapshots {
+        found.push(names.find(snapshot.as_ref())?.iter().map(|hit| hit.id).collect::<Vec<CertId>>());
+    }
+    let outside = trust::outside(&session.home, keyrings)?;
+    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
+    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    let appraisal = appraise(session, &sources, Some(&found))?;
+    let mut page = Page::new(session, &appraisal);
     let mut issuers = issuers(session, &snapshots);
     page.considered = session.streams.status_wanted();
-    for (ring, snapshot) in &snapshots {
-        let ids: Vec<CertId> = names.find(snapshot.as_ref())?.iter().map(|hit| hit.id).collect();
-        found |= !ids.is_empty();
+    for (number, ((ring, snapshot), ids)) in snapshots.iter().zip(&found).enumerate() {
+        page.number = number;
         page.keyring = keyring_shown(session, ring);
-        page.list(snapshot.as_ref(), Selection::Ids(&ids), &mut issuers, session.streams)?;
+        page.list(snapshot.as_ref(), Selection::Ids(ids), &mut issuers, session.streams)?;
     }
-    if !found {
+    if found.iter().all(Vec::is_empty) {
         session.streams.error(format_args!("error reading key: {}", Code::NoPublicKey));
         session.streams.status_error("keylist.getkey", Code::NoPublicKey.bare());
     }
     Ok(())
+}
+
+/// Appraises the keys that were found in each keyring, or all keys, as far as the listing shows it.
+fn appraise<'a>(
+    session: &Session<'_>,
+    sources: &Sources<'a>,
+    found: Option<&[Vec<CertId>]>,
+) -> keyhoard::Result<Appraisal<'a>> {
+    let settings = trust::settings(&session.settings, Timestamp(session.now));
+    let list = &session.settings.list;
+    if list.fast || !(list.with_colons || list.flags.uid_validity) {
+        return Appraisal::nothing(sources, &settings);
+    }
+    let Some(found) = found else { return Appraisal::all(sources, &settings) };
+    let mut keys: Vec<Fingerprint> = Vec::new();
+    for (snapshot, ids) in sources.certificates.iter().zip(found) {
+        snapshot.visit(Selection::Ids(ids), Detail::Name, &mut |record| {
+            keys.push(record.fingerprint);
+            ControlFlow::Continue(())
+        })?;
+    }
+    Appraisal::of(&keys, sources, &settings)
 }
 
 /// Returns the names of those who made signatures, wherever their keys are.
@@ -93,6 +128,9 @@ fn keyring_shown<'a>(session: &Session<'_>, ring: &'a Ring) -> Option<&'a Path> 
 struct Page<'a> {
     settings: ListSettings,
     now: Timestamp,
+    appraisal: &'a Appraisal<'a>,
+    /// Which keyring is listed.
+    number: usize,
     text: Vec<u8>,
     /// Each key is announced on the status channel.
     considered: bool,
@@ -102,11 +140,13 @@ struct Page<'a> {
     secret_keys: Option<SecretKeys>,
 }
 
-impl Page<'_> {
-    fn new(session: &Session<'_>) -> Self {
+impl<'a> Page<'a> {
+    fn new(session: &Session<'_>, appraisal: &'a Appraisal<'a>) -> Self {
         Self {
             settings: session.settings.list.clone(),
             now: Timestamp(session.now),
+            appraisal,
+            number: 0,
             text: Vec::new(),
             considered: false,
             keyring: None,
@@ -125,9 +165,10 @@ impl Page<'_> {
             ListOptions { now: self.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
         let options = render::needs(&self.settings, streams.attribute().is_some(), options);
         let secret_keys = self.secret_keys.clone();
-        let mut trust = |facts: &Facts, _: &Effective| Trust {
-            secret_keys: secret_keys.as_ref().map_or(Vec::new(), |keys| keys.all_of(facts)),
-            ..Trust::default()
+        let (appraisal, number) = (self.appraisal, self.number);
+        let mut trust = |facts: &Facts, _: &Effective| {
+            let secret_keys = secret_keys.as_ref().map_or(Vec::new(), |keys| keys.all_of(facts));
+            Ok(Trust { secret_keys, ..appraisal.trust(facts, number)? })
         };
         let mut written = Ok(());
         listing::list(snapshot, selection, options, issuers, &mut trust, &mut |listing| {

@@ -322,7 +322,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("tofu-default-policy", |_, policy| values::tofu_policy(policy)),
     obsolete("tofu-db-format", Argument::Text),
     harmless_text("trustdb-name"), harmless("auto-check-trustdb"), harmless("no-auto-check-trustdb"),
-    harmless_text("force-ownertrust"), harmless_text("trusted-key"), harmless("no-expensive-trust-checks"),
+    harmless_text("force-ownertrust"), text("trusted-key", values::trusted_key), harmless("no-expensive-trust-checks"),
     harmless("ask-cert-level"), harmless("no-ask-cert-level"),
 
     // Keys to use.

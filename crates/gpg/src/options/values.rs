@@ -4,6 +4,7 @@ use crate::algorithms::is_digest;
 use crate::clock::FakedTime;
 use crate::filter::{Filter, FilterError};
 use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, Settings, TrustModel};
+use crate::trust;
 
 /// Why a value is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,14 @@ pub(super) fn trust_model(settings: &mut Settings, text: &[u8]) -> Outcome {
     match choose(&WORDS, text) {
         Some(model) => settings.trust_model = model,
         None => return complaint(format!("unknown trust model '{}'", shown(text))),
+    }
+    Ok(())
+}
+
+pub(super) fn trusted_key(settings: &mut Settings, text: &[u8]) -> Outcome {
+    match trust::trusted_key(text) {
+        Some(key) => settings.trusted_keys.push(key),
+        None => return complaint(format!("'{}' is not a valid long keyID", shown(text))),
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub(super) fn write_listings(
     let mut written = Ok(());
     let output = &mut session.output;
     let mut names = Names::new(vec![snapshot], options.now, options.view);
-    list(snapshot, selection, options, &mut names, &mut |_, _| Trust::default(), &mut |listing| {
+    list(snapshot, selection, options, &mut names, &mut |_, _| Ok(Trust::default()), &mut |listing| {
         written = write_one(output, &listing, options.signatures, details, any);
         any = true;
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

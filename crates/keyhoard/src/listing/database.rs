@@ -17,13 +17,13 @@ use crate::designated_revocation::{evaluate_with_revokers, whole};
 ///
 /// # Errors
 ///
-/// The database's errors.
+/// The database's errors, and those of `trust`.
 pub fn list(
     snapshot: &dyn Snapshot,
     selection: Selection<'_>,
     options: ListOptions,
     names: &mut Names<'_>,
-    trust: &mut dyn FnMut(&Facts, &Effective) -> Trust,
+    trust: &mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let origins_known = snapshot.has_user_id_origins()?;
@@ -44,7 +44,7 @@ fn list_one(
     names: &mut Names<'_>,
     options: ListOptions,
     origins_known: bool,
-    trust: &mut dyn FnMut(&Facts, &Effective) -> Trust,
+    trust: &mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>> {
     let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
@@ -58,7 +58,7 @@ fn list_one(
         facts,
         effective: &effective,
         bytes: record.bytes.as_deref(),
-        trust: &trust(facts, &effective),
+        trust: &trust(facts, &effective)?,
         origin: &record.origin,
         user_id_origins: &user_id_origins,
         stored: Some(Stored { first_seen: record.first_seen, changed: record.changed }),
@@ -99,7 +99,7 @@ mod tests {
         let keyring = KeyringFile::read(file.path()).expect("a keyring");
         let snapshot = keyring.snapshot();
         let mut names = Names::new(vec![&*snapshot], options.now, options.view);
-        let mut trust = |_: &Facts, _: &Effective| Trust::default();
+        let mut trust = |_: &Facts, _: &Effective| Ok(Trust::default());
         list(&*snapshot, Selection::All, options, &mut names, &mut trust, look).expect("no error");
     }
 

@@ -41,6 +41,17 @@ impl<'a> Appraisal<'a> {
         Self::new(sources, settings, |web, ultimate| pgp::trace(web, ultimate, keys, &settings.web()))
     }
 
+    /// Appraises nothing: only what the user says of keys is known then.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn nothing(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
+        Self::new(sources, &TrustSettings { model: Model::Always, ..settings.clone() }, |_, _| {
+            Ok(Outcome::default())
+        })
+    }
+
     fn new(
         sources: &Sources<'a>,
         settings: &TrustSettings,

@@ -1,0 +1,71 @@
+//! What the options say of trust, and where owner trust is.
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::effective::View;
+use keyhoard::database;
+use keyhoard::store::query::Name;
+use keyhoard::store::{Query, Snapshot, Store};
+use keyhoard::validity::{Model, Sources, TrustSettings, TrustedKey};
+
+use crate::home::Home;
+use crate::keyrings::{Keyrings, Ring};
+use crate::settings::{Settings, TrustModel, TrustNumbers};
+
+/// Returns how validity is computed.
+pub(crate) fn settings(settings: &Settings, now: Timestamp) -> TrustSettings {
+    let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, min_cert_level, .. } =
+        settings.trust;
+    TrustSettings {
+        model: model(settings.trust_model),
+        trusted_keys: settings.trusted_keys.clone(),
+        marginals_needed: marginals_needed.unsigned_abs(),
+        completes_needed: completes_needed.unsigned_abs(),
+        // Both were checked when the options were read.
+        max_cert_depth: max_cert_depth.try_into().unwrap_or(u8::MAX),
+        min_cert_level: min_cert_level.try_into().unwrap_or(u8::MAX),
+        never_is_overridden: true,
+        ..TrustSettings::new(now, View::Gnupg)
+    }
+}
+
+fn model(model: TrustModel) -> Model {
+    match model {
+        TrustModel::Auto | TrustModel::Pgp | TrustModel::TofuPgp => Model::Pgp,
+        TrustModel::Classic => Model::Classic,
+        TrustModel::Direct => Model::Direct,
+        TrustModel::Always | TrustModel::Tofu => Model::Always,
+    }
+}
+
+/// Reads the value of `--trusted-key`: a fingerprint or a long key ID, up to what looks like a comment.
+pub(crate) fn trusted_key(text: &[u8]) -> Option<TrustedKey> {
+    let name = text.split(|&octet| octet == b'#').next()?;
+    match Name::parse(name).ok()?.query {
+        Query::KeyId(key_id) => Some(TrustedKey::KeyId(key_id)),
+        Query::Fingerprint(fingerprint) => Some(TrustedKey::Fingerprint(fingerprint)),
+        _ => None,
+    }
+}
+
+/// Opens the home directory's database, which holds the owner trust, if it is there and not one of the keyrings.
+pub(crate) fn outside(home: &Home, keyrings: &Keyrings) -> anyhow::Result<Option<Box<dyn Store>>> {
+    let path = home.database()?;
+    let is_keyring = keyrings.iter().any(|ring| ring.path() == path);
+    Ok(if is_keyring || !path.exists() { None } else { Some(database::open(&path)?) })
+}
+
+/// Returns where trust is computed from: all keyrings, and the owner trust that is in one of them or `outside`.
+pub(crate) fn sources<'a>(
+    home: &Home,
+    snapshots: &'a [(&'a Ring, Box<dyn Snapshot + 'a>)],
+    outside: Option<&'a dyn Snapshot>,
+) -> anyhow::Result<Sources<'a>> {
+    let path = home.database()?;
+    let inside =
+        snapshots.iter().find(|(ring, _)| ring.path() == path).map(|(_, snapshot)| snapshot.as_ref());
+    Ok(Sources {
+        certificates: snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect(),
+        owner_trust: inside.or(outside),
+        keeper: snapshots.first().and_then(|(ring, _)| ring.store()),
+    })
+}
