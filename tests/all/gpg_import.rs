@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use harness::{Both, Home, Keyring, OwnKey, Run, assert_same};
+use harness::{Both, Done, Home, Keyring, OwnKey, Run, assert_same};
 
 /// Inputs that hold no keys, or none that can be taken.
 #[test]
@@ -110,6 +110,48 @@ fn gpg_import_options_do_what_they_do_in_gpg() {
     both.same_reports(["--dry-run".as_ref(), "--import".as_ref(), other.as_os_str()]);
     both.same_reports(["--merge-only".as_ref(), "--import".as_ref(), other.as_os_str()]);
     both.same(["--list-keys"]);
+    drop(home);
+}
+
+#[test]
+fn gpg_interactive_imports_ask_about_each_key_what_gpg_asks() {
+    let (home, files) = two_certificates();
+    for answers in ["y\ny\n", "n\nn\n", "n\ny\n", "y\n", ""] {
+        let both = Both::new();
+        let done = [Run::gpg(&both.gpg), Run::gpg_keyhoard(&both.keyhoard)].map(|run| {
+            let line = [
+                "--no-batch",
+                "--no-tty",
+                "--interactive",
+                "--command-fd",
+                "0",
+                "--status-fd",
+                "2",
+                "--import",
+            ];
+            run.args(line).args(&files).stdin(answers).done()
+        });
+        let lines = |done: &Done| {
+            let mut lines: Vec<String> = done.status_lines().lines().map(str::to_owned).collect();
+            let keywords = [" IMPORT", " GET_BOOL ", " GOT_IT"];
+            lines.retain(|line| keywords.iter().any(|keyword| line.contains(keyword)));
+            // Results are reported when they are durable, after all questions.
+            lines.sort();
+            lines
+        };
+        assert_eq!(lines(&done[0]), lines(&done[1]), "{answers:?}");
+        assert_eq!(done[0].code, done[1].code, "{answers:?}");
+        both.same(["--list-keys"]);
+    }
+    let unasked = Home::new();
+    let done = Run::gpg_keyhoard(&unasked).args(["--interactive", "--import"]).arg(&files[0]).done();
+    assert_eq!(done.code, Some(2), "{}", done.errors());
+    assert_eq!(Run::gpg_keyhoard(&unasked).arg("-k").succeed().text(), "");
+    let answers = unasked.write("answers", "n\ny\n");
+    let line = ["--no-batch", "--interactive", "--import"];
+    Run::gpg_keyhoard(&unasked).arg("--command-file").arg(answers).args(line).args(&files).succeed();
+    let listed = Run::gpg_keyhoard(&unasked).args(["--with-colons", "-k"]).succeed().text();
+    assert!(listed.contains("06456DD791E95791") && !listed.contains("962680C5305A9418"), "{listed}");
     drop(home);
 }
 

@@ -37,12 +37,20 @@ pub(crate) fn ask(
         Some(input) => ask_program(question, input, streams),
         None if settings.no_tty => bail!("Sorry, no terminal at all requested - can't get input"),
         None if settings.batch => bail!("Sorry, we are in batchmode - can't get input"),
-        None => ask_terminal(question).context("cannot open '/dev/tty'"),
+        None => ask_terminal(question).context("/dev/tty"),
     }
 }
 
 fn ask_program(question: &Question<'_>, input: &CommandInput, streams: &mut Streams) -> anyhow::Result<bool> {
-    let mut reader = match input {
+    streams.out().flush()?;
+    streams.status(&Status::GetBool { keyword: question.keyword });
+    let answer = read_line(streams.answers(|| open(input))?)?;
+    streams.status(&Status::GotIt);
+    Ok(matches!(answer.first(), Some(b'y' | b'Y')))
+}
+
+fn open(input: &CommandInput) -> anyhow::Result<File> {
+    Ok(match input {
         CommandInput::Fd(number) => {
             File::from(descriptor::duplicate(*number).context("command-fd is invalid")?)
         }
@@ -50,12 +58,7 @@ fn ask_program(question: &Question<'_>, input: &CommandInput, streams: &mut Stre
             let path = Path::new(OsStr::from_bytes(name));
             File::open(path).with_context(|| format!("can't open '{}'", path.display()))?
         }
-    };
-    streams.out().flush()?;
-    streams.status(&Status::GetBool { keyword: question.keyword });
-    let answer = read_line(&mut reader)?;
-    streams.status(&Status::GotIt);
-    Ok(matches!(answer.first(), Some(b'y' | b'Y')))
+    })
 }
 
 /// Reads octet by octet, so that what follows the line is left for the next question.

@@ -7,6 +7,8 @@ use std::io::{self, Write};
 pub(crate) enum Status<'a> {
     /// A key was imported: its long key ID and primary user ID.
     Imported { key_id: String, user_id: &'a [u8] },
+    /// Somebody is asked whether to import a key.
+    ImportCheck { key_id: String, fingerprint: String, user_id: &'a [u8] },
     /// A key was imported, merged or found unchanged; the reason is a sum of parts.
     ImportOk { reason: u32, fingerprint: String },
     /// What an import did, all in all.
@@ -61,6 +63,10 @@ impl Status<'_> {
                 write!(out, " {key_id} ")?;
                 write_escaped(out, user_id)?;
             }
+            Self::ImportCheck { key_id, fingerprint, user_id } => {
+                write!(out, " {key_id} {fingerprint} ")?;
+                write_escaped(out, user_id)?;
+            }
             Self::ImportOk { reason, fingerprint } => write!(out, " {reason} {fingerprint}")?,
             Self::ImportResult(result) => {
                 result.values().iter().try_for_each(|value| write!(out, " {value}"))?;
@@ -82,6 +88,7 @@ impl Status<'_> {
     fn keyword(&self) -> &'static str {
         match self {
             Self::Imported { .. } => "IMPORTED",
+            Self::ImportCheck { .. } => "IMPORT_CHECK",
             Self::ImportOk { .. } => "IMPORT_OK",
             Self::ImportResult(_) => "IMPORT_RES",
             Self::KeyConsidered { .. } => "KEY_CONSIDERED",

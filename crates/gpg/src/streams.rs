@@ -1,4 +1,4 @@
-//! Where output goes: standard output, messages, status lines, attribute data.
+//! Where output goes: standard output, messages, status lines, attribute data; and where answers come from.
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
@@ -28,6 +28,8 @@ pub(crate) struct Streams {
     log: Log,
     status: Sink,
     attribute: Sink,
+    /// Where answers to questions come from, once one was asked.
+    answers: Option<File>,
     errors: u64,
     failure_told: bool,
 }
@@ -61,7 +63,15 @@ impl Streams {
 
     fn with_outputs(out: Box<dyn Write>, log: Sink) -> Self {
         let log = Log { sink: log, stamp: None };
-        Self { out, log, status: Sink::Nowhere, attribute: Sink::Nowhere, errors: 0, failure_told: false }
+        Self {
+            out,
+            log,
+            status: Sink::Nowhere,
+            attribute: Sink::Nowhere,
+            answers: None,
+            errors: 0,
+            failure_told: false,
+        }
     }
 
     /// Leads a channel to an inherited file descriptor; a negative one closes the channel.
@@ -113,6 +123,17 @@ impl Streams {
     /// Returns standard output.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         &mut *self.out
+    }
+
+    /// Returns where answers come from, opened for the first question.
+    pub(crate) fn answers(
+        &mut self,
+        open: impl FnOnce() -> anyhow::Result<File>,
+    ) -> anyhow::Result<&mut File> {
+        if self.answers.is_none() {
+            self.answers = Some(open()?);
+        }
+        Ok(self.answers.as_mut().expect("it was opened just now, if not before"))
     }
 
     /// Returns where attribute data goes, if anybody wants it.

@@ -1,6 +1,6 @@
 //! Foreign text, made harmless for a terminal.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use unicode_width::UnicodeWidthChar;
 
@@ -37,8 +37,9 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// Writes a number of things: `1 certificate`, `2 certificates`.
-pub(crate) fn counted(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, thing: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {thing}{plural}")
 }
 
 fn push(text: &mut String, character: char) {

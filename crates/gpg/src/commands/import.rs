@@ -20,8 +20,10 @@ use keyhoard::store::{Origin, Store};
 use super::{Session, certifiers};
 use crate::keyrings::Keyrings;
 use crate::options::load::system_words;
+use crate::prompt::{self, Question};
 use crate::properties;
 use crate::settings::{ImportFilter, ImportSettings, Settings};
+use crate::status::Status;
 use crate::streams::Streams;
 use report::Report;
 use show::{Show, Written};
@@ -29,7 +31,6 @@ use show::{Show, Written};
 /// Imports the files that the arguments name, or standard input; or only shows or writes out what they hold.
 pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     let settings = &session.settings;
-    anyhow::ensure!(!settings.interactive, "--interactive: not supported yet");
     match settings.dry_run || settings.import.dry_run || settings.import.export {
         true => preview_inputs(session),
         false => import_inputs(session),
@@ -80,19 +81,31 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
         merge_only: settings.import.merge_only,
         keep_owner_trust: settings.import.keep_ownertrust,
         dry_run: false,
-        show: settings.import.show,
+        show: settings.import.show || settings.interactive,
         names: true,
         filter: filter(settings, Some(store), now),
         origin: origin(settings, now),
     };
     let mut show = Show::new(settings, now, streams, None);
     let mut report = Report::new(settings, names);
-    let mut shown = Ok(());
+    let mut outcome = Ok(());
     let mut on_event = |event: ImportEvent<'_>| match event {
-        ImportEvent::Cleaned(certificate) if shown.is_ok() => shown = show.certificate(certificate, streams),
+        ImportEvent::Cleaned { certificate, taken } => {
+            if outcome.is_ok() {
+                match show
+                    .certificate(certificate, streams)
+                    .and_then(|()| wanted(certificate, settings, now, streams))
+                {
+                    Ok(wanted) => *taken = wanted,
+                    Err(error) => outcome = Err(error),
+                }
+            }
+            // Where nobody can be asked nothing is taken.
+            *taken &= outcome.is_ok() || !settings.interactive;
+        }
         ImportEvent::Certificate(imported) => report.imported(imported, streams),
         ImportEvent::Refused { input, position, reason } => report.refused(input, position, reason, streams),
-        ImportEvent::Cleaned(_) | ImportEvent::Progress { .. } => {}
+        ImportEvent::Progress { .. } => {}
     };
     let mut importer = Importer::new(store, &options, now);
     for input in inputs {
@@ -100,7 +113,32 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     }
     importer.finish(&mut on_event)?;
     report.finish(streams);
-    Ok(shown?)
+    outcome
+}
+
+/// Asks whether a certificate is to be imported, with `--interactive`; not about those that are listed anyway.
+fn wanted(
+    certificate: &Certificate,
+    settings: &Settings,
+    now: Timestamp,
+    streams: &mut Streams,
+) -> anyhow::Result<bool> {
+    if !settings.interactive || settings.import.show || settings.import.dry_run {
+        return Ok(true);
+    }
+    let facts = &certificate.facts;
+    let fingerprint = facts.primary().fingerprint;
+    streams.status(&Status::ImportCheck {
+        key_id: fingerprint.key_id().to_string(),
+        fingerprint: fingerprint.to_string(),
+        user_id: facts.user_ids().next().unwrap_or_default(),
+    });
+    let question = Question {
+        keyword: "import.okay",
+        context: &show::described(certificate, now),
+        text: "Do you want to import this key? (y/N) ",
+    };
+    prompt::ask(&question, settings, streams)
 }
 
 fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
@@ -122,9 +160,13 @@ fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     for (number, input) in inputs.into_iter().enumerate() {
         preview(input.reader, &clean, filter.as_ref(), now, &mut |piece| match piece {
             Preview::Certificate { cleaned, secret } => {
+                let certificate = &cleaned.certificate;
                 if outcome.is_ok() {
-                    outcome = show.certificate(&cleaned.certificate, streams).and_then(|()| {
-                        written.as_mut().map_or(Ok(()), |written| written.add(&cleaned.certificate, streams))
+                    outcome = show.certificate(certificate, streams).and_then(|()| {
+                        match (wanted(certificate, settings, now, streams)?, &mut written) {
+                            (true, Some(written)) => Ok(written.add(certificate, streams)?),
+                            _ => Ok(()),
+                        }
                     });
                 }
                 report.previewed(number, secret, streams);

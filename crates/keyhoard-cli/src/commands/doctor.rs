@@ -6,6 +6,7 @@ use keyhoard::doctor::{DoctorEvent, Finding, Findings, examine, rebuild};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::printable::counted;
 use crate::progress::{Progress, Unit};
 use crate::session::Session;
 use crate::style::Style;
@@ -37,7 +38,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             }
         })?;
         drop(progress);
-        session.note(format_args!("{count} certificates: everything derived from them was made again"));
+        let count = counted(count, "certificate");
+        session.note(format_args!("everything derived from {count} was made again"));
     }
     let mut progress = session.progress(Unit::Certificates, Some(total));
     let mut written = Ok(());
@@ -67,11 +69,15 @@ fn summarise(session: &mut Session, findings: Findings) -> io::Result<()> {
         return session.output.json(&SummaryJson { event: "summary", certificates, problems, healable });
     }
     match (problems, healable) {
-        (0, _) => session
-            .note(format_args!("{certificates} certificates and everything derived from them are sound")),
-        (_, 0) => session.note(format_args!("{problems} problems")),
-        _ => session
-            .note(format_args!("{problems} problems; `keyhoard doctor --rebuild` heals {healable} of them")),
+        (0, _) => session.note(format_args!(
+            "{} and everything derived from them: sound",
+            counted(certificates, "certificate")
+        )),
+        (_, 0) => session.note(counted(problems, "problem")),
+        _ => session.note(format_args!(
+            "{}; `keyhoard doctor --rebuild` heals {healable}",
+            counted(problems, "problem")
+        )),
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::Named;
 use crate::exit::Outcome;
+use crate::printable::counted;
 use crate::progress::Unit;
 use crate::session::Session;
 
@@ -147,7 +148,8 @@ fn tell(session: &mut Session, arguments: &Arguments, summary: ExportSummary) ->
         let file = path.to_string_lossy();
         session.output.json(&SummaryJson { file: &file, certificates: summary.certificates })?;
     } else {
-        session.note(format_args!("{} certificates written to {}", summary.certificates, path.display()));
+        let count = counted(summary.certificates, "certificate");
+        session.note(format_args!("{count} written to {}", path.display()));
     }
     Ok(())
 }

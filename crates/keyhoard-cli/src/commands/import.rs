@@ -146,7 +146,7 @@ impl Report<'_> {
             }
             ImportEvent::Certificate(imported) => self.certificate(imported),
             ImportEvent::Refused { input, position, reason } => self.refused(input, position, reason),
-            ImportEvent::Cleaned(_) => Ok(()),
+            ImportEvent::Cleaned { .. } => Ok(()),
         };
         if self.written.is_ok() {
             self.written = written;
@@ -200,6 +200,7 @@ fn certificate_line(output: &mut Output, imported: &Imported) -> io::Result<()> 
         ImportOutcome::Unchanged => (Style::Faint, "unchanged"),
         ImportOutcome::SkippedNew => (Style::Warning, "not here, skipped"),
         ImportOutcome::SkippedWithoutUserId => (Style::Warning, "no user ID, skipped"),
+        ImportOutcome::Declined => (Style::Faint, "declined"),
     };
     let name = imported.name.as_deref().map(printable).unwrap_or_default();
     output.line(format_args!("{}  {}  {name}", imported.fingerprint, output.styled(style, word)))?;
@@ -273,6 +274,7 @@ impl<'a> CertificateJson<'a> {
             ImportOutcome::Unchanged => ("unchanged", Additions::default()),
             ImportOutcome::SkippedNew => ("not_here", Additions::default()),
             ImportOutcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
+            ImportOutcome::Declined => ("declined", Additions::default()),
         };
         Self {
             event: "certificate",

@@ -11,8 +11,13 @@ use store::Fingerprint;
 pub enum ImportEvent<'a> {
     /// A certificate was dealt with; what it says is durable.
     Certificate(&'a Imported),
-    /// A certificate as it is about to be merged or inserted.
-    Cleaned(&'a Certificate),
+    /// A certificate as it is about to be merged or inserted, unless `taken` is set to false.
+    Cleaned {
+        /// The certificate, after cleaning and filtering.
+        certificate: &'a Certificate,
+        /// Whether it is taken.
+        taken: &'a mut bool,
+    },
     /// A certificate could not be used.
     Refused {
         /// Which input it stood in, counted from 0.
@@ -84,6 +89,8 @@ pub enum Outcome {
     SkippedNew,
     /// It was not here before and has no user ID to be known by.
     SkippedWithoutUserId,
+    /// Who was asked did not want it.
+    Declined,
 }
 
 /// What a merge added, as GnuPG counts it.
@@ -149,6 +156,7 @@ impl ImportSummary {
             Outcome::Unchanged => self.unchanged += 1,
             Outcome::SkippedNew => self.skipped_new += 1,
             Outcome::SkippedWithoutUserId => self.without_user_id += 1,
+            Outcome::Declined => {}
         }
     }
 

@@ -151,11 +151,15 @@ impl<'a> Importer<'a> {
                 Report::Imported(self.imported(source, name, Outcome::Unchanged, Vec::new()))
             }
             Item::Ready(ready) => {
+                let mut taken = true;
                 if let Some(certificate) = &ready.shown {
-                    on_event(ImportEvent::Cleaned(certificate));
+                    on_event(ImportEvent::Cleaned { certificate, taken: &mut taken });
                 }
                 let Ready { source, digest, name, notes, has_user_ids, prepared, effect, .. } = *ready;
-                let outcome = self.plan(prepared, effect, has_user_ids, digest);
+                let outcome = match taken {
+                    true => self.plan(prepared, effect, has_user_ids, digest),
+                    false => Outcome::Declined,
+                };
                 Report::Imported(self.imported(source, name, outcome, notes))
             }
         };

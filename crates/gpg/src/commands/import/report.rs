@@ -71,6 +71,7 @@ impl Report {
             }
             Outcome::Changed(added) => self.changed_key(imported, added, streams),
             Outcome::Unchanged if imported.revocation => {}
+            Outcome::Declined => {}
             Outcome::Unchanged => {
                 self.result.unchanged += 1;
                 ok(imported, reason::UNCHANGED, streams);

@@ -50,17 +50,21 @@ impl<'a> Show<'a> {
     }
 
     /// Lists one key.
-    pub(super) fn certificate(&mut self, certificate: &Certificate, streams: &mut Streams) -> io::Result<()> {
+    pub(super) fn certificate(
+        &mut self,
+        certificate: &Certificate,
+        streams: &mut Streams,
+    ) -> anyhow::Result<()> {
         let Some(settings) = &self.settings else { return Ok(()) };
         let facts = &certificate.facts;
         if self.options.signatures == Signatures::Named {
-            self.names.prepare(facts).map_err(io::Error::other)?;
+            self.names.prepare(facts)?;
         }
         let moment = Moment::new(self.options.now, self.options.view);
         let effective = match self.keyring {
             Some(keyring) => {
                 let whole = || Ok(Some(certificate.clone()));
-                evaluate_with_revokers(facts, moment, whole, keyring).map_err(io::Error::other)?
+                evaluate_with_revokers(facts, moment, whole, keyring)?
             }
             None => evaluate(facts, moment),
         };
@@ -77,8 +81,29 @@ impl<'a> Show<'a> {
         let mut text = Vec::new();
         list::attributes(&listing, settings, streams)?;
         render::listing(&listing, settings, &mut text);
-        streams.out().write_all(&text)
+        Ok(streams.out().write_all(&text)?)
     }
+}
+
+/// Describes one key for somebody who is to decide about it.
+pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
+    let options = ListOptions { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+    let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
+    let source = Source {
+        facts: &certificate.facts,
+        effective: &effective,
+        bytes: None,
+        trust: &Trust::default(),
+        origin: &Origin::default(),
+        user_id_origins: &[],
+        stored: None,
+    };
+    let names = Names::new(Vec::new(), now, View::Gnupg);
+    let mut text = Vec::new();
+    let mut settings = ListSettings::default();
+    settings.flags.uid_validity = false;
+    render::listing(&Lister { options, names: &names }.listing(source), &settings, &mut text);
+    text
 }
 
 /// Writes the keys of an input out instead of importing them.
