@@ -3,15 +3,15 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use cert::certificate::{Certificate, Retained};
+use cert::certificate::Retained;
 use cert::facts::ComponentKind;
 use store::{
     CertId, Detail, Fingerprint, JournalId, Prepared, Put, PutKind, PutOutcome, Removal, Selection, Snapshot,
     Store, Timestamp,
 };
 
-use crate::Result;
 use crate::secret_keys::SecretKeys;
+use crate::{Result, stored};
 
 /// A certificate that is about to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,8 @@ pub fn delete_subkey(
     now: Timestamp,
 ) -> Result<Option<JournalId>> {
     let mut transaction = store.begin(command, None, now)?;
-    let Some((generation, known)) = read(transaction.snapshot(), id)? else { return Ok(None) };
+    let Some(stored) = stored::read_one(transaction.snapshot(), id)? else { return Ok(None) };
+    let stored::Stored { generation, certificate: known, .. } = stored;
     let is_subkey =
         |kind: &ComponentKind| matches!(kind, ComponentKind::Key(key) if key.fingerprint == *subkey);
     let left =
@@ -106,15 +107,4 @@ pub fn delete_subkey(
     let journal = transaction.journal();
     transaction.commit()?;
     Ok(Some(journal))
-}
-
-fn read(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<(i64, Certificate)>> {
-    let mut found = None;
-    snapshot.visit(Selection::Ids(&[id]), Detail::Bytes, &mut |record| {
-        if let (Some(facts), Some(bytes)) = (record.facts, record.bytes) {
-            found = Some((record.generation, Certificate { bytes, facts }));
-        }
-        ControlFlow::Break(())
-    })?;
-    Ok(found)
 }

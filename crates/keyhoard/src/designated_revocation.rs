@@ -4,8 +4,6 @@
 //! alone: the revoker's certificate has to be there. As in GnuPG, a revoker that is revoked or expired itself can
 //! still revoke others.
 
-use std::ops::ControlFlow;
-
 use cert::certificate::Certificate;
 use cert::effective::{Effective, Moment, evaluate};
 use cert::facts::{Revoker, SignatureFacts, SignatureType};
@@ -14,10 +12,10 @@ use cert::packet::Packets;
 use cert::signature;
 use cert::signed::{Digester, Subject, question};
 use cert::{Facts, Timestamp};
-use store::{CertId, Detail, Selection, Snapshot};
+use store::{CertId, Snapshot};
 use verify::{Verdict, policy};
 
-use crate::Result;
+use crate::{Result, stored};
 
 /// Decides what a certificate means at a moment, revocations by designated revokers included.
 ///
@@ -46,12 +44,7 @@ pub fn evaluate_with_revokers(
 
 /// Reads a certificate of a database as a whole.
 pub(crate) fn whole(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<Certificate>> {
-    let mut found = None;
-    snapshot.visit(Selection::Ids(&[id]), Detail::Bytes, &mut |record| {
-        found = record.facts.zip(record.bytes).map(|(facts, bytes)| Certificate { bytes, facts });
-        ControlFlow::Break(())
-    })?;
-    Ok(found)
+    Ok(stored::read_one(snapshot, id)?.map(|stored| stored.certificate))
 }
 
 /// Returns the date of the first revocation that one of the revokers made.

@@ -1,10 +1,10 @@
-//! Certificates as the database holds them, read to be merged with others.
+//! Certificates as the database holds them, read whole.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
-use store::{CertId, Detail, Fingerprint, PutKind, Selection, Snapshot};
+use store::{CertId, Detail, Fingerprint, PutKind, Record, Selection, Snapshot};
 
 use crate::Result;
 
@@ -16,10 +16,26 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
+    /// Takes what a visit read with [`Detail::Bytes`].
+    fn of(record: Record) -> Option<Self> {
+        let Record { id, generation, facts, bytes, .. } = record;
+        Some(Self { id, generation, certificate: Certificate { facts: facts?, bytes: bytes? } })
+    }
+
     /// Returns what writing it with more packets does; `added` are their digests.
     pub(crate) fn merged_with(&self, added: Vec<[u8; 32]>) -> PutKind {
         PutKind::Merged { id: self.id, generation: self.generation, added }
     }
+}
+
+/// Reads one certificate.
+pub(crate) fn read_one(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<Stored>> {
+    let mut found = None;
+    snapshot.visit(Selection::Ids(&[id]), Detail::Bytes, &mut |record| {
+        found = Stored::of(record);
+        ControlFlow::Break(())
+    })?;
+    Ok(found)
 }
 
 /// Reads what the database holds of these primary keys.
@@ -31,11 +47,8 @@ pub(crate) fn read(
     ids.sort_unstable();
     let mut found = HashMap::with_capacity(ids.len());
     snapshot.visit(Selection::Ids(&ids), Detail::Bytes, &mut |record| {
-        if let (Some(facts), Some(bytes)) = (record.facts, record.bytes) {
-            let certificate = Certificate { bytes, facts };
-            let stored = Stored { id: record.id, generation: record.generation, certificate };
-            found.insert(record.fingerprint, stored);
-        }
+        let fingerprint = record.fingerprint;
+        found.extend(Stored::of(record).map(|stored| (fingerprint, stored)));
         ControlFlow::Continue(())
     })?;
     Ok(found)
