@@ -10,7 +10,7 @@ mod list_config;
 use keyhoard::causes;
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::View;
-use keyhoard::certifications::{IssuerRule, Judge, Rules, Verifier};
+use keyhoard::certifications::{Checker, IssuerRule, Rules};
 use keyhoard::secret_keys::SecretKeys;
 use keyhoard::store::Snapshot;
 use keyhoard::verify::policy::DigestPolicy;
@@ -93,7 +93,7 @@ impl Session<'_> {
 }
 
 /// Returns who finds out which certifications are good, by the keys in one database that are fit to certify now.
-fn certifiers(snapshot: &dyn Snapshot, now: Timestamp) -> (Verifier<'_>, Judge<'_>) {
+fn checker(snapshot: &dyn Snapshot, now: Timestamp) -> Checker<'_> {
     let rules = Rules { now, view: View::Gnupg, digests: DigestPolicy::GNUPG, issuers: IssuerRule::FitNow };
-    (Verifier::within(snapshot), Judge::new(rules, vec![snapshot]))
+    Checker::within(snapshot, rules)
 }

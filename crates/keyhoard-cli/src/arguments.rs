@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
 use crate::commands::{
-    completions, delete, doctor, export, import, list, log, man, migrate, search, show, sql, undo,
+    check, completions, delete, doctor, export, import, list, log, man, migrate, search, show, signed_by,
+    sql, undo, who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
@@ -68,6 +69,12 @@ pub(crate) enum Command {
     /// Find certificates whose user IDs contain every given text.
     #[command(visible_alias = "find")]
     Search(search::Arguments),
+    /// Verify signatures, and keep what was found out.
+    Check(check::Arguments),
+    /// List who certified certificates, verified.
+    WhoSigned(who_signed::Arguments),
+    /// List whom keys certified, verified.
+    SignedBy(signed_by::Arguments),
     /// Remove certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),

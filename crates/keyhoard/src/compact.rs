@@ -8,7 +8,7 @@ use cert::facts::{Component, ComponentKind, SignatureFacts, SignatureType};
 use cert::{KeyId, Timestamp};
 
 use crate::Result;
-use crate::certifications::{Asked, Judge, Standing, Verifier};
+use crate::certifications::{Checker, Standing};
 
 /// What is taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub struct CompactOptions {
 
 /// Returns a certificate without what is of no use in it.
 ///
-/// What of the certifications is good, `judge` decides, whom `verifier` tells who made them. Of a user ID's
-/// certifications the newest good one of each issuer stays, or its revocation; of a user ID that is
+/// Which certifications are good, `checker` decides. Of a user ID's certifications the newest good one of each issuer
+/// stays, or its revocation; of a user ID that is
 /// not valid any more, only the self-signature that says so. Revoked subkeys always stay.
 ///
 /// # Errors
@@ -35,19 +35,15 @@ pub struct CompactOptions {
 /// The database's errors.
 pub fn compact(
     certificate: &Certificate,
-    verifier: &mut Verifier<'_>,
-    judge: &mut Judge<'_>,
+    checker: &mut Checker<'_>,
     options: &CompactOptions,
     now: Timestamp,
 ) -> Result<Certificate> {
-    let Certificate { facts, bytes } = certificate;
-    let asked = Asked { id: None, facts, bytes: Some(bytes), kept: &[] };
-    let findings = verifier.verify(&[asked], &|signature| signature.kind.is_over_user())?;
-    let effective = evaluate(facts, Moment::new(now, View::Gnupg));
-    let standings = judge.standings(facts, &effective, &findings[0])?;
+    let standings = checker.certificate(certificate)?;
+    let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
     let pruner = Pruner { certificate, effective: &effective, options };
     let kept: Vec<Vec<bool>> = (0..certificate.facts.components.len())
-        .map(|number| pruner.kept_signatures(number, &standings[number]))
+        .map(|number| pruner.kept_signatures(number, standings.of(number)))
         .collect();
     let (mut number, mut index) = (0, 0);
     Ok(certificate.retain(|asked| match asked {

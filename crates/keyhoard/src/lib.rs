@@ -1,6 +1,7 @@
 //! Keyhoard, the library: what a command does, as one function each.
 //!
-//! - [`certifications`]: what other keys say of user IDs, verified; [`compact`]: certificates without what is of no use.
+//! - [`certifications`]: signatures by other keys, verified; [`check`]: counted, and who certified whom;
+//!   [`compact`]: certificates without what is of no use.
 //! - [`database`]: where the database is, and opening it.
 //! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
 //! - [`designated_revocation`]: revocations that other keys were trusted with.
@@ -16,6 +17,7 @@
 //! - [`validity`]: how sure one may be of user IDs.
 
 pub mod certifications;
+pub mod check;
 pub mod compact;
 pub mod database;
 pub mod delete;

@@ -11,7 +11,7 @@ use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::export::{ExportOptions, Preparation, export_prepared};
 use keyhoard::store::{CertId, Selection, Snapshot};
 
-use super::{Session, certifiers};
+use super::{Session, checker};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::names::{Hit, Names};
@@ -113,10 +113,10 @@ impl Export<'_> {
         let hits = self.names.find(snapshot)?;
         let ids: Vec<CertId> = hits.iter().map(|hit| hit.id).collect();
         let selection = if self.names.is_empty() { Selection::All } else { Selection::Ids(&ids) };
-        let (mut verifier, mut judge) = certifiers(snapshot, self.now);
+        let mut checker = checker(snapshot, self.now);
         let mut prepare = |id: CertId, certificate: Certificate| {
             let cleaned = match settings.clean {
-                true => compact(&certificate, &mut verifier, &mut judge, &self.compaction(), self.now)?,
+                true => compact(&certificate, &mut checker, &self.compaction(), self.now)?,
                 false => certificate,
             };
             let hit = hits.binary_search_by_key(&id, |hit| hit.id).ok().map(|index| hits[index]);

@@ -17,7 +17,7 @@ use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::import::{Filter, ImportEvent, ImportOptions, Importer, Preview, preview};
 use keyhoard::store::{Origin, Store};
 
-use super::{Session, certifiers};
+use super::{Session, checker};
 use crate::keyrings::Keyrings;
 use crate::options::load::system_words;
 use crate::prompt::{self, Question};
@@ -240,10 +240,10 @@ fn cleaned(certificate: &Certificate, settings: &Settings, store: &dyn Store, no
         min_cert_level: settings.trust.min_cert_level.try_into().unwrap_or_default(),
         accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
     };
-    let compacted = store.snapshot().map_err(keyhoard::Error::from).and_then(|snapshot| {
-        let (mut verifier, mut judge) = certifiers(snapshot.as_ref(), now);
-        compact(certificate, &mut verifier, &mut judge, &options, now)
-    });
+    let compacted = store
+        .snapshot()
+        .map_err(keyhoard::Error::from)
+        .and_then(|snapshot| compact(certificate, &mut checker(snapshot.as_ref(), now), &options, now));
     // A database that cannot be read is told by the import itself.
     compacted.unwrap_or_else(|_| certificate.clone())
 }

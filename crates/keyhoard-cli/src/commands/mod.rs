@@ -1,5 +1,6 @@
 //! One file for each subcommand: its arguments, and from the library's answer to text or JSON.
 
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod delete;
 pub(crate) mod doctor;
@@ -11,9 +12,12 @@ pub(crate) mod man;
 pub(crate) mod migrate;
 pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod signed_by;
 pub(crate) mod sql;
 pub(crate) mod undo;
+pub(crate) mod who_signed;
 
+mod checked;
 mod listed;
 
 use std::ffi::OsString;
@@ -37,6 +41,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::List(arguments) => list::run(session, &arguments),
         Command::Show(arguments) => show::run(session, &arguments),
         Command::Search(arguments) => search::run(session, &arguments),
+        Command::Check(arguments) => check::run(session, &arguments),
+        Command::WhoSigned(arguments) => who_signed::run(session, &arguments),
+        Command::SignedBy(arguments) => signed_by::run(session, &arguments),
         Command::Delete(arguments) => delete::run(session, &arguments),
         Command::Log(arguments) => log::run(session, &arguments),
         Command::Undo(arguments) => undo::run(session, &arguments),

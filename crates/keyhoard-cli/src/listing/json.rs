@@ -47,7 +47,7 @@ struct KeyJson<'a> {
 
 /// Text that may not be text.
 #[derive(Serialize)]
-struct TextJson<'a> {
+pub(crate) struct TextJson<'a> {
     /// What can be shown of it.
     text: std::borrow::Cow<'a, str>,
     /// The octets in base64 where `text` does not give them back.
@@ -231,7 +231,8 @@ impl<'a> SignatureJson<'a> {
 }
 
 impl<'a> TextJson<'a> {
-    fn new(octets: &'a [u8]) -> Self {
+    /// Makes the value of octets that may be UTF-8.
+    pub(crate) fn new(octets: &'a [u8]) -> Self {
         let text = String::from_utf8_lossy(octets);
         let faithful = text.as_bytes() == octets;
         Self { text, octets: (!faithful).then(|| STANDARD.encode(octets)) }

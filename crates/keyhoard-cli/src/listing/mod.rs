@@ -4,5 +4,5 @@ mod json;
 mod standing;
 mod text;
 
-pub(crate) use json::CertificateJson;
+pub(crate) use json::{CertificateJson, TextJson};
 pub(crate) use text::{Details, write};

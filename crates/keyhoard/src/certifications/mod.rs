@@ -6,9 +6,11 @@
 //!
 //! A [`Verifier`] answers with [`Finding`]s, which hold for ever. Those that the database keeps cost nothing; all
 //! others of many certificates are verified in one batch, and can be kept afterwards. What a finding means, at a
-//! moment and by GnuPG's rules, is its [`Standing`].
+//! moment and by GnuPG's rules, is the signature's [`Standing`]. A [`Checker`] does both.
 
+mod checker;
 mod issuers;
+mod per_signature;
 mod questions;
 mod standing;
 
@@ -23,6 +25,8 @@ use crate::Result;
 use issuers::{Issuers, Number};
 use questions::Question;
 
+pub use checker::{Checker, Standings};
+pub use per_signature::PerSignature;
 pub use standing::{IssuerRule, Judge, Refusal, Rules, Standing};
 
 /// What is known of a signature by another key. It depends on nothing that can change, except for which keys are here.
@@ -51,37 +55,7 @@ impl Finding {
 }
 
 /// The findings on one certificate's signatures.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// Where each component's findings begin.
-    starts: Vec<usize>,
-    findings: Vec<Finding>,
-}
-
-impl Findings {
-    fn of(facts: &Facts) -> Self {
-        let mut starts = Vec::with_capacity(facts.components.len());
-        let mut count = 0;
-        for component in &facts.components {
-            starts.push(count);
-            count += component.signatures.len();
-        }
-        Self { starts, findings: vec![Finding::NotAsked; count] }
-    }
-
-    /// Returns the finding on a component's signature, both by their indices in the facts.
-    ///
-    /// # Panics
-    ///
-    /// If the certificate that was asked about has no such signature.
-    pub fn on(&self, component: usize, signature: usize) -> Finding {
-        self.findings[self.starts[component] + signature]
-    }
-
-    fn at(&mut self, component: usize, signature: usize) -> &mut Finding {
-        &mut self.findings[self.starts[component] + signature]
-    }
-}
+pub type Findings = PerSignature<Finding>;
 
 /// A certificate whose signatures are asked about.
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +86,8 @@ pub struct Verifier<'s> {
     certificates: &'s dyn Snapshot,
     issuers: Issuers<'s>,
     keeper: Option<&'s dyn Store>,
+    /// Kept verdicts are left aside.
+    anew: bool,
     found: Vec<(CertId, Vec<KeptVerdict>)>,
     /// Verdicts in `found`.
     unkept: usize,
@@ -123,12 +99,18 @@ const ENOUGH_VERDICTS: usize = 64 << 10;
 impl<'s> Verifier<'s> {
     /// Answers about certificates of one database, by issuers of several, the first one first.
     pub fn new(certificates: &'s dyn Snapshot, issuers: Vec<&'s dyn Snapshot>) -> Self {
-        Self { certificates, issuers: Issuers::of(issuers), keeper: None, found: Vec::new(), unkept: 0 }
+        let issuers = Issuers::of(issuers);
+        Self { certificates, issuers, keeper: None, anew: false, found: Vec::new(), unkept: 0 }
     }
 
     /// Answers about certificates of one database by its own keys.
     pub fn within(snapshot: &'s dyn Snapshot) -> Self {
         Self::new(snapshot, vec![snapshot])
+    }
+
+    /// Leaves the kept verdicts aside and verifies everything.
+    pub fn anew(self) -> Self {
+        Self { anew: true, ..self }
     }
 
     /// Writes new verdicts to the database that the certificates are from, now and then where there are many, the rest
@@ -144,7 +126,8 @@ impl<'s> Verifier<'s> {
     /// The databases' errors.
     pub fn verify(&mut self, asked: &[Asked<'_>], wanted: &Wanted<'_>) -> Result<Vec<Findings>> {
         self.issuers.prepare(asked, wanted)?;
-        let mut all: Vec<Findings> = asked.iter().map(|asked| Findings::of(asked.facts)).collect();
+        let mut all: Vec<Findings> =
+            asked.iter().map(|asked| Findings::filled(asked.facts, Finding::NotAsked)).collect();
         let mut questions = Vec::new();
         for (index, (asked, findings)) in asked.iter().zip(&mut all).enumerate() {
             self.recall(index, asked, wanted, findings, &mut questions);
@@ -207,11 +190,11 @@ impl<'s> Verifier<'s> {
         findings: &mut Findings,
         questions: &mut Vec<Question>,
     ) {
-        let kept = Kept::of(asked.kept);
+        let kept = Kept::of(if self.anew { &[] } else { asked.kept });
         for (component, of_component) in asked.facts.components.iter().enumerate() {
             for (signature, facts) in of_component.signatures.iter().enumerate() {
                 if facts.own.is_none() && wanted(facts) {
-                    *findings.at(component, signature) = self.recalled(facts, &kept, &mut |issuer| {
+                    *findings.at_mut(component, signature) = self.recalled(facts, &kept, &mut |issuer| {
                         questions.push(Question { certificate, component, signature, issuer });
                     });
                 }
@@ -247,7 +230,7 @@ impl<'s> Verifier<'s> {
         for (question, verdict) in questions.iter().zip(verdicts) {
             let &Question { certificate, component, signature, issuer } = question;
             let issuer = self.issuers.fingerprint(issuer);
-            let finding = all[certificate].at(component, signature);
+            let finding = all[certificate].at_mut(component, signature);
             *finding = match (*finding, verdict) {
                 (Finding::Good(maker), _) => Finding::Good(maker),
                 (_, Verdict::Good) => Finding::Good(issuer),

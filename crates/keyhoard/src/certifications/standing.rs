@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use cert::effective::{Effective, KeyState, Moment, Usage, View, evaluate};
+use cert::effective::{KeyState, Moment, Usage, View, evaluate};
 use cert::facts::{ComponentKind, SignatureFacts, SignatureType};
 use cert::{Facts, Fingerprint, Timestamp};
 use store::{Detail, Selection, Snapshot};
 use verify::{Verdict, policy::DigestPolicy};
 
-use super::{Finding, Findings};
+use super::{Finding, Findings, Standings};
 use crate::Result;
 
 /// What a signature is worth, whoever made it.
@@ -84,34 +84,28 @@ impl<'s> Judge<'s> {
         Self { rules, sources, known: HashMap::new() }
     }
 
-    /// Judges every signature of a certificate: a list for each component.
+    /// Judges every signature of a certificate.
     ///
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn standings(
-        &mut self,
-        facts: &Facts,
-        effective: &Effective,
-        findings: &Findings,
-    ) -> Result<Vec<Vec<Standing>>> {
+    pub fn standings(&mut self, facts: &Facts, findings: &Findings) -> Result<Standings> {
         let mut passed = Passed::default();
-        let mut all = Vec::with_capacity(facts.components.len());
+        let mut standings = Standings::filled(facts, Standing::NoIssuer);
         for (number, component) in facts.components.iter().enumerate() {
             passed.pass(&component.kind, number);
-            let mut standings = Vec::with_capacity(component.signatures.len());
-            for (index, signature) in component.signatures.iter().enumerate() {
+            let signatures = component.signatures.iter().zip(findings.of(number));
+            for (index, (signature, finding)) in signatures.enumerate() {
                 let place = passed.place(&component.kind, number, signature.kind);
-                let case = Case { facts, effective, signature, finding: findings.on(number, index) };
-                standings.push(self.standing(&case, place)?);
+                let case = Case { facts, signature, finding: *finding };
+                *standings.at_mut(number, index) = self.standing(&case, place)?;
             }
-            all.push(standings);
         }
-        Ok(all)
+        Ok(standings)
     }
 
     fn standing(&mut self, case: &Case<'_>, place: Place) -> Result<Standing> {
-        let Case { facts, signature, finding, .. } = case;
+        let Case { facts, signature, finding } = case;
         let primary = facts.primary();
         if place == Place::Nowhere {
             return Ok(Standing::Refused(Refusal::Misplaced));
@@ -145,9 +139,10 @@ impl<'s> Judge<'s> {
 
     /// Judges the revocation of a key by another key.
     fn revocation(&mut self, case: &Case<'_>) -> Result<Standing> {
-        let Case { effective, signature, finding, .. } = case;
+        let Case { facts, signature, finding } = case;
         let is_named = |fingerprint: &Fingerprint| fingerprint.key_id() == signature.issuer.key_id;
-        if !effective.revokers.iter().any(|revoker| is_named(&revoker.fingerprint)) {
+        let revokers = evaluate(facts, Moment::new(self.rules.now, self.rules.view)).revokers;
+        if !revokers.iter().any(|revoker| is_named(&revoker.fingerprint)) {
             return Ok(Standing::Refused(Refusal::NotEntrusted));
         }
         Ok(match verdict(*finding) {
@@ -206,7 +201,6 @@ impl<'s> Judge<'s> {
 /// A signature with what there is to judge it by.
 struct Case<'a> {
     facts: &'a Facts,
-    effective: &'a Effective,
     signature: &'a SignatureFacts,
     finding: Finding,
 }

@@ -1,0 +1,149 @@
+//! `keyhoard check`: do the signatures verify?
+
+use std::ffi::OsString;
+use std::io;
+use std::ops::ControlFlow;
+
+use keyhoard::certifications::{Standing, Standings};
+use keyhoard::check::{CheckOptions, Count, check};
+use keyhoard::store::Record;
+use serde::Serialize;
+
+use super::Named;
+use super::checked::{self, Issuers, Policy, SignatureJson};
+use crate::exit::Outcome;
+use crate::printable::counted;
+use crate::progress::Unit;
+use crate::session::Session;
+use crate::style::Style;
+
+/// The arguments of `keyhoard check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard check
+  keyhoard check --signatures '<someone@debian.org>'
+  keyhoard check --json | jq -r 'select(.bad > 0) | .fingerprint'
+
+What is found out is kept, so that the next check, and everything that depends on who certified whom, takes no time. A
+certificate is shown if it was named, or if one of its signatures is bad or refused. The exit code is 1 if a signature
+is bad.")]
+pub(crate) struct Arguments {
+    /// The certificates whose signatures are checked [default: all].
+    #[arg(value_name = "NAME")]
+    names: Vec<OsString>,
+
+    /// Show every signature, not only those that are bad or refused.
+    #[arg(long, short)]
+    signatures: bool,
+
+    /// Verify everything again, whatever was found out before.
+    #[arg(long)]
+    again: bool,
+
+    #[command(flatten)]
+    policy: Policy,
+}
+
+/// Checks signatures and says which are not good.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let total = match &named.ids {
+        Some(ids) => ids.len() as u64,
+        None => snapshot.count()?,
+    };
+    let options =
+        CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: arguments.again };
+    let mut progress = session.progress(Unit::Certificates, Some(total));
+    let mut issuers = Issuers::new(snapshot.as_ref(), session.now);
+    let mut told = Ok(());
+    let mut done = 0;
+    let count =
+        check(store.as_ref(), snapshot.as_ref(), named.selection(), options, &mut |record, standings| {
+            done += 1;
+            progress.set(done);
+            let count = Count::of(standings);
+            if named.ids.is_some() || arguments.signatures || count.bad + count.refused > 0 {
+                told = progress
+                    .suspended(|| tell(session, &mut issuers, record, standings, arguments.signatures));
+            }
+            if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+    drop(progress);
+    told?;
+    summarise(session, count)?;
+    Ok(Outcome::found(count.bad == 0 && named.complete))
+}
+
+fn tell(
+    session: &mut Session,
+    issuers: &mut Issuers<'_>,
+    record: &Record,
+    standings: &Standings,
+    all: bool,
+) -> anyhow::Result<()> {
+    let Some(facts) = &record.facts else { return Ok(()) };
+    let shown = |standing: &Standing| all || !matches!(standing, Standing::Good(_) | Standing::NoIssuer);
+    issuers.prepare(facts)?;
+    let count = Count::of(standings);
+    let signatures = checked::signatures(facts, standings).filter(|it| shown(&it.standing));
+    let output = &mut session.output;
+    if output.is_json() {
+        let signatures = signatures.map(|it| issuers.json(&it)).collect();
+        let Count { good, bad, no_issuer, refused, .. } = count;
+        let fingerprint = record.fingerprint.to_string();
+        let document =
+            CertificateJson { event: "certificate", fingerprint, good, bad, no_issuer, refused, signatures };
+        return Ok(output.json(&document)?);
+    }
+    let name = checked::name(facts, session.now);
+    output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
+    output.line(format_args!("  {}", words(count)))?;
+    checked::write_signatures(output, issuers, signatures)?;
+    Ok(())
+}
+
+fn words(count: Count) -> String {
+    let Count { good, bad, no_issuer, refused, .. } = count;
+    let mut words = vec![counted(good as usize, "good signature")];
+    for (number, what) in [(bad, "bad"), (refused, "refused"), (no_issuer, "by keys that are not here")] {
+        if number > 0 {
+            words.push(format!("{number} {what}"));
+        }
+    }
+    words.join(", ")
+}
+
+fn summarise(session: &mut Session, count: Count) -> io::Result<()> {
+    let Count { certificates, good, bad, no_issuer, refused } = count;
+    if session.output.is_json() {
+        let summary = SummaryJson { event: "summary", certificates, good, bad, no_issuer, refused };
+        return session.output.json(&summary);
+    }
+    session.note(format_args!("{}: {}", counted(certificates as usize, "certificate"), words(count)));
+    Ok(())
+}
+
+/// A certificate, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct CertificateJson<'a> {
+    event: &'static str,
+    fingerprint: String,
+    good: u64,
+    bad: u64,
+    no_issuer: u64,
+    refused: u64,
+    signatures: Vec<SignatureJson<'a>>,
+}
+
+/// The sums, as `docs/json.md` describes them.
+#[derive(Serialize)]
+struct SummaryJson {
+    event: &'static str,
+    certificates: u64,
+    good: u64,
+    bad: u64,
+    no_issuer: u64,
+    refused: u64,
+}

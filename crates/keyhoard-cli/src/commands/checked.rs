@@ -1,0 +1,237 @@
+//! What `check`, `who-signed` and `signed-by` have in common: signatures with what they are worth.
+
+use std::io;
+
+use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::cert::facts::{ComponentKind, Facts, SignatureFacts};
+use keyhoard::cert::{Fingerprint, Timestamp};
+use keyhoard::certifications::{Refusal, Standing, Standings};
+use keyhoard::listing::{IssuerName, Names};
+use keyhoard::store::Snapshot;
+use keyhoard::verify::HashAlgorithm;
+use keyhoard::verify::policy::DigestPolicy;
+use serde::Serialize;
+
+use crate::listing::TextJson;
+use crate::output::Output;
+use crate::printable::printable;
+use crate::style::Style;
+use crate::table::{Cell, Table};
+use crate::{moment, naming};
+
+/// Which digests are accepted.
+#[derive(Debug, clap::Args)]
+pub(super) struct Policy {
+    /// Accept certifications by others with SHA-1 that were made after 2019-01-19, too.
+    #[arg(long)]
+    allow_weak_key_signatures: bool,
+
+    /// Accept no signature with this digest; may be given again. MD5 is never accepted.
+    #[arg(long, value_name = "DIGEST", value_parser = digest)]
+    weak_digest: Vec<HashAlgorithm>,
+}
+
+impl Policy {
+    pub(super) fn digests(&self) -> DigestPolicy {
+        let policy = match self.allow_weak_key_signatures {
+            true => DigestPolicy::GNUPG.with_sha1_certifications(),
+            false => DigestPolicy::GNUPG,
+        };
+        self.weak_digest.iter().fold(policy, |policy, &digest| policy.with_weak(digest))
+    }
+}
+
+/// Reads the name of a digest, in any case.
+fn digest(name: &str) -> Result<HashAlgorithm, String> {
+    let is_named = |number: &u8| naming::digest(*number).eq_ignore_ascii_case(name);
+    let number = (1..=14).filter(|number| !naming::digest(*number).starts_with("digest-")).find(is_named);
+    number.map(HashAlgorithm).ok_or_else(|| "no such digest; one is SHA1".to_owned())
+}
+
+/// A signature, with what it is on and what it is worth.
+#[derive(Clone, Copy)]
+pub(super) struct Checked<'a> {
+    pub(super) certificate: Fingerprint,
+    /// What it is on, unless that is a key.
+    pub(super) on: &'a ComponentKind,
+    pub(super) facts: &'a SignatureFacts,
+    pub(super) standing: Standing,
+}
+
+/// Walks through the signatures of a certificate.
+pub(super) fn signatures<'a>(
+    facts: &'a Facts,
+    standings: &'a Standings,
+) -> impl Iterator<Item = Checked<'a>> {
+    let certificate = facts.primary().fingerprint;
+    facts.components.iter().enumerate().flat_map(move |(index, component)| {
+        let signatures = component.signatures.iter().zip(standings.of(index));
+        signatures.map(move |(facts, &standing)| Checked {
+            certificate,
+            on: &component.kind,
+            facts,
+            standing,
+        })
+    })
+}
+
+/// The names of those who made signatures.
+pub(super) struct Issuers<'s>(Names<'s>);
+
+impl<'s> Issuers<'s> {
+    pub(super) fn new(snapshot: &'s dyn Snapshot, now: Timestamp) -> Self {
+        Self(Names::new(vec![snapshot], now, View::Full))
+    }
+
+    /// Makes sure that the issuers of a certificate's signatures are known.
+    pub(super) fn prepare(&mut self, facts: &Facts) -> keyhoard::Result<()> {
+        self.0.prepare(facts)
+    }
+
+    pub(super) fn json<'a>(&'a self, checked: &Checked<'a>) -> SignatureJson<'a> {
+        let Checked { certificate, on, facts, standing } = *checked;
+        let maker = match standing {
+            Standing::Good(maker) => Some(maker),
+            _ => None,
+        };
+        SignatureJson {
+            certificate: certificate.to_string(),
+            user_id: match on {
+                ComponentKind::UserId(value) => Some(TextJson::new(value)),
+                _ => None,
+            },
+            subkey: match on {
+                ComponentKind::Key(key) if key.fingerprint != certificate => {
+                    Some(key.fingerprint.to_string())
+                }
+                _ => None,
+            },
+            kind: facts.kind.0,
+            type_name: naming::signature_type(facts.kind),
+            created: moment::rfc3339(facts.created),
+            expires: facts.expires.map(moment::rfc3339),
+            own: facts.own.is_some(),
+            issuer_key_id: facts.issuer.key_id.to_string(),
+            issuer_name: match self.0.issuer(facts.issuer.key_id) {
+                IssuerName::UserId(name) => Some(TextJson::new(name)),
+                _ => None,
+            },
+            maker: maker.map(|maker| maker.to_string()),
+            standing: word(standing),
+            reason: reason(standing),
+        }
+    }
+
+    fn name(&self, facts: &SignatureFacts) -> String {
+        match self.0.issuer(facts.issuer.key_id) {
+            _ if facts.own.is_some() => "itself".to_owned(),
+            IssuerName::UserId(name) => printable(name),
+            IssuerName::NoUserId => "[no user ID]".to_owned(),
+            IssuerName::NoKey | IssuerName::NotAsked => "[not here]".to_owned(),
+        }
+    }
+}
+
+/// A signature, as `docs/json.md` describes it.
+#[derive(Serialize)]
+pub(super) struct SignatureJson<'a> {
+    certificate: String,
+    user_id: Option<TextJson<'a>>,
+    subkey: Option<String>,
+    #[serde(rename = "type")]
+    kind: u8,
+    type_name: &'static str,
+    created: String,
+    expires: Option<String>,
+    own: bool,
+    issuer_key_id: String,
+    issuer_name: Option<TextJson<'a>>,
+    maker: Option<String>,
+    standing: &'static str,
+    reason: Option<&'static str>,
+}
+
+/// Writes signatures, each group below what it is on.
+pub(super) fn write_signatures<'a>(
+    output: &mut Output,
+    issuers: &Issuers<'_>,
+    signatures: impl Iterator<Item = Checked<'a>>,
+) -> io::Result<()> {
+    let signatures: Vec<Checked<'_>> = signatures.collect();
+    for group in signatures.chunk_by(|one, other| std::ptr::eq(one.on, other.on)) {
+        output.line(format_args!("  {}", subject(&group[0])))?;
+        let mut table = Table::default();
+        for checked in group {
+            table.push(cells(checked, issuers.name(checked.facts)));
+        }
+        table.write(output, output.colour())?;
+    }
+    Ok(())
+}
+
+/// Returns the cells of a signature, the last one for a name.
+pub(super) fn cells(checked: &Checked<'_>, name: String) -> Vec<Cell> {
+    let Checked { facts, standing, .. } = checked;
+    let word = reason(*standing).unwrap_or_else(|| word(*standing));
+    vec![
+        Cell::new(format!("    {}", naming::signature_type(facts.kind))),
+        Cell::new(word).styled(style(*standing)),
+        Cell::new(moment::day(facts.created)).styled(Style::Faint),
+        Cell::new(facts.issuer.key_id.to_string()).styled(Style::Name),
+        Cell::new(name),
+    ]
+}
+
+/// Returns what a signature is on, in words.
+pub(super) fn subject(checked: &Checked<'_>) -> String {
+    match checked.on {
+        ComponentKind::UserId(value) => format!("user    {}", printable(value)),
+        ComponentKind::Attribute(facts) => format!("user    [attribute of {} octets]", facts.length),
+        ComponentKind::Key(key) if key.fingerprint == checked.certificate => "key     itself".to_owned(),
+        ComponentKind::Key(key) => format!("subkey  {}", key.fingerprint.key_id()),
+        ComponentKind::Unknown(tag) => format!("packet  of type {tag}"),
+    }
+}
+
+/// Returns a certificate's primary user ID.
+pub(super) fn name(facts: &Facts, now: Timestamp) -> String {
+    let effective = evaluate(facts, Moment::new(now, View::Full));
+    let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
+    match primary {
+        Some(ComponentKind::UserId(value)) => printable(value),
+        _ => "[no user ID]".to_owned(),
+    }
+}
+
+fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Good(_) => "good",
+        Standing::Bad => "bad",
+        Standing::NoIssuer => "no issuer",
+        Standing::UnusableIssuer(_) | Standing::Refused(_) => "refused",
+    }
+}
+
+fn reason(standing: Standing) -> Option<&'static str> {
+    match standing {
+        Standing::Good(_) | Standing::Bad | Standing::NoIssuer => None,
+        Standing::UnusableIssuer(_) => Some("issuer may not certify"),
+        Standing::Refused(refusal) => Some(match refusal {
+            Refusal::WeakDigest => "weak digest",
+            Refusal::Time => "older than the key",
+            Refusal::Misplaced => "misplaced",
+            Refusal::NotEntrusted => "not entrusted",
+            Refusal::Unsupported => "unsupported",
+            Refusal::Unchecked => "unchecked",
+        }),
+    }
+}
+
+fn style(standing: Standing) -> Style {
+    match standing {
+        Standing::Good(_) => Style::Good,
+        Standing::Bad => Style::Error,
+        Standing::NoIssuer => Style::Faint,
+        Standing::UnusableIssuer(_) | Standing::Refused(_) => Style::Warning,
+    }
+}

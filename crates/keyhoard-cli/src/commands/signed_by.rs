@@ -1,0 +1,78 @@
+//! `keyhoard signed-by`: whom did these keys certify?
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+
+use keyhoard::cert::Fingerprint;
+use keyhoard::certifications::Standings;
+use keyhoard::check::{CheckOptions, is_said_to_be_by, signed_by};
+use keyhoard::store::{Detail, Record};
+
+use super::Named;
+use super::checked::{self, Issuers, Policy};
+use crate::exit::Outcome;
+use crate::session::Session;
+use crate::style::Style;
+
+/// The arguments of `keyhoard signed-by`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard signed-by '<someone@debian.org>'
+  keyhoard signed-by --json 0123456789ABCDEF | jq -r 'select(.standing == \"good\") | .certificate' | sort -u
+
+Each signature is verified. Certificates are found by an index, however many there are.")]
+pub(crate) struct Arguments {
+    /// The certificates of those who signed.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+
+    #[command(flatten)]
+    policy: Policy,
+}
+
+/// Writes the certificates that were signed, in database order for each who signed.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let options = CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: false };
+    let mut signers: Vec<Fingerprint> = Vec::new();
+    snapshot.visit(named.selection(), Detail::Name, &mut |record| {
+        signers.push(record.fingerprint);
+        ControlFlow::Continue(())
+    })?;
+    let mut issuers = Issuers::new(snapshot.as_ref(), session.now);
+    let mut any = false;
+    for signer in signers {
+        let mut told = Ok(());
+        signed_by(store.as_ref(), snapshot.as_ref(), &signer, options, &mut |record, standings| {
+            any = true;
+            told = tell(session, &mut issuers, record, standings, &signer);
+            if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        told?;
+    }
+    Ok(Outcome::found(any && named.complete))
+}
+
+fn tell(
+    session: &mut Session,
+    issuers: &mut Issuers<'_>,
+    record: &Record,
+    standings: &Standings,
+    signer: &Fingerprint,
+) -> anyhow::Result<()> {
+    let Some(facts) = &record.facts else { return Ok(()) };
+    let mut signatures =
+        checked::signatures(facts, standings).filter(|it| is_said_to_be_by(it.facts, signer));
+    let output = &mut session.output;
+    if output.is_json() {
+        issuers.prepare(facts)?;
+        return Ok(signatures.try_for_each(|it| output.json(&issuers.json(&it)))?);
+    }
+    let name = checked::name(facts, session.now);
+    output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
+    let mut table = crate::table::Table::default();
+    signatures.for_each(|it| table.push(checked::cells(&it, checked::subject(&it))));
+    Ok(table.write(output, output.colour())?)
+}

@@ -1,0 +1,64 @@
+//! `keyhoard who-signed`: who certified these certificates?
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+
+use keyhoard::certifications::Standings;
+use keyhoard::check::{CheckOptions, check};
+use keyhoard::store::Record;
+
+use super::Named;
+use super::checked::{self, Issuers, Policy};
+use crate::exit::Outcome;
+use crate::session::Session;
+use crate::style::Style;
+
+/// The arguments of `keyhoard who-signed`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard who-signed '<someone@debian.org>'
+  keyhoard who-signed --json 0123456789ABCDEF | jq -r 'select(.standing == \"good\") | .maker' | sort -u
+
+Each signature is verified: a name without the word 'good' before it is only what somebody wrote there.")]
+pub(crate) struct Arguments {
+    /// The certificates.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+
+    #[command(flatten)]
+    policy: Policy,
+}
+
+/// Writes the signatures that others made on the certificates.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let options = CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: false };
+    let mut issuers = Issuers::new(snapshot.as_ref(), session.now);
+    let mut told = Ok(());
+    check(store.as_ref(), snapshot.as_ref(), named.selection(), options, &mut |record, standings| {
+        told = tell(session, &mut issuers, record, standings);
+        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    told?;
+    Ok(Outcome::found(named.complete))
+}
+
+fn tell(
+    session: &mut Session,
+    issuers: &mut Issuers<'_>,
+    record: &Record,
+    standings: &Standings,
+) -> anyhow::Result<()> {
+    let Some(facts) = &record.facts else { return Ok(()) };
+    issuers.prepare(facts)?;
+    let mut by_others = checked::signatures(facts, standings).filter(|it| it.facts.own.is_none());
+    let output = &mut session.output;
+    if output.is_json() {
+        return Ok(by_others.try_for_each(|it| output.json(&issuers.json(&it)))?);
+    }
+    let name = checked::name(facts, session.now);
+    output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
+    Ok(checked::write_signatures(output, issuers, by_others)?)
+}

@@ -1,0 +1,83 @@
+//! Verifying and judging in one go.
+
+use std::ops::ControlFlow;
+
+use cert::certificate::Certificate;
+use store::{Record, Selection, Snapshot, Store};
+
+use super::{Asked, Judge, PerSignature, Rules, Standing, Verifier, Wanted};
+use crate::Result;
+
+/// What each signature of a certificate is worth.
+pub type Standings = PerSignature<Standing>;
+
+/// Finds out what signatures are worth.
+pub struct Checker<'s> {
+    verifier: Verifier<'s>,
+    judge: Judge<'s>,
+}
+
+impl<'s> Checker<'s> {
+    /// Checks certificates of one database, by issuers of several, the first one first.
+    pub fn new(certificates: &'s dyn Snapshot, issuers: Vec<&'s dyn Snapshot>, rules: Rules) -> Self {
+        Self { verifier: Verifier::new(certificates, issuers.clone()), judge: Judge::new(rules, issuers) }
+    }
+
+    /// Checks certificates of one database by its own keys.
+    pub fn within(snapshot: &'s dyn Snapshot, rules: Rules) -> Self {
+        Self::new(snapshot, vec![snapshot], rules)
+    }
+
+    /// Writes new verdicts to the database that the certificates are from, the last ones with [`Self::keep`].
+    pub fn keeping(self, store: &'s dyn Store) -> Self {
+        Self { verifier: self.verifier.keeping(store), ..self }
+    }
+
+    /// Forgets all verdicts that are kept.
+    pub fn anew(self) -> Self {
+        Self { verifier: self.verifier.anew(), ..self }
+    }
+
+    /// Hands every selected certificate with what its signatures are worth to `each`, in order of arrival. Those that
+    /// are not wanted count as if no issuer were here.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors, and those of `each`.
+    pub fn visit(
+        &mut self,
+        selection: Selection<'_>,
+        wanted: &Wanted<'_>,
+        each: &mut dyn FnMut(Record, &Standings) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let Self { verifier, judge } = self;
+        verifier.visit(selection, wanted, &mut |record, findings| match &record.facts {
+            Some(facts) => {
+                let standings = judge.standings(facts, findings)?;
+                each(record, &standings)
+            }
+            None => Ok(ControlFlow::Continue(())),
+        })
+    }
+
+    /// Says what the signatures of a certificate are worth that need not be in a database.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn certificate(&mut self, certificate: &Certificate) -> Result<Standings> {
+        let Certificate { facts, bytes } = certificate;
+        let asked = Asked { id: None, facts, bytes: Some(bytes), kept: &[] };
+        let findings = self.verifier.verify(&[asked], &|_| true)?;
+        self.judge.standings(facts, &findings[0])
+    }
+
+    /// Writes the new verdicts, if that can be done at once.
+    ///
+    /// # Errors
+    ///
+    /// The database's errors.
+    pub fn keep(&mut self) -> Result<()> {
+        self.verifier.keep()
+    }
+}

@@ -1,0 +1,121 @@
+//! Checking signatures, and who certified whom.
+
+use std::ops::ControlFlow;
+
+use cert::effective::View;
+use cert::facts::SignatureFacts;
+use cert::{Fingerprint, Timestamp};
+use store::{CertId, Record, Selection, Snapshot, Store};
+use verify::policy::DigestPolicy;
+
+use crate::Result;
+use crate::certifications::{Checker, IssuerRule, Rules, Standing, Standings};
+
+/// How signatures are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// The clock.
+    pub now: Timestamp,
+    /// Which digests are accepted.
+    pub digests: DigestPolicy,
+    /// Whether what was found out before is left aside.
+    pub anew: bool,
+}
+
+/// How many signatures are worth what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Certificates that were looked at.
+    pub certificates: u64,
+    /// Signatures that verify and are accepted.
+    pub good: u64,
+    /// Signatures that nobody here made.
+    pub bad: u64,
+    /// Signatures by keys that are not here.
+    pub no_issuer: u64,
+    /// Signatures that are not accepted, whoever made them.
+    pub refused: u64,
+}
+
+impl Count {
+    /// Counts one certificate's signatures.
+    pub fn of(standings: &Standings) -> Self {
+        let mut count = Self { certificates: 1, ..Self::default() };
+        standings.iter().for_each(|standing| *count.field(standing) += 1);
+        count
+    }
+
+    fn field(&mut self, standing: &Standing) -> &mut u64 {
+        match standing {
+            Standing::Good(_) => &mut self.good,
+            Standing::Bad => &mut self.bad,
+            Standing::NoIssuer => &mut self.no_issuer,
+            Standing::UnusableIssuer(_) | Standing::Refused(_) => &mut self.refused,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.certificates += other.certificates;
+        self.good += other.good;
+        self.bad += other.bad;
+        self.no_issuer += other.no_issuer;
+        self.refused += other.refused;
+    }
+}
+
+/// Checks every signature of the selected certificates, and hands each to `each` with what its signatures are worth.
+///
+/// What is found out is kept in the database, unless somebody else writes at that moment. Whether an issuer's key has
+/// ended or was revoked since makes no difference.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn check(
+    store: &dyn Store,
+    snapshot: &dyn Snapshot,
+    selection: Selection<'_>,
+    options: CheckOptions,
+    each: &mut dyn FnMut(&Record, &Standings) -> ControlFlow<()>,
+) -> Result<Count> {
+    let mut count = Count::default();
+    let mut checker = checker(store, snapshot, options);
+    checker.visit(selection, &|_| true, &mut |record, standings| {
+        count.add(Count::of(standings));
+        Ok(each(&record, standings))
+    })?;
+    checker.keep()?;
+    Ok(count)
+}
+
+/// Hands each certificate on which a key made signatures to `each`, in order of arrival, with what they are worth; of
+/// the others nothing is said. The certificates are found by an index.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn signed_by(
+    store: &dyn Store,
+    snapshot: &dyn Snapshot,
+    signer: &Fingerprint,
+    options: CheckOptions,
+    each: &mut dyn FnMut(&Record, &Standings) -> ControlFlow<()>,
+) -> Result<()> {
+    let ids: Vec<CertId> = snapshot.certified_by(signer.key_id())?;
+    let mut checker = checker(store, snapshot, options);
+    let wanted = |signature: &SignatureFacts| is_said_to_be_by(signature, signer);
+    checker.visit(Selection::Ids(&ids), &wanted, &mut |record, standings| Ok(each(&record, standings)))?;
+    checker.keep()
+}
+
+/// Says whether a signature on another certificate names this key as its issuer.
+pub fn is_said_to_be_by(signature: &SignatureFacts, signer: &Fingerprint) -> bool {
+    signature.own.is_none() && signature.issuer.may_be(signer)
+}
+
+fn checker<'s>(store: &'s dyn Store, snapshot: &'s dyn Snapshot, options: CheckOptions) -> Checker<'s> {
+    let CheckOptions { now, digests, anew } = options;
+    let rules = Rules { now, view: View::Full, digests, issuers: IssuerRule::Any };
+    let checker = Checker::within(snapshot, rules).keeping(store);
+    if anew { checker.anew() } else { checker }
+}
