@@ -24,6 +24,17 @@ impl<T: Clone> PerSignature<T> {
     }
 }
 
+impl<T: Copy> PerSignature<T> {
+    /// Returns what belongs to a component's signature, both by their indices in the facts.
+    ///
+    /// # Panics
+    ///
+    /// If the certificate has no such signature.
+    pub fn on(&self, component: usize, signature: usize) -> T {
+        self.of(component)[signature]
+    }
+}
+
 impl<T> PerSignature<T> {
     /// Returns what belongs to each signature of a component, by the component's index.
     ///
