@@ -233,6 +233,21 @@ pub struct SignatureFlags {
     pub superseded: bool,
 }
 
+impl Default for SignatureFlags {
+    /// Returns the properties of a signature that says nothing about them.
+    fn default() -> Self {
+        Self {
+            exportable: true,
+            revocable: true,
+            notations: false,
+            policy: false,
+            keyserver: false,
+            unknown_critical: false,
+            superseded: false,
+        }
+    }
+}
+
 /// A trust signature's values (RFC 9580, 5.2.3.21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrustSignature {

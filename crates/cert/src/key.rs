@@ -200,7 +200,7 @@ impl<'a> Key<'a> {
     }
 
     /// Says whether its algorithm is known, so that its fields were read and found sound.
-    pub fn is_of_known_algorithm(&self) -> bool {
+    pub(crate) fn is_of_known_algorithm(&self) -> bool {
         !matches!(self.fields, Material::Unknown)
     }
 

@@ -39,7 +39,7 @@ impl Tag {
     }
 
     /// Says whether it has a meaning in OpenPGP or GnuPG.
-    pub fn is_known(self) -> bool {
+    pub(crate) fn is_known(self) -> bool {
         matches!(self.0, 1..=14 | 16..=21 | 61 | 63)
     }
 
@@ -64,7 +64,7 @@ impl Tag {
     }
 
     /// Says whether it is part of messages and never of a certificate.
-    pub fn belongs_to_messages(self) -> bool {
+    pub(crate) fn belongs_to_messages(self) -> bool {
         matches!(self.0, 1 | 3 | 4 | 8 | 9 | 11 | 18..=20)
     }
 }
@@ -92,7 +92,7 @@ pub struct Header {
 }
 
 /// The longest header: one octet of tag, five of length.
-pub const MAX_HEADER: usize = 6;
+pub(crate) const MAX_HEADER: usize = 6;
 
 /// Why bytes are not a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

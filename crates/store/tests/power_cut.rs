@@ -58,9 +58,9 @@ fn grow(store: &SqliteStore, id: i64) -> store::Result<()> {
     transaction.commit()
 }
 
-fn remove(store: &SqliteStore, id: i64) -> store::Result<()> {
+fn remove(store: &SqliteStore, id: i64, removal: Removal) -> store::Result<()> {
     let mut transaction = store.begin("delete", None, NOW)?;
-    transaction.remove(&[CertId(id)], Removal::Undoable)?;
+    transaction.remove(&[CertId(id)], removal)?;
     transaction.commit()
 }
 
@@ -83,7 +83,9 @@ fn scenario(path: &Path) -> (Vec<Event>, Vec<Content>) {
     done(&store);
     drop(store);
     let store = SqliteStore::open(path).expect("open");
-    remove(&store, 5).expect("remove");
+    remove(&store, 5, Removal::Undoable).expect("remove");
+    done(&store);
+    remove(&store, 6, Removal::Purge).expect("purge");
     done(&store);
     add(&store, 11..13).expect("add");
     done(&store);

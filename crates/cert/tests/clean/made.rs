@@ -1,7 +1,8 @@
 //! Certificates made packet by packet, to say exactly what a test is about.
 
 use keyhoard_cert::identity::Fingerprint;
-use keyhoard_cert::packet::{Tag, write_header};
+use keyhoard_cert::packet::Tag;
+pub(crate) use keyhoard_cert::packet::write as packet;
 use keyhoard_cert::signed::{Digester, Subject};
 use keyhoard_cert::split::RawCertificate;
 use keyhoard_cert::{key, signature};
@@ -139,13 +140,6 @@ impl Draft {
         body.extend(if value.is_empty() { &[0; 4] } else { value });
         body
     }
-}
-
-pub(crate) fn packet(tag: Tag, body: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_header(&mut bytes, tag, body.len() as u32);
-    bytes.extend_from_slice(body);
-    bytes
 }
 
 pub(crate) fn user_id(text: &str) -> Vec<u8> {

@@ -46,15 +46,7 @@ fn key(first: u8) -> KeyFacts {
 }
 
 fn fixture() -> Fixture {
-    let flags = SignatureFlags {
-        exportable: true,
-        revocable: true,
-        notations: false,
-        policy: false,
-        keyserver: false,
-        unknown_critical: false,
-        superseded: false,
-    };
+    let flags = SignatureFlags::default();
     let signature = SignatureFacts {
         span: Span { start: 0, end: 0 },
         version: 4,
