@@ -35,6 +35,18 @@ pub(crate) fn log_string(time: Timestamp) -> String {
     format!("{} {:02}:{:02}:{:02}", day_string(time), rest / 3600, rest / 60 % 60, rest % 60)
 }
 
+/// Writes a time as C does: `Thu Jan  1 00:00:00 2026 UTC`.
+pub(crate) fn long_string(time: Timestamp) -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let text = log_string(time);
+    let number = |range: std::ops::Range<usize>| text[range].parse::<usize>().unwrap_or_default();
+    let day = DAYS[(time.0 / 86_400 % 7) as usize];
+    let month = MONTHS[(number(5..7) + 11) % 12];
+    format!("{day} {month} {:2} {} {} UTC", number(8..10), &text[11..], &text[..4])
+}
+
 /// Writes a day: `2026-01-01`.
 pub(crate) fn day_string(time: Timestamp) -> String {
     let mut day = Vec::with_capacity(10);

@@ -6,6 +6,8 @@ mod export;
 mod import;
 mod list;
 mod list_config;
+mod owner_trust;
+mod trustdb;
 
 use keyhoard::causes;
 use keyhoard::cert::Timestamp;
@@ -70,6 +72,14 @@ impl Session<'_> {
             Some(Command::Import | Command::FastImport | Command::ShowKeys) => import::run(self),
             Some(Command::ListKeys) => list::run(self, false),
             Some(Command::ListSignatures) => list::run(self, true),
+            Some(Command::ExportOwnerTrust) => owner_trust::export(self),
+            Some(Command::ImportOwnerTrust) => owner_trust::import(self),
+            Some(Command::CheckTrustDb) => trustdb::check(self),
+            Some(Command::UpdateTrustDb) => trustdb::update(self),
+            Some(Command::FixTrustDb) => {
+                trustdb::fix(self);
+                Ok(())
+            }
             Some(Command::NotYet(name)) => {
                 self.not_yet(&format!("--{name}"));
                 Ok(())

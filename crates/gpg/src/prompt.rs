@@ -13,7 +13,7 @@ use crate::settings::{CommandInput, Settings};
 use crate::status::Status;
 use crate::streams::Streams;
 
-/// A question that is answered with yes or no.
+/// A question.
 pub(crate) struct Question<'a> {
     /// What a program knows it by.
     pub(crate) keyword: &'static str,
@@ -33,20 +33,52 @@ pub(crate) fn ask(
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<bool> {
+    let status = Status::GetBool { keyword: question.keyword };
+    let answer = answer(question, &status, settings, streams)?.unwrap_or_default();
+    Ok(match &settings.command_input {
+        Some(_) => matches!(answer.first(), Some(b'y' | b'Y')),
+        None => matches!(answer.trim_ascii().to_ascii_lowercase().as_slice(), b"y" | b"yes"),
+    })
+}
+
+/// Asks, and returns the answer.
+///
+/// # Errors
+///
+/// If nobody can be asked, and at the end of what answers come from.
+pub(crate) fn line(
+    question: &Question<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Vec<u8>> {
+    let status = Status::GetLine { keyword: question.keyword };
+    answer(question, &status, settings, streams)?.context("nobody answers any more")
+}
+
+fn answer(
+    question: &Question<'_>,
+    status: &Status<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Option<Vec<u8>>> {
     match &settings.command_input {
-        Some(input) => ask_program(question, input, streams),
+        Some(input) => ask_program(status, input, streams),
         None if settings.no_tty => bail!("Sorry, no terminal at all requested - can't get input"),
         None if settings.batch => bail!("Sorry, we are in batchmode - can't get input"),
         None => ask_terminal(question).context("/dev/tty"),
     }
 }
 
-fn ask_program(question: &Question<'_>, input: &CommandInput, streams: &mut Streams) -> anyhow::Result<bool> {
+fn ask_program(
+    status: &Status<'_>,
+    input: &CommandInput,
+    streams: &mut Streams,
+) -> anyhow::Result<Option<Vec<u8>>> {
     streams.out().flush()?;
-    streams.status(&Status::GetBool { keyword: question.keyword });
+    streams.status(status);
     let answer = read_line(streams.answers(|| open(input))?)?;
     streams.status(&Status::GotIt);
-    Ok(matches!(answer.first(), Some(b'y' | b'Y')))
+    Ok(answer)
 }
 
 fn open(input: &CommandInput) -> anyhow::Result<File> {
@@ -61,23 +93,26 @@ fn open(input: &CommandInput) -> anyhow::Result<File> {
     })
 }
 
-/// Reads octet by octet, so that what follows the line is left for the next question.
-fn read_line(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+/// Reads octet by octet, so that what follows the line is left for the next question; `None` at the end.
+fn read_line(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let mut octet = [0];
-    while reader.read(&mut octet)? == 1 && octet != *b"\n" {
+    while reader.read(&mut octet)? == 1 {
+        if octet == *b"\n" {
+            return Ok(Some(line));
+        }
         line.push(octet[0]);
     }
-    Ok(line)
+    Ok(Some(line).filter(|line| !line.is_empty()))
 }
 
-fn ask_terminal(question: &Question<'_>) -> io::Result<bool> {
+fn ask_terminal(question: &Question<'_>) -> io::Result<Option<Vec<u8>>> {
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
     terminal.write_all(question.context)?;
     terminal.write_all(question.text.as_bytes())?;
-    let mut answer = String::new();
-    BufReader::new(terminal).read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    let mut answer = Vec::new();
+    let read = BufReader::new(terminal).read_until(b'\n', &mut answer)?;
+    Ok(Some(answer).filter(|_| read > 0))
 }
 
 #[cfg(test)]
@@ -87,9 +122,9 @@ mod tests {
     #[test]
     fn one_answer_is_read_and_the_next_one_left() {
         let mut input = b"yes\nno\n".as_slice();
-        assert_eq!(read_line(&mut input).expect("a line"), b"yes");
-        assert_eq!(read_line(&mut input).expect("a line"), b"no");
-        assert_eq!(read_line(&mut input).expect("the end"), b"");
+        assert_eq!(read_line(&mut input).expect("a line").as_deref(), Some(&b"yes"[..]));
+        assert_eq!(read_line(&mut input).expect("a line").as_deref(), Some(&b"no"[..]));
+        assert_eq!(read_line(&mut input).expect("the end"), None);
     }
 
     #[test]

@@ -17,16 +17,21 @@ pub(crate) use list_words::{ListFlags, check_verify_options};
 /// A command, as the options name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
+    CheckTrustDb,
     DeleteKeys,
     Export,
+    ExportOwnerTrust,
     FastImport,
+    FixTrustDb,
     GpgconfList,
     GpgconfTest,
     Import,
+    ImportOwnerTrust,
     ListConfig,
     ListKeys,
     ListSignatures,
     ShowKeys,
+    UpdateTrustDb,
     /// A command of gpg that is not built yet, by its first name.
     NotYet(&'static str),
 }

@@ -27,6 +27,8 @@ pub(crate) enum Status<'a> {
     Attribute(&'a str),
     /// A question with the keyword it is known by.
     GetBool { keyword: &'static str },
+    /// A question that is answered with a line.
+    GetLine { keyword: &'static str },
     /// An answer was read.
     GotIt,
     /// A part of the work failed.
@@ -78,7 +80,7 @@ impl Status<'_> {
             Self::Exported { fingerprint } => write!(out, " {fingerprint}")?,
             Self::ExportResult { count, secret, exported } => write!(out, " {count} {secret} {exported}")?,
             Self::Attribute(text) => write!(out, " {text}")?,
-            Self::GetBool { keyword } => write!(out, " {keyword}")?,
+            Self::GetBool { keyword } | Self::GetLine { keyword } => write!(out, " {keyword}")?,
             Self::GotIt => {}
             Self::Error { place, code } | Self::Failure { place, code } => write!(out, " {place} {code}")?,
         }
@@ -98,6 +100,7 @@ impl Status<'_> {
             Self::DeleteProblem { .. } => "DELETE_PROBLEM",
             Self::Attribute(_) => "ATTRIBUTE",
             Self::GetBool { .. } => "GET_BOOL",
+            Self::GetLine { .. } => "GET_LINE",
             Self::GotIt => "GOT_IT",
             Self::Error { .. } => "ERROR",
             Self::Failure { .. } => "FAILURE",

@@ -7,6 +7,7 @@ use keyhoard::store::query::Name;
 use keyhoard::store::{Query, Snapshot, Store};
 use keyhoard::validity::{Model, Sources, TrustSettings, TrustedKey};
 
+use crate::commands::Session;
 use crate::home::Home;
 use crate::keyrings::{Keyrings, Ring};
 use crate::settings::{Settings, TrustModel, TrustNumbers};
@@ -47,11 +48,26 @@ pub(crate) fn trusted_key(text: &[u8]) -> Option<TrustedKey> {
     }
 }
 
+/// Opens the home directory's database, which holds the owner trust; `None` if it is not there.
+pub(crate) fn database(home: &Home) -> anyhow::Result<Option<Box<dyn Store>>> {
+    let path = home.database()?;
+    Ok(if path.exists() { Some(database::open(&path)?) } else { None })
+}
+
+/// Opens it, or makes it.
+pub(crate) fn database_to_write(session: &mut Session<'_>) -> anyhow::Result<Box<dyn Store>> {
+    let path = session.home.database()?;
+    if path.parent() == Some(session.home.directory()) {
+        session.home.create_if_missing()?;
+    }
+    Ok(database::create(&path)?)
+}
+
 /// Opens the home directory's database, which holds the owner trust, if it is there and not one of the keyrings.
 pub(crate) fn outside(home: &Home, keyrings: &Keyrings) -> anyhow::Result<Option<Box<dyn Store>>> {
     let path = home.database()?;
     let is_keyring = keyrings.iter().any(|ring| ring.path() == path);
-    Ok(if is_keyring || !path.exists() { None } else { Some(database::open(&path)?) })
+    if is_keyring { Ok(None) } else { database(home) }
 }
 
 /// Returns where trust is computed from: all keyrings, and the owner trust that is in one of them or `outside`.

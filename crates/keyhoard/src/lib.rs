@@ -12,6 +12,7 @@
 //! - [`keyring_file`]: keyrings that others keep in files, read as they are.
 //! - [`listing`]: everything a front shows of a certificate, as plain values.
 //! - [`migrate`]: takes over the certificates of GnuPG and of other certificate stores.
+//! - [`owner_trust`]: how far the user trusts the owners of keys, given and exchanged.
 //! - [`sql`]: statements that users write.
 //! - [`undo`]: takes back what an entry of the journal did.
 //! - [`validity`]: how sure one may be of user IDs.
@@ -30,6 +31,7 @@ pub mod keyring_file;
 pub mod listing;
 pub mod migrate;
 pub mod output_file;
+pub mod owner_trust;
 pub mod secret_keys;
 pub mod sql;
 pub mod undo;

@@ -8,9 +8,7 @@ use trust::OwnerTrust;
 
 use super::{TrustSettings, TrustedKey};
 use crate::Result;
-
-/// GnuPG's flag of a disabled key, in the number of its owner trust.
-const DISABLED: u8 = 128;
+use crate::owner_trust::DISABLED;
 
 /// Owner trust, and the keys that validity begins with.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,90 @@
+//! `--export-ownertrust` and `--import-ownertrust`.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use keyhoard::cert::{Fingerprint, Timestamp};
+use keyhoard::owner_trust::{self, Given};
+
+use super::Session;
+use crate::clock;
+use crate::options::load::system_words;
+use crate::trust;
+
+/// What gpg reads of a line, its end included.
+const LONGEST_LINE: usize = 254;
+
+/// Writes the owner trust of all keys.
+pub(super) fn export(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let given = trust::database(&session.home)?
+        .map(|store| store.snapshot().and_then(|snapshot| snapshot.owner_trusts()))
+        .transpose()?;
+    let head = format!(
+        "# List of assigned trustvalues, created {}\n# (Use \"gpg --import-ownertrust\" to restore them)\n",
+        clock::long_string(Timestamp(session.now))
+    );
+    let lines = owner_trust::lines(&given.unwrap_or_default());
+    session.streams.out().write_all(head.as_bytes())?;
+    Ok(session.streams.out().write_all(lines.as_bytes())?)
+}
+
+/// Reads owner trust from the file that the argument names, or from standard input.
+pub(super) fn import(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let Some((name, text)) = input(session)? else { return Ok(()) };
+    let store = trust::database_to_write(session)?;
+    let before = store.snapshot()?.owner_trusts()?;
+    let mut numbers: HashMap<Fingerprint, u8> = before.into_iter().collect();
+    let mut given = Vec::new();
+    for line in text.split_inclusive(|&octet| octet == b'\n') {
+        let complete = line.strip_suffix(b"\n").filter(|_| line.len() <= LONGEST_LINE);
+        let Some(line) = complete.or_else(|| line.starts_with(b"#").then_some(line)) else {
+            session.streams.error(format_args!("error in '{name}': line too long"));
+            break;
+        };
+        match Given::read(line) {
+            Ok(Some(new)) if new.number != numbers.get(&new.key).copied() => {
+                tell(session, new, numbers.get(&new.key).copied());
+                numbers.extend(new.number.map(|number| (new.key, number)));
+                given.push(new);
+            }
+            Ok(_) => {}
+            Err(error) => session.streams.error(format_args!("error in '{name}': {error}")),
+        }
+    }
+    let command = format!("gpg-keyhoard --import-ownertrust {name}");
+    Ok(owner_trust::give(store.as_ref(), &given, &command, Timestamp(session.now))?)
+}
+
+fn tell(session: &mut Session<'_>, new: Given, before: Option<u8>) {
+    let number = new.number.unwrap_or_default();
+    if session.settings.quiet {
+        return;
+    }
+    match before {
+        Some(before) => session.streams.info(format_args!("changing ownertrust from {before} to {number}")),
+        None => session.streams.info(format_args!("inserting ownertrust of {number}")),
+    }
+}
+
+/// Returns what is to be read, and its name; `None` for a file that cannot be opened, which is told.
+fn input(session: &mut Session<'_>) -> anyhow::Result<Option<(String, Vec<u8>)>> {
+    let file = session.arguments.first().filter(|name| *name != b"-");
+    let Some(file) = file else {
+        let mut text = Vec::new();
+        io::stdin().read_to_end(&mut text)?;
+        return Ok(Some(("[stdin]".to_owned(), text)));
+    };
+    let path = Path::new(OsStr::from_bytes(file));
+    match fs::read(path) {
+        Ok(text) => Ok(Some((path.display().to_string(), text))),
+        Err(error) => {
+            let error = system_words(&error);
+            session.streams.error(format_args!("can't open '{}': {error}", path.display()));
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Owner trust: how it is given, and the text that GnuPG exchanges it in.
+
+use std::fmt::Write;
+
+use cert::{Fingerprint, Timestamp};
+use store::Store;
+use trust::OwnerTrust;
+
+use crate::Result;
+
+/// GnuPG's flag of a disabled key, in the number of its owner trust.
+pub const DISABLED: u8 = 128;
+
+/// Owner trust that a key is given, as GnuPG numbers it, flags included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// The primary key.
+    pub key: Fingerprint,
+    /// The number; `None` takes owner trust away.
+    pub number: Option<u8>,
+}
+
+/// Why a line of GnuPG's text gives no owner trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LineError {
+    /// No colon follows the hexadecimal digits.
+    #[error("colon missing")]
+    Colon,
+    /// There are not as many digits as in a fingerprint.
+    #[error("invalid fingerprint")]
+    Fingerprint,
+    /// No number follows the colon.
+    #[error("ownertrust value missing")]
+    Value,
+}
+
+impl Given {
+    /// Gives a key owner trust, or takes it away, and leaves alone whether the key is switched off.
+    ///
+    /// `before` is its number so far.
+    pub fn new(key: Fingerprint, trust: OwnerTrust, before: Option<u8>) -> Self {
+        let number = trust.number() | (before.unwrap_or_default() & DISABLED);
+        Self { key, number: Some(number).filter(|number| *number != 0) }
+    }
+
+    /// Reads a line of `gpg --export-ownertrust`, without its end; `None` for one that gives nothing.
+    ///
+    /// Of a number only the low eight bits are kept, as in GnuPG. 32 digits are the fingerprint of a version 3 key,
+    /// which nothing here goes by; 64 are one of a version 6 key.
+    ///
+    /// # Errors
+    ///
+    /// What GnuPG says is wrong with the line.
+    pub fn read(line: &[u8]) -> std::result::Result<Option<Self>, LineError> {
+        if line.is_empty() || line.starts_with(b"#") {
+            return Ok(None);
+        }
+        let digits = line.iter().take_while(|octet| octet.is_ascii_hexdigit()).count();
+        if line.get(digits) != Some(&b':') {
+            return Err(LineError::Colon);
+        }
+        let (digits, rest) = line.split_at(digits);
+        let version = match digits.len() {
+            32 => 3,
+            40 => 4,
+            64 => 6,
+            _ => return Err(LineError::Fingerprint),
+        };
+        let number = leading_number(&rest[1..]).ok_or(LineError::Value)?;
+        let key = Fingerprint::new(version, &octets(digits));
+        Ok(key.filter(|_| number != 0).map(|key| Self { key, number: Some(number) }))
+    }
+}
+
+/// Returns the number as which C's `scanf` reads the beginning of a text.
+fn leading_number(text: &[u8]) -> Option<u8> {
+    let text = text.trim_ascii_start();
+    let (negative, text) = match text.first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let digits = text.iter().take_while(|octet| octet.is_ascii_digit());
+    let number =
+        digits.clone().fold(0_u8, |number, digit| number.wrapping_mul(10).wrapping_add(digit - b'0'));
+    let number = if negative { number.wrapping_neg() } else { number };
+    (digits.count() > 0).then_some(number)
+}
+
+fn octets(digits: &[u8]) -> Vec<u8> {
+    let value = |digit: u8| (digit as char).to_digit(16).unwrap_or_default() as u8;
+    digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
+}
+
+/// Returns the lines that [`Given::read`] reads.
+pub fn lines(given: &[(Fingerprint, u8)]) -> String {
+    let mut text = String::new();
+    for (key, number) in given {
+        writeln!(text, "{key}:{number}:").expect("a string takes everything");
+    }
+    text
+}
+
+/// Gives owner trust in one transaction. Keys need not be here.
+///
+/// # Errors
+///
+/// The database's errors; then nothing was given.
+pub fn give(store: &dyn Store, given: &[Given], command: &str, now: Timestamp) -> Result<()> {
+    if given.is_empty() {
+        return Ok(());
+    }
+    let mut transaction = store.begin(command, None, now)?;
+    for Given { key, number } in given {
+        transaction.set_owner_trust(key, *number)?;
+    }
+    transaction.finish_journal()?;
+    Ok(transaction.commit()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "0123456789abcdef0123456789ABCDEF01234567";
+
+    fn number(rest: &str) -> std::result::Result<Option<u8>, LineError> {
+        Given::read(format!("{KEY}{rest}").as_bytes()).map(|given| given.and_then(|given| given.number))
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let key = Fingerprint::V4(std::array::from_fn(|place| place as u8));
+        let text = lines(&[(key, 134)]);
+        assert_eq!(text, "000102030405060708090A0B0C0D0E0F10111213:134:\n");
+        let read = Given::read(text.trim_end().as_bytes()).expect("a line");
+        assert_eq!(read, Some(Given { key, number: Some(134) }));
+    }
+
+    #[test]
+    fn numbers_are_read_as_gnupg_reads_them() {
+        let read = [":5:", ": 5", ":+5x", ":261:", ":-1:"].map(number);
+        assert_eq!(read, [Ok(Some(5)), Ok(Some(5)), Ok(Some(5)), Ok(Some(5)), Ok(Some(255))]);
+        assert_eq!([":0:", ":256:"].map(number), [Ok(None), Ok(None)]);
+    }
+
+    #[test]
+    fn a_line_that_gives_nothing_says_why() {
+        assert_eq!(number(""), Err(LineError::Colon));
+        assert_eq!(number("x:5:"), Err(LineError::Colon));
+        assert_eq!(number("00:5:"), Err(LineError::Fingerprint));
+        assert_eq!(number("::"), Err(LineError::Value));
+        assert_eq!(Given::read(b"# a remark"), Ok(None));
+        assert_eq!(Given::read(b""), Ok(None));
+    }
+
+    #[test]
+    fn a_new_owner_trust_leaves_alone_whether_a_key_is_switched_off() {
+        let key = Fingerprint::V4([7; 20]);
+        assert_eq!(Given::new(key, OwnerTrust::Full, Some(128 + 3)).number, Some(128 + 5));
+        assert_eq!(Given::new(key, OwnerTrust::Unknown, Some(3)).number, None);
+    }
+}
