@@ -6,7 +6,14 @@
 use crate::mpi::{Fields, bits, padded};
 use crate::{HashAlgorithm, PublicKey, PublicKeyAlgorithm, SignatureValue, hash::Digest};
 use aws_lc_rs::digest;
-use aws_lc_rs::signature::{self, ParsedPublicKey, RsaPublicKeyComponents, VerificationAlgorithm};
+use aws_lc_rs::signature::{
+    self, ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA384_ASN1, ECDSA_P256_SHA512_ASN1, ECDSA_P384_SHA256_ASN1,
+    ECDSA_P384_SHA384_ASN1, ECDSA_P384_SHA512_ASN1, ECDSA_P521_SHA256_ASN1, ECDSA_P521_SHA384_ASN1,
+    ECDSA_P521_SHA512_ASN1, ParsedPublicKey, RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY as RSA_SHA1,
+    RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY as RSA_SHA256,
+    RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY as RSA_SHA512, RSA_PKCS1_2048_8192_SHA384 as RSA_SHA384,
+    RsaPublicKeyComponents, VerificationAlgorithm,
+};
 
 /// A public key made ready to verify signatures over digests of one algorithm.
 pub(crate) struct Issuer {
@@ -39,16 +46,10 @@ impl Issuer {
     fn rsa(mut fields: Fields<'_>, hash: HashAlgorithm) -> Option<Self> {
         let (n, e) = (fields.mpi()?, fields.mpi()?);
         let (parameters, digest) = match hash {
-            HashAlgorithm::SHA1 => {
-                (&signature::RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY, &digest::SHA1_FOR_LEGACY_USE_ONLY)
-            }
-            HashAlgorithm::SHA256 => {
-                (&signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, &digest::SHA256)
-            }
-            HashAlgorithm::SHA384 => (&signature::RSA_PKCS1_2048_8192_SHA384, &digest::SHA384),
-            HashAlgorithm::SHA512 => {
-                (&signature::RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY, &digest::SHA512)
-            }
+            HashAlgorithm::SHA1 => (&RSA_SHA1, &digest::SHA1_FOR_LEGACY_USE_ONLY),
+            HashAlgorithm::SHA256 => (&RSA_SHA256, &digest::SHA256),
+            HashAlgorithm::SHA384 => (&RSA_SHA384, &digest::SHA384),
+            HashAlgorithm::SHA512 => (&RSA_SHA512, &digest::SHA512),
             _ => return None,
         };
         let size = bits(n);
@@ -137,34 +138,15 @@ impl Curve {
         &self,
         hash: HashAlgorithm,
     ) -> Option<(&'static dyn VerificationAlgorithm, &'static digest::Algorithm)> {
-        match (self, hash) {
-            (Self::P256, HashAlgorithm::SHA256) => {
-                Some((&signature::ECDSA_P256_SHA256_ASN1, &digest::SHA256))
-            }
-            (Self::P256, HashAlgorithm::SHA384) => {
-                Some((&signature::ECDSA_P256_SHA384_ASN1, &digest::SHA384))
-            }
-            (Self::P256, HashAlgorithm::SHA512) => {
-                Some((&signature::ECDSA_P256_SHA512_ASN1, &digest::SHA512))
-            }
-            (Self::P384, HashAlgorithm::SHA256) => {
-                Some((&signature::ECDSA_P384_SHA256_ASN1, &digest::SHA256))
-            }
-            (Self::P384, HashAlgorithm::SHA384) => {
-                Some((&signature::ECDSA_P384_SHA384_ASN1, &digest::SHA384))
-            }
-            (Self::P384, HashAlgorithm::SHA512) => {
-                Some((&signature::ECDSA_P384_SHA512_ASN1, &digest::SHA512))
-            }
-            (Self::P521, HashAlgorithm::SHA256) => {
-                Some((&signature::ECDSA_P521_SHA256_ASN1, &digest::SHA256))
-            }
-            (Self::P521, HashAlgorithm::SHA384) => {
-                Some((&signature::ECDSA_P521_SHA384_ASN1, &digest::SHA384))
-            }
-            (Self::P521, HashAlgorithm::SHA512) => {
-                Some((&signature::ECDSA_P521_SHA512_ASN1, &digest::SHA512))
-            }
+        let [sha256, sha384, sha512]: [&'static dyn VerificationAlgorithm; 3] = match self {
+            Self::P256 => [&ECDSA_P256_SHA256_ASN1, &ECDSA_P256_SHA384_ASN1, &ECDSA_P256_SHA512_ASN1],
+            Self::P384 => [&ECDSA_P384_SHA256_ASN1, &ECDSA_P384_SHA384_ASN1, &ECDSA_P384_SHA512_ASN1],
+            Self::P521 => [&ECDSA_P521_SHA256_ASN1, &ECDSA_P521_SHA384_ASN1, &ECDSA_P521_SHA512_ASN1],
+        };
+        match hash {
+            HashAlgorithm::SHA256 => Some((sha256, &digest::SHA256)),
+            HashAlgorithm::SHA384 => Some((sha384, &digest::SHA384)),
+            HashAlgorithm::SHA512 => Some((sha512, &digest::SHA512)),
             _ => None,
         }
     }

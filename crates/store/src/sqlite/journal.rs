@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use cert::{Fingerprint, Timestamp};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::Error::FromSqlConversionFailure;
+use rusqlite::types::Type;
+use rusqlite::{Row, params};
 
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use crate::error::Context;
@@ -186,32 +188,29 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
 fn former(view: &View<'_>, journal: JournalId, number: i64) -> Result<Option<Former>> {
     const SQL: &str = "SELECT cert, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
         FROM former WHERE journal = ?1 AND number = ?2";
-    let mut superseded = None;
-    let read = |row: &Row<'_>| {
-        superseded = row.get::<_, Option<Vec<u8>>>(2)?;
-        let updated = row.get::<_, Option<u32>>(4)?.map(Timestamp);
-        Ok(Former {
-            id: CertId(row.get(0)?),
-            first_seen: Timestamp(row.get(1)?),
-            superseded: Vec::new(),
-            origin: Origin { kind: row.get(3)?, updated, url: row.get(5)? },
-            bytes: row.get(6)?,
-        })
-    };
-    let mut statement = view.connection().prepare_cached(SQL).context(view.path(), READING)?;
-    let former =
-        statement.query_row(params![journal.0, number], read).optional().context(view.path(), READING)?;
-    let Some(mut former) = former else { return Ok(None) };
-    if let Some(positions) = superseded {
-        former.superseded =
-            packed::unpack_positions(&positions).map_err(|source| view.corrupt(former.id.0, source))?;
-    }
-    Ok(Some(former))
+    let mut former = None;
+    view.rows(SQL, params![journal.0, number], READING, |row| {
+        let id = view.column(row, 0)?;
+        let superseded = view.column::<Option<Vec<u8>>>(row, 2)?.unwrap_or_default();
+        former = Some(Former {
+            id: CertId(id),
+            first_seen: Timestamp(view.column(row, 1)?),
+            superseded: packed::unpack_positions(&superseded).map_err(|source| view.corrupt(id, source))?,
+            origin: Origin {
+                kind: view.column(row, 3)?,
+                updated: view.column::<Option<u32>>(row, 4)?.map(Timestamp),
+                url: view.column(row, 5)?,
+            },
+            bytes: view.column(row, 6)?,
+        });
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(former)
 }
 
 fn fingerprint(view: &View<'_>, row: &Row<'_>, column: usize) -> Result<Fingerprint> {
-    let stored: Vec<u8> = view.column(row, column)?;
-    parse_fingerprint(&stored).ok_or_else(|| view.corrupt(0, packed::Error::FINGERPRINT))
+    let wrong = || FromSqlConversionFailure(column, Type::Blob, packed::Error::FINGERPRINT.into());
+    parse_fingerprint(view.blob(row, column)?).ok_or_else(wrong).context(view.path(), READING)
 }
 
 fn execute(view: &View<'_>, sql: &str, parameters: impl rusqlite::Params) -> Result<()> {
