@@ -27,12 +27,12 @@ impl Certificate {
     /// Returns where each packet begins, with the digest that names it in [`crate::merge::Merged`].
     pub fn packet_digests(&self) -> impl Iterator<Item = (u32, [u8; 32])> {
         self.facts.components.iter().flat_map(move |component| {
-            let packet = self.packet(component.span);
+            let digest = sha256(&[self.packet(component.span)]);
             let members = members(component).map(move |member| {
                 let span = member.span();
-                (span.start, member_digest(packet, self.packet(span)))
+                (span.start, member_digest(&digest, self.packet(span)))
             });
-            std::iter::once((component.span.start, sha256(&[packet]))).chain(members)
+            std::iter::once((component.span.start, digest)).chain(members)
         })
     }
 
@@ -91,8 +91,9 @@ impl Member<'_> {
     }
 }
 
-/// Returns the SHA-256 that names a packet under a component: of both, since the same signature can stand under several.
-pub(crate) fn member_digest(component: &[u8], member: &[u8]) -> [u8; 32] {
+/// Returns the SHA-256 that names a packet under a component, whose own digest it is made over too: the same signature can
+/// stand under several.
+pub(crate) fn member_digest(component: &[u8; 32], member: &[u8]) -> [u8; 32] {
     sha256(&[component, member])
 }
 

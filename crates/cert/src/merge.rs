@@ -25,7 +25,7 @@ pub struct Merged {
     pub new_signatures: u32,
     /// Subkeys that were not there.
     pub new_subkeys: u32,
-    /// What names every packet that was not there: SHA-256 of a component, or of a component and a signature under it.
+    /// What names every packet that was not there: SHA-256 of a component, or of that digest and a signature under it.
     pub added_packets: Vec<[u8; 32]>,
 }
 
@@ -165,8 +165,9 @@ impl<'a> Union<'a> {
             ComponentKind::UserId(_) | ComponentKind::Attribute(_) => self.new_user_ids += 1,
             ComponentKind::Unknown(_) => {}
         }
-        self.added_packets.push(sha256(&[draft.packet()]));
-        draft.members.iter().for_each(|item| self.count(draft.packet(), item));
+        let digest = sha256(&[draft.packet()]);
+        self.added_packets.push(digest);
+        draft.members.iter().for_each(|item| self.count(&digest, item));
         self.changed = true;
         self.by_identity.insert(identity, self.drafts.len());
         self.drafts.push(draft);
@@ -177,6 +178,7 @@ impl<'a> Union<'a> {
         let mut places: HashMap<_, _> =
             draft.members.iter().zip(0..).map(|(item, place)| (item.identity(), place)).collect();
         let mut room = Room::of(draft);
+        let mut digest = None;
         for item in new.members {
             let identity = item.identity();
             let draft = &mut self.drafts[index];
@@ -191,14 +193,14 @@ impl<'a> Union<'a> {
             room.take(&item);
             places.insert(identity, draft.members.len());
             draft.members.push(item);
-            let component = draft.packet();
-            self.count(component, &item);
+            let component = *digest.get_or_insert_with(|| sha256(&[draft.packet()]));
+            self.count(&component, &item);
             self.changed = true;
         }
     }
 
-    /// Counts a packet that was not there under a component.
-    fn count(&mut self, component: &[u8], item: &Item<'a>) {
+    /// Counts a packet that was not there under a component, which has this digest.
+    fn count(&mut self, component: &[u8; 32], item: &Item<'a>) {
         let is_signature = matches!(item.member, Member::Signature(_));
         self.new_signatures += u32::from(is_signature && !item.superseded);
         self.added_packets.push(member_digest(component, item.packet()));

@@ -202,11 +202,11 @@ impl Undo<'_> {
 
     fn write(&mut self, plans: &[Plan], last: bool) -> Result<()> {
         let mut transaction = self.store.begin(&self.options.command, self.summary.journal, self.now)?;
-        let removed: Vec<_> = plans.iter().filter_map(Plan::removal).collect();
+        let removed: HashMap<_, _> = plans.iter().filter_map(Plan::removal).collect();
         let mut current = 0;
-        let ids: Vec<_> = removed.iter().map(|(id, _)| *id).collect();
+        let ids: Vec<_> = removed.keys().copied().collect();
         transaction.snapshot().visit(Selection::Ids(&ids), Detail::Name, &mut |record| {
-            current += usize::from(removed.contains(&(record.id, record.generation)));
+            current += usize::from(removed.get(&record.id) == Some(&record.generation));
             ControlFlow::Continue(())
         })?;
         let puts: Vec<_> = plans.iter().filter_map(Plan::put).collect();
