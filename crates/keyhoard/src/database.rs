@@ -75,6 +75,10 @@ impl Store for Empty {
         Ok(self.0.snapshot())
     }
 
+    fn reads_beside_writer(&self) -> store::Result<bool> {
+        Ok(false)
+    }
+
     fn begin(
         &self,
         _command: &str,

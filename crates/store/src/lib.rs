@@ -43,12 +43,16 @@ pub trait Store: Send + Sync {
     /// Opens a consistent view of everything committed so far.
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>>;
 
+    /// Says whether snapshots can be taken, and seen through, while a transaction lasts.
+    ///
+    /// A database that is new, or on a network file system, has no write-ahead log: there it cannot be done.
+    fn reads_beside_writer(&self) -> Result<bool>;
+
     /// Starts to write: waits for the writers before it, then holds the only write lock.
     ///
     /// `now` stamps what this transaction changes. `journal` continues an entry of an earlier batch.
     ///
-    /// Drop every snapshot of this store before: a database that is new, or on a network file system, has no
-    /// write-ahead log, and its writer waits for all readers.
+    /// Drop every snapshot of this store before, unless it [reads beside a writer](Store::reads_beside_writer).
     ///
     /// # Errors
     ///

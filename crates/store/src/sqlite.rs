@@ -103,6 +103,13 @@ impl Store for SqliteStore {
         Ok(Box::new(read::View::begin(self)?))
     }
 
+    fn reads_beside_writer(&self) -> Result<bool> {
+        let connection = self.take()?;
+        let logged = log::is_there(&connection, &self.path, &self.access);
+        self.give_back(connection);
+        logged
+    }
+
     fn begin(
         &self,
         command: &str,

@@ -17,12 +17,17 @@ use crate::{Result, stored};
 const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
 /// A batch is written once its certificates, packed, take this many bytes: an import's memory is a multiple of it.
 const BATCH_BYTES: usize = 36 << 20;
+/// The same of a batch that will be written beside the making of the next one.
+const BESIDE_BYTES: usize = 18 << 20;
+
+/// Which entry of a batch has which primary key.
+pub(super) type Fingerprints = HashMap<Fingerprint, usize>;
 
 /// Certificates that will change together, and what will be reported once they have.
 #[derive(Default)]
 pub(super) struct Batch {
     entries: Vec<Entry>,
-    by_fingerprint: HashMap<Fingerprint, usize>,
+    by_fingerprint: Fingerprints,
     unchanged: Vec<(InputDigest, CertId)>,
     pub(super) reports: Vec<Report>,
     bytes: usize,
@@ -44,17 +49,22 @@ pub(super) enum Report {
 }
 
 impl Batch {
-    /// Says whether it is time to write.
-    pub(super) fn is_full(&self) -> bool {
+    /// Says whether it is time to write; `beside`: beside the making of the next batch.
+    pub(super) fn is_full(&self, beside: bool) -> bool {
         self.entries.len() >= BATCH_CERTIFICATES
             || self.unchanged.len() >= BATCH_CERTIFICATES
             || self.reports.len() >= BATCH_CERTIFICATES
-            || self.bytes >= BATCH_BYTES
+            || self.bytes >= if beside { BESIDE_BYTES } else { BATCH_BYTES }
     }
 
     /// Says whether there is anything to write.
     pub(super) fn changes_nothing(&self) -> bool {
         self.entries.is_empty() && self.unchanged.is_empty()
+    }
+
+    /// Takes out which primary keys it has, once nothing is to be added any more.
+    pub(super) fn take_fingerprints(&mut self) -> Fingerprints {
+        std::mem::take(&mut self.by_fingerprint)
     }
 
     /// Says whether a certificate with this primary key waits here.

@@ -2,13 +2,14 @@
 //!
 //! `bytes -> split -> (all cores) digest, clean -> merge -> one transaction a batch -> reports`
 //!
-//! Everything up to the merge happens without the write lock, so a slow input holds up nobody. A certificate
-//! is reported when it is durable. Inputs that a complete earlier import has seen are recognised by their
-//! digest before any other work.
+//! Everything up to the merge happens without the write lock, so a slow input holds up nobody; where the database can
+//! be read beside its writer, it happens while the batch before is being written. A certificate is reported when it is
+//! durable. Inputs that a complete earlier import has seen are recognised by their digest before any other work.
 
 mod batch;
 mod chunk;
 mod event;
+mod flight;
 mod options;
 mod preview;
 mod revocation;
@@ -16,15 +17,16 @@ mod work;
 
 use std::io::Read;
 use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::thread::{self, Scope};
 
 use cert::clean::Note;
 use cert::split::Piece;
-use store::{InputDigest, JournalId, Prepared, PutKind, Snapshot, Store, Timestamp};
+use store::{InputDigest, JournalId, Prepared, PutKind, Store, Timestamp};
 
 use crate::Result;
 use batch::{Batch, Report};
 use chunk::{Chunk, read_ahead};
+use flight::Flight;
 use work::{Effect, Incoming, Item, Name, Ready, Seen, Source, Worker};
 
 pub use event::{Additions, ImportEvent, ImportSummary, Imported, Outcome, Refusal};
@@ -58,6 +60,8 @@ pub struct Importer<'a> {
     now: Timestamp,
     digest_prefix: Option<Vec<u8>>,
     batch: Batch,
+    /// The database can be read while a batch is being written.
+    beside: bool,
     journal: Option<JournalId>,
     summary: ImportSummary,
     /// The number of the input that is being read.
@@ -74,6 +78,7 @@ impl<'a> Importer<'a> {
             now,
             digest_prefix: options.digest_prefix(),
             batch: Batch::default(),
+            beside: false,
             journal: None,
             summary: ImportSummary::default(),
             input: 0,
@@ -87,10 +92,15 @@ impl<'a> Importer<'a> {
     ///
     /// The database's errors. Damaged certificates are events, not errors.
     pub fn add(&mut self, input: impl Read + Send, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
+        self.beside = self.store.reads_beside_writer()?;
         thread::scope(|scope| {
             let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
             scope.spawn(move || read_ahead(input, &sender));
-            chunks.iter().try_for_each(|chunk| self.add_chunk(chunk, on_event))
+            let mut flight = None;
+            let added =
+                chunks.iter().try_for_each(|chunk| self.add_chunk(chunk, scope, &mut flight, on_event));
+            // What was written is reported, whatever has happened since.
+            added.and(self.land(&mut flight, on_event))
         })?;
         self.input += 1;
         Ok(())
@@ -107,17 +117,29 @@ impl<'a> Importer<'a> {
         Ok(self.summary)
     }
 
-    fn add_chunk(&mut self, chunk: Chunk, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
-        if self.batch.is_full() {
-            self.flush(false, on_event)?;
+    fn add_chunk<'scope>(
+        &mut self,
+        chunk: Chunk,
+        scope: &'scope Scope<'scope, '_>,
+        flight: &mut Option<Flight<'scope>>,
+        on_event: &mut dyn FnMut(ImportEvent<'_>),
+    ) -> Result<()>
+    where
+        'a: 'scope,
+    {
+        if self.batch.is_full(self.beside) {
+            self.hand_over(scope, flight, on_event)?;
         }
         let bytes: usize = chunk.iter().flatten().map(chunk::len).sum();
-        let snapshot = self.store.snapshot()?;
-        let raws = self.raw_certificates(snapshot.as_ref(), chunk)?;
-        let (options, digest_prefix, now) = (self.options, self.digest_prefix.as_deref(), self.now);
-        let worker = Worker { options, digest_prefix, now };
-        let items = worker.work(snapshot.as_ref(), raws, |fingerprint| self.batch.contains(fingerprint))?;
-        drop(snapshot);
+        let raws = self.raw_certificates(chunk, flight, on_event)?;
+        let (options, now) = (self.options, self.now);
+        let digest_prefix = self.digest_prefix.clone();
+        let worker = Worker { store: self.store, options, digest_prefix: digest_prefix.as_deref(), now };
+        let clean = worker.clean(raws)?;
+        if flight.as_ref().is_some_and(|flight| clean.fingerprints().any(|found| flight.holds(&found))) {
+            self.land(flight, on_event)?;
+        }
+        let items = worker.merge(clean, |fingerprint| self.batch.contains(fingerprint))?;
         items.into_iter().for_each(|item| self.take(item, on_event));
         self.bytes += bytes as u64;
         on_event(ImportEvent::Progress { bytes: self.bytes });
@@ -126,13 +148,22 @@ impl<'a> Importer<'a> {
 
     /// Makes certificates of all pieces, the revocations that stand alone included; what holds no keys is passed
     /// over without a word, as gpg does.
-    fn raw_certificates(&self, snapshot: &dyn Snapshot, chunk: Chunk) -> Result<Vec<Incoming>> {
-        let raw = |piece: cert::Result<Piece>| match piece {
+    fn raw_certificates(
+        &mut self,
+        chunk: Chunk,
+        flight: &mut Option<Flight<'_>>,
+        on_event: &mut dyn FnMut(ImportEvent<'_>),
+    ) -> Result<Vec<Incoming>> {
+        let mut raw = |piece: cert::Result<Piece>| match piece {
             Ok(Piece::Certificate(raw)) => Ok(Some(Incoming::Certificate { raw, revocation: false })),
             Ok(Piece::Ignored(_)) => Ok(None),
             Ok(Piece::Revocation(revocation)) => {
+                // It may be meant for a certificate that is just being written.
+                self.land(flight, on_event)?;
                 let position = revocation.position;
-                Ok(Some(match revocation::with_primary_key(snapshot, &self.batch, &revocation)? {
+                let snapshot = self.store.snapshot()?;
+                let raw = revocation::with_primary_key(snapshot.as_ref(), &self.batch, &revocation)?;
+                Ok(Some(match raw {
                     Ok(raw) => Incoming::Certificate { raw, revocation: true },
                     Err(reason) => Incoming::Unread { position, reason },
                 }))
@@ -209,6 +240,44 @@ impl<'a> Importer<'a> {
         }
     }
 
+    /// Has the batch written: beside the further work, or at once where nobody can read meanwhile.
+    fn hand_over<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        flight: &mut Option<Flight<'scope>>,
+        on_event: &mut dyn FnMut(ImportEvent<'_>),
+    ) -> Result<()>
+    where
+        'a: 'scope,
+    {
+        self.land(flight, on_event)?;
+        if self.batch.changes_nothing() || !self.beside {
+            self.flush(false, on_event)?;
+            // The first batch in a new database gives it what this takes.
+            self.beside = self.store.reads_beside_writer()?;
+            return Ok(());
+        }
+        let (store, options, journal, now) = (self.store, self.options, self.journal, self.now);
+        let batch = std::mem::take(&mut self.batch);
+        let write = move |batch: &mut Batch| batch.write(store, options, journal, false, now);
+        *flight = Some(Flight::start(scope, batch, write));
+        Ok(())
+    }
+
+    /// Waits for the batch that is being written, if there is one, and reports it.
+    fn land(
+        &mut self,
+        flight: &mut Option<Flight<'_>>,
+        on_event: &mut dyn FnMut(ImportEvent<'_>),
+    ) -> Result<()> {
+        if let Some(flight) = flight.take() {
+            let (batch, journal) = flight.land()?;
+            self.journal = Some(journal);
+            self.report(&batch, on_event);
+        }
+        Ok(())
+    }
+
     /// Writes the batch, then reports it.
     fn flush(&mut self, last: bool, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
         let mut batch = std::mem::take(&mut self.batch);
@@ -216,6 +285,11 @@ impl<'a> Importer<'a> {
         if !self.options.dry_run && (!batch.changes_nothing() || ends_journal) {
             self.journal = Some(batch.write(self.store, self.options, self.journal, last, self.now)?);
         }
+        self.report(&batch, on_event);
+        Ok(())
+    }
+
+    fn report(&mut self, batch: &Batch, on_event: &mut dyn FnMut(ImportEvent<'_>)) {
         for report in &batch.reports {
             match report {
                 Report::Imported(imported) => {
@@ -228,6 +302,5 @@ impl<'a> Importer<'a> {
                 }
             }
         }
-        Ok(())
     }
 }

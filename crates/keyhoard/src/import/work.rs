@@ -1,6 +1,6 @@
 //! The parallel part of an import: recognising, cleaning and merging the certificates of a chunk.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::Facts;
@@ -11,7 +11,9 @@ use cert::facts::ComponentKind;
 use cert::merge::merge;
 use cert::split::RawCertificate;
 use rayon::prelude::*;
-use store::{CertId, Detail, Fingerprint, InputDigest, Prepared, PutKind, Selection, Snapshot, Timestamp};
+use store::{
+    CertId, Detail, Fingerprint, InputDigest, Prepared, PutKind, Selection, Snapshot, Store, Timestamp,
+};
 use verify::naming::sha256;
 
 use super::event::{Additions, Refusal};
@@ -41,7 +43,11 @@ pub(super) struct Source {
 }
 
 /// What all certificates of an input are worked on with.
+///
+/// It takes a snapshot for each of its questions and keeps it no longer: while there is one, whoever writes cannot give
+/// back the log.
 pub(super) struct Worker<'a> {
+    pub(super) store: &'a dyn Store,
     pub(super) options: &'a ImportOptions<'a>,
     pub(super) digest_prefix: Option<&'a [u8]>,
     pub(super) now: Timestamp,
@@ -97,34 +103,35 @@ struct Clean {
     cleaned: Cleaned,
 }
 
+/// A chunk between cleaning and merging.
+pub(super) struct CleanChunk(Vec<Step>);
+
 enum Step {
     Done(Item),
     Clean(Box<Clean>),
 }
 
 impl Worker<'_> {
-    /// Does everything that can be done without the write lock.
+    /// Recognises what was imported before, and cleans the rest.
+    pub(super) fn clean(&self, incoming: Vec<Incoming>) -> Result<CleanChunk> {
+        let digests: Vec<Option<InputDigest>> =
+            incoming.par_iter().map(|incoming| self.digest(incoming)).collect();
+        let seen = self.seen(&digests)?;
+        let steps = incoming.into_par_iter().zip(digests);
+        Ok(CleanChunk(steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &seen)).collect()))
+    }
+
+    /// Joins what was cleaned with what the database holds.
     ///
     /// `waits` says of a primary key whether a certificate with it waits to be written already: what the database
     /// holds of that is no concern then.
-    pub(super) fn work(
-        &self,
-        snapshot: &dyn Snapshot,
-        incoming: Vec<Incoming>,
-        waits: impl Fn(&Fingerprint) -> bool,
-    ) -> Result<Vec<Item>> {
-        let digests: Vec<Option<InputDigest>> =
-            incoming.par_iter().map(|incoming| self.digest(incoming)).collect();
-        let seen = self.seen(snapshot, &digests)?;
-        let steps: Vec<Step> = incoming
-            .into_par_iter()
-            .zip(digests)
-            .map(|(incoming, digest)| self.clean(incoming, digest, &seen))
-            .collect();
-        let fingerprints: HashSet<Fingerprint> =
-            steps.iter().filter_map(Step::fingerprint).filter(|fingerprint| !waits(fingerprint)).collect();
-        let known = stored::read(snapshot, &fingerprints.into_iter().collect::<Vec<_>>())?;
-        Ok(steps.into_par_iter().map(|step| self.prepare(step, &known)).collect())
+    pub(super) fn merge(&self, clean: CleanChunk, waits: impl Fn(&Fingerprint) -> bool) -> Result<Vec<Item>> {
+        let mut fingerprints: Vec<Fingerprint> =
+            clean.fingerprints().filter(|fingerprint| !waits(fingerprint)).collect();
+        fingerprints.sort_unstable();
+        fingerprints.dedup();
+        let known = stored::read(self.store.snapshot()?.as_ref(), &fingerprints)?;
+        Ok(clean.0.into_par_iter().map(|step| self.prepare(step, &known)).collect())
     }
 
     fn digest(&self, incoming: &Incoming) -> Option<InputDigest> {
@@ -137,14 +144,11 @@ impl Worker<'_> {
     }
 
     /// Finds the inputs that an earlier import has dealt with.
-    fn seen(
-        &self,
-        snapshot: &dyn Snapshot,
-        digests: &[Option<InputDigest>],
-    ) -> Result<HashMap<InputDigest, (CertId, Name)>> {
+    fn seen(&self, digests: &[Option<InputDigest>]) -> Result<HashMap<InputDigest, (CertId, Name)>> {
         let digests: Vec<InputDigest> = digests.iter().flatten().copied().collect();
+        let snapshot = self.store.snapshot()?;
         let ids = snapshot.known_inputs(&digests)?;
-        let mut names = self.names(snapshot, ids.iter().flatten().copied().collect())?;
+        let mut names = self.names(snapshot.as_ref(), ids.iter().flatten().copied().collect())?;
         let seen = digests.into_iter().zip(ids);
         Ok(seen.filter_map(|(digest, id)| Some((digest, (id?, names.remove(&id?)?)))).collect())
     }
@@ -162,7 +166,7 @@ impl Worker<'_> {
         Ok(names)
     }
 
-    fn clean(
+    fn clean_one(
         &self,
         incoming: Incoming,
         digest: Option<InputDigest>,
@@ -216,6 +220,13 @@ impl Worker<'_> {
         let prepared = Prepared::new(certificate);
         let ready = Ready { source, digest, name, notes, has_user_ids, shown, prepared, effect };
         Item::Ready(Box::new(ready))
+    }
+}
+
+impl CleanChunk {
+    /// Returns the primary keys of what is to be merged.
+    pub(super) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
+        self.0.iter().filter_map(Step::fingerprint)
     }
 }
 

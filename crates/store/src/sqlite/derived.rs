@@ -77,6 +77,9 @@ impl Derived {
     /// Writes the index rows.
     pub(super) fn flush(self, view: &View<'_>) -> Result<()> {
         let Self { mut deleted, mut inserted } = self;
+        // Else it would come when the transaction ends, after the tables below have driven its pages out of the cache
+        // and into the log: SQLite reads the log from there on once more if a page in it changes again.
+        execute(view, "INSERT INTO user_id_search (user_id_search) VALUES ('flush')", [])?;
         remove_common(&mut deleted.key_ids, &mut inserted.key_ids);
         remove_common(&mut deleted.keygrips, &mut inserted.keygrips);
         remove_common(&mut deleted.mails, &mut inserted.mails);

@@ -10,17 +10,31 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::connect::Access;
-use super::turn;
+use super::{schema, turn};
 use crate::error::Context;
 use crate::{Error, Result};
 
 /// Octets that the log's file keeps for reuse; what it grew beyond that is given back.
 const KEPT: i64 = 8 << 20;
 
+/// Pages in the log from which on they are moved into the database: 256 MiB. A large import's batches change the same
+/// pages of the indexes again and again; so each is moved once for several batches.
+const MOVED: i64 = (256 << 20) / schema::PAGE_SIZE;
+
+/// Says whether the database has its log, so that readers and the writer need not wait for each other.
+pub(super) fn is_there(connection: &Connection, path: &Path, access: &Access) -> Result<bool> {
+    match access {
+        Access::Local => {
+            mode(connection, "PRAGMA journal_mode").context(path, "opening").map(|mode| mode == "wal")
+        }
+        Access::Network | Access::Fixed(_) => Ok(false),
+    }
+}
+
 /// Prepares for reading: a database that has missed getting its log gets it now, if nobody else uses it.
 pub(super) fn before_reading(connection: &Connection, path: &Path, access: &Access) -> Result<()> {
     if let Access::Local = access
-        && mode(connection, "PRAGMA journal_mode").context(path, "opening")? != "wal"
+        && !is_there(connection, path, access)?
         && !is_empty(connection, path)?
     {
         enter(connection);
@@ -40,14 +54,12 @@ pub(super) fn begin_writing(
     const DOING: &str = "waiting to write";
     sync_fully(connection, path)?;
     let begin = || turn::begin_immediate(connection, path, turn::PATIENCE);
-    let logged = match access {
-        Access::Fixed(_) => return Err(Error::Unwritable { path: path.to_owned() }),
-        Access::Network => false,
-        Access::Local => {
-            connection.pragma_update(None, "journal_size_limit", KEPT).context(path, DOING)?;
-            mode(connection, "PRAGMA journal_mode").context(path, DOING)? == "wal"
-        }
-    };
+    if let Access::Fixed(_) = access {
+        return Err(Error::Unwritable { path: path.to_owned() });
+    }
+    connection.pragma_update(None, "journal_size_limit", KEPT).context(path, DOING)?;
+    connection.pragma_update(None, "wal_autocheckpoint", MOVED).context(path, DOING)?;
+    let logged = is_there(connection, path, access)?;
     if !logged && reading {
         return Err(Error::SnapshotHeld { path: path.to_owned() });
     }

@@ -19,6 +19,12 @@ use crate::{
 
 const DOING: &str = "writing";
 
+/// SQLite's cache while a transaction lasts, in negated KiB: a page that changes again after it was driven out into the
+/// log makes SQLite read the log once more from there on, to sum it up anew.
+const WRITING_CACHE: i64 = -8 << 10;
+/// The same at all other times; SQLite's own default.
+const READING_CACHE: i64 = -2000;
+
 /// The write transaction.
 pub(super) struct Writer<'s> {
     view: View<'s>,
@@ -41,6 +47,7 @@ impl<'s> Writer<'s> {
         let fresh = log::begin_writing(&connection, &store.path, &store.access, store.is_read())?;
         let view = View::within(store, connection);
         super::connect::check_version(view.connection(), view.path())?;
+        set_cache(&view, WRITING_CACHE)?;
         let journal = Journal::open(&view, command, journal, now)?;
         Ok(Self { view, now, journal, fresh, purged: false })
     }
@@ -90,7 +97,6 @@ impl<'s> Writer<'s> {
             }
         };
         bindings.add(&fingerprint, user_ids, self.first_seen(&put.kind));
-        self.write_inputs(put.inputs.iter().map(|input| (*input, id)))?;
         Ok(PutOutcome::Done(id))
     }
 
@@ -150,8 +156,8 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    fn write_inputs(&self, inputs: impl Iterator<Item = (InputDigest, CertId)>) -> Result<()> {
-        let mut inputs: Vec<_> = inputs.collect();
+    /// Remembers inputs, in the order of their digests: every page of the table is touched once.
+    fn write_inputs(&self, mut inputs: Vec<(InputDigest, CertId)>) -> Result<()> {
         inputs.sort_unstable();
         let mut statement = self.prepare(
             "INSERT INTO input (digest, cert, first, last) VALUES (?1, ?2, ?3, ?3)
@@ -211,6 +217,10 @@ impl<'s> Writer<'s> {
     }
 }
 
+fn set_cache(view: &View<'_>, size: i64) -> Result<()> {
+    view.connection().pragma_update(None, "cache_size", size).context(view.path(), DOING)
+}
+
 impl Transaction for Writer<'_> {
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>> {
         let (mut derived, mut bindings) = (Derived::default(), NewBindings::default());
@@ -230,6 +240,11 @@ impl Transaction for Writer<'_> {
         }
         derived.flush(&self.view)?;
         bindings.flush(&self.view)?;
+        let done = batch.iter().zip(&outcomes).filter_map(|(put, outcome)| match outcome {
+            PutOutcome::Done(id) => Some(put.inputs.iter().map(|input| (*input, *id))),
+            PutOutcome::Conflict => None,
+        });
+        self.write_inputs(done.flatten().collect())?;
         let shrunk: Vec<CertId> = batch
             .iter()
             .zip(&outcomes)
@@ -243,7 +258,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn remember_inputs(&mut self, inputs: &[(InputDigest, CertId)]) -> Result<()> {
-        self.write_inputs(inputs.iter().copied())
+        self.write_inputs(inputs.to_vec())
     }
 
     fn set_origins(&mut self, id: CertId, origins: &Origins) -> Result<()> {
@@ -305,6 +320,7 @@ impl Transaction for Writer<'_> {
             derived::compact_search(&self.view)?;
         }
         turn::commit(self.view.connection(), self.view.path())?;
+        set_cache(&self.view, READING_CACHE)?;
         if self.purged {
             log::rewrite(self.view.connection(), self.view.path())?;
         }
