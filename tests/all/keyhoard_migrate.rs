@@ -25,10 +25,7 @@ fn assert_lists_like_gpg(source: &Path, home: &Home) {
         assert!(!lines.is_empty(), "{}", done.errors());
         lines.join("\n").into_bytes()
     };
-    // The trust in owners is not taken over yet.
-    let copy = Home::copy_of(source);
-    let _ = fs::remove_file(copy.path().join("trustdb.gpg"));
-    let expected = records(Run::gpg(&copy).args(LISTING).done());
+    let expected = records(Run::gpg(&Home::copy_of(source)).args(LISTING).done());
     assert_same("the listing", &expected, &records(Run::gpg_keyhoard(home).args(LISTING).done()));
 }
 

@@ -1,5 +1,5 @@
-//! Migrate: takes over the certificates of GnuPG and of other certificate stores, and what GnuPG remembers of trust on
-//! first use.
+//! Migrate: takes over the certificates of GnuPG and of other certificate stores, the owner trust that users gave GnuPG,
+//! and what it remembers of trust on first use.
 //!
 //! What is read stays as it is, and nothing of it is lost: every packet is taken, local signatures, user IDs that nobody
 //! vouches for and unreadable signatures included, in the order of the store, with the time at which the store got it
@@ -11,6 +11,7 @@ mod read;
 mod source;
 mod take_over;
 mod tofu_db;
+mod trust_db;
 
 use std::path::Path;
 
@@ -62,6 +63,8 @@ pub struct MigrateSummary {
     pub unchanged: u64,
     /// Addresses that came with keys, and what is remembered of them.
     pub bindings: u64,
+    /// Keys whose owner trust was read; a key that has one here keeps it.
+    pub owner_trusts: u64,
     /// Pieces that could not be read.
     pub unreadable: u64,
     /// X.509 certificates, which have no place here.

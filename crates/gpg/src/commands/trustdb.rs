@@ -60,7 +60,7 @@ fn has_web(session: &mut Session<'_>, doing: &str) -> bool {
 }
 
 fn sum_up(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let check = with_sources(session, |sources, settings| validity::check(sources, settings))?;
+    let check = with_sources(session, validity::check)?;
     tell(&check, &session.settings, session.streams);
     Ok(())
 }

@@ -22,7 +22,7 @@ use crate::table::{Cell, Table};
   keyhoard migrate ~/.gnupg ~/old/pubring.gpg
   keyhoard migrate --check                  has anything changed since?
 
-Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, tofu.db and pgp.cert.d directories, and changes nothing in \
+Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, trustdb.gpg, tofu.db and pgp.cert.d directories, and changes nothing in \
 them. Everything \
 is taken: local signatures, where keys came from, the order. It can be run again to take over what is new.")]
 pub(crate) struct Arguments {
@@ -59,7 +59,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let colour = session.output.colour();
         summary_table(&summary).write(&mut session.output, colour)?;
     }
-    Ok(Outcome::found(summary.read + summary.bindings > 0))
+    Ok(Outcome::found(summary.read + summary.bindings + summary.owner_trusts > 0))
 }
 
 fn sources(arguments: &Arguments) -> anyhow::Result<Vec<Source>> {
@@ -115,6 +115,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Keyboxd => "keyboxd database",
         Kind::CertD => "certificate directory",
         Kind::TofuDb => "trust on first use",
+        Kind::TrustDb => "owner trust",
     }
 }
 
@@ -125,6 +126,7 @@ fn summary_table(summary: &MigrateSummary) -> Table {
         (summary.changed, "changed", Style::Name),
         (summary.unchanged, "unchanged", Style::Faint),
         (summary.bindings, "addresses with what was seen of their keys", Style::Name),
+        (summary.owner_trusts, "keys with owner trust", Style::Name),
         (summary.unreadable, "not readable", Style::Error),
         (summary.x509, "X.509 certificates, left to gpgsm", Style::Warning),
     ];
@@ -146,6 +148,7 @@ struct SummaryJson {
     changed: u64,
     unchanged: u64,
     bindings: u64,
+    owner_trusts: u64,
     unreadable: u64,
     x509: u64,
     entry: Option<i64>,
@@ -174,6 +177,7 @@ impl SummaryJson {
             changed: summary.changed,
             unchanged: summary.unchanged,
             bindings: summary.bindings,
+            owner_trusts: summary.owner_trusts,
             unreadable: summary.unreadable,
             x509: summary.x509,
             entry: summary.journal.map(|journal| journal.0),

@@ -11,7 +11,8 @@ use cert::split::{Piece, RawCertificate, Splitter};
 
 use super::source::{Kind, Source};
 use super::tofu_db::Remembered;
-use super::{cert_d, keyboxd, tofu_db};
+use super::{cert_d, keyboxd, tofu_db, trust_db};
+use crate::owner_trust::Given;
 use crate::{Error, Result};
 
 /// What a source holds.
@@ -20,6 +21,8 @@ pub(super) enum Item {
     Certificate(RawCertificate, Option<Timestamp>),
     /// What is remembered of an address that came with a key.
     Remembered(Remembered),
+    /// How far the owner of a key is trusted.
+    OwnerTrust(Given),
     /// Something that cannot be read.
     Unreadable(String),
     /// So many X.509 certificates.
@@ -37,6 +40,9 @@ pub(super) fn read(source: &Source, each: &mut Each<'_>) -> Result<()> {
         Kind::Keybox => read_keybox(open(path)?, each),
         Kind::Keyboxd => read_keyboxd(path, each),
         Kind::CertD => read_cert_d(path, each),
+        Kind::TrustDb => trust_db::read(open(path)?, path, &mut |given| {
+            each(given.map_or_else(Item::Unreadable, Item::OwnerTrust))
+        }),
         Kind::TofuDb => {
             tofu_db::read(path, &mut |binding| each(binding.map_or_else(Item::Unreadable, Item::Remembered)))
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cert::keybox;
 use store::{Migration, Timestamp};
 
-use super::{cert_d, tofu_db};
+use super::{cert_d, tofu_db, trust_db};
 use crate::{Error, Result};
 
 /// What a SQLite file begins with.
@@ -19,7 +19,7 @@ const BEGINNING: u64 = 32;
 /// GnuPG's key files in its home directory, in the order in which they came into use.
 const IN_HOME: [&str; 3] = ["pubring.gpg", "pubring.kbx", "public-keys.d/pubring.db"];
 /// What else GnuPG remembers there.
-const MEMORIES: [&str; 1] = ["tofu.db"];
+const MEMORIES: [&str; 2] = ["trustdb.gpg", "tofu.db"];
 
 /// What kind of store it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum Kind {
     Keybox,
     /// The database of GnuPG's keyboxd, `pubring.db`.
     Keyboxd,
+    /// GnuPG's `trustdb.gpg`, for the owner trust in it.
+    TrustDb,
     /// What GnuPG remembers of trust on first use, `tofu.db`.
     TofuDb,
     /// A shared certificate directory, `pgp.cert.d`.
@@ -63,6 +65,7 @@ impl Source {
             match &beginning {
                 _ if beginning.starts_with(SQLITE) && tofu_db::is_tofu_db(path) => Kind::TofuDb,
                 _ if beginning.starts_with(SQLITE) => Kind::Keyboxd,
+                _ if trust_db::is_trust_db(&beginning) => Kind::TrustDb,
                 _ if keybox::is_keybox(&beginning) => Kind::Keybox,
                 _ => Kind::Keyring,
             }
@@ -81,6 +84,7 @@ impl Source {
                 let file = fs::metadata(&self.path).map_err(failed)?;
                 std::iter::once(&file).chain(&log).map(stamp).fold((0, 0), newer)
             }
+            Kind::TrustDb => trust_db::stamp(&self.path)?,
             Kind::Keyring | Kind::Keybox | Kind::TofuDb => stamp(&fs::metadata(&self.path).map_err(failed)?),
         };
         Ok(Migration { path: self.path.clone(), modified, size, done })

@@ -18,6 +18,7 @@ use super::read::Item;
 use super::source::Source;
 use super::tofu_db::Remembered;
 use super::{MigrateEvent, MigrateOptions, MigrateSummary};
+use crate::owner_trust::Given;
 use crate::stored;
 use crate::{Error, Result};
 
@@ -43,6 +44,7 @@ pub(super) struct TakeOver<'a> {
     bytes: usize,
     unchanged: Vec<(InputDigest, CertId)>,
     remembered: Vec<Remembered>,
+    owner_trusts: Vec<Given>,
     /// Origins of certificates that do not change otherwise.
     origins: Vec<(CertId, Origins)>,
     journal: Option<JournalId>,
@@ -78,6 +80,7 @@ impl<'a> TakeOver<'a> {
             bytes: 0,
             unchanged: Vec::new(),
             remembered: Vec::new(),
+            owner_trusts: Vec::new(),
             origins: Vec::new(),
             journal: None,
             summary: MigrateSummary::default(),
@@ -101,6 +104,10 @@ impl<'a> TakeOver<'a> {
                 self.summary.bindings += 1;
                 self.remembered.push(remembered);
             }
+            Item::OwnerTrust(given) => {
+                self.summary.owner_trusts += 1;
+                self.owner_trusts.push(given);
+            }
             Item::Unreadable(reason) => {
                 self.summary.unreadable += 1;
                 on_event(MigrateEvent::Unreadable { source, reason });
@@ -110,7 +117,8 @@ impl<'a> TakeOver<'a> {
         if self.chunk.len() >= CHUNK_CERTIFICATES || self.chunk_bytes >= CHUNK_BYTES {
             self.plan_chunk(source, on_event)?;
         }
-        let waiting = self.entries.len() + self.unchanged.len() + self.remembered.len();
+        let waiting =
+            self.entries.len() + self.unchanged.len() + self.remembered.len() + self.owner_trusts.len();
         if waiting >= BATCH_CERTIFICATES || self.bytes >= BATCH_BYTES {
             self.write(None)?;
         }
@@ -215,6 +223,7 @@ impl<'a> TakeOver<'a> {
     fn write(&mut self, migrations: Option<&[Migration]>) -> Result<()> {
         let entries = std::mem::take(&mut self.entries);
         let remembered = std::mem::take(&mut self.remembered);
+        let owner_trusts = std::mem::take(&mut self.owner_trusts);
         self.by_fingerprint.clear();
         self.bytes = 0;
         if self.options.dry_run {
@@ -241,6 +250,11 @@ impl<'a> TakeOver<'a> {
             transaction.take_over_encrypted(binding, encrypted)?;
             for message in verified {
                 transaction.add_verified(binding, message)?;
+            }
+        }
+        for Given { key, number } in owner_trusts {
+            if transaction.snapshot().owner_trust(&key)?.is_none() {
+                transaction.set_owner_trust(&key, number)?;
             }
         }
         if let Some(migrations) = migrations {
