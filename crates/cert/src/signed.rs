@@ -10,7 +10,7 @@ use crate::key::{self, Key};
 use crate::packet::{Packet, Packets, Tag};
 use crate::signature::{self, Signature};
 use verify::hash::{Digest, Hasher};
-use verify::{Check, HashAlgorithm, Verdict};
+use verify::{Check, HashAlgorithm, Verdict, limits};
 
 /// What a signature is made over, besides the primary key.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,14 @@ impl<'a> Subject<'a> {
                     | SignatureType::SUBKEY_REVOCATION
                     | SignatureType::PRIMARY_KEY_BINDING
             ),
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::Primary => 0,
+            Self::UserId(body) | Self::Attribute(body) => body.len(),
+            Self::Subkey(key) => key.public.len(),
         }
     }
 
@@ -103,8 +111,8 @@ impl SubjectDigester<'_, '_> {
     ///
     /// # Errors
     ///
-    /// The verdict, where there is nothing left to verify: `Unsupported` for a digest that is not known, `Bad` for a
-    /// SHA-1 collision attack and for a salt of the wrong length.
+    /// The verdict, where there is nothing left to verify: `Unsupported` for a digest that is not known and for more than
+    /// [`limits::MAX_SALTED`] behind a salt, `Bad` for a SHA-1 collision attack and for a salt of the wrong length.
     pub fn digest(&mut self, signature: &Signature<'_>) -> Result<Digest, Verdict> {
         let mut hasher = if signature.version == 6 {
             self.salted(signature)?
@@ -131,6 +139,9 @@ impl SubjectDigester<'_, '_> {
         let mut hasher = Hasher::new(algorithm).ok_or(Verdict::Unsupported)?;
         if salt_length(algorithm) != Some(signature.salt.len()) {
             return Err(Verdict::Bad);
+        }
+        if self.certificate.primary.public.len() + self.subject.size() > limits::MAX_SALTED {
+            return Err(Verdict::Unsupported);
         }
         hasher.update(signature.salt);
         hash_key(&mut hasher, &self.certificate.primary);

@@ -22,6 +22,9 @@ pub const MAX_OWN_SIGNATURES: usize = 1 << 10;
 pub const MAX_BUFFERED_CERTIFICATE: usize = 64 << 20;
 /// Self-signatures of one component that are verified, newest first; the rest stays unchecked.
 pub const MAX_CHECKS_PER_COMPONENT: usize = 64;
+/// The most octets of a primary key and what follows it that signatures of version 6 are verified over: the salt comes
+/// first, so that each of them hashes all of it again.
+pub const MAX_SALTED: usize = 64 << 10;
 /// Keys that are tried as the issuer behind one key ID.
 pub const MAX_ISSUER_CANDIDATES: usize = 8;
 /// Self-signatures of one certificate that are verified in all, divided by what each

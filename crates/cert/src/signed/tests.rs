@@ -86,6 +86,20 @@ fn a_salt_of_the_wrong_length_is_bad() {
 }
 
 #[test]
+fn behind_a_salt_only_so_much_is_hashed_for_each_signature() {
+    let [v6] = &certificates(&include_bytes!("../../tests/data/rfc9580-v6.pgp")[..])[..] else {
+        panic!("one certificate");
+    };
+    let mut packets = Packets::new(v6).map(|packet| packet.expect("a packet").body);
+    let primary = key::parse_public(packets.next().expect("a key")).expect("a key");
+    let signature = signature::parse(packets.next().expect("a signature")).expect("a signature");
+    let most = vec![0; limits::MAX_SALTED - primary.public.len() + 1];
+    let digest = |body| Digester::new(primary).over(Subject::Attribute(body)).digest(&signature);
+    assert!(digest(&most[1..]).is_ok());
+    assert_eq!(digest(&most), Err(Verdict::Unsupported));
+}
+
+#[test]
 fn only_version_6_keys_make_version_6_signatures_and_they_make_no_others() {
     let [v5] = &certificates(&include_bytes!("../../tests/data/librepgp-v5-secret.pgp")[..])[..] else {
         panic!("one certificate");
