@@ -7,6 +7,7 @@ mod import;
 mod list;
 mod list_config;
 mod owner_trust;
+mod tofu_policy;
 mod trustdb;
 
 use keyhoard::causes;
@@ -80,6 +81,7 @@ impl Session<'_> {
                 trustdb::fix(self);
                 Ok(())
             }
+            Some(Command::TofuPolicy) => tofu_policy::run(self),
             Some(Command::NotYet(name)) => {
                 self.not_yet(&format!("--{name}"));
                 Ok(())

@@ -12,6 +12,7 @@ pub(crate) mod colons;
 pub(crate) mod digits;
 pub(crate) mod human;
 pub(crate) mod text;
+mod tofu;
 
 pub(crate) mod algorithm;
 mod identity;

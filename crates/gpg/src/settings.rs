@@ -4,6 +4,7 @@ pub(crate) mod export_words;
 pub(crate) mod import_words;
 pub(crate) mod list_words;
 
+use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::TrustedKey;
 
 use crate::algorithms::Choice;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     ListKeys,
     ListSignatures,
     ShowKeys,
+    TofuPolicy,
     UpdateTrustDb,
     /// A command of gpg that is not built yet, by its first name.
     NotYet(&'static str),
@@ -64,6 +66,8 @@ pub(crate) struct Settings {
     pub(crate) trust: TrustNumbers,
     /// `--trusted-key`.
     pub(crate) trusted_keys: Vec<TrustedKey>,
+    /// `--tofu-default-policy`.
+    pub(crate) tofu_default_policy: Policy,
     pub(crate) groups: Vec<Group>,
     pub(crate) key_origin: KeyOrigin,
     pub(crate) faked_time: Option<FakedTime>,
@@ -222,6 +226,7 @@ impl Default for Settings {
                 s2k_mode: 3,
             },
             trusted_keys: Vec::new(),
+            tofu_default_policy: Policy::Auto,
             groups: Vec::new(),
             key_origin: KeyOrigin::default(),
             faked_time: None,

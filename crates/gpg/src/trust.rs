@@ -5,7 +5,8 @@ use keyhoard::cert::effective::View;
 use keyhoard::database;
 use keyhoard::store::query::Name;
 use keyhoard::store::{Query, Snapshot, Store};
-use keyhoard::validity::{Model, Sources, TrustSettings, TrustedKey};
+use keyhoard::trust::tofu::Policy;
+use keyhoard::validity::{Model, Sources, TofuSettings, TrustSettings, TrustedKey};
 
 use crate::commands::Session;
 use crate::home::Home;
@@ -25,17 +26,33 @@ pub(crate) fn settings(settings: &Settings, now: Timestamp) -> TrustSettings {
         max_cert_depth: max_cert_depth.try_into().unwrap_or(u8::MAX),
         min_cert_level: min_cert_level.try_into().unwrap_or(u8::MAX),
         never_is_overridden: true,
+        tofu: TofuSettings {
+            default_policy: settings.tofu_default_policy,
+            with_info: settings.list.with_tofu_info && settings.list.with_colons,
+        },
         ..TrustSettings::new(now, View::Gnupg)
     }
 }
 
 fn model(model: TrustModel) -> Model {
     match model {
-        TrustModel::Auto | TrustModel::Pgp | TrustModel::TofuPgp => Model::Pgp,
+        TrustModel::Auto | TrustModel::Pgp => Model::Pgp,
+        TrustModel::Tofu => Model::Tofu,
+        TrustModel::TofuPgp => Model::TofuPgp,
         TrustModel::Classic => Model::Classic,
         TrustModel::Direct => Model::Direct,
-        TrustModel::Always | TrustModel::Tofu => Model::Always,
+        TrustModel::Always => Model::Always,
     }
+}
+
+/// Reads the name of a policy; what to say where it is none.
+pub(crate) fn tofu_policy(name: &[u8]) -> Result<Policy, String> {
+    let name = String::from_utf8_lossy(name);
+    let words = Policy::ALL.map(Policy::name).join(", ");
+    if name.eq_ignore_ascii_case("help") {
+        return Err(format!("valid values for option '--tofu-policy': {words}"));
+    }
+    Policy::from_name(&name).ok_or_else(|| format!("unknown TOFU policy '{name}'; valid are: {words}"))
 }
 
 /// Reads the value of `--trusted-key`: a fingerprint or a long key ID, up to what looks like a comment.

@@ -13,9 +13,9 @@ use cert::clean::rebuild;
 use cert::facts::SignatureFacts;
 use cert::keybox::{self, Keybox};
 use cert::split::{Piece, RawCertificate, Splitter};
-use cert::{Facts, Fingerprint, KeyId, Timestamp};
+use cert::{BoundAddress, Facts, Fingerprint, KeyId, Timestamp};
 use rayon::prelude::*;
-use store::tofu::{Binding, BindingId, BindingSelection, Messages};
+use store::tofu::{AUTO, Binding, BindingId, BindingSelection, Messages};
 use store::{
     CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
     ReadBindings, Record, Selection, Snapshot,
@@ -240,13 +240,28 @@ impl Snapshot for View<'_> {
     }
 }
 
-/// Nobody trusts on first use what is only looked at.
+/// A file remembers nothing: its bindings are those of its certificates.
 impl ReadBindings for View<'_> {
     fn bindings(
         &self,
-        _selection: BindingSelection<'_>,
-        _visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
+        selection: BindingSelection<'_>,
+        visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
     ) -> store::Result<()> {
+        let mut bindings: Vec<Binding> = self.numbered().flat_map(|(_, kept)| kept.bindings()).collect();
+        bindings.sort_by(|one, other| {
+            (&one.address, &one.fingerprint).cmp(&(&other.address, &other.fingerprint))
+        });
+        bindings.dedup_by(|later, first| {
+            (&later.address, &later.fingerprint) == (&first.address, &first.fingerprint)
+        });
+        let contested = bindings.chunk_by(|one, other| one.address == other.address);
+        let selected = contested.filter(|of_address| match selection {
+            BindingSelection::All => true,
+            BindingSelection::Contested => of_address.len() > 1,
+            BindingSelection::Used => false,
+            BindingSelection::Addresses(addresses) => addresses.contains(&of_address[0].address),
+        });
+        let _ = selected.flatten().try_for_each(|binding| visit(binding.clone()));
         Ok(())
     }
 
@@ -256,6 +271,18 @@ impl ReadBindings for View<'_> {
 }
 
 impl Kept {
+    fn bindings(&self) -> impl Iterator<Item = Binding> {
+        let Certificate { facts, .. } = &self.certificate;
+        facts.user_ids().map(|user_id| Binding {
+            id: BindingId(0),
+            fingerprint: facts.primary().fingerprint,
+            address: BoundAddress::of_user_id(user_id),
+            user_id: user_id.to_vec(),
+            since: self.since,
+            policy: AUTO,
+        })
+    }
+
     fn record(&self, id: CertId, detail: Detail) -> Record {
         let Certificate { bytes, facts } = &self.certificate;
         Record {

@@ -34,6 +34,7 @@ pub mod output_file;
 pub mod owner_trust;
 pub mod secret_keys;
 pub mod sql;
+pub mod tofu;
 pub mod undo;
 pub mod validity;
 

@@ -9,7 +9,7 @@ mod lister;
 mod names;
 mod trust;
 
-pub use self::trust::Trust;
+pub use self::trust::{FirstUse, Trust};
 pub use ::trust::{OwnerTrust, Validity};
 pub use database::list;
 pub use lister::{Lister, Source};
@@ -76,6 +76,8 @@ pub struct Listed<'a> {
     pub item: Item<'a>,
     /// Where a user ID came from, if that is known of it.
     pub origin: Option<&'a Origin>,
+    /// What trust on first use knows of a user ID, where it was asked for.
+    pub first_use: Option<&'a FirstUse>,
     /// Its packet's body, where it was asked for.
     pub body: Option<&'a [u8]>,
     /// The signatures that are visible, in the order of the certificate.

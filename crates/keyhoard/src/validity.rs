@@ -5,6 +5,7 @@
 
 mod appraisal;
 mod check;
+mod first_use;
 mod roots;
 mod web;
 
@@ -12,10 +13,12 @@ use cert::effective::View;
 use cert::{Fingerprint, KeyId, Timestamp};
 use store::{Snapshot, Store};
 use trust::pgp;
+use trust::tofu::Policy;
 use verify::policy::DigestPolicy;
 
 pub use appraisal::Appraisal;
 pub use check::{Check, check};
+pub use first_use::Assessment;
 pub use roots::Roots;
 
 /// How validity is computed (GnuPG's `--trust-model`).
@@ -26,6 +29,10 @@ pub enum Model {
     Pgp,
     /// The web of trust, in which trust signatures are signatures like others.
     Classic,
+    /// Trust on first use.
+    Tofu,
+    /// Trust on first use and the web of trust together.
+    TofuPgp,
     /// The owner trust of a key is its validity.
     Direct,
     /// Nothing is computed, and every key is used.
@@ -36,9 +43,19 @@ impl Model {
     /// Says whether validity spreads from ultimately trusted keys.
     pub fn spreads(self) -> bool {
         match self {
-            Self::Pgp | Self::Classic => true,
-            Self::Direct | Self::Always => false,
+            Self::Pgp | Self::Classic | Self::TofuPgp => true,
+            Self::Tofu | Self::Direct | Self::Always => false,
         }
+    }
+
+    /// Says whether ultimately trusted keys are special to it.
+    pub fn has_own_keys(self) -> bool {
+        self.spreads() || self.remembers()
+    }
+
+    /// Says whether it counts which key came with an address first.
+    pub fn remembers(self) -> bool {
+        matches!(self, Self::Tofu | Self::TofuPgp)
     }
 }
 
@@ -76,6 +93,18 @@ pub struct TrustSettings {
     pub digests: DigestPolicy,
     /// A trust signature overrides the owner trust "never", as in GnuPG.
     pub never_is_overridden: bool,
+    /// What the models that remember ask for.
+    pub tofu: TofuSettings,
+}
+
+/// How trust on first use is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TofuSettings {
+    /// What is thought of a binding that nobody decided about and that is in no conflict (`--tofu-default-policy`).
+    pub default_policy: Policy,
+    /// What is known of each binding will be shown (`--with-tofu-info`): the messages seen are counted, and as in GnuPG
+    /// user IDs that are revoked are looked at too, and put those in question that came after them.
+    pub with_info: bool,
 }
 
 /// A key as `--trusted-key` names it.
@@ -101,6 +130,7 @@ impl TrustSettings {
             min_cert_level: 2,
             digests: DigestPolicy::GNUPG,
             never_is_overridden: false,
+            tofu: TofuSettings::default(),
         }
     }
 

@@ -41,6 +41,8 @@ pub enum BindingSelection<'a> {
     All,
     /// Those of addresses that came with several keys, or that the user decided about.
     Contested,
+    /// Those that messages were seen with.
+    Used,
     /// Those of these addresses.
     Addresses(&'a [BoundAddress]),
 }

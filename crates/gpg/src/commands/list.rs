@@ -166,9 +166,9 @@ impl<'a> Page<'a> {
         let options = render::needs(&self.settings, streams.attribute().is_some(), options);
         let secret_keys = self.secret_keys.clone();
         let (appraisal, number) = (self.appraisal, self.number);
-        let mut trust = |facts: &Facts, _: &Effective| {
+        let mut trust = |facts: &Facts, effective: &Effective| {
             let secret_keys = secret_keys.as_ref().map_or(Vec::new(), |keys| keys.all_of(facts));
-            Ok(Trust { secret_keys, ..appraisal.trust(facts, number)? })
+            Ok(Trust { secret_keys, ..appraisal.trust(facts, effective, number)? })
         };
         let mut written = Ok(());
         listing::list(snapshot, selection, options, issuers, &mut trust, &mut |listing| {

@@ -162,6 +162,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("fast-import", Command::FastImport, ""),
     command("export", Command::Export, "write keys out"),
     command("delete-keys", Command::DeleteKeys, "remove keys"),
+    command("tofu-policy", Command::TofuPolicy, "|POLICY KEYS|set the TOFU policy of keys"),
     command("list-config", Command::ListConfig, ""),
     command("gpgconf-list", Command::GpgconfList, ""),
     command("gpgconf-test", Command::GpgconfTest, ""),
@@ -201,7 +202,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     not_yet("list-trustdb", "list-trustdb"),
     not_yet("dearmor|dearmour", "dearmor"), not_yet("enarmor|enarmour", "enarmor"),
     not_yet("print-md", "print-md"), not_yet("print-mds", "print-mds"), not_yet("gen-prime", "gen-prime"),
-    not_yet("gen-random", "gen-random"), not_yet("server", "server"), not_yet("tofu-policy", "tofu-policy"),
+    not_yet("gen-random", "gen-random"), not_yet("server", "server"), 
     not_yet("rebuild-keydb-caches", "rebuild-keydb-caches"),
 
     // What is said and where.
@@ -322,7 +323,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     int("max-cert-depth", |s, number| s.trust.max_cert_depth = number),
     int("default-cert-level|default-cert-check-level", |s, level| s.trust.default_cert_level = level),
     int("min-cert-level", |s, level| s.trust.min_cert_level = level),
-    text("tofu-default-policy", |_, policy| values::tofu_policy(policy)),
+    text("tofu-default-policy", values::tofu_default_policy),
     obsolete("tofu-db-format", Argument::Text),
     harmless_text("trustdb-name"), harmless("auto-check-trustdb"), harmless("no-auto-check-trustdb"),
     harmless_text("force-ownertrust"), text("trusted-key", values::trusted_key), harmless("no-expensive-trust-checks"),

@@ -196,12 +196,13 @@ pub(super) fn one_of(words: &'static [&'static str], what: &str, text: &[u8]) ->
     }
 }
 
-/// Ends gpg with code 1 where the value is none of these words, as gpg does for a TOFU policy.
-pub(super) fn tofu_policy(text: &[u8]) -> Outcome {
-    match one_of(&["auto", "good", "unknown", "bad", "ask"], "TOFU policy", text) {
-        Err(Refusal::Complaint(text)) => Err(Refusal::Fatal(text)),
-        outcome => outcome,
+/// A word that is no policy ends gpg with code 1.
+pub(super) fn tofu_default_policy(settings: &mut Settings, text: &[u8]) -> Outcome {
+    match trust::tofu_policy(text) {
+        Ok(policy) => settings.tofu_default_policy = policy,
+        Err(text) => return Err(Refusal::Fatal(text)),
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use verify::naming;
 
 use super::digits::{decimal, hex, lower_hex, seconds};
 use super::text::field;
-use super::{algorithm, attribute, material, signature, subpacket};
+use super::{algorithm, attribute, material, signature, subpacket, tofu};
 use crate::settings::ListSettings;
 
 /// Appends the records of one certificate.
@@ -46,6 +46,9 @@ impl Writer<'_> {
                 out.extend(b"::");
                 field(value, out);
                 end_of_user(listed.origin, out);
+                if let Some(first_use) = listed.first_use.filter(|_| !value.is_empty()) {
+                    tofu::record(first_use, out);
+                }
             }
             Item::Attribute(facts, state, validity) => {
                 out.extend(b"uat:");

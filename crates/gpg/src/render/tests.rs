@@ -83,7 +83,8 @@ fn fixture() -> Fixture {
 impl Fixture {
     fn listing(&self) -> KeyListing<'_> {
         static NOWHERE: Origin = Origin { kind: 0, updated: None, url: None };
-        let listed = |item, signatures| Listed { item, origin: None, body: None, signatures };
+        let listed =
+            |item, signatures| Listed { item, origin: None, first_use: None, body: None, signatures };
         let user = match &self.attribute {
             Some(attribute) => Item::Attribute(attribute, &self.user, Validity::Unknown),
             None => Item::UserId(b"Uma: u", &self.user, Validity::Unknown),

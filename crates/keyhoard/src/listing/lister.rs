@@ -69,7 +69,8 @@ impl<'a> Lister<'a> {
             }
             _ => None,
         };
-        Some(Listed { item, origin, body, signatures })
+        let first_use = source.trust.first_uses.get(index).and_then(Option::as_ref);
+        Some(Listed { item, origin, first_use, body, signatures })
     }
 
     fn signatures(&self, component: &'a Component, source: &Source<'a>) -> Vec<ListedSignature<'a>> {

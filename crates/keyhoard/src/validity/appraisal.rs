@@ -3,13 +3,15 @@
 use std::ops::ControlFlow;
 
 use cert::Fingerprint;
+use cert::effective::Effective;
 use cert::facts::{ComponentKind, Facts};
 use store::{Detail, Selection, Snapshot};
 use trust::pgp::{self, Outcome};
+use trust::tofu::validity::combine;
 use trust::{OwnerTrust, Validity};
 
 use super::web::Web;
-use super::{Model, Roots, Sources, TrustSettings};
+use super::{Assessment, Model, Roots, Sources, TrustSettings};
 use crate::Result;
 use crate::listing::Trust;
 
@@ -18,6 +20,8 @@ pub struct Appraisal<'a> {
     model: Model,
     roots: Roots,
     outcome: Outcome,
+    /// In the models that remember.
+    first_use: Option<Assessment>,
     /// Where certificates are, for those that several databases have.
     certificates: Vec<&'a dyn Snapshot>,
 }
@@ -29,7 +33,7 @@ impl<'a> Appraisal<'a> {
     ///
     /// The databases' errors.
     pub fn all(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
-        Self::new(sources, settings, |web, ultimate| pgp::spread(web, ultimate, &settings.web()))
+        Self::new(sources, settings, None, |web, ultimate| pgp::spread(web, ultimate, &settings.web()))
     }
 
     /// Appraises these keys; of others nothing certain is known then.
@@ -38,7 +42,9 @@ impl<'a> Appraisal<'a> {
     ///
     /// The databases' errors.
     pub fn of(keys: &[Fingerprint], sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
-        Self::new(sources, settings, |web, ultimate| pgp::trace(web, ultimate, keys, &settings.web()))
+        Self::new(sources, settings, Some(keys), |web, ultimate| {
+            pgp::trace(web, ultimate, keys, &settings.web())
+        })
     }
 
     /// Appraises nothing: only what the user says of keys is known then.
@@ -47,7 +53,7 @@ impl<'a> Appraisal<'a> {
     ///
     /// The databases' errors.
     pub fn nothing(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
-        Self::new(sources, &TrustSettings { model: Model::Always, ..settings.clone() }, |_, _| {
+        Self::new(sources, &TrustSettings { model: Model::Always, ..settings.clone() }, None, |_, _| {
             Ok(Outcome::default())
         })
     }
@@ -55,6 +61,7 @@ impl<'a> Appraisal<'a> {
     fn new(
         sources: &Sources<'a>,
         settings: &TrustSettings,
+        keys: Option<&[Fingerprint]>,
         compute: impl FnOnce(&mut Web<'_>, &[Fingerprint]) -> Result<Outcome>,
     ) -> Result<Self> {
         let roots = Roots::read(sources.owner_trust, &sources.certificates, settings)?;
@@ -64,7 +71,13 @@ impl<'a> Appraisal<'a> {
             outcome = compute(&mut web, &roots.ultimate())?;
             web.keep()?;
         }
-        Ok(Self { model: settings.model, roots, outcome, certificates: sources.certificates.clone() })
+        let first_use = match keys {
+            _ if !settings.model.remembers() => None,
+            None => Some(Assessment::all(sources, &roots, settings)?),
+            Some(keys) => Some(Assessment::of(keys, sources, &roots, settings)?),
+        };
+        let certificates = sources.certificates.clone();
+        Ok(Self { model: settings.model, roots, outcome, first_use, certificates })
     }
 
     /// Returns what the user says of keys.
@@ -82,19 +95,30 @@ impl<'a> Appraisal<'a> {
     /// # Errors
     ///
     /// The databases' errors, where several have the certificate.
-    pub fn trust(&self, facts: &Facts, source: usize) -> Result<Trust> {
+    pub fn trust(&self, facts: &Facts, effective: &Effective, source: usize) -> Result<Trust> {
         let key = facts.primary().fingerprint;
         let given = self.roots.owner_trust(&key);
         let introducer = self.outcome.introducers.get(&key);
-        let user_ids: Vec<Validity> = match self.first_copy(&key, source)? {
+        let in_web: Vec<Validity> = match self.first_copy(&key, source)? {
             Some(first) => {
                 facts.components.iter().map(|component| self.as_in(&first, &component.kind)).collect()
             }
             None => (0..facts.components.len()).map(|place| self.validity(facts, place)).collect(),
         };
+        let key_in_web = in_web.iter().copied().max().unwrap_or_default();
+        let (key_validity, user_ids, first_uses) = match &self.first_use {
+            None => (key_in_web, in_web, Vec::new()),
+            Some(first_use) => {
+                let user_ids = first_use.user_ids(facts);
+                let of_key = combine(Assessment::key(facts, effective, &user_ids), key_in_web);
+                let both = user_ids.into_iter().zip(in_web).map(|(tofu, web)| combine(tofu, web));
+                (of_key, both.collect(), first_use.first_uses(facts))
+            }
+        };
         Ok(Trust {
-            key: user_ids.iter().copied().max().unwrap_or_default(),
+            key: key_validity,
             user_ids,
+            first_uses,
             owner: introducer.map_or(given, |introducer| introducer.trust),
             disabled: self.roots.is_disabled(&key),
             secret_keys: Vec::new(),
@@ -105,9 +129,9 @@ impl<'a> Appraisal<'a> {
         let key = &facts.primary().fingerprint;
         match (&facts.components[place].kind, self.model) {
             (ComponentKind::Key(_) | ComponentKind::Unknown(_), _) => Validity::Unknown,
-            (_, Model::Always) => Validity::Unknown,
+            (_, Model::Always | Model::Tofu) => Validity::Unknown,
             (_, Model::Direct) => direct(self.roots.owner_trust(key)),
-            (_, Model::Pgp | Model::Classic) => self.outcome.validity(key, place),
+            (_, Model::Pgp | Model::Classic | Model::TofuPgp) => self.outcome.validity(key, place),
         }
     }
 

@@ -32,7 +32,7 @@ impl Roots {
     ) -> Result<Self> {
         let given = owner_trust.map(Snapshot::owner_trusts).transpose()?.unwrap_or_default();
         let mut roots = Self { given: given.into_iter().collect(), ..Self::default() };
-        for trusted in settings.trusted_keys.iter().filter(|_| settings.model.spreads()) {
+        for trusted in settings.trusted_keys.iter().filter(|_| settings.model.has_own_keys()) {
             match *trusted {
                 TrustedKey::Fingerprint(fingerprint) => drop(roots.named.insert(fingerprint)),
                 TrustedKey::KeyId(key_id) => match primary_by_id(key_id, certificates)? {

@@ -55,7 +55,11 @@ fn bindings(
         "WHERE email IN (SELECT email FROM tofu_binding GROUP BY email HAVING count(*) > 1
          UNION SELECT email FROM tofu_binding WHERE policy <> 1)"
     );
+    const USED: &str = select_bindings!(
+        "WHERE id IN (SELECT binding FROM tofu_signature UNION SELECT binding FROM tofu_encryption)"
+    );
     match selection {
+        BindingSelection::Used => view.rows(USED, [], READING, |row| Ok(visit(binding(view, row)?))),
         BindingSelection::All => {
             view.rows(select_bindings!(""), [], READING, |row| Ok(visit(binding(view, row)?)))
         }

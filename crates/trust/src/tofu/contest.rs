@@ -23,8 +23,8 @@ pub struct Claim {
     pub policy: Policy,
     /// What speaks for it.
     pub evidence: Evidence,
-    /// The user ID is revoked: it keeps its place, but puts no older binding into question.
-    pub revoked: bool,
+    /// The user ID is revoked, or has ended: it keeps its place, but puts no older binding into question.
+    pub lapsed: bool,
     /// Its place in the order of arrival: less is older.
     pub arrival: i64,
 }
@@ -41,7 +41,7 @@ impl Claim {
     /// Says whether a claim that comes later than another one leaves that one alone: GnuPG never goes back to a binding
     /// that it believed when it meets another one that is settled by evidence.
     fn is_quiet(&self) -> bool {
-        self.policy == Policy::Auto && (self.revoked || self.evidence != Evidence::None)
+        self.policy == Policy::Auto && (self.lapsed || self.evidence != Evidence::None)
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn claim(arrival: i64) -> Claim {
-        Claim { policy: Policy::Auto, evidence: Evidence::None, revoked: false, arrival }
+        Claim { policy: Policy::Auto, evidence: Evidence::None, lapsed: false, arrival }
     }
 
     fn policies(contest: &Contest) -> Vec<Policy> {
@@ -201,10 +201,10 @@ mod tests {
     }
 
     #[test]
-    fn a_revoked_user_id_questions_only_who_comes_after_it() {
-        let revoked = |arrival| Claim { revoked: true, ..claim(arrival) };
-        assert_eq!(policies(&Contest::new(vec![claim(2), revoked(1)], &[])), [Policy::Ask, Policy::Ask]);
-        assert_eq!(policies(&Contest::new(vec![claim(1), revoked(2)], &[])), [Policy::Auto, Policy::Ask]);
+    fn a_user_id_that_has_lapsed_questions_only_who_comes_after_it() {
+        let lapsed = |arrival| Claim { lapsed: true, ..claim(arrival) };
+        assert_eq!(policies(&Contest::new(vec![claim(2), lapsed(1)], &[])), [Policy::Ask, Policy::Ask]);
+        assert_eq!(policies(&Contest::new(vec![claim(1), lapsed(2)], &[])), [Policy::Auto, Policy::Ask]);
     }
 
     /// GnuPG's own way: bindings are met in the order of arrival, twice; a policy in effect is computed anew only where
@@ -230,7 +230,7 @@ mod tests {
                 conflict[index] = policy == Policy::Ask && claims[index].policy == Policy::Auto;
             }
             last_met[index] = effective[index].unwrap_or_default();
-            if last_met[index] == Policy::Ask && !claims[index].revoked {
+            if last_met[index] == Policy::Ask && !claims[index].lapsed {
                 for rival in rivals {
                     if effective[rival] != Some(Policy::Ask) {
                         effective[rival] = None;
@@ -262,10 +262,10 @@ mod tests {
         let policy = prop_oneof![6 => Just(Policy::Auto), 1 => Just(Policy::Bad), 1 => Just(Policy::Ask)];
         let evidence =
             prop_oneof![5 => Just(Evidence::None), 2 => Just(Evidence::Vouched), 1 => Just(Evidence::Own)];
-        (policy, evidence, prop::bool::weighted(0.15)).prop_map(|(policy, evidence, revoked)| Claim {
+        (policy, evidence, prop::bool::weighted(0.15)).prop_map(|(policy, evidence, lapsed)| Claim {
             policy,
             evidence,
-            revoked,
+            lapsed,
             arrival: 0,
         })
     }

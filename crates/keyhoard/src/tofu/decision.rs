@@ -1,0 +1,124 @@
+//! What the user decides about bindings.
+
+use std::ops::ControlFlow;
+
+use cert::effective::{Moment, State, View};
+use cert::facts::ComponentKind;
+use cert::{BoundAddress, Fingerprint, Timestamp};
+use store::tofu::{Binding, BindingSelection};
+use store::{CertId, Detail, Selection, Snapshot, Store};
+use trust::tofu::Policy;
+
+use crate::Result;
+use crate::designated_revocation::{evaluate_with_revokers, whole};
+
+/// A binding about which something was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The key.
+    pub key: Fingerprint,
+    /// The address.
+    pub address: BoundAddress,
+    /// The user ID with this address.
+    pub user_id: Vec<u8>,
+    /// What was decided before.
+    pub before: Policy,
+}
+
+/// Decides about the addresses of certificates, or one of them, in one transaction; user IDs that are revoked are left
+/// alone. Returns the bindings that it is about, in the order of the certificates.
+///
+/// # Errors
+///
+/// The database's errors; then nothing was decided.
+pub fn decide(
+    store: &dyn Store,
+    ids: &[CertId],
+    only: Option<&BoundAddress>,
+    policy: Policy,
+    command: &str,
+    now: Timestamp,
+) -> Result<Vec<Decided>> {
+    let mut transaction = store.begin(command, None, now)?;
+    let decided = bindings_of(transaction.snapshot(), ids, only, now)?;
+    for Decided { key, address, user_id, .. } in &decided {
+        transaction.decide(key, address, user_id, policy.number())?;
+    }
+    transaction.finish_journal()?;
+    transaction.commit()?;
+    Ok(decided)
+}
+
+/// Forgets what was decided about an address, and every message seen with it: for these keys, or for all. Bindings to
+/// keys that are not here any more are forgotten altogether. Returns the bindings that it is about.
+///
+/// # Errors
+///
+/// The database's errors; then nothing was forgotten.
+pub fn forget(
+    store: &dyn Store,
+    address: &BoundAddress,
+    keys: Option<&[Fingerprint]>,
+    command: &str,
+    now: Timestamp,
+) -> Result<Vec<Binding>> {
+    let mut transaction = store.begin(command, None, now)?;
+    let mut bindings = of_address(transaction.snapshot(), address)?;
+    bindings.retain(|binding| keys.is_none_or(|keys| keys.contains(&binding.fingerprint)));
+    for binding in &bindings {
+        transaction.forget_binding(binding.id)?;
+    }
+    transaction.finish_journal()?;
+    transaction.commit()?;
+    Ok(bindings)
+}
+
+/// Returns the bindings of certificates, of one address or all, with what was decided about them.
+pub fn bindings_of(
+    snapshot: &dyn Snapshot,
+    ids: &[CertId],
+    only: Option<&BoundAddress>,
+    now: Timestamp,
+) -> Result<Vec<Decided>> {
+    let mut found: Vec<Decided> = Vec::new();
+    let mut outcome = Ok(());
+    snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
+        let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
+        let moment = Moment::new(now, View::Gnupg);
+        match evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), snapshot) {
+            Err(error) => {
+                outcome = Err(error);
+                return ControlFlow::Break(());
+            }
+            Ok(effective) => {
+                for (component, state) in facts.components.iter().zip(&effective.components) {
+                    let (ComponentKind::UserId(value), State::User(user)) = (&component.kind, state) else {
+                        continue;
+                    };
+                    let address = BoundAddress::of_user_id(value);
+                    if !user.revoked && only.is_none_or(|only| *only == address) {
+                        let (key, user_id) = (record.fingerprint, value.clone());
+                        found.push(Decided { key, address, user_id, before: Policy::Auto });
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    outcome?;
+    for decided in &mut found {
+        let bindings = of_address(snapshot, &decided.address)?;
+        let own = bindings.iter().find(|binding| binding.fingerprint == decided.key);
+        decided.before = own.and_then(|own| Policy::from_number(own.policy)).unwrap_or_default();
+    }
+    Ok(found)
+}
+
+fn of_address(snapshot: &dyn Snapshot, address: &BoundAddress) -> Result<Vec<Binding>> {
+    let mut bindings = Vec::new();
+    snapshot.bindings(BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
+        bindings.push(binding);
+        ControlFlow::Continue(())
+    })?;
+    Ok(bindings)
+}

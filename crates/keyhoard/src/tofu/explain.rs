@@ -1,0 +1,168 @@
+//! Everything about one address: which keys came with it, since when, and what that makes of them.
+
+use std::ops::ControlFlow;
+
+use cert::effective::{Effective, Moment, State};
+use cert::facts::ComponentKind;
+use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
+use store::tofu::{Binding, BindingSelection, Messages};
+use store::{Detail, Selection};
+use trust::Validity;
+use trust::tofu::{Evidence, Policy, validity};
+
+use crate::Result;
+use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::validity::{Assessment, Roots, Sources, TrustSettings};
+
+/// What is known of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The address.
+    pub address: BoundAddress,
+    /// The keys that came with it, the first one first.
+    pub holders: Vec<Holder>,
+}
+
+/// A key that came with an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The key.
+    pub key: Fingerprint,
+    /// The user ID that the address was first seen in.
+    pub user_id: Vec<u8>,
+    /// When it was first seen.
+    pub since: Timestamp,
+    /// What became of the user ID.
+    pub standing: Standing,
+    /// What the user decided.
+    pub decided: Policy,
+    /// The policy in effect.
+    pub policy: Policy,
+    /// How valid that makes the user ID.
+    pub validity: Validity,
+    /// What speaks for it.
+    pub evidence: Evidence,
+    /// The keys it is in conflict with.
+    pub rivals: Vec<Fingerprint>,
+    /// The messages that were seen.
+    pub messages: Messages,
+}
+
+/// What became of a user ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It holds.
+    Holds,
+    /// It, or its key, has ended.
+    Expired,
+    /// It, or its key, was revoked.
+    Revoked,
+    /// The certificate is not here any more, or has no such user ID.
+    Gone,
+}
+
+/// Explains an address.
+///
+/// # Errors
+///
+/// The databases' errors.
+pub fn explain(
+    address: &BoundAddress,
+    sources: &Sources<'_>,
+    roots: &Roots,
+    settings: &TrustSettings,
+) -> Result<Explanation> {
+    let mut holders = Vec::new();
+    for source in &sources.certificates {
+        let mut bindings: Vec<Binding> = Vec::new();
+        source.bindings(BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
+            bindings.push(binding);
+            ControlFlow::Continue(())
+        })?;
+        for binding in bindings {
+            let messages = source.messages(binding.id)?;
+            holders.push((binding, messages));
+        }
+    }
+    let keys: Vec<Fingerprint> = holders.iter().map(|(binding, _)| binding.fingerprint).collect();
+    let assessment = Assessment::of(&keys, sources, roots, settings)?;
+    let mut holders: Vec<Holder> = holders
+        .into_iter()
+        .map(|(binding, messages)| holder(binding, messages, &assessment, sources, settings))
+        .collect::<Result<_>>()?;
+    holders.sort_by_key(|holder| holder.since);
+    Ok(Explanation { address: address.clone(), holders })
+}
+
+fn holder(
+    binding: Binding,
+    messages: Messages,
+    assessment: &Assessment,
+    sources: &Sources<'_>,
+    settings: &TrustSettings,
+) -> Result<Holder> {
+    let Binding { fingerprint: key, address, user_id, since, .. } = binding;
+    let evidence = assessment.evidence(&key, &address);
+    let policy = assessment.policy(&key, &address);
+    Ok(Holder {
+        key,
+        user_id,
+        since,
+        standing: standing(&key, &address, sources, settings)?,
+        decided: Policy::from_number(binding.policy).unwrap_or_default(),
+        policy,
+        validity: validity::of_user_id(evidence, policy, settings.tofu.default_policy),
+        evidence,
+        rivals: assessment.rivals(&key, &address),
+        messages,
+    })
+}
+
+/// Looks what became of a binding's user ID.
+pub(super) fn standing(
+    key: &Fingerprint,
+    address: &BoundAddress,
+    sources: &Sources<'_>,
+    settings: &TrustSettings,
+) -> Result<Standing> {
+    let mut standing = Ok(Standing::Gone);
+    for source in &sources.certificates {
+        let Some(id) = source.by_fingerprint(&[*key])?[0] else { continue };
+        source.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
+            if let Some(facts) = &record.facts {
+                let moment = Moment::new(settings.now, settings.view);
+                let effective = evaluate_with_revokers(facts, moment, || whole(*source, id), *source);
+                standing = effective.map(|effective| in_certificate(facts, &effective, address));
+            }
+            ControlFlow::Break(())
+        })?;
+        break;
+    }
+    standing
+}
+
+/// Of several user IDs with the address the one that holds counts.
+fn in_certificate(facts: &Facts, effective: &Effective, address: &BoundAddress) -> Standing {
+    let primary = effective.primary();
+    let components = facts.components.iter().zip(&effective.components);
+    let standings = components.filter_map(|(component, state)| match (&component.kind, state) {
+        (ComponentKind::UserId(value), State::User(user)) if BoundAddress::of_user_id(value) == *address => {
+            Some(if user.revoked || primary.revoked.is_some() {
+                Standing::Revoked
+            } else if user.expired || primary.expired {
+                Standing::Expired
+            } else {
+                Standing::Holds
+            })
+        }
+        _ => None,
+    });
+    standings
+        .min_by_key(|standing| match standing {
+            Standing::Holds => 0,
+            Standing::Expired => 1,
+            Standing::Revoked => 2,
+            Standing::Gone => 3,
+        })
+        .unwrap_or(Standing::Gone)
+}

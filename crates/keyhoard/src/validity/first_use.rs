@@ -1,0 +1,282 @@
+//! What trust on first use makes of keys and addresses: the bindings that imports made, with the rules of
+//! [`trust::tofu`]. Only signatures that verified speak for a key.
+
+mod evidence;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use cert::effective::{Effective, State};
+use cert::facts::ComponentKind;
+use cert::{BoundAddress, Facts, Fingerprint};
+use store::tofu::{Binding, BindingSelection, Messages};
+use store::{Detail, Selection};
+use trust::Validity;
+use trust::tofu::{Claim, Contest, Evidence, Policy, validity};
+
+use super::{Roots, Sources, TofuSettings, TrustSettings};
+use crate::Result;
+use crate::listing::FirstUse;
+use evidence::Evidences;
+
+/// What is thought of bindings at one moment.
+#[derive(Debug, Default)]
+pub struct Assessment {
+    settings: TofuSettings,
+    own: HashSet<Fingerprint>,
+    evidences: Evidences,
+    decided: HashMap<(Fingerprint, BoundAddress), Policy>,
+    contests: HashMap<BoundAddress, Contested>,
+    /// Of those that messages were seen with.
+    messages: HashMap<(Fingerprint, BoundAddress), Messages>,
+}
+
+/// An address that came with several keys.
+#[derive(Debug)]
+struct Contested {
+    /// Ascending, as the claims of the contest.
+    keys: Vec<Fingerprint>,
+    contest: Contest,
+}
+
+/// Which keys somebody will ask about.
+enum Scope<'k> {
+    All,
+    Keys(&'k [Fingerprint]),
+}
+
+impl Assessment {
+    /// Assesses the bindings of every key.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn all(sources: &Sources<'_>, roots: &Roots, settings: &TrustSettings) -> Result<Self> {
+        Self::new(Scope::All, sources, roots, settings)
+    }
+
+    /// Assesses the bindings of these keys; of others nothing certain is known then.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn of(
+        keys: &[Fingerprint],
+        sources: &Sources<'_>,
+        roots: &Roots,
+        settings: &TrustSettings,
+    ) -> Result<Self> {
+        Self::new(Scope::Keys(keys), sources, roots, settings)
+    }
+
+    fn new(scope: Scope<'_>, sources: &Sources<'_>, roots: &Roots, settings: &TrustSettings) -> Result<Self> {
+        let asked = match scope {
+            Scope::All => None,
+            Scope::Keys(keys) => Some(addresses(keys, sources)?),
+        };
+        let bindings = match &asked {
+            None => notable(sources)?,
+            Some(addresses) => read(BindingSelection::Addresses(addresses), sources)?,
+        };
+        let messages = match &asked {
+            _ if !settings.tofu.with_info => HashMap::new(),
+            None => messages(BindingSelection::Used, sources)?,
+            Some(addresses) => messages(BindingSelection::Addresses(addresses), sources)?,
+        };
+        let mut by_address: BTreeMap<BoundAddress, Vec<Binding>> = BTreeMap::new();
+        for binding in bindings {
+            by_address.entry(binding.address.clone()).or_default().push(binding);
+        }
+        let own: Vec<Fingerprint> = roots.ultimate();
+        let (contested, single): (Vec<_>, Vec<_>) =
+            by_address.into_values().partition(|bindings| bindings.len() > 1);
+        let keys = match scope {
+            Scope::All => None,
+            Scope::Keys(keys) => Some(keys),
+        };
+        let evidences = evidence::gather(&contested, keys, &own, sources, settings)?;
+        let mut assessment = Self {
+            settings: settings.tofu,
+            own: own.into_iter().collect(),
+            evidences,
+            decided: single.into_iter().flatten().filter_map(decision).collect(),
+            contests: HashMap::new(),
+            messages,
+        };
+        for bindings in contested {
+            assessment.add_contest(bindings);
+        }
+        Ok(assessment)
+    }
+
+    /// Takes all bindings of one address, in the order of their fingerprints.
+    fn add_contest(&mut self, mut bindings: Vec<Binding>) {
+        let Some(Binding { address, .. }) = bindings.first() else { return };
+        let address = address.clone();
+        bindings.retain(|it| self.settings.with_info || !self.evidences.is_lapsed(&it.fingerprint, &address));
+        let claims = bindings.iter().map(|binding| self.claim(binding)).collect();
+        let keys: Vec<Fingerprint> = bindings.iter().map(|binding| binding.fingerprint).collect();
+        let cross_signed = self.evidences.cross_signed(&keys, &address);
+        let contest = Contest::new(claims, &cross_signed);
+        self.contests.insert(address, Contested { keys, contest });
+    }
+
+    fn claim(&self, binding: &Binding) -> Claim {
+        let Binding { fingerprint, address, policy, .. } = binding;
+        Claim {
+            policy: Policy::from_number(*policy).unwrap_or_default(),
+            evidence: self.evidence(fingerprint, address),
+            lapsed: self.evidences.is_lapsed(fingerprint, address),
+            arrival: self.evidences.arrival(fingerprint, address),
+        }
+    }
+
+    /// Returns what speaks for a binding.
+    pub fn evidence(&self, key: &Fingerprint, address: &BoundAddress) -> Evidence {
+        if self.own.contains(key) {
+            Evidence::Own
+        } else if self.evidences.is_vouched(key, address) {
+            Evidence::Vouched
+        } else {
+            Evidence::None
+        }
+    }
+
+    /// Returns the policy that is in effect for a binding.
+    pub fn policy(&self, key: &Fingerprint, address: &BoundAddress) -> Policy {
+        if let Some((contested, index)) = self.contest(key, address) {
+            return contested.contest.policy(index);
+        }
+        let policy = self.decided.get(&(*key, address.clone())).copied().unwrap_or_default();
+        let evidence = self.evidence(key, address);
+        Claim { policy, evidence, lapsed: false, arrival: 0 }.uncontested()
+    }
+
+    /// Returns the keys that are in conflict with a binding.
+    pub fn rivals(&self, key: &Fingerprint, address: &BoundAddress) -> Vec<Fingerprint> {
+        let Some((contested, index)) = self.contest(key, address) else { return Vec::new() };
+        contested.contest.rivals(index).into_iter().map(|rival| contested.keys[rival]).collect()
+    }
+
+    fn contest(&self, key: &Fingerprint, address: &BoundAddress) -> Option<(&Contested, usize)> {
+        let contested = self.contests.get(address)?;
+        Some((contested, contested.keys.binary_search(key).ok()?))
+    }
+
+    /// Returns the validity of a certificate's components: of user IDs what their addresses make of them; attributes
+    /// have none, which GnuPG takes as never.
+    pub fn user_ids(&self, facts: &Facts) -> Vec<Validity> {
+        let key = &facts.primary().fingerprint;
+        let kinds = facts.components.iter().map(|component| &component.kind);
+        let validity = |kind: &ComponentKind| match kind {
+            ComponentKind::UserId(value) => self.user_id(key, value),
+            ComponentKind::Attribute(_) => Validity::Never,
+            ComponentKind::Key(_) | ComponentKind::Unknown(_) => Validity::Unknown,
+        };
+        kinds.map(validity).collect()
+    }
+
+    fn user_id(&self, key: &Fingerprint, value: &[u8]) -> Validity {
+        let address = BoundAddress::of_user_id(value);
+        let policy = self.policy(key, &address);
+        validity::of_user_id(self.evidence(key, &address), policy, self.settings.default_policy)
+    }
+
+    /// Returns what is known of a certificate's user IDs, by component, if that was asked for.
+    pub fn first_uses(&self, facts: &Facts) -> Vec<Option<FirstUse>> {
+        if !self.settings.with_info {
+            return Vec::new();
+        }
+        let key = facts.primary().fingerprint;
+        let known = |kind: &ComponentKind| {
+            let ComponentKind::UserId(value) = kind else { return None };
+            let binding = (key, BoundAddress::of_user_id(value));
+            let policy = self.policy(&key, &binding.1);
+            let messages = self.messages.get(&binding).copied().unwrap_or_default();
+            Some(FirstUse { policy, messages })
+        };
+        facts.components.iter().map(|component| known(&component.kind)).collect()
+    }
+
+    /// Returns the validity of a key from that of its components, the primary user ID first.
+    pub fn key(facts: &Facts, effective: &Effective, user_ids: &[Validity]) -> Validity {
+        let primary = effective.primary_user_id(facts);
+        let others = (0..facts.components.len()).filter(|&place| Some(place) != primary);
+        let in_order = primary.into_iter().chain(others);
+        let holding = in_order.filter_map(|place| {
+            match (&facts.components[place].kind, &effective.components[place]) {
+                (ComponentKind::UserId(_), State::User(user)) if !user.revoked => {
+                    Some((!user.expired).then_some(user_ids[place]))
+                }
+                _ => None,
+            }
+        });
+        validity::of_key(holding)
+    }
+}
+
+fn decision(binding: Binding) -> Option<((Fingerprint, BoundAddress), Policy)> {
+    let policy = Policy::from_number(binding.policy)?;
+    (policy != Policy::Auto).then_some(((binding.fingerprint, binding.address), policy))
+}
+
+/// Reads the bindings of all addresses about which there is more to say than that they came with one key.
+fn notable(sources: &Sources<'_>) -> Result<Vec<Binding>> {
+    // Which addresses came with several keys, only one database can tell by itself.
+    let selection = match sources.certificates.len() {
+        1 => BindingSelection::Contested,
+        _ => BindingSelection::All,
+    };
+    read(selection, sources)
+}
+
+/// Counts the messages that were seen with bindings.
+fn messages(
+    selection: BindingSelection<'_>,
+    sources: &Sources<'_>,
+) -> Result<HashMap<(Fingerprint, BoundAddress), Messages>> {
+    let mut counted = HashMap::new();
+    for source in &sources.certificates {
+        let mut bindings = Vec::new();
+        source.bindings(selection, &mut |binding| {
+            bindings.push(binding);
+            ControlFlow::Continue(())
+        })?;
+        for Binding { id, fingerprint, address, .. } in bindings {
+            let messages = source.messages(id)?;
+            counted.entry((fingerprint, address)).or_insert(messages);
+        }
+    }
+    Ok(counted)
+}
+
+/// Reads bindings, ordered by address, then by fingerprint; of those that several databases have, the first one's.
+fn read(selection: BindingSelection<'_>, sources: &Sources<'_>) -> Result<Vec<Binding>> {
+    let mut bindings = Vec::new();
+    for source in &sources.certificates {
+        source.bindings(selection, &mut |binding| {
+            bindings.push(binding);
+            ControlFlow::Continue(())
+        })?;
+    }
+    bindings
+        .sort_by(|one, other| (&one.address, &one.fingerprint).cmp(&(&other.address, &other.fingerprint)));
+    bindings.dedup_by(|later, first| {
+        (&later.address, &later.fingerprint) == (&first.address, &first.fingerprint)
+    });
+    Ok(bindings)
+}
+
+/// Returns the addresses of some keys.
+fn addresses(keys: &[Fingerprint], sources: &Sources<'_>) -> Result<Vec<BoundAddress>> {
+    let mut addresses = Vec::new();
+    for source in &sources.certificates {
+        let ids: Vec<_> = source.by_fingerprint(keys)?.into_iter().flatten().collect();
+        source.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+            let user_ids = record.facts.iter().flat_map(Facts::user_ids);
+            addresses.extend(user_ids.map(BoundAddress::of_user_id));
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(addresses)
+}

@@ -1,0 +1,212 @@
+//! What certificates say about addresses that are contested: verified certifications, revocations, arrival.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use cert::effective::{Effective, Moment, State};
+use cert::facts::{Component, ComponentKind, SignatureFacts};
+use cert::{BoundAddress, Fingerprint, KeyId};
+use store::tofu::Binding;
+use store::{CertId, Record, Selection, Snapshot};
+
+use crate::Result;
+use crate::certifications::{Finding, Findings, Verifier};
+use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::validity::{Sources, TrustSettings};
+
+/// What is known of bindings whose certificates are here.
+#[derive(Debug, Default)]
+pub(super) struct Evidences {
+    /// Bindings that an ultimately trusted key certified.
+    vouched: HashSet<(Fingerprint, BoundAddress)>,
+    /// Of contested bindings.
+    notes: HashMap<(Fingerprint, BoundAddress), Note>,
+}
+
+#[derive(Debug)]
+struct Note {
+    arrival: i64,
+    /// Nobody computes the validity of the user ID any more.
+    lapsed: bool,
+    /// Who certified the user ID, of those who claim the address as well.
+    certifiers: HashSet<Fingerprint>,
+}
+
+/// The arrival of a binding whose certificate, or user ID, is not here any more.
+const LONG_AGO: i64 = i64::MIN;
+
+impl Evidences {
+    pub(super) fn is_vouched(&self, key: &Fingerprint, address: &BoundAddress) -> bool {
+        // Most databases have nothing of the kind, and most listings ask often.
+        !self.vouched.is_empty() && self.vouched.contains(&(*key, address.clone()))
+    }
+
+    pub(super) fn is_lapsed(&self, key: &Fingerprint, address: &BoundAddress) -> bool {
+        self.note(key, address).is_some_and(|note| note.lapsed)
+    }
+
+    pub(super) fn arrival(&self, key: &Fingerprint, address: &BoundAddress) -> i64 {
+        self.note(key, address).map_or(LONG_AGO, |note| note.arrival)
+    }
+
+    /// Returns the pairs of keys that certified each other's user ID with an address.
+    pub(super) fn cross_signed(&self, keys: &[Fingerprint], address: &BoundAddress) -> Vec<(usize, usize)> {
+        let place: HashMap<&Fingerprint, usize> = keys.iter().zip(0..).collect();
+        let certified_by = |key: &Fingerprint| self.note(key, address).map(|note| &note.certifiers);
+        let mut pairs = Vec::new();
+        for (one, key) in keys.iter().enumerate() {
+            for certifier in certified_by(key).into_iter().flatten() {
+                let Some(&other) = place.get(certifier) else { continue };
+                let back = certified_by(certifier).is_some_and(|certifiers| certifiers.contains(key));
+                if one < other && back {
+                    pairs.push((one, other));
+                }
+            }
+        }
+        pairs
+    }
+
+    fn note(&self, key: &Fingerprint, address: &BoundAddress) -> Option<&Note> {
+        self.notes.get(&(*key, address.clone()))
+    }
+}
+
+/// Reads what speaks for the bindings of contested addresses, and which bindings the `own` keys vouch for: those of
+/// `keys`, or all.
+pub(super) fn gather(
+    contested: &[Vec<Binding>],
+    keys: Option<&[Fingerprint]>,
+    own: &[Fingerprint],
+    sources: &Sources<'_>,
+    settings: &TrustSettings,
+) -> Result<Evidences> {
+    let mut claimants: Vec<Fingerprint> =
+        contested.iter().flatten().map(|binding| binding.fingerprint).collect();
+    claimants.sort_unstable();
+    claimants.dedup();
+    let witnesses = Witnesses {
+        settings,
+        own: own.iter().copied().collect(),
+        claimants: claimants.iter().copied().collect(),
+        contested: contested.iter().flatten().map(|binding| &binding.address).collect(),
+        key_ids: own.iter().chain(&claimants).map(Fingerprint::key_id).collect(),
+    };
+    let mut evidences = Evidences::default();
+    let mut seen = HashSet::new();
+    for (number, source) in sources.certificates.iter().enumerate() {
+        let mut ids: Vec<CertId> = source.by_fingerprint(&claimants)?.into_iter().flatten().collect();
+        match keys {
+            Some(keys) => ids.extend(source.by_fingerprint(keys)?.into_iter().flatten()),
+            None => {
+                for key in own {
+                    ids.extend(source.certified_by(key.key_id())?);
+                }
+            }
+        }
+        if ids.is_empty() {
+            continue;
+        }
+        let mut verifier = Verifier::new(*source, sources.certificates.clone());
+        if let Some(keeper) = sources.keeper.filter(|_| number == 0) {
+            verifier = verifier.keeping(keeper);
+        }
+        verifier.visit(
+            Selection::Ids(&ids),
+            &|signature| witnesses.are_asked(signature),
+            &mut |record, findings| {
+                // What an earlier database has is taken from there.
+                if seen.insert(record.fingerprint) {
+                    witnesses.hear(number, &record, findings, *source, &mut evidences)?;
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        verifier.keep()?;
+    }
+    Ok(evidences)
+}
+
+/// Whose certifications matter, and for what.
+struct Witnesses<'a> {
+    settings: &'a TrustSettings,
+    own: HashSet<Fingerprint>,
+    claimants: HashSet<Fingerprint>,
+    contested: HashSet<&'a BoundAddress>,
+    key_ids: HashSet<KeyId>,
+}
+
+impl Witnesses<'_> {
+    /// Says whether it matters who made a signature. Whether a certification was revoked or has ended does not, to
+    /// GnuPG.
+    fn are_asked(&self, signature: &SignatureFacts) -> bool {
+        let TrustSettings { view, digests, .. } = self.settings;
+        signature.own.is_none()
+            && signature.kind.is_certification()
+            && self.key_ids.contains(&signature.issuer.key_id)
+            && view.shows(signature)
+            && !signature.flags.unknown_critical
+            && digests.accepts_certification(signature.hash_algorithm, signature.created.0)
+    }
+
+    /// Notes what a certificate says about its addresses.
+    fn hear(
+        &self,
+        source: usize,
+        record: &Record,
+        findings: &Findings,
+        certificates: &dyn Snapshot,
+        evidences: &mut Evidences,
+    ) -> Result<()> {
+        let Some(facts) = &record.facts else { return Ok(()) };
+        let moment = Moment::new(self.settings.now, self.settings.view);
+        let effective =
+            evaluate_with_revokers(facts, moment, || whole(certificates, record.id), certificates)?;
+        let mut heard = HashSet::new();
+        for (place, component) in facts.components.iter().enumerate() {
+            let ComponentKind::UserId(value) = &component.kind else { continue };
+            let address = BoundAddress::of_user_id(value);
+            let binding = (record.fingerprint, address);
+            let lapsed = has_lapsed(&effective, place);
+            // GnuPG looks at the certifications of the first user ID with an address.
+            if !heard.insert(binding.1.clone()) {
+                if let Some(note) = evidences.notes.get_mut(&binding) {
+                    note.lapsed &= lapsed;
+                }
+                continue;
+            }
+            let certifiers = certifiers(place, component, findings);
+            if certifiers.iter().any(|certifier| self.own.contains(certifier)) {
+                evidences.vouched.insert(binding.clone());
+            }
+            if self.contested.contains(&binding.1) {
+                let certifiers = certifiers.into_iter().filter(|it| self.claimants.contains(it)).collect();
+                let arrival = arrival(source, record.id);
+                evidences.notes.insert(binding, Note { arrival, lapsed, certifiers });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns who certified a user ID, of those who were asked about; a subkey certifies nothing.
+fn certifiers(place: usize, component: &Component, findings: &Findings) -> Vec<Fingerprint> {
+    let signatures = component.signatures.iter().enumerate();
+    let made_by = |(index, signature): (usize, &SignatureFacts)| match findings.on(place, index) {
+        Finding::Good(issuer) => (issuer.key_id() == signature.issuer.key_id).then_some(issuer),
+        _ => None,
+    };
+    signatures.filter_map(made_by).collect()
+}
+
+/// Says whether GnuPG would not compute the validity of a user ID: it is revoked, or has ended on a key that has come to
+/// its end itself.
+fn has_lapsed(effective: &Effective, place: usize) -> bool {
+    let State::User(user) = &effective.components[place] else { return true };
+    user.revoked || (user.expired && !effective.primary().is_usable())
+}
+
+/// Returns a place in the order of arrival: those of the first database come first.
+fn arrival(source: usize, CertId(id): CertId) -> i64 {
+    const SOURCES: i64 = 1 << 48;
+    i64::try_from(source).unwrap_or(i64::MAX >> 48).saturating_mul(SOURCES).saturating_add(id)
+}
