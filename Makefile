@@ -27,13 +27,17 @@ build: setup ## builds the release programs
 
 .PHONY: install
 install: build ## installs the programs, man pages and completions to PREFIX (default /usr/local)
-	install -D -t $(DESTDIR)$(PREFIX)/bin $(TARGET)/release/keyhoard $(TARGET)/release/gpg-keyhoard
-	share=$(DESTDIR)$(PREFIX)/share; keyhoard=$(TARGET)/release/keyhoard; \
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(TARGET)/release/keyhoard $(TARGET)/release/gpg-keyhoard \
+	    $(TARGET)/release/hn2nntp
+	share=$(DESTDIR)$(PREFIX)/share; \
 	mkdir -p "$$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}; \
-	$$keyhoard man --directory "$$share/man/man1"; \
-	$$keyhoard completions bash >"$$share/bash-completion/completions/keyhoard"; \
-	$$keyhoard completions zsh >"$$share/zsh/site-functions/_keyhoard"; \
-	$$keyhoard completions fish >"$$share/fish/vendor_completions.d/keyhoard.fish"
+	for program in keyhoard hn2nntp; do \
+	    run=$(TARGET)/release/$$program; \
+	    $$run man --directory "$$share/man/man1"; \
+	    $$run completions bash >"$$share/bash-completion/completions/$$program"; \
+	    $$run completions zsh >"$$share/zsh/site-functions/_$$program"; \
+	    $$run completions fish >"$$share/fish/vendor_completions.d/$$program.fish"; \
+	done
 
 .PHONY: test
 test: programs ## runs every test (T=name: only those), comparisons with gpg as a seeded sample (SEED=n)
@@ -67,8 +71,9 @@ fuzz: ## fuzzes everything that reads foreign bytes, FUZZ_SECONDS (default 60) f
 setup:
 	@scripts/setup
 
-# The checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
+# INN, the checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
 .PHONY: programs
 programs: setup
+	@scripts/inn $(TARGET) >/dev/null
 	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
 	cargo build $(CHECKED) --bins --tests --examples; wait $$homes
