@@ -306,6 +306,13 @@ pub struct Revoker {
     pub fingerprint: Fingerprint,
 }
 
+impl Revoker {
+    /// Says whether others are not to be shown that this key may revoke (RFC 9580, 5.2.3.23).
+    pub fn is_sensitive(&self) -> bool {
+        self.class & 0x40 != 0
+    }
+}
+
 impl Facts {
     /// Returns the primary key.
     ///

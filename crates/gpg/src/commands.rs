@@ -88,6 +88,7 @@ impl Session<'_> {
             }
             None => {
                 self.not_yet("guessing a command from the input");
+                self.streams.info("give one of the commands that --help lists");
                 Ok(())
             }
         }

@@ -124,7 +124,7 @@ impl Keyrings {
     fn add(&mut self, path: PathBuf, primary: bool, streams: &mut Streams) -> anyhow::Result<()> {
         let content = match kind(&path) {
             Ok(Kind::Database) => Content::Database(database::open(&path)?),
-            Ok(Kind::File) => Content::File(KeyringFile::read(&path)?),
+            Ok(Kind::File) => Content::File(read(&path, streams)?),
             // Only the first one may be new.
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.rings.is_empty() => {
                 Content::Missing
@@ -165,6 +165,15 @@ impl Ring {
             Content::File(file) => Some(file.snapshot()),
         })
     }
+}
+
+fn read(path: &Path, streams: &mut Streams) -> keyhoard::Result<KeyringFile> {
+    let file = KeyringFile::read(path)?;
+    if file.unreadable() > 0 {
+        let count = file.unreadable();
+        streams.info(format_args!("keyring '{}': {count} of its keys cannot be read", path.display()));
+    }
+    Ok(file)
 }
 
 fn no_such_keyring(path: &Path, error: &io::Error, streams: &mut Streams) {

@@ -11,6 +11,7 @@ use keyhoard::cert::mailbox::mailbox;
 
 use crate::clock;
 use crate::filter::Filter;
+use crate::render::colons::capabilities;
 
 /// Says of each component whether it stays under a `keep-uid` filter: user IDs and attributes that do not fit go.
 pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
@@ -123,13 +124,7 @@ fn date(time: Timestamp) -> Cow<'static, [u8]> {
 }
 
 fn usage(usage: Usage) -> Cow<'static, [u8]> {
-    const LETTERS: [(Usage, char); 5] = [
-        (Usage::ENCRYPT, 'e'),
-        (Usage::SIGN, 's'),
-        (Usage::CERTIFY, 'c'),
-        (Usage::AUTHENTICATE, 'a'),
-        (Usage::OTHER, '?'),
-    ];
-    let letters = LETTERS.iter().filter(|(uses, _)| usage.contains(*uses)).map(|(_, letter)| *letter);
-    text(letters.collect::<String>())
+    let mut letters = Vec::new();
+    capabilities(usage, &mut letters);
+    letters.into()
 }

@@ -41,7 +41,7 @@ pub(crate) struct Global {
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more.
+    /// Say more: an import names every certificate.
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
 

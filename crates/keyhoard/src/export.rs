@@ -5,13 +5,10 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
-use cert::facts::{Component, ComponentKind, SignatureFacts, Span};
+use cert::facts::{Component, ComponentKind, Revoker, SignatureFacts, Span};
 use store::{CertId, Detail, Record, Selection, Snapshot};
 
 use crate::{Error, Result};
-
-/// The class bit of a designated revoker that is not to be shown to others (RFC 9580, 5.2.3.23).
-const SENSITIVE: u8 = 0x40;
 
 /// Which packets of a certificate are exported.
 ///
@@ -57,7 +54,7 @@ impl ExportOptions {
 
     fn keep_signature(&self, signature: &SignatureFacts) -> bool {
         let own = signature.own.as_deref();
-        let names_sensitive = own.is_some_and(|own| own.revokers.iter().any(|it| it.class & SENSITIVE != 0));
+        let names_sensitive = own.is_some_and(|own| own.revokers.iter().any(Revoker::is_sensitive));
         (self.local_signatures || signature.flags.exportable)
             && (self.superseded || !signature.flags.superseded)
             && (self.sensitive_revokers || !names_sensitive)

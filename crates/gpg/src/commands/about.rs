@@ -7,6 +7,7 @@ use crate::algorithms::{self, Named};
 use crate::home::Home;
 use crate::options::load::GPG_VERSION;
 use crate::options::table::{Argument, Information, Meaning, OPTIONS, Row};
+use crate::settings::Command;
 
 /// Returns the text that was asked for.
 pub(crate) fn text(information: Information, home: &Home) -> String {
@@ -86,9 +87,13 @@ fn help(home: &Home) -> String {
     text.push_str("\nOptions:\n\n");
     text.extend(shown().filter(|row| !is_command(row)).map(help_line));
     text.push_str("\nNot supported yet:\n\n");
-    let missing = OPTIONS.iter().filter(|row| is_command(row) && row.help.is_empty());
-    text.push_str(&missing.map(|row| format!("     --{}\n", row.name())).collect::<String>());
+    text.extend(missing().map(|row| format!("     --{}\n", row.name())));
     text
+}
+
+/// Returns the commands that are not built yet.
+fn missing() -> impl Iterator<Item = &'static Row> {
+    OPTIONS.iter().filter(|row| matches!(row.meaning, Meaning::Command(Command::NotYet(_))))
 }
 
 fn help_line(row: &Row) -> String {
@@ -160,7 +165,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::settings::Command;
 
     #[test]
     fn the_first_line_of_the_version_is_gpgs() {
@@ -195,8 +199,6 @@ mod tests {
             .and_then(|rest| rest.split("##").next());
         let named: BTreeSet<&str> =
             section.expect("the section").split('`').filter_map(|word| word.strip_prefix("--")).collect();
-        let missing =
-            OPTIONS.iter().filter(|row| matches!(row.meaning, Meaning::Command(Command::NotYet(_))));
-        assert_eq!(named, missing.map(Row::name).collect());
+        assert_eq!(named, missing().map(Row::name).collect());
     }
 }

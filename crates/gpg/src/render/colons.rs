@@ -194,8 +194,8 @@ impl Writer<'_> {
     }
 }
 
-/// Fields 12 and 13, up to the letters for the whole certificate.
-fn capabilities(usage: Usage, out: &mut Vec<u8>) {
+/// Appends a letter for each use of a key, as they stand in field 12.
+pub(crate) fn capabilities(usage: Usage, out: &mut Vec<u8>) {
     let letters = [
         (Usage::ENCRYPT, b'e'),
         (Usage::SIGN, b's'),
@@ -229,14 +229,13 @@ fn end_of_user(from: Option<&Origin>, out: &mut Vec<u8>) {
 }
 
 fn revoker(revoker: &Revoker, out: &mut Vec<u8>) {
-    const SENSITIVE: u8 = 0x40;
     out.extend(b"rvk:::");
     decimal(revoker.algorithm.0.into(), out);
     out.extend(b"::::::");
     hex(revoker.fingerprint.as_bytes(), out);
     out.push(b':');
     lower_hex(revoker.class, out);
-    out.extend((revoker.class & SENSITIVE != 0).then_some(b's'));
+    out.extend(revoker.is_sensitive().then_some(b's'));
     out.extend(b":\n");
 }
 

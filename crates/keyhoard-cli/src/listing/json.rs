@@ -252,7 +252,7 @@ impl<'a> OriginJson<'a> {
 
 impl From<&Revoker> for RevokerJson {
     fn from(revoker: &Revoker) -> Self {
-        Self { fingerprint: revoker.fingerprint.to_string(), sensitive: revoker.class & 0x40 != 0 }
+        Self { fingerprint: revoker.fingerprint.to_string(), sensitive: revoker.is_sensitive() }
     }
 }
 

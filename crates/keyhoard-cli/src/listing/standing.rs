@@ -47,6 +47,15 @@ impl Standing {
         }
     }
 
+    /// Returns what a person is told of something that ends then, if anything has to be said.
+    pub(super) fn remark_with(self, expires: Option<Timestamp>) -> Option<String> {
+        match (self, expires.map(crate::moment::day)) {
+            (Self::Expired, Some(day)) => Some(format!("expired {day}")),
+            (Self::Good, Some(day)) => Some(format!("expires {day}")),
+            _ => self.remark().map(str::to_owned),
+        }
+    }
+
     /// Returns what a person is told, if anything has to be said.
     pub(super) fn remark(self) -> Option<&'static str> {
         match self {
@@ -55,15 +64,5 @@ impl Standing {
             Self::Expired => Some("expired"),
             Self::Unbound => Some("not bound by a valid self-signature"),
         }
-    }
-}
-
-/// Says when something ends or ended.
-pub(super) fn end(expires: Option<Timestamp>, standing: Standing) -> Option<String> {
-    let day = crate::moment::day(expires?);
-    match standing {
-        Standing::Expired => Some(format!("expired {day}")),
-        Standing::Revoked | Standing::Unbound => None,
-        Standing::Good => Some(format!("expires {day}")),
     }
 }

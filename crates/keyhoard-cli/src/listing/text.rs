@@ -2,12 +2,12 @@
 
 use std::io;
 
-use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::KeyState;
 use keyhoard::cert::facts::{KeyFacts, SelfSignature};
+use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature};
 
-use super::standing::{Standing, end};
+use super::standing::Standing;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::style::Style;
@@ -67,7 +67,7 @@ impl Text<'_> {
         let fingerprint = self.output.styled(Style::Strong, &facts.fingerprint);
         let line = format!("{fingerprint}  {}  {}", naming::algorithm(facts), moment::day(facts.created));
         let usage = naming::usage(state.usage).join(", ");
-        let remark = self.remark(standing, end(state.expires, standing));
+        let remark = self.remark(standing, state.expires);
         self.output.line(format_args!("{line}  {usage}{remark}"))
     }
 
@@ -78,13 +78,13 @@ impl Text<'_> {
             Item::Primary(..) | Item::Subkey(..) => return Ok(()),
         };
         let standing = Standing::of_user_id(state);
-        let remark = self.remark(standing, end(state.expires, standing));
+        let remark = self.remark(standing, state.expires);
         self.output.line(format_args!("  user    {text}{remark}"))
     }
 
     /// Says what is to be said about a standing, in brackets and in colour.
-    fn remark(&self, standing: Standing, end: Option<String>) -> String {
-        match end.or_else(|| standing.remark().map(str::to_owned)) {
+    fn remark(&self, standing: Standing, expires: Option<Timestamp>) -> String {
+        match standing.remark_with(expires) {
             Some(remark) => {
                 format!("  {}", self.output.styled(standing_style(standing), format!("[{remark}]")))
             }
@@ -207,7 +207,7 @@ fn standing_style(standing: Standing) -> Style {
 
 fn subkey_cells(facts: &KeyFacts, state: &KeyState) -> Vec<Cell> {
     let standing = Standing::of_key(state);
-    let remark = end(state.expires, standing).or_else(|| standing.remark().map(str::to_owned));
+    let remark = standing.remark_with(state.expires);
     let mut cells = vec![
         Cell::new("  subkey"),
         Cell::new(facts.fingerprint.key_id().to_string()).styled(Style::Name),
