@@ -107,8 +107,10 @@ fn searches_work_again_after_rebuilding() {
 }
 
 #[test]
-fn lost_packets_are_found_and_cannot_be_mended() {
+fn lost_packets_are_found_and_come_back_when_their_certificate_is_deleted_and_imported_again() {
     let home = imported();
+    let second = Run::keyhoard(&home).args(["list", "--json"]).succeed().json_lines().remove(1);
+    let name = second["fingerprint"].as_str().expect("text");
     damage(&home, "DELETE FROM packets WHERE cert = 2");
     let sick = doctor(&home, &[]);
     assert_eq!(sick.code, Some(1));
@@ -116,6 +118,10 @@ fn lost_packets_are_found_and_cannot_be_mended() {
     let helpless = doctor(&home, &["--rebuild"]);
     assert_eq!(helpless.code, Some(2));
     assert!(helpless.errors().contains("certificate 2: its packets are lost"), "{}", helpless.errors());
+    Run::keyhoard(&home).args(["delete", "--yes", name]).succeed();
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    assert_eq!(doctor(&home, &[]).code, Some(0));
+    assert!(Run::keyhoard(&home).args(["export", name]).succeed().stdout.len() > 1000);
 }
 
 #[test]

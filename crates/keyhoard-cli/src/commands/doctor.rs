@@ -73,9 +73,11 @@ fn summarise(session: &mut Session, findings: Findings) -> io::Result<()> {
             "{} and everything derived from them: sound",
             counted(certificates, "certificate")
         )),
-        (_, 0) => session.note(counted(problems, "problem")),
+        _ if healable == problems => session
+            .note(format_args!("{}, which `keyhoard doctor --rebuild` heals", counted(problems, "problem"))),
         _ => session.note(format_args!(
-            "{}; `keyhoard doctor --rebuild` heals {healable}",
+            "{}; certificates whose packets are lost or damaged can be deleted and imported again, and \
+             `keyhoard doctor --rebuild` heals the rest then",
             counted(problems, "problem")
         )),
     }
