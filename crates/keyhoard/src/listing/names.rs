@@ -4,7 +4,7 @@
 //! with this key ID. Nothing is verified: a name in a listing of signatures is a hint like the key ID.
 
 use std::collections::HashMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use cert::effective::{Moment, View, evaluate};
 use cert::facts::{ComponentKind, Facts};
@@ -14,9 +14,15 @@ use store::{Detail, Selection, Snapshot};
 use super::IssuerName;
 use crate::Result;
 
-/// Databases with more certificates than this are not read as a whole for names; this also bounds how many names are
-/// remembered (about 100 bytes each).
-const MANY: u64 = 100_000;
+/// Databases with more certificates than this are not read as a whole for names: for each name the table takes up to
+/// 34 bytes, besides the text.
+const MANY: u64 = 1_000_000;
+
+/// The most keys whose names are remembered, some certificates having several: then the table is as large as it gets.
+const MOST_KEYS: usize = 1_800_000;
+
+/// The most bytes of user IDs that are remembered.
+const MOST_TEXT: usize = 40 << 20;
 
 /// So many names are looked up one by one before it is asked whether reading all of them would be quicker.
 const FEW: u64 = 32;
@@ -34,16 +40,20 @@ pub struct Names<'s> {
     looked_up: u64,
     /// How many certificates the sources hold, once that was asked.
     count: Option<u64>,
+    /// Reading everything was tried, and it was too much.
+    too_much: bool,
     known: HashMap<KeyId, Known>,
-    /// The user IDs, one after the other.
+    /// The user IDs, one after the other, each after its length in four octets.
     text: Vec<u8>,
 }
 
-#[derive(Clone, Debug)]
-enum Known {
-    NoKey,
-    NoUserId,
-    UserId(Range<usize>),
+/// Where in the text a user ID begins, or one of the two constants: a keyring may have a million.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known(u32);
+
+impl Known {
+    const NO_KEY: Self = Self(u32::MAX);
+    const NO_USER_ID: Self = Self(u32::MAX - 1);
 }
 
 impl std::fmt::Debug for Names<'_> {
@@ -58,7 +68,16 @@ impl std::fmt::Debug for Names<'_> {
 impl<'s> Names<'s> {
     /// Takes names from these databases, the first one first, when a certificate needs them; none from no databases.
     pub fn new(sources: Vec<&'s dyn Snapshot>, now: Timestamp, view: View) -> Self {
-        Self { now, view, sources, looked_up: 0, count: None, known: HashMap::new(), text: Vec::new() }
+        Self {
+            now,
+            view,
+            sources,
+            looked_up: 0,
+            count: None,
+            too_much: false,
+            known: HashMap::new(),
+            text: Vec::new(),
+        }
     }
 
     /// Adds the names of one certificate; whoever comes first keeps a key ID.
@@ -66,16 +85,20 @@ impl<'s> Names<'s> {
         let effective = evaluate(facts, Moment::new(self.now, self.view));
         let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
         let name = match primary {
-            Some(ComponentKind::UserId(value)) => {
-                let start = self.text.len();
-                self.text.extend_from_slice(value);
-                Known::UserId(start..self.text.len())
-            }
-            _ => Known::NoUserId,
+            Some(ComponentKind::UserId(value)) => self.remember(value),
+            _ => Known::NO_USER_ID,
         };
         for key in facts.keys() {
-            self.known.entry(key.fingerprint.key_id()).or_insert_with(|| name.clone());
+            self.known.entry(key.fingerprint.key_id()).or_insert(name);
         }
+    }
+
+    fn remember(&mut self, user_id: &[u8]) -> Known {
+        let start = u32::try_from(self.text.len()).expect("the text is emptied long before");
+        let length = u32::try_from(user_id.len()).expect("a packet is shorter");
+        self.text.extend_from_slice(&length.to_be_bytes());
+        self.text.extend_from_slice(user_id);
+        Known(start)
     }
 
     /// Makes sure that every issuer in a certificate is known, or known to be missing.
@@ -87,25 +110,37 @@ impl<'s> Names<'s> {
         if self.sources.is_empty() {
             return Ok(());
         }
-        if self.known.len() as u64 > MANY {
+        if self.is_full() {
             self.known.clear();
             self.text.clear();
         }
         let missing = self.missing(facts);
         self.looked_up += missing.len() as u64;
-        if self.looked_up > FEW && self.count()? <= MANY.min(self.looked_up * LOOKUP_COST) {
-            return self.read_all();
+        if self.looked_up > FEW
+            && !self.too_much
+            && self.count()? <= MANY.min(self.looked_up * LOOKUP_COST)
+            && self.read_all()?
+        {
+            return Ok(());
         }
         missing.into_iter().try_for_each(|key_id| self.look_up(key_id))
     }
 
     /// Returns the name behind a key ID; one that was never prepared counts as missing.
     pub fn issuer(&self, key_id: KeyId) -> IssuerName<'_> {
-        match self.known.get(&key_id) {
-            Some(Known::UserId(range)) => IssuerName::UserId(&self.text[range.clone()]),
-            Some(Known::NoUserId) => IssuerName::NoUserId,
-            Some(Known::NoKey) | None => IssuerName::NoKey,
+        match self.known.get(&key_id).copied() {
+            Some(Known::NO_KEY) | None => IssuerName::NoKey,
+            Some(Known::NO_USER_ID) => IssuerName::NoUserId,
+            Some(Known(start)) => {
+                let (length, text) =
+                    self.text[start as usize..].split_first_chunk().expect("a length stands there");
+                IssuerName::UserId(&text[..u32::from_be_bytes(*length) as usize])
+            }
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.known.len() > MOST_KEYS || self.text.len() > MOST_TEXT
     }
 
     fn missing(&self, facts: &Facts) -> Vec<KeyId> {
@@ -126,11 +161,22 @@ impl<'s> Names<'s> {
         Ok(count)
     }
 
-    fn read_all(&mut self) -> Result<()> {
-        for source in std::mem::take(&mut self.sources) {
+    /// Reads the names of all certificates; returns whether that was possible.
+    fn read_all(&mut self) -> Result<bool> {
+        // A table that grows takes half as much again meanwhile.
+        let count = usize::try_from(self.count()?).unwrap_or(usize::MAX).min(MOST_KEYS);
+        self.known.reserve(count.saturating_sub(self.known.len()));
+        for source in self.sources.clone() {
             self.read(source, Selection::All)?;
+            if self.is_full() {
+                break;
+            }
         }
-        Ok(())
+        self.too_much = self.is_full();
+        if !self.too_much {
+            self.sources.clear();
+        }
+        Ok(!self.too_much)
     }
 
     fn look_up(&mut self, key_id: KeyId) -> Result<()> {
@@ -139,14 +185,14 @@ impl<'s> Names<'s> {
                 return self.read(source, Selection::Ids(&[hit.cert]));
             }
         }
-        self.known.insert(key_id, Known::NoKey);
+        self.known.insert(key_id, Known::NO_KEY);
         Ok(())
     }
 
     fn read(&mut self, source: &dyn Snapshot, selection: Selection<'_>) -> Result<()> {
         source.visit(selection, Detail::Own, &mut |record| {
             record.facts.iter().for_each(|facts| self.add(facts));
-            ControlFlow::Continue(())
+            if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         Ok(())
     }
