@@ -7,7 +7,7 @@ use keyhoard::cert::Timestamp;
 
 use crate::commands::{
     check, completions, delete, doctor, export, import, list, log, man, migrate, search, show, signed_by,
-    sql, undo, who_signed,
+    sql, trust, undo, who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
@@ -86,6 +86,8 @@ pub(crate) enum Command {
     Doctor(doctor::Arguments),
     /// Run a read-only SQL statement.
     Sql(sql::Arguments),
+    /// Say why user IDs are as valid as they are.
+    Trust(trust::Arguments),
     /// Take over the keys of GnuPG and other programs, which stay as they are.
     Migrate(migrate::Arguments),
     /// Write a completion script for a shell.

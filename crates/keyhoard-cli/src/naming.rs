@@ -2,6 +2,7 @@
 
 use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
+use keyhoard::listing::{OwnerTrust, Validity};
 
 /// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
 pub(crate) fn algorithm(key: &KeyFacts) -> String {
@@ -108,6 +109,40 @@ pub(crate) fn compression(number: u8) -> String {
         _ => return format!("compression-{number}"),
     };
     name.to_owned()
+}
+
+/// Returns the word for how valid a user ID is.
+pub(crate) fn validity(validity: Validity) -> &'static str {
+    match validity {
+        Validity::Unknown => "unknown",
+        Validity::Undefined => "undefined",
+        Validity::Never => "never",
+        Validity::Marginal => "marginal",
+        Validity::Full => "full",
+        Validity::Ultimate => "ultimate",
+    }
+}
+
+/// Returns the word for how far the owner of a key is trusted.
+pub(crate) fn owner_trust(trust: OwnerTrust) -> &'static str {
+    match trust {
+        OwnerTrust::Unknown => "unknown",
+        OwnerTrust::Undefined => "undefined",
+        OwnerTrust::Never => "never",
+        OwnerTrust::Marginal => "marginal",
+        OwnerTrust::Full => "full",
+        OwnerTrust::Ultimate => "ultimate",
+    }
+}
+
+/// Says how far the owner of a key is trusted.
+pub(crate) fn owner_trust_in_words(trust: OwnerTrust) -> &'static str {
+    match trust {
+        OwnerTrust::Unknown | OwnerTrust::Undefined | OwnerTrust::Never => "not trusted",
+        OwnerTrust::Marginal => "marginally trusted",
+        OwnerTrust::Full => "fully trusted",
+        OwnerTrust::Ultimate => "ultimately trusted",
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod appraisal;
 mod check;
+mod explanation;
 mod first_use;
 mod roots;
 mod web;
@@ -18,6 +19,7 @@ use verify::policy::DigestPolicy;
 
 pub use appraisal::Appraisal;
 pub use check::{Check, check};
+pub use explanation::{Certifier, Explained, ExplainedUser, Explanation, Others};
 pub use first_use::Assessment;
 pub use roots::Roots;
 

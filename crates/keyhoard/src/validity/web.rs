@@ -47,6 +47,28 @@ impl<'a> Web<'a> {
         self.verifiers.iter_mut().try_for_each(Verifier::keep)
     }
 
+    /// Returns what a certificate means at the moment, if it is there.
+    pub(super) fn present(&self, key: &Fingerprint) -> Result<Option<(Facts, Effective)>> {
+        let Some((source, record)) = self.reader.record(key, Detail::Own)? else { return Ok(None) };
+        let found = self.reader.effective(source, &record)?;
+        Ok(found.map(|(facts, effective)| (facts.clone(), effective)))
+    }
+
+    /// Returns what a certificate means at the moment, if it is there, and who made which certification of its user IDs.
+    pub(super) fn verified(&mut self, key: &Fingerprint) -> Result<Option<(Facts, Effective, Findings)>> {
+        let Some((source, id)) = self.reader.place(key)? else { return Ok(None) };
+        let Self { reader, verifiers, .. } = self;
+        let mut found = None;
+        let wanted = |signature: &SignatureFacts| signature.kind.is_over_user();
+        verifiers[source].visit(Selection::Ids(&[id]), &wanted, &mut |record, findings| {
+            found = reader
+                .effective(source, &record)?
+                .map(|(facts, effective)| (facts.clone(), effective, findings.clone()));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
     /// Hands out certificates of one database with the certifications by those who were asked for.
     fn visit(
         &mut self,
@@ -234,13 +256,13 @@ impl Reader<'_> {
 }
 
 /// Walks the user IDs and attributes, and where they stand.
-fn users(facts: &Facts) -> impl Iterator<Item = (usize, &Component)> {
+pub(super) fn users(facts: &Facts) -> impl Iterator<Item = (usize, &Component)> {
     let is_user =
         |kind: &ComponentKind| matches!(kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_));
     facts.components.iter().enumerate().filter(move |(_, component)| is_user(&component.kind))
 }
 
-fn name(kind: &ComponentKind) -> Cow<'_, [u8]> {
+pub(super) fn name(kind: &ComponentKind) -> Cow<'_, [u8]> {
     match kind {
         ComponentKind::UserId(value) => value.as_slice().into(),
         ComponentKind::Attribute(facts) => attribute::name(facts).into_bytes().into(),
@@ -248,7 +270,7 @@ fn name(kind: &ComponentKind) -> Cow<'_, [u8]> {
     }
 }
 
-fn standing(effective: &Effective) -> Standing {
+pub(super) fn standing(effective: &Effective) -> Standing {
     let primary = effective.primary();
     if primary.revoked.is_some() || primary.expired {
         Standing::Dead

@@ -1,0 +1,44 @@
+//! `keyhoard trust explain`: why user IDs are as valid as they are.
+
+mod json;
+mod text;
+
+use std::ffi::OsString;
+
+use super::Named;
+use crate::exit::Outcome;
+use crate::session::Session;
+
+/// The arguments of `keyhoard trust explain`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard trust explain someone@debian.org
+  keyhoard trust explain --verbose 0123456789ABCDEF
+  keyhoard trust explain --json someone@debian.org | jq .paths
+
+Certifications by keys that are not valid are counted; --verbose names them.")]
+pub(super) struct Arguments {
+    /// The certificates to explain.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+}
+
+/// Writes an explanation of each certificate.
+pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let settings = super::settings(session);
+    let explanations = super::explanations(session, store.as_ref(), snapshot.as_ref(), &named)?;
+    for (number, explanation) in explanations.iter().enumerate() {
+        if session.output.is_json() {
+            session.output.json(&json::ExplanationJson::new(explanation, &settings))?;
+            continue;
+        }
+        if number > 0 {
+            session.output.line("")?;
+        }
+        text::write(&mut session.output, explanation, &settings, session.verbose)?;
+    }
+    Ok(Outcome::found(named.complete && !explanations.is_empty()))
+}

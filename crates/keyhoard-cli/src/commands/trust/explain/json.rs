@@ -1,0 +1,146 @@
+//! An explanation as JSON. `docs/json.md` describes every name.
+
+use std::collections::BTreeMap;
+
+use keyhoard::listing::OwnerTrust;
+use keyhoard::trust::pgp::{AccountedCertification, Standing, Weight};
+use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings};
+use serde::Serialize;
+
+use crate::listing::TextJson;
+use crate::{moment, naming};
+
+/// Why the user IDs of a certificate are as valid as they are.
+#[derive(Serialize)]
+pub(super) struct ExplanationJson<'a> {
+    fingerprint: String,
+    standing: &'static str,
+    completes_needed: u32,
+    marginals_needed: u32,
+    max_cert_depth: u8,
+    user_ids: Vec<UserJson<'a>>,
+    certifiers: BTreeMap<String, CertifierJson<'a>>,
+    paths: Vec<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct UserJson<'a> {
+    #[serde(flatten)]
+    name: TextJson<'a>,
+    validity: &'static str,
+    revoked: bool,
+    expired: bool,
+    full: u32,
+    marginal: u32,
+    certifications: Vec<CertificationJson>,
+    not_verified: usize,
+    issuer_not_here: usize,
+    not_acceptable: usize,
+}
+
+#[derive(Serialize)]
+struct CertificationJson {
+    issuer: String,
+    #[serde(rename = "type")]
+    kind: u8,
+    created: String,
+    expires: Option<String>,
+    worth: &'static str,
+}
+
+#[derive(Serialize)]
+struct CertifierJson<'a> {
+    name: Option<TextJson<'a>>,
+    standing: &'static str,
+    validity: &'static str,
+    owner_trust: &'static str,
+    trust: Option<&'static str>,
+    level: Option<u8>,
+}
+
+impl<'a> ExplanationJson<'a> {
+    pub(super) fn new(explanation: &'a Explanation, settings: &TrustSettings) -> Self {
+        let subject = explanation.subject();
+        let certifiers = explanation.certifiers.iter();
+        let paths = explanation.paths().into_iter();
+        Self {
+            fingerprint: subject.key.to_string(),
+            standing: standing(subject.standing),
+            completes_needed: settings.completes_needed,
+            marginals_needed: settings.marginals_needed,
+            max_cert_depth: settings.max_cert_depth,
+            user_ids: subject.users.iter().map(UserJson::new).collect(),
+            certifiers: certifiers
+                .map(|(key, certifier)| (key.to_string(), CertifierJson::new(certifier)))
+                .collect(),
+            paths: paths.map(|path| path.iter().map(ToString::to_string).collect()).collect(),
+        }
+    }
+}
+
+impl<'a> UserJson<'a> {
+    fn new(user: &'a ExplainedUser) -> Self {
+        Self {
+            name: TextJson::new(&user.name),
+            validity: naming::validity(user.validity),
+            revoked: user.revoked,
+            expired: user.expired,
+            full: user.full,
+            marginal: user.marginal,
+            certifications: user.certifications.iter().map(CertificationJson::new).collect(),
+            not_verified: user.others.bad,
+            issuer_not_here: user.others.by_unknown,
+            not_acceptable: user.others.unacceptable,
+        }
+    }
+}
+
+impl CertificationJson {
+    fn new(certification: &AccountedCertification) -> Self {
+        let AccountedCertification { issuer, kind, created, expires, weight } = certification;
+        Self {
+            issuer: issuer.to_string(),
+            kind: kind.0,
+            created: moment::rfc3339(*created),
+            expires: expires.map(moment::rfc3339),
+            worth: worth(*weight),
+        }
+    }
+}
+
+impl<'a> CertifierJson<'a> {
+    fn new(certifier: &'a Certifier) -> Self {
+        let introducer = certifier.introducer.as_ref();
+        Self {
+            name: certifier.name.as_deref().map(TextJson::new),
+            standing: standing(certifier.standing),
+            validity: naming::validity(certifier.validity),
+            owner_trust: naming::owner_trust(certifier.given),
+            trust: introducer.map(|introducer| naming::owner_trust(introducer.trust)),
+            level: introducer.map(|introducer| introducer.level),
+        }
+    }
+}
+
+fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Usable => "usable",
+        Standing::Unbound => "unbound",
+        Standing::Dead => "dead",
+    }
+}
+
+fn worth(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Counted(OwnerTrust::Ultimate) => "ultimate",
+        Weight::Counted(OwnerTrust::Full) => "full",
+        Weight::Counted(_) => "marginal",
+        Weight::Untrusted => "untrusted",
+        Weight::OutOfScope => "out of scope",
+        Weight::NotIntroduced => "issuer not valid",
+        Weight::ClaimsTooLittle => "claims too little",
+        Weight::Superseded => "superseded",
+        Weight::Ended => "ended",
+        Weight::Revokes => "revokes",
+    }
+}

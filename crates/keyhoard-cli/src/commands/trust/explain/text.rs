@@ -1,0 +1,228 @@
+//! An explanation for a person.
+
+use std::io;
+
+use keyhoard::cert::Fingerprint;
+use keyhoard::listing::{OwnerTrust, Validity};
+use keyhoard::trust::pgp::{AccountedCertification, Standing, Weight};
+use keyhoard::validity::{Certifier, ExplainedUser, Explanation, Others, TrustSettings};
+
+use crate::output::Output;
+use crate::printable::{counted, printable};
+use crate::style::Style;
+use crate::table::{Cell, Table};
+use crate::{moment, naming};
+
+/// Writes why each user ID is as valid as it is, and the paths.
+pub(super) fn write(
+    output: &mut Output,
+    explanation: &Explanation,
+    settings: &TrustSettings,
+    everybody: bool,
+) -> io::Result<()> {
+    let mut text = Text { output, explanation, settings, everybody };
+    let subject = explanation.subject();
+    text.line(Style::Strong, "", &subject.key.to_string())?;
+    subject.users.iter().try_for_each(|user| text.user(user))?;
+    text.paths()
+}
+
+struct Text<'t> {
+    output: &'t mut Output,
+    explanation: &'t Explanation,
+    settings: &'t TrustSettings,
+    /// Certifications by keys that are not valid are named one by one.
+    everybody: bool,
+}
+
+impl Text<'_> {
+    fn user(&mut self, user: &ExplainedUser) -> io::Result<()> {
+        let validity = naming::validity(user.validity);
+        let style = match user.validity {
+            Validity::Full | Validity::Ultimate => Style::Good,
+            Validity::Marginal => Style::Warning,
+            Validity::Unknown | Validity::Undefined | Validity::Never => Style::Faint,
+        };
+        let validity = self.output.styled(style, format!("[{validity}]"));
+        self.output.line(format_args!("  user    {}  {validity}", printable(&user.name)))?;
+        let reason = self.reason(user);
+        self.line(Style::Faint, INDENT, &reason)?;
+        self.certifications(user)?;
+        if user.validity < Validity::Full && self.is_worth_certifying(user) {
+            self.missing(user)?;
+        }
+        Ok(())
+    }
+
+    /// Says in a sentence what the validity comes from.
+    fn reason(&self, user: &ExplainedUser) -> String {
+        let TrustSettings { completes_needed, marginals_needed, .. } = self.settings;
+        match user {
+            ExplainedUser { validity: Validity::Ultimate, .. } => "The key is ultimately trusted.".to_owned(),
+            _ if !self.is_alive() => {
+                "The key is revoked or has expired: none of its user IDs is valid.".to_owned()
+            }
+            ExplainedUser { revoked: true, .. } => "Its owner has revoked it.".to_owned(),
+            ExplainedUser { expired: true, .. } => "It has expired.".to_owned(),
+            ExplainedUser { validity: Validity::Unknown, .. } => "No valid key has certified it.".to_owned(),
+            ExplainedUser { full, marginal, .. } => format!(
+                "Certified by {full} of {completes_needed} fully trusted introducers that are needed, and by \
+                 {marginal} of {marginals_needed} marginally trusted ones."
+            ),
+        }
+    }
+
+    fn certifications(&mut self, user: &ExplainedUser) -> io::Result<()> {
+        let mut table = Table::default();
+        let mut strangers = 0;
+        for certification in &user.certifications {
+            if certification.weight == Weight::NotIntroduced && !self.everybody {
+                strangers += 1;
+            } else {
+                table.push(self.cells(certification));
+            }
+        }
+        let colour = self.output.colour();
+        table.write(self.output, colour)?;
+        for line in remarks(strangers, user.others) {
+            self.line(Style::Faint, INDENT, &line)?;
+        }
+        Ok(())
+    }
+
+    fn cells(&self, certification: &AccountedCertification) -> Vec<Cell> {
+        let style = match certification.weight {
+            Weight::Counted(_) => Style::Good,
+            _ => Style::Faint,
+        };
+        vec![
+            Cell::new(format!("{INDENT}{}", moment::day(certification.created))).styled(Style::Faint),
+            Cell::new(certification.issuer.key_id().to_string()).styled(Style::Name),
+            Cell::new(self.name(&certification.issuer)),
+            Cell::new(format!("[{}]", self.worth(certification))).styled(style),
+        ]
+    }
+
+    /// Says what a certification is worth, and if nothing, why.
+    fn worth(&self, certification: &AccountedCertification) -> String {
+        let certifier = self.explanation.certifiers.get(&certification.issuer);
+        let word = match certification.weight {
+            Weight::Counted(trust) => return format!("counts: {}", naming::owner_trust_in_words(trust)),
+            Weight::Untrusted => return format!("valid, but {}", untrusted(certifier)),
+            Weight::Ended => {
+                let end = certification.expires.map(moment::day).unwrap_or_default();
+                return format!("ended {end}");
+            }
+            Weight::OutOfScope => "trusted for other user IDs only",
+            Weight::ClaimsTooLittle => "claims that too little was checked",
+            Weight::Superseded => "a later one by the same key counts",
+            Weight::Revokes => "revokes its earlier ones",
+            Weight::NotIntroduced => not_introduced(certifier),
+        };
+        word.to_owned()
+    }
+
+    /// Says what would make a user ID valid.
+    fn missing(&mut self, user: &ExplainedUser) -> io::Result<()> {
+        let TrustSettings { completes_needed, marginals_needed, .. } = self.settings;
+        let full = completes_needed.saturating_sub(user.full);
+        let marginal = marginals_needed.saturating_sub(user.marginal);
+        let needed = format!(
+            "Missing: {full} more certified by valid keys of fully trusted people, or {marginal} of marginally \
+             trusted ones."
+        );
+        self.line(Style::Warning, INDENT, &needed)?;
+        let mut untrusted: Vec<Fingerprint> = user
+            .certifications
+            .iter()
+            .filter(|certification| certification.weight == Weight::Untrusted)
+            .map(|certification| certification.issuer)
+            .collect();
+        untrusted.dedup();
+        for issuer in untrusted {
+            let name = self.name(&issuer);
+            let advice =
+                format!("If you trust {name} to certify others: keyhoard trust set {} full", issuer.key_id());
+            self.line(Style::Faint, INDENT, &advice)?;
+        }
+        Ok(())
+    }
+
+    /// Writes how one gets from the user's own keys to everybody who counts.
+    fn paths(&mut self) -> io::Result<()> {
+        let paths = self.explanation.paths();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        self.output.line("  paths")?;
+        for path in paths {
+            let steps: Vec<String> = path.iter().map(|key| self.step(key)).collect();
+            self.output.line(format_args!("{INDENT}{}", steps.join(" -> ")))?;
+        }
+        Ok(())
+    }
+
+    fn step(&self, key: &Fingerprint) -> String {
+        let certifier = self.explanation.certifiers.get(key);
+        let trust = certifier.and_then(|one| one.introducer.as_ref()).map(|introducer| introducer.trust);
+        let trust = trust.map(|trust| format!(" ({})", naming::owner_trust_in_words(trust)));
+        format!("{} {}{}", key.key_id(), self.name(key), trust.unwrap_or_default())
+    }
+
+    fn name(&self, key: &Fingerprint) -> String {
+        match self.explanation.certifiers.get(key) {
+            Some(Certifier { name: Some(name), .. }) => printable(name),
+            Some(_) => "[no user ID]".to_owned(),
+            None => "[not here]".to_owned(),
+        }
+    }
+
+    fn is_alive(&self) -> bool {
+        self.explanation.subject().standing != Standing::Dead
+    }
+
+    fn is_worth_certifying(&self, user: &ExplainedUser) -> bool {
+        self.is_alive() && !user.revoked && !user.expired
+    }
+
+    fn line(&mut self, style: Style, indent: &str, text: &str) -> io::Result<()> {
+        let text = self.output.styled(style, text);
+        self.output.line(format_args!("{indent}{text}"))
+    }
+}
+
+const INDENT: &str = "          ";
+
+fn untrusted(certifier: Option<&Certifier>) -> &'static str {
+    match certifier.map(|certifier| certifier.given) {
+        Some(OwnerTrust::Never) => "you never trust its owner to certify others",
+        Some(OwnerTrust::Undefined) => "you have no opinion of its owner",
+        _ => "you have not said how far you trust its owner",
+    }
+}
+
+fn not_introduced(certifier: Option<&Certifier>) -> &'static str {
+    match certifier {
+        None => "not here",
+        Some(Certifier { standing: Standing::Dead, .. }) => "its key is revoked or has expired",
+        Some(Certifier { standing: Standing::Unbound, .. }) => "no self-signature binds its key",
+        Some(Certifier { validity: Validity::Full | Validity::Ultimate, .. }) => {
+            "valid, but too many steps away"
+        }
+        Some(Certifier { validity: Validity::Marginal, .. }) => "only marginally valid itself",
+        Some(_) => "not valid itself",
+    }
+}
+
+/// Counts what is not named one by one.
+fn remarks(strangers: usize, others: Others) -> Vec<String> {
+    let Others { bad, by_unknown, unacceptable } = others;
+    let counts = [
+        (strangers, "by keys that are not valid"),
+        (by_unknown, "by keys that are not here"),
+        (bad, "that do not verify"),
+        (unacceptable, "that cannot be verified or accepted"),
+    ];
+    let some = counts.into_iter().filter(|(count, _)| *count > 0);
+    some.map(|(count, which)| format!("{} {which}", counted(count, "certification"))).collect()
+}

@@ -1,0 +1,180 @@
+//! Boxes and arrows as SVG. Where they stand is the layout library's decision.
+
+use std::fmt::Write;
+
+use dagre::graph::{Graph, GraphOptions};
+use dagre::{EdgeLabel, LayoutOptions, NodeLabel, Point, layout};
+use unicode_width::UnicodeWidthStr;
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub(super) struct Picture {
+    pub(super) nodes: Vec<Node>,
+    /// Arrows, by the places of their ends in `nodes`.
+    pub(super) edges: Vec<(usize, usize)>,
+}
+
+/// A box.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) lines: Vec<String>,
+    pub(super) colour: Colour,
+    /// Drawn with a thick border.
+    pub(super) strong: bool,
+}
+
+/// What a box is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Colour {
+    White,
+    Blue,
+    Green,
+    Yellow,
+}
+
+/// Sizes in pixels. The width of a character is a guess that is large enough for sans-serif letters.
+const FONT: f64 = 12.0;
+const CHARACTER: f64 = 6.8;
+const LINE: f64 = 16.0;
+const PADDING: f64 = 10.0;
+const MARGIN: f64 = 12.0;
+
+impl Picture {
+    /// Returns the picture as an SVG document.
+    pub(super) fn svg(&self) -> String {
+        let placed = self.place();
+        let size = |size: f64| size + 2.0 * MARGIN;
+        let (width, height) = self.extent(&placed);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0}\" height=\"{1:.0}\" viewBox=\"{2} {2} {0:.0} \
+             {1:.0}\" font-family=\"sans-serif\" font-size=\"{FONT}\" text-anchor=\"middle\">\n{ARROW}",
+            size(width),
+            size(height),
+            -MARGIN,
+        );
+        self.edges.iter().for_each(|&(from, to)| edge(&mut svg, &points(&placed, from, to)));
+        for (number, node) in self.nodes.iter().enumerate() {
+            if let Some((x, y)) = centre(&placed, number) {
+                node.draw(&mut svg, x, y);
+            }
+        }
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    fn place(&self) -> Graph<NodeLabel, EdgeLabel> {
+        let mut graph =
+            Graph::with_options(GraphOptions { directed: true, multigraph: false, compound: false });
+        for (number, node) in self.nodes.iter().enumerate() {
+            let (width, height) = node.size();
+            let label = NodeLabel { width, height, ..NodeLabel::default() };
+            graph.set_node(number.to_string(), Some(label));
+        }
+        for (from, to) in &self.edges {
+            graph.set_edge(from.to_string(), to.to_string(), Some(EdgeLabel::default()), None);
+        }
+        layout(&mut graph, Some(LayoutOptions::default()));
+        graph
+    }
+
+    fn extent(&self, placed: &Graph<NodeLabel, EdgeLabel>) -> (f64, f64) {
+        let boxes = self.nodes.iter().enumerate().filter_map(|(number, node)| {
+            let ((x, y), (width, height)) = (centre(placed, number)?, node.size());
+            Some((x + width / 2.0, y + height / 2.0))
+        });
+        let bends = self.edges.iter().flat_map(|&(from, to)| points(placed, from, to));
+        boxes
+            .chain(bends.map(|point| (point.x, point.y)))
+            .fold((0.0, 0.0), |(width, height): (f64, f64), (x, y)| (width.max(x), height.max(y)))
+    }
+}
+
+const ARROW: &str = "<defs><marker id=\"arrow\" markerWidth=\"9\" markerHeight=\"8\" refX=\"8\" refY=\"4\" \
+                     orient=\"auto\"><path d=\"M0 0 L9 4 L0 8 z\" fill=\"#555\"/></marker></defs>\n";
+
+fn centre(placed: &Graph<NodeLabel, EdgeLabel>, number: usize) -> Option<(f64, f64)> {
+    let label = placed.node(&number.to_string())?;
+    label.x.zip(label.y)
+}
+
+fn points(placed: &Graph<NodeLabel, EdgeLabel>, from: usize, to: usize) -> Vec<Point> {
+    let edge = placed.edge(&from.to_string(), &to.to_string(), None);
+    edge.map(|label| label.points.clone()).unwrap_or_default()
+}
+
+fn edge(svg: &mut String, points: &[Point]) {
+    let bends: Vec<String> = points.iter().map(|point| format!("{:.1},{:.1}", point.x, point.y)).collect();
+    let bends = bends.join(" ");
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        svg,
+        "<polyline points=\"{bends}\" fill=\"none\" stroke=\"#555\" marker-end=\"url(#arrow)\"/>"
+    );
+}
+
+impl Node {
+    fn size(&self) -> (f64, f64) {
+        let columns = self.lines.iter().map(|line| line.width()).max().unwrap_or(0);
+        (columns as f64 * CHARACTER + 2.0 * PADDING, self.lines.len() as f64 * LINE + PADDING)
+    }
+
+    fn draw(&self, svg: &mut String, x: f64, y: f64) {
+        let (width, height) = self.size();
+        let (left, top) = (x - width / 2.0, y - height / 2.0);
+        let border = if self.strong { 2.5 } else { 1.0 };
+        let fill = self.colour.code();
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"5\" \
+             fill=\"{fill}\" stroke=\"#333\" stroke-width=\"{border}\"/>"
+        );
+        for (number, line) in self.lines.iter().enumerate() {
+            let baseline = top + PADDING / 2.0 + LINE * (number as f64 + 0.75);
+            let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{baseline:.1}\">{}</text>", escaped(line));
+        }
+    }
+}
+
+impl Colour {
+    fn code(self) -> &'static str {
+        match self {
+            Self::White => "#ffffff",
+            Self::Blue => "#cfe2ff",
+            Self::Green => "#d6f5d6",
+            Self::Yellow => "#fff3c4",
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str) -> Node {
+        Node { lines: vec![name.to_owned()], colour: Colour::White, strong: false }
+    }
+
+    #[test]
+    fn names_cannot_become_markup() {
+        let svg = Picture { nodes: vec![node("<script>&")], edges: Vec::new() }.svg();
+        assert!(svg.contains(">&lt;script&gt;&amp;</text>"), "{svg}");
+    }
+
+    #[test]
+    fn every_key_is_a_box_and_every_certification_an_arrow() {
+        let nodes = ["me", "a friend", "somebody"].map(node).to_vec();
+        let svg = Picture { nodes, edges: vec![(0, 1), (1, 2), (0, 2)] }.svg();
+        assert_eq!((svg.matches("<rect ").count(), svg.matches("<polyline ").count()), (3, 3));
+    }
+
+    #[test]
+    fn an_arrow_leads_downwards_from_who_certified() {
+        let placed = Picture { nodes: vec![node("me"), node("you")], edges: vec![(0, 1)] }.place();
+        let height = |number| centre(&placed, number).expect("it was placed").1;
+        assert!(height(0) < height(1));
+    }
+}

@@ -1,0 +1,270 @@
+//! Why the user IDs of one certificate are as valid as they are: who certified them, who these are, and what is missing.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+
+use cert::Fingerprint;
+use cert::effective::{Effective, State};
+use cert::facts::{ComponentKind, Facts};
+use trust::pgp::{
+    self, Account, AccountedCertification, AccountedUser, Introducer, Outcome, Standing, Weight,
+};
+use trust::{OwnerTrust, Validity};
+
+use super::web::{self, Web};
+use super::{Roots, Sources, TrustSettings};
+use crate::Result;
+use crate::certifications::{Finding, Findings};
+
+/// Why the user IDs of a certificate are as valid as they are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The certificate that was asked about; behind it everybody on whom its validity depends, the nearest first.
+    pub certificates: Vec<Explained>,
+    /// Who has certified one of them, as far as that key is here.
+    pub certifiers: BTreeMap<Fingerprint, Certifier>,
+}
+
+/// A certificate, and who certified it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// The primary key's fingerprint.
+    pub key: Fingerprint,
+    /// How the primary key is doing.
+    pub standing: Standing,
+    /// All its user IDs and attributes.
+    pub users: Vec<ExplainedUser>,
+}
+
+/// A user ID or attribute, and who certified it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedUser {
+    /// The user ID; of an attribute what GnuPG calls it.
+    pub name: Vec<u8>,
+    /// Its owner revoked it.
+    pub revoked: bool,
+    /// It has ended.
+    pub expired: bool,
+    /// How valid it is.
+    pub validity: Validity,
+    /// So many fully trusted introducers certified it; an ultimately trusted one is as many as are needed.
+    pub full: u32,
+    /// So many marginally trusted ones did.
+    pub marginal: u32,
+    /// What verified, in the order of the packets.
+    pub certifications: Vec<AccountedCertification>,
+    /// What did not.
+    pub others: Others,
+}
+
+/// Certifications, and revocations of some, that do not count whoever made them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Others {
+    /// The key that they name did not make them.
+    pub bad: usize,
+    /// They name keys that are not here.
+    pub by_unknown: usize,
+    /// Nobody here can verify them, or they are too weak or from another time to be accepted.
+    pub unacceptable: usize,
+}
+
+/// Who certified others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certifier {
+    /// The primary user ID, if there is any.
+    pub name: Option<Vec<u8>>,
+    /// How the primary key is doing.
+    pub standing: Standing,
+    /// How valid its most valid user ID is.
+    pub validity: Validity,
+    /// How far the user trusts its owner.
+    pub given: OwnerTrust,
+    /// On which level it introduces others, and how far it is trusted there, if it does.
+    pub introducer: Option<Introducer>,
+}
+
+impl Explanation {
+    /// Explains the validity of a key's user IDs in the web of trust; `None` if the key is not here.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn of(key: &Fingerprint, sources: &Sources<'_>, settings: &TrustSettings) -> Result<Option<Self>> {
+        let roots = Roots::read(sources.owner_trust, &sources.certificates, settings)?;
+        let mut web = Web::new(sources, &roots, settings);
+        let mut keys = pgp::Web::claims(&mut web, key)?.certifiers;
+        keys.push(*key);
+        let outcome = pgp::trace(&mut web, &roots.ultimate(), &keys, &settings.web())?;
+        let mut inquiry = Inquiry { web: &mut web, roots: &roots, outcome: &outcome, settings };
+        let explanation = inquiry.explain(key)?;
+        web.keep()?;
+        Ok(explanation)
+    }
+
+    /// Returns the certificate that was asked about.
+    pub fn subject(&self) -> &Explained {
+        &self.certificates[0]
+    }
+
+    /// Returns for each key whose certification of the subject counts a shortest chain from an ultimately trusted key,
+    /// by way of it, to the subject; the shortest chains first.
+    pub fn paths(&self) -> Vec<Vec<Fingerprint>> {
+        let subject = self.subject();
+        let introducers: BTreeSet<Fingerprint> =
+            subject.users.iter().flat_map(ExplainedUser::introducers).collect();
+        let mut paths: Vec<Vec<Fingerprint>> = introducers.iter().map(|key| self.path_to(key)).collect();
+        paths.iter_mut().for_each(|path| path.push(subject.key));
+        paths.sort_by_key(Vec::len);
+        paths
+    }
+
+    /// Returns a shortest chain from an ultimately trusted key to an introducer, both included. Levels fall on the way
+    /// back.
+    fn path_to(&self, introducer: &Fingerprint) -> Vec<Fingerprint> {
+        let mut path: Vec<Fingerprint> =
+            std::iter::successors(Some(*introducer), |key| self.introducer_of(key)).collect();
+        path.reverse();
+        path
+    }
+
+    /// Returns who introduced a key on the first level on which anybody did.
+    fn introducer_of(&self, key: &Fingerprint) -> Option<Fingerprint> {
+        let level = |key: &Fingerprint| self.certifiers.get(key)?.introducer.as_ref().map(|one| one.level);
+        let own = level(key)?;
+        let explained = self.certificates.iter().find(|explained| explained.key == *key)?;
+        let counted = explained.users.iter().flat_map(ExplainedUser::introducers);
+        let earlier = counted.filter_map(|issuer| Some((level(&issuer)?, issuer)));
+        earlier.filter(|(level, _)| *level < own).min().map(|(_, issuer)| issuer)
+    }
+}
+
+impl ExplainedUser {
+    /// Returns whose certifications count.
+    pub fn introducers(&self) -> impl Iterator<Item = Fingerprint> {
+        let counted = self.certifications.iter().filter(|one| matches!(one.weight, Weight::Counted(_)));
+        counted.map(|certification| certification.issuer)
+    }
+}
+
+/// Who answers.
+struct Inquiry<'i, 'a> {
+    web: &'i mut Web<'a>,
+    roots: &'i Roots,
+    outcome: &'i Outcome,
+    settings: &'i TrustSettings,
+}
+
+impl Inquiry<'_, '_> {
+    fn explain(&mut self, key: &Fingerprint) -> Result<Option<Explanation>> {
+        let mut explanation = Explanation { certificates: Vec::new(), certifiers: BTreeMap::new() };
+        let mut queue = VecDeque::from([(*key, self.settings.max_cert_depth)]);
+        let mut seen = HashSet::from([*key]);
+        while let Some((key, below)) = queue.pop_front() {
+            let Some(explained) = self.certificate(&key, below)? else { continue };
+            for user in &explained.users {
+                let counted: HashSet<Fingerprint> = user.introducers().collect();
+                for certification in &user.certifications {
+                    self.certifier(&certification.issuer, &mut explanation.certifiers)?;
+                }
+                for issuer in counted {
+                    let level =
+                        self.outcome.introducers.get(&issuer).map_or(0, |introducer| introducer.level);
+                    if seen.insert(issuer) {
+                        queue.push_back((issuer, level));
+                    }
+                }
+            }
+            explanation.certificates.push(explained);
+        }
+        Ok((!explanation.certificates.is_empty()).then_some(explanation))
+    }
+
+    /// Accounts for one certificate, as far as introducers below a level certified it.
+    fn certificate(&mut self, key: &Fingerprint, below: u8) -> Result<Option<Explained>> {
+        let Some((facts, effective, findings)) = self.web.verified(key)? else { return Ok(None) };
+        let account = pgp::account(self.web, self.outcome, key, below, &self.settings.web())?;
+        let mut accounted: BTreeMap<usize, AccountedUser> = account
+            .into_iter()
+            .flat_map(|Account { users, .. }| users)
+            .map(|user| (user.component, user))
+            .collect();
+        let users = web::users(&facts).map(|(place, _)| {
+            let user = accounted.remove(&place);
+            self.user(&facts, &effective, &findings, place, user)
+        });
+        Ok(Some(Explained { key: *key, standing: web::standing(&effective), users: users.collect() }))
+    }
+
+    fn user(
+        &self,
+        facts: &Facts,
+        effective: &Effective,
+        findings: &Findings,
+        place: usize,
+        accounted: Option<AccountedUser>,
+    ) -> ExplainedUser {
+        let (revoked, expired) = match &effective.components[place] {
+            State::User(user) => (user.revoked, user.expired),
+            State::Key(_) | State::Unknown => (false, false),
+        };
+        let key = facts.primary().fingerprint;
+        let validity = self.outcome.validity(&key, place);
+        let certifications = accounted.as_ref().map(|user| user.certifications.clone()).unwrap_or_default();
+        ExplainedUser {
+            name: web::name(&facts.components[place].kind).into_owned(),
+            revoked,
+            expired,
+            validity,
+            full: accounted.as_ref().map_or(0, |user| user.full),
+            marginal: accounted.as_ref().map_or(0, |user| user.marginal),
+            others: others(facts, findings, place, certifications.len()),
+            certifications,
+        }
+    }
+
+    fn certifier(
+        &mut self,
+        key: &Fingerprint,
+        certifiers: &mut BTreeMap<Fingerprint, Certifier>,
+    ) -> Result<()> {
+        if certifiers.contains_key(key) {
+            return Ok(());
+        }
+        let Some((facts, effective)) = self.web.present(key)? else { return Ok(()) };
+        let places = (0..facts.components.len()).map(|place| self.outcome.validity(key, place));
+        let certifier = Certifier {
+            name: primary_name(&facts, &effective),
+            standing: web::standing(&effective),
+            validity: places.max().unwrap_or_default(),
+            given: self.roots.owner_trust(key),
+            introducer: self.outcome.introducers.get(key).cloned(),
+        };
+        certifiers.insert(*key, certifier);
+        Ok(())
+    }
+}
+
+/// Counts what did not get as far as being weighed, of which there are all but `weighed`.
+fn others(facts: &Facts, findings: &Findings, place: usize, weighed: usize) -> Others {
+    let mut others = Others::default();
+    let mut rest = 0;
+    for (number, signature) in facts.components[place].signatures.iter().enumerate() {
+        if signature.own.is_some() || !signature.kind.is_over_user() {
+            continue;
+        }
+        match findings.on(place, number) {
+            Finding::NotAsked => {}
+            Finding::Bad(_) => others.bad += 1,
+            Finding::NoIssuer => others.by_unknown += 1,
+            Finding::Good(_) | Finding::Unsupported(_) => rest += 1,
+        }
+    }
+    Others { unacceptable: usize::saturating_sub(rest, weighed), ..others }
+}
+
+fn primary_name(facts: &Facts, effective: &Effective) -> Option<Vec<u8>> {
+    let states = facts.components.iter().zip(&effective.components);
+    states.into_iter().find_map(|(component, state)| match (&component.kind, state) {
+        (ComponentKind::UserId(value), State::User(user)) if user.primary => Some(value.clone()),
+        _ => None,
+    })
+}
