@@ -1,8 +1,10 @@
-//! The benchmark: Debian's keyring beside gpg, and made keyrings of growing size.
+//! The benchmark: Debian's keyring beside gpg, made keyrings of growing size, and a big web of trust.
 
 mod growth;
 mod machine;
 mod report;
+mod trust;
+mod web;
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,16 +23,19 @@ pub(crate) struct Options {
     /// The directory for benchmarks.md and benchmarks.json
     #[arg(long, default_value = "target/bench")]
     output: PathBuf,
-    /// How often each program does what takes gpg less than a minute
+    /// How often each program does what takes gpg seconds, and gpg-keyhoard everything about trust
     #[arg(long, default_value_t = 15)]
     rounds: usize,
-    /// How often each program does what takes gpg minutes: both imports
+    /// How often each program does what takes gpg minutes (both imports), and gpg everything about trust
     #[arg(long, default_value_t = 3)]
     slow_rounds: usize,
     /// Sizes of the made keyrings
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 1_000_000])]
     made: Vec<u64>,
-    /// How many different certificates are looked up in each made keyring
+    /// Sizes of the made webs of trust
+    #[arg(long, value_delimiter = ',', default_values_t = [100_000])]
+    webs: Vec<u64>,
+    /// How many different certificates are looked up in each made keyring and web
     #[arg(long, default_value_t = 20)]
     lookups: usize,
     /// Leaves Debian's keyring and gpg out
@@ -41,13 +46,18 @@ pub(crate) struct Options {
 /// Runs the benchmark, writes the report as Markdown and JSON, and prints the Markdown.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let machine = Machine::here(&[&Contender::gpg()?, &Contender::gpg_keyhoard()?])?;
-    let debian = if options.only_made { Vec::new() } else { debian(options)? };
+    let [debian, trust] = if options.only_made { Default::default() } else { debian(options)? };
     let made = options
         .made
         .iter()
         .map(|&certificates| growth::measure(certificates, options.rounds, options.lookups))
         .collect::<Result<_>>()?;
-    let report = Report { machine, debian, made };
+    let webs = options
+        .webs
+        .iter()
+        .map(|&keys| web::measure(keys, options.rounds, options.lookups))
+        .collect::<Result<_>>()?;
+    let report = Report { machine, debian, trust, made, webs };
     fs::create_dir_all(&options.output).with_context(|| options.output.display().to_string())?;
     let markdown = report.markdown();
     for (name, text) in
@@ -60,8 +70,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Measures both programs on Debian's keyring, by turns: what disturbs the machine for a while disturbs both.
-fn debian(options: &Options) -> Result<Vec<Row>> {
+/// Measures both programs on Debian's keyring, by turns: what disturbs the machine for a while disturbs both. The
+/// second table is about trust.
+fn debian(options: &Options) -> Result<[Vec<Row>; 2]> {
     let mut workers = [Worker::new(Contender::gpg()?)?, Worker::new(Contender::gpg_keyhoard()?)?];
     let mut rows = Vec::new();
     for work in Work::ALL {
@@ -76,5 +87,6 @@ fn debian(options: &Options) -> Result<Vec<Row>> {
         let [gpg, keyhoard] = series;
         rows.push(Row { work: work.name(), gpg, keyhoard });
     }
-    Ok(rows)
+    let trust = trust::measure(&workers, options.rounds, options.slow_rounds)?;
+    Ok([rows, trust])
 }

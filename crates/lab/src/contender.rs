@@ -1,4 +1,4 @@
-//! The programs that are measured: the installed gpg and `gpg-keyhoard`, each with a home of its own.
+//! The programs that are measured: the installed gpg and `gpg-keyhoard`, each with homes of its own.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -13,8 +13,12 @@ use tempfile::TempDir;
 /// Debian's biggest keyring.
 pub(crate) const KEYRING: &str = "/usr/share/keyrings/debian-keyring.gpg";
 
-/// What keeps gpg from doing more than it is measured for: it computes no trust and starts no agent.
-const GPG_CONF: &str = "trust-model always\nno-auto-check-trustdb\nno-autostart\n";
+/// What keeps gpg from computing trust.
+const NO_TRUST: &str = "trust-model always\nno-auto-check-trustdb\n";
+/// What keeps gpg from starting an agent.
+const NO_AGENT: &str = "no-autostart\n";
+/// What gpg computes about trust and keeps.
+const TRUST_DATABASES: [&str; 2] = ["trustdb.gpg", "tofu.db"];
 
 /// A program that understands gpg's command line, and the directory in which it keeps its homes.
 #[derive(Debug)]
@@ -53,17 +57,35 @@ impl Contender {
         Ok(line.unwrap_or("unknown").to_owned())
     }
 
-    /// Makes a new empty home.
+    /// Makes a new empty home in which nothing is computed about trust.
     pub(crate) fn home(&self) -> Result<PathBuf> {
+        self.new_home(NO_TRUST)
+    }
+
+    /// Makes a copy of a home in which trust counts, and nothing was computed about it yet.
+    pub(crate) fn trusting_copy(&self, home: &Path) -> Result<PathBuf> {
+        let copy = self.new_home("")?;
+        for entry in fs::read_dir(home).with_context(|| home.display().to_string())? {
+            let (name, path) = entry.map(|entry| (entry.file_name(), entry.path()))?;
+            let is_left_out = name == "gpg.conf" || TRUST_DATABASES.iter().any(|database| name == *database);
+            if path.is_file() && !is_left_out {
+                fs::copy(&path, copy.join(&name)).with_context(|| path.display().to_string())?;
+            }
+        }
+        Ok(copy)
+    }
+
+    fn new_home(&self, more_conf: &str) -> Result<PathBuf> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let home = self.homes.path().join(number.to_string());
         fs::DirBuilder::new().mode(0o700).create(&home).with_context(|| home.display().to_string())?;
-        fs::write(home.join("gpg.conf"), GPG_CONF).with_context(|| home.display().to_string())?;
+        fs::write(home.join("gpg.conf"), format!("{NO_AGENT}{more_conf}"))
+            .with_context(|| home.display().to_string())?;
         Ok(home)
     }
 
     /// Runs the program and returns what it has cost. What it prints is thrown away.
-    pub(crate) fn cost(&self, home: &Path, arguments: &[String]) -> Result<Cost> {
+    pub(crate) fn cost(&self, home: &Path, arguments: &[impl AsRef<str>]) -> Result<Cost> {
         let errors = home.join("stderr");
         let file = fs::File::create(&errors).with_context(|| errors.display().to_string())?;
         let cost = measure::run(self.command(home, arguments).stdout(Stdio::null()).stderr(file))
@@ -72,23 +94,27 @@ impl Contender {
             cost.code == Some(0),
             "{} {} failed: {}",
             self.name,
-            arguments.join(" "),
+            arguments.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" "),
             String::from_utf8_lossy(&fs::read(&errors).unwrap_or_default())
         );
         Ok(cost)
     }
 
     /// Runs the program and returns what it prints.
-    pub(crate) fn output(&self, home: &Path, arguments: &[String]) -> Result<String> {
+    pub(crate) fn output(&self, home: &Path, arguments: &[impl AsRef<str>]) -> Result<String> {
         let output = self.command(home, arguments).stderr(Stdio::null()).output();
         let output = output.with_context(|| format!("starting {}", self.program.display()))?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    fn command(&self, home: &Path, arguments: &[String]) -> Command {
+    fn command(&self, home: &Path, arguments: &[impl AsRef<str>]) -> Command {
         let mut command = Command::new(&self.program);
         command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC").stdin(Stdio::null());
-        command.arg("--homedir").arg(home).args(["--batch", "--quiet"]).args(arguments);
+        command
+            .arg("--homedir")
+            .arg(home)
+            .args(["--batch", "--quiet"])
+            .args(arguments.iter().map(AsRef::as_ref));
         command
     }
 }

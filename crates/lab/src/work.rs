@@ -1,6 +1,6 @@
 //! What is measured on Debian's keyring.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use lab::measure::Cost;
@@ -37,14 +37,13 @@ impl Work {
         matches!(self, Work::Import | Work::ImportAgain)
     }
 
-    fn arguments(self) -> Vec<String> {
-        let arguments: &[&str] = match self {
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
             Work::Import | Work::ImportAgain => &["--import", KEYRING],
             Work::ListKeys => &["--list-keys"],
             Work::ListSignatures => &["--list-sigs"],
             Work::OneKey => &["--list-keys", "<tytso@debian.org>"],
-        };
-        arguments.iter().map(|&argument| argument.to_owned()).collect()
+        }
     }
 }
 
@@ -61,12 +60,17 @@ impl Worker {
         Ok(Worker { contender, home })
     }
 
+    /// Returns the home that the last import has filled.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// Does the work once. Each import goes into a new home, everything else uses that of the last one.
     pub(crate) fn cost(&mut self, work: Work) -> Result<Cost> {
         if work == Work::Import {
             self.home = self.contender.home()?;
         }
-        self.contender.cost(&self.home, &work.arguments())
+        self.contender.cost(&self.home, work.arguments())
     }
 
     /// Does the work several times.

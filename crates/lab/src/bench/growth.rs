@@ -41,7 +41,7 @@ pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Resul
     let recipe = Recipe { certificates, seed: SEED };
     let keyring = make(certificates)?;
     let keyhoard = Contender::gpg_keyhoard()?;
-    let import = ["--import".to_owned(), keyring.path().display().to_string()];
+    let import = ["--import", &keyring.path().display().to_string()];
     let (mut imports, mut again) = (Series::default(), Series::default());
     let mut home = keyhoard.home()?;
     for round in 0..if certificates <= SMALL { rounds } else { 1 } {
@@ -55,7 +55,7 @@ pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Resul
     let list = |option: &str| -> Result<Series> {
         eprintln!("{certificates} certificates: {option}");
         let mut series = Series::default();
-        series.push(keyhoard.cost(&home, &[option.to_owned()])?);
+        series.push(keyhoard.cost(&home, &[option])?);
         Ok(series)
     };
     Ok(Growth {
@@ -110,11 +110,11 @@ fn look_up(keyhoard: &Contender, home: &Path, recipe: Recipe, count: usize) -> R
 impl Lookups {
     /// Looks a name up: once to count what is found, once to measure.
     fn add(&mut self, keyhoard: &Contender, home: &Path, name: String) -> Result<()> {
-        let listing = keyhoard.output(home, &["--with-colons", "--list-keys", &name].map(String::from))?;
+        let listing = keyhoard.output(home, &["--with-colons", "--list-keys", &name])?;
         let hits = listing.lines().filter(|line| line.starts_with("pub:")).count();
         ensure!(hits > 0, "{name} is in the keyring and was not found");
         self.hits = self.hits.max(hits);
-        self.costs.push(keyhoard.cost(home, &["--list-keys".to_owned(), name])?);
+        self.costs.push(keyhoard.cost(home, &["--list-keys", &name])?);
         Ok(())
     }
 }

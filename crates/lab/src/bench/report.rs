@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::growth::Growth;
 use super::machine::Machine;
+use super::web::BigWeb;
 use crate::series::{Series, ratio, seconds};
 
 /// Everything that was measured.
@@ -13,7 +14,10 @@ use crate::series::{Series, ratio, seconds};
 pub(super) struct Report {
     pub(super) machine: Machine,
     pub(super) debian: Vec<Row>,
+    /// About trust, on the same keyring.
+    pub(super) trust: Vec<Row>,
     pub(super) made: Vec<Growth>,
+    pub(super) webs: Vec<BigWeb>,
 }
 
 /// One work, done by both programs.
@@ -26,7 +30,13 @@ pub(super) struct Row {
 
 impl Report {
     pub(super) fn markdown(&self) -> String {
-        let sections = [self.machine.markdown(), debian(&self.debian), made(&self.made)];
+        let sections = [
+            self.machine.markdown(),
+            side_by_side(&self.debian),
+            side_by_side(&self.trust),
+            made(&self.made),
+            webs(&self.webs),
+        ];
         sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
     }
 }
@@ -42,7 +52,7 @@ impl Machine {
     }
 }
 
-fn debian(rows: &[Row]) -> String {
+fn side_by_side(rows: &[Row]) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -54,7 +64,7 @@ fn debian(rows: &[Row]) -> String {
             times(gpg),
             times(keyhoard),
             ratio(gpg.median(), keyhoard.median()),
-            gpg.len().to_string(),
+            runs(gpg, keyhoard),
             mebibytes(gpg),
             mebibytes(keyhoard),
         ]));
@@ -93,8 +103,43 @@ fn made(keyrings: &[Growth]) -> String {
     text
 }
 
+fn webs(webs: &[BigWeb]) -> String {
+    if webs.is_empty() {
+        return String::new();
+    }
+    let mut heads = vec!["work".to_owned()];
+    heads.extend(webs.iter().map(|web| {
+        let BigWeb { keys, certifications, introducers, valid, .. } = web;
+        format!("{keys} keys, {certifications} certifications, {introducers} with owner trust, {valid} valid")
+    }));
+    let mut text = table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut row = |name: &str, value: &dyn Fn(&BigWeb) -> String| {
+        let mut cells = vec![name.to_owned()];
+        cells.extend(webs.iter().map(value));
+        text.push_str(&line(&cells));
+    };
+    row("import", &|web| times_and_memory(&web.import));
+    row("check all signatures, first time", &|web| times_and_memory(&web.check));
+    row("one key with its validity", &|web| times_and_memory(&web.one_key));
+    row("list keys without trust", &|web| times_and_memory(&web.list));
+    row("list keys with their validity", &|web| times_and_memory(&web.list_with_trust));
+    row("what validity adds to the listing", &|web| {
+        let added = web.list_with_trust.median() / web.list.median() - 1.0;
+        format!("{:.0} %", added * 100.0)
+    });
+    text
+}
+
 fn per_certificate(keyring: &Growth) -> f64 {
     keyring.import.median() / keyring.certificates as f64
+}
+
+/// Writes how often each was measured: one number if both were equally often.
+fn runs(gpg: &Series, keyhoard: &Series) -> String {
+    match (gpg.len(), keyhoard.len()) {
+        (gpg, keyhoard) if gpg == keyhoard => gpg.to_string(),
+        (gpg, keyhoard) => format!("{gpg}, {keyhoard}"),
+    }
 }
 
 /// Writes the median, and the shortest time in brackets.
