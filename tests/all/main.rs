@@ -27,3 +27,5 @@ mod oracle_export;
 mod oracle_import;
 mod oracle_listing;
 mod oracle_query;
+mod oracle_trust_debian;
+mod oracle_trust_webs;

@@ -31,6 +31,7 @@ pub mod packets;
 mod reference;
 mod run;
 pub mod scale;
+mod trust;
 
 pub use both::Both;
 pub use difference::{assert_same, difference};

@@ -1,0 +1,93 @@
+//! The web of trust of made webs, in which everything occurs that a trust model has a rule for: what the real gpg
+//! makes of it.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use harness::{Both, scale};
+use lab::made::Web;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+
+/// How many webs a full run compares, and `make test`.
+const WEBS: u64 = 320;
+const SAMPLE: u64 = 6;
+
+/// With how many different settings each web is checked and listed.
+const SETTINGS: usize = 3;
+
+#[test]
+fn oracle_made_webs_give_every_user_id_the_validity_that_gpg_gives_it() {
+    let first = scale::seed() * 1000;
+    let webs = first..first + scale::choose(WEBS, SAMPLE);
+    let next = AtomicU64::new(webs.start);
+    let differing = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(seed) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&seed| seed < webs.end)
+                {
+                    let differences = differences_of_web(seed);
+                    differing.lock().expect("nobody panics with it").extend(differences);
+                }
+            });
+        }
+    });
+    let differing = differing.into_inner().expect("nobody panics with it");
+    let count = differing.len();
+    assert!(count == 0, "{count} differences in webs {webs:?}\n\n{}", differing.join("\n\n"));
+}
+
+/// Returns what differs between gpg and gpg-keyhoard about one web.
+fn differences_of_web(seed: u64) -> Vec<String> {
+    let web = Web::small(seed);
+    let imported = Both::with_trust();
+    let mut certificates = Vec::new();
+    web.write(&mut certificates).expect("a vector takes everything");
+    imported.import(imported.gpg.write("web.pgp", certificates));
+    imported.import_owner_trust(&web.owner_trust());
+    let mut dice = StdRng::seed_from_u64(seed);
+    let mut differing = Vec::new();
+    for number in 0..SETTINGS {
+        // gpg keeps what it has made of some options, such as trusted keys.
+        let both = imported.copy();
+        let options = if number == 0 { Vec::new() } else { settings(&web, &mut dice) };
+        differing.extend(both.difference_of_trust_checks(&options));
+        differing.extend(both.difference_of_listings(&listing(&options, &[])));
+        // Each query for a single key works its way back from it.
+        for _ in 0..2 {
+            let fingerprint = web.fingerprint(dice.random_range(0..web.keys));
+            differing.extend(both.difference_of_listings(&listing(&options, &[fingerprint])));
+        }
+    }
+    let name = |text| format!("web {seed} ({web:?}): {text}");
+    differing.into_iter().map(name).collect()
+}
+
+fn listing(options: &[String], names: &[String]) -> Vec<String> {
+    let list = ["--with-colons", "--list-keys"].map(String::from);
+    [options, &list, names].concat()
+}
+
+/// Chooses options that change what follows from a web.
+fn settings(web: &Web, dice: &mut StdRng) -> Vec<String> {
+    if dice.random_bool(0.1) {
+        // No other option means anything to it.
+        return ["--trust-model", "direct"].map(String::from).to_vec();
+    }
+    let mut options = Vec::new();
+    let mut option = |name: &str, value: String| options.extend([name.to_owned(), value]);
+    option("--marginals-needed", dice.random_range(2..=4).to_string());
+    option("--completes-needed", dice.random_range(1..=3).to_string());
+    option("--max-cert-depth", dice.random_range(1..=7).to_string());
+    option("--min-cert-level", dice.random_range(1..=3).to_string());
+    let model = ["pgp", "pgp", "pgp", "classic"].choose(dice).expect("there are some");
+    option("--trust-model", (*model).to_owned());
+    if dice.random_bool(0.3) {
+        option("--trusted-key", web.fingerprint(dice.random_range(0..web.keys)));
+    }
+    options
+}
