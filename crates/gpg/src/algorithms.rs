@@ -85,6 +85,24 @@ pub(crate) fn is_digest(name: &[u8]) -> bool {
     is_one_of(DIGEST, b'H', name) || is_any(&OTHER_NAMES, name)
 }
 
+/// Returns the number of the digest with a name, MD5's among them.
+pub(crate) fn digest(name: &[u8]) -> Option<u8> {
+    const OTHER_NAMES: [Named; 2] = [(3, "RMD160"), (1, "MD5")];
+    let named =
+        |table: &[Named]| table.iter().find(|entry| is_one_of(&[**entry], b'H', name)).map(|entry| entry.0);
+    named(DIGEST)
+        .or_else(|| OTHER_NAMES.iter().find(|(_, other)| is_any(&[other], name)).map(|(number, _)| *number))
+}
+
+/// Returns gpg's name of a digest.
+pub(crate) fn digest_name(number: u8) -> &'static str {
+    match DIGEST.iter().find(|(known, _)| *known == number) {
+        Some((_, name)) => name,
+        None if number == 1 => "MD5",
+        None => "?",
+    }
+}
+
 /// Compression may be called by its bare number as well.
 fn is_compression(name: &[u8]) -> bool {
     let number = name.iter().all(u8::is_ascii_digit).then(|| [b"Z", name].concat());

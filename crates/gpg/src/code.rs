@@ -6,9 +6,13 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     General = 1,
+    InvalidPublicKeyAlgorithm = 4,
+    InvalidDigest = 5,
     NoPublicKey = 9,
     NotFound = 27,
+    InvalidSignatureClass = 32,
     InvalidUserId = 37,
+    TimeConflict = 39,
     InvalidValue = 55,
     NotImplemented = 69,
     FileExists = 32803,
@@ -38,6 +42,10 @@ impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::General => "General error",
+            Self::InvalidPublicKeyAlgorithm => "Invalid public key algorithm",
+            Self::InvalidDigest => "Invalid digest algorithm",
+            Self::InvalidSignatureClass => "Invalid signature class",
+            Self::TimeConflict => "Time conflict",
             Self::NoPublicKey => "No public key",
             Self::NotFound => "Not found",
             Self::InvalidUserId => "Invalid user ID",

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod about;
+mod checks;
 mod delete;
 mod export;
 mod import;
@@ -82,6 +83,10 @@ impl Session<'_> {
                 Ok(())
             }
             Some(Command::TofuPolicy) => tofu_policy::run(self),
+            Some(Command::CheckSignatures) => {
+                self.settings.list.check_signatures = true;
+                list::run(self, true)
+            }
             Some(Command::NotYet(name)) => {
                 self.not_yet(&format!("--{name}"));
                 Ok(())
@@ -106,7 +111,6 @@ impl Session<'_> {
 }
 
 /// Returns who finds out which certifications are good, by the keys in one database that are fit to certify now.
-fn checker(snapshot: &dyn Snapshot, now: Timestamp) -> Checker<'_> {
-    let rules = Rules { now, view: View::Gnupg, digests: DigestPolicy::GNUPG, issuers: IssuerRule::FitNow };
-    Checker::within(snapshot, rules)
+fn checker<'s>(snapshot: &'s dyn Snapshot, digests: DigestPolicy, now: Timestamp) -> Checker<'s> {
+    Checker::within(snapshot, Rules { now, view: View::Gnupg, digests, issuers: IssuerRule::FitNow })
 }

@@ -22,7 +22,7 @@ mod signature;
 mod subpacket;
 mod wkd;
 
-use keyhoard::listing::{KeyListing, ListOptions, Signatures};
+use keyhoard::listing::{Item, KeyListing, ListOptions, Signatures};
 
 use crate::settings::ListSettings;
 
@@ -35,6 +35,11 @@ pub(crate) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &m
     } else {
         human::listing(listing, settings, out);
     }
+}
+
+/// Says whether the listing for people leaves a component out, with its signatures.
+pub(crate) fn is_hidden(item: Item<'_>, settings: &ListSettings) -> bool {
+    human::is_hidden(item, &settings.flags)
 }
 
 /// Completes the options of a listing with what [`listing`] needs, and [`attribute::data`] if `attributes` are

@@ -7,6 +7,8 @@ pub(crate) mod list_words;
 use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::TrustedKey;
 
+use keyhoard::verify::policy::DigestPolicy;
+
 use crate::algorithms::Choice;
 use crate::clock::FakedTime;
 use crate::filter::Filter;
@@ -31,6 +33,7 @@ pub(crate) enum Command {
     ListConfig,
     ListKeys,
     ListSignatures,
+    CheckSignatures,
     ShowKeys,
     TofuPolicy,
     UpdateTrustDb,
@@ -71,6 +74,8 @@ pub(crate) struct Settings {
     pub(crate) groups: Vec<Group>,
     pub(crate) key_origin: KeyOrigin,
     pub(crate) faked_time: Option<FakedTime>,
+    /// Which digests are accepted in signatures.
+    pub(crate) digests: DigestPolicy,
     pub(crate) list: ListSettings,
     pub(crate) import: ImportSettings,
     pub(crate) import_filter: ImportFilter,
@@ -98,6 +103,8 @@ pub(crate) struct ListSettings {
     pub(crate) with_tofu_info: bool,
     pub(crate) signatures: bool,
     pub(crate) check_signatures: bool,
+    /// `--no-sig-cache`: nothing that was found out before counts, and checked signatures name the key that made them.
+    pub(crate) no_sig_cache: bool,
     pub(crate) fast: bool,
     pub(crate) legacy: bool,
     pub(crate) key_id_format: KeyIdFormat,
@@ -230,6 +237,7 @@ impl Default for Settings {
             groups: Vec::new(),
             key_origin: KeyOrigin::default(),
             faked_time: None,
+            digests: DigestPolicy::GNUPG,
             list: ListSettings::default(),
             import: ImportSettings::default(),
             import_filter: ImportFilter::default(),

@@ -11,10 +11,11 @@ mod trust;
 
 pub use self::trust::{FirstUse, Trust};
 pub use ::trust::{OwnerTrust, Validity};
-pub use database::list;
+pub use database::{list, list_checked};
 pub use lister::{Lister, Source};
 pub use names::Names;
 
+use crate::certifications::Standing;
 use cert::effective::{KeyState, Usage, UserState, View};
 use cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
 use cert::{Fingerprint, Timestamp};
@@ -106,6 +107,8 @@ pub struct ListedSignature<'a> {
     pub expired: bool,
     /// Who is said to have made it.
     pub issuer: IssuerName<'a>,
+    /// What it is worth, where signatures were checked.
+    pub standing: Option<Standing>,
     /// Its packet's body, where it was asked for.
     pub body: Option<&'a [u8]>,
 }

@@ -113,7 +113,7 @@ impl Export<'_> {
         let hits = self.names.find(snapshot)?;
         let ids: Vec<CertId> = hits.iter().map(|hit| hit.id).collect();
         let selection = if self.names.is_empty() { Selection::All } else { Selection::Ids(&ids) };
-        let mut checker = checker(snapshot, self.now);
+        let mut checker = checker(snapshot, self.settings.digests, self.now);
         let mut prepare = |id: CertId, certificate: Certificate| {
             let cleaned = match settings.clean {
                 true => compact(&certificate, &mut checker, &self.compaction(), self.now)?,

@@ -240,10 +240,9 @@ fn cleaned(certificate: &Certificate, settings: &Settings, store: &dyn Store, no
         min_cert_level: settings.trust.min_cert_level.try_into().unwrap_or_default(),
         accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
     };
-    let compacted = store
-        .snapshot()
-        .map_err(keyhoard::Error::from)
-        .and_then(|snapshot| compact(certificate, &mut checker(snapshot.as_ref(), now), &options, now));
+    let compacted = store.snapshot().map_err(keyhoard::Error::from).and_then(|snapshot| {
+        compact(certificate, &mut checker(snapshot.as_ref(), settings.digests, now), &options, now)
+    });
     // A database that cannot be read is told by the import itself.
     compacted.unwrap_or_else(|_| certificate.clone())
 }

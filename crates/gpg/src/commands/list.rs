@@ -8,12 +8,14 @@ use std::path::Path;
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::{Effective, View};
 use keyhoard::cert::facts::Facts;
+use keyhoard::certifications::Checker;
 use keyhoard::listing::{self, KeyListing, ListOptions, Signatures, Trust};
 use keyhoard::secret_keys::SecretKeys;
 use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
 use keyhoard::validity::{Appraisal, Sources};
 
 use super::Session;
+use super::checks::Checks;
 use crate::code::Code;
 use crate::keyrings::{Keyrings, Ring};
 use crate::names::Names;
@@ -51,8 +53,10 @@ fn list_all(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()
             title("", ring.path(), &mut page.text);
         }
         page.number = number;
-        page.list(snapshot.as_ref(), Selection::All, &mut issuers, session.streams)?;
+        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, &snapshots));
+        page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), session.streams)?;
     }
+    page.summarise(session.streams);
     Ok(())
 }
 
@@ -78,11 +82,14 @@ fn list_named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<
     for (number, ((ring, snapshot), ids)) in snapshots.iter().zip(&found).enumerate() {
         page.number = number;
         page.keyring = keyring_shown(session, ring);
-        page.list(snapshot.as_ref(), Selection::Ids(ids), &mut issuers, session.streams)?;
+        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, &snapshots));
+        page.list(snapshot.as_ref(), Selection::Ids(ids), &mut issuers, checker.as_mut(), session.streams)?;
     }
     if found.iter().all(Vec::is_empty) {
         session.streams.error(format_args!("error reading key: {}", Code::NoPublicKey));
         session.streams.status_error("keylist.getkey", Code::NoPublicKey.bare());
+    } else {
+        page.summarise(session.streams);
     }
     Ok(())
 }
@@ -138,6 +145,8 @@ struct Page<'a> {
     keyring: Option<&'a Path>,
     /// Where secret keys are looked for, with `--with-secret`.
     secret_keys: Option<SecretKeys>,
+    /// How signatures are checked, and what came of it so far.
+    checks: Option<Checks>,
 }
 
 impl<'a> Page<'a> {
@@ -151,6 +160,7 @@ impl<'a> Page<'a> {
             considered: false,
             keyring: None,
             secret_keys: session.settings.list.with_secret.then(|| session.secret_keys()),
+            checks: session.settings.list.check_signatures.then(|| Checks::new(session)),
         }
     }
 
@@ -159,6 +169,7 @@ impl<'a> Page<'a> {
         snapshot: &dyn Snapshot,
         selection: Selection<'_>,
         issuers: &mut listing::Names<'_>,
+        checker: Option<&mut Checker<'_>>,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
         let options =
@@ -171,12 +182,26 @@ impl<'a> Page<'a> {
             Ok(Trust { secret_keys, ..appraisal.trust(facts, effective, number)? })
         };
         let mut written = Ok(());
-        listing::list(snapshot, selection, options, issuers, &mut trust, &mut |listing| {
+        let mut each = |listing: KeyListing<'_>| {
             written = self.add(&listing, streams);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
+        };
+        match checker {
+            None => listing::list(snapshot, selection, options, issuers, &mut trust, &mut each)?,
+            Some(checker) => {
+                listing::list_checked(snapshot, selection, options, issuers, checker, &mut trust, &mut each)?;
+                checker.keep()?;
+            }
+        }
         written?;
         Ok(streams.out().write_all(&std::mem::take(&mut self.text))?)
+    }
+
+    /// Says how the signatures were that were checked; colon listings leave that out.
+    fn summarise(&self, streams: &mut Streams) {
+        if let Some(checks) = self.checks.as_ref().filter(|_| !self.settings.with_colons) {
+            checks.summarise(streams);
+        }
     }
 
     fn add(&mut self, listing: &KeyListing<'_>, streams: &mut Streams) -> io::Result<()> {
@@ -189,6 +214,9 @@ impl<'a> Page<'a> {
             title("Keyring: ", keyring, &mut self.text);
         }
         attributes(listing, &self.settings, streams)?;
+        if let Some(checks) = &mut self.checks {
+            checks.add(listing, &self.settings, streams);
+        }
         render::listing(listing, &self.settings, &mut self.text);
         if self.text.len() >= ENOUGH {
             streams.out().write_all(&self.text)?;

@@ -156,6 +156,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     // Commands of this version.
     command("list-keys|list-public-keys|list-key", Command::ListKeys, "list keys").short(b'k'),
     command("list-signatures|list-sigs|list-sig", Command::ListSignatures, "list keys and signatures"),
+    command("check-signatures|check-sigs|check-sig", Command::CheckSignatures, "list and check key signatures"),
     flag("fingerprint", |s| { s.list.fingerprint += 1; s.fingerprint_as_command = true; }).help("list keys and fingerprints"),
     command("show-keys|show-key", Command::ShowKeys, "list the keys in files, without importing them"),
     command("import", Command::Import, "add keys, or merge them into known ones"),
@@ -172,7 +173,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     not_yet("detach-sign", "detach-sign").short(b'b'), not_yet("encrypt", "encrypt").short(b'e'),
     not_yet("encrypt-files", "encrypt-files"), not_yet("symmetric", "symmetric").short(b'c'), not_yet("store", "store"),
     not_yet("decrypt", "decrypt").short(b'd'), not_yet("decrypt-files", "decrypt-files"), not_yet("verify", "verify"),
-    not_yet("verify-files", "verify-files"), not_yet("check-signatures|check-sigs|check-sig", "check-signatures"),
+    not_yet("verify-files", "verify-files"),
     not_yet("list-secret-keys", "list-secret-keys").short(b'K'), not_yet("generate-key|gen-key", "generate-key"),
     not_yet("quick-generate-key|quick-gen-key", "quick-generate-key"),
     not_yet("quick-add-uid|quick-adduid", "quick-add-uid"), not_yet("quick-add-key|quick-addkey", "quick-add-key"),
@@ -237,7 +238,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("lock-once"), harmless("lock-multiple"), harmless("lock-never"), harmless_text("temp-directory"),
     harmless_text("exec-path"), harmless("no-secmem-warning"), harmless("require-secmem"),
     harmless("no-require-secmem"), harmless("no-permission-warning"), harmless("preserve-permissions"),
-    harmless("no-random-seed-file"), harmless("no-sig-cache"),
+    harmless("no-random-seed-file"), flag("no-sig-cache", |s| s.list.no_sig_cache = true),
 
     // Unattended use.
     flag("batch", |s| s.batch = true).help("never ask"),
@@ -363,7 +364,8 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("no-require-cross-certification|no-require-backsigs"), harmless("enable-special-filenames"),
     harmless("ignore-time-conflict"), harmless("ignore-valid-from"), harmless("ignore-crc-error"),
     harmless("ignore-mdc-error"), harmless_text("disable-cipher-algo"), harmless_text("disable-pubkey-algo"),
-    harmless("override-compliance-check"), harmless("allow-weak-key-signatures"), harmless("allow-weak-digest-algos"),
+    harmless("override-compliance-check"), flag("allow-weak-key-signatures", |s| s.digests = s.digests.with_sha1_certifications()),
+    flag("allow-weak-digest-algos", |s| s.digests = s.digests.without_weak()),
     text("weak-digest", values::weak_digest), harmless("allow-multisig-verification"), harmless("allow-multiple-messages"),
     harmless("no-allow-multiple-messages"), harmless("enable-large-rsa"), harmless("disable-large-rsa"),
     harmless("enable-dsa2"), harmless("disable-dsa2"), harmless("rfc2440-text"), harmless("no-rfc2440-text"),

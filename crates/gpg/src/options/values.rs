@@ -1,6 +1,8 @@
 //! Options whose value has to be understood when it is read.
 
-use crate::algorithms::is_digest;
+use keyhoard::verify::HashAlgorithm;
+
+use crate::algorithms::digest;
 use crate::clock::FakedTime;
 use crate::filter::{Filter, FilterError};
 use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, Settings, TrustModel};
@@ -181,10 +183,13 @@ fn add_filter(text: &[u8], filters: &mut [(&str, &mut Option<Filter>)]) -> Outco
     complaint(format!("invalid filter option: no such filter in '{}'", shown(text)))
 }
 
-pub(super) fn weak_digest(_: &mut Settings, text: &[u8]) -> Outcome {
-    match is_digest(text) {
-        true => Ok(()),
-        false => complaint(format!("unknown weak digest '{}'", shown(text))),
+pub(super) fn weak_digest(settings: &mut Settings, text: &[u8]) -> Outcome {
+    match digest(text) {
+        Some(number) => {
+            settings.digests = settings.digests.with_weak(HashAlgorithm(number));
+            Ok(())
+        }
+        None => complaint(format!("unknown weak digest '{}'", shown(text))),
     }
 }
 

@@ -1,7 +1,9 @@
 //! The records for programs (gpg's `list_keyblock_colon`; fields in GnuPG's `doc/DETAILS`).
 
+use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{KeyState, Usage, UserState};
 use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
+use keyhoard::certifications::Standing;
 use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, Validity};
 use keyhoard::store::Origin;
 use verify::naming;
@@ -179,17 +181,29 @@ impl Writer<'_> {
             return out.extend([letter, b':', b'\n']);
         };
         out.extend(word);
-        out.extend(if listed.issuer == IssuerName::NoKey { &b":?::"[..] } else { b":::" });
+        out.push(b':');
+        match listed.standing {
+            Some(standing) => out.push(signature::mark(standing)),
+            None => out.extend((listed.issuer == IssuerName::NoKey).then_some(b'?')),
+        }
+        out.extend(b"::");
         made_by(facts, out);
-        match listed.issuer {
-            IssuerName::NotAsked => {}
-            IssuerName::NoKey | IssuerName::NoUserId => out.extend(signature::NO_USER_ID),
-            IssuerName::UserId(name) => field(name, out),
+        match (listed.standing, listed.issuer) {
+            (Some(Standing::Refused(refusal)), _) => {
+                out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
+            }
+            (Some(Standing::NoIssuer | Standing::UnusableIssuer(_)), _) | (_, IssuerName::NotAsked) => {}
+            (_, IssuerName::NoKey | IssuerName::NoUserId) => out.extend(signature::NO_USER_ID),
+            (_, IssuerName::UserId(name)) => field(name, out),
         }
         out.push(b':');
         lower_hex(facts.kind.0, out);
         out.push(letter);
-        end_of_signature(facts, out);
+        let maker = match listed.standing {
+            Some(Standing::Good(maker)) if self.settings.no_sig_cache => Some(maker),
+            _ => facts.issuer.fingerprint,
+        };
+        end_of_signature(facts, maker, out);
         subpacket::records(listed, &self.settings.flags, out);
     }
 }
@@ -260,13 +274,13 @@ fn made_by(facts: &SignatureFacts, out: &mut Vec<u8>) {
 }
 
 /// The rest of field 11 of a signature and all that follows.
-fn end_of_signature(facts: &SignatureFacts, out: &mut Vec<u8>) {
+fn end_of_signature(facts: &SignatureFacts, maker: Option<Fingerprint>, out: &mut Vec<u8>) {
     if let Some(reason) = &facts.reason {
         out.push(b',');
         lower_hex(reason.code, out);
     }
     out.extend(b"::");
-    if let Some(fingerprint) = &facts.issuer.fingerprint {
+    if let Some(fingerprint) = maker {
         hex(fingerprint.as_bytes(), out);
     }
     out.extend(b":::");

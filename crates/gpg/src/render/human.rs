@@ -4,6 +4,7 @@ use keyhoard::cert::attribute;
 use keyhoard::cert::effective::{KeyState, Usage, UserState, can_be_primary};
 use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
 use keyhoard::cert::mailbox::mailbox;
+use keyhoard::certifications::Standing;
 use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Validity};
 use keyhoard::store::Origin;
 
@@ -11,7 +12,7 @@ use super::digits::{date, date_or_never, decimal, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
 use super::{algorithm, material, signature, subpacket, wkd};
-use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListSettings};
+use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListFlags, ListSettings};
 
 /// Columns of a user ID's validity.
 const VALIDITY_COLUMNS: usize = 10;
@@ -27,6 +28,17 @@ pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &m
     out.push(b'\n');
 }
 
+/// Says whether a component is left out with its signatures: it is unusable, and such ones are hidden.
+pub(super) fn is_hidden(item: Item<'_>, flags: &ListFlags) -> bool {
+    match item {
+        Item::Primary(..) => false,
+        Item::Subkey(_, state) => (state.revoked.is_some() || state.expired) && !flags.unusable_subkeys,
+        Item::UserId(_, state, _) | Item::Attribute(_, state, _) => {
+            (state.revoked || state.expired) && !flags.unusable_uids
+        }
+    }
+}
+
 struct Painter<'a> {
     listing: &'a KeyListing<'a>,
     settings: &'a ListSettings,
@@ -35,20 +47,12 @@ struct Painter<'a> {
 impl Painter<'_> {
     /// Appends a component, unless it is unusable and such ones are hidden; then returns `false`.
     fn component(&self, listed: &Listed<'_>, out: &mut Vec<u8>) -> bool {
-        let flags = &self.settings.flags;
+        if is_hidden(listed.item, &self.settings.flags) {
+            return false;
+        }
         match listed.item {
             Item::Primary(key, state) => self.primary(key, state, listed.body, out),
-            Item::Subkey(_, state)
-                if (state.revoked.is_some() || state.expired) && !flags.unusable_subkeys =>
-            {
-                return false;
-            }
             Item::Subkey(key, state) => self.subkey(key, state, listed.body, out),
-            Item::UserId(_, state, _) | Item::Attribute(_, state, _)
-                if (state.revoked || state.expired) && !flags.unusable_uids =>
-            {
-                return false;
-            }
             Item::UserId(value, state, validity) => {
                 let indent = self.user(state, validity, out);
                 for_people(value, out);
@@ -161,6 +165,9 @@ impl Painter<'_> {
 
     fn signature(&self, listed: &ListedSignature<'_>, out: &mut Vec<u8>) {
         let facts = listed.facts;
+        if let Some(Standing::NoIssuer | Standing::UnusableIssuer(_)) = listed.standing {
+            return;
+        }
         let Some(word) = signature::word(facts.kind) else {
             out.extend(b"sig                             [unexpected signature class 0x");
             lower_hex(facts.kind.0, out);
@@ -176,10 +183,13 @@ impl Painter<'_> {
             date_or_never(facts.expires, out);
         }
         out.extend(b"  ");
-        match listed.issuer {
-            IssuerName::NotAsked => {}
-            IssuerName::NoKey | IssuerName::NoUserId => out.extend(signature::NO_USER_ID),
-            IssuerName::UserId(name) => for_people(name, out),
+        match (listed.standing, listed.issuer) {
+            (Some(Standing::Refused(refusal)), _) => {
+                out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
+            }
+            (_, IssuerName::NotAsked) => {}
+            (_, IssuerName::NoKey | IssuerName::NoUserId) => out.extend(signature::NO_USER_ID),
+            (_, IssuerName::UserId(name)) => for_people(name, out),
         }
         out.push(b'\n');
         subpacket::lines(listed, &self.settings.flags, out);
@@ -201,7 +211,7 @@ fn marks(listed: &ListedSignature<'_>) -> [u8; 10] {
         _ => b'T',
     };
     [
-        b' ',
+        listed.standing.map_or(b' ', signature::mark),
         level,
         b' ',
         mark(!flags.exportable, b'L'),

@@ -1,6 +1,9 @@
 //! What both listings call signatures.
 
 use keyhoard::cert::facts::SignatureType;
+use keyhoard::certifications::{Refusal, Standing};
+
+use crate::code::Code;
 
 /// What stands for a name that is not known.
 pub(super) const NO_USER_ID: &[u8] = b"[User ID not found]";
@@ -13,5 +16,27 @@ pub(super) fn word(kind: SignatureType) -> Option<&'static [u8]> {
         | SignatureType::CERTIFICATION_REVOCATION => Some(b"rev"),
         SignatureType::SUBKEY_BINDING | SignatureType::DIRECT_KEY => Some(b"sig"),
         kind => kind.is_certification().then_some(b"sig"),
+    }
+}
+
+/// Returns the mark of a signature that was checked: good, bad, not checked for want of a key, not checked because of
+/// an error.
+pub(super) fn mark(standing: Standing) -> u8 {
+    match standing {
+        Standing::Good(_) => b'!',
+        Standing::Bad => b'-',
+        Standing::NoIssuer | Standing::UnusableIssuer(_) => b'?',
+        Standing::Refused(_) => b'%',
+    }
+}
+
+/// Returns gpg's words for why a signature was refused.
+pub(super) fn code(refusal: Refusal) -> Code {
+    match refusal {
+        Refusal::WeakDigest => Code::InvalidDigest,
+        Refusal::Time => Code::TimeConflict,
+        Refusal::Misplaced => Code::InvalidSignatureClass,
+        Refusal::Unsupported => Code::InvalidPublicKeyAlgorithm,
+        Refusal::NotEntrusted | Refusal::Unchecked => Code::General,
     }
 }

@@ -6,6 +6,7 @@ use keyhoard::cert::facts::{
     SignatureFlags, SignatureType, Span, TrustSignature,
 };
 use keyhoard::cert::{Fingerprint, KeyId, Timestamp};
+use keyhoard::certifications::{Refusal, Standing};
 use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Trust, Validity};
 use keyhoard::store::Origin;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
@@ -26,6 +27,7 @@ struct Fixture {
     signature: SignatureFacts,
     expired: bool,
     issuer: IssuerName<'static>,
+    standing: Option<Standing>,
     subkey: KeyFacts,
     subkey_state: KeyState,
     revokers: Vec<Revoker>,
@@ -72,6 +74,7 @@ fn fixture() -> Fixture {
         signature,
         expired: false,
         issuer: IssuerName::UserId(b"Iris"),
+        standing: None,
         subkey: key(0x80),
         subkey_state: KeyState { usage: Usage::ENCRYPT, ..state },
         revokers: Vec::new(),
@@ -93,6 +96,7 @@ impl Fixture {
             facts: &self.signature,
             expired: self.expired,
             issuer: self.issuer,
+            standing: self.standing,
             body: None,
         };
         KeyListing {
@@ -377,4 +381,47 @@ fn only_mailboxes_that_hold_are_listed_by_themselves() {
     let mut fixture = fixture();
     fixture.settings.flags.only_fpr_mbox = true;
     assert_eq!(fixture.lines(), Vec::<String>::new(), "Uma has no address");
+}
+
+#[test]
+fn a_checked_signature_has_a_mark_in_both_listings() {
+    let mut fixture = fixture();
+    let maker = Fingerprint::V4([7; 20]);
+    let marks = [
+        (Standing::Good(maker), "sig! ", "sig:!:", "Iris"),
+        (Standing::Bad, "sig- ", "sig:-:", "Iris"),
+        (Standing::Refused(Refusal::WeakDigest), "sig% ", "sig:%:", "[Invalid digest algorithm] "),
+    ];
+    for (standing, human, colons, name) in marks {
+        fixture.standing = Some(standing);
+        fixture.settings.with_colons = false;
+        let line = fixture.human()[3].clone();
+        assert!(line.starts_with(human) && line.ends_with(name), "{line}");
+        fixture.settings.with_colons = true;
+        let lines = fixture.lines();
+        let line = lines.iter().find(|line| line.starts_with("sig:")).expect("a signature");
+        assert!(line.starts_with(colons) && line.contains(name), "{line}");
+    }
+}
+
+#[test]
+fn a_signature_that_cannot_be_checked_for_want_of_a_key_is_in_the_colon_listing_only() {
+    let mut fixture = fixture();
+    fixture.standing = Some(Standing::NoIssuer);
+    assert!(!fixture.lines().iter().any(|line| line.starts_with("sig")));
+    fixture.settings.with_colons = true;
+    let lines = fixture.lines();
+    let line = lines.iter().find(|line| line.starts_with("sig:")).expect("a signature");
+    assert!(line.starts_with("sig:?:") && !line.contains("Iris"), "{line}");
+}
+
+#[test]
+fn without_the_cache_a_good_signature_names_the_key_that_made_it() {
+    let mut fixture = fixture();
+    fixture.settings.with_colons = true;
+    fixture.standing = Some(Standing::Good(Fingerprint::V4([7; 20])));
+    let made_by = |fixture: &Fixture| fixture.lines().iter().any(|line| line.contains(&"07".repeat(20)));
+    assert!(!made_by(&fixture));
+    fixture.settings.no_sig_cache = true;
+    assert!(made_by(&fixture));
 }

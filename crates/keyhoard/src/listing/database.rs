@@ -8,6 +8,7 @@ use store::{Detail, Record, Selection, Snapshot};
 
 use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, Stored, Trust};
 use crate::Result;
+use crate::certifications::{Checker, Standings};
 use crate::designated_revocation::{evaluate_with_revokers, whole};
 
 /// Hands a listing of every selected certificate to `each`, in the order of the database.
@@ -26,11 +27,10 @@ pub fn list(
     trust: &mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
-    let origins_known = snapshot.has_user_id_origins()?;
+    let mut walk = Walk::new(snapshot, options, names, trust, each)?;
     let mut outcome = Ok(());
     snapshot.visit(selection, detail(options), &mut |record| {
-        let listed = list_one(&record, snapshot, names, options, origins_known, trust, each);
-        listed.unwrap_or_else(|error| {
+        walk.list(&record, None).unwrap_or_else(|error| {
             outcome = Err(error);
             ControlFlow::Break(())
         })
@@ -38,32 +38,73 @@ pub fn list(
     outcome
 }
 
-fn list_one(
-    record: &Record,
+/// Hands a listing of every selected certificate to `each` as [`list`] does, its signatures checked.
+///
+/// # Errors
+///
+/// The database's errors, and those of `trust`.
+pub fn list_checked(
     snapshot: &dyn Snapshot,
-    names: &mut Names<'_>,
+    selection: Selection<'_>,
     options: ListOptions,
-    origins_known: bool,
+    names: &mut Names<'_>,
+    checker: &mut Checker<'_>,
     trust: &mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
-) -> Result<ControlFlow<()>> {
-    let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
-    if options.signatures == Signatures::Named {
-        names.prepare(facts)?;
+) -> Result<()> {
+    let mut walk = Walk::new(snapshot, options, names, trust, each)?;
+    checker.visit(selection, &|_| true, &mut |mut record, standings| {
+        if options.bodies {
+            record.bytes = snapshot.bytes(record.id)?;
+        }
+        walk.list(&record, Some(standings))
+    })
+}
+
+/// What every certificate on the way is listed with.
+struct Walk<'w, 's> {
+    snapshot: &'w dyn Snapshot,
+    options: ListOptions,
+    origins_known: bool,
+    names: &'w mut Names<'s>,
+    trust: &'w mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
+    each: &'w mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
+}
+
+impl<'w, 's> Walk<'w, 's> {
+    fn new(
+        snapshot: &'w dyn Snapshot,
+        options: ListOptions,
+        names: &'w mut Names<'s>,
+        trust: &'w mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
+        each: &'w mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        let origins_known = snapshot.has_user_id_origins()?;
+        Ok(Self { snapshot, options, origins_known, names, trust, each })
     }
-    let moment = Moment::new(options.now, options.view);
-    let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), snapshot)?;
-    let user_id_origins = if origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
-    let source = Source {
-        facts,
-        effective: &effective,
-        bytes: record.bytes.as_deref(),
-        trust: &trust(facts, &effective)?,
-        origin: &record.origin,
-        user_id_origins: &user_id_origins,
-        stored: Some(Stored { first_seen: record.first_seen, changed: record.changed }),
-    };
-    Ok(each(Lister { options, names }.listing(source)))
+
+    fn list(&mut self, record: &Record, standings: Option<&Standings>) -> Result<ControlFlow<()>> {
+        let Self { snapshot, options, .. } = *self;
+        let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
+        if options.signatures == Signatures::Named {
+            self.names.prepare(facts)?;
+        }
+        let moment = Moment::new(options.now, options.view);
+        let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), snapshot)?;
+        let user_id_origins =
+            if self.origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
+        let source = Source {
+            facts,
+            effective: &effective,
+            bytes: record.bytes.as_deref(),
+            trust: &(self.trust)(facts, &effective)?,
+            origin: &record.origin,
+            user_id_origins: &user_id_origins,
+            stored: Some(Stored { first_seen: record.first_seen, changed: record.changed }),
+            standings,
+        };
+        Ok((self.each)(Lister { options, names: self.names }.listing(source)))
+    }
 }
 
 fn detail(options: ListOptions) -> Detail {

@@ -1,13 +1,14 @@
 //! From one certificate to its listing.
 
 use cert::effective::{Effective, State};
-use cert::facts::{Component, ComponentKind, Facts, SignatureFacts, Span};
+use cert::facts::{ComponentKind, Facts, SignatureFacts, Span};
 use cert::packet::Packets;
 use store::Origin;
 
 use super::{
     IssuerName, Item, KeyListing, ListOptions, Listed, ListedSignature, Names, Signatures, Stored, Trust,
 };
+use crate::certifications::Standings;
 
 /// Makes listings: what they hold, and who issuers are.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,8 @@ pub struct Source<'a> {
     pub user_id_origins: &'a [(Vec<u8>, Origin)],
     /// Its times in the database.
     pub stored: Option<Stored>,
+    /// What its signatures are worth, if they were checked.
+    pub standings: Option<&'a Standings>,
 }
 
 impl<'a> Lister<'a> {
@@ -53,7 +56,7 @@ impl<'a> Lister<'a> {
     fn component(&self, index: usize, source: &Source<'a>) -> Option<Listed<'a>> {
         let component = &source.facts.components[index];
         let body = self.body(component.span, source);
-        let signatures = self.signatures(component, source);
+        let signatures = self.signatures(index, source);
         let validity = source.trust.of_component(index);
         let item = match (&component.kind, &source.effective.components[index]) {
             (ComponentKind::Key(facts), State::Key(state)) if index == 0 => Item::Primary(facts, state),
@@ -73,18 +76,24 @@ impl<'a> Lister<'a> {
         Some(Listed { item, origin, first_use, body, signatures })
     }
 
-    fn signatures(&self, component: &'a Component, source: &Source<'a>) -> Vec<ListedSignature<'a>> {
+    fn signatures(&self, index: usize, source: &Source<'a>) -> Vec<ListedSignature<'a>> {
         if self.options.signatures == Signatures::Without {
             return Vec::new();
         }
-        let visible = |signature: &&SignatureFacts| self.options.view.shows(signature);
+        let component = &source.facts.components[index];
+        let standings = source.standings.map(|standings| standings.of(index));
         let mut signatures = Vec::with_capacity(component.signatures.len());
-        signatures.extend(component.signatures.iter().filter(visible).map(|facts| ListedSignature {
-            facts,
-            expired: facts.has_expired(self.options.now),
-            issuer: self.issuer(facts),
-            body: self.body(facts.span, source),
-        }));
+        for (index, facts) in component.signatures.iter().enumerate() {
+            if self.options.view.shows(facts) {
+                signatures.push(ListedSignature {
+                    facts,
+                    expired: facts.has_expired(self.options.now),
+                    issuer: self.issuer(facts),
+                    standing: standings.map(|standings| standings[index]),
+                    body: self.body(facts.span, source),
+                });
+            }
+        }
         signatures
     }
 
@@ -125,6 +134,7 @@ mod tests {
     use super::*;
     use cert::effective::{KeyState, UserState};
     use cert::facts::AttributeFacts;
+    use cert::facts::Component;
 
     /// `A` and `U` are primary attributes and user IDs, small letters others, `k` a key.
     fn ordered(letters: &str) -> String {

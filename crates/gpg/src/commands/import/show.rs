@@ -76,6 +76,7 @@ impl<'a> Show<'a> {
             origin: &Origin::default(),
             user_id_origins: &[],
             stored: None,
+            standings: None,
         };
         let listing = Lister { options: self.options, names: &self.names }.listing(source);
         let mut text = Vec::new();
@@ -97,6 +98,7 @@ pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
         origin: &Origin::default(),
         user_id_origins: &[],
         stored: None,
+        standings: None,
     };
     let names = Names::new(Vec::new(), now, View::Gnupg);
     let mut text = Vec::new();

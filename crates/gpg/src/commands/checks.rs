@@ -1,0 +1,150 @@
+//! `--check-signatures`: what is said about the signatures besides the marks in the listing.
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::effective::View;
+use keyhoard::certifications::{Checker, IssuerRule, Refusal, Rules, Standing};
+use keyhoard::listing::{KeyListing, ListedSignature};
+use keyhoard::store::Snapshot;
+use keyhoard::verify::HashAlgorithm;
+
+use super::Session;
+use crate::algorithms;
+use crate::keyrings::Ring;
+use crate::render;
+use crate::settings::ListSettings;
+use crate::streams::Streams;
+
+/// How signatures are checked, and what came of it so far.
+pub(super) struct Checks {
+    rules: Rules,
+    /// Everything is verified again.
+    anew: bool,
+    quiet: bool,
+    good: u64,
+    bad: u64,
+    no_key: u64,
+    other: u64,
+    /// Digests of which it was said that they are rejected.
+    told: Vec<HashAlgorithm>,
+    /// The same of newer SHA-1 certifications.
+    told_sha1: bool,
+}
+
+impl Checks {
+    pub(super) fn new(session: &Session<'_>) -> Self {
+        let rules = Rules {
+            now: Timestamp(session.now),
+            view: View::Gnupg,
+            digests: session.settings.digests,
+            issuers: IssuerRule::Certifies,
+        };
+        Self {
+            rules,
+            anew: session.settings.list.no_sig_cache,
+            quiet: session.settings.quiet,
+            good: 0,
+            bad: 0,
+            no_key: 0,
+            other: 0,
+            told: Vec::new(),
+            told_sha1: false,
+        }
+    }
+
+    /// Returns who checks the signatures in one of the keyrings, whose number is given; issuers may be in any of them.
+    pub(super) fn checker<'s>(
+        &self,
+        ring: &'s Ring,
+        number: usize,
+        snapshots: &'s [(&Ring, Box<dyn Snapshot + 's>)],
+    ) -> Checker<'s> {
+        let issuers = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
+        let mut checker = Checker::new(snapshots[number].1.as_ref(), issuers, self.rules);
+        if self.anew {
+            checker = checker.anew();
+        }
+        match ring.store() {
+            Some(store) => checker.keeping(store),
+            None => checker,
+        }
+    }
+
+    /// Counts the signatures that are listed, and tells why some of them were refused.
+    pub(super) fn add(&mut self, listing: &KeyListing<'_>, settings: &ListSettings, streams: &mut Streams) {
+        for listed in &listing.components {
+            if settings.with_colons || !render::is_hidden(listed.item, settings) {
+                listed.signatures.iter().for_each(|signature| self.add_one(listing, signature, streams));
+            }
+        }
+    }
+
+    fn add_one(&mut self, listing: &KeyListing<'_>, signature: &ListedSignature<'_>, streams: &mut Streams) {
+        match signature.standing {
+            None => {}
+            Some(Standing::Good(_)) => self.good += 1,
+            Some(Standing::Bad) => self.bad += 1,
+            Some(Standing::NoIssuer | Standing::UnusableIssuer(_)) => self.no_key += 1,
+            Some(Standing::Refused(refusal)) => {
+                self.other += 1;
+                self.explain(refusal, listing, signature, streams);
+            }
+        }
+    }
+
+    fn explain(
+        &mut self,
+        refusal: Refusal,
+        listing: &KeyListing<'_>,
+        signature: &ListedSignature<'_>,
+        streams: &mut Streams,
+    ) {
+        let (key, facts) = (listing.fingerprint().key_id(), signature.facts);
+        match refusal {
+            Refusal::WeakDigest if self.rules.digests.is_weak(facts.hash_algorithm) => {
+                if !self.told.contains(&facts.hash_algorithm) {
+                    self.told.push(facts.hash_algorithm);
+                    let name = algorithms::digest_name(facts.hash_algorithm.0);
+                    streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
+                }
+            }
+            Refusal::WeakDigest if !self.told_sha1 => {
+                self.told_sha1 = true;
+                streams.info("Note: third-party key signatures using the SHA1 algorithm are rejected");
+            }
+            Refusal::Misplaced if !self.quiet && facts.kind.is_over_user() => {
+                let class = facts.kind.0;
+                streams.info(format_args!(
+                    "key {key}: no user ID for key signature packet of class {class:02x}"
+                ));
+            }
+            Refusal::Time => {
+                let seconds = listing.primary().0.created.0.saturating_sub(facts.created.0);
+                let (number, unit) = if seconds < DAY { (seconds, "second") } else { (seconds / DAY, "day") };
+                let plural = if number == 1 { "" } else { "s" };
+                streams.info(format_args!(
+                    "public key {key} is {number} {unit}{plural} newer than the signature"
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    /// Says how many signatures were good, bad and not checked.
+    pub(super) fn summarise(&self, streams: &mut Streams) {
+        let mut tell = |number: u64, one: &str, many: &str| {
+            if number > 0 {
+                streams.info(format_args!("{number} {}", if number == 1 { one } else { many }));
+            }
+        };
+        tell(self.good, "good signature", "good signatures");
+        tell(self.bad, "bad signature", "bad signatures");
+        tell(
+            self.no_key,
+            "signature not checked due to a missing key",
+            "signatures not checked due to missing keys",
+        );
+        tell(self.other, "signature not checked due to an error", "signatures not checked due to errors");
+    }
+}
+
+const DAY: u32 = 86_400;
