@@ -45,7 +45,7 @@ test: programs ## runs every test (T=name: only those), comparisons with gpg as 
 
 .PHONY: oracle
 oracle: programs ## compares every listing and query with the real gpg's, byte for byte
-	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all --test clean -- --nocapture oracle_
+	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all --test clean --test agreement -- --nocapture oracle_
 
 .PHONY: stress
 stress: programs ## long runs: SIGKILL 200 times, 8 importing beside 8 listing, a million certificates

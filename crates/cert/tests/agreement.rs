@@ -1,0 +1,157 @@
+//! Verdicts on the signatures of Debian's keyrings, as they are and with a bit flipped, against sequoia-openpgp, which
+//! reads the very packets itself and verifies with OpenSSL.
+
+use std::collections::HashMap;
+use std::fs::File;
+
+use keyhoard_cert::clean::{CleanOptions, clean};
+use keyhoard_cert::packet::Packets;
+use keyhoard_cert::signed::{for_each_digest, question};
+use keyhoard_cert::split::{Piece, Splitter};
+use keyhoard_cert::{Certificate, KeyId, Timestamp, key, signature};
+use sequoia_openpgp::Packet;
+use sequoia_openpgp::parse::{PacketParser, PacketParserResult, Parse};
+use verify::Verdict;
+use verify::hash::Digest;
+
+/// 2026-01-01, when the keyrings were imported.
+const NOW: Timestamp = Timestamp(1_767_225_600);
+
+const KEYRINGS: [&str; 3] = ["debian-keyring", "debian-maintainers", "debian-nonupload"];
+
+/// Of how many signatures `make test` looks at one; `make oracle` looks at all of them.
+fn step() -> usize {
+    let in_full = std::env::var_os("KEYHOARD_TEST_SCALE").is_some_and(|scale| scale == "full");
+    if in_full { 1 } else { 41 }
+}
+
+/// A signature and a key that may have made it, as packets, and the digest that it is made over.
+struct Claim<'a> {
+    key: &'a [u8],
+    signature: &'a [u8],
+    digest: Digest,
+}
+
+impl Claim<'_> {
+    /// What we say; `None` if the packets cannot be read.
+    fn our_verdict(&self) -> Option<Verdict> {
+        let key = key::parse_public(body(self.key)).ok()?;
+        let signature = signature::parse(body(self.signature)).ok()?;
+        match question(&key, &signature, self.digest) {
+            Ok(check) => verify::verify(&[check]).pop(),
+            Err(verdict) => Some(verdict),
+        }
+    }
+
+    /// Whether sequoia calls it good; `None` if it cannot read the packets.
+    fn is_good_to_sequoia(&self) -> Option<bool> {
+        let Packet::PublicKey(key) = packet_of_sequoia(self.key)? else { return None };
+        let Packet::Signature(signature) = packet_of_sequoia(self.signature)? else { return None };
+        let digest = self.digest.as_bytes();
+        Some(key.verify(signature.mpis(), signature.hash_algo(), digest).is_ok())
+    }
+
+    fn assert_agreement(&self, what: &str) -> bool {
+        let (ours, theirs) = (self.our_verdict(), self.is_good_to_sequoia());
+        let ours = ours == Some(Verdict::Good);
+        assert_eq!(ours, theirs == Some(true), "{what}: {:02x?} by {:02x?}", self.signature, self.key);
+        ours
+    }
+}
+
+fn body(packet: &[u8]) -> &[u8] {
+    Packets::new(packet).next().expect("a packet").expect("a sound one").body
+}
+
+fn packet_of_sequoia(bytes: &[u8]) -> Option<Packet> {
+    match PacketParser::from_bytes(bytes).ok()? {
+        PacketParserResult::Some(parser) => parser.next().ok().map(|(packet, _)| packet),
+        PacketParserResult::EOF(_) => None,
+    }
+}
+
+fn certificates() -> Vec<Certificate> {
+    let mut certificates = Vec::new();
+    for keyring in KEYRINGS {
+        let file = File::open(format!("/usr/share/keyrings/{keyring}.gpg")).expect("Debian's keyrings");
+        for piece in Splitter::new(file) {
+            if let Ok(Piece::Certificate(raw)) = piece {
+                let cleaned = clean(&raw, &CleanOptions::default(), NOW);
+                certificates.extend(cleaned.ok().map(|cleaned| cleaned.certificate));
+            }
+        }
+    }
+    certificates
+}
+
+/// Hands every `step`th signature whose issuer is here to `each`.
+fn each_claim(certificates: &[Certificate], step: usize, mut each: impl FnMut(&Claim<'_>)) {
+    let primary = |certificate: &Certificate| certificate.facts.primary().fingerprint.key_id();
+    let keys: HashMap<KeyId, &Certificate> =
+        certificates.iter().map(|certificate| (primary(certificate), certificate)).collect();
+    let mut number = 0;
+    for certificate in certificates {
+        let visited = for_each_digest(
+            certificate,
+            |_, _| true,
+            |_, facts, _, digest| {
+                let Some(issuer) = keys.get(&facts.issuer.key_id) else { return };
+                number += 1;
+                if let (0, Ok(digest)) = (number % step, digest) {
+                    let key = issuer.packet(issuer.facts.components[0].span);
+                    each(&Claim { key, signature: certificate.packet(facts.span), digest });
+                }
+            },
+        );
+        visited.expect("the facts are those of the bytes");
+    }
+}
+
+#[test]
+fn oracle_verdicts_on_every_signature_of_the_keyrings_are_sequoias() {
+    let (mut all, mut good) = (0, 0);
+    each_claim(&certificates(), step(), |claim| {
+        all += 1;
+        good += usize::from(claim.assert_agreement("as it is"));
+    });
+    println!("{good} of {all} signatures are good");
+    assert!(good * 10 > all * 9 && all > 40_000 / step(), "{good} of {all}");
+}
+
+#[test]
+fn oracle_verdicts_on_damaged_signatures_are_sequoias() {
+    let certificates = certificates();
+    let mut number = 0_usize;
+    each_claim(&certificates, 5 * step(), |claim| {
+        number += 1;
+        // The end of either packet is in a number's value, so that both can still be read.
+        let flipped = |packet: &[u8], back: usize| {
+            let mut packet = packet.to_vec();
+            let place = packet.len() - 1 - back % 30;
+            packet[place] ^= 1 << (number % 8);
+            packet
+        };
+        let signature = flipped(claim.signature, number);
+        let damaged = Claim { signature: &signature, ..*claim };
+        assert!(!damaged.assert_agreement("a bit of the signature's value is flipped"));
+        let key = flipped(claim.key, number / 7);
+        let other = Claim { key: &key, ..*claim };
+        other.assert_agreement("a bit of the key is flipped");
+    });
+    assert!(number > 8_000 / step(), "{number}");
+}
+
+#[test]
+fn oracle_verdicts_on_signatures_with_another_ones_digest_are_sequoias() {
+    let certificates = certificates();
+    let mut last = None;
+    let mut compared = 0;
+    each_claim(&certificates, 5 * step(), |claim| {
+        if let Some(digest) = last.replace(claim.digest).filter(|digest| *digest != claim.digest) {
+            let other = Claim { digest, ..*claim };
+            assert!(!other.assert_agreement("over another digest, perhaps of another length"));
+            compared += 1;
+        }
+    });
+    assert!(compared > 4_000 / step(), "{compared}");
+}

@@ -1,0 +1,140 @@
+//! Signatures are checked as the real gpg checks them: each mark, each name, each sum.
+//!
+//! Where an issuer is expired or revoked now, gpg's mark depends on which keys its process looked at before; those
+//! lines are left out of both listings.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+
+use harness::colons::records;
+use harness::{Both, Done, Reference, difference, mask, scale};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+
+const LISTINGS: [&[&str]; 5] = [
+    &["--check-sigs"],
+    &["--with-colons", "--check-sigs"],
+    &["--no-sig-cache", "--with-colons", "--check-sigs"],
+    &["--allow-weak-key-signatures", "--with-colons", "--check-sigs"],
+    &["--list-options", "show-sig-expire,show-notations,show-policy-urls", "--check-sigs"],
+];
+
+/// How many of the developers `make test` checks.
+const SAMPLE: usize = 12;
+
+#[test]
+fn oracle_signatures_on_the_members_who_do_not_upload_are_marked_as_gpg_marks_them() {
+    let both = Both::of(Reference::Nonupload);
+    for listing in LISTINGS {
+        compare(&both, listing, &[]);
+    }
+}
+
+#[test]
+fn oracle_signatures_on_the_maintainers_are_marked_as_gpg_marks_them() {
+    let both = Both::of(Reference::Maintainers);
+    for listing in &LISTINGS[..scale::choose(LISTINGS.len(), 2)] {
+        compare(&both, listing, &[]);
+    }
+}
+
+#[test]
+fn oracle_signatures_on_the_developers_are_marked_as_gpg_marks_them() {
+    let both = Both::of(Reference::Developers);
+    if scale::is_full() {
+        LISTINGS[..3].iter().for_each(|listing| compare(&both, listing, &[]));
+        return;
+    }
+    let listed = both.run(["--with-colons", "--list-keys"]);
+    let mut keys: Vec<String> = records(&listed[1].stdout)
+        .iter()
+        .filter(|record| record.kind() == "pub")
+        .map(|record| record.text(5))
+        .collect();
+    keys.shuffle(&mut StdRng::seed_from_u64(scale::seed()));
+    keys.truncate(SAMPLE);
+    for listing in LISTINGS {
+        compare(&both, listing, &keys);
+    }
+}
+
+#[test]
+fn oracle_a_digest_that_is_called_weak_is_refused_everywhere() {
+    let both = Both::of(Reference::Nonupload);
+    compare(&both, &["--weak-digest", "RIPEMD160", "--with-colons", "--check-sigs"], &[]);
+}
+
+/// Asserts that both programs list the same, and count as many signatures.
+fn compare(both: &Both, listing: &[&str], keys: &[String]) {
+    let arguments: Vec<OsString> =
+        listing.iter().map(OsString::from).chain(keys.iter().map(OsString::from)).collect();
+    let unfit = unfit_issuers(both);
+    let [gpg, keyhoard] = both.run(&arguments);
+    let [expected, found] = [(&gpg, &both.gpg), (&keyhoard, &both.keyhoard)]
+        .map(|(done, home)| without_unfit(&mask(&done.stdout, home), &unfit));
+    assert!(found.contains("sig!") || found.contains("sig:!"), "nothing was checked");
+    if let Some(difference) = difference(&format!("{arguments:?}"), expected.as_bytes(), found.as_bytes()) {
+        panic!("{difference}");
+    }
+    assert_eq!(gpg.code, keyhoard.code);
+    let [expected, found] = [sums(&gpg), sums(&keyhoard)];
+    assert_eq!(expected.iter().sum::<u64>(), found.iter().sum::<u64>(), "{expected:?} {found:?}");
+    assert!(found[0] >= expected[0], "no good signature is missed: {expected:?} {found:?}");
+}
+
+/// Returns the key IDs of those whose primary key is expired or revoked now.
+fn unfit_issuers(both: &Both) -> HashSet<String> {
+    let [listed, _] = both.run(["--with-colons", "--list-keys"]);
+    let all = records(&listed.stdout);
+    let unfit = all.iter().filter(|record| record.kind() == "pub" && matches!(record.field(2), b"e" | b"r"));
+    unfit.map(|record| record.text(5)).collect()
+}
+
+/// Returns a listing without the signatures that unfit issuers made on other keys, and what is said about them.
+fn without_unfit(listing: &[u8], unfit: &HashSet<String>) -> String {
+    let text = String::from_utf8_lossy(listing);
+    let (mut kept, mut own, mut dropped) = (String::new(), String::new(), false);
+    for line in text.lines() {
+        if let Some(key) = primary_key_id(line) {
+            own = key;
+        }
+        dropped = match issuer(line) {
+            Some(issuer) => issuer != own && unfit.contains(issuer),
+            None => dropped && (line.starts_with("      ") || line.starts_with("   ")),
+        };
+        if !dropped {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+/// Returns the key ID where a line tells of a primary key: in colons its record, for people the fingerprint below it.
+fn primary_key_id(line: &str) -> Option<String> {
+    if let Some(record) = line.strip_prefix("pub:") {
+        return record.split(':').nth(3).map(str::to_owned);
+    }
+    let digits = line.strip_prefix("      ")?;
+    let is_fingerprint = digits.len() == 40 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_fingerprint.then(|| digits[24..].to_owned())
+}
+
+/// Returns the issuer's key ID of a line about a signature.
+fn issuer(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("sig").or_else(|| line.strip_prefix("rev"))?;
+    match rest.strip_prefix(':') {
+        Some(fields) => fields.split(':').nth(3),
+        None => rest.get(10..26),
+    }
+}
+
+/// Returns how many signatures were good, bad, not checked for want of a key, and not checked because of an error.
+fn sums(done: &Done) -> [u64; 4] {
+    let errors = done.errors();
+    ["good signature", "bad signature", "missing key", "error"].map(|words| {
+        let line = errors.lines().find(|line| line.contains(words) && !line.contains("Note"));
+        line.and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0)
+    })
+}
