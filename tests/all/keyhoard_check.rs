@@ -58,9 +58,7 @@ fn a_forged_certification_is_bad_and_check_says_so() {
     let People { home, ann, bob } = people();
     import(&home, ann.certificate());
     let forged = Home::new();
-    let mut certificate = ann.certificate_of(bob.fingerprint());
-    let end = end_of_certification(&certificate);
-    certificate[end] ^= 1;
+    let certificate = with_new_signature_damaged(&ann.certificate_of(bob.fingerprint()), &bob.certificate());
     import(&forged, certificate);
     import(&forged, ann.certificate());
     assert_eq!(standings_of_bob(&forged), ["bad"]);
@@ -76,11 +74,18 @@ fn a_forged_certification_is_bad_and_check_says_so() {
     assert_eq!(standings, ["bad", "good"]);
 }
 
-/// Returns where the last signature of a certificate without subkeys ends: the certification by another key.
-fn end_of_certification(certificate: &[u8]) -> usize {
-    let packets = packets(certificate);
-    assert_eq!(packets.last().expect("a certificate has packets").tag, SIGNATURE);
-    packets.iter().map(|packet| packet.raw.len()).sum::<usize>() - 1
+/// Returns a certificate with the last octet of its new signature, which a bare copy does not have, damaged.
+fn with_new_signature_damaged(certificate: &[u8], bare: &[u8]) -> Vec<u8> {
+    let known = packets(bare);
+    let mut damaged = Vec::new();
+    for packet in packets(certificate) {
+        damaged.extend_from_slice(packet.raw);
+        if packet.tag == SIGNATURE && !known.contains(&packet) {
+            *damaged.last_mut().expect("a packet has octets") ^= 1;
+        }
+    }
+    assert_ne!(damaged, certificate);
+    damaged
 }
 
 #[test]
@@ -127,7 +132,8 @@ fn whom_a_key_signed_is_found_by_the_index() {
 fn a_weak_digest_is_refused_if_the_user_says_so() {
     let People { home, ann, .. } = people();
     import(&home, ann.certificate());
-    let refused = run(&home, &["who-signed", "bob@example.org", "--weak-digest", "sha512"]).json_lines();
+    let weak = ["--weak-digest", "sha512", "--weak-digest", "SHA256"];
+    let refused = run(&home, &[&["who-signed", "bob@example.org"], &weak[..]].concat()).json_lines();
     assert_eq!(refused[0]["standing"], "refused");
     assert_eq!(refused[0]["reason"], "weak digest");
     assert_eq!(standings_of_bob(&home), ["good"], "the kept verdict is about the signature alone");
