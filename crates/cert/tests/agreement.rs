@@ -51,11 +51,13 @@ impl Claim<'_> {
         Some(key.verify(signature.mpis(), signature.hash_algo(), digest).is_ok())
     }
 
-    fn assert_agreement(&self, what: &str) -> bool {
-        let (ours, theirs) = (self.our_verdict(), self.is_good_to_sequoia());
-        let ours = ours == Some(Verdict::Good);
-        assert_eq!(ours, theirs == Some(true), "{what}: {:02x?} by {:02x?}", self.signature, self.key);
-        ours
+    /// Returns whether both call it good; `None` if sequoia cannot read it. It refuses a number whose length is not
+    /// given to the bit, which GnuPG and we read.
+    fn agreed(&self, what: &str) -> Option<bool> {
+        let theirs = self.is_good_to_sequoia()?;
+        let ours = self.our_verdict() == Some(Verdict::Good);
+        assert_eq!(ours, theirs, "{what}: {:02x?} by {:02x?}", self.signature, self.key);
+        Some(ours)
     }
 }
 
@@ -112,7 +114,7 @@ fn oracle_verdicts_on_every_signature_of_the_keyrings_are_sequoias() {
     let (mut all, mut good) = (0, 0);
     each_claim(&certificates(), step(), |claim| {
         all += 1;
-        good += usize::from(claim.assert_agreement("as it is"));
+        good += usize::from(claim.agreed("as it is").expect("sequoia reads Debian's keyrings"));
     });
     println!("{good} of {all} signatures are good");
     assert!(good * 10 > all * 9 && all > 40_000 / step(), "{good} of {all}");
@@ -121,10 +123,10 @@ fn oracle_verdicts_on_every_signature_of_the_keyrings_are_sequoias() {
 #[test]
 fn oracle_verdicts_on_damaged_signatures_are_sequoias() {
     let certificates = certificates();
-    let mut number = 0_usize;
+    let (mut number, mut compared) = (0_usize, 0);
     each_claim(&certificates, 5 * step(), |claim| {
         number += 1;
-        // The end of either packet is in a number's value, so that both can still be read.
+        // The end of either packet is in a number, so that both can mostly still be read.
         let flipped = |packet: &[u8], back: usize| {
             let mut packet = packet.to_vec();
             let place = packet.len() - 1 - back % 30;
@@ -133,12 +135,13 @@ fn oracle_verdicts_on_damaged_signatures_are_sequoias() {
         };
         let signature = flipped(claim.signature, number);
         let damaged = Claim { signature: &signature, ..*claim };
-        assert!(!damaged.assert_agreement("a bit of the signature's value is flipped"));
+        let verdict = damaged.agreed("a bit of the signature's value is flipped");
+        assert_ne!(verdict, Some(true));
         let key = flipped(claim.key, number / 7);
-        let other = Claim { key: &key, ..*claim };
-        other.assert_agreement("a bit of the key is flipped");
+        let other = Claim { key: &key, ..*claim }.agreed("a bit of the key is flipped");
+        compared += usize::from(verdict.is_some()) + usize::from(other.is_some());
     });
-    assert!(number > 8_000 / step(), "{number}");
+    assert!(number > 8_000 / step() && compared > number, "{compared} of {number}");
 }
 
 #[test]
@@ -149,7 +152,7 @@ fn oracle_verdicts_on_signatures_with_another_ones_digest_are_sequoias() {
     each_claim(&certificates, 5 * step(), |claim| {
         if let Some(digest) = last.replace(claim.digest).filter(|digest| *digest != claim.digest) {
             let other = Claim { digest, ..*claim };
-            assert!(!other.assert_agreement("over another digest, perhaps of another length"));
+            assert_ne!(other.agreed("over another digest, perhaps of another length"), Some(true));
             compared += 1;
         }
     });
