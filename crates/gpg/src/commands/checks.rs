@@ -101,11 +101,7 @@ impl Checks {
         let (key, facts) = (listing.fingerprint().key_id(), signature.facts);
         match refusal {
             Refusal::WeakDigest if self.rules.digests.is_weak(facts.hash_algorithm) => {
-                if !self.told.contains(&facts.hash_algorithm) {
-                    self.told.push(facts.hash_algorithm);
-                    let name = algorithms::digest_name(facts.hash_algorithm.0);
-                    streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
-                }
+                self.tell_once(facts.hash_algorithm, streams);
             }
             Refusal::WeakDigest if !self.told_sha1 => {
                 self.told_sha1 = true;
@@ -126,6 +122,14 @@ impl Checks {
                 ));
             }
             _ => {}
+        }
+    }
+
+    fn tell_once(&mut self, digest: HashAlgorithm, streams: &mut Streams) {
+        if !self.told.contains(&digest) {
+            self.told.push(digest);
+            let name = algorithms::digest_name(digest.0);
+            streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
         }
     }
 
