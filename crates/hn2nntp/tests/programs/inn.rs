@@ -1,7 +1,8 @@
 //! A real INN, of its own: its programs, configuration and spool in a temporary directory, listening on the loopback
 //! interface only.
 //!
-//! INN never runs as root. If the tests do, it runs as the user `news`; else as the user who runs the tests.
+//! INN runs as the user `news` only. Root can become that user; others are that user in a user namespace of their own,
+//! where their files are `news`'s files.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -30,13 +31,12 @@ pub(crate) struct Inn {
     server: Option<Child>,
 }
 
-/// Whom INN runs as.
-#[derive(Clone)]
+/// The user `news`, and how to become it.
+#[derive(Clone, Copy)]
 struct Owner {
-    user: String,
-    group: String,
-    /// Set if the tests run as root, and so must change.
-    ids: Option<(u32, u32)>,
+    user: u32,
+    group: u32,
+    tests_are_root: bool,
 }
 
 impl Inn {
@@ -49,7 +49,7 @@ impl Inn {
 
     /// Prepares a server, without starting it.
     pub(crate) fn new() -> Self {
-        let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::of_inn());
+        let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::news());
         let inn = Self { directory, owner, port: free_port(), server: None };
         inn.install();
         inn.configure("");
@@ -98,7 +98,7 @@ impl Inn {
     }
 
     fn configure(&self, more: &str) {
-        let (root, port, Owner { user, group, .. }) = (path(self.root()), self.port, &self.owner);
+        let (root, port) = (path(self.root()), self.port);
         let inn_conf = format!(
             "organization: test\npathhost: inn.example.org\nfromhost: example.org\ndomain: example.org\n\
              pathnews: {root}\npathbin: {root}/bin\npathdb: {root}/db\npathetc: {root}/etc\npathrun: {root}/run\n\
@@ -107,7 +107,7 @@ impl Inn {
              pathoutgoing: {root}/spool/outgoing\npatharchive: {root}/archive\npathtmp: {root}/tmp\n\
              pathfilter: {root}/etc\npathhttp: {root}/log\nmta: \"/bin/true %s\"\nmailcmd: /bin/true\n\
              hismethod: hisv6\novmethod: tradindexed\nenableoverview: true\nport: {port}\nnnrpdpostport: {port}\n\
-             bindaddress: 127.0.0.1\nbindaddress6: \"::1\"\nrunasuser: {user}\nrunasgroup: {group}\ndoinnwatch: false\n{more}"
+             bindaddress: 127.0.0.1\nbindaddress6: \"::1\"\ndoinnwatch: false\n{more}"
         );
         let groups =
             ["control", "control.cancel", "junk"].map(|name| format!("{name} 0000000000 0000000001 n\n"));
@@ -146,7 +146,7 @@ impl Inn {
 
     /// Gives everything to the owner.
     fn give_away(&self) {
-        let Some((user, group)) = self.owner.ids else { return };
+        let Owner { user, group, tests_are_root: true } = self.owner else { return };
         let mut left = vec![self.root().to_owned()];
         while let Some(path) = left.pop() {
             chown(&path, Some(user), Some(group)).unwrap();
@@ -158,15 +158,12 @@ impl Inn {
 
     /// Returns a command that runs one of INN's programs as the owner.
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.root().join("bin").join(program));
+        let mut command = self.owner.command(&self.root().join("bin").join(program));
         command
             .args(arguments)
             .current_dir(self.root().join("db"))
             .env("LD_LIBRARY_PATH", self.root().join("lib"))
             .env("INNCONF", self.root().join("etc/inn.conf"));
-        if let Some((user, group)) = self.owner.ids {
-            command.uid(user).gid(group);
-        }
         command
     }
 
@@ -181,8 +178,11 @@ impl Inn {
     fn wait_for(&self, port: u16) {
         let begin = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            let log = || fs::read_to_string(self.root().join("log/errlog")).unwrap_or_default();
-            assert!(begin.elapsed() < Duration::from_secs(30), "innd does not start: {}", log());
+            let log = || {
+                ["errlog", "stderr"]
+                    .map(|log| fs::read_to_string(self.root().join("log").join(log)).unwrap_or_default())
+            };
+            assert!(begin.elapsed() < Duration::from_secs(30), "innd does not start: {:?}", log());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -280,18 +280,27 @@ impl Drop for Secured {
 }
 
 impl Owner {
-    fn of_inn() -> Self {
+    fn news() -> Self {
         let id = |arguments: &[&str]| {
             let mut command = Command::new("id");
             command.args(arguments);
-            run(command, b"").ok().text().trim().to_owned()
+            run(command, b"").ok().text().trim().parse().unwrap()
         };
-        if id(&["-u"]) == "0" {
-            let number = |option| id(&[option, "news"]).parse().unwrap();
-            let ids = Some((number("-u"), number("-g")));
-            Self { user: id(&["-un", "news"]), group: id(&["-gn", "news"]), ids }
+        Self { user: id(&["-u", "news"]), group: id(&["-g", "news"]), tests_are_root: id(&["-u"]) == 0 }
+    }
+
+    fn command(self, program: &Path) -> Command {
+        let Self { user, group, tests_are_root } = self;
+        if tests_are_root {
+            let mut command = Command::new(program);
+            command.uid(user).gid(group);
+            command
         } else {
-            Self { user: id(&["-un"]), group: id(&["-gn"]), ids: None }
+            let mut command = Command::new("unshare");
+            command
+                .args(["--user", &format!("--map-user={user}"), &format!("--map-group={group}")])
+                .arg(program);
+            command
         }
     }
 }
