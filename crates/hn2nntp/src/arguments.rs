@@ -189,6 +189,10 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "GROUP", default_value = "news.ycombinator", value_parser = newsgroups)]
     pub(crate) newsgroup: String,
 
+    /// Write the text only, for readers that know no multipart/alternative, as slrn.
+    #[arg(long)]
+    pub(crate) text_only: bool,
+
     /// Take the bodies' templates article.txt and article.html from here, if they are there.
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub(crate) template_dir: Option<PathBuf>,

@@ -124,6 +124,7 @@ fn run_convert(arguments: &Convert, now: OffsetDateTime) -> anyhow::Result<Outco
     let templates = Templates::load(arguments.template_dir.as_deref())?;
     let settings = Settings {
         newsgroups: arguments.newsgroup.clone(),
+        text_only: arguments.text_only,
         injected: arguments.injection_date.then_some(now),
     };
     let output = BufWriter::new(io::stdout().lock());

@@ -1,12 +1,12 @@
 //! An article: headers after RFC 5536 and RFC 5322, two bodies after RFC 2046, made by a mail library.
 
 use mail_builder::MessageBuilder;
-use mail_builder::headers::HeaderType;
 use mail_builder::headers::address::Address;
 use mail_builder::headers::content_type::ContentType;
 use mail_builder::headers::message_id::MessageId;
 use mail_builder::headers::raw::Raw;
 use mail_builder::headers::text::Text;
+use mail_builder::headers::{Header, HeaderType};
 use mail_builder::mime::{BodyPart, MimePart};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
@@ -26,6 +26,8 @@ const MAX_WORD: usize = 900;
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) newsgroups: String,
+    /// Leave out the HTML.
+    pub(crate) text_only: bool,
     /// When the articles are injected, if they are to say so.
     pub(crate) injected: Option<OffsetDateTime>,
 }
@@ -64,7 +66,7 @@ impl Article {
             .header("Path", Raw::new("hn2nntp!not-for-mail"))
             .header("From", author(&post.by))
             .header("Newsgroups", Raw::new(settings.newsgroups.as_str()))
-            .header("Subject", text(subject))
+            .header("Subject", subject_text(subject))
             .header("Date", date(post.time))
             .header("Message-ID", MessageId::new(message_id(item.id)));
         if let Some(&parent) = place.ancestors.last() {
@@ -79,7 +81,7 @@ impl Article {
         if let Kind::Submission(submission) = &post.kind {
             message = with_submission(message, submission);
         }
-        let crlf = message.body(multipart(item.id, bodies)).write_to_vec().unwrap_or_default();
+        let crlf = message.body(body(item.id, bodies, settings.text_only)).write_to_vec().unwrap_or_default();
         Self { id: item.id, author: address(&post.by), time: post.time, bytes: without_returns(&crlf) }
     }
 }
@@ -118,16 +120,17 @@ fn with_submission<'x>(mut message: MessageBuilder<'x>, submission: &Submission)
     message
 }
 
-/// The text first: readers show the last form that they know (RFC 2046, section 5.1.4).
-fn multipart(id: Id, bodies: &Bodies) -> MimePart<'_> {
+/// Returns the text alone, or the text and then the HTML: readers show the last form that they know (RFC 2046, section 5.1.4).
+fn body(id: Id, bodies: &Bodies, text_only: bool) -> MimePart<'_> {
     let text = ContentType::new("text/plain").attribute("charset", "utf-8").attribute("format", "flowed");
+    let text = MimePart::new(text, bodies.text.replace('\n', "\r\n"));
+    if text_only {
+        return text;
+    }
     let html = ContentType::new("text/html").attribute("charset", "utf-8");
     let kind = ContentType::new("multipart/alternative").attribute("boundary", boundary(id, bodies));
-    let parts = vec![
-        MimePart::new(text, bodies.text.replace('\n', "\r\n")),
-        MimePart::new(html, bodies.html.replace('\n', "\r\n")),
-    ];
-    MimePart::new(kind, BodyPart::Multipart(parts))
+    let html = MimePart::new(html, bodies.html.replace('\n', "\r\n"));
+    MimePart::new(kind, BodyPart::Multipart(vec![text, html]))
 }
 
 /// Returns a boundary that is the same in every run and in neither body.
@@ -141,12 +144,32 @@ fn boundary(id: Id, bodies: &Bodies) -> String {
 fn text(value: &str) -> HeaderType<'static> {
     let value = one_line(value);
     let ascii = value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-    match value.contains("=?") {
-        // Looks encoded, so it must be. The library encodes what ends with a space.
-        true => Text::new(format!("{value} ")).into(),
-        false if ascii && value.split(' ').all(|word| word.len() <= MAX_WORD) => Raw::new(value).into(),
-        false => Text::new(value).into(),
+    let plain = ascii && !looks_encoded(&value) && value.split(' ').all(|word| word.len() <= MAX_WORD);
+    if plain { Raw::new(value).into() } else { to_encode(value).into() }
+}
+
+/// Returns a subject's text. `Re: ` stays as it is, so that readers which look for it without decoding find it.
+fn subject_text(subject: &str) -> HeaderType<'static> {
+    match (subject.strip_prefix("Re: "), text(subject)) {
+        (Some(title), HeaderType::Text(_)) => Raw::new(format!("Re: {}", encoded(title))).into(),
+        (_, text) => text,
     }
+}
+
+/// Returns text that the library encodes. It leaves ASCII alone that looks encoded already, unless a space ends it.
+fn to_encode(text: String) -> Text<'static> {
+    Text::new(if looks_encoded(&text) { text + " " } else { text })
+}
+
+fn looks_encoded(text: &str) -> bool {
+    text.contains("=?")
+}
+
+/// Returns the encoded words of a text, with single spaces between them.
+fn encoded(text: &str) -> String {
+    let mut header = Vec::new();
+    to_encode(text.to_owned()).write_header(&mut header, "Subject: Re: ".len());
+    String::from_utf8_lossy(&header).split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn date(time: OffsetDateTime) -> Raw<'static> {
@@ -182,7 +205,8 @@ mod tests {
         let item = Item::parse(json.to_string().as_bytes()).unwrap().unwrap();
         let crate::item::Standing::Live(post) = &item.standing else { panic!("it is live") };
         let bodies = Bodies { text: text.to_owned(), html: "<p>x</p>\n".to_owned() };
-        let settings = Settings { newsgroups: "news.ycombinator".to_owned(), injected: None };
+        let settings =
+            Settings { newsgroups: "news.ycombinator".to_owned(), text_only: false, injected: None };
         let subject = subject(&item, post, place);
         String::from_utf8(Article::new(&item, post, place, &subject, &bodies, &settings).bytes).unwrap()
     }
@@ -250,6 +274,8 @@ mod tests {
         assert_eq!(header(&article, "References"), format!("{} {} {}", id(1), id(2), id(3)));
         assert_eq!(header(&article, "In-Reply-To"), id(3));
         assert_eq!(header(&article, "Subject"), "Re: T");
+        let encoded = comment(vec![1], Some("世界"));
+        assert_eq!(header(&encoded, "Subject"), "Re: =?utf-8?B?5LiW55WM?=");
         assert_eq!(header(&comment(vec![7], None), "Subject"), "Re: Hacker News item 7");
     }
 

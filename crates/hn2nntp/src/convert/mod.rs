@@ -151,7 +151,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn convert(input: &[u8]) -> (String, Converted) {
-        let settings = Settings { newsgroups: "news.ycombinator".to_owned(), injected: None };
+        let settings =
+            Settings { newsgroups: "news.ycombinator".to_owned(), text_only: false, injected: None };
         let mut batch = Vec::new();
         let templates = Templates::load(None).unwrap();
         let converted = run(input, &templates, &settings, &mut Sink::Rnews(&mut batch)).unwrap();
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn a_line_without_end_is_skipped_in_bounded_memory() {
         let endless = io::repeat(b'x').take(3 * MAX_LINE as u64).chain(&b"\n"[..]).chain(STORY.as_bytes());
-        let settings = Settings { newsgroups: "n".to_owned(), injected: None };
+        let settings = Settings { newsgroups: "n".to_owned(), text_only: false, injected: None };
         let sink = &mut Sink::Rnews(io::sink());
         let converted = run(endless, &Templates::load(None).unwrap(), &settings, sink).unwrap();
         assert_eq!((converted.bad, converted.articles), (1, 1));

@@ -111,6 +111,9 @@ fn a_long_title_of_any_letters_is_one_subject() {
         let item = json!({"id": 5, "type": "story", "by": "Ünï \"x\" <a@b>", "time": 1, "title": title});
         let messages = mailbox(item.to_string().as_bytes(), &[]);
         assert_eq!(messages[0]["headers"]["Subject"].as_str().unwrap().trim_end(), title);
+        let reply = json!({"id": 6, "type": "comment", "by": "b", "time": 2, "parent": 5});
+        let messages = mailbox(format!("{item}\n{reply}\n").as_bytes(), &[]);
+        assert_eq!(messages[1]["headers"]["Subject"].as_str().unwrap().trim_end(), format!("Re: {title}"));
         assert_eq!(messages[0]["defects"], json!([]));
     }
 }
@@ -157,6 +160,17 @@ fn templates_and_the_newsgroup_can_be_chosen() {
     assert!(story["headers"]["Injection-Date"].as_str().unwrap().ends_with("+0000"));
     let wrong = hn2nntp(&["convert", "--template-dir", "/nowhere"], b"");
     assert_eq!((wrong.code, wrong.stderr.as_str()), (Some(1), "hn2nntp: /nowhere: not a directory\n"));
+}
+
+#[test]
+fn without_html_an_article_is_one_text() {
+    let items = items(Forum::new());
+    let (both, alone) = (mailbox(&items, &[]), mailbox(&items, &["--text-only"]));
+    for (both, alone) in both.iter().zip(&alone) {
+        assert_eq!((&alone["type"], &alone["html"]), (&json!("text/plain"), &Value::Null));
+        assert_eq!(alone["text"].as_str().unwrap().trim_end(), both["text"].as_str().unwrap().trim_end());
+        assert_eq!((&alone["defects"], &alone["format"]), (&json!([]), &json!("flowed")));
+    }
 }
 
 #[test]

@@ -21,5 +21,5 @@ for key in sorted(box.keys()):
         "type": message.get_content_type(),
         "format": text.get_param("format"),
         "text": text.get_content(),
-        "html": html.get_content(),
+        "html": html and html.get_content(),
     }))
