@@ -26,6 +26,7 @@ pub(crate) fn settings(settings: &Settings, now: Timestamp) -> TrustSettings {
         max_cert_depth: max_cert_depth.try_into().unwrap_or(u8::MAX),
         min_cert_level: min_cert_level.try_into().unwrap_or(u8::MAX),
         never_is_overridden: true,
+        digests: settings.digests,
         tofu: TofuSettings {
             default_policy: settings.tofu_default_policy,
             with_info: settings.list.with_tofu_info && settings.list.with_colons,
