@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 use cert::effective::{Effective, Moment, State};
 use cert::facts::{Component, ComponentKind, Facts, SignatureFacts};
 use cert::{Fingerprint, KeyId, attribute};
-use store::{CertId, Detail, Record, Selection, Snapshot};
+use store::{CertId, Detail, KeptVerdict, Record, Selection, Snapshot};
 use trust::OwnerTrust;
 use trust::pgp::{Certificate, Certification, Claims, Standing, User};
 
@@ -23,6 +23,14 @@ pub(super) struct Web<'a> {
     /// One for each database.
     verifiers: Vec<Verifier<'a>>,
     standings: HashMap<Fingerprint, Option<Standing>>,
+    places: Places,
+}
+
+/// Where primary keys are, as far as that was looked up.
+#[derive(Default)]
+struct Places {
+    by_key: HashMap<Fingerprint, Option<(usize, CertId)>>,
+    by_key_id: HashMap<KeyId, Vec<Fingerprint>>,
 }
 
 impl<'a> Web<'a> {
@@ -34,6 +42,7 @@ impl<'a> Web<'a> {
             roots,
             verifiers,
             standings: HashMap::new(),
+            places: Places::default(),
         };
         if let Some((store, first)) = sources.keeper.zip(web.verifiers.first_mut()) {
             let bare = std::mem::replace(first, Verifier::within(all[0]));
@@ -48,16 +57,17 @@ impl<'a> Web<'a> {
     }
 
     /// Returns what a certificate means at the moment, if it is there.
-    pub(super) fn present(&self, key: &Fingerprint) -> Result<Option<(Facts, Effective)>> {
-        let Some((source, record)) = self.reader.record(key, Detail::Own)? else { return Ok(None) };
+    pub(super) fn present(&mut self, key: &Fingerprint) -> Result<Option<(Facts, Effective)>> {
+        let found = self.reader.record(key, Detail::Own, &mut self.places)?;
+        let Some((source, record)) = found else { return Ok(None) };
         let found = self.reader.effective(source, &record)?;
         Ok(found.map(|(facts, effective)| (facts.clone(), effective)))
     }
 
     /// Returns what a certificate means at the moment, if it is there, and who made which certification of its user IDs.
     pub(super) fn verified(&mut self, key: &Fingerprint) -> Result<Option<(Facts, Effective, Findings)>> {
-        let Some((source, id)) = self.reader.place(key)? else { return Ok(None) };
-        let Self { reader, verifiers, .. } = self;
+        let Self { reader, verifiers, places, .. } = self;
+        let Some((source, id)) = reader.place(key, places)? else { return Ok(None) };
         let mut found = None;
         let wanted = |signature: &SignatureFacts| signature.kind.is_over_user();
         verifiers[source].visit(Selection::Ids(&[id]), &wanted, &mut |record, findings| {
@@ -69,7 +79,8 @@ impl<'a> Web<'a> {
         Ok(found)
     }
 
-    /// Hands out certificates of one database with the certifications by those who were asked for.
+    /// Hands out certificates of one database with the certifications by those who were asked for: first those of which
+    /// everything is known, then those that are to be verified.
     fn visit(
         &mut self,
         source: usize,
@@ -77,15 +88,39 @@ impl<'a> Web<'a> {
         asked: &Asked,
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<()> {
+        let Self { reader, standings, .. } = self;
+        let mut open = Vec::new();
+        let mut outcome = Ok(());
+        reader.sources[source].visit(selection, Detail::Verdicts, &mut |record| {
+            if !reader.is_known(&record, asked) {
+                open.push(record.id);
+                return ControlFlow::Continue(());
+            }
+            let kept = Kept(&record.verdicts);
+            let maker = |_: usize, _: usize, signature: &SignatureFacts| kept.maker(signature, asked);
+            outcome = reader.hand_out(source, &record, &maker, standings, visit);
+            if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        outcome?;
+        if open.is_empty() { Ok(()) } else { self.verify(source, &open, asked, visit) }
+    }
+
+    fn verify(
+        &mut self,
+        source: usize,
+        open: &[CertId],
+        asked: &Asked,
+        visit: &mut dyn FnMut(Certificate<'_>),
+    ) -> Result<()> {
         let Self { reader, verifiers, standings, .. } = self;
         let wanted = |signature: &SignatureFacts| {
-            signature.kind.is_over_user() && asked.key_ids.contains(&signature.issuer.key_id)
+            asked.by_key_id.contains_key(&signature.issuer.key_id) && reader.accepts(signature)
         };
-        verifiers[source].visit(selection, &wanted, &mut |record, findings| {
-            if let Some((facts, effective)) = reader.effective(source, &record)? {
-                standings.insert(record.fingerprint, Some(standing(&effective)));
-                reader.hand_out(facts, &effective, findings, asked, visit);
-            }
+        verifiers[source].visit(Selection::Ids(open), &wanted, &mut |record, findings| {
+            let maker = |component: usize, place: usize, signature: &SignatureFacts| {
+                asked.maker(signature, findings.on(component, place))
+            };
+            reader.hand_out(source, &record, &maker, standings, visit)?;
             Ok(ControlFlow::Continue(()))
         })
     }
@@ -102,7 +137,7 @@ impl trust::pgp::Web for Web<'_> {
         if let Some(standing) = self.standings.get(key) {
             return Ok(*standing);
         }
-        let found = self.reader.standing(key)?;
+        let found = self.reader.standing(key, &mut self.places)?;
         self.standings.insert(*key, found);
         Ok(found)
     }
@@ -132,14 +167,14 @@ impl trust::pgp::Web for Web<'_> {
         issuers: &[Fingerprint],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<()> {
-        match self.reader.place(key)? {
+        match self.reader.place(key, &mut self.places)? {
             Some((source, id)) => self.visit(source, Selection::Ids(&[id]), &Asked::new(issuers), visit),
             None => Ok(()),
         }
     }
 
     fn claims(&mut self, key: &Fingerprint) -> Result<Claims> {
-        self.reader.claims(key)
+        self.reader.claims(key, &mut self.places)
     }
 }
 
@@ -151,17 +186,46 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Returns where a certificate is: in the first database that has it.
-    fn place(&self, key: &Fingerprint) -> Result<Option<(usize, CertId)>> {
+    fn place(&self, key: &Fingerprint, places: &mut Places) -> Result<Option<(usize, CertId)>> {
+        if let Some(place) = places.by_key.get(key) {
+            return Ok(*place);
+        }
+        let mut place = None;
         for (number, source) in self.sources.iter().enumerate() {
             if let Some(id) = source.by_fingerprint(&[*key])?[0] {
-                return Ok(Some((number, id)));
+                place = Some((number, id));
+                break;
             }
         }
-        Ok(None)
+        places.by_key.insert(*key, place);
+        Ok(place)
     }
 
-    fn record(&self, key: &Fingerprint, detail: Detail) -> Result<Option<(usize, Record)>> {
-        let Some((source, id)) = self.place(key)? else { return Ok(None) };
+    /// Returns the primary keys with a key ID.
+    fn primaries(&self, key_id: KeyId, places: &mut Places) -> Result<Vec<Fingerprint>> {
+        if let Some(primaries) = places.by_key_id.get(&key_id) {
+            return Ok(primaries.clone());
+        }
+        let mut primaries = Vec::new();
+        for (number, source) in self.sources.iter().enumerate() {
+            for hit in source.keys_by_id(key_id)?.into_iter().filter(|hit| hit.primary == hit.fingerprint) {
+                if !primaries.contains(&hit.primary) {
+                    primaries.push(hit.primary);
+                    places.by_key.insert(hit.primary, Some((number, hit.cert)));
+                }
+            }
+        }
+        places.by_key_id.insert(key_id, primaries.clone());
+        Ok(primaries)
+    }
+
+    fn record(
+        &self,
+        key: &Fingerprint,
+        detail: Detail,
+        places: &mut Places,
+    ) -> Result<Option<(usize, Record)>> {
+        let Some((source, id)) = self.place(key, places)? else { return Ok(None) };
         let mut found = None;
         self.sources[source].visit(Selection::Ids(&[id]), detail, &mut |record| {
             found = Some((source, record));
@@ -170,8 +234,8 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    fn standing(&self, key: &Fingerprint) -> Result<Option<Standing>> {
-        let Some((source, record)) = self.record(key, Detail::Own)? else { return Ok(None) };
+    fn standing(&self, key: &Fingerprint, places: &mut Places) -> Result<Option<Standing>> {
+        let Some((source, record)) = self.record(key, Detail::Own, places)? else { return Ok(None) };
         Ok(self.effective(source, &record)?.map(|(_, effective)| standing(&effective)))
     }
 
@@ -184,52 +248,67 @@ impl Reader<'_> {
         Ok(Some((facts, effective)))
     }
 
-    fn claims(&self, key: &Fingerprint) -> Result<Claims> {
+    fn claims(&self, key: &Fingerprint, places: &mut Places) -> Result<Claims> {
         let mut claims = Claims::default();
-        let Some((_, Record { facts: Some(facts), .. })) = self.record(key, Detail::Full)? else {
+        let Some((_, Record { facts: Some(facts), .. })) = self.record(key, Detail::Full, places)? else {
             return Ok(claims);
         };
         let signatures = users(&facts).flat_map(|(_, component)| &component.signatures);
-        let mut key_ids = HashSet::new();
+        let mut key_ids: HashMap<KeyId, bool> = HashMap::new();
         for signature in signatures.filter(|signature| self.is_acceptable(&facts, signature)) {
-            claims.delegates |= signature.trust.is_some_and(|trust| trust.depth > 0);
-            key_ids.insert(signature.issuer.key_id);
+            let delegates = signature.trust.is_some_and(|trust| trust.depth > 0);
+            *key_ids.entry(signature.issuer.key_id).or_default() |= delegates;
         }
-        for key_id in key_ids {
-            for source in &self.sources {
-                let hits = source.keys_by_id(key_id)?.into_iter();
-                claims
-                    .certifiers
-                    .extend(hits.filter(|hit| hit.primary == hit.fingerprint).map(|hit| hit.primary));
+        for (key_id, delegates) in key_ids {
+            let primaries = self.primaries(key_id, places)?;
+            if delegates {
+                claims.delegators.extend(&primaries);
             }
+            claims.certifiers.extend(primaries);
         }
         claims.certifiers.sort_unstable();
-        claims.certifiers.dedup();
         Ok(claims)
     }
 
+    /// Says whether it is known of every certification by those who were asked for, as it claims, who made it.
+    fn is_known(&self, record: &Record, asked: &Asked) -> bool {
+        let Some(facts) = &record.facts else { return true };
+        let kept = Kept(&record.verdicts);
+        let signatures = users(facts).flat_map(|(_, component)| &component.signatures);
+        signatures.filter(|signature| self.is_acceptable(facts, signature)).all(|signature| {
+            let issuers = asked.by_key_id.get(&signature.issuer.key_id).into_iter().flatten();
+            issuers.into_iter().all(|issuer| kept.verdict(signature, issuer).is_some())
+        })
+    }
+
+    /// Hands a certificate out; `maker` says who of those that were asked for made a signature, given the component and
+    /// its place there.
     fn hand_out(
         &self,
-        facts: &Facts,
-        effective: &Effective,
-        findings: &Findings,
-        asked: &Asked,
+        source: usize,
+        record: &Record,
+        maker: &dyn Fn(usize, usize, &SignatureFacts) -> Option<Fingerprint>,
+        standings: &mut HashMap<Fingerprint, Option<Standing>>,
         visit: &mut dyn FnMut(Certificate<'_>),
-    ) {
+    ) -> Result<()> {
+        let Some(facts) = &record.facts else { return Ok(()) };
         let mut certifications = Vec::new();
         let mut places: Vec<(usize, Range<usize>)> = Vec::new();
         for (number, component) in users(facts) {
             let start = certifications.len();
             let signatures = component.signatures.iter().enumerate();
             certifications.extend(signatures.filter_map(|(place, signature)| {
-                let issuer = asked.maker(signature, findings.on(number, place))?;
-                self.is_acceptable(facts, signature).then(|| certification(issuer, signature))
+                let issuer =
+                    maker(number, place, signature).filter(|_| self.is_acceptable(facts, signature))?;
+                Some(certification(issuer, signature))
             }));
             places.push((number, start..certifications.len()));
         }
         if certifications.is_empty() {
-            return;
+            return Ok(());
         }
+        let Some((_, effective)) = self.effective(source, record)? else { return Ok(()) };
+        standings.insert(record.fingerprint, Some(standing(&effective)));
         let users = places.into_iter().map(|(component, range)| User {
             component,
             live: matches!(&effective.components[component], State::User(user) if !user.revoked && !user.expired),
@@ -237,20 +316,25 @@ impl Reader<'_> {
             certifications: &certifications[range],
         });
         let users: Vec<User<'_>> = users.collect();
-        let key = facts.primary().fingerprint;
-        visit(Certificate { key, standing: standing(effective), users: &users });
+        visit(Certificate { key: record.fingerprint, standing: standing(&effective), users: &users });
+        Ok(())
     }
 
     /// Says whether GnuPG would ask who made a certification, or the revocation of one.
     fn is_acceptable(&self, facts: &Facts, signature: &SignatureFacts) -> bool {
-        let TrustSettings { now, view, digests, .. } = self.settings;
         let primary = facts.primary();
+        self.accepts(signature)
+            && signature.created >= primary.created
+            && primary.created <= self.settings.now
+    }
+
+    /// Says so whatever it certifies.
+    fn accepts(&self, signature: &SignatureFacts) -> bool {
+        let TrustSettings { view, digests, .. } = self.settings;
         signature.own.is_none()
             && signature.kind.is_over_user()
             && view.shows(signature)
             && !signature.flags.unknown_critical
-            && signature.created >= primary.created
-            && primary.created <= *now
             && digests.accepts_certification(signature.hash_algorithm, signature.created.0)
     }
 }
@@ -293,24 +377,44 @@ fn certification(issuer: Fingerprint, signature: &SignatureFacts) -> Certificati
     }
 }
 
-/// The issuers that somebody asks about.
+/// The verdicts that are kept on one certificate's signatures, in the order in which the database gives them.
+struct Kept<'a>(&'a [KeptVerdict]);
+
+impl Kept<'_> {
+    /// Says whether a key made a signature; `None` if that was not found out yet.
+    fn verdict(&self, signature: &SignatureFacts, issuer: &Fingerprint) -> Option<bool> {
+        let content = signature.content?;
+        let is_kept = |good: bool| {
+            let order = |kept: &KeptVerdict| (kept.issuer, !kept.good, kept.content);
+            self.0.binary_search_by(|kept| order(kept).cmp(&(*issuer, !good, content))).is_ok()
+        };
+        if is_kept(true) { Some(true) } else { is_kept(false).then_some(false) }
+    }
+
+    fn maker(&self, signature: &SignatureFacts, asked: &Asked) -> Option<Fingerprint> {
+        let issuers = asked.by_key_id.get(&signature.issuer.key_id)?;
+        issuers.iter().copied().find(|issuer| self.verdict(signature, issuer) == Some(true))
+    }
+}
+
+/// The issuers that somebody asks about, by their key IDs.
 struct Asked {
-    issuers: HashSet<Fingerprint>,
-    key_ids: HashSet<KeyId>,
+    by_key_id: HashMap<KeyId, Vec<Fingerprint>>,
 }
 
 impl Asked {
     fn new(issuers: &[Fingerprint]) -> Self {
-        Self {
-            issuers: issuers.iter().copied().collect(),
-            key_ids: issuers.iter().map(Fingerprint::key_id).collect(),
+        let mut by_key_id: HashMap<KeyId, Vec<Fingerprint>> = HashMap::with_capacity(issuers.len());
+        for issuer in issuers {
+            by_key_id.entry(issuer.key_id()).or_default().push(*issuer);
         }
+        Self { by_key_id }
     }
 
     /// Returns the certificates that name one of them as the issuer of a signature.
     fn certified(&self, source: &dyn Snapshot) -> Result<Vec<CertId>> {
         let mut ids = Vec::new();
-        for key_id in &self.key_ids {
+        for key_id in self.by_key_id.keys() {
             ids.extend(source.certified_by(*key_id)?);
         }
         ids.sort_unstable();
@@ -320,8 +424,7 @@ impl Asked {
 
     /// Returns which of them made a signature. Their subkeys certify nothing.
     fn maker(&self, signature: &SignatureFacts, finding: Finding) -> Option<Fingerprint> {
-        let Finding::Good(issuer) = finding else { return None };
-        let by_primary = issuer.key_id() == signature.issuer.key_id;
-        (by_primary && self.issuers.contains(&issuer)).then_some(issuer)
+        let Finding::Good(maker) = finding else { return None };
+        self.by_key_id.get(&signature.issuer.key_id)?.iter().copied().find(|issuer| *issuer == maker)
     }
 }

@@ -49,6 +49,8 @@ struct Search<'a, W> {
     /// Keys whose certifiers are known.
     expanded: HashSet<Fingerprint>,
     claims: HashMap<Fingerprint, Claims>,
+    /// Whether a chain of trust signatures might lead to a key.
+    delegates: HashMap<Fingerprint, bool>,
 }
 
 impl<'a, W: Web> Search<'a, W> {
@@ -60,6 +62,7 @@ impl<'a, W: Web> Search<'a, W> {
             certified: HashMap::new(),
             expanded: HashSet::new(),
             claims: HashMap::new(),
+            delegates: HashMap::new(),
         }
     }
 
@@ -85,8 +88,38 @@ impl<'a, W: Web> Search<'a, W> {
         if self.ultimate.contains(key) || self.web.owner_trust(key)? >= OwnerTrust::Marginal {
             return Ok(true);
         }
-        let ignored = self.settings.trust_signatures == TrustSignatures::Ignored;
-        Ok(!ignored && self.claims(key)?.delegates)
+        match self.settings.trust_signatures {
+            TrustSignatures::Ignored => Ok(false),
+            TrustSignatures::OverrideNever | TrustSignatures::RespectNever => self.may_be_delegate(key),
+        }
+    }
+
+    /// Says whether a chain of trust signatures might lead from an ultimately trusted key to this one.
+    fn may_be_delegate(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
+        if let Some(known) = self.delegates.get(key) {
+            return Ok(*known);
+        }
+        // A chain that comes back to where it was leads nowhere new.
+        let mut seen = HashSet::from([*key]);
+        let mut layer = vec![*key];
+        let mut found = false;
+        for _ in 0..self.settings.max_cert_depth {
+            let mut next = Vec::new();
+            for key in &layer {
+                for delegator in self.claims(key)?.delegators {
+                    found |= self.ultimate.contains(&delegator);
+                    if seen.insert(delegator) {
+                        next.push(delegator);
+                    }
+                }
+            }
+            if found || next.is_empty() {
+                break;
+            }
+            layer = next;
+        }
+        self.delegates.insert(*key, found);
+        Ok(found)
     }
 
     fn is_usable(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {

@@ -47,8 +47,8 @@ pub trait Web {
 pub struct Claims {
     /// The keys that are there and may have made them.
     pub certifiers: Vec<Fingerprint>,
-    /// One is a trust signature.
-    pub delegates: bool,
+    /// Those of them that may have made trust signatures.
+    pub delegators: Vec<Fingerprint>,
 }
 
 /// How a key is doing.

@@ -222,7 +222,10 @@ impl Web for Made {
         let all = || certificate.users.iter().flat_map(|user| &user.certifications);
         Ok(Claims {
             certifiers: all().map(|certification| key(certification.issuer)).collect(),
-            delegates: all().any(|certification| certification.trust.is_some_and(|(depth, _)| depth > 0)),
+            delegators: all()
+                .filter(|certification| certification.trust.is_some_and(|(depth, _)| depth > 0))
+                .map(|certification| key(certification.issuer))
+                .collect(),
         })
     }
 }
