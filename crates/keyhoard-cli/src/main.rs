@@ -22,6 +22,7 @@ mod session;
 mod stderr;
 mod style;
 mod table;
+mod trust_options;
 
 use std::process::ExitCode;
 

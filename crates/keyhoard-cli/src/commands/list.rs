@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use keyhoard::listing::Signatures;
 
 use super::Named;
-use super::listed::write_listings;
+use super::listed::{appraise, write_listings};
 use crate::exit::Outcome;
 use crate::listing::Details;
 use crate::session::Session;
+use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard list`.
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     /// Leave out superseded signatures, as gpg does.
     #[arg(long)]
     gpg_view: bool,
+
+    #[command(flatten)]
+    trust: TrustOptions,
 }
 
 /// Writes the listing, in database order.
@@ -42,6 +46,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         false => (Signatures::Without, Details::Short),
     };
     let options = super::listed::options(session, signatures, arguments.gpg_view);
-    let any = write_listings(session, snapshot.as_ref(), named.selection(), options, details)?;
+    let settings = arguments.trust.settings(session.now, options.view)?;
+    let selection = named.selection();
+    let appraisal = appraise(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
+    let any = write_listings(session, snapshot.as_ref(), selection, options, details, &appraisal)?;
     Ok(Outcome::found(any && named.complete))
 }

@@ -3,9 +3,12 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use keyhoard::cert::effective::View;
-use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, Trust, list};
-use keyhoard::store::{Selection, Snapshot};
+use keyhoard::cert::Facts;
+use keyhoard::cert::Fingerprint;
+use keyhoard::cert::effective::{Effective, View};
+use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
+use keyhoard::store::{Detail, Selection, Snapshot, Store};
+use keyhoard::validity::{Appraisal, Sources, TrustSettings};
 
 use crate::listing::{CertificateJson, Details, write};
 use crate::output::Output;
@@ -17,6 +20,25 @@ pub(super) fn options(session: &Session, signatures: Signatures, gpg_view: bool)
     ListOptions { now: session.now, view, signatures, bodies: false }
 }
 
+/// Appraises the selected certificates.
+pub(super) fn appraise<'a>(
+    store: &'a dyn Store,
+    snapshot: &'a dyn Snapshot,
+    selection: Selection<'_>,
+    settings: &TrustSettings,
+) -> keyhoard::Result<Appraisal<'a>> {
+    let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store) };
+    if let Selection::All = selection {
+        return Appraisal::all(&sources, settings);
+    }
+    let mut keys: Vec<Fingerprint> = Vec::new();
+    snapshot.visit(selection, Detail::Name, &mut |record| {
+        keys.push(record.fingerprint);
+        ControlFlow::Continue(())
+    })?;
+    Appraisal::of(&keys, &sources, settings)
+}
+
 /// Writes the selected certificates and says whether there were any.
 pub(super) fn write_listings(
     session: &mut Session,
@@ -24,13 +46,15 @@ pub(super) fn write_listings(
     selection: Selection<'_>,
     options: ListOptions,
     details: Details,
+    appraisal: &Appraisal<'_>,
 ) -> anyhow::Result<bool> {
     session.warn_of_outdated(snapshot)?;
     let mut any = false;
     let mut written = Ok(());
     let output = &mut session.output;
     let mut names = Names::new(vec![snapshot], options.now, options.view);
-    list(snapshot, selection, options, &mut names, &mut |_, _| Ok(Trust::default()), &mut |listing| {
+    let mut trust = |facts: &Facts, effective: &Effective| appraisal.trust(facts, effective, 0);
+    list(snapshot, selection, options, &mut names, &mut trust, &mut |listing| {
         written = write_one(output, &listing, options.signatures, details, any);
         any = true;
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

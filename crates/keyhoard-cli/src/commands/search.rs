@@ -7,10 +7,11 @@ use keyhoard::find::search;
 use keyhoard::listing::Signatures;
 use keyhoard::store::Selection;
 
-use super::listed::write_listings;
+use super::listed::{appraise, write_listings};
 use crate::exit::Outcome;
 use crate::listing::Details;
 use crate::session::Session;
+use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard search`.
 #[derive(Debug, clap::Args)]
@@ -28,6 +29,9 @@ pub(crate) struct Arguments {
     /// Show at most this many certificates.
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<usize>,
+
+    #[command(flatten)]
+    trust: TrustOptions,
 }
 
 /// Writes the certificates that were found, in database order.
@@ -39,7 +43,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let found = ids.len();
     ids.truncate(arguments.limit.unwrap_or(usize::MAX));
     let options = super::listed::options(session, Signatures::Without, false);
-    write_listings(session, snapshot.as_ref(), Selection::Ids(&ids), options, Details::Short)?;
+    let settings = arguments.trust.settings(session.now, options.view)?;
+    let selection = Selection::Ids(&ids);
+    let appraisal = appraise(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
+    write_listings(session, snapshot.as_ref(), selection, options, Details::Short, &appraisal)?;
     if ids.len() < found {
         session.note(format_args!("{} more", found - ids.len()));
     }

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use keyhoard::listing::Signatures;
 
 use super::Named;
-use super::listed::write_listings;
+use super::listed::{appraise, write_listings};
 use crate::exit::Outcome;
 use crate::listing::Details;
 use crate::session::Session;
+use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard show`.
 #[derive(Debug, clap::Args)]
@@ -19,6 +20,9 @@ pub(crate) struct Arguments {
     /// The certificates to show.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<OsString>,
+
+    #[command(flatten)]
+    trust: TrustOptions,
 }
 
 /// Writes the certificates, in database order.
@@ -29,6 +33,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let signatures = if session.output.is_json() { Signatures::Named } else { Signatures::Plain };
     let options = super::listed::options(session, signatures, false);
     let selection = named.selection();
-    let any = write_listings(session, snapshot.as_ref(), selection, options, Details::Everything)?;
+    let settings = arguments.trust.settings(session.now, options.view)?;
+    let appraisal = appraise(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
+    let details = Details::Everything;
+    let any = write_listings(session, snapshot.as_ref(), selection, options, details, &appraisal)?;
     Ok(Outcome::found(any && named.complete))
 }

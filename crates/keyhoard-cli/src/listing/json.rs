@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use keyhoard::cert::effective::{KeyState, UserState};
 use keyhoard::cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Signatures};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Signatures, Validity};
 use keyhoard::store::Origin;
 use serde::Serialize;
 
@@ -20,6 +20,9 @@ pub(crate) struct CertificateJson<'a> {
     attributes: Vec<AttributeJson<'a>>,
     subkeys: Vec<KeyJson<'a>>,
     revokers: Vec<RevokerJson>,
+    validity: &'static str,
+    owner_trust: &'static str,
+    disabled: bool,
     origin: OriginJson<'a>,
     first_seen: Option<String>,
     changed: Option<String>,
@@ -61,6 +64,7 @@ struct UserIdJson<'a> {
     text: TextJson<'a>,
     primary: bool,
     standing: Standing,
+    validity: &'static str,
     created: Option<String>,
     expires: Option<String>,
     origin: Option<OriginJson<'a>>,
@@ -73,6 +77,7 @@ struct AttributeJson<'a> {
     name_hash: String,
     length: u32,
     standing: Standing,
+    validity: &'static str,
     created: Option<String>,
     expires: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +132,9 @@ impl<'a> CertificateJson<'a> {
             attributes: Vec::new(),
             subkeys: Vec::new(),
             revokers: listing.revokers.iter().map(RevokerJson::from).collect(),
+            validity: naming::validity(listing.trust.key),
+            owner_trust: naming::owner_trust(listing.trust.owner),
+            disabled: listing.trust.disabled,
             origin: OriginJson::new(listing.origin),
             first_seen: listing.stored.map(|stored| moment::rfc3339(stored.first_seen)),
             changed: listing.stored.map(|stored| moment::rfc3339(stored.changed)),
@@ -143,12 +151,13 @@ impl<'a> CertificateJson<'a> {
             Item::Primary(facts, state) | Item::Subkey(facts, state) => {
                 self.subkeys.push(KeyJson::new(facts, state, signatures));
             }
-            Item::UserId(value, state, _) => {
+            Item::UserId(value, state, validity) => {
                 let origin = listed.origin.map(OriginJson::new);
-                self.user_ids.push(UserIdJson { origin, ..UserIdJson::new(value, state, signatures) });
+                let user_id = UserIdJson::new(value, state, validity, signatures);
+                self.user_ids.push(UserIdJson { origin, ..user_id });
             }
-            Item::Attribute(facts, state, _) => {
-                self.attributes.push(AttributeJson::new(facts, state, signatures));
+            Item::Attribute(facts, state, validity) => {
+                self.attributes.push(AttributeJson::new(facts, state, validity, signatures));
             }
         }
     }
@@ -176,11 +185,17 @@ impl<'a> KeyJson<'a> {
 }
 
 impl<'a> UserIdJson<'a> {
-    fn new(value: &'a [u8], state: &UserState, signatures: Option<Vec<SignatureJson<'a>>>) -> Self {
+    fn new(
+        value: &'a [u8],
+        state: &UserState,
+        validity: Validity,
+        signatures: Option<Vec<SignatureJson<'a>>>,
+    ) -> Self {
         Self {
             text: TextJson::new(value),
             primary: state.primary,
             standing: Standing::of_user_id(state),
+            validity: naming::validity(validity),
             created: state.created.map(moment::rfc3339),
             expires: state.expires.map(moment::rfc3339),
             origin: None,
@@ -190,11 +205,17 @@ impl<'a> UserIdJson<'a> {
 }
 
 impl<'a> AttributeJson<'a> {
-    fn new(facts: &AttributeFacts, state: &UserState, signatures: Option<Vec<SignatureJson<'a>>>) -> Self {
+    fn new(
+        facts: &AttributeFacts,
+        state: &UserState,
+        validity: Validity,
+        signatures: Option<Vec<SignatureJson<'a>>>,
+    ) -> Self {
         Self {
             name_hash: facts.name_hash.iter().map(|octet| format!("{octet:02X}")).collect(),
             length: facts.length,
             standing: Standing::of_user_id(state),
+            validity: naming::validity(validity),
             created: state.created.map(moment::rfc3339),
             expires: state.expires.map(moment::rfc3339),
             signatures,

@@ -5,7 +5,7 @@ use std::io;
 use keyhoard::cert::effective::KeyState;
 use keyhoard::cert::facts::{KeyFacts, SelfSignature};
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, Validity};
 
 use super::standing::Standing;
 use crate::output::Output;
@@ -55,7 +55,7 @@ impl Text<'_> {
                     line.push(subkey_cells(facts, state));
                     self.table(&line)?;
                 }
-                _ => self.user_line(listed)?,
+                _ => self.user_line(listing, listed)?,
             }
             self.signatures(&listed.signatures)?;
         }
@@ -71,15 +71,23 @@ impl Text<'_> {
         self.output.line(format_args!("{line}  {usage}{remark}"))
     }
 
-    fn user_line(&mut self, listed: &Listed<'_>) -> io::Result<()> {
-        let (text, state) = match listed.item {
-            Item::UserId(value, state, _) => (printable(value), state),
-            Item::Attribute(facts, state, _) => (format!("[attribute of {} octets]", facts.length), state),
+    fn user_line(&mut self, listing: &KeyListing<'_>, listed: &Listed<'_>) -> io::Result<()> {
+        let (text, state, validity) = match listed.item {
+            Item::UserId(value, state, validity) => (printable(value), state, validity),
+            Item::Attribute(facts, state, validity) => {
+                (format!("[attribute of {} octets]", facts.length), state, validity)
+            }
             Item::Primary(..) | Item::Subkey(..) => return Ok(()),
         };
         let standing = Standing::of_user_id(state);
+        let counts =
+            listing.primary().1.is_usable() && matches!(standing, Standing::Good | Standing::Unbound);
+        let validity = validity_remark(validity).filter(|_| counts);
+        let validity = validity
+            .map(|(word, style)| format!("  {}", self.output.styled(style, format!("[{word}]"))))
+            .unwrap_or_default();
         let remark = self.remark(standing, state.expires);
-        self.output.line(format_args!("  user    {text}{remark}"))
+        self.output.line(format_args!("  user    {text}{validity}{remark}"))
     }
 
     /// Says what is to be said about a standing, in brackets and in colour.
@@ -142,6 +150,12 @@ impl Text<'_> {
     }
 
     fn certificate(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
+        if listing.trust.owner != OwnerTrust::Unknown {
+            self.field("  ", "owner trust", naming::owner_trust(listing.trust.owner).to_owned())?;
+        }
+        if listing.trust.disabled {
+            self.field("  ", "disabled", self.output.styled(Style::Warning, "yes").to_string())?;
+        }
         if let Some(own) = binding(listing) {
             self.preferences(own)?;
         }
@@ -174,7 +188,7 @@ impl Text<'_> {
     fn users(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
         for listed in &listing.components {
             if matches!(listed.item, Item::UserId(..) | Item::Attribute(..)) {
-                self.user_line(listed)?;
+                self.user_line(listing, listed)?;
                 self.output.line(format_args!("          {}", signature_counts(&listed.signatures)))?;
             }
         }
@@ -194,6 +208,17 @@ impl Text<'_> {
     fn field(&mut self, indent: &str, label: &str, value: String) -> io::Result<()> {
         let label = self.output.styled(Style::Faint, format!("{label:<12}"));
         self.output.line(format_args!("{indent}{label}  {value}"))
+    }
+}
+
+/// Returns what a person is told of a validity, where there is something to tell.
+fn validity_remark(validity: Validity) -> Option<(&'static str, Style)> {
+    match validity {
+        Validity::Unknown | Validity::Undefined => None,
+        Validity::Never => Some(("not valid", Style::Error)),
+        Validity::Marginal => Some(("marginally valid", Style::Warning)),
+        Validity::Full => Some(("valid", Style::Good)),
+        Validity::Ultimate => Some(("your own", Style::Good)),
     }
 }
 

@@ -1,6 +1,8 @@
 //! `keyhoard trust`: whom the user trusts, and what follows from it.
 
+mod check;
 mod explain;
+mod given;
 mod graph;
 
 use keyhoard::cert::Fingerprint;
@@ -16,6 +18,9 @@ use crate::session::Session;
 /// The arguments of `keyhoard trust`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  keyhoard trust set ultimate me@example.org
+  keyhoard trust set full 0123456789ABCDEF0123456789ABCDEF01234567
+  keyhoard trust list
   keyhoard trust explain someone@debian.org
   keyhoard trust graph someone@debian.org > someone.svg")]
 pub(crate) struct Arguments {
@@ -25,6 +30,19 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Say how far the owners of keys are trusted to certify others.
+    Set(given::SetArguments),
+    /// Switch keys off, or on again.
+    Disable(given::DisableArguments),
+    /// List the keys whose owners are trusted, or not, and those that are switched off.
+    List,
+    /// Show the trust in the owners of keys, and how valid these are.
+    Show(given::ShowArguments),
+    /// Take over owner trust that gpg has exported, or export it for gpg.
+    #[command(subcommand)]
+    Exchange(given::Exchange),
+    /// Sum up on which level how many keys are valid.
+    Check(check::Arguments),
     /// Say why user IDs are as valid as they are.
     Explain(explain::Arguments),
     /// Draw on whom the validity of a certificate depends, as SVG.
@@ -34,6 +52,12 @@ enum Command {
 /// Runs a subcommand.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     match &arguments.command {
+        Command::Set(arguments) => given::set(session, arguments),
+        Command::Disable(arguments) => given::disable(session, arguments),
+        Command::List => given::list(session),
+        Command::Show(arguments) => given::show(session, arguments),
+        Command::Exchange(exchange) => given::exchange(session, exchange),
+        Command::Check(arguments) => check::run(session, arguments),
         Command::Explain(arguments) => explain::run(session, arguments),
         Command::Graph(arguments) => graph::run(session, arguments),
     }

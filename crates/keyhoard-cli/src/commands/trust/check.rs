@@ -1,0 +1,91 @@
+//! `keyhoard trust check`: the web of trust summed up.
+
+use keyhoard::cert::effective::View;
+use keyhoard::trust::pgp::Level;
+use keyhoard::validity::{Sources, check};
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::moment;
+use crate::session::Session;
+use crate::table::{Cell, Table};
+use crate::trust_options::TrustOptions;
+
+/// The arguments of `keyhoard trust check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard trust check
+  keyhoard trust check --trusted-key 0123456789ABCDEF --json
+
+Nothing is stored by it: every listing computes what is valid anew.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    trust: TrustOptions,
+}
+
+/// Computes the validity of every key and sums it up.
+pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let snapshot = snapshot.as_ref();
+    let sources =
+        Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store.as_ref()) };
+    let check = check(&sources, &arguments.trust.settings(session.now, View::Full)?)?;
+    for key_id in &check.missing {
+        session.warn(format_args!("{key_id}: this key of your own is not here"));
+    }
+    if session.output.is_json() {
+        session.output.json(&CheckJson {
+            levels: check.levels.iter().map(LevelJson::from).collect(),
+            missing: check.missing.iter().map(ToString::to_string).collect(),
+            next: check.next.map(moment::rfc3339),
+        })?;
+        return Ok(Outcome::Done);
+    }
+    if check.levels.is_empty() {
+        session.note("no key is your own: say so with `keyhoard trust set ultimate NAME`");
+        return Ok(Outcome::Nothing);
+    }
+    let mut table = Table::default();
+    let head = ["level", "keys", "have certified", "fully trusted", "marginally", "never", "not known"];
+    table.push(head.map(Cell::new));
+    for (number, level) in check.levels.iter().enumerate() {
+        let [unknown, undefined, never, marginal, full, ultimate] = level.trusts;
+        let counts =
+            [number, level.valid, level.certified, full + ultimate, marginal, never, unknown + undefined];
+        table.push(counts.map(Cell::number));
+    }
+    let colour = session.output.colour();
+    table.write(&mut session.output, colour)?;
+    if let Some(next) = check.next {
+        session.output.line(format_args!("the first of what this depends on ends {}", moment::day(next)))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The result, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct CheckJson {
+    levels: Vec<LevelJson>,
+    missing: Vec<String>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct LevelJson {
+    valid: usize,
+    certified: usize,
+    unknown: usize,
+    undefined: usize,
+    never: usize,
+    marginal: usize,
+    full: usize,
+    ultimate: usize,
+}
+
+impl From<&Level> for LevelJson {
+    fn from(&Level { valid, certified, trusts }: &Level) -> Self {
+        let [unknown, undefined, never, marginal, full, ultimate] = trusts;
+        Self { valid, certified, unknown, undefined, never, marginal, full, ultimate }
+    }
+}

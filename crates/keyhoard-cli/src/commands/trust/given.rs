@@ -1,0 +1,265 @@
+//! `keyhoard trust set`, `disable`, `list`, `show`, `exchange`: owner trust.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use keyhoard::cert::Fingerprint;
+use keyhoard::cert::effective::View;
+use keyhoard::owner_trust::{self, DISABLED, Given};
+use keyhoard::store::{Detail, Selection, Snapshot};
+use keyhoard::trust::OwnerTrust;
+use serde::Serialize;
+
+use super::Named;
+use crate::commands::listed;
+use crate::exit::Outcome;
+use crate::listing::Details;
+use crate::naming;
+use crate::printable::{counted, printable};
+use crate::session::{Session, command_line};
+use crate::style::Style;
+use crate::table::{Cell, Table};
+use crate::trust_options::TrustOptions;
+
+/// The arguments of `keyhoard trust set`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard trust set ultimate me@example.org
+  keyhoard trust set marginal 0123456789ABCDEF 89ABCDEF01234567
+  keyhoard trust set unknown someone@example.org      forgets it")]
+pub(super) struct SetArguments {
+    /// How far.
+    #[arg(value_name = "TRUST")]
+    trust: TrustWord,
+    /// The certificates; each name must stand for one.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+}
+
+/// Owner trust by GnuPG's words.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum TrustWord {
+    /// Nobody knows.
+    Unknown,
+    /// No opinion.
+    Undefined,
+    /// Not at all.
+    Never,
+    /// A little: it takes several of them.
+    Marginal,
+    /// As much as oneself.
+    Full,
+    /// It is one's own key.
+    Ultimate,
+}
+
+impl From<TrustWord> for OwnerTrust {
+    fn from(word: TrustWord) -> Self {
+        match word {
+            TrustWord::Unknown => Self::Unknown,
+            TrustWord::Undefined => Self::Undefined,
+            TrustWord::Never => Self::Never,
+            TrustWord::Marginal => Self::Marginal,
+            TrustWord::Full => Self::Full,
+            TrustWord::Ultimate => Self::Ultimate,
+        }
+    }
+}
+
+/// The arguments of `keyhoard trust disable`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard trust disable someone@example.org
+  keyhoard trust disable --off someone@example.org    switches the key on again")]
+pub(super) struct DisableArguments {
+    /// Switch on again.
+    #[arg(long)]
+    off: bool,
+    /// The certificates; each name must stand for one.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+}
+
+/// The arguments of `keyhoard trust show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard trust show someone@debian.org")]
+pub(super) struct ShowArguments {
+    /// The certificates.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+    #[command(flatten)]
+    trust: TrustOptions,
+}
+
+/// The directions of `keyhoard trust exchange`.
+#[derive(Debug, clap::Subcommand)]
+#[command(after_help = "Examples:
+  gpg --export-ownertrust | keyhoard trust exchange import
+  keyhoard trust exchange export | gpg --import-ownertrust")]
+pub(super) enum Exchange {
+    /// Read what `gpg --export-ownertrust` has written.
+    Import {
+        /// The file [default: standard input].
+        file: Option<PathBuf>,
+    },
+    /// Write what `gpg --import-ownertrust` reads.
+    Export,
+}
+
+/// Gives owner trust.
+pub(super) fn set(session: &mut Session, arguments: &SetArguments) -> anyhow::Result<Outcome> {
+    let trust = OwnerTrust::from(arguments.trust);
+    let given = change(session, &arguments.names, |key, before| Given::new(key, trust, before))?;
+    session.note(format_args!("{}: {}", counted(given, "certificate"), naming::owner_trust_in_words(trust)));
+    Ok(Outcome::Done)
+}
+
+/// Switches keys off or on.
+pub(super) fn disable(session: &mut Session, arguments: &DisableArguments) -> anyhow::Result<Outcome> {
+    let given = change(session, &arguments.names, |key, before| {
+        let number = before.unwrap_or_default() & !DISABLED | if arguments.off { 0 } else { DISABLED };
+        Given { key, number: Some(number).filter(|number| *number != 0) }
+    })?;
+    let word = if arguments.off { "on" } else { "off" };
+    session.note(format_args!("{} switched {word}", counted(given, "certificate")));
+    Ok(Outcome::Done)
+}
+
+/// Changes the owner trust of the keys that are named; returns how many.
+fn change(
+    session: &Session,
+    names: &[OsString],
+    new: impl Fn(Fingerprint, Option<u8>) -> Given,
+) -> anyhow::Result<usize> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let mut given = Vec::new();
+    for name in names {
+        let named = Named::find(session, snapshot.as_ref(), std::slice::from_ref(name))?;
+        let keys = fingerprints(snapshot.as_ref(), named.selection())?;
+        match keys.as_slice() {
+            [key] => given.push(new(*key, snapshot.owner_trust(key)?)),
+            [] => bail!("nothing was changed"),
+            several => bail!(
+                "{}: stands for {}; name one by its fingerprint",
+                name.display(),
+                counted(several.len(), "certificate")
+            ),
+        }
+    }
+    drop(snapshot);
+    owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
+    Ok(given.len())
+}
+
+fn fingerprints(snapshot: &dyn Snapshot, selection: Selection<'_>) -> anyhow::Result<Vec<Fingerprint>> {
+    let mut keys = Vec::new();
+    snapshot.visit(selection, Detail::Name, &mut |record| {
+        keys.push(record.fingerprint);
+        ControlFlow::Continue(())
+    })?;
+    Ok(keys)
+}
+
+/// Lists the keys that the user said something of, the most trusted first.
+pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let mut given = snapshot.owner_trusts()?;
+    given.sort_by_key(|(key, number)| (std::cmp::Reverse(OwnerTrust::from_number(*number)), *key));
+    let keys: Vec<Fingerprint> = given.iter().map(|(key, _)| *key).collect();
+    let names = names(snapshot.as_ref(), &keys)?;
+    let mut table = Table::default();
+    for (key, number) in &given {
+        let listed = GivenJson {
+            fingerprint: key.to_string(),
+            owner_trust: naming::owner_trust(OwnerTrust::from_number(*number)),
+            disabled: number & DISABLED != 0,
+            name: names.get(key).cloned(),
+        };
+        if session.output.is_json() {
+            session.output.json(&listed)?;
+            continue;
+        }
+        let name = listed.name.unwrap_or_else(|| "not here".to_owned());
+        let mut cells = vec![
+            Cell::new(listed.owner_trust),
+            Cell::new(listed.fingerprint).styled(Style::Name),
+            Cell::new(name),
+        ];
+        cells.extend(listed.disabled.then(|| Cell::new("[disabled]").styled(Style::Warning)));
+        table.push(cells);
+    }
+    let colour = session.output.colour();
+    table.write(&mut session.output, colour)?;
+    Ok(Outcome::found(!given.is_empty()))
+}
+
+/// Returns the first user ID of each certificate that is here.
+fn names(snapshot: &dyn Snapshot, keys: &[Fingerprint]) -> anyhow::Result<HashMap<Fingerprint, String>> {
+    let ids: Vec<_> = snapshot.by_fingerprint(keys)?.into_iter().flatten().collect();
+    let mut names = HashMap::new();
+    snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+        let name = record.facts.as_ref().and_then(|facts| facts.user_ids().next()).map(printable);
+        names.insert(record.fingerprint, name.unwrap_or_default());
+        ControlFlow::Continue(())
+    })?;
+    Ok(names)
+}
+
+/// Shows certificates with their validity and owner trust.
+pub(super) fn show(session: &mut Session, arguments: &ShowArguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let settings = arguments.trust.settings(session.now, View::Full)?;
+    let selection = named.selection();
+    let appraisal = listed::appraise(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
+    let options = listed::options(session, keyhoard::listing::Signatures::Plain, false);
+    let details = Details::Everything;
+    let any = listed::write_listings(session, snapshot.as_ref(), selection, options, details, &appraisal)?;
+    Ok(Outcome::found(any && named.complete))
+}
+
+/// Exchanges owner trust with gpg.
+pub(super) fn exchange(session: &mut Session, exchange: &Exchange) -> anyhow::Result<Outcome> {
+    match exchange {
+        Exchange::Export => {
+            let given = session.open()?.snapshot()?.owner_trusts()?;
+            session.output.write_all(owner_trust::lines(&given).as_bytes())?;
+            Ok(Outcome::found(!given.is_empty()))
+        }
+        Exchange::Import { file } => import(session, file.as_ref()),
+    }
+}
+
+fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outcome> {
+    let mut text = Vec::new();
+    match file {
+        Some(path) => text = fs::read(path).with_context(|| path.display().to_string())?,
+        None => drop(io::stdin().read_to_end(&mut text)?),
+    }
+    let mut given = Vec::new();
+    for (number, line) in text.split(|&octet| octet == b'\n').enumerate() {
+        given.extend(Given::read(line).with_context(|| format!("line {}", number + 1))?);
+    }
+    let store = session.open_or_create()?;
+    owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
+    session.note(format_args!("owner trust of {} taken over", counted(given.len(), "key")));
+    Ok(Outcome::found(!given.is_empty()))
+}
+
+/// A key of which the user said something, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct GivenJson {
+    fingerprint: String,
+    owner_trust: &'static str,
+    disabled: bool,
+    name: Option<String>,
+}

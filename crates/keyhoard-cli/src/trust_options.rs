@@ -1,0 +1,90 @@
+//! The options that say how validity is computed.
+
+use std::os::unix::ffi::OsStrExt;
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::effective::View;
+use keyhoard::store::Query;
+use keyhoard::store::query::Name;
+use keyhoard::validity::{Model, TrustSettings, TrustedKey};
+
+/// How validity is computed.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Trust options")]
+pub(crate) struct TrustOptions {
+    /// How the validity of user IDs is computed.
+    #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
+    trust_model: ModelWord,
+
+    /// Trust this key as one's own: its fingerprint or long key ID.
+    #[arg(long, value_name = "KEY", value_parser = clap::builder::OsStringValueParser::new())]
+    trusted_key: Vec<std::ffi::OsString>,
+
+    /// So many marginally trusted keys make a user ID valid.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    marginals_needed: u32,
+
+    /// So many fully trusted keys make a user ID valid.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    completes_needed: u32,
+
+    /// Follow certifications over so many keys.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
+    max_cert_depth: u8,
+}
+
+/// The models by the names that GnuPG has for them.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum ModelWord {
+    /// The web of trust.
+    #[default]
+    Pgp,
+    /// The web of trust without trust signatures.
+    Classic,
+    /// Trust on first use.
+    Tofu,
+    /// Trust on first use and the web of trust.
+    #[value(name = "tofu+pgp")]
+    TofuPgp,
+    /// The trust in a key's owner.
+    Direct,
+    /// None.
+    Always,
+}
+
+impl TrustOptions {
+    /// Returns the settings as of this run's present.
+    ///
+    /// # Errors
+    ///
+    /// A trusted key that is named otherwise than by fingerprint or long key ID.
+    pub(crate) fn settings(&self, now: Timestamp, view: View) -> anyhow::Result<TrustSettings> {
+        Ok(TrustSettings {
+            model: match self.trust_model {
+                ModelWord::Pgp => Model::Pgp,
+                ModelWord::Classic => Model::Classic,
+                ModelWord::Tofu => Model::Tofu,
+                ModelWord::TofuPgp => Model::TofuPgp,
+                ModelWord::Direct => Model::Direct,
+                ModelWord::Always => Model::Always,
+            },
+            trusted_keys: self
+                .trusted_key
+                .iter()
+                .map(|key| trusted_key(key))
+                .collect::<anyhow::Result<_>>()?,
+            marginals_needed: self.marginals_needed,
+            completes_needed: self.completes_needed,
+            max_cert_depth: self.max_cert_depth,
+            ..TrustSettings::new(now, view)
+        })
+    }
+}
+
+fn trusted_key(name: &std::ffi::OsStr) -> anyhow::Result<TrustedKey> {
+    match Name::parse(name.as_bytes()).map(|name| name.query) {
+        Ok(Query::Fingerprint(fingerprint)) => Ok(TrustedKey::Fingerprint(fingerprint)),
+        Ok(Query::KeyId(key_id)) => Ok(TrustedKey::KeyId(key_id)),
+        _ => anyhow::bail!("{}: neither a fingerprint nor a long key ID", name.display()),
+    }
+}
