@@ -106,31 +106,52 @@ fn searches_work_again_after_rebuilding() {
     assert_eq!(search(), before);
 }
 
-#[test]
-fn lost_packets_are_found_and_come_back_when_their_certificate_is_deleted_and_imported_again() {
-    let home = imported();
-    let second = Run::keyhoard(&home).args(["list", "--json"]).succeed().json_lines().remove(1);
-    let name = second["fingerprint"].as_str().expect("text");
-    damage(&home, "DELETE FROM packets WHERE cert = 2");
-    let sick = doctor(&home, &[]);
-    assert_eq!(sick.code, Some(1));
-    assert!(sick.text().contains("certificate 2: its packets are lost"), "{}", sick.text());
-    let helpless = doctor(&home, &["--rebuild"]);
-    assert_eq!(helpless.code, Some(2));
-    assert!(helpless.errors().contains("certificate 2: its packets are lost"), "{}", helpless.errors());
-    Run::keyhoard(&home).args(["delete", "--yes", name]).succeed();
-    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
-    assert_eq!(doctor(&home, &[]).code, Some(0));
-    assert!(Run::keyhoard(&home).args(["export", name]).succeed().stdout.len() > 1000);
+/// Returns the fingerprint of a new database's second certificate.
+fn second(home: &Home) -> String {
+    let second = Run::keyhoard(home).args(["list", "--json"]).succeed().json_lines().remove(1);
+    second["fingerprint"].as_str().expect("text").to_owned()
 }
 
 #[test]
-fn damaged_packets_are_named_with_what_is_wrong() {
+fn lost_packets_are_one_problem_and_come_back_when_their_file_is_imported_again() {
     let home = imported();
-    damage(&home, "UPDATE packets SET bytes = substr(bytes, 1, 100) WHERE cert = 2");
+    let name = second(&home);
+    let listed = || Run::keyhoard(&home).args(["list", &name]).succeed().text();
+    let before = listed();
+    damage(&home, "DELETE FROM packets WHERE cert = 2");
     let sick = doctor(&home, &[]);
-    assert_eq!(sick.code, Some(1));
-    assert!(sick.text().contains("certificate 2: its packets are damaged"), "{}", sick.text());
+    let said = format!("certificate 2 ({name}): its packets are lost\n");
+    assert_eq!((sick.code, sick.text()), (Some(1), said));
+    let view = Run::keyhoard(&home)
+        .args(["sql", "--csv", "SELECT id FROM certificate WHERE size IS NULL"])
+        .succeed();
+    assert_eq!(view.text(), "id\r\n2\r\n");
+
+    let rebuilt = doctor(&home, &["--rebuild"]);
+    assert_eq!((rebuilt.code, rebuilt.text()), (Some(0), String::new()));
+    assert!(rebuilt.errors().contains(&name), "{}", rebuilt.errors());
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    assert_eq!(doctor(&home, &[]).code, Some(0));
+    assert_eq!(listed(), before);
+}
+
+#[test]
+fn damaged_packets_are_one_problem_and_their_certificate_can_be_deleted_and_imported_again() {
+    let home = imported();
+    let name = second(&home);
+    damage(&home, "UPDATE packets SET bytes = substr(bytes, 1, 100) WHERE cert = 2");
+    let sick = doctor(&home, &["--json"]);
+    let events = sick.json_lines();
+    let said = events[0]["problem"].as_str().expect("text");
+    assert!(said.starts_with("certificate 2: its packets are damaged"), "{said}");
+    assert_eq!((&events[1]["problems"], &events[1]["healable"]), (&1.into(), &0.into()));
+    let helpless = doctor(&home, &["--rebuild"]);
+    assert_eq!(helpless.code, Some(2));
+    assert!(helpless.errors().contains("certificate 2: its packets are damaged"), "{}", helpless.errors());
+
+    Run::keyhoard(&home).args(["delete", "--yes", &name]).succeed();
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    assert_eq!(doctor(&home, &[]).code, Some(0));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use store::sqlite::{Kept, SqliteStore};
 
 use crate::Result;
 
-pub use store::sqlite::Finding;
+pub use store::sqlite::{Finding, Rebuilt};
 
 /// Something that happened on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,14 +60,14 @@ pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
     Ok(findings)
 }
 
-/// Makes everything again that is derived from the bytes of the certificates, in one transaction, and returns their
-/// number.
+/// Makes everything again that is derived from the bytes of the certificates, in one transaction, and removes what is
+/// left of certificates whose packets are lost, so that an import brings them back.
 ///
 /// # Errors
 ///
 /// [`store::Error::Underivable`] for a certificate whose bytes are damaged; the database's errors; then nothing was
 /// changed.
-pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<u64> {
+pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Rebuilt> {
     let store = SqliteStore::open(database)?;
     let mut done = 0;
     let mut derive_batch = |batch: &[Kept]| {
@@ -82,7 +82,6 @@ pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
 fn derive(batch: &[Kept]) -> Vec<std::result::Result<Facts, String>> {
     let derive_one = |kept: &Kept| match read(&kept.bytes, &kept.superseded) {
         Ok(certificate) => Ok(certificate.facts),
-        Err(_) if kept.bytes.is_empty() => Err("its packets are lost".to_owned()),
         Err(error) => Err(format!("its packets are damaged: {error}")),
     };
     batch.par_iter().map(derive_one).collect()

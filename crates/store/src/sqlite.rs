@@ -26,7 +26,7 @@ use rusqlite::Connection;
 
 use connect::{Access, Stamp};
 
-pub use doctor::{Derive, Finding, Kept};
+pub use doctor::{Derive, Finding, Kept, Rebuilt};
 pub use statement::{Rows, Value};
 
 use crate::{CertId, Error, JournalId, KeptVerdict, Result, Snapshot, Store, Timestamp, Transaction};

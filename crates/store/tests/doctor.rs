@@ -9,7 +9,7 @@ use keyhoard_store as store;
 use keyhoard_store::Facts;
 use made::{Made, NOW};
 use rusqlite::Connection;
-use store::sqlite::{Finding, Kept, SqliteStore};
+use store::sqlite::{Finding, Kept, Rebuilt, SqliteStore};
 use store::{CertId, Error, PutKind, Removal, Store};
 use tempfile::TempDir;
 
@@ -95,7 +95,8 @@ fn a_database_that_was_written_to_in_every_way_is_sound() {
 fn rows_derived_again_equal_the_rows_that_were_written() {
     let (_directory, path, store) = database();
     let before = derived_rows(&path);
-    assert_eq!(store.rebuild(&mut derive).expect("rebuild"), 58);
+    let rebuilt = store.rebuild(&mut derive).expect("rebuild");
+    assert_eq!(rebuilt, Rebuilt { certificates: 58, lost: Vec::new() });
     assert_eq!(derived_rows(&path), before);
     assert_eq!(findings(&store), []);
 }
@@ -152,9 +153,24 @@ fn damaged_bytes_are_named_and_nothing_is_derived_from_them() {
     let before = derived_rows(&path);
     damage(&path, "UPDATE packets SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB) WHERE cert = 12");
     let found = findings(&store);
-    assert!(matches!(&found[0], Finding::Bytes { cert: CertId(12), .. }), "{found:?}");
+    assert!(matches!(&found[..], [Finding::Bytes { cert: CertId(12), .. }]), "{found:?}");
     assert!(matches!(store.rebuild(&mut derive), Err(Error::Underivable { cert: 12, .. })));
     assert_eq!(derived_rows(&path), before);
+}
+
+#[test]
+fn lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding() {
+    let (_directory, path, store) = database();
+    let known = |store: &SqliteStore| store.snapshot().expect("snapshot").count().expect("count");
+    assert_eq!(known(&store), 58);
+    damage(&path, "DELETE FROM packets WHERE cert IN (12, 13)");
+    let found = findings(&store);
+    let lost = |finding: &Finding| matches!(finding, Finding::Lost { fingerprint: Some(_), .. });
+    assert!(found.len() == 2 && found.iter().all(lost), "{found:?}");
+    assert!(found.iter().all(|finding| !finding.is_healed_by_rebuilding()));
+    let rebuilt = store.rebuild(&mut derive).expect("rebuild");
+    assert_eq!(rebuilt, Rebuilt { certificates: 56, lost: found });
+    assert_eq!((known(&store), findings(&store)), (56, Vec::new()));
 }
 
 #[test]

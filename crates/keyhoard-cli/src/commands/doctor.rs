@@ -18,7 +18,8 @@ use crate::style::Style;
   keyhoard doctor --rebuild
 
 Every self-signature is verified again, so it takes about as long as an import. The exit code is 1 if something is \
-wrong. What cannot be derived from the certificates (their order, when they were first seen, owner trust, the journal) \
+wrong. What is left of a certificate whose packets are lost is removed with --rebuild; import it again then. What \
+cannot be derived from the certificates (their order, when they were first seen, owner trust, the journal) \
 stays as it is when the rest is made again; docs/schema.md lists it.")]
 pub(crate) struct Arguments {
     /// Make everything again that is derived from the certificates, then check.
@@ -32,13 +33,18 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let total = session.open()?.snapshot()?.count()?;
     if arguments.rebuild {
         let mut progress = session.progress(Unit::Certificates, Some(total));
-        let count = rebuild(&path, &mut |event| {
+        let rebuilt = rebuild(&path, &mut |event| {
             if let DoctorEvent::Progress { done } = event {
                 progress.set(done);
             }
         })?;
         drop(progress);
-        let count = counted(count, "certificate");
+        for lost in &rebuilt.lost {
+            session.warn(format_args!(
+                "{lost}; what was left of it is removed, so that an import brings it back"
+            ));
+        }
+        let count = counted(rebuilt.certificates, "certificate");
         session.note(format_args!("everything derived from {count} was made again"));
     }
     let mut progress = session.progress(Unit::Certificates, Some(total));
@@ -76,8 +82,8 @@ fn summarise(session: &mut Session, findings: Findings) -> io::Result<()> {
         _ if healable == problems => session
             .note(format_args!("{}, which `keyhoard doctor --rebuild` heals", counted(problems, "problem"))),
         _ => session.note(format_args!(
-            "{}; certificates whose packets are lost or damaged can be deleted and imported again, and \
-             `keyhoard doctor --rebuild` heals the rest then",
+            "{}; `keyhoard doctor --rebuild` removes what is left of certificates whose packets are lost, and \
+             heals what is derived; those whose packets are damaged have to be deleted before; import both again",
             counted(problems, "problem")
         )),
     }

@@ -35,7 +35,14 @@ pub type Derive<'a> = dyn FnMut(&[Kept]) -> Vec<std::result::Result<Facts, Strin
 pub enum Finding {
     /// SQLite finds its own structures broken; its words.
     Structure(String),
-    /// A certificate's bytes are not there, or are no certificate.
+    /// A certificate's packets are not there. Its other rows are not judged.
+    Lost {
+        /// The certificate.
+        cert: CertId,
+        /// Its primary key's fingerprint, where that is one.
+        fingerprint: Option<Fingerprint>,
+    },
+    /// A certificate's bytes are no certificate. Its other rows are not judged.
     Bytes {
         /// The certificate.
         cert: CertId,
@@ -72,7 +79,7 @@ impl Finding {
     pub fn is_healed_by_rebuilding(&self) -> bool {
         match self {
             Self::Rows { .. } | Self::Count { .. } | Self::Orphans { .. } => true,
-            Self::Structure(_) | Self::Bytes { .. } => false,
+            Self::Structure(_) | Self::Lost { .. } | Self::Bytes { .. } => false,
         }
     }
 }
@@ -81,6 +88,12 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Structure(words) => write!(f, "SQLite: {words}"),
+            Self::Lost { cert, fingerprint: Some(fingerprint) } => {
+                write!(f, "certificate {} ({fingerprint}): its packets are lost", cert.0)
+            }
+            Self::Lost { cert, fingerprint: None } => {
+                write!(f, "certificate {}: its packets are lost", cert.0)
+            }
             Self::Bytes { cert, reason } => write!(f, "certificate {}: {reason}", cert.0),
             Self::Rows { cert, table } => {
                 write!(f, "certificate {}: {table} is not what it should be", cert.0)
@@ -91,6 +104,15 @@ impl fmt::Display for Finding {
             Self::Orphans { table, rows } => write!(f, "{table}: {rows} rows belong to nothing"),
         }
     }
+}
+
+/// What deriving everything again came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// Certificates that are there.
+    pub certificates: u64,
+    /// Certificates whose packets were lost, and of which nothing is left now.
+    pub lost: Vec<Finding>,
 }
 
 /// Certificates and octets that are derived at once.
@@ -132,12 +154,15 @@ impl SqliteStore {
     }
 
     /// Derives all rows from the bytes again, in one transaction, removes rows that belong to nothing, and makes bindings
-    /// that are missing. Returns how many certificates there are.
+    /// that are missing.
+    ///
+    /// What is left of a certificate whose packets are lost belongs to nothing: without it, and without the digests of
+    /// its inputs, another import brings the certificate back.
     ///
     /// # Errors
     ///
     /// [`Error::Underivable`] if a certificate's bytes are damaged; then nothing was changed.
-    pub fn rebuild(&self, derive: &mut Derive<'_>) -> Result<u64> {
+    pub fn rebuild(&self, derive: &mut Derive<'_>) -> Result<Rebuilt> {
         let connection = self.take()?;
         let fresh = log::begin_writing(&connection, &self.path, &self.access, self.is_read())?;
         let view = View::within(self, connection);
@@ -148,7 +173,9 @@ impl SqliteStore {
             .try_for_each(|sql| view.connection().execute_batch(sql))
             .context(&self.path, REBUILDING)?;
 
-        for (table, orphaned) in ORPHANED {
+        let mut lost = Vec::new();
+        check_lost(&view, &mut |finding| lost.push(finding))?;
+        for (table, orphaned) in std::iter::once(("cert", LOST)).chain(ORPHANED) {
             let sql = format!("DELETE FROM {table} WHERE {orphaned}");
             view.connection().execute_batch(&sql).context(&self.path, REBUILDING)?;
         }
@@ -157,7 +184,7 @@ impl SqliteStore {
             removed.context(&self.path, REBUILDING)?;
         }
         let mut derived = Derived::default();
-        let (mut gathered, mut count) = (0, 0);
+        let (mut gathered, mut certificates) = (0, 0);
         each_batch(&view, |batch| {
             for (kept, facts) in batch.iter().zip(derive(batch)) {
                 let id = kept.id;
@@ -166,7 +193,7 @@ impl SqliteStore {
                     facts.map_err(|reason| Error::Underivable { path: path(), cert: id.0, reason })?;
                 derived.insert(&view, id, &packed::pack(&facts), &Rows::new(&facts))?;
             }
-            count += batch.len() as u64;
+            certificates += batch.len() as u64;
             gathered += batch.len();
             if gathered >= GATHERED {
                 gathered = 0;
@@ -180,21 +207,21 @@ impl SqliteStore {
         if fresh {
             log::enter(view.connection());
         }
-        Ok(count)
+        Ok(Rebuilt { certificates, lost })
     }
 }
 
 /// Reads all certificates in order, several at a time.
 fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> Result<()> {
     const SQL: &str =
-        "SELECT id, fingerprint, superseded, bytes FROM cert LEFT JOIN packets ON cert = id ORDER BY id";
+        "SELECT id, fingerprint, superseded, bytes FROM cert JOIN packets ON cert = id ORDER BY id";
     let mut batch: Vec<Kept> = Vec::new();
     let mut octets = 0;
     view.rows(SQL, [], CHECKING, |row| {
         let id: i64 = view.column(row, 0)?;
         let superseded: Option<Vec<u8>> = view.column(row, 2)?;
         let superseded = packed::unpack_positions(&superseded.unwrap_or_default());
-        let bytes = view.column::<Option<Vec<u8>>>(row, 3)?.unwrap_or_default();
+        let bytes: Vec<u8> = view.column(row, 3)?;
         octets += bytes.len();
         batch.push(Kept {
             id: CertId(id),
@@ -211,6 +238,9 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> R
     })?;
     if batch.is_empty() { Ok(()) } else { each(&batch) }
 }
+
+/// Certificates whose packets are not there.
+const LOST: &str = "id NOT IN (SELECT cert FROM packets)";
 
 /// Tables that are not derived, and which of their rows belong to nothing.
 const ORPHANED: [(&str, &str); 7] = [
@@ -245,21 +275,35 @@ fn unreadable_verdicts(view: &View<'_>) -> Result<Vec<CertId>> {
     Ok(unreadable)
 }
 
+/// Finds the certificates whose packets are not there.
+fn check_lost(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<Vec<i64>> {
+    let mut lost = Vec::new();
+    view.rows(&format!("SELECT id, fingerprint FROM cert WHERE {LOST}"), [], CHECKING, |row| {
+        let id = view.column(row, 0)?;
+        lost.push(id);
+        found(Finding::Lost { cert: CertId(id), fingerprint: parse_fingerprint(view.blob(row, 1)?) });
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(lost)
+}
+
 fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
     let mut expected = BTreeMap::new();
+    let mut damaged = check_lost(view, found)?;
     each_batch(view, |batch| {
         for (kept, facts) in batch.iter().zip(derive(batch)) {
             match facts {
-                Err(reason) => found(Finding::Bytes { cert: kept.id, reason }),
+                Err(reason) => {
+                    damaged.push(kept.id.0);
+                    found(Finding::Bytes { cert: kept.id, reason });
+                }
                 Ok(facts) => check_certificate(view, kept, &facts, &mut expected, found)?,
             }
         }
         Ok(())
     })?;
-    let certs = expected.get("packets").copied().unwrap_or(0);
-    expected.insert("cert", certs);
-    for table in TABLES {
-        let count = view.number(&format!("SELECT count(*) FROM {table}"))?;
+    for (table, cert) in TABLES {
+        let count = view.number(&format!("SELECT count(*) FROM {table}{}", all_but(cert, &damaged)))?;
         let expected = expected.get(table).copied().unwrap_or(0);
         if count != expected {
             found(Finding::Count { table, found: count, expected });
@@ -268,19 +312,26 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     Ok(())
 }
 
-/// Every table that has rows for certificates, the search's own list of what it knows among them.
-const TABLES: [&str; 10] = [
-    "cert",
-    "packets",
-    "self_facts",
-    "third_party",
-    "user_id",
-    "user_id_search_docsize",
-    "key_id",
-    "keygrip",
-    "mail",
-    "certification",
+/// Every derived table, the search's own list of what it knows among them; and its column that names the certificate.
+const TABLES: [(&str, &str); 8] = [
+    ("self_facts", "cert"),
+    ("third_party", "cert"),
+    ("user_id", "cert"),
+    ("user_id_search_docsize", "id"),
+    ("key_id", "cert"),
+    ("keygrip", "cert"),
+    ("mail", "cert"),
+    ("certification", "cert"),
 ];
+
+/// Returns the condition that leaves some certificates' rows out.
+fn all_but(column: &str, certs: &[i64]) -> String {
+    if certs.is_empty() {
+        return String::new();
+    }
+    let certs: Vec<String> = certs.iter().map(i64::to_string).collect();
+    format!(" WHERE {column} NOT IN ({})", certs.join(","))
+}
 
 /// Looks for every row that the facts ask for, and counts them.
 fn check_certificate(
@@ -297,7 +348,7 @@ fn check_certificate(
             found(Finding::Rows { cert: kept.id, table });
         }
     };
-    table("packets", 1, kept.fingerprint == Some(facts.primary().fingerprint));
+    table("packets", 0, kept.fingerprint == Some(facts.primary().fingerprint));
     let packed = packed::pack(facts);
     table("self_facts", 1, view.own(id)?.as_deref() == Some(&packed.own));
     let others = view.third_party(id)?;

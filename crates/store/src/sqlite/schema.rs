@@ -91,7 +91,7 @@ DROP TABLE keygrip; DROP TABLE mail; DROP TABLE certification;
 pub(super) const CREATE_VIEWS: &str = "
 CREATE VIEW certificate AS SELECT id, substr(hex(fingerprint), 3) AS fingerprint,
   datetime(first_seen, 'unixepoch') AS first_seen, datetime(changed, 'unixepoch') AS changed,
-  origin_kind, origin_url, length(bytes) AS size FROM cert JOIN packets ON packets.cert = id;
+  origin_kind, origin_url, length(bytes) AS size FROM cert LEFT JOIN packets ON packets.cert = id;
 CREATE VIEW name AS SELECT cert, component, CAST(value AS TEXT) AS user_id FROM user_id;
 CREATE VIEW key AS SELECT cert, component,
   printf('%08X%08X', key_id & 4294967295, key_id >> 32 & 4294967295) AS key_id FROM key_id;
