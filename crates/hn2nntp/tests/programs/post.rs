@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::Value;
@@ -159,10 +161,7 @@ fn nothing_is_lost_while_the_server_is_down() {
 fn what_the_server_refuses_for_good_is_put_aside_with_the_reason() {
     let inn = Inn::started();
     let spool = tempfile::tempdir().unwrap();
-    let mut forum = Forum::new();
-    let old = forum.items[&JOB].replace("\"time\":", "\"time\":1,\"was\":");
-    forum.items.insert(JOB, old);
-    let ran = post(&inn.address(), spool.path(), &["--method", "ihave"], &batch(forum));
+    let ran = post(&inn.address(), spool.path(), &["--method", "ihave"], &batch(with_an_old_job()));
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains(&format!("{} is refused: 437 ", id(JOB))), "{}", ran.stderr);
     assert!(
@@ -177,6 +176,76 @@ fn what_the_server_refuses_for_good_is_put_aside_with_the_reason() {
     let name = "300@news.ycombinator.com.invalid";
     assert!(names[name].contains("\nSubject: Acme is hiring\n"));
     assert!(names[&format!("{name}.reason")].starts_with("437 "));
+}
+
+#[test]
+fn an_old_article_is_taken_if_it_says_that_it_is_injected_now() {
+    let inn = Inn::started();
+    let items = get(&Site::new(with_an_old_job()), &["top"]).ok();
+    inn.rnews(&hn2nntp(&["convert", "--injection-date"], &items.stdout).ok().stdout).ok();
+    assert_eq!(threads(&inn), expected_threads(&Forum::new()));
+}
+
+/// Returns the forum with a job of the year 1970.
+fn with_an_old_job() -> Forum {
+    let mut forum = Forum::new();
+    let old = forum.items[&JOB].replace("\"time\":", "\"time\":1,\"was\":");
+    forum.items.insert(JOB, old);
+    forum
+}
+
+/// A server that says these words to each connection, one line for each that it hears, then nothing more.
+fn says(lines: &'static [&'static str], hangs_up: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        for connection in listener.incoming() {
+            let mut connection = BufReader::new(connection.unwrap());
+            for line in lines {
+                connection.get_mut().write_all(line.as_bytes()).unwrap();
+                let mut heard = String::new();
+                connection.read_line(&mut heard).unwrap();
+            }
+            if !hangs_up {
+                open.push(connection);
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn nothing_is_lost_to_a_server_that_hangs_up_or_falls_silent_in_the_middle() {
+    // Which of these it is depends on who is faster.
+    const HUNG_UP: &[&str] = &["it closed the connection", "the connection broke"];
+    let inn = Inn::started();
+    let spool = tempfile::tempdir().unwrap();
+    let greeting: &[&str] = &["200 hello\r\n", "101 list\r\nVERSION 2\r\nSTREAMING\r\n.\r\n", "203 ok\r\n"];
+    let taking: &[&str] = &["200 hello\r\n", "101 list\r\nVERSION 2\r\nIHAVE\r\n.\r\n", "335 go on\r\n"];
+    let mut batch = batch(Forum::new());
+    for (lines, hangs_up, complaints) in [
+        (greeting, true, HUNG_UP),
+        (greeting, false, &["no answer in time"]),
+        (taking, true, HUNG_UP),
+        (&["nonsense\r\n"], true, &["which is no NNTP"]),
+        (&["400 busy\r\n"], true, &["greeting: it answers \"400 busy\""]),
+    ] {
+        let ran = post(&says(lines, hangs_up), spool.path(), &["--timeout", "1"], &batch);
+        batch.clear();
+        assert!(
+            complaints.iter().any(|complaint| ran.stderr.contains(complaint)),
+            "{complaints:?}: {}",
+            ran.stderr
+        );
+        assert!(
+            ran.code == Some(1) && ran.stderr.ends_with(&format!(" {ARTICLES} waiting\n")),
+            "{}",
+            ran.stderr
+        );
+    }
+    post(&inn.address(), spool.path(), &[], b"").ok();
+    assert_eq!(threads(&inn), expected_threads(&Forum::new()));
 }
 
 #[test]

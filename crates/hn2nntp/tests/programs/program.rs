@@ -44,10 +44,10 @@ impl From<Output> for Ran {
     }
 }
 
-/// Returns a command that runs `hn2nntp` with an empty environment but for what is needed.
+/// Returns a command that runs `hn2nntp` without what the environment says, of proxies for example.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hn2nntp"));
-    command.args(arguments).env("LC_ALL", "C.UTF-8").env("TZ", "UTC");
+    command.args(arguments).env_clear().env("LC_ALL", "C.UTF-8").env("TZ", "UTC");
     command
 }
 
