@@ -20,7 +20,7 @@ use crate::certifications::{Finding, Findings};
 pub struct Explanation {
     /// The certificate that was asked about; behind it everybody on whom its validity depends, the nearest first.
     pub certificates: Vec<Explained>,
-    /// Who has certified one of them, as far as that key is here.
+    /// Who has certified one of them, as far as that key is here, and the subject itself.
     pub certifiers: BTreeMap<Fingerprint, Certifier>,
 }
 
@@ -50,7 +50,8 @@ pub struct ExplainedUser {
     pub full: u32,
     /// So many marginally trusted ones did.
     pub marginal: u32,
-    /// What verified, in the order of the packets.
+    /// What verified, in the order of the packets. Nothing where nothing is counted: in the user's own keys, in revoked
+    /// and expired keys, and in user IDs that are.
     pub certifications: Vec<AccountedCertification>,
     /// What did not.
     pub others: Others,
@@ -156,6 +157,7 @@ struct Inquiry<'i, 'a> {
 impl Inquiry<'_, '_> {
     fn explain(&mut self, key: &Fingerprint) -> Result<Option<Explanation>> {
         let mut explanation = Explanation { certificates: Vec::new(), certifiers: BTreeMap::new() };
+        self.certifier(key, &mut explanation.certifiers)?;
         let mut queue = VecDeque::from([(*key, self.settings.max_cert_depth)]);
         let mut seen = HashSet::from([*key]);
         while let Some((key, below)) = queue.pop_front() {
@@ -208,7 +210,13 @@ impl Inquiry<'_, '_> {
         };
         let key = facts.primary().fingerprint;
         let validity = self.outcome.validity(&key, place);
-        let certifications = accounted.as_ref().map(|user| user.certifications.clone()).unwrap_or_default();
+        let mut certifications =
+            accounted.as_ref().map(|user| user.certifications.clone()).unwrap_or_default();
+        let others = others(facts, findings, place, certifications.len());
+        let is_dead = revoked || expired || web::standing(effective) == Standing::Dead;
+        if is_dead || validity == Validity::Ultimate {
+            certifications.clear();
+        }
         ExplainedUser {
             name: web::name(&facts.components[place].kind).into_owned(),
             revoked,
@@ -216,8 +224,8 @@ impl Inquiry<'_, '_> {
             validity,
             full: accounted.as_ref().map_or(0, |user| user.full),
             marginal: accounted.as_ref().map_or(0, |user| user.marginal),
-            others: others(facts, findings, place, certifications.len()),
             certifications,
+            others,
         }
     }
 

@@ -220,8 +220,8 @@ fn remarks(strangers: usize, others: Others) -> Vec<String> {
     let counts = [
         (strangers, "by keys that are not valid"),
         (by_unknown, "by keys that are not here"),
-        (bad, "that do not verify"),
-        (unacceptable, "that cannot be verified or accepted"),
+        (bad, "with a wrong signature"),
+        (unacceptable, "with an algorithm or a time that is not accepted"),
     ];
     let some = counts.into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, which)| format!("{} {which}", counted(count, "certification"))).collect()

@@ -1,0 +1,155 @@
+//! `keyhoard trust explain`: why user IDs are as valid as they are.
+
+use std::collections::BTreeMap;
+
+use harness::{Done, Home, NOW, Reference, Run, colons};
+use serde_json::Value;
+
+/// A key that has certified 125 others in the keyring.
+const TRUSTED: &str = "4900707DDC5C07F2DECB02839C31503C6D866396";
+
+/// Debian's developers, one of whom the user is.
+fn developers() -> Home {
+    let home = Home::copy_of(Reference::Developers.keyhoard());
+    home.write("gpg.conf", "");
+    give(&home, TRUSTED, 6);
+    home
+}
+
+fn give(home: &Home, key: &str, trust: u8) {
+    let line = format!("{key}:{trust}:\n");
+    Run::gpg_keyhoard(home).arg("--import-ownertrust").stdin(line).succeed();
+}
+
+fn explain(home: &Home, arguments: &[&str]) -> Done {
+    Run::keyhoard(home).args(["--faked-system-time", NOW, "trust", "explain"]).args(arguments).done()
+}
+
+fn json(home: &Home, keys: &[&str]) -> Vec<Value> {
+    let done = explain(home, &[&["--json"], keys].concat());
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    let lines = done.text();
+    lines.lines().map(|line| serde_json::from_str(line).expect("each line is a JSON document")).collect()
+}
+
+/// Returns the validity letters of each certificate's user IDs as `gpg-keyhoard` lists them, without those of revoked
+/// and expired ones.
+fn listed(home: &Home) -> BTreeMap<String, Vec<String>> {
+    let listing = Run::gpg_keyhoard(home).args(["--with-colons", "--list-keys"]).succeed();
+    let mut listed: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut key = String::new();
+    let mut is_primary = false;
+    for record in colons::records(&listing.stdout) {
+        match record.kind() {
+            "pub" | "sub" => is_primary = record.kind() == "pub",
+            "fpr" if is_primary => key = record.text(10),
+            "uid" | "uat" if !matches!(record.field(2), b"r" | b"e") => {
+                listed.entry(key.clone()).or_default().push(record.text(2));
+            }
+            _ => {}
+        }
+    }
+    listed
+}
+
+fn letters(document: &Value) -> Vec<&'static str> {
+    let users = document["user_ids"].as_array().expect("there are some").iter();
+    users
+        .filter(|user| user["revoked"] == false && user["expired"] == false)
+        .map(|user| match user["validity"].as_str().expect("a word") {
+            "unknown" => "-",
+            "undefined" => "q",
+            "marginal" => "m",
+            "full" => "f",
+            "ultimate" => "u",
+            other => panic!("{other}"),
+        })
+        .collect()
+}
+
+fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
+    values.sort_unstable();
+    values
+}
+
+#[test]
+fn keyhoard_explains_the_validity_that_listings_show() {
+    let home = developers();
+    let listed = listed(&home);
+    let some: Vec<&str> = listed.keys().step_by(20).map(String::as_str).collect();
+    let documents = json(&home, &some);
+    assert_eq!(documents.len(), some.len());
+    for document in &documents {
+        let key = document["fingerprint"].as_str().expect("a fingerprint");
+        if document["standing"] != "dead" {
+            let expected: Vec<&str> = listed[key].iter().map(String::as_str).collect();
+            assert_eq!(sorted(letters(document)), sorted(expected), "{key}");
+        }
+    }
+    let seen: Vec<&str> = documents.iter().flat_map(letters).collect();
+    assert!(["-", "q", "f"].iter().all(|letter| seen.contains(letter)), "{seen:?}");
+}
+
+#[test]
+fn keyhoard_explains_a_valid_user_id_by_paths_from_the_users_own_key() {
+    let home = developers();
+    let valid = listed(&home).into_iter().find(|(_, letters)| letters.iter().all(|letter| letter == "f"));
+    let (key, _) = valid.expect("the trusted key makes some valid");
+    let document = &json(&home, &[&key])[0];
+    assert_eq!(document["paths"], serde_json::json!([[TRUSTED, key]]));
+    let certifications = document["user_ids"][0]["certifications"].as_array().expect("there are some");
+    let own = certifications.iter().find(|one| one["issuer"] == TRUSTED && one["worth"] == "ultimate");
+    assert!(own.is_some(), "{certifications:?}");
+    assert_eq!(document["certifiers"][TRUSTED]["owner_trust"], "ultimate");
+    let text = explain(&home, &[&key]).text();
+    assert!(text.contains("[counts: ultimately trusted]"), "{text}");
+}
+
+#[test]
+fn keyhoard_names_the_missing_link_and_giving_it_makes_the_user_id_valid() {
+    let home = developers();
+    let letters = listed(&home);
+    let (key, _) = letters.iter().find(|(_, letters)| letters[0] == "q").expect("friends of friends");
+    let text = explain(&home, &[key]).text();
+    assert!(text.contains("you have not said how far you trust its owner"), "{text}");
+    assert!(text.contains("Missing: 1 more"), "{text}");
+
+    let document = &json(&home, &[key])[0];
+    let users = document["user_ids"].as_array().expect("there are some");
+    let certifications = users.iter().flat_map(|user| user["certifications"].as_array().expect("a list"));
+    let untrusted = certifications.into_iter().find(|one| one["worth"] == "untrusted").expect("who is valid");
+    give(&home, untrusted["issuer"].as_str().expect("a fingerprint"), 5);
+
+    let document = &json(&home, &[key])[0];
+    let path = serde_json::json!([TRUSTED, untrusted["issuer"], key]);
+    assert!(document["paths"].as_array().expect("a list").contains(&path), "{document}");
+    let validities: Vec<&Value> = document["user_ids"]
+        .as_array()
+        .expect("there are some")
+        .iter()
+        .map(|user| &user["validity"])
+        .collect();
+    assert!(validities.contains(&&Value::from("full")), "{validities:?}");
+}
+
+#[test]
+fn keyhoard_names_certifiers_that_are_not_valid_only_if_asked() {
+    let home = developers();
+    let (key, _) = listed(&home).into_iter().find(|(_, letters)| letters[0] == "f").expect("a valid key");
+    let [short, long] = [&[key.as_str()][..], &["--verbose", &key]].map(|names| explain(&home, names).text());
+    assert!(short.contains("by keys that are not valid"), "{short}");
+    assert!(!long.contains("by keys that are not valid") && long.contains("[not valid itself]"), "{long}");
+}
+
+#[test]
+fn keyhoard_counts_nothing_for_the_users_own_key() {
+    let text = explain(&developers(), &[TRUSTED]).text();
+    assert!(text.contains("The key is ultimately trusted.") && !text.contains("[counts"), "{text}");
+}
+
+#[test]
+fn keyhoard_explains_nothing_where_nothing_is_found() {
+    let home = developers();
+    let done = explain(&home, &["nobody@nowhere.example"]);
+    assert_eq!((done.code, done.text().as_str()), (Some(1), ""));
+}
