@@ -121,6 +121,7 @@ pub(crate) enum What {
     /// The newest items.
     Last {
         /// How many.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         number: u64,
     },
     /// These items.

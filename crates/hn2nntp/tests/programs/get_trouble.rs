@@ -1,6 +1,8 @@
 //! `hn2nntp get` when something is wrong.
 
-use std::io::{BufRead, BufReader, Read};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -79,7 +81,7 @@ fn a_server_that_dies_leaves_complete_lines_and_the_next_run_goes_on_there() {
     let site = Site::new(Forum::with_a_big_story());
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("max");
-    std::fs::write(&file, "999").unwrap();
+    fs::write(&file, "999").unwrap();
     let from = format!("@{}", path(&file));
     let arguments = ["range", &from, "--no-kids", "--retries", "0", "--save-max", path(&file)];
     site.state().dies_after = Some(500);
@@ -107,46 +109,68 @@ fn a_server_that_fails_every_request_ends_the_run() {
     let file = directory.path().join("max");
     let ran = get(&site, &["range", "1000", "--no-kids", "--retries", "0", "--save-max", path(&file)]);
     assert_eq!((ran.code, ran.ids().len()), (Some(1), 100));
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "1099\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "1099\n");
+}
+
+/// Runs `get range 1000` with its output to this file or a pipe, and interrupts it after some items; returns its output.
+fn interrupted(site: &Site, mark: &Path, file: Option<&Path>) -> String {
+    let url = site.url();
+    let save = path(mark);
+    let mut command =
+        command(&["get", "range", "1000", "--no-kids", "--rate", "300", "--api", &url, "--save-max", save]);
+    match file {
+        Some(file) => command.stdout(File::create(file).unwrap()),
+        None => command.stdout(Stdio::piped()),
+    };
+    let mut child = command.spawn().unwrap();
+    while site.state().requests.len() < 40 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let mut text = String::new();
+    if let Some(mut output) = child.stdout.take() {
+        output.read_to_string(&mut text).unwrap();
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    file.map_or(text, |file| fs::read_to_string(file).unwrap())
 }
 
 #[test]
 fn an_interrupted_run_leaves_complete_lines_and_the_next_one_goes_on_there() {
     let site = Site::new(Forum::with_a_big_story());
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("max");
-    let url = site.url();
-    let arguments =
-        ["get", "range", "1000", "--no-kids", "--rate", "300", "--api", &url, "--save-max", path(&file)];
-    let mut child = command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut text = String::new();
-    for _ in 0..20 {
-        output.read_line(&mut text).unwrap();
-    }
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    output.read_to_string(&mut text).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let ids: Vec<u64> = text
-        .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_u64().unwrap())
-        .collect();
+    let (mark, file) = (directory.path().join("max"), directory.path().join("items"));
+    let text = interrupted(&site, &mark, Some(&file));
+    let id = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_u64().unwrap();
+    let ids: Vec<u64> = text.lines().map(id).collect();
     assert_eq!(ids, (1000..1000 + ids.len() as u64).collect::<Vec<_>>());
-    assert!(text.ends_with('\n') && ids.len() < 2001);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{}\n", ids.last().unwrap()));
+    assert!(text.ends_with('\n') && (20..2001).contains(&ids.len()), "{}", ids.len());
+    assert_eq!(fs::read_to_string(&mark).unwrap(), format!("{}\n", ids.last().unwrap()));
+}
+
+#[test]
+fn an_interrupted_run_that_wrote_to_a_pipe_is_repeated_for_the_reader_may_have_died_too() {
+    let site = Site::new(Forum::with_a_big_story());
+    let directory = tempfile::tempdir().unwrap();
+    let mark = directory.path().join("max");
+    assert!(interrupted(&site, &mark, None).ends_with("}\n"));
+    assert!(!mark.exists());
 }
 
 #[test]
 fn a_reader_that_has_enough_ends_the_run_in_silence() {
     let site = Site::new(Forum::with_a_big_story());
-    let url = site.url();
-    let mut child = command(&["get", "top", "--rate", "0", "--api", &url])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let (url, mark) = (site.url(), directory.path().join("max"));
+    let mut child =
+        command(&["get", "range", "1000", "--rate", "0", "--api", &url, "--save-max", path(&mark)])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(1), vec![]));
+    assert!(!mark.exists());
 }

@@ -52,7 +52,7 @@ impl Inn {
         let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::news());
         let inn = Self { directory, owner, port: free_port(), server: None };
         inn.install();
-        inn.configure("");
+        inn.configure();
         inn.give_away();
         let history = inn.command("makedbz", &["-i", "-o", "-s", "10000"]);
         run(history, b"").ok();
@@ -97,7 +97,7 @@ impl Inn {
         }
     }
 
-    fn configure(&self, more: &str) {
+    fn configure(&self) {
         let (root, port) = (path(self.root()), self.port);
         let inn_conf = format!(
             "organization: test\npathhost: inn.example.org\nfromhost: example.org\ndomain: example.org\n\
@@ -107,7 +107,7 @@ impl Inn {
              pathoutgoing: {root}/spool/outgoing\npatharchive: {root}/archive\npathtmp: {root}/tmp\n\
              pathfilter: {root}/etc\npathhttp: {root}/log\nmta: \"/bin/true %s\"\nmailcmd: /bin/true\n\
              hismethod: hisv6\novmethod: tradindexed\nenableoverview: true\nport: {port}\nnnrpdpostport: {port}\n\
-             bindaddress: 127.0.0.1\nbindaddress6: \"::1\"\ndoinnwatch: false\n{more}"
+             bindaddress: 127.0.0.1\nbindaddress6: \"::1\"\ndoinnwatch: false\nnnrpdloadlimit: 0\n"
         );
         let groups =
             ["control", "control.cancel", "junk"].map(|name| format!("{name} 0000000000 0000000001 n\n"));
