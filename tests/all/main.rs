@@ -33,3 +33,4 @@ mod oracle_query;
 mod oracle_signatures;
 mod oracle_trust_debian;
 mod oracle_trust_webs;
+mod oracle_tofu;

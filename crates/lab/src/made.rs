@@ -12,12 +12,14 @@ mod in_order;
 mod key;
 mod packet;
 mod person;
+mod rivals;
 mod web;
 
 use std::io::{self, Write};
 
 pub use certificate::Certificate;
 pub use flood::{Flood, FloodIssuer};
+pub use rivals::Rivals;
 pub use web::Web;
 
 /// What determines a made keyring, to the byte.

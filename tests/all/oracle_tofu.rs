@@ -1,0 +1,140 @@
+//! Trust on first use: the first listing is what the real gpg's second one is.
+//!
+//! gpg's first listing depends on the order in which it meets the keys, since it makes its bindings on the way.
+
+use harness::{Both, Home, Reference, Run, difference, scale};
+use lab::made::Rivals;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+
+/// How many keyrings a full run compares, and `make test`.
+const KEYRINGS: u64 = 200;
+const SAMPLE: u64 = 4;
+
+const MODELS: [&str; 2] = ["tofu", "tofu+pgp"];
+const POLICIES: [&str; 5] = ["auto", "good", "unknown", "bad", "ask"];
+
+/// In gpg two keys are cross-signed if another user ID follows the one with the address in both, whoever certified it.
+/// In Debian's keyring that hides a conflict between revoked user IDs.
+const HIDDEN_IN_GPG: &str = "leader@debian.org";
+
+#[test]
+fn oracle_debians_keyring_is_listed_as_by_a_gpg_that_has_seen_it_before() {
+    for model in MODELS {
+        let both = with_trust(Both::of(Reference::Developers));
+        see(&both, &["--trust-model", model, "--with-colons", "-k"]);
+        both.same(["--trust-model", model, "--with-colons", "-k"]);
+        both.same(["--trust-model", model, "--list-options", "show-uid-validity", "-k"]);
+    }
+}
+
+#[test]
+fn oracle_what_is_known_of_debians_keys_is_what_gpg_knows() {
+    let both = with_trust(Both::of(Reference::Developers));
+    let listing = ["--trust-model", "tofu+pgp", "--with-tofu-info", "--with-colons", "-k"];
+    see(&both, &listing);
+    let [gpg, keyhoard] = both.run(listing);
+    let [gpg, keyhoard] =
+        [gpg, keyhoard].map(|done| without_hidden_conflict(&without_trust_record(&done.text())));
+    assert_eq!(difference("what is known", gpg.as_bytes(), keyhoard.as_bytes()), None);
+}
+
+#[test]
+fn oracle_conflicts_are_found_as_by_a_gpg_that_has_seen_all_keys_before() {
+    let first = scale::seed() * 1000;
+    let mut differing = Vec::new();
+    for seed in first..first + scale::choose(KEYRINGS, SAMPLE) {
+        let found = differences(seed);
+        differing.extend(found.into_iter().map(|text| format!("keyring {seed}: {text}")));
+    }
+    let count = differing.len();
+    assert!(count == 0, "{count} listings differ\n\n{}", differing.join("\n\n"));
+}
+
+/// Returns what differs between gpg and gpg-keyhoard about one made keyring.
+fn differences(seed: u64) -> Vec<String> {
+    let mut dice = StdRng::seed_from_u64(seed);
+    let keys = dice.random_range(2..30);
+    let rivals = Rivals { keys, addresses: keys.div_ceil(3), forged: false, seed };
+    let both = rivals_in_both(&rivals, &mut dice);
+    let informed = Both::in_homes([&both.gpg, &both.keyhoard].map(|home| Home::copy_of(home.path())));
+    let model = MODELS.choose(&mut dice).expect("there are two");
+    let default = POLICIES.choose(&mut dice).expect("there are five");
+    let listings = [
+        format!("--trust-model {model} --with-colons -k"),
+        format!("--trust-model {model} --tofu-default-policy {default} --with-colons -k"),
+        format!("--trust-model {model} --list-options show-uid-validity -k"),
+        format!("--trust-model {model} --with-colons -k {}", rivals.fingerprint(dice.random_range(0..keys))),
+    ];
+    see(&both, &["--trust-model", model, "--with-colons", "-k"]);
+    let mut differing: Vec<String> =
+        listings.iter().filter_map(|listing| both.difference(words(listing))).collect();
+    let listing = format!("--trust-model {model} --with-tofu-info --with-colons -k");
+    see(&informed, &words(&listing));
+    differing.extend(informed.difference(words(&listing)));
+    differing.into_iter().map(|text| format!("{rivals:?}: {text}")).collect()
+}
+
+/// Imports the keyring, and says which keys are trusted and what is thought of some.
+fn rivals_in_both(rivals: &Rivals, dice: &mut StdRng) -> Both {
+    let both = with_trust(Both::new());
+    let mut certificates = Vec::new();
+    rivals.write(&mut certificates).expect("a vector takes everything");
+    both.import(both.gpg.write("rivals.pgp", certificates));
+    let trusts = (0..rivals.keys).map(|number| match number {
+        0 => 6,
+        1 => *[6, 4].choose(dice).expect("there are two"),
+        _ => *[2, 4, 5].choose(dice).expect("there are three"),
+    });
+    let lines = trusts.zip(0..).map(|(trust, number)| format!("{}:{trust}:\n", rivals.fingerprint(number)));
+    let owner_trust = both.gpg.write("owner-trust", lines.collect::<String>());
+    in_both(&both, &["--import-ownertrust", &owner_trust.to_string_lossy()]);
+    for _ in 0..dice.random_range(0..4) {
+        // To set "auto" would only tell gpg before the first listing that there is such a key.
+        let policy = POLICIES[1..].choose(dice).expect("there are four");
+        let key = rivals.fingerprint(dice.random_range(0..rivals.keys));
+        in_both(&both, &["--tofu-policy", policy, &key]);
+    }
+    both
+}
+
+fn in_both(both: &Both, arguments: &[&str]) {
+    for done in both.run(arguments) {
+        assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.errors());
+    }
+}
+
+/// Lets a trust model say what is valid, where the oracle's settings say that everything is.
+fn with_trust(both: Both) -> Both {
+    for home in [&both.gpg, &both.keyhoard] {
+        home.write("gpg.conf", "");
+    }
+    both
+}
+
+/// Lets gpg meet the keys.
+fn see(both: &Both, listing: &[&str]) {
+    Run::gpg(&both.gpg).args(listing).succeed();
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split(' ').collect()
+}
+
+fn without_trust_record(listing: &str) -> String {
+    listing.split_inclusive('\n').filter(|line| !line.starts_with("tru:")).collect()
+}
+
+/// Leaves out what is known of the address whose conflict gpg does not see.
+fn without_hidden_conflict(listing: &str) -> String {
+    let mut hidden = false;
+    let mut kept = String::new();
+    for line in listing.split_inclusive('\n') {
+        if !(hidden && line.starts_with("tfs:")) {
+            kept.push_str(line);
+        }
+        hidden = line.starts_with("uid:") && line.contains(HIDDEN_IN_GPG);
+    }
+    kept
+}
