@@ -5,13 +5,15 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::forum::{BIG, Forum, JOB, POLL, POLL_IDS, STORY, STORY_IDS};
 use crate::get::get;
 use crate::inn::Inn;
-use crate::program::{Ran, hn2nntp, path};
+use crate::program::{Ran, command, hn2nntp, path};
 use crate::site::Site;
 
 /// The articles of the forum: its items but for the options of the poll.
@@ -244,6 +246,29 @@ fn nothing_is_lost_to_a_server_that_hangs_up_or_falls_silent_in_the_middle() {
             ran.stderr
         );
     }
+    post(&inn.address(), spool.path(), &[], b"").ok();
+    assert_eq!(threads(&inn), expected_threads(&Forum::new()));
+}
+
+#[test]
+fn nothing_is_lost_by_who_is_killed() {
+    let inn = Inn::started();
+    let spool = tempfile::tempdir().unwrap();
+    let silent = says(&[], false);
+    let mut child = command(&["post", "--server", &silent, "--spool", path(spool.path())])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&batch(Forum::new())).unwrap();
+    // The names of unfinished files begin with a dot.
+    let finished = |name: &str| !name.starts_with('.');
+    let names =
+        || fs::read_dir(spool.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    while names().filter(|name| finished(name)).count() < ARTICLES {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
     post(&inn.address(), spool.path(), &[], b"").ok();
     assert_eq!(threads(&inn), expected_threads(&Forum::new()));
 }
