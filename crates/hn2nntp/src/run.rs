@@ -61,7 +61,9 @@ pub(crate) fn run(arguments: Arguments, now: OffsetDateTime) -> anyhow::Result<O
     }
 }
 
-/// Writes an error to stderr and returns the exit code. A reader that closed the pipe early (`| head`) has what it wanted.
+/// Writes an error to stderr and returns the exit code.
+///
+/// A reader that closed the pipe early (`| head`) has what it wanted.
 pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -120,7 +120,8 @@ fn with_submission<'x>(mut message: MessageBuilder<'x>, submission: &Submission)
     message
 }
 
-/// Returns the text alone, or the text and then the HTML: readers show the last form that they know (RFC 2046, section 5.1.4).
+/// Returns the text alone, or the text and then the HTML: readers show the last form that they know (RFC 2046, section
+/// 5.1.4).
 fn body(id: Id, bodies: &Bodies, text_only: bool) -> MimePart<'_> {
     let text = ContentType::new("text/plain").attribute("charset", "utf-8").attribute("format", "flowed");
     let text = MimePart::new(text, bodies.text.replace('\n', "\r\n"));
