@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::contender::Contender;
 use crate::series::Series;
 
-/// Ten certifications for each key, a hundred keys with owner trust, one of which has certified about half of all.
+/// Ten certifications for each key, a hundred keys with owner trust.
 const CERTIFICATIONS: u64 = 10;
 const INTRODUCERS: u64 = 100;
 const SEED: u64 = 1;

@@ -16,7 +16,8 @@ use certificate::Certificate;
 /// What determines a web of trust, to the byte.
 ///
 /// Key 0 is trusted ultimately. Every key has some certifications by keys a little before it, so that long chains
-/// lead away from key 0, some by keys from anywhere, and key 1 has certified about half of all keys.
+/// lead away from key 0, some by keys from anywhere. Key 1, which key 0 has certified, has certified two of five
+/// keys; nobody knows how carefully.
 #[derive(Clone, Copy, Debug)]
 pub struct Web {
     /// How many keys, at least two.
@@ -68,7 +69,7 @@ impl Web {
         let mut dice = Dice::new(self.seed, number, "owner trust");
         let trust = match number {
             0 => 6,
-            1 => 5,
+            1 => 2,
             _ => dice.one_of(&[2, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 6]),
         };
         if dice.once_in(12) { trust | 128 } else { trust }

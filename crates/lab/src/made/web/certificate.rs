@@ -51,7 +51,7 @@ impl Certificate {
         let key = Key::new(web.seed, number);
         let mut dice = Dice::new(web.seed, number, "certificate");
         // Without its beginning a web would be empty.
-        let is_beginning = number == 0;
+        let is_beginning = number <= 1;
         let revoked = dice.once_in(20) && !is_beginning;
         let ends = dice.once_in(8) && !is_beginning;
         let lifetime = ends.then(|| ends_after(Web::NOW - key.created, &mut dice));

@@ -64,15 +64,29 @@ impl Certification {
         let mut dice = Dice::new(web.seed, *number, "certifications");
         let habits = Habits::of(web);
         let mut issuer = None;
-        (0..dice.below(2 * web.certifications + 1))
-            .map(|_| {
-                let repeats = dice.once_in(habits.repetition);
-                let one =
-                    issuer.filter(|_| repeats).unwrap_or_else(|| choose_issuer(web, *number, &mut dice));
-                issuer = Some(one);
-                Certification::by(one, certificate, &habits, &mut dice)
-            })
-            .collect()
+        let of_beginning = (*number == 1).then(|| Certification::plain(0, certificate));
+        let drawn = (0..dice.below(2 * web.certifications + 1)).map(|_| {
+            let repeats = dice.once_in(habits.repetition);
+            let one = issuer.filter(|_| repeats).unwrap_or_else(|| choose_issuer(web, *number, &mut dice));
+            issuer = Some(one);
+            Certification::by(one, certificate, &habits, &mut dice)
+        });
+        of_beginning.into_iter().chain(drawn).collect()
+    }
+
+    /// A certification of the first user ID like most people make them.
+    fn plain(issuer: u64, certificate: &Certificate) -> Certification {
+        let key = Key::new(certificate.web.seed, issuer);
+        let made = certificate.key.created.max(key.created);
+        Certification {
+            component: 0,
+            issuer,
+            maker: Maker::Primary,
+            kind: 0x13,
+            made,
+            hash: Hash::Sha256,
+            more: Vec::new(),
+        }
     }
 
     fn by(issuer: u64, certificate: &Certificate, habits: &Habits, dice: &mut Dice) -> Certification {
