@@ -155,6 +155,22 @@ fn damaged_packets_are_one_problem_and_their_certificate_can_be_deleted_and_impo
 }
 
 #[test]
+fn a_deletion_whose_packets_were_lost_in_the_journal_is_undone_without_them_and_they_are_named() {
+    let home = imported();
+    let listed = || Run::keyhoard(&home).args(["list", "--json"]).succeed().json_lines();
+    let all = listed();
+    let names: Vec<&str> = all[..3].iter().map(|one| one["fingerprint"].as_str().expect("text")).collect();
+    Run::keyhoard(&home).args(["delete", "--yes"]).args(&names).succeed();
+    damage(&home, "UPDATE former SET bytes = x'' WHERE cert = 2");
+    let undone = Run::keyhoard(&home).arg("undo").succeed();
+    let said = format!("{}: its packets in the journal are lost or damaged", names[1]);
+    assert!(undone.errors().contains(&said), "{}", undone.errors());
+    assert_eq!(listed().len(), all.len() - 1);
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    assert_eq!(listed().len(), all.len());
+}
+
+#[test]
 fn pages_overwritten_in_the_file_are_found() {
     let home = imported();
     damage(&home, "PRAGMA wal_checkpoint(TRUNCATE)");

@@ -25,6 +25,12 @@ fn rows_come_as_a_table_as_csv_and_as_json() {
 }
 
 #[test]
+fn columns_of_the_same_name_are_numbered_in_json() {
+    let done = sql(&imported(), &["--json", "SELECT 1 AS n, 2 AS 'n:1', 3 AS n, 4 AS n"]);
+    assert_eq!(done.text(), "{\"n\":1,\"n:1\":2,\"n:2\":3,\"n:3\":4}\n");
+}
+
+#[test]
 fn a_statement_can_be_read_from_standard_input() {
     let home = imported();
     let done =

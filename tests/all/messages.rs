@@ -32,6 +32,34 @@ fn user_ids_and_file_names_do_not_reach_the_terminal_as_escape_sequences() {
 }
 
 #[test]
+fn a_directory_in_the_place_of_the_database_is_called_one() {
+    let home = Home::new();
+    for command in ["list", "import"] {
+        let done = Run::keyhoard(&home).arg("--db").arg(home.path()).arg(command).stdin("").done();
+        let said = format!("keyhoard: {}: is a directory\n", home.path().display());
+        assert_eq!((done.code, done.errors()), (Some(2), said));
+    }
+}
+
+#[test]
+fn very_long_names_are_not_repeated_whole() {
+    let home = Home::new();
+    Run::keyhoard(&home).arg("import").stdin(OwnKey::new("Ann <ann@example.org>").certificate()).succeed();
+    let long = "x".repeat(100_000);
+    for run in [
+        Run::keyhoard(&home).args(["list", &long]),
+        Run::keyhoard(&home).args(["list", &format!("0x{long}")]),
+        Run::gpg_keyhoard(&home).args(["--list-keys", &long]),
+        Run::gpg_keyhoard(&home).args(["--batch", "--yes", "--delete-keys", &long]),
+        Run::gpg_keyhoard(&home).args(["--trust-model", &long, "--list-keys"]),
+    ] {
+        let done = run.done();
+        assert_ne!(done.code, Some(0));
+        assert!(done.errors().len() < 1000, "{}", done.errors());
+    }
+}
+
+#[test]
 fn a_program_to_whose_messages_nobody_listens_goes_on() {
     let home = Home::new();
     let exit_code = |name: &str, arguments: &[&str]| {

@@ -7,26 +7,20 @@ use keyhoard::cert::Timestamp;
 use crate::number;
 use crate::render::digits;
 
-/// The time to pretend it is, in seconds since 1970. Whether the clock then stands still (`!`) or goes on makes no
-/// difference here: the clock is read once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FakedTime(pub(crate) u32);
-
-impl FakedTime {
-    /// Reads ISO time (`20260101T000000`) or seconds since 1970, with or without a `!` at the end.
-    ///
-    /// `None` for the zero second and for what is no number: gpg then keeps the real time.
-    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
-        let text = text.strip_suffix(b"!").unwrap_or(text);
-        let seconds = iso(text).or_else(|| number::decimal(text).ok())?;
-        u32::try_from(seconds).ok().filter(|&seconds| seconds != 0).map(Self)
-    }
+/// Reads the time to pretend it is: ISO time (`20260101T000000`) or seconds since 1970, with or without a `!` at the end.
+/// Whether the clock then stands still (`!`) or goes on makes no difference here: the clock is read once.
+///
+/// `None` for the zero second and for what is no number: gpg then keeps the real time.
+pub(crate) fn faked_time(text: &[u8]) -> Option<Timestamp> {
+    let text = text.strip_suffix(b"!").unwrap_or(text);
+    let seconds = iso(text).or_else(|| number::decimal(text).ok())?;
+    u32::try_from(seconds).ok().filter(|&seconds| seconds != 0).map(Timestamp)
 }
 
-/// Reads the system's clock, in seconds since 1970.
-pub(crate) fn system_time() -> u32 {
+/// Reads the system's clock.
+pub(crate) fn system_time() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u32::try_from(since.as_secs()).unwrap_or(u32::MAX)
+    Timestamp(u32::try_from(since.as_secs()).unwrap_or(u32::MAX))
 }
 
 /// Writes a time as gpg's messages do: `2026-01-01 00:00:00`.
@@ -92,16 +86,16 @@ mod tests {
 
     #[test]
     fn iso_time_and_seconds_name_the_same_moment() {
-        assert_eq!(FakedTime::parse(b"20260101T000000!"), Some(FakedTime(1_767_225_600)));
-        assert_eq!(FakedTime::parse(b"1767225600"), Some(FakedTime(1_767_225_600)));
-        assert_eq!(FakedTime::parse(b"20240229T235959"), Some(FakedTime(1_709_251_199)));
+        assert_eq!(faked_time(b"20260101T000000!"), Some(Timestamp(1_767_225_600)));
+        assert_eq!(faked_time(b"1767225600"), Some(Timestamp(1_767_225_600)));
+        assert_eq!(faked_time(b"20240229T235959"), Some(Timestamp(1_709_251_199)));
     }
 
     #[test]
     fn nonsense_leaves_the_real_time() {
-        assert_eq!(FakedTime::parse(b"yesterday"), None);
-        assert_eq!(FakedTime::parse(b"0"), None);
-        assert_eq!(FakedTime::parse(b""), None);
+        assert_eq!(faked_time(b"yesterday"), None);
+        assert_eq!(faked_time(b"0"), None);
+        assert_eq!(faked_time(b""), None);
     }
 
     #[test]

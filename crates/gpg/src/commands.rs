@@ -32,14 +32,14 @@ pub(crate) struct Session<'a> {
     pub(crate) home: Home,
     pub(crate) arguments: Vec<Vec<u8>>,
     /// The time it is, or is said to be.
-    pub(crate) now: u32,
+    pub(crate) now: Timestamp,
     pub(crate) streams: &'a mut Streams,
 }
 
 /// Runs the command and returns the exit code: 2 if an error was told.
 pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
     let Loaded { settings, home, arguments } = loaded;
-    let now = settings.faked_time.map_or_else(clock::system_time, |faked| faked.0);
+    let now = settings.faked_time.unwrap_or_else(clock::system_time);
     let mut session = Session { settings, home, arguments, now, streams };
     session.begin();
     if let Err(error) = session.dispatch() {
@@ -58,7 +58,7 @@ impl Session<'_> {
             }
         }
         if self.settings.faked_time.is_some() {
-            let time = clock::log_string(Timestamp(self.now));
+            let time = clock::log_string(self.now);
             self.streams.info(format_args!("WARNING: running with faked system time: {time}"));
         }
     }

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use keyhoard::database;
+use keyhoard::database::{self, SQLITE_HEADER};
+use keyhoard::find::shown;
 use keyhoard::keyring_file::KeyringFile;
 use keyhoard::store::{Snapshot, Store};
 
@@ -60,7 +61,7 @@ impl Keyrings {
             match resolve(&ring.name, home) {
                 Some(path) => keyrings.add(path, ring.primary, streams)?,
                 None => {
-                    let name = String::from_utf8_lossy(&ring.name);
+                    let name = shown(&ring.name);
                     streams.error(format_args!("invalid key resource URL '{name}'"));
                     streams.status_error("add_keyblock_resource", Code::General.with_gpg());
                 }
@@ -197,8 +198,7 @@ enum Kind {
 
 /// Looks at a file's first octets.
 fn kind(path: &Path) -> io::Result<Kind> {
-    const SQLITE: &[u8; 16] = b"SQLite format 3\0";
     let mut beginning = Vec::new();
-    File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut beginning)?;
-    Ok(if beginning == SQLITE { Kind::Database } else { Kind::File })
+    File::open(path)?.take(SQLITE_HEADER.len() as u64).read_to_end(&mut beginning)?;
+    Ok(if beginning == SQLITE_HEADER { Kind::Database } else { Kind::File })
 }

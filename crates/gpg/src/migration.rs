@@ -16,7 +16,7 @@ pub(crate) fn point_out(
     home: &Home,
     database: &Path,
     store: Option<&dyn Store>,
-    now: u32,
+    now: Timestamp,
     streams: &mut Streams,
 ) -> keyhoard::Result<()> {
     let sources = match store {
@@ -33,7 +33,7 @@ pub(crate) fn point_out(
     streams.info(format_args!("Note: this takes them over: keyhoard --db '{database}' migrate '{home}'"));
     if let Some(store) = store {
         // Said again next time, which is no reason to fail now.
-        let _ = migrate::mention(store, &sources, "gpg-keyhoard (keyrings pointed out)", Timestamp(now));
+        let _ = migrate::mention(store, &sources, "gpg-keyhoard (keyrings pointed out)", now);
     }
     Ok(())
 }

@@ -4,13 +4,13 @@ pub(crate) mod export_words;
 pub(crate) mod import_words;
 pub(crate) mod list_words;
 
+use keyhoard::cert::Timestamp;
 use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::TrustedKey;
 
 use keyhoard::verify::policy::DigestPolicy;
 
 use crate::algorithms::Choice;
-use crate::clock::FakedTime;
 use crate::filter::Filter;
 
 pub(crate) use export_words::ExportSettings;
@@ -73,7 +73,7 @@ pub(crate) struct Settings {
     pub(crate) tofu_default_policy: Policy,
     pub(crate) groups: Vec<Group>,
     pub(crate) key_origin: KeyOrigin,
-    pub(crate) faked_time: Option<FakedTime>,
+    pub(crate) faked_time: Option<Timestamp>,
     /// Which digests are accepted in signatures.
     pub(crate) digests: DigestPolicy,
     pub(crate) list: ListSettings,

@@ -105,9 +105,9 @@ impl Streams {
     /// # Errors
     ///
     /// What the system says.
-    pub(crate) fn open_log_file(&mut self, path: &Path, now: u32) -> io::Result<()> {
+    pub(crate) fn open_log_file(&mut self, path: &Path, now: Timestamp) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let stamp = format!("{} gpg[{}] ", clock::log_string(Timestamp(now)), std::process::id());
+        let stamp = format!("{} gpg[{}] ", clock::log_string(now), std::process::id());
         self.log = Log { sink: Sink::File(file), stamp: Some(stamp) };
         Ok(())
     }

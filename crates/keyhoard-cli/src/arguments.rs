@@ -38,12 +38,8 @@ pub(crate) struct Global {
     pub(crate) json: bool,
 
     /// Write results and errors only.
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-
-    /// Say more: an import names every certificate.
     #[arg(long, short, global = true)]
-    pub(crate) verbose: bool,
+    pub(crate) quiet: bool,
 
     /// Use colours: auto means on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]

@@ -25,8 +25,6 @@ pub(crate) struct Session {
     pub(crate) output: Output,
     /// Only results and errors are wanted.
     pub(crate) quiet: bool,
-    /// More is wanted.
-    pub(crate) verbose: bool,
     database: Option<PathBuf>,
 }
 
@@ -38,7 +36,6 @@ impl Session {
             now: global.faked_system_time.unwrap_or_else(moment::now),
             output: Output::new(form, global.color),
             quiet: global.quiet,
-            verbose: global.verbose,
             database: global.db,
         }
     }

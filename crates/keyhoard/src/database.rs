@@ -12,6 +12,9 @@ use crate::{Error, Result};
 /// The database's name inside a GnuPG home directory and inside the data directory.
 pub const FILE_NAME: &str = "keyhoard.db";
 
+/// What every SQLite file begins with (SQLite's file format, 1.3).
+pub const SQLITE_HEADER: &[u8] = b"SQLite format 3\0";
+
 /// Returns the database's place: `given`, else `KEYHOARD_DB`, else `keyhoard/keyhoard.db` in the XDG data directory.
 ///
 /// # Errors

@@ -55,6 +55,11 @@ pub enum UndoEvent {
         /// The certificate.
         fingerprint: Fingerprint,
     },
+    /// What the journal holds of this certificate is lost or damaged, so it cannot come back.
+    Damaged {
+        /// The certificate.
+        fingerprint: Fingerprint,
+    },
     /// So many of the entry's changes were dealt with.
     Progress {
         /// Changes so far.
@@ -81,6 +86,8 @@ pub struct UndoSummary {
     pub kept: u64,
     /// Certificates that cannot come back since they were purged.
     pub purged: u64,
+    /// Certificates that cannot come back since what the journal holds of them is lost or damaged.
+    pub damaged: u64,
 }
 
 /// Takes back one entry of the journal: the given one, else the last one that was not undone and is no undo itself.
@@ -236,6 +243,10 @@ impl Undo<'_> {
                 summary.purged += 1;
                 (self.on_event)(UndoEvent::Purged { fingerprint: *fingerprint });
             }
+            Plan::Damaged { fingerprint } => {
+                summary.damaged += 1;
+                (self.on_event)(UndoEvent::Damaged { fingerprint: *fingerprint });
+            }
             Plan::Keep { .. } => {}
         }
         if let Some((fingerprint, what)) = plan.kept() {
@@ -256,6 +267,7 @@ impl UndoSummary {
             restored: 0,
             kept: 0,
             purged: 0,
+            damaged: 0,
         }
     }
 }

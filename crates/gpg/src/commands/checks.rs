@@ -1,6 +1,5 @@
 //! `--check-signatures`: what is said about the signatures besides the marks in the listing.
 
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::View;
 use keyhoard::certifications::{Checker, IssuerRule, Refusal, Rules, Standing};
 use keyhoard::listing::{KeyListing, ListedSignature};
@@ -33,7 +32,7 @@ pub(super) struct Checks {
 impl Checks {
     pub(super) fn new(session: &Session<'_>) -> Self {
         let rules = Rules {
-            now: Timestamp(session.now),
+            now: session.now,
             view: View::Gnupg,
             digests: session.settings.digests,
             issuers: IssuerRule::Certifies,

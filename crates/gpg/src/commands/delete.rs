@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Facts;
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::{Effective, View};
 use keyhoard::delete::{candidates, delete, delete_subkey};
+use keyhoard::find::shown;
 use keyhoard::listing::{self, Item, ListOptions, Signatures, Trust};
 use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{CertId, Fingerprint, Query, Removal, Selection, Snapshot, Store};
@@ -53,7 +53,7 @@ struct Target {
 
 /// Deletes one key; `false` if that was not possible, which has been told.
 fn delete_one(session: &mut Session<'_>, keyrings: &mut Keyrings, name: &[u8]) -> anyhow::Result<bool> {
-    let text = String::from_utf8_lossy(name).into_owned();
+    let text = shown(name);
     let store = keyrings.writable(&session.home, &session.settings, session.streams)?;
     let target = match find(session, store, name)? {
         Ok(target) => target,
@@ -72,7 +72,7 @@ fn delete_one(session: &mut Session<'_>, keyrings: &mut Keyrings, name: &[u8]) -
     }
     if is_wanted(session, &target)? && !session.settings.dry_run {
         let command = format!("gpg-keyhoard --delete-keys {text}");
-        let now = Timestamp(session.now);
+        let now = session.now;
         match target.subkey {
             Some(subkey) => drop(delete_subkey(store, target.id, &subkey, &command, now)?),
             None => drop(delete(store, &[target.id], Removal::Undoable, &command, now)?),
@@ -112,12 +112,8 @@ fn show(
     snapshot: &dyn Snapshot,
     id: CertId,
 ) -> keyhoard::Result<(Vec<u8>, Vec<Fingerprint>)> {
-    let options = ListOptions {
-        now: Timestamp(session.now),
-        view: View::Gnupg,
-        signatures: Signatures::Without,
-        bodies: false,
-    };
+    let options =
+        ListOptions { now: session.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: &Facts, _: &Effective| Ok(Trust::default());
     let (mut text, mut subkeys) = (Vec::new(), Vec::new());

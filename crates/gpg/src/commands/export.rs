@@ -9,6 +9,7 @@ use keyhoard::cert::facts::{Component, ComponentKind};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::export::{ExportOptions, Preparation, export_prepared};
+use keyhoard::find::shown;
 use keyhoard::store::{CertId, Selection, Snapshot};
 
 use super::{Session, checker};
@@ -52,13 +53,13 @@ fn write_keys(
 ) -> anyhow::Result<std::result::Result<(), Failure>> {
     let names = Names::parse(&session.arguments);
     for refused in names.refused().iter().filter(|refused| refused.code == Code::InvalidUserId) {
-        let name = String::from_utf8_lossy(&refused.name);
+        let name = shown(&refused.name);
         session.streams.error(format_args!("key \"{name}\" not found: {}", refused.code));
     }
     let unsearchable = names.refused().iter().find(|refused| refused.code != Code::InvalidUserId);
     if unsearchable.is_none() {
         let keyrings = Keyrings::open(session)?;
-        let export = Export { names: &names, settings: &session.settings, now: Timestamp(session.now) };
+        let export = Export { names: &names, settings: &session.settings, now: session.now };
         let writer = output.writer(session.streams);
         if session.settings.armor {
             let mut writer = ArmorWriter::new(writer);

@@ -73,7 +73,7 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut keyrings = Keyrings::open(session)?;
     let Session { settings, home, streams, .. } = session;
-    let now = Timestamp(session.now);
+    let now = session.now;
     let store = keyrings.writable(home, settings, streams)?;
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
@@ -146,7 +146,7 @@ fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     let store = keyrings.store();
     let snapshot = store.map(Store::snapshot).transpose()?;
     let Session { settings, streams, .. } = session;
-    let now = Timestamp(session.now);
+    let now = session.now;
     let clean = clean_options(settings);
     let filter = filter(settings, store, now);
     let inputs = open_inputs(&session.arguments, streams);

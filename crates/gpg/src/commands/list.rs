@@ -100,7 +100,7 @@ fn appraise<'a>(
     sources: &Sources<'a>,
     found: Option<&[Vec<CertId>]>,
 ) -> keyhoard::Result<Appraisal<'a>> {
-    let settings = trust::settings(&session.settings, Timestamp(session.now));
+    let settings = trust::settings(&session.settings, session.now);
     let list = &session.settings.list;
     if list.fast || !(list.with_colons || list.flags.uid_validity) {
         return Appraisal::nothing(sources, &settings);
@@ -122,7 +122,7 @@ fn issuers<'s>(
     snapshots: &'s [(&Ring, Box<dyn Snapshot + 's>)],
 ) -> listing::Names<'s> {
     let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
-    listing::Names::new(sources, Timestamp(session.now), View::Gnupg)
+    listing::Names::new(sources, session.now, View::Gnupg)
 }
 
 /// The keyring stands above each key that was asked for by name, with `--list-options show-keyring`.
@@ -153,7 +153,7 @@ impl<'a> Page<'a> {
     fn new(session: &Session<'_>, appraisal: &'a Appraisal<'a>) -> Self {
         Self {
             settings: session.settings.list.clone(),
-            now: Timestamp(session.now),
+            now: session.now,
             appraisal,
             number: 0,
             text: Vec::new(),
@@ -266,5 +266,5 @@ fn trust_record(session: &Session<'_>) -> String {
         TrustModel::Auto | TrustModel::Pgp => "",
         _ => "t",
     };
-    format!("tru:{stale}:1:{}:0:{marginals_needed}:{completes_needed}:{max_cert_depth}\n", session.now)
+    format!("tru:{stale}:1:{}:0:{marginals_needed}:{completes_needed}:{max_cert_depth}\n", session.now.0)
 }

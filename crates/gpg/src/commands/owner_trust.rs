@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::cert::{Fingerprint, Timestamp};
+use keyhoard::cert::Fingerprint;
 use keyhoard::owner_trust::{self, Given};
 
 use super::Session;
@@ -25,7 +25,7 @@ pub(super) fn export(session: &mut Session<'_>) -> anyhow::Result<()> {
         .transpose()?;
     let head = format!(
         "# List of assigned trustvalues, created {}\n# (Use \"gpg --import-ownertrust\" to restore them)\n",
-        clock::long_string(Timestamp(session.now))
+        clock::long_string(session.now)
     );
     let lines = owner_trust::lines(&given.unwrap_or_default());
     session.streams.out().write_all(head.as_bytes())?;
@@ -56,7 +56,7 @@ pub(super) fn import(session: &mut Session<'_>) -> anyhow::Result<()> {
         }
     }
     let command = format!("gpg-keyhoard --import-ownertrust {name}");
-    Ok(owner_trust::give(store.as_ref(), &given, &command, Timestamp(session.now))?)
+    Ok(owner_trust::give(store.as_ref(), &given, &command, session.now)?)
 }
 
 fn tell(session: &mut Session<'_>, new: Given, before: Option<u8>) {

@@ -1,6 +1,6 @@
 //! `--tofu-policy`.
 
-use keyhoard::cert::Timestamp;
+use keyhoard::find::shown;
 use keyhoard::store::query::Name;
 use keyhoard::store::{CertId, Query, Store};
 use keyhoard::tofu::{Decided, bindings_of, decide};
@@ -25,7 +25,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     let mut keyrings = Keyrings::open(session)?;
     for name in names {
         let store = keyrings.writable(&session.home, &session.settings, session.streams)?;
-        let text = String::from_utf8_lossy(&name).into_owned();
+        let text = shown(&name);
         let Ok(Name { query, .. }) = Name::parse(&name) else {
             let text = format!("error parsing key specification '{text}': {}", Code::InvalidUserId);
             return failed(session, &text, Code::InvalidUserId);
@@ -43,7 +43,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
 }
 
 fn set(session: &mut Session<'_>, store: &dyn Store, id: CertId, policy: Policy) -> anyhow::Result<()> {
-    let now = Timestamp(session.now);
+    let now = session.now;
     let decided = if session.settings.dry_run {
         bindings_of(store.snapshot()?.as_ref(), &[id], None, now)?
     } else {

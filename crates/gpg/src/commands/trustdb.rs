@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use keyhoard::cert::{Fingerprint, Timestamp};
+use keyhoard::cert::Fingerprint;
 use keyhoard::owner_trust::{self, Given};
 use keyhoard::store::{Detail, Selection, Store};
 use keyhoard::trust::OwnerTrust;
@@ -74,7 +74,7 @@ fn with_sources<T>(
     let outside = trust::outside(&session.home, &keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
-    let settings = trust::settings(&session.settings, Timestamp(session.now));
+    let settings = trust::settings(&session.settings, session.now);
     Ok(compute(&sources, &settings)?)
 }
 
@@ -166,7 +166,7 @@ fn decide(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<bool> 
         };
         let store = trust::database_to_write(session)?;
         let given = Given::new(*key, trust, store.snapshot()?.owner_trust(key)?);
-        owner_trust::give(store.as_ref(), &[given], "gpg-keyhoard --update-trustdb", Timestamp(session.now))?;
+        owner_trust::give(store.as_ref(), &[given], "gpg-keyhoard --update-trustdb", session.now)?;
         return Ok(true);
     }
 }

@@ -10,6 +10,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use keyhoard::find::shown;
+
 use super::config_file::{self, Event, Owner};
 use super::meta::Rules;
 use super::parse::{CommandLine, Fault, Item, Value};
@@ -182,7 +184,7 @@ impl Loader<'_> {
         let (arguments, stop_seen) = line.arguments();
         if !self.settings.quiet && !stop_seen {
             for word in arguments.iter().filter(|word| word.starts_with(b"--")) {
-                let word = String::from_utf8_lossy(word);
+                let word = shown(word);
                 self.streams.info(format_args!("Note: '{word}' is not considered an option"));
             }
         }

@@ -1,9 +1,10 @@
 //! Options whose value has to be understood when it is read.
 
+use keyhoard::find::shown;
 use keyhoard::verify::HashAlgorithm;
 
 use crate::algorithms::digest;
-use crate::clock::FakedTime;
+use crate::clock;
 use crate::filter::{Filter, FilterError};
 use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, Settings, TrustModel};
 use crate::trust;
@@ -31,10 +32,6 @@ fn choose<T: Copy>(words: &[(&str, T)], text: &[u8]) -> Option<T> {
 
 fn complaint<T>(text: impl Into<String>) -> std::result::Result<T, Refusal> {
     Err(Refusal::Complaint(text.into()))
-}
-
-fn shown(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
 }
 
 pub(super) fn trust_model(settings: &mut Settings, text: &[u8]) -> Outcome {
@@ -159,7 +156,7 @@ pub(super) fn key_origin(settings: &mut Settings, text: &[u8]) -> Outcome {
 
 /// A time that cannot be read leaves the real one.
 pub(super) fn faked_system_time(settings: &mut Settings, text: &[u8]) -> Outcome {
-    settings.faked_time = FakedTime::parse(text);
+    settings.faked_time = clock::faked_time(text);
     Ok(())
 }
 

@@ -41,6 +41,10 @@ pub(crate) struct Arguments {
     #[arg(long, short = 'n')]
     dry_run: bool,
 
+    /// Name every certificate and what became of it.
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
+
     /// Take only what adds to certificates that are here already.
     #[arg(long)]
     merge_only: bool,
@@ -63,7 +67,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn options(&self, verbose: bool) -> ImportOptions<'_> {
+    fn options(&self, names: bool) -> ImportOptions<'_> {
         ImportOptions {
             command: command_line(),
             clean: CleanOptions {
@@ -75,7 +79,7 @@ impl Arguments {
             },
             merge_only: self.merge_only,
             dry_run: self.dry_run,
-            names: verbose,
+            names,
             ..ImportOptions::default()
         }
     }
@@ -91,10 +95,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let inputs = files.iter().map(|file| open(file)).collect::<anyhow::Result<Vec<Input>>>()?;
     let total = inputs.iter().map(|input| input.size).sum::<Option<u64>>();
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
-    let verbose = session.verbose || session.output.is_json();
-    let options = arguments.options(verbose);
+    let options = arguments.options(arguments.verbose || session.output.is_json());
     let progress = session.progress(Unit::Bytes, total);
-    let mut report = Report { session, files: &files, progress, written: Ok(()) };
+    let mut report = Report { session, files: &files, verbose: arguments.verbose, progress, written: Ok(()) };
     let mut importer = Importer::new(store.as_ref(), &options, report.session.now);
     for input in inputs {
         importer.add(input.reader, &mut |event| report.event(event))?;
@@ -132,6 +135,8 @@ fn open(path: &Path) -> anyhow::Result<Input> {
 struct Report<'s> {
     session: &'s mut Session,
     files: &'s [PathBuf],
+    /// Each certificate is named.
+    verbose: bool,
     progress: Progress,
     /// An import goes on even when nobody reads about it any more.
     written: io::Result<()>,
@@ -158,7 +163,7 @@ impl Report<'_> {
         if self.session.output.is_json() {
             return self.session.output.json(&CertificateJson::new(&file, imported));
         }
-        if self.session.verbose {
+        if self.verbose {
             certificate_line(&mut self.session.output, imported)?;
         }
         Ok(())

@@ -25,7 +25,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::find::find;
+use keyhoard::find::{find, shown};
 use keyhoard::store::{CertId, Selection, Snapshot};
 
 use crate::arguments::{Arguments, Command};
@@ -76,7 +76,7 @@ impl Named {
         let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
         let found = find(snapshot, &bytes)?;
         for &missing in &found.missing {
-            session.warn(format_args!("{}: not found", names[missing].display()));
+            session.warn(format_args!("{}: not found", shown(bytes[missing])));
         }
         Ok(Self { ids: Some(found.ids), complete: found.missing.is_empty() })
     }

@@ -1,5 +1,6 @@
 //! `keyhoard sql`: a user's own questions.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -111,7 +112,7 @@ impl Writer<'_> {
 
 impl Rows for Writer<'_> {
     fn columns(&mut self, names: &[&str]) -> ControlFlow<()> {
-        self.names = names.iter().map(|name| (*name).to_owned()).collect();
+        self.names = distinct(names);
         let written = match &mut self.form {
             Form::Table(table) => {
                 table.push(
@@ -130,6 +131,19 @@ impl Rows for Writer<'_> {
         let written = self.write(values);
         self.go_on(written)
     }
+}
+
+/// Gives columns of the same name the names that they would have in a subquery of SQLite: `n`, `n:1`, `n:2`.
+fn distinct(names: &[&str]) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let numbered = |name: &str| {
+        let mut name_and_numbered =
+            std::iter::once(name.to_owned()).chain((1u32..).map(|number| format!("{name}:{number}")));
+        name_and_numbered
+            .find(|name| taken.insert(name.clone()))
+            .expect("there are more numbers than columns")
+    };
+    names.iter().copied().map(numbered).collect()
 }
 
 fn cell(value: &Value<'_>) -> Cell {

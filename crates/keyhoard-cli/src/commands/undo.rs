@@ -48,22 +48,30 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut progress = session.progress(Unit::Certificates, None);
     let mut kept = Vec::new();
     let mut purged = Vec::new();
+    let mut damaged = Vec::new();
     let entry = arguments.entry.map(JournalId);
     let summary = undo(store.as_ref(), entry, &options, session.now, &mut |event| match event {
         UndoEvent::Kept { fingerprint, what } => kept.push((fingerprint.to_string(), what)),
         UndoEvent::Purged { fingerprint } => purged.push(fingerprint.to_string()),
+        UndoEvent::Damaged { fingerprint } => damaged.push(fingerprint.to_string()),
         UndoEvent::Progress { done } => progress.set(done),
     })?;
     drop(progress);
     if session.output.is_json() {
-        session.output.json(&SummaryJson::new(&summary, &kept, purged))?;
+        session.output.json(&SummaryJson::new(&summary, &kept, purged, damaged))?;
     } else {
-        tell(session, &summary, &kept, &purged);
+        tell(session, &summary, &kept, &purged, &damaged);
     }
     Ok(Outcome::Done)
 }
 
-fn tell(session: &Session, summary: &UndoSummary, kept: &[(String, Kept)], purged: &[String]) {
+fn tell(
+    session: &Session,
+    summary: &UndoSummary,
+    kept: &[(String, Kept)],
+    purged: &[String],
+    damaged: &[String],
+) {
     for (fingerprint, what) in kept {
         let what = match what {
             Kept::Revocation => "a verified revocation",
@@ -73,6 +81,11 @@ fn tell(session: &Session, summary: &UndoSummary, kept: &[(String, Kept)], purge
     }
     for fingerprint in purged {
         session.warn(format_args!("{fingerprint}: was purged and cannot come back"));
+    }
+    for fingerprint in damaged {
+        session.warn(format_args!(
+            "{fingerprint}: its packets in the journal are lost or damaged; it can only be imported again"
+        ));
     }
     let counts = [(summary.removed, "removed"), (summary.shrunk, "shrunk"), (summary.restored, "restored")];
     let parts: Vec<String> = counts
@@ -97,6 +110,7 @@ struct SummaryJson<'a> {
     restored: u64,
     kept: Vec<KeptJson<'a>>,
     purged: Vec<String>,
+    damaged: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -106,7 +120,12 @@ struct KeptJson<'a> {
 }
 
 impl<'a> SummaryJson<'a> {
-    fn new(summary: &'a UndoSummary, kept: &'a [(String, Kept)], purged: Vec<String>) -> Self {
+    fn new(
+        summary: &'a UndoSummary,
+        kept: &'a [(String, Kept)],
+        purged: Vec<String>,
+        damaged: Vec<String>,
+    ) -> Self {
         let kept = kept.iter().map(|(fingerprint, what)| KeptJson {
             fingerprint,
             what: match what {
@@ -123,6 +142,7 @@ impl<'a> SummaryJson<'a> {
             restored: summary.restored,
             kept: kept.collect(),
             purged,
+            damaged,
         }
     }
 }

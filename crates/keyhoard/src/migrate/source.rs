@@ -10,10 +10,9 @@ use cert::keybox;
 use store::{Migration, Timestamp};
 
 use super::{cert_d, tofu_db, trust_db};
+use crate::database::SQLITE_HEADER;
 use crate::{Error, Result};
 
-/// What a SQLite file begins with.
-const SQLITE: &[u8] = b"SQLite format 3\0";
 /// How much of a file tells what it is.
 const BEGINNING: u64 = 32;
 /// GnuPG's key files in its home directory, in the order in which they came into use.
@@ -63,8 +62,8 @@ impl Source {
             let file = File::open(path).map_err(failed)?;
             file.take(BEGINNING).read_to_end(&mut beginning).map_err(failed)?;
             match &beginning {
-                _ if beginning.starts_with(SQLITE) && tofu_db::is_tofu_db(path) => Kind::TofuDb,
-                _ if beginning.starts_with(SQLITE) => Kind::Keyboxd,
+                _ if beginning.starts_with(SQLITE_HEADER) && tofu_db::is_tofu_db(path) => Kind::TofuDb,
+                _ if beginning.starts_with(SQLITE_HEADER) => Kind::Keyboxd,
                 _ if trust_db::is_trust_db(&beginning) => Kind::TrustDb,
                 _ if keybox::is_keybox(&beginning) => Kind::Keybox,
                 _ => Kind::Keyring,

@@ -41,6 +41,8 @@ pub(super) enum Plan {
     Join { id: CertId, generation: i64, certificate: Prepared, added: Vec<[u8; 32]> },
     /// It was purged.
     Purged { fingerprint: Fingerprint },
+    /// What it was is lost or damaged.
+    Damaged { fingerprint: Fingerprint },
 }
 
 impl Planner<'_> {
@@ -62,7 +64,7 @@ impl Planner<'_> {
         match (change.kind, stored) {
             (ChangeKind::Removed(None) | ChangeKind::Shrunk(None), _) => Ok(Plan::Purged { fingerprint }),
             (ChangeKind::Removed(Some(former)) | ChangeKind::Shrunk(Some(former)), stored) => {
-                bring_back(former, stored)
+                Ok(bring_back(fingerprint, former, stored))
             }
             (ChangeKind::Added | ChangeKind::Merged(_), None) => Ok(Plan::Nothing),
             (ChangeKind::Added, Some(stored)) => Ok(self.remove(fingerprint, stored)),
@@ -117,7 +119,13 @@ impl Plan {
                 let kind = PutKind::Merged { id: *id, generation: *generation, added: added.clone() };
                 (certificate, kind, None)
             }
-            Self::Nothing | Self::Keep { .. } | Self::Remove { .. } | Self::Purged { .. } => return None,
+            Self::Nothing
+            | Self::Keep { .. }
+            | Self::Remove { .. }
+            | Self::Purged { .. }
+            | Self::Damaged { .. } => {
+                return None;
+            }
         };
         Some(Put { certificate, kind, inputs: &[], origin })
     }
@@ -138,13 +146,15 @@ fn is_revoked(certificate: &Certificate) -> bool {
     primary.signatures.iter().any(|one| one.kind == SignatureType::KEY_REVOCATION && one.verifies())
 }
 
-fn bring_back(former: Former, stored: Option<&Stored>) -> Result<Plan> {
-    let certificate = rebuild(&former.bytes, &former.superseded)?;
+fn bring_back(fingerprint: Fingerprint, former: Former, stored: Option<&Stored>) -> Plan {
+    let Ok(certificate) = rebuild(&former.bytes, &former.superseded) else {
+        return Plan::Damaged { fingerprint };
+    };
     let Some(stored) = stored else {
         let Former { id, first_seen, origin, .. } = former;
-        return Ok(Plan::Restore { id, first_seen, origin, certificate: Prepared::new(certificate) });
+        return Plan::Restore { id, first_seen, origin, certificate: Prepared::new(certificate) };
     };
-    Ok(match merge(&stored.certificate, &certificate) {
+    match merge(&stored.certificate, &certificate) {
         None => Plan::Nothing,
         Some(merged) => Plan::Join {
             id: stored.id,
@@ -152,5 +162,5 @@ fn bring_back(former: Former, stored: Option<&Stored>) -> Result<Plan> {
             certificate: Prepared::new(merged.certificate),
             added: merged.added_packets,
         },
-    })
+    }
 }

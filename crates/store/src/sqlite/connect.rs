@@ -202,7 +202,13 @@ pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<()> 
 }
 
 fn check_readable(path: &Path) -> Result<()> {
-    metadata(path)?;
+    let kind = metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Err(Error::File { path: path.to_owned(), source: ErrorKind::IsADirectory.into() });
+    }
+    if !kind.is_file() {
+        return Err(Error::Foreign { path: path.to_owned() });
+    }
     rustix::fs::access(path, rustix::fs::Access::READ_OK)
         .map_err(|source| Error::File { path: path.to_owned(), source: source.into() })
 }

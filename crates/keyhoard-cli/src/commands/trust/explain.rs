@@ -21,6 +21,10 @@ pub(super) struct Arguments {
     /// The certificates to explain.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<OsString>,
+
+    /// Name the certifications by keys that are not valid.
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 /// Writes an explanation of each certificate.
@@ -38,7 +42,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         if number > 0 {
             session.output.line("")?;
         }
-        text::write(&mut session.output, explanation, &settings, session.verbose)?;
+        text::write(&mut session.output, explanation, &settings, arguments.verbose)?;
     }
     Ok(Outcome::found(named.complete && !explanations.is_empty()))
 }
