@@ -31,7 +31,7 @@ pub use backward::trace;
 pub use count::Weight;
 pub use forward::{Level, Outcome, spread};
 pub use scope::Scope;
-pub use web::{Certificate, Certification, Claims, Standing, User, Web};
+pub use web::{Certificate, Certification, Certifier, Claims, Standing, User, Web};
 
 use cert::Timestamp;
 
@@ -96,5 +96,11 @@ impl Introducer {
             given == OwnerTrust::Never && settings.trust_signatures == TrustSignatures::RespectNever;
         let trust = if respected { given } else { given.max(delegated) };
         Self { level, trust, delegation }
+    }
+
+    /// Says whether its certifications do more than tell that a valid key has certified a user ID.
+    fn weighs(&self) -> bool {
+        let Delegation { depth, scope, .. } = &self.delegation;
+        self.trust >= OwnerTrust::Marginal || *depth > 0 || scope.is_some()
     }
 }

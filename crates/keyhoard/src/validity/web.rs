@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
 use cert::effective::{Effective, Moment, State};
-use cert::facts::{Component, ComponentKind, Facts, SignatureFacts};
+use cert::facts::{Component, ComponentKind, Facts, SignatureFacts, SignatureType};
 use cert::{Fingerprint, KeyId, attribute};
-use store::{CertId, Detail, KeptVerdict, Record, Selection, Snapshot};
+use store::{CertId, ContentKey, Detail, KeptVerdict, Record, Selection, Snapshot};
 use trust::OwnerTrust;
-use trust::pgp::{Certificate, Certification, Claims, Standing, User};
+use trust::pgp::{Certificate, Certification, Certifier, Claims, Standing, User};
 
 use super::{Roots, Sources, TrustSettings};
 use crate::certifications::{Finding, Findings, Verifier};
@@ -80,7 +80,7 @@ impl<'a> Web<'a> {
     }
 
     /// Hands out certificates of one database with the certifications by those who were asked for: first those of which
-    /// everything is known, then those that are to be verified.
+    /// enough is known, then those that are to be verified.
     fn visit(
         &mut self,
         source: usize,
@@ -89,41 +89,66 @@ impl<'a> Web<'a> {
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<()> {
         let Self { reader, standings, .. } = self;
-        let mut open = Vec::new();
+        let mut open = Open::default();
         let mut outcome = Ok(());
         reader.sources[source].visit(selection, Detail::Verdicts, &mut |record| {
-            if !reader.is_known(&record, asked) {
-                open.push(record.id);
-                return ControlFlow::Continue(());
-            }
             let kept = Kept(&record.verdicts);
-            let maker = |_: usize, _: usize, signature: &SignatureFacts| kept.maker(signature, asked);
-            outcome = reader.hand_out(source, &record, &maker, standings, visit);
+            let verdict = |_: Place, signature: &SignatureFacts, key: &Fingerprint| kept.verdict(signature, key);
+            outcome = reader.look_at(source, &record, asked, &verdict, &mut open, standings, visit);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         outcome?;
-        if open.is_empty() { Ok(()) } else { self.verify(source, &open, asked, visit) }
+        if !open.certificates.is_empty() {
+            // What was hoped to be good may be bad: then everything is verified.
+            let open = self.verify(source, &open, asked, visit)?;
+            if !open.certificates.is_empty() {
+                self.verify(source, &open, &asked.thorough(), visit)?;
+            }
+        }
+        Ok(())
     }
 
+    /// Verifies what is open of some certificates, and returns what is still open then.
     fn verify(
         &mut self,
         source: usize,
-        open: &[CertId],
+        open: &Open,
         asked: &Asked,
         visit: &mut dyn FnMut(Certificate<'_>),
-    ) -> Result<()> {
+    ) -> Result<Open> {
         let Self { reader, verifiers, standings, .. } = self;
         let wanted = |signature: &SignatureFacts| {
-            asked.by_key_id.contains_key(&signature.issuer.key_id) && reader.accepts(signature)
+            let named = signature.content.map_or(true, |content| open.signatures.contains(&content));
+            named && asked.by_key_id.contains_key(&signature.issuer.key_id) && reader.accepts(signature)
         };
-        verifiers[source].visit(Selection::Ids(open), &wanted, &mut |record, findings| {
-            let maker = |component: usize, place: usize, signature: &SignatureFacts| {
-                asked.maker(signature, findings.on(component, place))
+        let mut still = Open::default();
+        verifiers[source].visit(Selection::Ids(&open.certificates), &wanted, &mut |record, findings| {
+            let kept = Kept(&record.verdicts);
+            let verdict = |place: Place, signature: &SignatureFacts, key: &Fingerprint| {
+                match findings.on(place.0, place.1) {
+                    Finding::Good(maker) => Some(maker == *key),
+                    Finding::NotAsked => kept.verdict(signature, key).or(asked.thorough.then_some(false)),
+                    Finding::Bad(_) | Finding::NoIssuer | Finding::Unsupported(_) => Some(false),
+                }
             };
-            reader.hand_out(source, &record, &maker, standings, visit)?;
+            reader.look_at(source, &record, asked, &verdict, &mut still, standings, visit)?;
             Ok(ControlFlow::Continue(()))
-        })
+        })?;
+        Ok(still)
     }
+}
+
+/// A signature's component, and its place there.
+type Place = (usize, usize);
+
+/// Says whether a key made a signature; `None` if that is not known yet.
+type Verdicts<'v> = dyn Fn(Place, &SignatureFacts, &Fingerprint) -> Option<bool> + 'v;
+
+/// What is to be verified.
+#[derive(Default)]
+struct Open {
+    certificates: Vec<CertId>,
+    signatures: HashSet<ContentKey>,
 }
 
 impl trust::pgp::Web for Web<'_> {
@@ -144,10 +169,10 @@ impl trust::pgp::Web for Web<'_> {
 
     fn certified_by(
         &mut self,
-        issuers: &[Fingerprint],
+        certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<()> {
-        let asked = Asked::new(issuers);
+        let asked = Asked::new(certifiers, true);
         let mut seen = HashSet::new();
         for source in 0..self.verifiers.len() {
             let ids = asked.certified(self.reader.sources[source])?;
@@ -164,11 +189,11 @@ impl trust::pgp::Web for Web<'_> {
     fn certificate(
         &mut self,
         key: &Fingerprint,
-        issuers: &[Fingerprint],
+        certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<()> {
         match self.reader.place(key, &mut self.places)? {
-            Some((source, id)) => self.visit(source, Selection::Ids(&[id]), &Asked::new(issuers), visit),
+            Some((source, id)) => self.visit(source, Selection::Ids(&[id]), &Asked::new(certifiers, false), visit),
             None => Ok(()),
         }
     }
@@ -270,54 +295,118 @@ impl Reader<'_> {
         Ok(claims)
     }
 
-    /// Says whether it is known of every certification by those who were asked for, as it claims, who made it.
-    fn is_known(&self, record: &Record, asked: &Asked) -> bool {
-        let Some(facts) = &record.facts else { return true };
-        let kept = Kept(&record.verdicts);
-        let signatures = users(facts).flat_map(|(_, component)| &component.signatures);
-        signatures.filter(|signature| self.is_acceptable(facts, signature)).all(|signature| {
-            let issuers = asked.by_key_id.get(&signature.issuer.key_id).into_iter().flatten();
-            issuers.into_iter().all(|issuer| kept.verdict(signature, issuer).is_some())
-        })
-    }
-
-    /// Hands a certificate out; `maker` says who of those that were asked for made a signature, given the component and
-    /// its place there.
-    fn hand_out(
+    /// Hands a certificate out if enough is known of it; else notes what is to be verified.
+    fn look_at(
         &self,
         source: usize,
         record: &Record,
-        maker: &dyn Fn(usize, usize, &SignatureFacts) -> Option<Fingerprint>,
+        asked: &Asked,
+        verdict: &Verdicts<'_>,
+        open: &mut Open,
         standings: &mut HashMap<Fingerprint, Option<Standing>>,
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<()> {
-        let Some(facts) = &record.facts else { return Ok(()) };
+        let Some((facts, effective)) = self.effective(source, record)? else { return Ok(()) };
+        let standing = standing(&effective);
+        standings.insert(record.fingerprint, Some(standing));
+        if standing == Standing::Dead && asked.only_live {
+            return Ok(());
+        }
+        let is_complete = self.note_open(facts, &effective, asked, verdict, &mut open.signatures);
+        if is_complete {
+            self.hand_out(facts, &effective, asked, verdict, visit);
+        } else {
+            open.certificates.push(record.id);
+        }
+        Ok(())
+    }
+
+    /// Notes the signatures that are to be verified, and says whether there are none.
+    fn note_open(
+        &self,
+        facts: &Facts,
+        effective: &Effective,
+        asked: &Asked,
+        verdict: &Verdicts<'_>,
+        open: &mut HashSet<ContentKey>,
+    ) -> bool {
+        let mut is_complete = true;
+        let matters = |number: usize| !asked.only_live || is_live(effective, number);
+        for (number, component) in users(facts).filter(|(number, _)| matters(*number)) {
+            // One good certification that only tells that a valid key made it is enough of these.
+            let (mut any_good, mut hope) = (false, None);
+            for (place, signature) in component.signatures.iter().enumerate() {
+                let Some(certifiers) = asked.by_key_id.get(&signature.issuer.key_id) else { continue };
+                if !self.is_acceptable(facts, signature) {
+                    continue;
+                }
+                for certifier in certifiers {
+                    let may_do = !asked.thorough && !certifier.weighs && self.is_plain(component, signature);
+                    match verdict((number, place), signature, &certifier.key) {
+                        Some(good) => any_good |= good && may_do,
+                        None if may_do => hope = hope.or(Some(signature)),
+                        None => {
+                            is_complete = false;
+                            open.extend(signature.content);
+                        }
+                    }
+                }
+            }
+            if let Some(signature) = hope.filter(|_| !any_good) {
+                is_complete = false;
+                open.extend(signature.content);
+            }
+        }
+        is_complete
+    }
+
+    /// Says whether a certification is the only one by its issuer, and good for ever.
+    fn is_plain(&self, component: &Component, signature: &SignatureFacts) -> bool {
+        let same = |other: &&SignatureFacts| other.issuer.key_id == signature.issuer.key_id;
+        let level = signature.kind.0.wrapping_sub(SignatureType::GENERIC_CERTIFICATION.0);
+        signature.kind.is_certification()
+            && (level == 0 || level >= self.settings.min_cert_level)
+            && signature.expires.is_none()
+            && component.signatures.iter().filter(same).nth(1).is_none()
+    }
+
+    fn hand_out(
+        &self,
+        facts: &Facts,
+        effective: &Effective,
+        asked: &Asked,
+        verdict: &Verdicts<'_>,
+        visit: &mut dyn FnMut(Certificate<'_>),
+    ) {
         let mut certifications = Vec::new();
         let mut places: Vec<(usize, Range<usize>)> = Vec::new();
         for (number, component) in users(facts) {
             let start = certifications.len();
-            let signatures = component.signatures.iter().enumerate();
-            certifications.extend(signatures.filter_map(|(place, signature)| {
-                let issuer =
-                    maker(number, place, signature).filter(|_| self.is_acceptable(facts, signature))?;
-                Some(certification(issuer, signature))
-            }));
+            for (place, signature) in component.signatures.iter().enumerate() {
+                let Some(certifiers) = asked.by_key_id.get(&signature.issuer.key_id) else { continue };
+                let made = |certifier: &&Certifier| {
+                    verdict((number, place), signature, &certifier.key) == Some(true)
+                };
+                if let Some(maker) = certifiers.iter().find(made)
+                    && self.is_acceptable(facts, signature)
+                {
+                    certifications.push(certification(maker.key, signature));
+                }
+            }
             places.push((number, start..certifications.len()));
         }
         if certifications.is_empty() {
-            return Ok(());
+            return;
         }
-        let Some((_, effective)) = self.effective(source, record)? else { return Ok(()) };
-        standings.insert(record.fingerprint, Some(standing(&effective)));
         let users = places.into_iter().map(|(component, range)| User {
             component,
-            live: matches!(&effective.components[component], State::User(user) if !user.revoked && !user.expired),
+            live: is_live(effective, component),
             name: name(&facts.components[component].kind),
             certifications: &certifications[range],
         });
         let users: Vec<User<'_>> = users.collect();
-        visit(Certificate { key: record.fingerprint, standing: standing(&effective), users: &users });
-        Ok(())
+        let key = facts.primary().fingerprint;
+        visit(Certificate { key, standing: standing(effective), users: &users });
     }
 
     /// Says whether GnuPG would ask who made a certification, or the revocation of one.
@@ -390,25 +479,29 @@ impl Kept<'_> {
         };
         if is_kept(true) { Some(true) } else { is_kept(false).then_some(false) }
     }
-
-    fn maker(&self, signature: &SignatureFacts, asked: &Asked) -> Option<Fingerprint> {
-        let issuers = asked.by_key_id.get(&signature.issuer.key_id)?;
-        issuers.iter().copied().find(|issuer| self.verdict(signature, issuer) == Some(true))
-    }
 }
 
-/// The issuers that somebody asks about, by their key IDs.
+/// The keys that somebody asks about, by their key IDs.
+#[derive(Clone)]
 struct Asked {
-    by_key_id: HashMap<KeyId, Vec<Fingerprint>>,
+    by_key_id: HashMap<KeyId, Vec<Certifier>>,
+    /// Everything is to be verified.
+    thorough: bool,
+    /// Nobody asks about keys and user IDs that are revoked or expired.
+    only_live: bool,
 }
 
 impl Asked {
-    fn new(issuers: &[Fingerprint]) -> Self {
-        let mut by_key_id: HashMap<KeyId, Vec<Fingerprint>> = HashMap::with_capacity(issuers.len());
-        for issuer in issuers {
-            by_key_id.entry(issuer.key_id()).or_default().push(*issuer);
+    fn new(certifiers: &[Certifier], only_live: bool) -> Self {
+        let mut by_key_id: HashMap<KeyId, Vec<Certifier>> = HashMap::with_capacity(certifiers.len());
+        for certifier in certifiers {
+            by_key_id.entry(certifier.key.key_id()).or_default().push(*certifier);
         }
-        Self { by_key_id }
+        Self { by_key_id, thorough: false, only_live }
+    }
+
+    fn thorough(&self) -> Self {
+        Self { thorough: true, ..self.clone() }
     }
 
     /// Returns the certificates that name one of them as the issuer of a signature.
@@ -421,10 +514,8 @@ impl Asked {
         ids.dedup();
         Ok(ids)
     }
+}
 
-    /// Returns which of them made a signature. Their subkeys certify nothing.
-    fn maker(&self, signature: &SignatureFacts, finding: Finding) -> Option<Fingerprint> {
-        let Finding::Good(maker) = finding else { return None };
-        self.by_key_id.get(&signature.issuer.key_id)?.iter().copied().find(|issuer| *issuer == maker)
-    }
+fn is_live(effective: &Effective, component: usize) -> bool {
+    matches!(&effective.components[component], State::User(user) if !user.revoked && !user.expired)
 }

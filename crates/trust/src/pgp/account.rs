@@ -6,7 +6,7 @@ use cert::facts::SignatureType;
 use cert::{Fingerprint, Timestamp};
 
 use super::count::{Counter, Tally};
-use super::{Certificate, Introducer, Outcome, Settings, Standing, User, Web, Weight};
+use super::{Certificate, Certifier, Introducer, Outcome, Settings, Standing, User, Web, Weight};
 use crate::Validity;
 
 /// What the certifications of one certificate are worth.
@@ -77,6 +77,8 @@ pub fn account<W: Web>(
         }
     }
     let mut account = None;
+    let certifiers: Vec<Certifier> =
+        certifiers.into_iter().map(|key| Certifier { key, weighs: true }).collect();
     web.certificate(key, &certifiers, &mut |certificate| {
         account = Some(count(&certificate, &introducers, outcome.is_ultimate(key), settings));
     })?;

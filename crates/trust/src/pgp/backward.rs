@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use cert::Fingerprint;
 
-use super::{Certificate, Claims, Outcome, Settings, Standing, TrustSignatures, Web, spread};
+use super::{Certificate, Certifier, Claims, Outcome, Settings, Standing, TrustSignatures, Web, spread};
 use crate::OwnerTrust;
 
 /// Computes the validity of the user IDs of some keys; the outcome says nothing certain about others.
@@ -155,23 +155,23 @@ impl<W: Web> Web for Part<'_, W> {
 
     fn certified_by(
         &mut self,
-        issuers: &[Fingerprint],
+        certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<(), Self::Error> {
-        let mut keys: Vec<Fingerprint> =
-            issuers.iter().filter_map(|issuer| self.certified.get(issuer)).flatten().copied().collect();
+        let certified = certifiers.iter().filter_map(|certifier| self.certified.get(&certifier.key));
+        let mut keys: Vec<Fingerprint> = certified.flatten().copied().collect();
         keys.sort_unstable();
         keys.dedup();
-        keys.iter().try_for_each(|key| self.web.certificate(key, issuers, visit))
+        keys.iter().try_for_each(|key| self.web.certificate(key, certifiers, visit))
     }
 
     fn certificate(
         &mut self,
         key: &Fingerprint,
-        issuers: &[Fingerprint],
+        certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<(), Self::Error> {
-        self.web.certificate(key, issuers, visit)
+        self.web.certificate(key, certifiers, visit)
     }
 
     fn claims(&mut self, key: &Fingerprint) -> Result<Claims, Self::Error> {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use cert::{Fingerprint, Timestamp};
 
 use super::count::{Counter, Tally};
-use super::{Certificate, Delegation, Introducer, Settings, Standing, Web};
+use super::{Certificate, Certifier, Delegation, Introducer, Settings, Standing, Web};
 use crate::{OwnerTrust, Validity};
 
 /// What came of all keys.
@@ -124,8 +124,9 @@ impl<'s> Spreading<'s> {
             }
             self.outcome.introducers.insert(*key, introducer);
         }
-        let mut asked: Vec<Fingerprint> = issuers.keys().copied().collect();
-        asked.sort_unstable();
+        let mut asked: Vec<Certifier> =
+            issuers.iter().map(|(key, it)| Certifier { key: *key, weighs: it.weighs() }).collect();
+        asked.sort_unstable_by_key(|certifier| certifier.key);
         let mut promoted = Vec::new();
         let mut counter = Counter::new(self.settings);
         web.certified_by(&asked, &mut |certificate| {

@@ -22,24 +22,34 @@ pub trait Web {
     /// Returns how a key is doing; `None` if it is not there.
     fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>, Self::Error>;
 
-    /// Hands out each certificate with a certification by one of `issuers` once, with all those certifications at
-    /// least.
+    /// Hands out each certificate with a certification by one of `certifiers` once, with all that matters of those
+    /// certifications at least.
     fn certified_by(
         &mut self,
-        issuers: &[Fingerprint],
+        certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<(), Self::Error>;
 
-    /// Hands out one certificate, if it is there, with the certifications by `issuers` at least.
+    /// Hands out one certificate, if it is there, with all that matters of the certifications by `certifiers` at least.
     fn certificate(
         &mut self,
         key: &Fingerprint,
-        issuers: &[Fingerprint],
+        certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<(), Self::Error>;
 
     /// Returns who is said to have certified a key; nothing of it needs to be true.
     fn claims(&mut self, key: &Fingerprint) -> Result<Claims, Self::Error>;
+}
+
+/// A key whose certifications are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Certifier {
+    /// The key.
+    pub key: Fingerprint,
+    /// Each of its certifications matters. Else it only matters whether any such key certified a user ID: of the
+    /// certifications by these that never end one is enough.
+    pub weighs: bool,
 }
 
 /// What certifications of a certificate's user IDs say of themselves, verified or not.

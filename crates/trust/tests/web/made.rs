@@ -7,7 +7,7 @@ use cert::facts::{SignatureType, TrustSignature};
 use cert::{Fingerprint, Timestamp};
 use keyhoard_trust::OwnerTrust;
 use keyhoard_trust::pgp::{
-    Certificate, Certification, Claims, Settings, Standing, TrustSignatures, User, Web,
+    Certificate, Certification, Certifier, Claims, Settings, Standing, TrustSignatures, User, Web,
 };
 
 /// The present of every test.
@@ -163,9 +163,11 @@ impl Made {
         self.certificates.get_mut(&number).expect("a certificate that was added")
     }
 
-    fn hand_out(&self, number: u8, issuers: &[Fingerprint], visit: &mut dyn FnMut(Certificate<'_>)) {
+    fn hand_out(&self, number: u8, certifiers: &[Certifier], visit: &mut dyn FnMut(Certificate<'_>)) {
         let Some(certificate) = self.certificates.get(&number) else { return };
-        let wanted = |certification: &Certification<'_>| issuers.contains(&certification.issuer);
+        let wanted = |certification: &Certification<'_>| {
+            certifiers.iter().any(|certifier| certifier.key == certification.issuer)
+        };
         let certifications: Vec<Vec<Certification<'_>>> = certificate
             .users
             .iter()
@@ -200,20 +202,20 @@ impl Web for Made {
 
     fn certified_by(
         &mut self,
-        issuers: &[Fingerprint],
+        certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<(), Infallible> {
-        self.certificates.keys().for_each(|&number| self.hand_out(number, issuers, visit));
+        self.certificates.keys().for_each(|&number| self.hand_out(number, certifiers, visit));
         Ok(())
     }
 
     fn certificate(
         &mut self,
         key: &Fingerprint,
-        issuers: &[Fingerprint],
+        certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<(), Infallible> {
-        self.hand_out(number(key), issuers, visit);
+        self.hand_out(number(key), certifiers, visit);
         Ok(())
     }
 
