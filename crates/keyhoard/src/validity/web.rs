@@ -93,7 +93,8 @@ impl<'a> Web<'a> {
         let mut outcome = Ok(());
         reader.sources[source].visit(selection, Detail::Verdicts, &mut |record| {
             let kept = Kept(&record.verdicts);
-            let verdict = |_: Place, signature: &SignatureFacts, key: &Fingerprint| kept.verdict(signature, key);
+            let verdict =
+                |_: Place, signature: &SignatureFacts, key: &Fingerprint| kept.verdict(signature, key);
             outcome = reader.look_at(source, &record, asked, &verdict, &mut open, standings, visit);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
@@ -124,12 +125,12 @@ impl<'a> Web<'a> {
         let mut still = Open::default();
         verifiers[source].visit(Selection::Ids(&open.certificates), &wanted, &mut |record, findings| {
             let kept = Kept(&record.verdicts);
-            let verdict = |place: Place, signature: &SignatureFacts, key: &Fingerprint| {
-                match findings.on(place.0, place.1) {
-                    Finding::Good(maker) => Some(maker == *key),
-                    Finding::NotAsked => kept.verdict(signature, key).or(asked.thorough.then_some(false)),
-                    Finding::Bad(_) | Finding::NoIssuer | Finding::Unsupported(_) => Some(false),
-                }
+            let verdict = |place: Place, signature: &SignatureFacts, key: &Fingerprint| match findings
+                .on(place.0, place.1)
+            {
+                Finding::Good(maker) => Some(maker == *key),
+                Finding::NotAsked => kept.verdict(signature, key).or(asked.thorough.then_some(false)),
+                Finding::Bad(_) | Finding::NoIssuer | Finding::Unsupported(_) => Some(false),
             };
             reader.look_at(source, &record, asked, &verdict, &mut still, standings, visit)?;
             Ok(ControlFlow::Continue(()))
@@ -193,7 +194,9 @@ impl trust::pgp::Web for Web<'_> {
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<()> {
         match self.reader.place(key, &mut self.places)? {
-            Some((source, id)) => self.visit(source, Selection::Ids(&[id]), &Asked::new(certifiers, false), visit),
+            Some((source, id)) => {
+                self.visit(source, Selection::Ids(&[id]), &Asked::new(certifiers, false), visit)
+            }
             None => Ok(()),
         }
     }
