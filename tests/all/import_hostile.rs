@@ -6,6 +6,7 @@ use lab::made::Recipe;
 use lab::measure::Cost;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use std::io::Read;
 
 /// The most memory that an import may take.
 const MEMORY: u64 = 96 << 20;
@@ -58,6 +59,18 @@ fn compressed_packets_nested_a_hundred_thousand_deep_are_refused_cheaply() {
     // Compressed data of indeterminate length, with the algorithm that leaves it as it is.
     let (done, cost) = import([0xA3, 0].repeat(100_000));
     assert_refused(&done, &cost);
+}
+
+#[test]
+fn a_compressed_packet_that_unpacks_to_10_gigabytes_is_given_up_cheaply() {
+    let zeros = std::io::repeat(0).take(10_000_000_000);
+    let marker: &[u8] = &[0xCA, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF];
+    let mut input = vec![0xA3, 2];
+    let mut packed = flate2::read::ZlibEncoder::new(marker.chain(zeros), flate2::Compression::fast());
+    packed.by_ref().take(2_000_000).read_to_end(&mut input).expect("zeros never end");
+    let (done, cost) = import(input);
+    assert_refused(&done, &cost);
+    assert!(done.errors().contains("more data than the limit"), "{}", done.errors());
 }
 
 #[test]

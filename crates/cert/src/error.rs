@@ -74,6 +74,9 @@ pub enum Flaw {
     /// A blob of a keybox that cannot be used.
     #[error("{0}")]
     Keybox(&'static str),
+    /// A compressed packet that cannot be unpacked.
+    #[error("{0} in a compressed packet")]
+    Compressed(&'static str),
     /// ASCII armor that cannot be decoded.
     #[error("{0} in ASCII armor")]
     Armor(&'static str),

@@ -1,5 +1,6 @@
 //! Packets in the window: where they begin and end, whatever their length looks like.
 
+use crate::decompress::{self, Decompressor};
 use crate::error::{Flaw, Result};
 use crate::packet::{self, Fault, Header, Length, MAX_HEADER, Tag};
 use crate::window::Window;
@@ -35,18 +36,50 @@ impl Framed<'_> {
 /// A packet, nothing at the segment's end, or what is wrong.
 pub(crate) type Found<'a> = std::result::Result<Option<Framed<'a>>, Flaw>;
 
-/// Reads the packet that stands `at` bytes after the window's front.
+/// Reads the packet that stands `at` bytes after the window's front, or what a compressed packet there unpacks to.
 pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<'_>> {
-    window.fill(at + MAX_HEADER)?;
-    let rest = &window.bytes()[at..];
-    if rest.is_empty() {
-        return Ok(Ok(None));
+    loop {
+        window.fill(at + MAX_HEADER)?;
+        let rest = &window.bytes()[at..];
+        if rest.is_empty() {
+            return Ok(Ok(None));
+        }
+        let header = match Header::parse(rest) {
+            Ok(header) => header,
+            Err(Fault::Short) => return Ok(Err(CUT)),
+            Err(Fault::NotAPacket) => return Ok(Err(Flaw::NotAPacket)),
+        };
+        if header.tag != Tag::COMPRESSED {
+            return of_length(window, at, header);
+        }
+        if let Err(flaw) = unpack(window, at, header)? {
+            return Ok(Err(flaw));
+        }
     }
-    let header = match Header::parse(rest) {
-        Ok(header) => header,
-        Err(Fault::Short) => return Ok(Err(CUT)),
-        Err(Fault::NotAPacket) => return Ok(Err(Flaw::NotAPacket)),
+}
+
+/// Puts what a compressed packet unpacks to in its place, unless it stands in another one: nobody writes that but who
+/// wants to cost much.
+fn unpack<R: Read>(
+    window: &mut Window<R>,
+    at: usize,
+    header: Header,
+) -> Result<std::result::Result<(), Flaw>> {
+    if window.is_unpacked(at) {
+        return Ok(Err(Flaw::Compressed("another compressed packet")));
+    }
+    let body = at + header.size;
+    window.fill(body + decompress::PROBE)?;
+    let length = match header.length {
+        Length::Definite(length) | Length::Partial(length) => length as usize,
+        Length::Open => usize::MAX,
     };
+    let first = &window.bytes()[body..];
+    let begun = Decompressor::begin(&first[..first.len().min(length).min(decompress::PROBE)]);
+    Ok(begun.map(|decompressor| window.unpack(at, header, decompressor)))
+}
+
+fn of_length<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<Found<'_>> {
     if header.tag.is_secret_key() {
         window.hold_secrets();
     }

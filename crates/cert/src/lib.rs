@@ -2,7 +2,7 @@
 //!
 //! The path of a certificate, one module a step:
 //!
-//! 1. [`split`] cuts a stream (binary or armored, any number of certificates) into raw certificates;
+//! 1. [`split`] cuts a stream (binary, armored or compressed, any number of certificates) into raw certificates;
 //! 2. [`packet`] walks the packets of one, without copying;
 //! 3. [`extract`] reads the facts of one: [`key`]s, user IDs, attributes, [`signature`]s and their [`subpacket`]s;
 //! 4. [`clean`] verifies self-signatures and decides which packets are kept and which are shown,
@@ -37,8 +37,10 @@ pub mod split;
 pub mod subpacket;
 
 mod armor;
+mod body;
 mod checksum;
 mod curve;
+mod decompress;
 mod error;
 mod fields;
 mod frame;
@@ -48,6 +50,7 @@ mod raw;
 mod reduce;
 mod search;
 mod source;
+mod unpack;
 mod value;
 mod window;
 

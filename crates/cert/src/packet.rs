@@ -16,6 +16,8 @@ impl Tag {
     pub const PUBLIC_KEY: Self = Self(6);
     /// Secret subkey.
     pub const SECRET_SUBKEY: Self = Self(7);
+    /// Compressed packets.
+    pub const COMPRESSED: Self = Self(8);
     /// Marker, without meaning.
     pub const MARKER: Self = Self(10);
     /// GnuPG's local trust values.

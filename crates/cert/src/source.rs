@@ -18,6 +18,8 @@ const AHEAD: usize = 64 << 10;
 pub(crate) enum Segment {
     /// Packets: the whole stream, or one armored block.
     Packets,
+    /// What may be packets, from somewhere in their midst on.
+    Remains,
     /// An armored block of something else, which is passed over, and the offset of its first line.
     Foreign(u64),
     /// Nothing.

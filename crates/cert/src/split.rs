@@ -72,7 +72,7 @@ impl<R: Read> Splitter<R> {
             let (outset, end) = match frame(&mut self.window, 0)? {
                 Ok(Some(packet)) => (Outset::of(&packet), packet.place.end),
                 Ok(None) => match self.begin_segment()? {
-                    Segment::Packets => continue,
+                    Segment::Packets | Segment::Remains => continue,
                     Segment::Foreign(position) => {
                         let flaw = Flaw::Armor("a block that holds no keys");
                         return Ok(Some(Piece::Ignored(Note { position, flaw })));
@@ -101,8 +101,9 @@ impl<R: Read> Splitter<R> {
     }
 
     fn begin_segment(&mut self) -> Result<Segment> {
-        self.state = State::Ready;
-        self.window.next_segment()
+        let segment = self.window.next_segment()?;
+        self.state = if segment == Segment::Remains { State::Lost } else { State::Ready };
+        Ok(segment)
     }
 
     /// Reads the rest of the certificate whose primary key stands at the window's front and ends at `at`.

@@ -1,7 +1,10 @@
 //! A bounded window over a stream's packets, from which bytes are taken at the front.
 
+use crate::decompress::Decompressor;
 use crate::error::Result;
+use crate::packet::Header;
 use crate::source::{Segment, Source};
+use crate::unpack::Unpacked;
 use std::io::Read;
 use std::mem;
 use zeroize::Zeroize;
@@ -12,7 +15,7 @@ const READ: usize = 256 << 10;
 /// The part of a segment that is in memory.
 #[derive(Debug)]
 pub(crate) struct Window<R> {
-    source: Source<R>,
+    source: Unpacked<R>,
     buffer: Vec<u8>,
     /// What is in memory and not taken yet.
     start: usize,
@@ -26,7 +29,7 @@ pub(crate) struct Window<R> {
 
 impl<R: Read> Window<R> {
     pub(crate) fn new(reader: R) -> Self {
-        let source = Source::new(reader);
+        let source = Unpacked::new(Source::new(reader));
         Self { source, buffer: Vec::new(), start: 0, end: 0, taken: 0, at_end: true, holds_secrets: false }
     }
 
@@ -39,7 +42,7 @@ impl<R: Read> Window<R> {
     pub(crate) fn next_segment(&mut self) -> Result<Segment> {
         self.take(self.end - self.start);
         let segment = self.source.next_segment()?;
-        self.at_end = segment != Segment::Packets;
+        self.at_end = !matches!(segment, Segment::Packets | Segment::Remains);
         Ok(segment)
     }
 
@@ -77,6 +80,21 @@ impl<R: Read> Window<R> {
             }
         }
         Ok(())
+    }
+
+    /// Puts what the compressed packet unpacks to whose header stands `at` bytes after the front in its place.
+    pub(crate) fn unpack(&mut self, at: usize, header: Header, decompressor: Decompressor) {
+        let packet = self.start + at;
+        let first = header.size + 1;
+        let rest = &self.buffer[packet + first..self.end];
+        self.source.begin_packet(header.length, decompressor, first, rest);
+        self.end = packet;
+        self.at_end = false;
+    }
+
+    /// Says whether what stands `at` bytes after the front came out of a compressed packet.
+    pub(crate) fn is_unpacked(&self, at: usize) -> bool {
+        self.source.is_unpacked(self.taken + at as u64)
     }
 
     /// Takes bytes off the front.

@@ -57,6 +57,29 @@ fn armored() -> impl Read {
     std::io::Cursor::new(text.into_bytes())
 }
 
+/// Makes a compressed packet of it, of a literal code for each octet (RFC 1951, 3.2.6): a library would keep a copy.
+fn compressed() -> impl Read {
+    let octets = std::iter::successors(Some(Binary { at: 0 }), |binary| Some(Binary { at: binary.at + 1 }));
+    let literals = octets.map_while(|binary| binary.octet()).map(|octet| match octet {
+        0..144 => (0x30 + u32::from(octet), 8),
+        144.. => (0x190 + u32::from(octet) - 144, 9),
+    });
+    // The last block of fixed codes, of which the type stands in the other order of bits; after it the end's code.
+    let codes = std::iter::once((0b110, 3)).chain(literals).chain([(0, 7)]);
+    let mut packet = vec![0xa3, 1];
+    let mut bits = 0;
+    for (code, length) in codes {
+        for bit in (0..length).rev().map(|place| (code >> place & 1) as u8) {
+            if bits % 8 == 0 {
+                packet.push(0);
+            }
+            *packet.last_mut().expect("an octet") |= bit << (bits % 8);
+            bits += 1;
+        }
+    }
+    std::io::Cursor::new(packet)
+}
+
 /// Says whether the secret part stands anywhere in memory that this process can write to; `buffer` is what it looks
 /// through it with, made before so that it takes no place where the secret part may stand.
 fn is_in_memory(buffer: &mut [u8]) -> bool {
@@ -89,7 +112,7 @@ fn no_buffer_keeps_a_secret_key_once_the_stream_is_read() {
     // From here on the allocator keeps what is freed, where it could be found, instead of giving it back to the system.
     drop(std::hint::black_box(vec![1_u8; 16 << 20]));
     let mut buffer = vec![0; 1 << 20];
-    for stream in [Box::new(Binary { at: 0 }) as Box<dyn Read>, Box::new(armored())] {
+    for stream in [Box::new(Binary { at: 0 }) as Box<dyn Read>, Box::new(armored()), Box::new(compressed())] {
         let mut splitter = Splitter::new(stream);
         assert!(matches!(splitter.next(), Some(Ok(_))));
         assert!(is_in_memory(&mut buffer), "the search finds it while it is read");

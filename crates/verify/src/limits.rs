@@ -20,6 +20,11 @@ pub const MAX_REDUCED_CERTIFICATE: usize = 16 << 20;
 pub const MAX_OWN_SIGNATURES: usize = 1 << 10;
 /// The most bytes of one certificate that are buffered at all.
 pub const MAX_BUFFERED_CERTIFICATE: usize = 64 << 20;
+/// The most octets that the compressed packets of a stream unpack to, beyond [`MAX_EXPANSION`] for each octet that goes
+/// in. Keyrings hardly shrink when they are compressed.
+pub const MAX_UNPACKED: u64 = 16 << 20;
+/// How many octets an octet of compressed packets may unpack to, see [`MAX_UNPACKED`].
+pub const MAX_EXPANSION: u64 = 16;
 /// Self-signatures of one component that are verified, newest first; the rest stays unchecked.
 pub const MAX_CHECKS_PER_COMPONENT: usize = 64;
 /// The most octets of a primary key and what follows it that signatures of version 6 are verified over: the salt comes

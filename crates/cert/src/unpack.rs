@@ -1,0 +1,198 @@
+//! A stream's packets with the content of compressed packets in their place, as GnuPG reads a keyring.
+
+use crate::body::{Body, Raw};
+use crate::decompress::{Decompressor, Step};
+use crate::error::{Error, Flaw, Result};
+use crate::packet::Length;
+use crate::source::{Segment, Source};
+use std::collections::VecDeque;
+use std::io::Read;
+use verify::limits;
+
+/// What a stream's packets unpack to, in segments.
+#[derive(Debug)]
+pub(crate) struct Unpacked<R> {
+    raw: Raw<R>,
+    packet: Option<Compressed>,
+    /// How many octets were handed out.
+    handed_out: u64,
+    /// What is handed out and not forgotten, by where it stands in the stream.
+    stretches: VecDeque<Stretch>,
+    /// Over all compressed packets: octets that went in and that came out.
+    consumed: u64,
+    produced: u64,
+}
+
+/// A compressed packet being unpacked.
+#[derive(Debug)]
+struct Compressed {
+    position: u64,
+    body: Body,
+    /// `None` once all data came out.
+    decompressor: Option<Decompressor>,
+}
+
+/// Octets handed out from `octet` on.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    octet: u64,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// The source's octets from this one on.
+    Plain(u64),
+    /// In the compressed packet at this position of the stream.
+    Inside(u64),
+}
+
+impl<R> Unpacked<R> {
+    /// Overwrites what went through memory; nothing can be read any more.
+    pub(crate) fn wipe(&mut self) {
+        self.packet = None;
+        self.raw.wipe();
+    }
+}
+
+impl<R: Read> Unpacked<R> {
+    pub(crate) fn new(source: Source<R>) -> Self {
+        let stretches = VecDeque::from([Stretch { octet: 0, place: Place::Plain(0) }]);
+        Self { raw: Raw::new(source), packet: None, handed_out: 0, stretches, consumed: 0, produced: 0 }
+    }
+
+    /// Goes to the next segment; the one before must be read to its end. What follows a compressed packet that cannot be
+    /// unpacked is a segment of its own.
+    pub(crate) fn next_segment(&mut self) -> Result<Segment> {
+        let Some(mut packet) = self.packet.take() else {
+            return self.raw.source.next_segment();
+        };
+        let skipped = packet.body.skip(&mut self.raw);
+        self.end_packet();
+        skipped?;
+        Ok(if packet.body == Body::Open { Segment::Remains } else { Segment::Packets })
+    }
+
+    /// Reads octets of packets; none at the segment's end.
+    ///
+    /// # Errors
+    ///
+    /// What the stream says, an error of the armored block that ends here, or what is wrong with a compressed packet: it
+    /// ends the segment.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        let mut read = self.unpack(out)?;
+        if read == 0 {
+            read = self.raw.read(out)?;
+        }
+        self.handed_out += read as u64;
+        Ok(read)
+    }
+
+    /// Puts what a compressed packet unpacks to in its place.
+    ///
+    /// Of the packet, `first` octets were handed out, and after them `rest`: the header and the octet that names the
+    /// algorithm, and what follows.
+    pub(crate) fn begin_packet(
+        &mut self,
+        length: Length,
+        decompressor: Decompressor,
+        first: usize,
+        rest: &[u8],
+    ) {
+        self.handed_out -= (first + rest.len()) as u64;
+        let position = self.position_of(self.handed_out);
+        self.raw.give_back(rest);
+        let body = Body::after_first_octet(length);
+        self.packet = Some(Compressed { position, body, decompressor: Some(decompressor) });
+        self.begin_stretch(Place::Inside(position));
+    }
+
+    /// Says whether an octet came out of a compressed packet.
+    pub(crate) fn is_unpacked(&self, octet: u64) -> bool {
+        matches!(self.stretch_of(octet).place, Place::Inside(_))
+    }
+
+    /// Returns where in the stream an octet stands: inside a compressed packet, where that one stands.
+    pub(crate) fn position_of(&self, octet: u64) -> u64 {
+        let stretch = self.stretch_of(octet);
+        match stretch.place {
+            Place::Plain(raw) => self.raw.source.position_of(raw + (octet - stretch.octet)),
+            Place::Inside(position) => position,
+        }
+    }
+
+    /// Forgets where the octets before this one stand.
+    pub(crate) fn forget_before(&mut self, octet: u64) {
+        while self.stretches.get(1).is_some_and(|second| second.octet <= octet) {
+            self.stretches.pop_front();
+        }
+        let raw = match (self.stretches[0].place, self.stretches.get(1)) {
+            (Place::Plain(raw), _) => raw + (octet - self.stretches[0].octet),
+            (Place::Inside(_), Some(Stretch { place: Place::Plain(raw), .. })) => *raw,
+            (Place::Inside(_), _) => self.raw.passed(),
+        };
+        self.raw.source.forget_before(raw);
+    }
+
+    fn stretch_of(&self, octet: u64) -> Stretch {
+        let after = self.stretches.partition_point(|stretch| stretch.octet <= octet);
+        self.stretches[after.saturating_sub(1)]
+    }
+
+    fn begin_stretch(&mut self, place: Place) {
+        let octet = self.handed_out;
+        while self.stretches.back().is_some_and(|last| last.octet >= octet) {
+            self.stretches.pop_back();
+        }
+        self.stretches.push_back(Stretch { octet, place });
+    }
+
+    /// Unpacks the next octets of the compressed packet; none if there is no packet, or no more.
+    fn unpack(&mut self, out: &mut [u8]) -> Result<usize> {
+        let Some(packet) = &mut self.packet else { return Ok(0) };
+        while let Some(step) = packet.step(&mut self.raw, out)? {
+            self.consumed += step.consumed as u64;
+            self.produced += step.produced as u64;
+            if self.produced > limits::MAX_UNPACKED + limits::MAX_EXPANSION * self.consumed {
+                return Err(packet.malformed(Flaw::Compressed("more data than the limit")));
+            }
+            if step.produced > 0 {
+                return Ok(step.produced);
+            }
+        }
+        self.packet = None;
+        self.end_packet();
+        Ok(0)
+    }
+
+    fn end_packet(&mut self) {
+        self.begin_stretch(Place::Plain(self.raw.passed()));
+    }
+}
+
+impl Compressed {
+    /// Unpacks some octets; `None` past the packet's end.
+    fn step<R: Read>(&mut self, raw: &mut Raw<R>, out: &mut [u8]) -> Result<Option<Step>> {
+        let Some(decompressor) = &mut self.decompressor else {
+            // Octets after the data are passed over, as in GnuPG; without a length the packet ends where its data end.
+            self.body.skip(raw)?;
+            return Ok(None);
+        };
+        let input = self.body.peek(raw)?;
+        let is_end = input.is_empty();
+        let step = decompressor.step(input, out).map_err(|flaw| self.malformed(flaw))?;
+        self.body.take(raw, step.consumed);
+        if step.is_last {
+            self.decompressor = None;
+        } else if is_end && step.produced == 0 {
+            return Err(self.malformed(Flaw::CutShort("a compressed packet")));
+        } else if step.consumed == 0 && step.produced == 0 {
+            return Err(self.malformed(Flaw::Compressed("damaged data")));
+        }
+        Ok(Some(step))
+    }
+
+    fn malformed(&self, flaw: Flaw) -> Error {
+        Error::Malformed { position: self.position, flaw }
+    }
+}
