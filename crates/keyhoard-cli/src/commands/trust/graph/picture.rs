@@ -146,7 +146,9 @@ impl Colour {
     }
 }
 
+/// XML has no way to write these two characters.
 fn escaped(text: &str) -> String {
+    let text = text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -160,8 +162,8 @@ mod tests {
 
     #[test]
     fn names_cannot_become_markup() {
-        let svg = Picture { nodes: vec![node("<script>&")], edges: Vec::new() }.svg();
-        assert!(svg.contains(">&lt;script&gt;&amp;</text>"), "{svg}");
+        let svg = Picture { nodes: vec![node("<script>&\u{ffff}")], edges: Vec::new() }.svg();
+        assert!(svg.contains(">&lt;script&gt;&amp;\u{fffd}</text>"), "{svg}");
     }
 
     #[test]
