@@ -31,6 +31,6 @@ mod oracle_import;
 mod oracle_listing;
 mod oracle_query;
 mod oracle_signatures;
+mod oracle_tofu;
 mod oracle_trust_debian;
 mod oracle_trust_webs;
-mod oracle_tofu;
