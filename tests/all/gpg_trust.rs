@@ -1,0 +1,68 @@
+//! Owner trust as `gpg-keyhoard` exchanges it with gpg, and asks for it.
+
+use harness::{Both, Done, Home, Reference, Run};
+
+/// A Debian developer whose key certified others of the keyring.
+const DEVELOPER: &str = "9C31503C6D866396";
+
+/// Returns the lines of an export by keys: the first one is a remark with the time.
+fn owner_trust(done: &Done) -> Vec<String> {
+    let mut lines: Vec<String> = done.text().lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn gpg_owner_trust_is_read_and_written_as_gpg_does() {
+    let both = Both::new();
+    let text = "# a remark\n0123456789ABCDEF0123456789ABCDEF01234567:5:\n\
+                0123456789abcdef0123456789ABCDEF01234568: 134:\n0123:5:\n\
+                0123456789ABCDEF0123456789ABCDEF01234569:x\n0123456789ABCDEF0123456789ABCDEF01234567\n\
+                0123456789ABCDEF0123456789ABCDEF01234567:4:\nno end:5:";
+    let files = [&both.gpg, &both.keyhoard].map(|home| home.write("trust", text));
+    let import = |run: Run, file: &std::path::Path| {
+        run.at("20260101T000000!").arg("--import-ownertrust").arg(file).done()
+    };
+    let gpg = import(Run::gpg(&both.gpg).arg("--trust-model").arg("pgp"), &files[0]);
+    let keyhoard = import(Run::gpg_keyhoard(&both.keyhoard), &files[1]);
+    let told = |done: &Done| -> Vec<String> {
+        let lines = done.errors();
+        let own = |line: &&str| line.contains("ownertrust") || line.contains("error in");
+        lines.lines().filter(own).map(|line| line.rsplit(": ").next().unwrap_or(line).to_owned()).collect()
+    };
+    assert_eq!(told(&keyhoard), told(&gpg));
+    assert_eq!(keyhoard.code, gpg.code);
+    let [gpg, keyhoard] = both.run(["--export-ownertrust"]);
+    assert_eq!(owner_trust(&keyhoard), owner_trust(&gpg));
+    assert_eq!(keyhoard.text().lines().count(), 4);
+}
+
+#[test]
+fn gpg_asks_for_owner_trust_level_by_level() {
+    let both = Both::of(Reference::Developers);
+    let answers = "4\n".repeat(2000);
+    both.gpg.write("answers", &answers);
+    both.keyhoard.write("answers", &answers);
+    for (run, home) in [(Run::gpg(&both.gpg), &both.gpg), (Run::gpg_keyhoard(&both.keyhoard), &both.keyhoard)]
+    {
+        let options =
+            ["--trust-model", "pgp", "--max-cert-depth", "2", "--trusted-key", DEVELOPER, "--command-file"];
+        run.at(both.clock()).args(options).arg(home.path().join("answers")).arg("--update-trustdb").succeed();
+    }
+    let [gpg, keyhoard] = both.run(["--export-ownertrust"]);
+    assert!(owner_trust(&gpg).len() > 100, "{}", gpg.text());
+    assert_eq!(owner_trust(&keyhoard), owner_trust(&gpg));
+}
+
+#[test]
+fn gpg_sums_up_nothing_without_a_key_of_ones_own() {
+    let home = Home::new();
+    let done = Run::gpg_keyhoard(&home).args(["--trust-model", "pgp", "--check-trustdb"]).succeed();
+    assert!(done.errors().contains("gpg: no ultimately trusted keys found"), "{}", done.errors());
+    let done = Run::gpg_keyhoard(&home).args(["--trust-model", "always", "--check-trustdb"]).succeed();
+    assert!(
+        done.errors().contains("no need for a trustdb check with 'always' trust model"),
+        "{}",
+        done.errors()
+    );
+}
