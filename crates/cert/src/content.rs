@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use verify::naming::sha256;
+use verify::naming::{Sha256, sha256};
 
 use crate::packet::Packet;
 use crate::signature::Signature;
@@ -22,15 +22,25 @@ impl fmt::Debug for ContentKey {
     }
 }
 
+/// Makes the content keys of one certificate, whose primary key is hashed once: it may be large, and have many components.
+pub(crate) struct Places(Sha256);
+
+impl Places {
+    /// Begins with the body of the primary key.
+    pub(crate) fn new(primary: &[u8]) -> Self {
+        Self(Sha256::begin(&[&length(primary), primary]))
+    }
+
+    /// Goes on with a component's own packet.
+    pub(crate) fn behind(&self, component: Packet<'_>) -> Place {
+        Place(self.0.end(&[&[component.tag.0], component.body]))
+    }
+}
+
 /// Makes the content keys of the signatures behind one component.
 pub(crate) struct Place([u8; 32]);
 
 impl Place {
-    /// Begins with the bodies of the primary key and of the component's own packet.
-    pub(crate) fn new(primary: &[u8], component: Packet<'_>) -> Self {
-        Self(sha256(&[&length(primary), primary, &[component.tag.0], component.body]))
-    }
-
     /// Returns the content key of a signature that stands here.
     pub(crate) fn content(&self, signature: &Signature<'_>) -> ContentKey {
         let Signature {
@@ -74,7 +84,7 @@ mod tests {
         let packet = [&[0xc0 | Tag::USER_ID.0, user_id.len() as u8], user_id].concat();
         let component = Packets::new(&packet).next().expect("a packet").expect("a user ID");
         let signature = signature::parse(signature).expect("a signature");
-        Place::new(primary, component).content(&signature)
+        Places::new(primary).behind(component).content(&signature)
     }
 
     #[test]

@@ -15,13 +15,34 @@ pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     digest(&SHA256, parts)
 }
 
+/// A SHA2-256 of which only the beginning is there yet.
+#[derive(Clone)]
+pub struct Sha256(Context);
+
+impl Sha256 {
+    /// Begins with the parts.
+    pub fn begin(parts: &[&[u8]]) -> Self {
+        let mut context = Context::new(&SHA256);
+        parts.iter().for_each(|part| context.update(part));
+        Self(context)
+    }
+
+    /// Returns the digest with the parts at its end; others may follow the same beginning.
+    pub fn end(&self, parts: &[&[u8]]) -> [u8; 32] {
+        end(self.0.clone(), parts)
+    }
+}
+
 /// Returns the RIPEMD-160 of `bytes`.
 pub fn ripemd160(bytes: &[u8]) -> [u8; 20] {
     Ripemd160::digest(bytes).into()
 }
 
 fn digest<const N: usize>(algorithm: &'static Algorithm, parts: &[&[u8]]) -> [u8; N] {
-    let mut context = Context::new(algorithm);
+    end(Context::new(algorithm), parts)
+}
+
+fn end<const N: usize>(mut context: Context, parts: &[&[u8]]) -> [u8; N] {
     for part in parts {
         context.update(part);
     }
@@ -43,6 +64,8 @@ mod tests {
             hex(&sha256(&[b"ab", b"c"])),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
+        let begun = Sha256::begin(&[b"a"]);
+        assert_eq!((begun.end(&[b"b", b"c"]), begun.end(&[])), (sha256(&[b"abc"]), sha256(&[b"a"])));
         assert_eq!(hex(&ripemd160(b"abc")), "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc");
     }
 }

@@ -1,7 +1,7 @@
 //! A certificate while it is cleaned: components that borrow their packets, with signatures that can be moved.
 
 use crate::certificate::{Certificate, Writer};
-use crate::content::Place;
+use crate::content::Places;
 use crate::error::{Error, Flaw, Result};
 use crate::extract::component_kind;
 use crate::facts::{ComponentKind, KeyFacts, SignatureFacts};
@@ -117,10 +117,10 @@ impl<'a> Block<'a> {
     pub(super) fn write(mut self) -> Certificate {
         self.settle_misplaced();
         let mut writer = Writer::with_capacity(self.bytes.len());
-        let primary_body = self.parts[0].packet.body;
+        let places = Places::new(self.parts[0].packet.body);
         let mut primary = Some(ComponentKind::Key(self.primary_facts));
         for mut part in self.parts {
-            part.name_contents(primary_body);
+            part.name_contents(&places);
             let kind = primary.take().unwrap_or_else(|| component_kind(part.packet));
             writer.component(part.packet.span.of(self.bytes), kind);
             for held in part.signatures.into_iter().filter(|held| !held.dropped) {
@@ -141,11 +141,11 @@ impl<'a> Part<'a> {
     }
 
     /// Gives the signatures by other keys their content keys: now that they stand in their places.
-    fn name_contents(&mut self, primary: &[u8]) {
+    fn name_contents(&mut self, places: &Places) {
         let mut place = None;
         for held in self.signatures.iter_mut().filter(|held| !held.dropped && !held.is_own()) {
             let content =
-                || place.get_or_insert_with(|| Place::new(primary, self.packet)).content(&held.signature());
+                || place.get_or_insert_with(|| places.behind(self.packet)).content(&held.signature());
             let content = held.facts.is_some().then(content);
             if let Some(facts) = &mut held.facts {
                 facts.content = content;
