@@ -27,8 +27,8 @@ pub struct CompactOptions {
 /// Returns a certificate without what is of no use in it.
 ///
 /// Which certifications are good, `checker` decides. Of a user ID's certifications the newest good one of each issuer
-/// stays, or its revocation; of a user ID that is
-/// not valid any more, only the self-signature that says so. Revoked subkeys always stay.
+/// stays, or its revocation; of a user ID that is not valid any more, only the self-signature that says so. Revoked
+/// subkeys always stay.
 ///
 /// # Errors
 ///
