@@ -32,6 +32,11 @@ pub(super) fn is_there(connection: &Connection, path: &Path, access: &Access) ->
 }
 
 /// Prepares for reading: a database that has missed getting its log gets it now, if nobody else uses it.
+///
+/// That happens when the first import was killed at its very end, or met a reader there. The reader does not become a
+/// writer by it: it waits for nobody, and changes the file's header but no row. Were it to leave that to
+/// the next writer, a slow reader (a listing in a pager) would hold that one up: without a log a commit waits for all
+/// readers, and a log cannot be begun while there are any.
 pub(super) fn before_reading(connection: &Connection, path: &Path, access: &Access) -> Result<()> {
     if let Access::Local = access
         && !is_there(connection, path, access)?
