@@ -22,6 +22,7 @@ mod keyhoard_log;
 mod keyhoard_migrate;
 mod keyhoard_search;
 mod keyhoard_sql;
+mod keyhoard_tofu;
 mod keyhoard_trust_explain;
 mod keyhoard_trust_graph;
 mod keyhoard_undo;

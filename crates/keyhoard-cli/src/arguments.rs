@@ -7,7 +7,7 @@ use keyhoard::cert::Timestamp;
 
 use crate::commands::{
     check, completions, delete, doctor, export, import, list, log, man, migrate, search, show, signed_by,
-    sql, trust, undo, who_signed,
+    sql, tofu, trust, undo, who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
@@ -84,6 +84,8 @@ pub(crate) enum Command {
     Sql(sql::Arguments),
     /// Say why user IDs are as valid as they are.
     Trust(trust::Arguments),
+    /// Say which keys came with which addresses, and decide about them.
+    Tofu(tofu::Arguments),
     /// Take over the keys of GnuPG and other programs, which stay as they are.
     Migrate(migrate::Arguments),
     /// Write a completion script for a shell.

@@ -14,6 +14,7 @@ pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod signed_by;
 pub(crate) mod sql;
+pub(crate) mod tofu;
 pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod who_signed;
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Undo(arguments) => undo::run(session, &arguments),
         Command::Doctor(arguments) => doctor::run(session, &arguments),
         Command::Sql(arguments) => sql::run(session, &arguments),
+        Command::Tofu(arguments) => tofu::run(session, &arguments),
         Command::Trust(arguments) => trust::run(session, &arguments),
         Command::Migrate(arguments) => migrate::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),

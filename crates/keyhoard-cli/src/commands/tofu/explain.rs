@@ -1,0 +1,179 @@
+//! `keyhoard tofu explain`: everything about one address.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+use keyhoard::cert::BoundAddress;
+use keyhoard::store::tofu::{Messages, Seen};
+use keyhoard::tofu::{Explanation, Holder, Standing, explain};
+use keyhoard::trust::tofu::{Evidence, Policy};
+use keyhoard::validity::Roots;
+use serde::Serialize;
+
+use super::list::style;
+use super::{settings, sources};
+use crate::exit::Outcome;
+use crate::moment::{day, rfc3339};
+use crate::output::Output;
+use crate::printable::{counted, printable};
+use crate::session::Session;
+use crate::style::Style;
+
+/// The arguments of `keyhoard tofu explain`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// A mail address, or a whole user ID that has none.
+    address: OsString,
+}
+
+/// Explains an address.
+pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let address = BoundAddress::of_user_id(arguments.address.as_bytes());
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let (sources, settings) = (sources(store.as_ref(), snapshot.as_ref()), settings(session));
+    let roots = Roots::read(sources.owner_trust, &sources.certificates, &settings)?;
+    let explanation = explain(&address, &sources, &roots, &settings)?;
+    if session.output.is_json() {
+        session.output.json(&ExplanationJson::new(&explanation))?;
+    } else {
+        write(&mut session.output, &explanation)?;
+    }
+    Ok(Outcome::found(!explanation.holders.is_empty()))
+}
+
+fn write(output: &mut Output, explanation: &Explanation) -> io::Result<()> {
+    let address = printable(explanation.address.as_bytes());
+    let count = explanation.holders.len();
+    output.line(format_args!("{} came with {}.", address, counted(count as u64, "key")))?;
+    for holder in &explanation.holders {
+        output.line("")?;
+        let policy = output.styled(style(holder.policy), holder.policy.name());
+        output.line(format_args!("{}  {policy}", holder.key))?;
+        output.line(format_args!("  {}", printable(&holder.user_id)))?;
+        output.line(format_args!("  first seen {}; {}", day(holder.since), messages(&holder.messages)))?;
+        for reason in reasons(holder) {
+            output.line(format_args!("  {reason}"))?;
+        }
+    }
+    let asked = explanation.holders.iter().find(|holder| holder.policy == Policy::Ask);
+    if let Some(holder) = asked {
+        output.line("")?;
+        let advice = format!(
+            "People make new keys; others pretend to be them. Ask the owner which key is right, then for each key: \
+             keyhoard tofu policy good|bad {}",
+            holder.key
+        );
+        let advice = output.styled(Style::Faint, advice);
+        output.line(advice)?;
+    }
+    Ok(())
+}
+
+fn messages(messages: &Messages) -> String {
+    let said = |seen: &Seen, verb: &str| match (seen.count, seen.last) {
+        (0, _) | (_, None) => format!("no message {verb}"),
+        (count, Some(last)) => {
+            let days = counted(seen.days, "day");
+            format!("{} {verb} on {days}, last {}", counted(count, "message"), day(last))
+        }
+    };
+    format!("{}, {}", said(&messages.verified, "verified"), said(&messages.encrypted, "encrypted"))
+}
+
+/// Says why the policy is what it is.
+fn reasons(holder: &Holder) -> Vec<String> {
+    let mut reasons = Vec::new();
+    match holder.standing {
+        Standing::Holds => {}
+        Standing::Expired => reasons.push("the key or its user ID has expired".to_owned()),
+        Standing::Revoked => reasons.push("the key or its user ID was revoked".to_owned()),
+        Standing::Gone => reasons.push("the key is not here any more, or has no such user ID".to_owned()),
+    }
+    match holder.evidence {
+        Evidence::None => {}
+        Evidence::Vouched => reasons.push("certified by a key of your own".to_owned()),
+        Evidence::Own => reasons.push("a key of your own".to_owned()),
+    }
+    if holder.decided != Policy::Auto {
+        reasons.push(format!("you decided: {}", holder.decided.name()));
+    }
+    reasons.extend(holder.rivals.iter().map(|rival| format!("in conflict with {rival}")));
+    reasons
+}
+
+/// An explanation, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct ExplanationJson {
+    address: String,
+    keys: Vec<HolderJson>,
+}
+
+#[derive(Serialize)]
+struct HolderJson {
+    fingerprint: String,
+    user_id: String,
+    since: String,
+    standing: &'static str,
+    decided: &'static str,
+    policy: &'static str,
+    evidence: Option<&'static str>,
+    in_conflict_with: Vec<String>,
+    verified: SeenJson,
+    encrypted: SeenJson,
+}
+
+#[derive(Serialize)]
+struct SeenJson {
+    messages: u64,
+    days: u64,
+    first: Option<String>,
+    last: Option<String>,
+}
+
+impl ExplanationJson {
+    fn new(explanation: &Explanation) -> Self {
+        Self {
+            address: String::from_utf8_lossy(explanation.address.as_bytes()).into_owned(),
+            keys: explanation.holders.iter().map(HolderJson::new).collect(),
+        }
+    }
+}
+
+impl HolderJson {
+    fn new(holder: &Holder) -> Self {
+        Self {
+            fingerprint: holder.key.to_string(),
+            user_id: String::from_utf8_lossy(&holder.user_id).into_owned(),
+            since: rfc3339(holder.since),
+            standing: match holder.standing {
+                Standing::Holds => "holds",
+                Standing::Expired => "expired",
+                Standing::Revoked => "revoked",
+                Standing::Gone => "gone",
+            },
+            decided: holder.decided.name(),
+            policy: holder.policy.name(),
+            evidence: match holder.evidence {
+                Evidence::None => None,
+                Evidence::Vouched => Some("vouched"),
+                Evidence::Own => Some("own"),
+            },
+            in_conflict_with: holder.rivals.iter().map(ToString::to_string).collect(),
+            verified: SeenJson::new(&holder.messages.verified),
+            encrypted: SeenJson::new(&holder.messages.encrypted),
+        }
+    }
+}
+
+impl SeenJson {
+    fn new(seen: &Seen) -> Self {
+        Self {
+            messages: seen.count,
+            days: seen.days,
+            first: seen.first.map(rfc3339),
+            last: seen.last.map(rfc3339),
+        }
+    }
+}

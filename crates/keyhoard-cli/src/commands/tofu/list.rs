@@ -1,0 +1,94 @@
+//! `keyhoard tofu list`: bindings with what is thought of them.
+
+use std::ops::ControlFlow;
+
+use keyhoard::store::tofu::{Binding, BindingSelection};
+use keyhoard::trust::tofu::Policy;
+use keyhoard::validity::{Assessment, Roots};
+use serde::Serialize;
+
+use super::{settings, sources};
+use crate::exit::Outcome;
+use crate::moment::{day, rfc3339};
+use crate::printable::printable;
+use crate::session::Session;
+use crate::style::Style;
+use crate::table::{Cell, Table};
+
+/// The arguments of `keyhoard tofu list`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// List every address that came with a key.
+    #[arg(long, short)]
+    all: bool,
+}
+
+/// Lists bindings, ordered by address.
+pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let (sources, settings) = (sources(store.as_ref(), snapshot.as_ref()), settings(session));
+    let roots = Roots::read(sources.owner_trust, &sources.certificates, &settings)?;
+    let assessment = Assessment::all(&sources, &roots, &settings)?;
+    let selection = if arguments.all { BindingSelection::All } else { BindingSelection::Contested };
+    let mut table = Table::default();
+    let mut written = Ok(());
+    let mut any = false;
+    snapshot.bindings(selection, &mut |binding| {
+        let policy = assessment.policy(&binding.fingerprint, &binding.address);
+        any = true;
+        if session.output.is_json() {
+            written = session.output.json(&BindingJson::new(&binding, policy));
+        } else {
+            table.push(row(&binding, policy));
+        }
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    written?;
+    let colour = session.output.colour();
+    table.write(&mut session.output, colour)?;
+    Ok(Outcome::found(any))
+}
+
+fn row(binding: &Binding, policy: Policy) -> [Cell; 4] {
+    [
+        Cell::new(policy.name()).styled(style(policy)),
+        Cell::new(printable(binding.address.as_bytes())).styled(Style::Name),
+        Cell::new(binding.fingerprint.to_string()),
+        Cell::new(format!("since {}", day(binding.since))).styled(Style::Faint),
+    ]
+}
+
+/// Returns the look of a policy.
+pub(super) fn style(policy: Policy) -> Style {
+    match policy {
+        Policy::Good => Style::Good,
+        Policy::Bad => Style::Error,
+        Policy::Ask => Style::Warning,
+        Policy::Auto | Policy::Unknown => Style::Faint,
+    }
+}
+
+/// A binding, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct BindingJson {
+    address: String,
+    fingerprint: String,
+    user_id: String,
+    since: String,
+    decided: &'static str,
+    policy: &'static str,
+}
+
+impl BindingJson {
+    fn new(binding: &Binding, policy: Policy) -> Self {
+        Self {
+            address: String::from_utf8_lossy(binding.address.as_bytes()).into_owned(),
+            fingerprint: binding.fingerprint.to_string(),
+            user_id: String::from_utf8_lossy(&binding.user_id).into_owned(),
+            since: rfc3339(binding.since),
+            decided: Policy::from_number(binding.policy).unwrap_or_default().name(),
+            policy: policy.name(),
+        }
+    }
+}
