@@ -125,7 +125,9 @@ impl Keyrings {
     fn add(&mut self, path: PathBuf, primary: bool, streams: &mut Streams) -> anyhow::Result<()> {
         let content = match kind(&path) {
             Ok(Kind::Database) => Content::Database(database::open(&path)?),
-            Ok(Kind::File) => Content::File(read(&path, streams)?),
+            // Another process is about to make it.
+            Ok(Kind::Empty) if self.rings.is_empty() => Content::Missing,
+            Ok(Kind::File | Kind::Empty) => Content::File(read(&path, streams)?),
             // Only the first one may be new.
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.rings.is_empty() => {
                 Content::Missing
@@ -194,11 +196,17 @@ fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
 enum Kind {
     Database,
     File,
+    /// Nothing yet.
+    Empty,
 }
 
 /// Looks at a file's first octets.
 fn kind(path: &Path) -> io::Result<Kind> {
     let mut beginning = Vec::new();
     File::open(path)?.take(SQLITE_HEADER.len() as u64).read_to_end(&mut beginning)?;
-    Ok(if beginning == SQLITE_HEADER { Kind::Database } else { Kind::File })
+    Ok(match beginning.as_slice() {
+        [] => Kind::Empty,
+        beginning if beginning == SQLITE_HEADER => Kind::Database,
+        _ => Kind::File,
+    })
 }
