@@ -274,7 +274,7 @@ impl Kept {
     fn bindings(&self) -> impl Iterator<Item = Binding> {
         let Certificate { facts, .. } = &self.certificate;
         facts.user_ids().map(|user_id| Binding {
-            id: BindingId(0),
+            id: None,
             fingerprint: facts.primary().fingerprint,
             address: BoundAddress::of_user_id(user_id),
             user_id: user_id.to_vec(),

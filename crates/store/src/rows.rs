@@ -1,7 +1,7 @@
 //! The index rows of a certificate, derived from its facts.
 
 use cert::facts::ComponentKind;
-use cert::{Facts, KeyId, Keygrip, mailbox};
+use cert::{BoundAddress, Facts, KeyId, Keygrip, mailbox};
 
 /// What the narrow tables hold for one certificate; each list sorted and without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,6 +9,7 @@ pub(crate) struct Rows {
     /// Rotated key IDs and the number of the key's component.
     pub(crate) key_ids: Vec<(i64, i64)>,
     pub(crate) keygrips: Vec<i64>,
+    /// Of the mail addresses, and of what trust on first use binds.
     pub(crate) mails: Vec<i64>,
     /// Key IDs of those who certified it, its own left out.
     pub(crate) issuers: Vec<i64>,
@@ -27,6 +28,7 @@ impl Rows {
                 }
                 ComponentKind::UserId(value) => {
                     rows.mails.extend(mailbox::mail_address(value).map(mail_hash));
+                    rows.mails.push(mail_hash(BoundAddress::of_user_id(value).as_bytes()));
                     rows.user_ids.push((number, value.clone()));
                 }
                 ComponentKind::Attribute(_) | ComponentKind::Unknown(_) => {}

@@ -1,8 +1,7 @@
 //! What trust on first use remembers: which keys came with which addresses, and the messages seen with them.
 //!
-//! A binding is made when a certificate comes in, so that whoever lists certificates has nothing to write. It belongs
-//! to the user's memory, not to the certificate: one that the user decided about, or that messages were seen with,
-//! outlives it.
+//! A certificate that comes in brings its bindings with it, so that whoever lists certificates has nothing to write. One
+//! that the user decided about, or that messages were seen with, belongs to the user's memory and outlives it.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +9,7 @@ use cert::{BoundAddress, Fingerprint, Timestamp};
 
 use crate::Result;
 
-/// A binding's number in this database, in the order of arrival of batches.
+/// The number of a binding about which more is kept than its certificate says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BindingId(pub i64);
 
@@ -20,8 +19,8 @@ pub const AUTO: u8 = 1;
 /// An address that came with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Its number.
-    pub id: BindingId,
+    /// Its number; `None` of one that nobody decided about and that no message was seen with.
+    pub id: Option<BindingId>,
     /// The primary key.
     pub fingerprint: Fingerprint,
     /// The address.
@@ -95,7 +94,7 @@ pub trait ReadBindings {
     fn messages(&self, binding: BindingId) -> Result<Messages>;
 }
 
-/// Writing bindings. Those of a certificate that comes in are made without being asked for.
+/// Writing bindings. Those of a certificate that comes in are there without being asked for.
 pub trait WriteBindings {
     /// Notes what the user decided, as of now; the binding is made if it is not there.
     fn decide(
@@ -106,7 +105,8 @@ pub trait WriteBindings {
         policy: u8,
     ) -> Result<BindingId>;
 
-    /// Takes over a binding that another program kept: the older time stays, and so does a decision that was made here.
+    /// Keeps a binding that another program kept, or that messages are to be noted with: the older time stays, and so
+    /// does a decision that was made here.
     fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId>;
 
     /// Forgets what was decided about a binding and every message seen with it; the binding itself goes too unless its

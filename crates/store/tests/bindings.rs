@@ -55,8 +55,16 @@ fn summary(store: &SqliteStore) -> Vec<(String, Fingerprint, u32, u8)> {
     all.map(|it| (text(&it.address), it.fingerprint, it.since.0 - NOW.0, it.policy)).collect()
 }
 
-fn id_of(store: &SqliteStore, text: &str) -> BindingId {
-    bindings(store, BindingSelection::Addresses(&[address(text)]))[0].id
+fn only(store: &SqliteStore, text: &str) -> Binding {
+    bindings(store, BindingSelection::Addresses(&[address(text)])).remove(0)
+}
+
+/// Gives a binding a number, so that messages can be noted with it.
+fn kept(store: &SqliteStore, text: &str) -> BindingId {
+    let mut id = None;
+    let binding = only(store, text);
+    write(store, NOW, |transaction| id = Some(transaction.take_over_binding(&binding).expect("keep")));
+    id.expect("a number")
 }
 
 fn message(digest: u8, verified: Timestamp) -> VerifiedMessage {
@@ -97,6 +105,8 @@ fn addresses_of_several_keys_and_decided_ones_are_contested() {
         Made::named(2, "Ann <Ann@example.org>"),
         Made::named(3, "Bob <bob@example.org>"),
         Made::named(4, "Carl <carl@example.org>"),
+        Made::named(5, "Some Host"),
+        Made::named(6, "some host"),
     ];
     put(&store, NOW, &made);
     write(&store, LATER, |transaction| {
@@ -106,8 +116,14 @@ fn addresses_of_several_keys_and_decided_ones_are_contested() {
     let found: Vec<_> = contested.iter().map(|it| (it.address.clone(), it.fingerprint, it.policy)).collect();
     let mut anns = [made[0].fingerprint(), made[1].fingerprint()];
     anns.sort_unstable();
-    let [ann, carl] = [address("ann@example.org"), address("carl@example.org")];
-    assert_eq!(found, [(ann.clone(), anns[0], 1), (ann, anns[1], 1), (carl, made[3].fingerprint(), 4)]);
+    let mut hosts = [made[4].fingerprint(), made[5].fingerprint()];
+    hosts.sort_unstable();
+    let [ann, carl, host] = ["ann@example.org", "carl@example.org", "some host"].map(address);
+    let decided = (carl, made[3].fingerprint(), 4);
+    let shared = |address: &BoundAddress, key| (address.clone(), key, 1);
+    let anns = anns.map(|key| shared(&ann, key));
+    let hosts = hosts.map(|key| shared(&host, key));
+    assert_eq!(found, [&anns[..], &[decided], &hosts].concat());
 }
 
 #[test]
@@ -133,7 +149,7 @@ fn a_decision_keeps_the_time_and_can_be_made_before_the_certificate_is_there() {
 fn messages_are_counted_by_when_they_were_seen_and_on_how_many_days() {
     let (_directory, store) = empty();
     put(&store, NOW, &[Made::named(1, "Ann <ann@example.org>")]);
-    let ann = id_of(&store, "ann@example.org");
+    let ann = kept(&store, "ann@example.org");
     write(&store, NOW, |transaction| {
         assert!(transaction.add_verified(ann, &message(1, NOW)).expect("add"));
         assert!(transaction.add_verified(ann, &message(2, NOW)).expect("add"));
@@ -157,7 +173,7 @@ fn a_binding_goes_with_its_certificate_unless_the_user_decided_or_saw_messages()
     let decided = Made::named(2, "Bob <bob@example.org>");
     let used = Made::named(3, "Carl <carl@example.org>");
     put(&store, NOW, &[idle, decided.clone(), used.clone()]);
-    let carl = id_of(&store, "carl@example.org");
+    let carl = kept(&store, "carl@example.org");
     write(&store, NOW, |transaction| {
         transaction.decide(&decided.fingerprint(), &address("bob@example.org"), b"", 4).expect("decide");
         transaction.add_encrypted(carl, NOW).expect("add");
@@ -201,7 +217,7 @@ fn a_purge_leaves_nothing_that_is_remembered_of_the_key() {
     let (_directory, store) = empty();
     let ann = Made::named(1, "Ann <ann@example.org>");
     put(&store, NOW, &[ann.clone(), Made::named(2, "Bob <bob@example.org>")]);
-    let id = id_of(&store, "ann@example.org");
+    let id = kept(&store, "ann@example.org");
     write(&store, NOW, |transaction| {
         transaction.decide(&ann.fingerprint(), &address("former@example.org"), b"", 2).expect("decide");
         transaction.add_verified(id, &message(1, NOW)).expect("add");
@@ -228,7 +244,7 @@ fn forgetting_leaves_the_bindings_of_certificates_that_are_there() {
         transaction.forget_binding(bob).expect("forget");
     });
     assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 1)]);
-    let ann = id_of(&store, "ann@example.org");
+    let ann = only(&store, "ann@example.org").id.expect("a number");
     assert_eq!(store.snapshot().expect("snapshot").messages(ann).expect("messages"), Messages::default());
 }
 
@@ -237,7 +253,7 @@ fn what_is_taken_over_keeps_the_older_time_and_the_decision_that_was_made_here()
     let (_directory, store) = empty();
     let ann = Made::named(1, "Ann <ann@example.org>");
     let foreign = |policy, since| Binding {
-        id: BindingId(0),
+        id: None,
         fingerprint: ann.fingerprint(),
         address: address("ann@example.org"),
         user_id: b"Ann <ann@example.org>".to_vec(),

@@ -127,7 +127,6 @@ fn every_kind_of_wrong_row_is_found_and_healed() {
         ("UPDATE third_party SET facts = x'01' WHERE cert = 8", vec![rows(8, "third_party")]),
         ("DELETE FROM keygrip WHERE cert = 9", vec![rows(9, "keygrip")]),
         ("DELETE FROM certification WHERE cert = 10", vec![rows(10, "certification")]),
-        ("DELETE FROM tofu_binding WHERE id % 7 = 1", vec![rows(1, "tofu_binding")]),
         (
             "INSERT INTO tofu_encryption VALUES (4711, 1)",
             vec![Finding::Orphans { table: "tofu_encryption", rows: 1 }],

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use cert::{BoundAddress, Fingerprint, Timestamp};
 use rusqlite::{Connection, OpenFlags, Row};
-use store::tofu::{Binding, BindingId, VerifiedMessage};
+use store::tofu::{Binding, VerifiedMessage};
 use trust::tofu::Policy;
 
 use crate::{Error, Result};
@@ -74,7 +74,7 @@ fn binding(row: &Row<'_>) -> rusqlite::Result<Option<Binding>> {
     let policy = policy.and_then(Policy::from_number).map(Policy::number);
     let (Some(fingerprint), Some(policy)) = (fingerprint, policy) else { return Ok(None) };
     Ok(Some(Binding {
-        id: BindingId(0),
+        id: None,
         fingerprint,
         address: BoundAddress::from_normalised(octets(row, 2)?),
         user_id: octets(row, 3)?,

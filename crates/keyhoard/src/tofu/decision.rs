@@ -66,7 +66,7 @@ pub fn forget(
     let mut bindings = of_address(transaction.snapshot(), address)?;
     bindings.retain(|binding| keys.is_none_or(|keys| keys.contains(&binding.fingerprint)));
     for binding in &bindings {
-        transaction.forget_binding(binding.id)?;
+        binding.id.map_or(Ok(()), |id| transaction.forget_binding(id))?;
     }
     transaction.finish_journal()?;
     transaction.commit()?;

@@ -80,7 +80,7 @@ pub fn explain(
             ControlFlow::Continue(())
         })?;
         for binding in bindings {
-            let messages = source.messages(binding.id)?;
+            let messages = binding.id.map(|id| source.messages(id)).transpose()?.unwrap_or_default();
             holders.push((binding, messages));
         }
     }

@@ -243,6 +243,7 @@ fn messages(
             ControlFlow::Continue(())
         })?;
         for Binding { id, fingerprint, address, .. } in bindings {
+            let Some(id) = id else { continue };
             let messages = source.messages(id)?;
             counted.entry((fingerprint, address)).or_insert(messages);
         }

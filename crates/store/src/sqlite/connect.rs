@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::place::Place;
-use super::{log, schema, turn};
+use super::{log, schema, tofu, turn};
 use crate::error::Context;
 use crate::{Error, Result};
 
@@ -125,6 +125,7 @@ fn prepare(connection: Connection, path: &Path) -> Result<Connection> {
     connection.set_prepared_statement_cache_capacity(64);
     // Else SQLite plans some queries anew whenever a parameter is bound, which takes longer than the queries.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).context(path, "opening")?;
+    tofu::add_functions(&connection).context(path, "opening")?;
     Ok(connection)
 }
 

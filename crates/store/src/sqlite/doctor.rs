@@ -9,7 +9,7 @@ use rusqlite::params;
 
 use super::derived::Derived;
 use super::read::{View, parse_fingerprint};
-use super::{SqliteStore, log, schema, search, tofu, turn};
+use super::{SqliteStore, log, schema, search, turn};
 use crate::error::Context;
 use crate::rows::Rows;
 use crate::{CertId, Error, Result, packed};
@@ -153,8 +153,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Derives all rows from the bytes again, in one transaction, removes rows that belong to nothing, and makes bindings
-    /// that are missing.
+    /// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing.
     ///
     /// What is left of a certificate whose packets are lost belongs to nothing: without it, and without the digests of
     /// its inputs, another import brings the certificate back.
@@ -202,7 +201,6 @@ impl SqliteStore {
             Ok(())
         })?;
         derived.flush(&view)?;
-        tofu::complete(&view)?;
         turn::commit(view.connection(), &self.path)?;
         if fresh {
             log::enter(view.connection());
@@ -360,7 +358,6 @@ fn check_certificate(
 
     let rows = Rows::new(facts);
     table("user_id", rows.user_ids.len(), view.user_ids(id)? == rows.user_ids);
-    table("tofu_binding", 0, tofu::is_bound(view, &facts.primary().fingerprint, &rows.user_ids)?);
     let searchable =
         rows.user_ids.iter().try_fold(true, |all, (_, value)| Ok(all && is_searchable(view, id, value)?));
     table("user_id_search_docsize", 1, searchable?);

@@ -1,15 +1,19 @@
 //! The memory of trust on first use.
 //!
-//! Its rows are found by address, then fingerprint: rows of a batch are gathered and written in this order.
+//! A binding has a row only where there is something that its certificate does not say: a decision, messages, or that
+//! it is younger than the certificate. All others are read from the user IDs, so that an import of a million
+//! certificates has no rows in random order to write for them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
-use rusqlite::{Params, Row, params};
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, Params, Row, params};
 
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use crate::error::Context;
+use crate::rows::mail_hash;
 use crate::tofu::{
     AUTO, Binding, BindingId, BindingSelection, Messages, ReadBindings, Seen, VerifiedMessage,
 };
@@ -18,18 +22,30 @@ use crate::{Error, Result};
 const READING: &str = "reading bindings";
 const WRITING: &str = "writing bindings";
 
-/// Bindings that are gathered while missing ones are made.
-const GATHERED: usize = 20_000;
-
-/// The columns of a binding, in the order in which [`binding`] reads them.
+/// Selects bindings: of kept rows those with `$kept`, of user IDs those with `$derived`, in the order of [`ReadBindings`].
 macro_rules! select_bindings {
-    ($where:literal) => {
+    ($kept:literal, $derived:literal) => {
         concat!(
-            "SELECT id, fingerprint, email, user_id, time, policy FROM tofu_binding ",
-            $where,
-            " ORDER BY email, fingerprint"
+            "SELECT id, fingerprint, email, user_id, time, policy FROM tofu_binding WHERE ",
+            $kept,
+            " UNION ALL
+            SELECT NULL, fingerprint, email, value, first_seen, 1 FROM (
+                SELECT cert, bound_address(value) AS email, value, min(component) FROM user_id WHERE ",
+            $derived,
+            " GROUP BY 1, 2) JOIN cert ON id = cert
+            WHERE (email, fingerprint) NOT IN (SELECT email, fingerprint FROM tofu_binding)
+            ORDER BY 3, 2"
         )
     };
+}
+
+/// Gives a connection the functions that say what a user ID binds, and where that stands in the table `mail`.
+pub(super) fn add_functions(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("bound_address", 1, flags, |call| {
+        Ok(BoundAddress::of_user_id(call.get_raw(0).as_blob()?).as_bytes().to_vec())
+    })?;
+    connection.create_scalar_function("mail_hash", 1, flags, |call| Ok(mail_hash(call.get_raw(0).as_blob()?)))
 }
 
 impl ReadBindings for View<'_> {
@@ -51,29 +67,27 @@ fn bindings(
     selection: BindingSelection<'_>,
     visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
 ) -> Result<()> {
-    const CONTESTED: &str = select_bindings!(
-        "WHERE email IN (SELECT email FROM tofu_binding GROUP BY email HAVING count(*) > 1
-         UNION SELECT email FROM tofu_binding WHERE policy <> 1)"
+    const ALL: &str = select_bindings!("true", "true");
+    const OF_ADDRESS: &str = select_bindings!(
+        "email = ?1",
+        "cert IN (SELECT cert FROM mail WHERE hash = ?2) AND bound_address(value) = ?1"
     );
     const USED: &str = select_bindings!(
-        "WHERE id IN (SELECT binding FROM tofu_signature UNION SELECT binding FROM tofu_encryption)"
+        "id IN (SELECT binding FROM tofu_signature UNION SELECT binding FROM tofu_encryption)",
+        "false"
     );
+    let mut each = |row: &Row<'_>| Ok(visit(binding(view, row)?));
     match selection {
-        BindingSelection::Used => view.rows(USED, [], READING, |row| Ok(visit(binding(view, row)?))),
-        BindingSelection::All => {
-            view.rows(select_bindings!(""), [], READING, |row| Ok(visit(binding(view, row)?)))
-        }
-        BindingSelection::Contested => {
-            view.rows(CONTESTED, [], READING, |row| Ok(visit(binding(view, row)?)))
-        }
+        BindingSelection::All => view.rows(ALL, [], READING, each),
+        BindingSelection::Used => view.rows(USED, [], READING, each),
+        BindingSelection::Contested => contested(view, visit),
         BindingSelection::Addresses(addresses) => {
-            let mut addresses: Vec<&BoundAddress> = addresses.iter().collect();
-            addresses.sort_unstable();
-            addresses.dedup();
+            let addresses: BTreeSet<&BoundAddress> = addresses.iter().collect();
             let mut flow = ControlFlow::Continue(());
             for address in addresses {
-                view.rows(select_bindings!("WHERE email = ?1"), [address.as_bytes()], READING, |row| {
-                    flow = visit(binding(view, row)?);
+                let asked = params![address.as_bytes(), mail_hash(address.as_bytes())];
+                view.rows(OF_ADDRESS, asked, READING, |row| {
+                    flow = each(row)?;
                     Ok(flow)
                 })?;
                 if flow.is_break() {
@@ -85,11 +99,39 @@ fn bindings(
     }
 }
 
+/// Reads the bindings that may be contested, by the hashes of their addresses, and hands out those that are.
+fn contested(view: &View<'_>, visit: &mut dyn FnMut(Binding) -> ControlFlow<()>) -> Result<()> {
+    const SQL: &str = select_bindings!(
+        "true",
+        "cert IN (SELECT cert FROM mail WHERE hash IN (SELECT hash FROM mail GROUP BY hash HAVING count(*) > 1
+            UNION SELECT mail_hash(email) FROM tofu_binding))"
+    );
+    let mut of_address: Vec<Binding> = Vec::new();
+    let mut hand_out = |bindings: &mut Vec<Binding>| {
+        let contested = bindings.len() > 1 || bindings.iter().any(|binding| binding.policy != AUTO);
+        let mut all = bindings.drain(..);
+        if contested { all.try_for_each(&mut *visit) } else { ControlFlow::Continue(()) }
+    };
+    let mut flow = ControlFlow::Continue(());
+    view.rows(SQL, [], READING, |row| {
+        let binding = binding(view, row)?;
+        if of_address.first().is_some_and(|first| first.address != binding.address) {
+            flow = hand_out(&mut of_address);
+        }
+        of_address.push(binding);
+        Ok(flow)
+    })?;
+    if flow.is_continue() {
+        let _ = hand_out(&mut of_address);
+    }
+    Ok(())
+}
+
 fn binding(view: &View<'_>, row: &Row<'_>) -> Result<Binding> {
-    let id: i64 = view.column(row, 0)?;
-    let broken = || Error::CorruptBinding { path: view.path().to_owned(), binding: id };
+    let id: Option<i64> = view.column(row, 0)?;
+    let broken = || Error::CorruptBinding { path: view.path().to_owned(), binding: id.unwrap_or_default() };
     Ok(Binding {
-        id: BindingId(id),
+        id: id.map(BindingId),
         fingerprint: parse_fingerprint(view.blob(row, 1)?).ok_or_else(broken)?,
         address: BoundAddress::from_normalised(view.column(row, 2)?),
         user_id: view.column(row, 3)?,
@@ -119,53 +161,34 @@ fn messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Messages> {
     Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
 }
 
-/// Bindings of certificates that come in, until the batch is complete.
-#[derive(Default)]
-pub(super) struct NewBindings {
-    rows: Vec<(BoundAddress, Vec<u8>, Vec<u8>, Timestamp)>,
-}
-
-impl NewBindings {
-    /// Adds the bindings of a certificate with these user IDs, which came at `since`.
-    pub(super) fn add(&mut self, primary: &Fingerprint, user_ids: &[(i64, Vec<u8>)], since: Timestamp) {
-        let primary = stored_fingerprint(primary);
-        self.rows.extend(
-            user_ids
-                .iter()
-                .map(|(_, value)| (BoundAddress::of_user_id(value), primary.clone(), value.clone(), since)),
-        );
-    }
-
-    /// Writes those that are not there yet; of several user IDs with the same address the first one stays.
-    pub(super) fn flush(mut self, view: &View<'_>) -> Result<()> {
-        const SQL: &str = "INSERT OR IGNORE INTO tofu_binding (email, fingerprint, user_id, time, policy)
-            VALUES (?1, ?2, ?3, ?4, 1)";
-        self.rows.sort_by(|one, other| (&one.0, &one.1).cmp(&(&other.0, &other.1)));
-        self.rows.dedup_by(|later, first| (&later.0, &later.1) == (&first.0, &first.1));
-        let mut statement = view.connection().prepare_cached(SQL).context(view.path(), WRITING)?;
-        for (address, primary, user_id, since) in self.rows {
-            let row = params![address.as_bytes(), primary, user_id, since.0];
-            statement.execute(row).context(view.path(), WRITING)?;
-        }
-        Ok(())
-    }
+/// Notes that user IDs came to a certificate later than it did; of several with the same address the first one stays.
+pub(super) fn add_later(
+    view: &View<'_>,
+    primary: &Fingerprint,
+    user_ids: &[&[u8]],
+    now: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "INSERT OR IGNORE INTO tofu_binding (email, fingerprint, user_id, time, policy)
+        VALUES (?1, ?2, ?3, ?4, 1)";
+    user_ids.iter().try_for_each(|user_id| {
+        let address = BoundAddress::of_user_id(user_id);
+        let row = params![address.as_bytes(), stored_fingerprint(primary), user_id, now.0];
+        execute(view, SQL, row).map(drop)
+    })
 }
 
 /// Takes away the bindings of user IDs that are gone, as far as nobody decided about them and no message was seen.
-pub(super) fn remove_idle(
-    view: &View<'_>,
-    primary: &Fingerprint,
-    gone: impl IntoIterator<Item = BoundAddress>,
-) -> Result<()> {
+pub(super) fn remove_idle(view: &View<'_>, primary: &Fingerprint, user_ids: &[&[u8]]) -> Result<()> {
     const SQL: &str = "DELETE FROM tofu_binding WHERE email = ?1 AND fingerprint = ?2 AND policy = 1
         AND NOT EXISTS (SELECT 1 FROM tofu_signature WHERE binding = tofu_binding.id)
         AND NOT EXISTS (SELECT 1 FROM tofu_encryption WHERE binding = tofu_binding.id)";
-    let primary = stored_fingerprint(primary);
-    gone.into_iter()
-        .try_for_each(|address| execute(view, SQL, params![address.as_bytes(), primary]).map(drop))
+    user_ids.iter().try_for_each(|user_id| {
+        let address = BoundAddress::of_user_id(user_id);
+        execute(view, SQL, params![address.as_bytes(), stored_fingerprint(primary)]).map(drop)
+    })
 }
 
-/// Takes away everything that is remembered of these keys, in one pass over all bindings: there is no index by
+/// Takes away everything that is remembered of these keys, in one pass over all rows: there is no index by
 /// fingerprint, since purging is rare and imports are not.
 pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<()> {
     if primaries.is_empty() {
@@ -173,40 +196,15 @@ pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<()> {
     }
     let primaries: HashSet<&Fingerprint> = primaries.iter().collect();
     let mut ids = Vec::new();
-    view.bindings(BindingSelection::All, &mut |binding| {
-        ids.extend(primaries.contains(&binding.fingerprint).then_some(binding.id));
-        ControlFlow::Continue(())
+    view.rows(select_bindings!("true", "false"), [], READING, |row| {
+        let binding = binding(view, row)?;
+        ids.extend(binding.id.filter(|_| primaries.contains(&binding.fingerprint)));
+        Ok(ControlFlow::Continue(()))
     })?;
     ids.into_iter().try_for_each(|id| {
         forget_messages(view, id)?;
         execute(view, "DELETE FROM tofu_binding WHERE id = ?1", [id.0]).map(drop)
     })
-}
-
-/// Says whether all user IDs of a certificate have their bindings.
-pub(super) fn is_bound(view: &View<'_>, primary: &Fingerprint, user_ids: &[(i64, Vec<u8>)]) -> Result<bool> {
-    const SQL: &str = "SELECT 1 FROM tofu_binding WHERE email = ?1 AND fingerprint = ?2";
-    let primary = stored_fingerprint(primary);
-    user_ids.iter().try_fold(true, |all, (_, value)| {
-        Ok(all && view.exists(SQL, params![BoundAddress::of_user_id(value).as_bytes(), primary])?)
-    })
-}
-
-/// Makes the bindings that are missing, as of when their certificates were first seen.
-pub(super) fn complete(view: &View<'_>) -> Result<()> {
-    const SQL: &str = "SELECT fingerprint, value, first_seen FROM user_id JOIN cert ON cert = id
-        ORDER BY cert, component";
-    let mut bindings = NewBindings::default();
-    view.rows(SQL, [], READING, |row| {
-        if let Some(primary) = parse_fingerprint(view.blob(row, 0)?) {
-            bindings.add(&primary, &[(0, view.column(row, 1)?)], Timestamp(view.column(row, 2)?));
-        }
-        if bindings.rows.len() >= GATHERED {
-            std::mem::take(&mut bindings).flush(view)?;
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    bindings.flush(view)
 }
 
 /// Notes what the user decided; the binding is made if it is not there.
@@ -220,7 +218,8 @@ pub(super) fn decide(
 ) -> Result<BindingId> {
     const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint) DO UPDATE SET policy = ?5 RETURNING id";
-    let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, now.0, policy];
+    let since = known_since(view, fingerprint, address)?.unwrap_or(now);
+    let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
     returned_id(view, SQL, row)
 }
 
@@ -230,8 +229,22 @@ pub(super) fn take_over(view: &View<'_>, binding: &Binding) -> Result<BindingId>
         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
         DO UPDATE SET time = min(time, ?4), policy = CASE policy WHEN 1 THEN ?5 ELSE policy END RETURNING id";
     let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
+    let since = known_since(view, fingerprint, address)?.map_or(*since, |known| known.min(*since));
     let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
     returned_id(view, SQL, row)
+}
+
+/// Says since when a binding is there, with a row or without.
+fn known_since(view: &View<'_>, key: &Fingerprint, address: &BoundAddress) -> Result<Option<Timestamp>> {
+    let mut since = None;
+    bindings(view, BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
+        if binding.fingerprint == *key {
+            since = Some(binding.since);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(since)
 }
 
 /// Forgets the decision and the messages, and the binding itself where its certificate is not there.

@@ -8,8 +8,7 @@ use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 use super::derived::Derived;
 use super::journal::{Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
-use super::tofu::{self, NewBindings};
-use super::{SqliteStore, derived, log, provenance, turn};
+use super::{SqliteStore, derived, log, provenance, tofu, turn};
 use crate::error::Context;
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
@@ -60,12 +59,7 @@ impl<'s> Writer<'s> {
         self.prepare(sql)?.execute(parameters).context(self.view.path(), DOING)
     }
 
-    fn put_one(
-        &mut self,
-        put: &Put<'_>,
-        derived: &mut Derived,
-        bindings: &mut NewBindings,
-    ) -> Result<PutOutcome> {
+    fn put_one(&mut self, put: &Put<'_>, derived: &mut Derived) -> Result<PutOutcome> {
         let fingerprint = put.certificate.fingerprint;
         let user_ids = &put.certificate.rows.user_ids;
         let id = match &put.kind {
@@ -85,18 +79,11 @@ impl<'s> Writer<'s> {
                 };
                 self.journal.write(&self.view, &fingerprint, &change)?;
                 self.update(put, *id)?;
-                if let PutKind::Shrunk { .. } = put.kind {
-                    let before = self.view.user_ids(id.0)?;
-                    let gone = before
-                        .into_iter()
-                        .filter(|(_, value)| !user_ids.iter().any(|(_, kept)| kept == value));
-                    self.remove_idle_bindings(&fingerprint, gone)?;
-                }
+                self.rebind(&fingerprint, &self.view.user_ids(id.0)?, user_ids)?;
                 derived.replace(&self.view, *id, &put.certificate.packed, &put.certificate.rows)?;
                 *id
             }
         };
-        bindings.add(&fingerprint, user_ids, self.first_seen(&put.kind));
         Ok(PutOutcome::Done(id))
     }
 
@@ -126,13 +113,15 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn remove_idle_bindings(
+    /// Keeps the bindings of a certificate right whose user IDs were others `before`.
+    fn rebind(
         &self,
         primary: &Fingerprint,
-        gone: impl IntoIterator<Item = (i64, Vec<u8>)>,
+        before: &[(i64, Vec<u8>)],
+        after: &[(i64, Vec<u8>)],
     ) -> Result<()> {
-        let addresses = gone.into_iter().map(|(_, user_id)| BoundAddress::of_user_id(&user_id));
-        tofu::remove_idle(&self.view, primary, addresses)
+        tofu::remove_idle(&self.view, primary, &without(before, after))?;
+        tofu::add_later(&self.view, primary, &without(after, before), self.now)
     }
 
     /// Says whether a certificate is still as somebody has read it.
@@ -189,7 +178,7 @@ impl<'s> Writer<'s> {
         match removal {
             Removal::Undoable => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Removed(id))?;
-                self.remove_idle_bindings(&fingerprint, self.view.user_ids(id.0)?)?;
+                tofu::remove_idle(&self.view, &fingerprint, &without(&self.view.user_ids(id.0)?, &[]))?;
             }
             Removal::Purge => {
                 provenance::forget(&self.view, id, &stored)?;
@@ -221,9 +210,15 @@ fn set_cache(view: &View<'_>, size: i64) -> Result<()> {
     view.connection().pragma_update(None, "cache_size", size).context(view.path(), DOING)
 }
 
+/// Returns the user IDs that stand in one list and not in the other.
+fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> Vec<&'a [u8]> {
+    let in_other = |value: &[u8]| other.iter().any(|(_, there)| there == value);
+    list.iter().map(|(_, value)| value.as_slice()).filter(|value| !in_other(value)).collect()
+}
+
 impl Transaction for Writer<'_> {
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>> {
-        let (mut derived, mut bindings) = (Derived::default(), NewBindings::default());
+        let mut derived = Derived::default();
         // The index rows come last, so it does not know yet what this batch has added.
         let mut added = HashMap::new();
         let mut outcomes = Vec::with_capacity(batch.len());
@@ -235,11 +230,10 @@ impl Transaction for Writer<'_> {
                     || self.view.primary(&fingerprint)?.is_some());
             outcomes.push(match taken {
                 true => PutOutcome::Conflict,
-                false => self.put_one(put, &mut derived, &mut bindings)?,
+                false => self.put_one(put, &mut derived)?,
             });
         }
         derived.flush(&self.view)?;
-        bindings.flush(&self.view)?;
         let done = batch.iter().zip(&outcomes).filter_map(|(put, outcome)| match outcome {
             PutOutcome::Done(id) => Some(put.inputs.iter().map(|input| (*input, *id))),
             PutOutcome::Conflict => None,
