@@ -3,6 +3,7 @@
 use crate::decompress::{self, Decompressor};
 use crate::error::{Flaw, Result};
 use crate::packet::{self, Fault, Header, Length, MAX_HEADER, Tag};
+use crate::unpack;
 use crate::window::Window;
 use std::borrow::Cow;
 use std::io::Read;
@@ -52,7 +53,7 @@ pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<
         if header.tag != Tag::COMPRESSED {
             return of_length(window, at, header);
         }
-        if let Err(flaw) = unpack(window, at, header)? {
+        if let Err(flaw) = replace(window, at, header)? {
             return Ok(Err(flaw));
         }
     }
@@ -60,13 +61,16 @@ pub(crate) fn frame<R: Read>(window: &mut Window<R>, at: usize) -> Result<Found<
 
 /// Puts what a compressed packet unpacks to in its place, unless it stands in another one: nobody writes that but who
 /// wants to cost much.
-fn unpack<R: Read>(
+fn replace<R: Read>(
     window: &mut Window<R>,
     at: usize,
     header: Header,
 ) -> Result<std::result::Result<(), Flaw>> {
     if window.is_unpacked(at) {
         return Ok(Err(Flaw::Compressed("another compressed packet")));
+    }
+    if !window.may_unpack() {
+        return Ok(Err(unpack::TOO_MUCH));
     }
     let body = at + header.size;
     window.fill(body + decompress::PROBE)?;

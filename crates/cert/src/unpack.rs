@@ -9,6 +9,12 @@ use std::collections::VecDeque;
 use std::io::Read;
 use verify::limits;
 
+/// What is wrong once a stream has unpacked to more than it may.
+pub(crate) const TOO_MUCH: Flaw = Flaw::Compressed("more data than the limit");
+
+/// To begin with a packet costs as much as this many octets that come out.
+const BEGINNING: u64 = 16 << 10;
+
 /// What a stream's packets unpack to, in segments.
 #[derive(Debug)]
 pub(crate) struct Unpacked<R> {
@@ -102,9 +108,15 @@ impl<R: Read> Unpacked<R> {
         self.handed_out -= (first + rest.len()) as u64;
         let position = self.position_of(self.handed_out);
         self.raw.give_back(rest);
+        self.produced += BEGINNING;
         let body = Body::after_first_octet(length);
         self.packet = Some(Compressed { position, body, decompressor: Some(decompressor) });
         self.begin_stretch(Place::Inside(position));
+    }
+
+    /// Says whether the stream may unpack to more.
+    pub(crate) fn may_unpack(&self) -> bool {
+        !is_too_much(self.consumed, self.produced)
     }
 
     /// Says whether an octet came out of a compressed packet.
@@ -153,8 +165,8 @@ impl<R: Read> Unpacked<R> {
         while let Some(step) = packet.step(&mut self.raw, out)? {
             self.consumed += step.consumed as u64;
             self.produced += step.produced as u64;
-            if self.produced > limits::MAX_UNPACKED + limits::MAX_EXPANSION * self.consumed {
-                return Err(packet.malformed(Flaw::Compressed("more data than the limit")));
+            if is_too_much(self.consumed, self.produced) {
+                return Err(packet.malformed(TOO_MUCH));
             }
             if step.produced > 0 {
                 return Ok(step.produced);
@@ -168,6 +180,10 @@ impl<R: Read> Unpacked<R> {
     fn end_packet(&mut self) {
         self.begin_stretch(Place::Plain(self.raw.passed()));
     }
+}
+
+fn is_too_much(consumed: u64, produced: u64) -> bool {
+    produced > limits::MAX_UNPACKED + limits::MAX_EXPANSION * consumed
 }
 
 impl Compressed {

@@ -92,6 +92,11 @@ impl<R: Read> Window<R> {
         self.at_end = false;
     }
 
+    /// Says whether the stream may unpack to more.
+    pub(crate) fn may_unpack(&self) -> bool {
+        self.source.may_unpack()
+    }
+
     /// Says whether what stands `at` bytes after the front came out of a compressed packet.
     pub(crate) fn is_unpacked(&self, at: usize) -> bool {
         self.source.is_unpacked(self.taken + at as u64)
