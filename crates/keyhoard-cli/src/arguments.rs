@@ -14,8 +14,7 @@ use crate::output::Colour;
 
 /// A fast OpenPGP certificate database.
 ///
-/// Imports certificates once, verifies what they say about themselves once, and answers every later question in
-/// milliseconds.
+/// Imports certificates once, verifies every signature once, and answers every later question in milliseconds.
 #[derive(Debug, Parser)]
 #[command(name = "keyhoard", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -82,7 +81,7 @@ pub(crate) enum Command {
     Doctor(doctor::Arguments),
     /// Run a read-only SQL statement.
     Sql(sql::Arguments),
-    /// Say why user IDs are as valid as they are.
+    /// Say whom you trust, and why user IDs are valid.
     Trust(trust::Arguments),
     /// Say which keys came with which addresses, and decide about them.
     Tofu(tofu::Arguments),
