@@ -58,6 +58,34 @@ fn what_was_purged_leaves_no_bytes_and_cannot_come_back() {
 }
 
 #[test]
+fn what_was_deleted_earlier_can_be_purged_by_its_fingerprint() {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+    import(&home, key.certificate());
+    import(&home, OwnKey::new("Bob <bob@example.org>").certificate());
+    delete(&home, &["--yes", key.fingerprint()]);
+    let unasked = delete(&home, &["--purge", key.fingerprint()]);
+    assert_eq!(unasked.code, Some(2), "{}", unasked.errors());
+    let without = delete(&home, &["--yes", key.fingerprint()]);
+    assert_eq!(without.code, Some(1), "only what is here can be deleted and brought back");
+
+    let stranger = "0123456789ABCDEF0123456789ABCDEF01234567";
+    let refused = delete(&home, &["--yes", "--purge", key.fingerprint(), stranger]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors().contains(&format!("{stranger}: not found, and nothing is kept of it")));
+    assert!(!refused.errors().contains(key.fingerprint()), "{}", refused.errors());
+
+    let purged = delete(&home, &["--yes", "--purge", "--json", key.fingerprint(), "bob@example.org"]);
+    assert_eq!(purged.code, Some(0), "{}", purged.errors());
+    assert!(purged.text().contains(key.fingerprint()) && purged.text().contains("\"purged\":true"));
+    let former = Run::keyhoard(&home).args(["sql", "--csv", "SELECT count(*) FROM former"]).succeed();
+    assert_eq!(former.text().lines().last(), Some("0"));
+    assert_eq!(count(&home), 0);
+    let again = delete(&home, &["--yes", "--purge", key.fingerprint()]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.errors().contains("nothing was deleted"), "{}", again.errors());
+}
+
+#[test]
 fn a_certificate_whose_secret_key_is_beside_the_database_is_not_deleted_unsaid() {
     let key = OwnKey::new("Ann <ann@example.org>");
     import(key.home(), key.certificate());

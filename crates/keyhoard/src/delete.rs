@@ -7,7 +7,7 @@ use cert::certificate::Retained;
 use cert::facts::ComponentKind;
 use store::{
     CertId, Detail, Fingerprint, JournalId, Prepared, Put, PutKind, PutOutcome, Removal, Selection, Snapshot,
-    Store, Timestamp,
+    Store, Timestamp, Transaction,
 };
 
 use crate::secret_keys::SecretKeys;
@@ -52,23 +52,57 @@ pub fn candidates(
 }
 
 /// Deletes certificates in one transaction: their packets and facts, the owner trust in their keys, and the memory of
-/// the inputs that led to them.
+/// the inputs that led to them. It can be undone.
 ///
-/// `command` is what the journal says about it. After [`Removal::Purge`] nobody can undo it, and what earlier entries
-/// of the journal hold of the certificates is gone as well.
+/// `command` is what the journal says about it.
 ///
 /// # Errors
 ///
 /// The database's errors; then nothing was deleted.
-pub fn delete(
+pub fn delete(store: &dyn Store, ids: &[CertId], command: &str, now: Timestamp) -> Result<JournalId> {
+    let mut transaction = store.begin(command, None, now)?;
+    transaction.remove(ids, Removal::Undoable)?;
+    finish(transaction)
+}
+
+/// What came of a [`purge`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purge {
+    /// All of it was done, under this entry of the journal.
+    Done(JournalId),
+    /// Nothing was done, since nothing is known of these keys.
+    Unknown(Vec<Fingerprint>),
+}
+
+/// Deletes certificates for good, in one transaction: nobody can undo it, and what the journal holds of them from
+/// before is gone as well. `removed` are the primary keys of certificates that were deleted earlier, of which that is
+/// all there is.
+///
+/// # Errors
+///
+/// The database's errors; then nothing was deleted.
+pub fn purge(
     store: &dyn Store,
     ids: &[CertId],
-    removal: Removal,
+    removed: &[Fingerprint],
     command: &str,
     now: Timestamp,
-) -> Result<JournalId> {
+) -> Result<Purge> {
     let mut transaction = store.begin(command, None, now)?;
-    transaction.remove(ids, removal)?;
+    transaction.remove(ids, Removal::Purge)?;
+    let mut unknown = Vec::new();
+    for primary in removed {
+        if !transaction.purge_removed(primary)? {
+            unknown.push(*primary);
+        }
+    }
+    if !unknown.is_empty() {
+        return Ok(Purge::Unknown(unknown));
+    }
+    finish(transaction).map(Purge::Done)
+}
+
+fn finish(mut transaction: Box<dyn Transaction + '_>) -> Result<JournalId> {
     transaction.finish_journal()?;
     let journal = transaction.journal();
     transaction.commit()?;
@@ -103,8 +137,5 @@ pub fn delete_subkey(
     let certificate = Prepared::new(left);
     let outcomes = transaction.put(&[Put { certificate: &certificate, kind, inputs: &[], origin: None }])?;
     debug_assert!(!outcomes.contains(&PutOutcome::Conflict), "it was read under the same lock");
-    transaction.finish_journal()?;
-    let journal = transaction.journal();
-    transaction.commit()?;
-    Ok(Some(journal))
+    finish(transaction).map(Some)
 }

@@ -368,6 +368,10 @@ pub trait Transaction: WriteBindings {
     /// Removes certificates with everything derived from them, their input digests and owner trust included.
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()>;
 
+    /// Purges what is left of a certificate that was removed earlier: what the journal holds of it, and everything
+    /// else that is known of its primary key. Says whether there was anything; nothing happens to one that is here.
+    fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool>;
+
     /// Reads what this transaction sees, its own writes included.
     fn snapshot(&self) -> &dyn Snapshot;
 

@@ -199,17 +199,50 @@ fn a_purge_leaves_no_bytes_in_the_journal() {
 }
 
 #[test]
+fn what_was_removed_earlier_can_be_purged_later() {
+    let (directory, store) = empty();
+    let name = b"~q7 a name that nobody must find again";
+    let named = Made::new(1, &[name], &[]);
+    put(&store, &[named.clone(), Made::named(2, "another")]);
+    let origin = store::Origin { kind: 4, ..Default::default() };
+    let origins = store::Origins { certificate: None, user_ids: vec![(name.to_vec(), origin)] };
+    let removed = entry(&store, |it| {
+        it.set_origins(CertId(1), &origins).expect("origins");
+        it.remove(&[CertId(1)], Removal::Undoable).expect("remove");
+    });
+    entry(&store, |it| it.set_owner_trust(&named.fingerprint(), Some(4)).expect("set"));
+    let purge = |certificate: &Made| {
+        let mut purged = false;
+        let number =
+            entry(&store, |it| purged = it.purge_removed(&certificate.fingerprint()).expect("purge"));
+        (number, purged)
+    };
+    assert!(!purge(&Made::named(2, "another")).1, "it is here");
+    assert!(!purge(&Made::named(3, "a stranger")).1);
+    assert!(found_in(&directory, name) > 0);
+
+    let (purging, purged) = purge(&named);
+    assert!(purged);
+    assert_eq!(found_in(&directory, name), 0);
+    let snapshot = store.snapshot().expect("snapshot");
+    assert_eq!(changes(&*snapshot, removed)[0].kind, ChangeKind::Removed(None));
+    let said = &changes(&*snapshot, purging)[0];
+    assert_eq!((said.fingerprint, &said.kind), (named.fingerprint(), &ChangeKind::Removed(None)));
+    assert_eq!(snapshot.owner_trust(&named.fingerprint()).expect("read"), None);
+    assert_eq!(snapshot.user_id_origins(CertId(1)).expect("origins"), []);
+    assert_eq!(snapshot.count().expect("count"), 1);
+    drop(snapshot);
+    assert!(!purge(&named).1, "nothing is left");
+}
+
+#[test]
 fn what_is_purged_is_in_no_file_any_more() {
     let (directory, store) = empty();
     // The trigram stands for those of the search index, which keeps no longer parts.
     let (name, trigram) = (b"~q7 a name that nobody must find again", b"~q7");
     let named = Made::new(1, &[name], &[]);
     put(&store, &[named.clone(), Made::named(2, "another")]);
-    let found_in = |part: &[u8]| {
-        let files =
-            std::fs::read_dir(directory.path()).expect("list").map(|file| file.expect("entry").path());
-        files.filter(|file| memmem(&std::fs::read(file).expect("read"), part)).count()
-    };
+    let found_in = |part: &[u8]| found_in(&directory, part);
     let remove = |id, removal| {
         let mut transaction = store.begin("delete", None, NOW).expect("begin");
         transaction.remove(&[id], removal).expect("remove");
@@ -221,6 +254,12 @@ fn what_is_purged_is_in_no_file_any_more() {
     assert!(found_in(name) > 0 && found_in(trigram) > 0);
     remove(CertId(3), Removal::Purge);
     assert_eq!((found_in(name), found_in(trigram)), (0, 0));
+}
+
+/// Counts the files of a database in which some octets are.
+fn found_in(directory: &TempDir, part: &[u8]) -> usize {
+    let files = std::fs::read_dir(directory.path()).expect("list").map(|file| file.expect("entry").path());
+    files.filter(|file| memmem(&std::fs::read(file).expect("read"), part)).count()
 }
 
 fn memmem(whole: &[u8], part: &[u8]) -> bool {

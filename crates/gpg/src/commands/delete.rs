@@ -8,7 +8,7 @@ use keyhoard::delete::{candidates, delete, delete_subkey};
 use keyhoard::find::shown;
 use keyhoard::listing::{self, Item, ListOptions, Signatures, Trust};
 use keyhoard::store::query::{Name, NameError};
-use keyhoard::store::{CertId, Fingerprint, Query, Removal, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Fingerprint, Query, Selection, Snapshot, Store};
 
 use super::Session;
 use crate::code::Code;
@@ -75,7 +75,7 @@ fn delete_one(session: &mut Session<'_>, keyrings: &mut Keyrings, name: &[u8]) -
         let now = session.now;
         match target.subkey {
             Some(subkey) => drop(delete_subkey(store, target.id, &subkey, &command, now)?),
-            None => drop(delete(store, &[target.id], Removal::Undoable, &command, now)?),
+            None => drop(delete(store, &[target.id], &command, now)?),
         }
     }
     Ok(true)

@@ -2,14 +2,16 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
-use keyhoard::delete::{Candidate, candidates, delete};
+use keyhoard::delete::{Candidate, Purge, candidates, delete, purge};
+use keyhoard::find::{find, shown};
 use keyhoard::secret_keys::SecretKeys;
-use keyhoard::store::{CertId, Removal};
+use keyhoard::store::query::Name;
+use keyhoard::store::{CertId, Fingerprint, JournalId, Query, Store};
 use serde::Serialize;
 
-use super::Named;
 use crate::exit::Outcome;
 use crate::printable::{counted, printable};
 use crate::session::{Session, command_line};
@@ -25,7 +27,8 @@ const NAMED: usize = 20;
   keyhoard delete --purge --yes 0123456789ABCDEF0123456789ABCDEF01234567
 
 What is deleted can be brought back with `keyhoard undo`, but for what was purged. The trust in the owner of a deleted \
-key is forgotten either way.")]
+key is forgotten either way. With --purge the fingerprint of a certificate that was deleted earlier names what is kept \
+of it since then.")]
 pub(crate) struct Arguments {
     /// The certificates to delete.
     #[arg(value_name = "NAME", required = true)]
@@ -47,25 +50,75 @@ pub(crate) struct Arguments {
 /// Asks, and deletes.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
-    let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
-    let secret_keys = SecretKeys::near(&session.path()?);
-    let found = candidates(snapshot.as_ref(), named.ids.as_deref().unwrap_or_default(), &secret_keys)?;
-    drop(snapshot);
-    if !named.complete || found.is_empty() {
-        session.note("nothing was deleted");
-        return Ok(Outcome::Nothing);
+    let Some(doomed) = Doomed::find(session, store.as_ref(), arguments)? else {
+        return Ok(nothing(session));
+    };
+    refuse_secret_keys(&doomed.here, arguments)?;
+    if !arguments.yes && !confirmed(&doomed, arguments)? {
+        return Ok(nothing(session));
     }
-    refuse_secret_keys(&found, arguments)?;
-    if !arguments.yes && !confirmed(&found, arguments)? {
-        session.note("nothing was deleted");
-        return Ok(Outcome::Nothing);
-    }
-    let ids: Vec<CertId> = found.iter().map(|candidate| candidate.id).collect();
-    let removal = if arguments.purge { Removal::Purge } else { Removal::Undoable };
-    let entry = delete(store.as_ref(), &ids, removal, &command_line(), session.now)?;
-    tell(session, arguments, &found, entry.0)?;
+    let ids: Vec<CertId> = doomed.here.iter().map(|candidate| candidate.id).collect();
+    let command = command_line();
+    let entry = match arguments.purge {
+        false => delete(store.as_ref(), &ids, &command, session.now)?,
+        true => match purge(store.as_ref(), &ids, &doomed.removed, &command, session.now)? {
+            Purge::Done(entry) => entry,
+            Purge::Unknown(unknown) => {
+                for primary in unknown {
+                    session.warn(format_args!("{primary}: not found, and nothing is kept of it"));
+                }
+                return Ok(nothing(session));
+            }
+        },
+    };
+    tell(session, arguments, &doomed, entry)?;
     Ok(Outcome::Done)
+}
+
+fn nothing(session: &Session) -> Outcome {
+    session.note("nothing was deleted");
+    Outcome::Nothing
+}
+
+/// What is to be deleted.
+struct Doomed {
+    here: Vec<Candidate>,
+    /// The primary keys of certificates that are not here, of which something may be kept.
+    removed: Vec<Fingerprint>,
+}
+
+impl Doomed {
+    /// Finds what the names stand for; `None` if one of them stands for nothing, of which the user is warned.
+    fn find(session: &Session, store: &dyn Store, arguments: &Arguments) -> anyhow::Result<Option<Self>> {
+        let snapshot = store.snapshot()?;
+        let names: Vec<&[u8]> = arguments.names.iter().map(|name| name.as_bytes()).collect();
+        let found = find(snapshot.as_ref(), &names)?;
+        let mut removed = Vec::new();
+        let mut complete = true;
+        for name in found.missing.iter().map(|&missing| names[missing]) {
+            match Name::parse(name).map(|name| name.query) {
+                Ok(Query::Fingerprint(primary)) if arguments.purge => removed.push(primary),
+                _ => {
+                    session.warn(format_args!("{}: not found", shown(name)));
+                    complete = false;
+                }
+            }
+        }
+        removed.sort_unstable();
+        removed.dedup();
+        let secret_keys = SecretKeys::near(&session.path()?);
+        let here = candidates(snapshot.as_ref(), &found.ids, &secret_keys)?;
+        let doomed = Self { here, removed };
+        Ok((complete && doomed.count() > 0).then_some(doomed))
+    }
+
+    fn count(&self) -> usize {
+        self.here.len() + self.removed.len()
+    }
+
+    fn fingerprints(&self) -> impl Iterator<Item = &Fingerprint> {
+        self.here.iter().map(|candidate| &candidate.fingerprint).chain(&self.removed)
+    }
 }
 
 fn refuse_secret_keys(found: &[Candidate], arguments: &Arguments) -> anyhow::Result<()> {
@@ -81,37 +134,44 @@ fn refuse_secret_keys(found: &[Candidate], arguments: &Arguments) -> anyhow::Res
 }
 
 /// Asks on the terminal; without one nothing is deleted.
-fn confirmed(found: &[Candidate], arguments: &Arguments) -> anyhow::Result<bool> {
+fn confirmed(doomed: &Doomed, arguments: &Arguments) -> anyhow::Result<bool> {
+    let certificates = counted(doomed.count(), "certificate");
     if !io::stdin().is_terminal() {
-        bail!("not deleting {} unasked: say --yes", counted(found.len(), "certificate"));
+        bail!("not deleting {certificates} unasked: say --yes");
     }
     let mut terminal = io::stderr();
-    for candidate in found.iter().take(NAMED) {
+    for candidate in doomed.here.iter().take(NAMED) {
         let name = candidate.name.as_deref().map(printable).unwrap_or_default();
         writeln!(terminal, "{}  {name}", candidate.fingerprint)?;
     }
-    if found.len() > NAMED {
-        writeln!(terminal, "and {} more", found.len() - NAMED)?;
+    for primary in doomed.removed.iter().take(NAMED.saturating_sub(doomed.here.len())) {
+        writeln!(terminal, "{primary}  (not here: what is kept of it)")?;
+    }
+    if doomed.count() > NAMED {
+        writeln!(terminal, "and {} more", doomed.count() - NAMED)?;
     }
     let how = if arguments.purge { "for good" } else { "(`keyhoard undo` brings them back)" };
-    write!(terminal, "Delete {} {how}? [y/N] ", counted(found.len(), "certificate"))?;
+    write!(terminal, "Delete {certificates} {how}? [y/N] ")?;
     terminal.flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-fn tell(session: &mut Session, arguments: &Arguments, found: &[Candidate], entry: i64) -> anyhow::Result<()> {
+fn tell(
+    session: &mut Session,
+    arguments: &Arguments,
+    doomed: &Doomed,
+    JournalId(entry): JournalId,
+) -> anyhow::Result<()> {
+    let certificates = counted(doomed.count(), "certificate");
     if session.output.is_json() {
-        let deleted = found.iter().map(|candidate| candidate.fingerprint.to_string()).collect();
+        let deleted = doomed.fingerprints().map(Fingerprint::to_string).collect();
         session.output.json(&DeletedJson { deleted, purged: arguments.purge, entry })?;
     } else if arguments.purge {
-        session.note(format_args!("{} deleted for good", counted(found.len(), "certificate")));
+        session.note(format_args!("{certificates} deleted for good"));
     } else {
-        session.note(format_args!(
-            "{} deleted; `keyhoard undo {entry}` takes that back",
-            counted(found.len(), "certificate")
-        ));
+        session.note(format_args!("{certificates} deleted; `keyhoard undo {entry}` takes that back"));
     }
     Ok(())
 }

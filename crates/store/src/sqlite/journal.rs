@@ -93,8 +93,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes what a certificate was out of every entry.
-    pub(super) fn purge(&self, view: &View<'_>, fingerprint: &Fingerprint) -> Result<()> {
+    /// Takes what a certificate was out of every entry; returns how many times it was there.
+    pub(super) fn purge(&self, view: &View<'_>, fingerprint: &Fingerprint) -> Result<usize> {
         const SQL: &str = "DELETE FROM former WHERE (journal, number) IN
             (SELECT journal, number FROM change WHERE fingerprint = ?1)";
         execute(view, SQL, [stored_fingerprint(fingerprint)])
@@ -105,19 +105,19 @@ impl Journal {
         let both = [self.id.0, entry.0];
         execute(view, "UPDATE journal SET undone_by = ?1 WHERE id = ?2", both)?;
         execute(view, "UPDATE journal SET undoes = ?2 WHERE id = ?1", both)?;
-        execute(view, "UPDATE journal SET undone_by = NULL WHERE undone_by = ?1", [entry.0])
+        execute(view, "UPDATE journal SET undone_by = NULL WHERE undone_by = ?1", [entry.0]).map(drop)
     }
 
     /// Marks the entry complete.
     pub(super) fn finish(&self, view: &View<'_>) -> Result<()> {
-        execute(view, "UPDATE journal SET complete = 1 WHERE id = ?1", [self.id.0])
+        execute(view, "UPDATE journal SET complete = 1 WHERE id = ?1", [self.id.0]).map(drop)
     }
 
     /// Writes the sums.
     pub(super) fn close(&self, view: &View<'_>) -> Result<()> {
         const SQL: &str = "UPDATE journal SET added = added + ?1, merged = merged + ?2, removed = removed + ?3 WHERE id = ?4";
         let [added, merged, removed] = self.counts;
-        execute(view, SQL, [added, merged, removed, self.id.0])
+        execute(view, SQL, [added, merged, removed, self.id.0]).map(drop)
     }
 }
 
@@ -213,7 +213,7 @@ fn fingerprint(view: &View<'_>, row: &Row<'_>, column: usize) -> Result<Fingerpr
     parse_fingerprint(view.blob(row, column)?).ok_or_else(wrong).context(view.path(), READING)
 }
 
-fn execute(view: &View<'_>, sql: &str, parameters: impl rusqlite::Params) -> Result<()> {
+fn execute(view: &View<'_>, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
     let mut statement = view.connection().prepare_cached(sql).context(view.path(), WRITING)?;
-    statement.execute(parameters).map(drop).context(view.path(), WRITING)
+    statement.execute(parameters).context(view.path(), WRITING)
 }

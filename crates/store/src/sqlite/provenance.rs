@@ -44,12 +44,14 @@ pub(super) fn set_origins(view: &View<'_>, id: CertId, origins: &Origins) -> Res
 }
 
 /// Forgets where the user IDs of a certificate came from, also of what it was before, which the journal still tells.
+/// Returns how many origins it were.
 ///
-/// A removal that can be undone keeps them: the certificate would come back under the same number.
-pub(super) fn forget(view: &View<'_>, id: CertId, fingerprint: &[u8]) -> Result<()> {
+/// A removal that can be undone keeps them: the certificate would come back under the same number. One that was removed
+/// has no number now.
+pub(super) fn forget(view: &View<'_>, id: Option<CertId>, fingerprint: &[u8]) -> Result<usize> {
     const SQL: &str = "DELETE FROM user_id_origin WHERE cert = ?1 OR cert IN
         (SELECT cert FROM former JOIN change USING (journal, number) WHERE fingerprint = ?2)";
-    execute(view, SQL, params![id.0, fingerprint])
+    execute(view, SQL, params![id.map(|id| id.0), fingerprint])
 }
 
 /// Lists the stores that were taken over, or about which the user was told.
@@ -73,10 +75,10 @@ pub(super) fn remember(view: &View<'_>, migration: &Migration) -> Result<()> {
     const SQL: &str = "REPLACE INTO migration (path, modified, size, time) VALUES (?1, ?2, ?3, ?4)";
     let path = migration.path.as_os_str().as_bytes();
     let size = i64::try_from(migration.size).unwrap_or(i64::MAX);
-    execute(view, SQL, params![path, migration.modified, size, migration.done.map(|done| done.0)])
+    execute(view, SQL, params![path, migration.modified, size, migration.done.map(|done| done.0)]).map(drop)
 }
 
-fn execute(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<()> {
+fn execute(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<usize> {
     let mut statement = view.connection().prepare_cached(sql).context(view.path(), WRITING)?;
-    statement.execute(parameters).map(drop).context(view.path(), WRITING)
+    statement.execute(parameters).context(view.path(), WRITING)
 }

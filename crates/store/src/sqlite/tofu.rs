@@ -189,10 +189,10 @@ pub(super) fn remove_idle(view: &View<'_>, primary: &Fingerprint, user_ids: &[&[
 }
 
 /// Takes away everything that is remembered of these keys, in one pass over all rows: there is no index by
-/// fingerprint, since purging is rare and imports are not.
-pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<()> {
+/// fingerprint, since purging is rare and imports are not. Returns how many bindings it were.
+pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<usize> {
     if primaries.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     let primaries: HashSet<&Fingerprint> = primaries.iter().collect();
     let mut ids = Vec::new();
@@ -201,10 +201,11 @@ pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<()> {
         ids.extend(binding.id.filter(|_| primaries.contains(&binding.fingerprint)));
         Ok(ControlFlow::Continue(()))
     })?;
-    ids.into_iter().try_for_each(|id| {
-        forget_messages(view, id)?;
+    ids.iter().try_for_each(|id| {
+        forget_messages(view, *id)?;
         execute(view, "DELETE FROM tofu_binding WHERE id = ?1", [id.0]).map(drop)
-    })
+    })?;
+    Ok(ids.len())
 }
 
 /// Notes what the user decided; the binding is made if it is not there.

@@ -181,7 +181,7 @@ impl<'s> Writer<'s> {
                 tofu::remove_idle(&self.view, &fingerprint, &without(&self.view.user_ids(id.0)?, &[]))?;
             }
             Removal::Purge => {
-                provenance::forget(&self.view, id, &stored)?;
+                provenance::forget(&self.view, Some(id), &stored)?;
                 self.journal.purge(&self.view, &fingerprint)?;
                 self.journal.write(&self.view, &fingerprint, &NewChange::Purged)?;
             }
@@ -290,6 +290,24 @@ impl Transaction for Writer<'_> {
             tofu::purge(&self.view, &removed)?;
         }
         self.forget_inputs(&ids)
+    }
+
+    fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool> {
+        if self.view.primary(primary)?.is_some() {
+            return Ok(false);
+        }
+        let stored = stored_fingerprint(primary);
+        // The origins first: it is the journal that tells whose they are.
+        let left = provenance::forget(&self.view, None, &stored)?
+            + self.journal.purge(&self.view, primary)?
+            + tofu::purge(&self.view, &[*primary])?
+            + self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored])?;
+        if left == 0 {
+            return Ok(false);
+        }
+        self.journal.write(&self.view, primary, &NewChange::Purged)?;
+        self.purged = true;
+        Ok(true)
     }
 
     fn snapshot(&self) -> &dyn Snapshot {
