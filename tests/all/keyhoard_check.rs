@@ -88,6 +88,55 @@ fn with_new_signature_damaged(certificate: &[u8], bare: &[u8]) -> Vec<u8> {
     damaged
 }
 
+/// A certificate whose key takes sixteen times as long to verify with as one of 4096 bits.
+const COSTLY: &[u8] = include_bytes!("testdata/rsa-16384.gpg");
+const COSTLY_KEY_ID: u64 = 0x1FC0_7C4C_DF70_133E;
+
+/// Puts certifications under Bob's first user ID that say to be the costly key's.
+fn with_forgeries_of_costly(certificate: &[u8], count: u32) -> Vec<u8> {
+    const USER_ID: u8 = 13;
+    const APRIL_2024: u32 = 1_711_929_600;
+    let mut flooded = Vec::new();
+    for packet in packets(certificate) {
+        flooded.extend_from_slice(packet.raw);
+        for number in 0..if packet.tag == USER_ID { count } else { 0 } {
+            let mut forged = vec![4, 0x10, 1, 8, 0, 6, 5, 2];
+            forged.extend((APRIL_2024 + number).to_be_bytes());
+            forged.extend([0, 10, 9, 16]);
+            forged.extend(COSTLY_KEY_ID.to_be_bytes());
+            forged.extend([0x12, 0x34, 0, 17]);
+            forged.extend(&(1 << 16 | number).to_be_bytes()[1..]);
+            flooded.extend([0xC0 | SIGNATURE, forged.len() as u8]);
+            flooded.extend(forged);
+        }
+    }
+    flooded
+}
+
+#[test]
+fn a_flood_forged_under_a_costly_key_is_checked_piece_by_piece_and_leaves_other_issuers_their_share() {
+    const FORGED: usize = 2500;
+    let People { home, ann, bob } = people();
+    let certificate = ann.certificate_of(bob.fingerprint());
+    for certificate in
+        [ann.certificate(), COSTLY.to_vec(), with_forgeries_of_costly(&certificate, FORGED as u32)]
+    {
+        import(&home, certificate);
+    }
+    let (first, cost) = Run::keyhoard(&home).args(["--json", "who-signed", "bob@example.org"]).measured();
+    let marked = |done: &Done, key: &str, word: &str| {
+        done.json_lines().iter().filter(|signature| signature[key] == word).count()
+    };
+    assert_eq!(marked(&first, "standing", "good"), 1, "Ann's");
+    let (bad, unchecked) = (marked(&first, "standing", "bad"), marked(&first, "reason", "unchecked"));
+    assert!(bad > 0 && unchecked > 0, "{bad} bad, {unchecked} unchecked");
+    assert_eq!(bad + unchecked, FORGED);
+    assert!(cost.processor < 10.0, "{cost:?}");
+    let second = run(&home, &["who-signed", "bob@example.org"]);
+    assert_eq!(marked(&second, "standing", "good"), 1);
+    assert_eq!(marked(&second, "standing", "bad"), FORGED, "the second time gets to the end");
+}
+
 #[test]
 fn what_was_found_out_is_kept_and_a_second_check_says_the_same() {
     let home = Home::new();

@@ -35,6 +35,9 @@ pub const MAX_ISSUER_CANDIDATES: usize = 8;
 /// Self-signatures of one certificate that are verified in all, divided by what each
 /// [costs](crate::PublicKey::cost).
 pub const MAX_CHECKS_PER_CERTIFICATE: usize = 8 << 10;
+/// Signatures of one certificate by other keys that are verified at once, divided by what each
+/// [costs](crate::PublicKey::cost).
+pub const MAX_CERTIFICATION_CHECKS: usize = 32 << 10;
 /// Digests that are made in search of the components that misplaced signatures of one certificate are made over.
 pub const MAX_SEARCHED_DIGESTS: usize = 16 << 10;
 /// Checks that are made in that search although the digest does not begin as the signature says, divided by what each

@@ -33,15 +33,36 @@ pub(super) struct Issuers<'s> {
 }
 
 /// A primary key's number among those that are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Number(usize);
+
+#[cfg(test)]
+impl Number {
+    pub(super) fn numbered(number: usize) -> Self {
+        Self(number)
+    }
+}
 
 struct Primary {
     fingerprint: Fingerprint,
     source: usize,
     cert: CertId,
-    /// The body of its packet, once that was read.
-    body: Option<Vec<u8>>,
+    /// Its packet, once that was read.
+    packet: Option<Read>,
+}
+
+/// A primary key's packet.
+struct Read {
+    body: Vec<u8>,
+    /// What verifying under the key costs; nothing if the packet is damaged.
+    cost: usize,
+}
+
+impl Read {
+    fn new(body: Vec<u8>) -> Self {
+        let cost = key::parse_public(&body).map_or(0, |key| key.public_key().cost());
+        Self { body, cost }
+    }
 }
 
 /// A key behind a key ID, and its certificate's primary key, often the same.
@@ -57,7 +78,12 @@ pub(super) struct Keys<'a>(&'a [Primary]);
 impl<'a> Keys<'a> {
     /// Returns a key; `None` if its packet is damaged.
     pub(super) fn key(self, Number(number): Number) -> Option<Key<'a>> {
-        key::parse_public(self.0[number].body.as_deref()?).ok()
+        key::parse_public(&self.0[number].packet.as_ref()?.body).ok()
+    }
+
+    /// Returns what a verification under a key [costs](verify::PublicKey::cost); nothing if its packet is damaged.
+    pub(super) fn cost(self, Number(number): Number) -> usize {
+        self.0[number].packet.as_ref().map_or(0, |packet| packet.cost)
     }
 }
 
@@ -111,10 +137,10 @@ impl<'s> Issuers<'s> {
     pub(super) fn load(&mut self, numbers: impl Iterator<Item = Number>) -> Result<Keys<'_>> {
         for Number(number) in numbers {
             let primary = &mut self.primaries[number];
-            if primary.body.is_none() {
+            if primary.packet.is_none() {
                 let bytes = self.sources[primary.source].bytes(primary.cert)?.unwrap_or_default();
                 let first = Packets::new(&bytes).next().and_then(std::result::Result::ok);
-                primary.body = Some(first.map_or_else(Vec::new, |packet| packet.body.to_vec()));
+                primary.packet = Some(Read::new(first.map_or_else(Vec::new, |packet| packet.body.to_vec())));
             }
         }
         Ok(Keys(&self.primaries))
@@ -157,7 +183,7 @@ impl<'s> Issuers<'s> {
     fn add(&mut self, source: usize, KeyHit { cert, fingerprint: key, primary }: KeyHit) {
         let candidates = self.known.entry(key.key_id()).or_default();
         let number = *self.by_place.entry((source, cert)).or_insert_with(|| {
-            self.primaries.push(Primary { fingerprint: primary, source, cert, body: None });
+            self.primaries.push(Primary { fingerprint: primary, source, cert, packet: None });
             Number(self.primaries.len() - 1)
         });
         // A certificate that several sources have is the same key.

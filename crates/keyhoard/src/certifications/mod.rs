@@ -8,6 +8,7 @@
 //! others of many certificates are verified in one batch, and can be kept afterwards. What a finding means, at a
 //! moment and by GnuPG's rules, is the signature's [`Standing`]. A [`Checker`] does both.
 
+mod budget;
 mod checker;
 mod issuers;
 mod per_signature;
@@ -42,14 +43,27 @@ pub enum Finding {
     NoIssuer,
     /// Nobody here knows the algorithm, the curve or the size; this is the first key that might have made it.
     Unsupported(Fingerprint),
+    /// There was more to verify on the certificate than it is worth at once
+    /// ([`MAX_CERTIFICATION_CHECKS`](verify::limits::MAX_CERTIFICATION_CHECKS)); this is the first key that might have
+    /// made it. Where verdicts are kept, the next time goes on from there.
+    Unchecked(Fingerprint),
 }
 
 impl Finding {
     /// Returns the primary key that it is about.
     pub fn issuer(&self) -> Option<Fingerprint> {
         match *self {
-            Self::Good(issuer) | Self::Bad(issuer) | Self::Unsupported(issuer) => Some(issuer),
+            Self::Good(issuer) | Self::Bad(issuer) | Self::Unsupported(issuer) | Self::Unchecked(issuer) => {
+                Some(issuer)
+            }
             Self::NotAsked | Self::NoIssuer => None,
+        }
+    }
+
+    /// Notes that a key was not tried; another one may have made the signature.
+    fn leave_unchecked(&mut self) {
+        if let Self::Bad(issuer) = *self {
+            *self = Self::Unchecked(issuer);
         }
     }
 }
@@ -133,7 +147,11 @@ impl<'s> Verifier<'s> {
             self.recall(index, asked, wanted, findings, &mut questions);
         }
         if !questions.is_empty() {
-            let verdicts = questions::ask(&questions, asked, self.certificates, &mut self.issuers)?;
+            let keys = self.issuers.load(questions.iter().map(|question| question.issuer))?;
+            for question in budget::withhold(&mut questions, |issuer| keys.cost(issuer)) {
+                all[question.certificate].at_mut(question.component, question.signature).leave_unchecked();
+            }
+            let verdicts = questions::ask(&questions, asked, self.certificates, keys)?;
             self.learn(&questions, &verdicts, asked, &mut all);
         }
         if self.unkept >= ENOUGH_VERDICTS {

@@ -11,7 +11,7 @@ use store::Snapshot;
 use verify::{Check, Verdict};
 
 use super::Asked;
-use super::issuers::{Issuers, Keys, Number};
+use super::issuers::{Keys, Number};
 use crate::Result;
 
 /// Did this key make this signature?
@@ -32,9 +32,8 @@ pub(super) fn ask(
     questions: &[Question],
     asked: &[Asked<'_>],
     certificates: &dyn Snapshot,
-    issuers: &mut Issuers<'_>,
+    keys: Keys<'_>,
 ) -> Result<Vec<Verdict>> {
-    let keys = issuers.load(questions.iter().map(|question| question.issuer))?;
     let mut work = Vec::new();
     for of_certificate in questions.chunk_by(|one, other| one.certificate == other.certificate) {
         let asked = &asked[of_certificate[0].certificate];

@@ -40,7 +40,7 @@ pub enum Refusal {
     NotEntrusted,
     /// Nobody here knows the algorithm, the curve or the size.
     Unsupported,
-    /// There are too many self-signatures to verify all.
+    /// There are too many signatures to verify all.
     Unchecked,
 }
 
@@ -145,9 +145,9 @@ impl<'s> Judge<'s> {
         if !revokers.iter().any(|revoker| is_named(&revoker.fingerprint)) {
             return Ok(Standing::Refused(Refusal::NotEntrusted));
         }
-        Ok(match verdict(*finding) {
-            Some(verdict) => self.made(signature, Some(verdict)),
-            None => Standing::NoIssuer,
+        Ok(match *finding {
+            Finding::NotAsked | Finding::NoIssuer => Standing::NoIssuer,
+            finding => self.made(signature, verdict(finding)),
         })
     }
 
@@ -215,7 +215,7 @@ fn verdict(finding: Finding) -> Option<(Verdict, Fingerprint)> {
         Finding::Good(issuer) => Some((Verdict::Good, issuer)),
         Finding::Bad(issuer) => Some((Verdict::Bad, issuer)),
         Finding::Unsupported(issuer) => Some((Verdict::Unsupported, issuer)),
-        Finding::NotAsked | Finding::NoIssuer => None,
+        Finding::NotAsked | Finding::NoIssuer | Finding::Unchecked(_) => None,
     }
 }
 

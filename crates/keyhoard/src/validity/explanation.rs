@@ -263,7 +263,7 @@ fn others(facts: &Facts, findings: &Findings, place: usize, weighed: usize) -> O
             Finding::NotAsked => {}
             Finding::Bad(_) => others.bad += 1,
             Finding::NoIssuer => others.by_unknown += 1,
-            Finding::Good(_) | Finding::Unsupported(_) => rest += 1,
+            Finding::Good(_) | Finding::Unsupported(_) | Finding::Unchecked(_) => rest += 1,
         }
     }
     Others { unacceptable: usize::saturating_sub(rest, weighed), ..others }

@@ -130,7 +130,9 @@ impl<'a> Web<'a> {
             {
                 Finding::Good(maker) => Some(maker == *key),
                 Finding::NotAsked => kept.verdict(signature, key).or(asked.thorough.then_some(false)),
-                Finding::Bad(_) | Finding::NoIssuer | Finding::Unsupported(_) => Some(false),
+                Finding::Bad(_) | Finding::NoIssuer | Finding::Unsupported(_) | Finding::Unchecked(_) => {
+                    Some(false)
+                }
             };
             reader.look_at(source, &record, asked, &verdict, &mut still, standings, visit)?;
             Ok(ControlFlow::Continue(()))
