@@ -173,6 +173,20 @@ impl Snapshot for View<'_> {
         Ok(hits.collect())
     }
 
+    fn primaries_by_id(&self, key_id: KeyId) -> store::Result<Vec<(CertId, Fingerprint)>> {
+        let primaries = self.numbered().map(|(id, kept)| (id, kept.certificate.facts.primary().fingerprint));
+        Ok(primaries.filter(|(_, primary)| primary.key_id() == key_id).collect())
+    }
+
+    fn visit_third_party(&self, id: CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> store::Result<()> {
+        if let Some((_, kept)) = self.numbered().find(|(number, _)| *number == id) {
+            let components = kept.certificate.facts.components.iter();
+            let signatures = components.flat_map(|component| &component.signatures);
+            signatures.filter(|signature| signature.own.is_none()).for_each(visit);
+        }
+        Ok(())
+    }
+
     fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> store::Result<()> {
         for (id, kept) in self.numbered() {
             let keys: Vec<Fingerprint> = kept.certificate.facts.keys().map(|key| key.fingerprint).collect();

@@ -20,6 +20,7 @@ mod rows;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use cert::facts::SignatureFacts;
 pub use cert::{BoundAddress, ContentKey, Facts, Fingerprint, KeyId, Origin, Timestamp};
 pub use error::{Error, Result};
 pub use prepared::Prepared;
@@ -162,6 +163,13 @@ pub trait Snapshot: ReadBindings {
 
     /// Finds the keys, primary or subkey, behind a key ID, in order of arrival.
     fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>>;
+
+    /// Finds the certificates whose primary key has this key ID, in order of arrival, with that key's fingerprint.
+    fn primaries_by_id(&self, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>>;
+
+    /// Hands every signature by another key on a certificate to `visit`, in the order of the packets; their spans mean
+    /// nothing.
+    fn visit_third_party(&self, id: CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()>;
 
     /// Hands the fingerprints of each certificate's keys to `visit`, the primary key's first, in order of arrival.
     fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()>;

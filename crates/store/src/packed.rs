@@ -99,6 +99,17 @@ pub fn unpack(own: &[u8], third_party: Option<&[u8]>) -> Result<Facts> {
     Ok(Facts { components })
 }
 
+/// Hands every signature of a third-party blob to `visit`. The other blob tells where they stand: these spans do not.
+pub fn third_party(blob: &[u8], mut visit: impl FnMut(&SignatureFacts)) -> Result<()> {
+    let mut groups = Groups::new(blob)?;
+    while let Some(mut run) = groups.following()? {
+        while run.next.is_some() {
+            visit(&run.read()?);
+        }
+    }
+    Ok(())
+}
+
 /// Joins self-signatures and third-party ones in the order of the bytes.
 fn join(mut own: Run<'_, '_>, mut others: Run<'_, '_>) -> Result<Vec<SignatureFacts>> {
     let mut signatures = Vec::with_capacity(own.estimate() + others.estimate());

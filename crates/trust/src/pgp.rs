@@ -29,9 +29,9 @@ mod web;
 pub use account::{Account, AccountedCertification, AccountedUser, account};
 pub use backward::trace;
 pub use count::Weight;
-pub use forward::{Level, Outcome, spread};
+pub use forward::{Level, Outcome, spread, spread_unsummed};
 pub use scope::Scope;
-pub use web::{Certificate, Certification, Certifier, Claims, Standing, User, Web};
+pub use web::{Certificate, Certification, Certifier, Interest, Standing, User, Web};
 
 use cert::Timestamp;
 

@@ -33,6 +33,17 @@ impl<'a> Appraisal<'a> {
     ///
     /// The databases' errors.
     pub fn all(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
+        Self::new(sources, settings, None, |web, ultimate| {
+            pgp::spread_unsummed(web, ultimate, &settings.web())
+        })
+    }
+
+    /// Appraises every key, and sums up what happened on the way.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn summed(sources: &Sources<'a>, settings: &TrustSettings) -> Result<Self> {
         Self::new(sources, settings, None, |web, ultimate| pgp::spread(web, ultimate, &settings.web()))
     }
 

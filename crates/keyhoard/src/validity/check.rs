@@ -28,7 +28,7 @@ pub struct Check {
 ///
 /// The databases' errors.
 pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
-    let appraisal = Appraisal::all(sources, settings)?;
+    let appraisal = Appraisal::summed(sources, settings)?;
     let outcome = appraisal.outcome();
     let mut levels = outcome.levels.clone();
     let unknown = appraisal.roots().missing();

@@ -92,7 +92,7 @@ impl Explanation {
     pub fn of(key: &Fingerprint, sources: &Sources<'_>, settings: &TrustSettings) -> Result<Option<Self>> {
         let roots = Roots::read(sources.owner_trust, &sources.certificates, settings)?;
         let mut web = Web::new(sources, &roots, settings);
-        let mut keys = pgp::Web::claims(&mut web, key)?.certifiers;
+        let mut keys = pgp::Web::certifiers(&mut web, key)?;
         keys.push(*key);
         let outcome = pgp::trace(&mut web, &roots.ultimate(), &keys, &settings.web())?;
         let mut inquiry = Inquiry { web: &mut web, roots: &roots, outcome: &outcome, settings };

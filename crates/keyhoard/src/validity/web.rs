@@ -9,7 +9,7 @@ use cert::facts::{Component, ComponentKind, Facts, SignatureFacts, SignatureType
 use cert::{Fingerprint, KeyId, attribute};
 use store::{CertId, ContentKey, Detail, KeptVerdict, Record, Selection, Snapshot};
 use trust::OwnerTrust;
-use trust::pgp::{Certificate, Certification, Certifier, Claims, Standing, User};
+use trust::pgp::{Certificate, Certification, Certifier, Interest, Standing, User};
 
 use super::{Roots, Sources, TrustSettings};
 use crate::certifications::{Finding, Findings, Verifier};
@@ -22,8 +22,16 @@ pub(super) struct Web<'a> {
     roots: &'a Roots,
     /// One for each database.
     verifiers: Vec<Verifier<'a>>,
-    standings: HashMap<Fingerprint, Option<Standing>>,
+    seen: Seen,
     places: Places,
+}
+
+/// What is remembered of certificates that were looked at.
+#[derive(Default)]
+struct Seen {
+    standings: HashMap<Fingerprint, Option<Standing>>,
+    /// Those of which not everything matters any more.
+    settled: HashMap<(usize, CertId), (Fingerprint, Interest)>,
 }
 
 /// Where primary keys are, as far as that was looked up.
@@ -41,7 +49,7 @@ impl<'a> Web<'a> {
             reader: Reader { settings, sources: all.clone() },
             roots,
             verifiers,
-            standings: HashMap::new(),
+            seen: Seen::default(),
             places: Places::default(),
         };
         if let Some((store, first)) = sources.keeper.zip(web.verifiers.first_mut()) {
@@ -86,16 +94,17 @@ impl<'a> Web<'a> {
         source: usize,
         selection: Selection<'_>,
         asked: &Asked,
-        visit: &mut dyn FnMut(Certificate<'_>),
+        visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let Self { reader, standings, .. } = self;
+        let Self { reader, seen, .. } = self;
         let mut open = Open::default();
         let mut outcome = Ok(());
         reader.sources[source].visit(selection, Detail::Verdicts, &mut |record| {
             let kept = Kept(&record.verdicts);
             let verdict =
                 |_: Place, signature: &SignatureFacts, key: &Fingerprint| kept.verdict(signature, key);
-            outcome = reader.look_at(source, &record, asked, &verdict, &mut open, standings, visit);
+            let question = Question { asked, verdict: &verdict };
+            outcome = reader.look_at(source, &record, &question, &mut open, seen, visit);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         outcome?;
@@ -110,16 +119,10 @@ impl<'a> Web<'a> {
     }
 
     /// Verifies what is open of some certificates, and returns what is still open then.
-    fn verify(
-        &mut self,
-        source: usize,
-        open: &Open,
-        asked: &Asked,
-        visit: &mut dyn FnMut(Certificate<'_>),
-    ) -> Result<Open> {
-        let Self { reader, verifiers, standings, .. } = self;
+    fn verify(&mut self, source: usize, open: &Open, asked: &Asked, visit: &mut Visit<'_>) -> Result<Open> {
+        let Self { reader, verifiers, seen, .. } = self;
         let wanted = |signature: &SignatureFacts| {
-            let named = signature.content.map_or(true, |content| open.signatures.contains(&content));
+            let named = signature.content.is_none_or(|content| open.signatures.contains(&content));
             named && asked.by_key_id.contains_key(&signature.issuer.key_id) && reader.accepts(signature)
         };
         let mut still = Open::default();
@@ -134,7 +137,14 @@ impl<'a> Web<'a> {
                     Some(false)
                 }
             };
-            reader.look_at(source, &record, asked, &verdict, &mut still, standings, visit)?;
+            reader.look_at(
+                source,
+                &record,
+                &Question { asked, verdict: &verdict },
+                &mut still,
+                seen,
+                visit,
+            )?;
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(still)
@@ -146,6 +156,15 @@ type Place = (usize, usize);
 
 /// Says whether a key made a signature; `None` if that is not known yet.
 type Verdicts<'v> = dyn Fn(Place, &SignatureFacts, &Fingerprint) -> Option<bool> + 'v;
+
+/// Is told of a certificate, and says what still matters of it.
+type Visit<'v> = dyn FnMut(Certificate<'_>) -> Interest + 'v;
+
+/// What somebody wants to know of a certificate.
+struct Question<'q> {
+    asked: &'q Asked,
+    verdict: &'q Verdicts<'q>,
+}
 
 /// What is to be verified.
 #[derive(Default)]
@@ -162,28 +181,34 @@ impl trust::pgp::Web for Web<'_> {
     }
 
     fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>> {
-        if let Some(standing) = self.standings.get(key) {
+        if let Some(standing) = self.seen.standings.get(key) {
             return Ok(*standing);
         }
         let found = self.reader.standing(key, &mut self.places)?;
-        self.standings.insert(*key, found);
+        self.seen.standings.insert(*key, found);
         Ok(found)
     }
 
     fn certified_by(
         &mut self,
         certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>),
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<()> {
         let asked = Asked::new(certifiers, true);
-        let mut seen = HashSet::new();
+        // What an earlier database has is taken from there.
+        let mut done = HashSet::new();
         for source in 0..self.verifiers.len() {
-            let ids = asked.certified(self.reader.sources[source])?;
-            self.visit(source, Selection::Ids(&ids), &asked, &mut |certificate| {
-                // What an earlier database has is taken from there.
-                if seen.insert(certificate.key) {
-                    visit(certificate);
+            let ids = asked.certified(self.reader.sources[source], |id, weighs| {
+                match self.seen.settled.get(&(source, id)) {
+                    Some((key, interest)) if *interest == Interest::Nothing || !weighs => {
+                        done.insert(*key);
+                        false
+                    }
+                    _ => true,
                 }
+            })?;
+            self.visit(source, Selection::Ids(&ids), &asked, &mut |certificate| {
+                if done.insert(certificate.key) { visit(certificate) } else { Interest::All }
             })?;
         }
         Ok(())
@@ -197,14 +222,23 @@ impl trust::pgp::Web for Web<'_> {
     ) -> Result<()> {
         match self.reader.place(key, &mut self.places)? {
             Some((source, id)) => {
-                self.visit(source, Selection::Ids(&[id]), &Asked::new(certifiers, false), visit)
+                let asked = Asked::new(certifiers, false);
+                self.visit(source, Selection::Ids(&[id]), &asked, &mut |certificate| {
+                    visit(certificate);
+                    Interest::All
+                })
             }
             None => Ok(()),
         }
     }
 
-    fn claims(&mut self, key: &Fingerprint) -> Result<Claims> {
-        self.reader.claims(key, &mut self.places)
+    fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>> {
+        self.reader.makers(key, &|_| true, &mut self.places)
+    }
+
+    fn delegators(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>> {
+        let delegates = |signature: &SignatureFacts| signature.trust.is_some_and(|trust| trust.depth > 0);
+        self.reader.makers(key, &delegates, &mut self.places)
     }
 }
 
@@ -238,10 +272,10 @@ impl Reader<'_> {
         }
         let mut primaries = Vec::new();
         for (number, source) in self.sources.iter().enumerate() {
-            for hit in source.keys_by_id(key_id)?.into_iter().filter(|hit| hit.primary == hit.fingerprint) {
-                if !primaries.contains(&hit.primary) {
-                    primaries.push(hit.primary);
-                    places.by_key.insert(hit.primary, Some((number, hit.cert)));
+            for (id, primary) in source.primaries_by_id(key_id)? {
+                if !primaries.contains(&primary) {
+                    primaries.push(primary);
+                    places.by_key.insert(primary, Some((number, id)));
                 }
             }
         }
@@ -278,26 +312,28 @@ impl Reader<'_> {
         Ok(Some((facts, effective)))
     }
 
-    fn claims(&self, key: &Fingerprint, places: &mut Places) -> Result<Claims> {
-        let mut claims = Claims::default();
-        let Some((_, Record { facts: Some(facts), .. })) = self.record(key, Detail::Full, places)? else {
-            return Ok(claims);
-        };
-        let signatures = users(&facts).flat_map(|(_, component)| &component.signatures);
-        let mut key_ids: HashMap<KeyId, bool> = HashMap::new();
-        for signature in signatures.filter(|signature| self.is_acceptable(&facts, signature)) {
-            let delegates = signature.trust.is_some_and(|trust| trust.depth > 0);
-            *key_ids.entry(signature.issuer.key_id).or_default() |= delegates;
-        }
-        for (key_id, delegates) in key_ids {
-            let primaries = self.primaries(key_id, places)?;
-            if delegates {
-                claims.delegators.extend(&primaries);
+    /// Returns the keys that are said to have made certifications of a key, by ascending fingerprint.
+    fn makers(
+        &self,
+        key: &Fingerprint,
+        wanted: &dyn Fn(&SignatureFacts) -> bool,
+        places: &mut Places,
+    ) -> Result<Vec<Fingerprint>> {
+        let Some((source, id)) = self.place(key, places)? else { return Ok(Vec::new()) };
+        let mut key_ids = Vec::new();
+        self.sources[source].visit_third_party(id, &mut |signature| {
+            if wanted(signature) && self.accepts(signature) {
+                key_ids.push(signature.issuer.key_id);
             }
-            claims.certifiers.extend(primaries);
+        })?;
+        key_ids.sort_unstable();
+        key_ids.dedup();
+        let mut makers = Vec::with_capacity(key_ids.len());
+        for key_id in key_ids {
+            makers.extend(self.primaries(key_id, places)?);
         }
-        claims.certifiers.sort_unstable();
-        Ok(claims)
+        makers.sort_unstable();
+        Ok(makers)
     }
 
     /// Hands a certificate out if enough is known of it; else notes what is to be verified.
@@ -305,23 +341,24 @@ impl Reader<'_> {
         &self,
         source: usize,
         record: &Record,
-        asked: &Asked,
-        verdict: &Verdicts<'_>,
+        question: &Question<'_>,
         open: &mut Open,
-        standings: &mut HashMap<Fingerprint, Option<Standing>>,
-        visit: &mut dyn FnMut(Certificate<'_>),
+        seen: &mut Seen,
+        visit: &mut Visit<'_>,
     ) -> Result<()> {
         let Some((facts, effective)) = self.effective(source, record)? else { return Ok(()) };
         let standing = standing(&effective);
-        standings.insert(record.fingerprint, Some(standing));
-        if standing == Standing::Dead && asked.only_live {
-            return Ok(());
-        }
-        let is_complete = self.note_open(facts, &effective, asked, verdict, &mut open.signatures);
-        if is_complete {
-            self.hand_out(facts, &effective, asked, verdict, visit);
+        seen.standings.insert(record.fingerprint, Some(standing));
+        let interest = if standing == Standing::Dead && question.asked.only_live {
+            Interest::Nothing
+        } else if self.note_open(facts, &effective, question, &mut open.signatures) {
+            self.hand_out(facts, &effective, question, visit)
         } else {
             open.certificates.push(record.id);
+            Interest::All
+        };
+        if interest != Interest::All {
+            seen.settled.insert((source, record.id), (record.fingerprint, interest));
         }
         Ok(())
     }
@@ -331,8 +368,7 @@ impl Reader<'_> {
         &self,
         facts: &Facts,
         effective: &Effective,
-        asked: &Asked,
-        verdict: &Verdicts<'_>,
+        &Question { asked, verdict }: &Question<'_>,
         open: &mut HashSet<ContentKey>,
     ) -> bool {
         let mut is_complete = true;
@@ -375,14 +411,14 @@ impl Reader<'_> {
             && component.signatures.iter().filter(same).nth(1).is_none()
     }
 
+    /// Hands out what is known of a certificate, and returns what still matters of it.
     fn hand_out(
         &self,
         facts: &Facts,
         effective: &Effective,
-        asked: &Asked,
-        verdict: &Verdicts<'_>,
-        visit: &mut dyn FnMut(Certificate<'_>),
-    ) {
+        &Question { asked, verdict }: &Question<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Interest {
         let mut certifications = Vec::new();
         let mut places: Vec<(usize, Range<usize>)> = Vec::new();
         for (number, component) in users(facts) {
@@ -401,7 +437,7 @@ impl Reader<'_> {
             places.push((number, start..certifications.len()));
         }
         if certifications.is_empty() {
-            return;
+            return Interest::All;
         }
         let users = places.into_iter().map(|(component, range)| User {
             component,
@@ -411,7 +447,7 @@ impl Reader<'_> {
         });
         let users: Vec<User<'_>> = users.collect();
         let key = facts.primary().fingerprint;
-        visit(Certificate { key, standing: standing(effective), users: &users });
+        visit(Certificate { key, standing: standing(effective), users: &users })
     }
 
     /// Says whether GnuPG would ask who made a certification, or the revocation of one.
@@ -509,15 +545,22 @@ impl Asked {
         Self { thorough: true, ..self.clone() }
     }
 
-    /// Returns the certificates that name one of them as the issuer of a signature.
-    fn certified(&self, source: &dyn Snapshot) -> Result<Vec<CertId>> {
-        let mut ids = Vec::new();
-        for key_id in self.by_key_id.keys() {
-            ids.extend(source.certified_by(*key_id)?);
+    /// Returns the certificates that name one of them as the issuer of a signature, those that `matters`: it is told
+    /// whether one of these issuers weighs.
+    fn certified(
+        &self,
+        source: &dyn Snapshot,
+        mut matters: impl FnMut(CertId, bool) -> bool,
+    ) -> Result<Vec<CertId>> {
+        let mut named: Vec<(CertId, bool)> = Vec::new();
+        for (key_id, certifiers) in &self.by_key_id {
+            let is_light = !certifiers.iter().any(|certifier| certifier.weighs);
+            named.extend(source.certified_by(*key_id)?.into_iter().map(|id| (id, is_light)));
         }
-        ids.sort_unstable();
-        ids.dedup();
-        Ok(ids)
+        // Those who weigh come first.
+        named.sort_unstable();
+        named.dedup_by_key(|(id, _)| *id);
+        Ok(named.into_iter().filter(|&(id, is_light)| matters(id, !is_light)).map(|(id, _)| id).collect())
     }
 }
 

@@ -93,6 +93,15 @@ impl<'a> Groups<'a> {
         Run::of(&mut self.reader, count, end)
     }
 
+    /// Returns the next group, as if its component's packet ended at 0.
+    pub(super) fn following(&mut self) -> Result<Option<Run<'_, 'a>>> {
+        if self.next.is_none() {
+            self.advance()?;
+        }
+        let Some((_, count)) = self.next.take() else { return Ok(None) };
+        Run::of(&mut self.reader, count, 0).map(Some)
+    }
+
     /// Makes sure that every group had its component.
     pub(super) fn finish(&self) -> Result<()> {
         match self.next {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use cert::{Fingerprint, KeyId, mailbox};
 use rusqlite::{Params, params};
 
-use super::read::View;
+use super::read::{PRIMARIES, View, parse_fingerprint};
 use super::search;
 use crate::rows;
 use crate::{CertId, KeyHit, Query, Result, packed};
@@ -56,6 +56,19 @@ pub(super) fn keys(view: &View<'_>, key_id: KeyId) -> Result<Vec<KeyHit>> {
         hits.extend(key.map(|(_, fingerprint)| KeyHit { cert: CertId(cert), fingerprint, primary }));
     }
     Ok(hits)
+}
+
+/// Finds the primary keys behind a key ID.
+pub(super) fn primaries(view: &View<'_>, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>> {
+    let mut primaries = Vec::new();
+    view.rows(PRIMARIES, [rows::rotated(key_id)], DOING, |row| {
+        let fingerprint = parse_fingerprint(view.blob(row, 1)?);
+        if let Some(primary) = fingerprint.filter(|fingerprint| fingerprint.key_id() == key_id) {
+            primaries.push((CertId(view.column(row, 0)?), primary));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(primaries)
 }
 
 fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<Vec<CertId>> {

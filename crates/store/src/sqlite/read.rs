@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use cert::facts::SignatureFacts;
 use cert::{Fingerprint, KeyId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -14,6 +15,10 @@ use crate::{
     CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
     Record, Result, Selection, Snapshot, packed,
 };
+
+/// Finds the certificates whose primary key has a key ID.
+pub(super) const PRIMARIES: &str = "SELECT cert, fingerprint FROM key_id JOIN cert ON id = cert
+    WHERE key_id = ?1 AND component = 0 ORDER BY cert";
 
 /// A read transaction, or the reading side of a write transaction.
 pub(super) struct View<'s> {
@@ -72,10 +77,8 @@ impl<'s> View<'s> {
 
     /// Returns the certificate whose primary key has this fingerprint.
     pub(super) fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
-        const SQL: &str = "SELECT cert, fingerprint FROM key_id JOIN cert ON id = cert
-            WHERE key_id = ?1 AND component = 0 ORDER BY cert";
         let mut found = None;
-        self.rows(SQL, [rows::rotated(fingerprint.key_id())], "looking up a fingerprint", |row| {
+        self.rows(PRIMARIES, [rows::rotated(fingerprint.key_id())], "looking up a fingerprint", |row| {
             if is_fingerprint(self.blob(row, 1)?, fingerprint) {
                 found = Some(CertId(self.column(row, 0)?));
                 return Ok(ControlFlow::Break(()));
@@ -238,11 +241,7 @@ impl Snapshot for View<'_> {
         visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
     ) -> Result<()> {
         const DOING: &str = "reading certificates";
-        let flow = std::cell::Cell::new(ControlFlow::Continue(()));
-        let mut each = |row: &Row<'_>| {
-            flow.set(visit(self.record(row, detail)?));
-            Ok(flow.get())
-        };
+        let mut each = |row: &Row<'_>| Ok(visit(self.record(row, detail)?));
         match selection {
             Selection::All => self.rows(select_records!(detail, " ORDER BY id"), [], DOING, each),
             Selection::Ids(ids) => {
@@ -250,13 +249,16 @@ impl Snapshot for View<'_> {
                 let mut ids = ids.to_vec();
                 ids.sort_unstable();
                 ids.dedup();
+                let mut statement = self.connection().prepare_cached(sql).context(self.path(), DOING)?;
                 for id in ids {
-                    self.rows(sql, [id.0], DOING, &mut each)?;
-                    if flow.get().is_break() {
+                    let mut rows = statement.query([id.0]).context(self.path(), DOING)?;
+                    if let Some(row) = rows.next().context(self.path(), DOING)?
+                        && each(row)?.is_break()
+                    {
                         break;
                     }
                 }
-                Ok(())
+                self.store.check_unchanged()
             }
         }
     }
@@ -271,6 +273,19 @@ impl Snapshot for View<'_> {
 
     fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>> {
         super::find::keys(self, key_id)
+    }
+
+    fn primaries_by_id(&self, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>> {
+        super::find::primaries(self, key_id)
+    }
+
+    fn visit_third_party(&self, CertId(id): CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
+        const SQL: &str = "SELECT facts FROM third_party WHERE cert = ?1";
+        self.rows(SQL, [id], "reading certifications", |row| {
+            packed::third_party(self.blob(row, 0)?, &mut *visit)
+                .map_err(|source| self.corrupt(id, source))?;
+            Ok(ControlFlow::Continue(()))
+        })
     }
 
     fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()> {

@@ -65,7 +65,7 @@ pub fn account<W: Web>(
     below: u8,
     settings: &Settings,
 ) -> Result<Option<Account>, W::Error> {
-    let certifiers = web.claims(key)?.certifiers;
+    let certifiers = web.certifiers(key)?;
     let mut introducers = HashMap::new();
     for certifier in &certifiers {
         let introducer = outcome.introducers.get(certifier).filter(|introducer| introducer.level < below);

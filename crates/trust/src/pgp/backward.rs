@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use cert::Fingerprint;
 
-use super::{Certificate, Certifier, Claims, Outcome, Settings, Standing, TrustSignatures, Web, spread};
+use super::{Certificate, Certifier, Interest, Outcome, Settings, Standing, TrustSignatures, Web, spread};
 use crate::OwnerTrust;
 
 /// Computes the validity of the user IDs of some keys; the outcome says nothing certain about others.
@@ -48,7 +48,7 @@ struct Search<'a, W> {
     certified: HashMap<Fingerprint, Vec<Fingerprint>>,
     /// Keys whose certifiers are known.
     expanded: HashSet<Fingerprint>,
-    claims: HashMap<Fingerprint, Claims>,
+    delegators: HashMap<Fingerprint, Vec<Fingerprint>>,
     /// Whether a chain of trust signatures might lead to a key.
     delegates: HashMap<Fingerprint, bool>,
 }
@@ -61,7 +61,7 @@ impl<'a, W: Web> Search<'a, W> {
             settings,
             certified: HashMap::new(),
             expanded: HashSet::new(),
-            claims: HashMap::new(),
+            delegators: HashMap::new(),
             delegates: HashMap::new(),
         }
     }
@@ -73,7 +73,7 @@ impl<'a, W: Web> Search<'a, W> {
             if self.ultimate.contains(key) || !self.expanded.insert(*key) {
                 continue;
             }
-            for certifier in self.claims(key)?.certifiers {
+            for certifier in self.web.certifiers(key)? {
                 if (any || self.may_introduce(&certifier)?) && self.is_usable(&certifier)? {
                     self.certified.entry(certifier).or_default().push(*key);
                     next.push(certifier);
@@ -106,7 +106,7 @@ impl<'a, W: Web> Search<'a, W> {
         for _ in 0..self.settings.max_cert_depth {
             let mut next = Vec::new();
             for key in &layer {
-                for delegator in self.claims(key)?.delegators {
+                for delegator in self.delegators(key)? {
                     found |= self.ultimate.contains(&delegator);
                     if seen.insert(delegator) {
                         next.push(delegator);
@@ -126,13 +126,13 @@ impl<'a, W: Web> Search<'a, W> {
         Ok(self.web.standing(key)? == Some(Standing::Usable))
     }
 
-    fn claims(&mut self, key: &Fingerprint) -> Result<Claims, W::Error> {
-        if let Some(claims) = self.claims.get(key) {
-            return Ok(claims.clone());
+    fn delegators(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, W::Error> {
+        if let Some(delegators) = self.delegators.get(key) {
+            return Ok(delegators.clone());
         }
-        let claims = self.web.claims(key)?;
-        self.claims.insert(*key, claims.clone());
-        Ok(claims)
+        let delegators = self.web.delegators(key)?;
+        self.delegators.insert(*key, delegators.clone());
+        Ok(delegators)
     }
 }
 
@@ -156,13 +156,16 @@ impl<W: Web> Web for Part<'_, W> {
     fn certified_by(
         &mut self,
         certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>),
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<(), Self::Error> {
         let certified = certifiers.iter().filter_map(|certifier| self.certified.get(&certifier.key));
         let mut keys: Vec<Fingerprint> = certified.flatten().copied().collect();
         keys.sort_unstable();
         keys.dedup();
-        keys.iter().try_for_each(|key| self.web.certificate(key, certifiers, visit))
+        let mut visit = |certificate: Certificate<'_>| {
+            visit(certificate);
+        };
+        keys.iter().try_for_each(|key| self.web.certificate(key, certifiers, &mut visit))
     }
 
     fn certificate(
@@ -174,7 +177,11 @@ impl<W: Web> Web for Part<'_, W> {
         self.web.certificate(key, certifiers, visit)
     }
 
-    fn claims(&mut self, key: &Fingerprint) -> Result<Claims, Self::Error> {
-        self.web.claims(key)
+    fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error> {
+        self.web.certifiers(key)
+    }
+
+    fn delegators(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error> {
+        self.web.delegators(key)
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use cert::{Fingerprint, Timestamp};
 
-use super::count::{Counter, Tally};
-use super::{Certificate, Certifier, Delegation, Introducer, Settings, Standing, Web};
+use super::count::{Count, Counter, Tally};
+use super::{Certificate, Certifier, Delegation, Interest, Introducer, Settings, Standing, User, Web};
 use crate::{OwnerTrust, Validity};
 
 /// What came of all keys.
@@ -70,7 +70,39 @@ pub fn spread<W: Web>(
     ultimate: &[Fingerprint],
     settings: &Settings,
 ) -> Result<Outcome, W::Error> {
-    let mut spreading = Spreading::new(settings);
+    spread_as(Purpose::Summary, web, ultimate, settings)
+}
+
+/// Computes the same, but for the certificates that each level certified and the first end: those are too few then, as
+/// certifications that make no difference to validity are not looked at.
+///
+/// # Errors
+///
+/// Those of the web.
+pub fn spread_unsummed<W: Web>(
+    web: &mut W,
+    ultimate: &[Fingerprint],
+    settings: &Settings,
+) -> Result<Outcome, W::Error> {
+    spread_as(Purpose::Validity, web, ultimate, settings)
+}
+
+/// What validity is computed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// To know it.
+    Validity,
+    /// To sum up, as well, what happened on the way.
+    Summary,
+}
+
+fn spread_as<W: Web>(
+    purpose: Purpose,
+    web: &mut W,
+    ultimate: &[Fingerprint],
+    settings: &Settings,
+) -> Result<Outcome, W::Error> {
+    let mut spreading = Spreading::new(purpose, settings);
     let mut keys = spreading.begin(web, ultimate)?;
     for level in 0..settings.max_cert_depth {
         if keys.is_empty() {
@@ -82,6 +114,7 @@ pub fn spread<W: Web>(
 }
 
 struct Spreading<'s> {
+    purpose: Purpose,
     settings: &'s Settings,
     outcome: Outcome,
     tallies: HashMap<Fingerprint, (Tally, Vec<usize>)>,
@@ -93,8 +126,9 @@ struct Spreading<'s> {
 type Promoted = (Fingerprint, Delegation);
 
 impl<'s> Spreading<'s> {
-    fn new(settings: &'s Settings) -> Self {
-        Self { settings, outcome: Outcome::default(), tallies: HashMap::new(), used: HashSet::new() }
+    fn new(purpose: Purpose, settings: &'s Settings) -> Self {
+        let (tallies, used) = (HashMap::new(), HashSet::new());
+        Self { purpose, settings, outcome: Outcome::default(), tallies, used }
     }
 
     fn begin<W: Web>(&mut self, web: &mut W, ultimate: &[Fingerprint]) -> Result<Vec<Promoted>, W::Error> {
@@ -132,6 +166,7 @@ impl<'s> Spreading<'s> {
         web.certified_by(&asked, &mut |certificate| {
             summary.certified +=
                 usize::from(self.certificate(&certificate, &issuers, &mut counter, &mut promoted));
+            self.interest(&certificate)
         })?;
         self.outcome.levels.push(summary);
         Ok(promoted)
@@ -160,6 +195,22 @@ impl<'s> Spreading<'s> {
             promoted.push((certificate.key, step.delegation));
         }
         step.certified
+    }
+
+    /// Says what further levels may do to a certificate.
+    fn interest(&self, certificate: &Certificate<'_>) -> Interest {
+        let Some((tally, _)) = self.tallies.get(&certificate.key) else { return Interest::Nothing };
+        let is_certified = |(user, count): (&User<'_>, &Count)| count.certified || !user.live;
+        if tally.settled {
+            Interest::Nothing
+        } else if self.purpose == Purpose::Validity
+            && certificate.users.iter().zip(&tally.users).all(is_certified)
+        {
+            // Who does not weigh can only certify a user ID for the first time.
+            Interest::Weighing
+        } else {
+            Interest::All
+        }
     }
 
     fn finish(self) -> Outcome {

@@ -23,11 +23,12 @@ pub trait Web {
     fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>, Self::Error>;
 
     /// Hands out each certificate with a certification by one of `certifiers` once, with all that matters of those
-    /// certifications at least.
+    /// certifications at least. What `visit` says of a certificate holds from then on: those that do not matter any
+    /// more may be left out.
     fn certified_by(
         &mut self,
         certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>),
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<(), Self::Error>;
 
     /// Hands out one certificate, if it is there, with all that matters of the certifications by `certifiers` at least.
@@ -38,8 +39,12 @@ pub trait Web {
         visit: &mut dyn FnMut(Certificate<'_>),
     ) -> Result<(), Self::Error>;
 
-    /// Returns who is said to have certified a key; nothing of it needs to be true.
-    fn claims(&mut self, key: &Fingerprint) -> Result<Claims, Self::Error>;
+    /// Returns the keys that are there and said to have certified a key, by ascending fingerprint; nothing of it needs
+    /// to be true.
+    fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error>;
+
+    /// Returns those of them that are said to have made trust signatures.
+    fn delegators(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error>;
 }
 
 /// A key whose certifications are asked for.
@@ -52,13 +57,16 @@ pub struct Certifier {
     pub weighs: bool,
 }
 
-/// What certifications of a certificate's user IDs say of themselves, verified or not.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Claims {
-    /// The keys that are there and may have made them.
-    pub certifiers: Vec<Fingerprint>,
-    /// Those of them that may have made trust signatures.
-    pub delegators: Vec<Fingerprint>,
+/// Which further certifications of a certificate matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interest {
+    /// All.
+    #[default]
+    All,
+    /// Those by certifiers who weigh.
+    Weighing,
+    /// None: nothing can change any more.
+    Nothing,
 }
 
 /// How a key is doing.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::made::{Made, MadeCertificate, MadeCertification, MadeUser, key, settings};
-use keyhoard_trust::pgp::{Settings, Standing, TrustSignatures, spread, trace};
+use keyhoard_trust::pgp::{Settings, Standing, TrustSignatures, spread, spread_unsummed, trace};
 use keyhoard_trust::{OwnerTrust, Validity};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -69,9 +69,8 @@ fn trust() -> impl Strategy<Value = OwnerTrust> {
 
 pub(crate) fn web() -> impl Strategy<Value = Made> {
     let numbers = usize::from(KEYS);
-    (vec(certificate(), numbers), vec(trust(), numbers)).prop_map(|(certificates, trusts)| Made {
-        certificates: (0..).zip(certificates).collect(),
-        trusts: (0..).zip(trusts).collect(),
+    (vec(certificate(), numbers), vec(trust(), numbers)).prop_map(|(certificates, trusts)| {
+        Made::of((0..).zip(certificates).collect(), (0..).zip(trusts).collect())
     })
 }
 
@@ -103,6 +102,23 @@ proptest! {
                 prop_assert_eq!(traced.validity(&asked, component), all.validity(&asked, component));
             }
         }
+    }
+
+    #[test]
+    fn what_makes_no_difference_to_validity_may_be_left_out(mut web in web(), rules in rules()) {
+        let ultimate = [key(0), key(1), key(99)];
+        let all = spread(&mut web, &ultimate, &rules).expect("no error");
+        web.thrifty = true;
+        let unsummed = spread_unsummed(&mut web.clone(), &ultimate, &rules).expect("no error");
+        prop_assert_eq!(&unsummed.introducers, &all.introducers);
+        for number in 0..KEYS {
+            for component in 1..4 {
+                let key = key(number);
+                prop_assert_eq!(unsummed.validity(&key, component), all.validity(&key, component));
+            }
+        }
+        let summed = spread(&mut web, &ultimate, &rules).expect("no error");
+        prop_assert_eq!((summed.levels, summed.first_end), (all.levels, all.first_end));
     }
 }
 

@@ -7,7 +7,7 @@ use cert::facts::{SignatureType, TrustSignature};
 use cert::{Fingerprint, Timestamp};
 use keyhoard_trust::OwnerTrust;
 use keyhoard_trust::pgp::{
-    Certificate, Certification, Certifier, Claims, Settings, Standing, TrustSignatures, User, Web,
+    Certificate, Certification, Certifier, Interest, Settings, Standing, TrustSignatures, User, Web,
 };
 
 /// The present of every test.
@@ -37,6 +37,9 @@ pub(crate) struct Made {
     pub(crate) certificates: HashMap<u8, MadeCertificate>,
     /// Owner trust that was given.
     pub(crate) trusts: HashMap<u8, OwnerTrust>,
+    /// What does not matter any more is left out.
+    pub(crate) thrifty: bool,
+    interests: HashMap<u8, Interest>,
 }
 
 /// A certificate.
@@ -147,6 +150,26 @@ impl Made {
         self
     }
 
+    /// Makes a web of certificates and owner trust.
+    pub(crate) fn of(certificates: HashMap<u8, MadeCertificate>, trusts: HashMap<u8, OwnerTrust>) -> Self {
+        Self { certificates, trusts, ..Self::default() }
+    }
+
+    /// Says whether anything by these certifiers still matters of a certificate.
+    fn matters(&self, number: u8, certifiers: &[Certifier]) -> bool {
+        let weighs = |certification: &MadeCertification| {
+            certifiers.iter().any(|one| one.weighs && one.key == key(certification.issuer))
+        };
+        match self.interests.get(&number) {
+            Some(Interest::Nothing) => false,
+            Some(Interest::Weighing) => {
+                let mut users = self.certificates[&number].users.iter();
+                users.any(|user| user.certifications.iter().any(weighs))
+            }
+            Some(Interest::All) | None => true,
+        }
+    }
+
     /// Revokes a user ID.
     pub(crate) fn dead_user(mut self, number: u8, place: usize) -> Self {
         self.certificate_mut(number).users[place].live = false;
@@ -161,6 +184,12 @@ impl Made {
 
     fn certificate_mut(&mut self, number: u8) -> &mut MadeCertificate {
         self.certificates.get_mut(&number).expect("a certificate that was added")
+    }
+
+    fn makers(&self, of: &Fingerprint, wanted: &dyn Fn(&MadeCertification) -> bool) -> Vec<Fingerprint> {
+        let users = self.certificates.get(&number(of)).into_iter().flat_map(|certificate| &certificate.users);
+        let certifications = users.flat_map(|user| &user.certifications);
+        certifications.filter(|one| wanted(one)).map(|one| key(one.issuer)).collect()
     }
 
     fn hand_out(&self, number: u8, certifiers: &[Certifier], visit: &mut dyn FnMut(Certificate<'_>)) {
@@ -203,9 +232,17 @@ impl Web for Made {
     fn certified_by(
         &mut self,
         certifiers: &[Certifier],
-        visit: &mut dyn FnMut(Certificate<'_>),
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<(), Infallible> {
-        self.certificates.keys().for_each(|&number| self.hand_out(number, certifiers, visit));
+        let mut interests = HashMap::new();
+        for &number in self.certificates.keys() {
+            if !self.thrifty || self.matters(number, certifiers) {
+                self.hand_out(number, certifiers, &mut |certificate| {
+                    interests.insert(number, visit(certificate));
+                });
+            }
+        }
+        self.interests.extend(interests);
         Ok(())
     }
 
@@ -219,15 +256,11 @@ impl Web for Made {
         Ok(())
     }
 
-    fn claims(&mut self, of: &Fingerprint) -> Result<Claims, Infallible> {
-        let Some(certificate) = self.certificates.get(&number(of)) else { return Ok(Claims::default()) };
-        let all = || certificate.users.iter().flat_map(|user| &user.certifications);
-        Ok(Claims {
-            certifiers: all().map(|certification| key(certification.issuer)).collect(),
-            delegators: all()
-                .filter(|certification| certification.trust.is_some_and(|(depth, _)| depth > 0))
-                .map(|certification| key(certification.issuer))
-                .collect(),
-        })
+    fn certifiers(&mut self, of: &Fingerprint) -> Result<Vec<Fingerprint>, Infallible> {
+        Ok(self.makers(of, &|_| true))
+    }
+
+    fn delegators(&mut self, of: &Fingerprint) -> Result<Vec<Fingerprint>, Infallible> {
+        Ok(self.makers(of, &|certification| certification.trust.is_some_and(|(depth, _)| depth > 0)))
     }
 }
