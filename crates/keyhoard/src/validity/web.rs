@@ -236,8 +236,9 @@ impl trust::pgp::Web for Web<'_> {
         self.reader.makers(key, &|_| true, &mut self.places)
     }
 
-    fn delegators(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>> {
-        let delegates = |signature: &SignatureFacts| signature.trust.is_some_and(|trust| trust.depth > 0);
+    fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>> {
+        let delegates =
+            |signature: &SignatureFacts| signature.trust.is_some_and(|trust| trust.depth >= depth);
         self.reader.makers(key, &delegates, &mut self.places)
     }
 }

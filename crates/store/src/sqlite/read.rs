@@ -1,5 +1,6 @@
 //! Reading: one consistent view.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -25,7 +26,13 @@ pub(super) struct View<'s> {
     store: &'s SqliteStore,
     /// Taken out only when the view ends.
     connection: Option<Connection>,
+    /// It was asked for certifications already.
+    follows: Cell<bool>,
 }
+
+/// SQLite's cache, in negated KiB, for who follows certifications from key to key: he comes back to the same pages again
+/// and again. Who reads the file from one end to the other gains nothing by it.
+const FOLLOWING_CACHE: i64 = -16 << 10;
 
 impl<'s> View<'s> {
     /// Starts to read what is committed now.
@@ -42,7 +49,7 @@ impl<'s> View<'s> {
     /// Reads within a transaction that has begun on `connection`, which ends with the view.
     pub(super) fn within(store: &'s SqliteStore, connection: Connection) -> Self {
         store.readers.fetch_add(1, Ordering::Relaxed);
-        Self { store, connection: Some(connection) }
+        Self { store, connection: Some(connection), follows: Cell::new(false) }
     }
 
     pub(super) fn connection(&self) -> &Connection {
@@ -136,6 +143,11 @@ impl<'s> View<'s> {
         let value = statement.query_row([key], |row| row.get(0)).optional();
         self.store.check_unchanged()?;
         value.context(self.path(), "reading a certificate")
+    }
+
+    /// Says how much of the file SQLite is to remember: KiB, negated.
+    pub(super) fn set_cache(&self, size: i64) -> Result<()> {
+        self.connection().pragma_update(None, "cache_size", size).context(self.path(), "reading")
     }
 
     pub(super) fn column<T: rusqlite::types::FromSql>(&self, row: &Row<'_>, index: usize) -> Result<T> {
@@ -281,6 +293,9 @@ impl Snapshot for View<'_> {
 
     fn visit_third_party(&self, CertId(id): CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
         const SQL: &str = "SELECT facts FROM third_party WHERE cert = ?1";
+        if !self.follows.replace(true) {
+            self.set_cache(FOLLOWING_CACHE)?;
+        }
         self.rows(SQL, [id], "reading certifications", |row| {
             packed::third_party(self.blob(row, 0)?, &mut *visit)
                 .map_err(|source| self.corrupt(id, source))?;

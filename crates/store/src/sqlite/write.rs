@@ -46,7 +46,7 @@ impl<'s> Writer<'s> {
         let fresh = log::begin_writing(&connection, &store.path, &store.access, store.is_read())?;
         let view = View::within(store, connection);
         super::connect::check_version(view.connection(), view.path())?;
-        set_cache(&view, WRITING_CACHE)?;
+        view.set_cache(WRITING_CACHE)?;
         let journal = Journal::open(&view, command, journal, now)?;
         Ok(Self { view, now, journal, fresh, purged: false })
     }
@@ -206,10 +206,6 @@ impl<'s> Writer<'s> {
     }
 }
 
-fn set_cache(view: &View<'_>, size: i64) -> Result<()> {
-    view.connection().pragma_update(None, "cache_size", size).context(view.path(), DOING)
-}
-
 /// Returns the user IDs that stand in one list and not in the other.
 fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> Vec<&'a [u8]> {
     let in_other = |value: &[u8]| other.iter().any(|(_, there)| there == value);
@@ -332,7 +328,7 @@ impl Transaction for Writer<'_> {
             derived::compact_search(&self.view)?;
         }
         turn::commit(self.view.connection(), self.view.path())?;
-        set_cache(&self.view, READING_CACHE)?;
+        self.view.set_cache(READING_CACHE)?;
         if self.purged {
             log::rewrite(self.view.connection(), self.view.path())?;
         }

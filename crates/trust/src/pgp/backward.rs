@@ -48,7 +48,7 @@ struct Search<'a, W> {
     certified: HashMap<Fingerprint, Vec<Fingerprint>>,
     /// Keys whose certifiers are known.
     expanded: HashSet<Fingerprint>,
-    delegators: HashMap<Fingerprint, Vec<Fingerprint>>,
+    delegators: HashMap<(Fingerprint, u8), Vec<Fingerprint>>,
     /// Whether a chain of trust signatures might lead to a key.
     delegates: HashMap<Fingerprint, bool>,
 }
@@ -103,10 +103,11 @@ impl<'a, W: Web> Search<'a, W> {
         let mut seen = HashSet::from([*key]);
         let mut layer = vec![*key];
         let mut found = false;
-        for _ in 0..self.settings.max_cert_depth {
+        // With each step away from the user a chain has one level less to give.
+        for depth in 1..=self.settings.max_cert_depth {
             let mut next = Vec::new();
             for key in &layer {
-                for delegator in self.delegators(key)? {
+                for delegator in self.delegators(key, depth)? {
                     found |= self.ultimate.contains(&delegator);
                     if seen.insert(delegator) {
                         next.push(delegator);
@@ -126,12 +127,12 @@ impl<'a, W: Web> Search<'a, W> {
         Ok(self.web.standing(key)? == Some(Standing::Usable))
     }
 
-    fn delegators(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, W::Error> {
-        if let Some(delegators) = self.delegators.get(key) {
+    fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, W::Error> {
+        if let Some(delegators) = self.delegators.get(&(*key, depth)) {
             return Ok(delegators.clone());
         }
-        let delegators = self.web.delegators(key)?;
-        self.delegators.insert(*key, delegators.clone());
+        let delegators = self.web.delegators(key, depth)?;
+        self.delegators.insert((*key, depth), delegators.clone());
         Ok(delegators)
     }
 }
@@ -181,7 +182,7 @@ impl<W: Web> Web for Part<'_, W> {
         self.web.certifiers(key)
     }
 
-    fn delegators(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error> {
-        self.web.delegators(key)
+    fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, Self::Error> {
+        self.web.delegators(key, depth)
     }
 }

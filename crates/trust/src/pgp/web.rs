@@ -43,8 +43,8 @@ pub trait Web {
     /// to be true.
     fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error>;
 
-    /// Returns those of them that are said to have made trust signatures.
-    fn delegators(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error>;
+    /// Returns those of them that are said to have made trust signatures of this depth or a greater one.
+    fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, Self::Error>;
 }
 
 /// A key whose certifications are asked for.

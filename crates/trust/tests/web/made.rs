@@ -242,7 +242,9 @@ impl Web for Made {
                 });
             }
         }
-        self.interests.extend(interests);
+        if self.thrifty {
+            self.interests.extend(interests);
+        }
         Ok(())
     }
 
@@ -260,7 +262,7 @@ impl Web for Made {
         Ok(self.makers(of, &|_| true))
     }
 
-    fn delegators(&mut self, of: &Fingerprint) -> Result<Vec<Fingerprint>, Infallible> {
-        Ok(self.makers(of, &|certification| certification.trust.is_some_and(|(depth, _)| depth > 0)))
+    fn delegators(&mut self, of: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, Infallible> {
+        Ok(self.makers(of, &|certification| certification.trust.is_some_and(|trust| trust.0 >= depth)))
     }
 }
