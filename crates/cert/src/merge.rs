@@ -182,14 +182,17 @@ impl<'a> Union<'a> {
         for item in new.members {
             let identity = item.identity();
             let draft = &mut self.drafts[index];
-            // GnuPG takes what follows the last user ID for its signatures, subkeys or not.
-            let is_stray = self.last_user == Some(index) && self.strays.contains(&identity);
-            let superseded = item.superseded || is_stray || !room.has_place_for(&item);
-            let item = Item { superseded, ..item };
+            let is_stray = self.strays.contains(&identity);
+            let has_place = room.has_place_for(&item);
             if let Some(&place) = places.get(&identity) {
-                self.changed |= draft.members[place].join(&item);
+                // Which user ID is the last one may have changed since it was superseded for that.
+                let superseded = item.superseded || is_stray || !has_place;
+                self.changed |= draft.members[place].join(&Item { superseded, ..item });
                 continue;
             }
+            // GnuPG takes what follows the last user ID for its signatures, subkeys or not.
+            let is_there = self.last_user == Some(index) && is_stray;
+            let item = Item { superseded: item.superseded || is_there || !has_place, ..item };
             room.take(&item);
             places.insert(identity, draft.members.len());
             draft.members.push(item);

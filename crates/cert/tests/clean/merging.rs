@@ -8,6 +8,7 @@ use keyhoard_cert::merge::merge;
 use keyhoard_cert::packet::Packets;
 use keyhoard_cert::split::RawCertificate;
 use keyhoard_cert::{Certificate, Timestamp};
+use memchr::memmem;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -22,19 +23,21 @@ static CERTIFICATES: LazyLock<Vec<RawCertificate>> = LazyLock::new(|| {
 
 /// Three parts of one certificate, each cleaned.
 fn three_parts() -> impl Strategy<Value = [Certificate; 3]> {
-    (0..CERTIFICATES.len(), any::<u64>()).prop_map(|(index, seed)| {
-        let mut numbers = Numbers::new(seed);
-        std::array::from_fn(|_| {
-            let mut parts = Parts::of(&CERTIFICATES[index].bytes);
-            parts.thin(&mut numbers, 2, 3);
-            let raw = raw(&[&parts.bytes()]);
-            let options = CleanOptions { keep_local: true, ..CleanOptions::default() };
-            match clean(&raw, &options, NOW) {
-                Ok(cleaned) => cleaned.certificate,
-                // Certifications were left that lost their user ID: the whole certificate instead.
-                Err(_) => clean(&CERTIFICATES[index], &options, NOW).expect("a sound one").certificate,
-            }
-        })
+    (0..CERTIFICATES.len(), any::<u64>()).prop_map(|(index, seed)| parts_of(&CERTIFICATES[index], seed))
+}
+
+fn parts_of(certificate: &RawCertificate, seed: u64) -> [Certificate; 3] {
+    let mut numbers = Numbers::new(seed);
+    std::array::from_fn(|_| {
+        let mut parts = Parts::of(&certificate.bytes);
+        parts.thin(&mut numbers, 2, 3);
+        let raw = raw(&[&parts.bytes()]);
+        let options = CleanOptions { keep_local: true, ..CleanOptions::default() };
+        match clean(&raw, &options, NOW) {
+            Ok(cleaned) => cleaned.certificate,
+            // Certifications were left that lost their user ID: the whole certificate instead.
+            Err(_) => clean(certificate, &options, NOW).expect("a sound one").certificate,
+        }
     })
 }
 
@@ -55,6 +58,14 @@ proptest! {
 
     #[test]
     fn merging_what_is_there_changes_nothing([a, b, _] in three_parts()) {
+        assert_idempotent(&a, &b);
+    }
+
+    #[test]
+    fn merging_what_is_there_changes_nothing_where_certifications_stand_behind_subkeys(seed: u64) {
+        let is_his = |raw: &&RawCertificate| memmem::find(&raw.bytes, b"<meskio@sindominio.net>").is_some();
+        let with_misplaced = CERTIFICATES.iter().find(is_his).expect("it is among Debian's maintainers");
+        let [a, b, _] = parts_of(with_misplaced, seed);
         assert_idempotent(&a, &b);
     }
 
