@@ -1,0 +1,188 @@
+//! Signing, opening session keys, and telling whether a secret belongs to a public key: by sequoia-openpgp.
+
+use std::fmt::Display;
+use std::time::{Duration, UNIX_EPOCH};
+
+use cert::Fingerprint;
+use cert::key::Key;
+use sequoia_openpgp::crypto::{Decryptor as _, KeyPair, SessionKey, Signer as _, mpi};
+use sequoia_openpgp::packet;
+use sequoia_openpgp::packet::key::{Key4, Key6, PublicParts, SecretParts, UnspecifiedRole};
+use sequoia_openpgp::serialize::MarshalInto as _;
+use sequoia_openpgp::types::Curve;
+use verify::{HashAlgorithm, PublicKeyAlgorithm};
+use zeroize::Zeroizing;
+
+use crate::fields::Fields;
+use crate::{Ciphertext, Error, Result};
+
+/// Both halves of a key, as the library takes them. It keeps the secret encrypted in memory while it is not used.
+pub(crate) struct Pair {
+    pair: KeyPair,
+    algorithm: PublicKeyAlgorithm,
+    key: Fingerprint,
+}
+
+type PublicKey = packet::Key<PublicParts, UnspecifiedRole>;
+
+impl Pair {
+    /// Takes both halves; `material` are the secret numbers.
+    pub(crate) fn new(key: &Key<'_>, material: &[u8]) -> Result<Self> {
+        let (fingerprint, algorithm) = (key.fingerprint(), key.algorithm);
+        let unsupported =
+            || Error::Unsupported { key: fingerprint, what: format!("public-key algorithm {}", algorithm.0) };
+        let is_whole = is_whole(algorithm, material).ok_or_else(unsupported)?;
+        let malformed = Error::Damaged { key: fingerprint, what: "its secret numbers cannot be read" };
+        if !is_whole {
+            return Err(malformed);
+        }
+        let secret =
+            mpi::SecretKeyMaterial::from_bytes(algorithm.0.into(), material).map_err(|_| malformed)?;
+        let public = public(key).map_err(|error| Error::Operation {
+            key: fingerprint,
+            what: "reading the public numbers",
+            reason: error.to_string(),
+        })?;
+        let pair = KeyPair::new(public, secret.into()).map_err(|_| unsupported())?;
+        Ok(Self { pair, algorithm, key: fingerprint })
+    }
+
+    /// Verifies that the halves belong together.
+    ///
+    /// Where the public half is a plain function of the secret one it is made again; else a signature is made and
+    /// verified, or a session key encrypted and opened.
+    pub(crate) fn verify_that_it_belongs(&self) -> Result<()> {
+        let belongs = match self.made_again()? {
+            Some(public) => public == *self.pair.public().mpis(),
+            None if self.signs() => self.signs_what_verifies()?,
+            None => self.opens_what_was_encrypted()?,
+        };
+        let what = "its secret part is not the one of its public part";
+        if belongs { Ok(()) } else { Err(Error::Damaged { key: self.key, what }) }
+    }
+
+    /// Signs a digest; returns the signature's fields.
+    pub(crate) fn sign(&self, hash: HashAlgorithm, digest: &[u8]) -> Result<Vec<u8>> {
+        if !self.signs() {
+            return Err(self.unsupported("signing with this key"));
+        }
+        let signed = self.pair.clone().sign(hash.0.into(), digest);
+        let fields = signed.and_then(|signature| signature.to_vec());
+        fields.map_err(|error| self.failed("signing", &error))
+    }
+
+    /// Opens a session key.
+    pub(crate) fn decrypt(
+        &self,
+        ciphertext: &Ciphertext<'_>,
+        length: Option<usize>,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let ciphertext = match *ciphertext {
+            Ciphertext::Rsa { c } => mpi::Ciphertext::RSA { c: mpi::MPI::new(c) },
+            Ciphertext::Elgamal { e, c } => {
+                mpi::Ciphertext::ElGamal { e: mpi::MPI::new(e), c: mpi::MPI::new(c) }
+            }
+            Ciphertext::Ecdh { e, key } => {
+                mpi::Ciphertext::ECDH { e: mpi::MPI::new(e), key: key.to_vec().into() }
+            }
+            Ciphertext::X25519 { e, key } => {
+                mpi::Ciphertext::X25519 { e: Box::new(*e), key: key.to_vec().into() }
+            }
+            Ciphertext::X448 { e, key } => {
+                mpi::Ciphertext::X448 { e: Box::new(*e), key: key.to_vec().into() }
+            }
+        };
+        let opened = self.pair.clone().decrypt(&ciphertext, length);
+        opened
+            .map(|session_key| Zeroizing::new(session_key.to_vec()))
+            .map_err(|error| self.failed("opening a session key", &error))
+    }
+
+    /// Says whether signatures of its algorithm exist.
+    fn signs(&self) -> bool {
+        type Algorithm = PublicKeyAlgorithm;
+        matches!(
+            self.algorithm,
+            Algorithm::DSA
+                | Algorithm::ECDSA
+                | Algorithm::EDDSA_LEGACY
+                | Algorithm::ED25519
+                | Algorithm::ED448
+        ) || self.algorithm.is_rsa()
+    }
+
+    /// Makes the public numbers of the secret ones, for algorithms where the library can.
+    fn made_again(&self) -> Result<Option<mpi::PublicKey>> {
+        type Secret = mpi::SecretKeyMaterial;
+        let made = self.pair.secret().map(|secret| match (secret, self.pair.public().mpis()) {
+            (Secret::Ed25519 { x }, _) => Some(Key6::import_secret_ed25519(x, None).map(numbers)),
+            (Secret::Ed448 { x }, _) => Some(Key6::import_secret_ed448(x, None).map(numbers)),
+            (Secret::X25519 { x }, _) => Some(Key6::import_secret_x25519(x, None).map(numbers)),
+            (Secret::X448 { x }, _) => Some(Key6::import_secret_x448(x, None).map(numbers)),
+            (Secret::EdDSA { scalar }, mpi::PublicKey::EdDSA { curve: Curve::Ed25519, .. }) => {
+                let scalar = scalar.value_padded(32);
+                Some(Key4::import_secret_ed25519(&scalar, None).map(numbers))
+            }
+            (Secret::ECDH { scalar }, mpi::PublicKey::ECDH { curve: Curve::Cv25519, hash, sym, .. }) => {
+                // OpenPGP writes this one number the other way round.
+                let mut scalar = scalar.value_padded(32);
+                scalar.reverse();
+                Some(Key4::import_secret_cv25519(&scalar, *hash, *sym, None).map(numbers))
+            }
+            _ => None,
+        });
+        made.transpose().map_err(|error| self.failed("making the public half again", &error))
+    }
+
+    fn signs_what_verifies(&self) -> Result<bool> {
+        let (hash, digest) = (HashAlgorithm::SHA512.0.into(), [0x5a; 64]);
+        let Ok(signature) = self.pair.clone().sign(hash, &digest) else { return Ok(false) };
+        Ok(self.pair.public().verify(&signature, hash, &digest).is_ok())
+    }
+
+    fn opens_what_was_encrypted(&self) -> Result<bool> {
+        let session_key = SessionKey::from(vec![0x5a; 32]);
+        let encrypted = self.pair.public().encrypt(&session_key);
+        let encrypted = encrypted.map_err(|error| self.failed("encrypting a session key", &error))?;
+        Ok(self.pair.clone().decrypt(&encrypted, Some(32)).is_ok_and(|opened| opened == session_key))
+    }
+
+    fn failed(&self, what: &'static str, error: &dyn Display) -> Error {
+        Error::Operation { key: self.key, what, reason: error.to_string() }
+    }
+
+    fn unsupported(&self, what: &str) -> Error {
+        Error::Unsupported { key: self.key, what: what.to_owned() }
+    }
+}
+
+fn numbers(key: impl Into<packet::Key<SecretParts, UnspecifiedRole>>) -> mpi::PublicKey {
+    key.into().mpis().clone()
+}
+
+fn public(key: &Key<'_>) -> sequoia_openpgp::Result<PublicKey> {
+    let created = UNIX_EPOCH + Duration::from_secs(key.created.0.into());
+    let algorithm = key.algorithm.0.into();
+    let numbers = mpi::PublicKey::parse(algorithm, key.material)?;
+    Ok(match key.version {
+        6 => Key6::new(created, algorithm, numbers)?.into(),
+        _ => Key4::new(created, algorithm, numbers)?.into(),
+    })
+}
+
+/// Says whether the secret numbers are all there and nothing else is; `None` for an unknown algorithm.
+fn is_whole(algorithm: PublicKeyAlgorithm, material: &[u8]) -> Option<bool> {
+    type Algorithm = PublicKeyAlgorithm;
+    let numbers = match algorithm {
+        Algorithm::X25519 | Algorithm::ED25519 => return Some(material.len() == 32),
+        Algorithm::X448 => return Some(material.len() == 56),
+        Algorithm::ED448 => return Some(material.len() == 57),
+        Algorithm::DSA | Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => 1,
+        Algorithm::ECDH | Algorithm::ECDSA | Algorithm::EDDSA_LEGACY => 1,
+        algorithm if algorithm.is_rsa() => 4,
+        _ => return None,
+    };
+    let mut fields = Fields(material);
+    let all = (0..numbers).try_for_each(|_| fields.number().map(|_| ()));
+    Some(all.is_some() && fields.0.is_empty())
+}

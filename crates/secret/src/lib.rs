@@ -1,0 +1,47 @@
+//! OpenPGP secret keys: reading, locking, unlocking, using, and where they live.
+//!
+//! - [`SecretKey`]: a secret key packet as others write it, its secret part plain, locked or elsewhere
+//!   ([`Protection`]); [`Unlocked`]: one whose secret part is at hand, and was found to belong to its public part;
+//!   [`Lock`]: how a passphrase is put on it.
+//! - [`Signer`] and [`Decryptor`]: what signs and what opens session keys, wherever the secret is.
+//! - [`SecretKeys`]: where secret keys live. Nothing above the trait may assume that
+//!   they are files, or that a secret can be had at all.
+//! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
+//! - [`forbid_core_dumps`]: for a program's beginning.
+//!
+//! The asymmetric operations, ciphers and key derivations are those of sequoia-openpgp with OpenSSL, which is
+//! initialised when the first of them is asked for. Nothing here reads the clock, except to calibrate a lock.
+
+pub mod ask;
+
+mod asymmetric;
+mod ciphertext;
+mod derive;
+mod error;
+mod fields;
+mod key;
+mod keys;
+mod lock;
+mod memory;
+mod open;
+mod passphrase;
+mod protection;
+mod role;
+mod s2k;
+mod signer;
+mod symmetric;
+mod unlocked;
+
+pub use ask::{Ask, Question};
+pub use ciphertext::Ciphertext;
+pub use error::{Error, Result};
+pub use key::SecretKey;
+pub use keys::{Held, Name, SecretKeys, Stored};
+pub use lock::Lock;
+pub use memory::forbid_core_dumps;
+pub use passphrase::Passphrase;
+pub use protection::{Check, Locked, Protection};
+pub use role::Role;
+pub use s2k::S2k;
+pub use signer::{Decryptor, OpenKey, Signer};
+pub use unlocked::Unlocked;

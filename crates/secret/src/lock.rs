@@ -1,0 +1,120 @@
+//! Putting a passphrase on a key.
+
+use std::time::{Duration, Instant};
+
+use sequoia_openpgp::types::AEADAlgorithm;
+use verify::HashAlgorithm;
+
+use crate::derive::expand;
+use crate::open::AeadContext;
+use crate::protection::{Check, Locked, write_locked};
+use crate::symmetric::{Cipher, with_sha1};
+use crate::{Error, Passphrase, Result, S2k, SecretKey, Unlocked};
+
+/// How a passphrase is put on a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// A key for AES-256 from a repeated SHA-256 over salt and passphrase, the secret checked by a SHA-1 (usage 254):
+    /// every implementation of the last twenty years reads it.
+    Iterated {
+        /// How many octets are hashed, coded (RFC 9580, 3.7.1.3).
+        count: u8,
+    },
+    /// A key for AES-256 in OCB mode from Argon2id (usage 253; RFC 9580).
+    Argon2 {
+        /// Passes over the memory.
+        passes: u8,
+        /// Lanes.
+        lanes: u8,
+        /// Memory: 2 to the power of this, in KiB.
+        exponent: u8,
+    },
+}
+
+/// AES with 256 bits (RFC 9580, 9.3).
+const AES256: u8 = 9;
+
+/// OCB (RFC 9580, 9.6).
+const OCB: u8 = 2;
+
+/// What unlocking an iterated lock is to cost (gpg-agent's aim).
+const AIM: Duration = Duration::from_millis(100);
+
+/// The least count that is calibrated: 65,536 octets, gpg's since ever. The most is the most that can be written.
+const LEAST_COUNT: u8 = 0x60;
+
+impl Lock {
+    /// Argon2id as RFC 9106, section 4 recommends it where memory is short: 3 passes over 64 MiB in 4 lanes.
+    pub const ARGON2: Self = Self::Argon2 { passes: 3, lanes: 4, exponent: 16 };
+
+    /// Returns what a key of this version is locked with by default.
+    ///
+    /// For version 4 it is measured how often SHA-256 has to be repeated to take about a tenth of a second here, between
+    /// 65,536 octets and the most that can be written (65,011,712); that takes a few milliseconds.
+    pub fn for_version(version: u8) -> Self {
+        if version == 6 { Self::ARGON2 } else { Self::Iterated { count: calibrated() } }
+    }
+}
+
+/// Measures how much can be hashed in the time aimed at, by the processor's clock where others work beside.
+fn calibrated() -> u8 {
+    /// Enough to be measured: some milliseconds.
+    const SAMPLE: u32 = 1 << 20;
+    let octets = vec![0x5a; 1 << 16];
+    let taken = |()| {
+        let start = Instant::now();
+        let mut hasher = verify::hash::Hasher::new(HashAlgorithm::SHA256).expect("SHA-256 is always there");
+        for _ in 0..SAMPLE >> 16 {
+            hasher.update(&octets);
+        }
+        let _ = hasher.finish();
+        start.elapsed()
+    };
+    // The quickest of three: the others were disturbed.
+    let quickest = [(); 3].map(taken).into_iter().min().unwrap_or(AIM);
+    let octets = f64::from(SAMPLE) * AIM.as_secs_f64() / quickest.as_secs_f64().max(1e-6);
+    (LEAST_COUNT..u8::MAX).find(|&count| f64::from(S2k::octets(count)) >= octets).unwrap_or(u8::MAX)
+}
+
+impl Unlocked {
+    /// Returns the key, locked with a passphrase under a new salt.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Random`], and [`Error::Unsupported`] for a lock that does not go with the key's version.
+    pub fn lock(&self, passphrase: &Passphrase, lock: Lock) -> Result<SecretKey> {
+        let key = self.fingerprint();
+        let (check, s2k) = match lock {
+            Lock::Iterated { count } => {
+                (Check::Sha1, S2k::Iterated { hash: HashAlgorithm::SHA256, salt: random()?, count })
+            }
+            Lock::Argon2 { passes, lanes, exponent } => {
+                (Check::Aead(OCB), S2k::Argon2 { salt: random()?, passes, lanes, exponent })
+            }
+        };
+        let locked = Locked { check, cipher: AES256, s2k };
+        let cipher = Cipher::new(AES256, key)?;
+        let derived = s2k.derive(key, passphrase, cipher.key_length()?)?;
+        let mut body = self.public_body().to_vec();
+        let version = key.version();
+        if let Check::Aead(mode) = check {
+            let nonce: [u8; 15] = random()?;
+            let context = AeadContext::new(self.role(), self.public_body(), AES256, mode);
+            let derived = expand(&derived, &context.info, derived.len());
+            let mode = AEADAlgorithm::from(mode);
+            let data = cipher.seal_aead(mode, &derived, &nonce, &context.associated, self.material())?;
+            write_locked(version, &locked, &nonce, &data, &mut body);
+        } else {
+            let iv: [u8; 16] = random()?;
+            let data = cipher.seal_cfb(&derived, &iv, &with_sha1(self.material()))?;
+            write_locked(version, &locked, &iv, &data, &mut body);
+        }
+        SecretKey::parse(self.role(), &body)
+    }
+}
+
+fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut octets = [0; N];
+    getrandom::fill(&mut octets).map_err(Error::Random)?;
+    Ok(octets)
+}

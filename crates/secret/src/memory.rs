@@ -1,0 +1,151 @@
+//! Memory for secrets: wiped, kept out of swap and out of core dumps.
+//!
+//! The only module of this crate with `unsafe` code. What it relies on: a [`Guarded`] owns its mapping alone, from
+//! when it is made until it is dropped, and the mapping is at least `length` octets long.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{self, NonNull};
+use std::slice;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use zeroize::Zeroize;
+
+/// The least that is mapped; the system rounds up to its pages.
+const LEAST: usize = 1;
+
+/// Octets in pages of their own, which are wiped before they are given back.
+///
+/// Where the system allows it they are locked into memory; a core dump leaves them out.
+pub(crate) struct Guarded {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and only `&mut self` gives a way to write to it.
+unsafe impl Send for Guarded {}
+// SAFETY: as above; `&self` only reads.
+unsafe impl Sync for Guarded {}
+
+impl Guarded {
+    /// Maps so many zeros.
+    ///
+    /// Ends the process if there is no memory, as every allocation does.
+    pub(crate) fn zeroed(length: usize) -> Self {
+        let size = length.max(LEAST);
+        let flags = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new private mapping, at a place of the system's choice, touches no memory that is in use.
+        let mapped = unsafe { mmap_anonymous(ptr::null_mut(), size, flags, MapFlags::PRIVATE) };
+        let Some(start) = mapped.ok().and_then(NonNull::new) else {
+            panic!("no memory for {length} octets of a secret");
+        };
+        // Neither is a promise: a container's limit of locked memory may be nothing.
+        // SAFETY: both concern the pages of this mapping only and leave their contents as they are.
+        unsafe {
+            let _ = mlock(start.as_ptr(), size);
+            let _ = madvise(start.as_ptr(), size, Advice::LinuxDontDump);
+        }
+        Self { start: start.cast(), length }
+    }
+
+    /// Maps a copy; wiping the original is its owner's business.
+    pub(crate) fn copy_of(octets: &[u8]) -> Self {
+        let mut copy = Self::zeroed(octets.len());
+        copy.copy_from_slice(octets);
+        copy
+    }
+}
+
+impl Deref for Guarded {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the mapping is as long, initialised with zeros by the system, and lives as long as `self`.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.length) }
+    }
+}
+
+impl DerefMut for Guarded {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `deref`; `&mut self` says that nothing else looks at it.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.zeroize();
+        let size = self.length.max(LEAST);
+        // SAFETY: the mapping was made in `zeroed` with this size, and nothing refers to it any more. Pages that are
+        // given back are unlocked.
+        let _ = unsafe { munmap(self.start.as_ptr().cast::<c_void>(), size) };
+    }
+}
+
+/// Forbids core dumps of this process, so that none holds a copy that a library made of a secret.
+///
+/// A program calls it before it touches its first secret key or passphrase.
+pub fn forbid_core_dumps() {
+    let maximum = getrlimit(Resource::Core).maximum;
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_kept_as_it_is_until_it_is_dropped() {
+        for length in [0, 1, 31, 4096, 4097, 100_000] {
+            let octets: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
+            let mut copy = Guarded::copy_of(&octets);
+            assert_eq!(*copy, *octets);
+            copy.fill(7);
+            assert!(copy.iter().all(|&octet| octet == 7));
+            assert_eq!(copy.len(), length);
+        }
+    }
+
+    /// Returns what the system says of the mapping that holds an address: the lines of `/proc/self/smaps` after it.
+    fn flags_of(address: usize) -> String {
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("the system's map of this process");
+        let mut inside = false;
+        for line in maps.lines() {
+            let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+            let ends = range.and_then(|(start, end)| {
+                Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
+            });
+            if let Some((start, end)) = ends {
+                inside = (start..end).contains(&address);
+            }
+            if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| inside) {
+                return flags.to_owned();
+            }
+        }
+        panic!("{address:x} is not mapped");
+    }
+
+    #[test]
+    fn a_secret_is_left_out_of_core_dumps() {
+        let secret = Guarded::copy_of(b"secret");
+        let flags = flags_of(secret.as_ptr() as usize);
+        assert!(flags.split_whitespace().any(|flag| flag == "dd"), "no 'do not dump' in{flags}");
+    }
+
+    #[test]
+    fn a_secret_stays_out_of_swap_where_the_system_allows_it() {
+        let allowed = getrlimit(Resource::Memlock).current.is_none_or(|limit| limit >= 1 << 20);
+        let secret = Guarded::copy_of(b"secret");
+        let is_locked = flags_of(secret.as_ptr() as usize).split_whitespace().any(|flag| flag == "lo");
+        assert!(is_locked || !allowed, "the limit of locked memory allows it");
+    }
+
+    #[test]
+    fn no_core_is_dumped_once_it_is_forbidden() {
+        forbid_core_dumps();
+        assert_eq!(getrlimit(Resource::Core).current, Some(0));
+    }
+}

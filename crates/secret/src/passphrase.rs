@@ -1,0 +1,69 @@
+//! A passphrase.
+
+use std::fmt;
+
+use subtle::ConstantTimeEq as _;
+
+use crate::memory::Guarded;
+
+/// A passphrase: kept out of swap and core dumps, wiped, compared in constant time, never shown.
+///
+/// It is octets; what a terminal sends is used as it comes.
+pub struct Passphrase(Guarded);
+
+impl Passphrase {
+    /// Copies a passphrase; wiping the original is the caller's business.
+    pub fn new(octets: &[u8]) -> Self {
+        Self(Guarded::copy_of(octets))
+    }
+
+    /// Returns its octets.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Says whether it has no octet.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Clone for Passphrase {
+    fn clone(&self) -> Self {
+        Self::new(&self.0)
+    }
+}
+
+/// The time that a comparison takes tells the lengths only.
+impl PartialEq for Passphrase {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for Passphrase {}
+
+impl fmt::Debug for Passphrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Passphrase(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passphrases_are_equal_when_all_octets_are() {
+        assert_eq!(Passphrase::new(b"abc"), Passphrase::new(b"abc"));
+        assert_eq!(Passphrase::new(b""), Passphrase::new(b""));
+        for other in [&b"abd"[..], b"bbc", b"ab", b"abcd", b""] {
+            assert_ne!(Passphrase::new(b"abc"), Passphrase::new(other));
+        }
+    }
+
+    #[test]
+    fn a_passphrase_is_not_shown() {
+        assert_eq!(format!("{:?}", Passphrase::new(b"abc")), "Passphrase(..)");
+    }
+}

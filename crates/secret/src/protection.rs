@@ -1,0 +1,236 @@
+//! How the secret part of a key is protected (RFC 9580, 5.5.3), and where its parts are.
+
+use std::ops::Range;
+
+use crate::fields::Fields;
+use crate::s2k::{S2k, Specifier, stub};
+
+/// How the secret part of a key is protected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// Not at all.
+    None,
+    /// With a passphrase.
+    Locked(Locked),
+    /// The secret is not here: GnuPG's stub.
+    Dummy,
+    /// The secret is on a card, of which this is the serial number; empty if it is not known.
+    Card {
+        /// The serial number.
+        serial: Vec<u8>,
+    },
+    /// In a way that is not known; says what is not.
+    Unknown(String),
+}
+
+/// How a passphrase protects a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Locked {
+    /// How a wrong passphrase is noticed.
+    pub check: Check,
+    /// The cipher's number (RFC 9580, 9.3).
+    pub cipher: u8,
+    /// How a key for it is made of the passphrase.
+    pub s2k: S2k,
+}
+
+/// How a wrong passphrase, or a change, is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// By a sum of 16 bits (usage 255, and the old form).
+    Sum16,
+    /// By a SHA-1 (usage 254).
+    Sha1,
+    /// By the mode of the cipher, of which this is the number (usage 253; RFC 9580, 9.6).
+    Aead(u8),
+}
+
+impl Protection {
+    /// Says whether the secret is here, be it locked.
+    pub fn has_secret(&self) -> bool {
+        matches!(self, Self::None | Self::Locked(_) | Self::Unknown(_))
+    }
+
+    /// Says whether a passphrase is needed.
+    pub fn is_locked(&self) -> bool {
+        matches!(self, Self::Locked(_))
+    }
+}
+
+/// The usages of a string-to-key specifier.
+const USAGE_AEAD: u8 = 253;
+const USAGE_SHA1: u8 = 254;
+const USAGE_SUM16: u8 = 255;
+
+/// A secret part, laid out.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) protection: Protection,
+    /// The initialisation vector or nonce.
+    pub(crate) iv: Range<usize>,
+    /// The secret numbers, encrypted or not, with what checks them.
+    pub(crate) data: Range<usize>,
+}
+
+impl Layout {
+    /// Reads the secret part of a key packet of version 4 or 6.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(crate) fn read(version: u8, secret: &[u8]) -> Result<Self, &'static str> {
+        let mut fields = Fields(secret);
+        let usage = fields.u8().ok_or(SHORT)?;
+        if usage == 0 {
+            return Ok(Self { protection: Protection::None, iv: 1..1, data: 1..secret.len() });
+        }
+        // Version 6 counts what is not encrypted.
+        let end = if version == 6 {
+            let count = usize::from(fields.u8().ok_or(SHORT)?);
+            if count > fields.0.len() {
+                return Err(SHORT);
+            }
+            Some(secret.len() - fields.0.len() + count)
+        } else {
+            None
+        };
+        let parameters = end.map_or(secret.len(), |end| end);
+        let mut fields = Fields(&secret[secret.len() - fields.0.len()..parameters]);
+        let protection = read_parameters(version, usage, &mut fields)?;
+        let start = parameters - fields.0.len();
+        Ok(match &protection {
+            Protection::Locked(locked) => {
+                let length = match end {
+                    Some(end) => end - start,
+                    None => iv_length(locked).ok_or("its cipher or mode is not known")?,
+                };
+                if length > secret.len() - start {
+                    return Err(SHORT);
+                }
+                Self { protection, iv: start..start + length, data: start + length..secret.len() }
+            }
+            _ => Self { protection, iv: start..start, data: parameters.max(start)..secret.len() },
+        })
+    }
+}
+
+const SHORT: &str = "its secret part is cut short";
+
+fn read_parameters(version: u8, usage: u8, fields: &mut Fields<'_>) -> Result<Protection, &'static str> {
+    if !matches!(usage, USAGE_AEAD | USAGE_SHA1 | USAGE_SUM16) {
+        // The old form: the usage is the cipher.
+        let locked = Locked { check: Check::Sum16, cipher: usage, s2k: S2k::Implicit };
+        return Ok(known(version, locked));
+    }
+    let cipher = fields.u8().ok_or(SHORT)?;
+    let check = match usage {
+        USAGE_AEAD => Check::Aead(fields.u8().ok_or(SHORT)?),
+        USAGE_SHA1 => Check::Sha1,
+        _ => Check::Sum16,
+    };
+    let specifier = if version == 6 && usage != USAGE_SUM16 {
+        let mut counted = Fields(fields.counted().ok_or(SHORT)?);
+        let specifier = Specifier::read(&mut counted).ok_or(SHORT)?;
+        if !counted.0.is_empty() {
+            return Err("its string-to-key specifier is longer than it should be");
+        }
+        specifier
+    } else {
+        Specifier::read(fields).ok_or(SHORT)?
+    };
+    Ok(match specifier {
+        Specifier::S2k(s2k) => known(version, Locked { check, cipher, s2k }),
+        Specifier::Stub => Protection::Dummy,
+        Specifier::Card(serial) => Protection::Card { serial },
+        Specifier::UnknownGnu(mode) => Protection::Unknown(format!("GnuPG's mode {mode}")),
+        Specifier::Unknown(kind) => Protection::Unknown(format!("string-to-key specifier {kind}")),
+    })
+}
+
+/// Tells protections that are known from those of which not even the parts can be told.
+fn known(version: u8, locked: Locked) -> Protection {
+    let unknown = match locked.check {
+        Check::Sum16 if version == 6 => Some("a sum of 16 bits in a key of version 6".to_owned()),
+        Check::Aead(mode) if nonce_length(mode).is_none() => Some(format!("mode {mode}")),
+        _ if block_length(locked.cipher).is_none() => Some(format!("cipher {}", locked.cipher)),
+        _ => None,
+    };
+    unknown.map_or(Protection::Locked(locked), Protection::Unknown)
+}
+
+fn iv_length(locked: &Locked) -> Option<usize> {
+    match locked.check {
+        Check::Aead(mode) => nonce_length(mode),
+        Check::Sha1 | Check::Sum16 => block_length(locked.cipher),
+    }
+}
+
+/// Returns the octets of a mode's nonce (RFC 9580, 9.6).
+fn nonce_length(mode: u8) -> Option<usize> {
+    match mode {
+        1 => Some(16),
+        2 => Some(15),
+        3 => Some(12),
+        _ => None,
+    }
+}
+
+/// Returns the octets of a cipher's block (RFC 9580, 9.3).
+pub(crate) fn block_length(cipher: u8) -> Option<usize> {
+    match cipher {
+        1..=4 => Some(8),
+        7..=13 => Some(16),
+        _ => None,
+    }
+}
+
+/// Appends a secret part that is locked.
+pub(crate) fn write_locked(version: u8, locked: &Locked, iv: &[u8], data: &[u8], out: &mut Vec<u8>) {
+    let mut specifier = Vec::new();
+    locked.s2k.write(&mut specifier);
+    let mut parameters = vec![locked.cipher];
+    if let Check::Aead(mode) = locked.check {
+        parameters.push(mode);
+    }
+    if version == 6 {
+        parameters.push(specifier.len() as u8);
+    }
+    parameters.extend(specifier);
+    parameters.extend(iv);
+    out.push(match locked.check {
+        Check::Aead(_) => USAGE_AEAD,
+        Check::Sha1 => USAGE_SHA1,
+        Check::Sum16 => USAGE_SUM16,
+    });
+    if version == 6 {
+        out.push(parameters.len() as u8);
+    }
+    out.extend(parameters);
+    out.extend(data);
+}
+
+/// Appends GnuPG's stub, as it writes it.
+pub(crate) fn write_stub(version: u8, out: &mut Vec<u8>) {
+    let stub = stub();
+    if version == 6 {
+        // Counted as RFC 9580 counts every other specifier.
+        out.extend([USAGE_SHA1, 2 + stub.len() as u8, 0, stub.len() as u8]);
+    } else {
+        out.extend([USAGE_SUM16, 0]);
+    }
+    out.extend(stub);
+}
+
+/// Appends a secret part without protection.
+pub(crate) fn write_plain(version: u8, material: &[u8], out: &mut Vec<u8>) {
+    out.push(0);
+    out.extend(material);
+    if version != 6 {
+        out.extend(sum16(material).to_be_bytes());
+    }
+}
+
+/// Returns the sum of octets that checks plain secrets of version 4.
+pub(crate) fn sum16(octets: &[u8]) -> u16 {
+    octets.iter().fold(0, |sum, &octet| sum.wrapping_add(octet.into()))
+}

@@ -1,0 +1,108 @@
+//! A key whose secret is at hand.
+
+use std::fmt;
+
+use cert::key::{self, Key};
+use cert::{Fingerprint, Keygrip};
+use verify::HashAlgorithm;
+use zeroize::Zeroizing;
+
+use crate::asymmetric::Pair;
+use crate::memory::Guarded;
+use crate::protection::write_plain;
+use crate::{Ciphertext, Decryptor, Result, Role, SecretKey, Signer};
+
+/// A key with its plain secret, in memory that is wiped and kept out of swap and core dumps.
+///
+/// The secret belongs to the public part: that was verified when this was made.
+pub struct Unlocked {
+    role: Role,
+    public: Vec<u8>,
+    material: Guarded,
+    fingerprint: Fingerprint,
+    /// Both halves as the cryptographic library takes them.
+    pair: Pair,
+}
+
+impl Unlocked {
+    /// Joins the body of a public key packet with its secret numbers, as they stand in a secret key packet (RFC 9580,
+    /// 5.5.5).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if they do not belong together, [`Error::Unsupported`] if nobody here can tell.
+    pub fn new(role: Role, public: &[u8], material: &[u8]) -> Result<Self> {
+        let key = key::parse_public(public)?;
+        let pair = Pair::new(&key, material)?;
+        pair.verify_that_it_belongs()?;
+        let (fingerprint, material) = (key.fingerprint(), Guarded::copy_of(material));
+        Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
+    }
+
+    /// Returns the body of the public key packet.
+    pub fn public_body(&self) -> &[u8] {
+        &self.public
+    }
+
+    /// Returns the key's place in its certificate.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Returns the fingerprint.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Returns the keygrip; `None` for an algorithm that GnuPG has none for.
+    pub fn keygrip(&self) -> Option<Keygrip> {
+        self.public_half().facts().keygrip
+    }
+
+    /// Returns the secret numbers, as they stand in a secret key packet.
+    pub(crate) fn material(&self) -> &[u8] {
+        &self.material
+    }
+
+    /// Returns the key as a packet without protection.
+    pub fn plain(&self) -> SecretKey {
+        let mut body = Zeroizing::new(Vec::with_capacity(self.public.len() + self.material.len() + 3));
+        body.extend_from_slice(&self.public);
+        write_plain(self.fingerprint.version(), &self.material, &mut body);
+        SecretKey::parse(self.role, &body)
+            .expect("a public part that was read, and a secret part made to be read")
+    }
+
+    fn public_half(&self) -> Key<'_> {
+        key::parse_public(&self.public).expect("it was read when this was made")
+    }
+}
+
+impl Signer for Unlocked {
+    fn key(&self) -> Key<'_> {
+        self.public_half()
+    }
+
+    fn sign(&mut self, hash: HashAlgorithm, digest: &[u8]) -> Result<Vec<u8>> {
+        self.pair.sign(hash, digest)
+    }
+}
+
+impl Decryptor for Unlocked {
+    fn key(&self) -> Key<'_> {
+        self.public_half()
+    }
+
+    fn decrypt(&mut self, ciphertext: &Ciphertext<'_>, length: Option<usize>) -> Result<Zeroizing<Vec<u8>>> {
+        self.pair.decrypt(ciphertext, length)
+    }
+}
+
+impl fmt::Debug for Unlocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unlocked")
+            .field("fingerprint", &self.fingerprint)
+            .field("role", &self.role)
+            .finish_non_exhaustive()
+    }
+}
