@@ -162,8 +162,18 @@ pub struct SignatureFacts {
 pub struct SignatureType(pub u8);
 
 impl SignatureType {
-    /// A certification of a user ID with the lowest claim; 0x11 to 0x13 follow.
+    /// Over a document's octets.
+    pub const BINARY: Self = Self(0x00);
+    /// Over a document's text, whatever its lines end with.
+    pub const TEXT: Self = Self(0x01);
+    /// Over nothing but its own subpackets.
+    pub const STANDALONE: Self = Self(0x02);
+    /// A certification of a user ID with the lowest claim.
     pub const GENERIC_CERTIFICATION: Self = Self(0x10);
+    /// A certification whose maker checked nothing.
+    pub const PERSONA_CERTIFICATION: Self = Self(0x11);
+    /// A certification whose maker checked a little.
+    pub const CASUAL_CERTIFICATION: Self = Self(0x12);
     /// The certification with the highest claim.
     pub const POSITIVE_CERTIFICATION: Self = Self(0x13);
     /// Binds a subkey.

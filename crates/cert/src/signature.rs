@@ -49,6 +49,19 @@ struct Early {
     issuer: KeyId,
 }
 
+/// What of a signature goes into the digest that it signs.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The packet's version.
+    pub version: u8,
+    /// The hash algorithm.
+    pub hash_algorithm: HashAlgorithm,
+    /// The octets of the packet that are hashed, see [`Signature::covered`].
+    pub covered: &'a [u8],
+    /// What is hashed before everything else; empty before version 6.
+    pub salt: &'a [u8],
+}
+
 /// Reads the body of a signature packet.
 pub fn parse(body: &[u8]) -> Result<Signature<'_>, Flaw> {
     let fields = Fields::new(body, WHAT);
@@ -140,6 +153,16 @@ impl<'a> Signature<'a> {
         SignatureValue { algorithm: self.key_algorithm, material: self.material }
     }
 
+    /// Returns what of it goes into the digest that it signs.
+    pub fn head(&self) -> Head<'a> {
+        Head {
+            version: self.version,
+            hash_algorithm: self.hash_algorithm,
+            covered: self.covered,
+            salt: self.salt,
+        }
+    }
+
     /// Returns the bodies of the embedded signatures, those of the hashed area first.
     pub fn embedded(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         [self.hashed, self.unhashed]
@@ -155,6 +178,12 @@ impl<'a> Signature<'a> {
             Some(early) => early.created,
             None => Timestamp(Subpackets::new(self.hashed).first(Kind::CREATION_TIME).map_or(0, leading_u32)),
         }
+    }
+
+    /// Returns when it ends.
+    pub fn expires(&self) -> Option<Timestamp> {
+        let said = Statements::read(self);
+        said.expires(said.created())
     }
 
     /// Returns the issuer's key ID where it has a field of its own, before version 4; nothing later.

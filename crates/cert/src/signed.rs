@@ -8,9 +8,13 @@ use crate::error::{Error, Flaw};
 use crate::facts::{Component, SignatureFacts, SignatureType, Span};
 use crate::key::{self, Key};
 use crate::packet::{Packet, Packets, Tag};
-use crate::signature::{self, Signature};
+use crate::signature::{self, Head, Signature};
 use verify::hash::{Digest, Hasher};
 use verify::{Check, HashAlgorithm, Verdict, limits};
+
+mod document;
+
+pub use document::{Document, Form};
 
 /// What a signature is made over, besides the primary key.
 #[derive(Clone, Copy, Debug)]
@@ -114,18 +118,27 @@ impl SubjectDigester<'_, '_> {
     /// The verdict, where there is nothing left to verify: `Unsupported` for a digest that is not known and for more than
     /// [`limits::MAX_SALTED`] behind a salt, `Bad` for a SHA-1 collision attack and for a salt of the wrong length.
     pub fn digest(&mut self, signature: &Signature<'_>) -> Result<Digest, Verdict> {
-        let mut hasher = if signature.version == 6 {
-            self.salted(signature)?
+        self.digest_with(&signature.head())
+    }
+
+    /// Returns the digest of a signature that is not made yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`digest`](Self::digest).
+    pub fn digest_with(&mut self, head: &Head<'_>) -> Result<Digest, Verdict> {
+        let mut hasher = if head.version == 6 {
+            self.salted(head)?
         } else {
-            self.after_subject(signature).ok_or(Verdict::Unsupported)?
+            self.after_subject(head).ok_or(Verdict::Unsupported)?
         };
-        hash_trailer(&mut hasher, signature);
+        hash_trailer(&mut hasher, head);
         hasher.finish().ok_or(Verdict::Bad)
     }
 
-    fn after_subject(&mut self, signature: &Signature<'_>) -> Option<Hasher> {
+    fn after_subject(&mut self, head: &Head<'_>) -> Option<Hasher> {
         let Self { certificate, subject, states } = self;
-        let (algorithm, early) = (signature.hash_algorithm, signature.version < 4);
+        let (algorithm, early) = (head.hash_algorithm, head.version < 4);
         let state = shared(states, (algorithm, early), || {
             let mut hasher = certificate.after_primary(algorithm)?;
             subject.hash(&mut hasher, early);
@@ -134,16 +147,11 @@ impl SubjectDigester<'_, '_> {
         state.cloned()
     }
 
-    fn salted(&self, signature: &Signature<'_>) -> Result<Hasher, Verdict> {
-        let algorithm = signature.hash_algorithm;
-        let mut hasher = Hasher::new(algorithm).ok_or(Verdict::Unsupported)?;
-        if salt_length(algorithm) != Some(signature.salt.len()) {
-            return Err(Verdict::Bad);
-        }
+    fn salted(&self, head: &Head<'_>) -> Result<Hasher, Verdict> {
+        let mut hasher = after_salt(head)?;
         if self.certificate.primary.public.len() + self.subject.size() > limits::MAX_SALTED {
             return Err(Verdict::Unsupported);
         }
-        hasher.update(signature.salt);
         hash_key(&mut hasher, &self.certificate.primary);
         self.subject.hash(&mut hasher, false);
         Ok(hasher)
@@ -252,10 +260,20 @@ fn hash_user(hasher: &mut Hasher, first: u8, body: &[u8], early: bool) {
     hasher.update(body);
 }
 
-fn hash_trailer(hasher: &mut Hasher, signature: &Signature<'_>) {
-    hasher.update(signature.covered);
-    let length = signature.covered.len() as u64;
-    match signature.version {
+/// Begins a digest of version 6 with its salt.
+fn after_salt(head: &Head<'_>) -> Result<Hasher, Verdict> {
+    let mut hasher = Hasher::new(head.hash_algorithm).ok_or(Verdict::Unsupported)?;
+    if salt_length(head.hash_algorithm) != Some(head.salt.len()) {
+        return Err(Verdict::Bad);
+    }
+    hasher.update(head.salt);
+    Ok(hasher)
+}
+
+fn hash_trailer(hasher: &mut Hasher, head: &Head<'_>) {
+    hasher.update(head.covered);
+    let length = head.covered.len() as u64;
+    match head.version {
         2 | 3 => {}
         5 => {
             hasher.update(&[5, 0xff]);
@@ -268,8 +286,9 @@ fn hash_trailer(hasher: &mut Hasher, signature: &Signature<'_>) {
     }
 }
 
-/// The length of a version 6 signature's salt in octets (RFC 9580, 9.5).
-fn salt_length(algorithm: HashAlgorithm) -> Option<usize> {
+/// Returns the length of a version 6 signature's salt in octets (RFC 9580, 9.5); `None` for a digest that such a
+/// signature must not have.
+pub fn salt_length(algorithm: HashAlgorithm) -> Option<usize> {
     match algorithm {
         HashAlgorithm::SHA224 | HashAlgorithm::SHA256 | HashAlgorithm::SHA3_256 => Some(16),
         HashAlgorithm::SHA384 => Some(24),

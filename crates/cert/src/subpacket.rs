@@ -41,6 +41,7 @@ impl Kind {
     pub const EMBEDDED_SIGNATURE: Self = Self(32);
     pub const ISSUER_FINGERPRINT: Self = Self(33);
     pub const AEAD_PREFERENCES: Self = Self(34);
+    pub const INTENDED_RECIPIENT: Self = Self(35);
     pub const KEY_BLOCK: Self = Self(38);
     pub const AEAD_CIPHERSUITES: Self = Self(39);
 }

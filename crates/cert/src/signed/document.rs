@@ -1,0 +1,179 @@
+//! The digest of a signature over a document (RFC 9580, 5.2.4), made while the document streams by.
+
+use super::{after_salt, hash_trailer};
+use crate::facts::SignatureType;
+use crate::signature::Head;
+use verify::hash::{Digest, Hasher};
+use verify::{HashAlgorithm, Verdict};
+
+/// What of a document a signature is made over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Its octets.
+    Binary,
+    /// Its text: each line ends with CR LF, whatever it ended with.
+    Text,
+    /// Nothing: the signature stands alone.
+    Nothing,
+}
+
+impl Form {
+    /// Returns what signatures of a type are made over; `None` if it is no document.
+    pub fn of(kind: SignatureType) -> Option<Self> {
+        match kind {
+            SignatureType::BINARY => Some(Self::Binary),
+            SignatureType::TEXT => Some(Self::Text),
+            SignatureType::STANDALONE => Some(Self::Nothing),
+            _ => None,
+        }
+    }
+
+    /// Returns the type of the signatures that are made over it.
+    pub fn signature_type(self) -> SignatureType {
+        match self {
+            Self::Binary => SignatureType::BINARY,
+            Self::Text => SignatureType::TEXT,
+            Self::Nothing => SignatureType::STANDALONE,
+        }
+    }
+}
+
+/// Makes the digest of the signatures over one document; a clone goes on from the same state.
+///
+/// Signatures of version 6 begin with a salt of their own, so that each of them needs a `Document` of its own.
+#[derive(Clone)]
+pub struct Document {
+    form: Form,
+    hasher: Hasher,
+    algorithm: HashAlgorithm,
+    salt: Vec<u8>,
+    /// Whether the last octet was a CR.
+    after_cr: bool,
+}
+
+impl Document {
+    /// Begins; the salt is empty for signatures before version 6.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` for a digest that is not known, `Bad` for a salt of the wrong length.
+    pub fn new(form: Form, algorithm: HashAlgorithm, salt: &[u8]) -> Result<Self, Verdict> {
+        let hasher = if salt.is_empty() {
+            Hasher::new(algorithm).ok_or(Verdict::Unsupported)?
+        } else {
+            after_salt(&Head { version: 6, hash_algorithm: algorithm, covered: &[], salt })?
+        };
+        Ok(Self { form, hasher, algorithm, salt: salt.to_vec(), after_cr: false })
+    }
+
+    /// Adds octets of the document.
+    pub fn update(&mut self, octets: &[u8]) {
+        match self.form {
+            Form::Binary => self.hasher.update(octets),
+            Form::Text => self.update_text(octets),
+            Form::Nothing => {}
+        }
+    }
+
+    fn update_text(&mut self, octets: &[u8]) {
+        let mut rest = octets;
+        while let Some(at) = memchr::memchr(b'\n', rest) {
+            let (line, after) = rest.split_at(at);
+            self.hasher.update(line);
+            let has_cr = if line.is_empty() { self.after_cr } else { line.ends_with(b"\r") };
+            self.hasher.update(if has_cr { b"\n" } else { b"\r\n" });
+            self.after_cr = false;
+            rest = &after[1..];
+        }
+        if let Some(&last) = rest.last() {
+            self.hasher.update(rest);
+            self.after_cr = last == b'\r';
+        }
+    }
+
+    /// Returns what the document is signed as.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Returns the hash algorithm.
+    pub fn algorithm(&self) -> HashAlgorithm {
+        self.algorithm
+    }
+
+    /// Returns the salt, empty before version 6.
+    pub fn salt(&self) -> &[u8] {
+        &self.salt
+    }
+
+    /// Ends the document and returns the digest that a signature is made over.
+    ///
+    /// # Errors
+    ///
+    /// `Bad` for a signature with another hash algorithm or salt, and for a SHA-1 collision attack.
+    pub fn digest(self, head: &Head<'_>) -> Result<Digest, Verdict> {
+        if head.hash_algorithm != self.algorithm || head.salt != self.salt {
+            return Err(Verdict::Bad);
+        }
+        if (head.version == 6) == self.salt.is_empty() {
+            return Err(Verdict::Bad);
+        }
+        let mut hasher = self.hasher;
+        hash_trailer(&mut hasher, head);
+        hasher.finish().ok_or(Verdict::Bad)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HEAD: Head<'static> =
+        Head { version: 4, hash_algorithm: HashAlgorithm::SHA256, covered: &[], salt: &[] };
+
+    fn digest(form: Form, pieces: &[&[u8]]) -> Digest {
+        let mut document = Document::new(form, HashAlgorithm::SHA256, &[]).expect("a known digest");
+        pieces.iter().for_each(|piece| document.update(piece));
+        document.digest(&HEAD).expect("a digest")
+    }
+
+    #[test]
+    fn lines_of_text_end_with_cr_lf_whatever_they_ended_with() {
+        let canonical = digest(Form::Binary, &[b"one\r\ntwo\r\n\r\n"]);
+        for pieces in [&[&b"one\ntwo\n\n"[..]][..], &[b"one\r\ntwo\n\r\n"], &[b"one\r", b"\ntwo", b"\n", b"\n"]] {
+            assert_eq!(digest(Form::Text, pieces), canonical, "{pieces:?}");
+        }
+        assert_ne!(digest(Form::Text, &[b"one\r\r\ntwo\n\n"]), canonical);
+    }
+
+    #[test]
+    fn a_signature_that_stands_alone_is_over_nothing() {
+        assert_eq!(digest(Form::Nothing, &[b"anything"]), digest(Form::Binary, &[]));
+    }
+
+    #[test]
+    fn another_salt_or_digest_is_refused() {
+        let document = || Document::new(Form::Binary, HashAlgorithm::SHA256, &[]).expect("a known digest");
+        assert_eq!(document().digest(&Head { version: 6, ..HEAD }), Err(Verdict::Bad));
+        assert_eq!(document().digest(&Head { salt: &[1; 16], ..HEAD }), Err(Verdict::Bad));
+        let other = Head { hash_algorithm: HashAlgorithm::SHA512, ..HEAD };
+        assert_eq!(document().digest(&other), Err(Verdict::Bad));
+        assert_eq!(
+            Document::new(Form::Binary, HashAlgorithm::SHA256, &[1; 8]).err(),
+            Some(Verdict::Bad),
+            "a salt of the wrong length"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn text_does_not_depend_on_how_it_is_cut(
+            text in proptest::collection::vec(prop_oneof![Just(b'\r'), Just(b'\n'), Just(b'a')], 0..40),
+            cut in 0usize..40,
+        ) {
+            let (first, second) = text.split_at(cut.min(text.len()));
+            prop_assert_eq!(digest(Form::Text, &[first, second]), digest(Form::Text, &[&text]));
+        }
+    }
+}
