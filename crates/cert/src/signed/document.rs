@@ -141,7 +141,9 @@ mod tests {
     #[test]
     fn lines_of_text_end_with_cr_lf_whatever_they_ended_with() {
         let canonical = digest(Form::Binary, &[b"one\r\ntwo\r\n\r\n"]);
-        for pieces in [&[&b"one\ntwo\n\n"[..]][..], &[b"one\r\ntwo\n\r\n"], &[b"one\r", b"\ntwo", b"\n", b"\n"]] {
+        for pieces in
+            [&[&b"one\ntwo\n\n"[..]][..], &[b"one\r\ntwo\n\r\n"], &[b"one\r", b"\ntwo", b"\n", b"\n"]]
+        {
             assert_eq!(digest(Form::Text, pieces), canonical, "{pieces:?}");
         }
         assert_ne!(digest(Form::Text, &[b"one\r\r\ntwo\n\n"]), canonical);

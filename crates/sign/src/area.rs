@@ -1,0 +1,51 @@
+//! A subpacket area that is being written.
+//!
+//! GnuPG's rule: a subpacket that stands only once takes the last place when it is set again. So an area that follows
+//! an older signature's comes out in GnuPG's order too.
+
+use crate::error::{Error, Result};
+use cert::packet::write_new_length;
+use cert::subpacket::{Kind, Subpackets};
+
+/// The subpackets of one area, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Area(Vec<Entry>);
+
+#[derive(Clone, Debug)]
+struct Entry {
+    kind: Kind,
+    critical: bool,
+    body: Vec<u8>,
+}
+
+impl Area {
+    /// Copies an older signature's area.
+    pub(crate) fn copy(area: &[u8]) -> Result<Self> {
+        let entry = |item: std::result::Result<cert::subpacket::Subpacket<'_>, _>| {
+            let subpacket = item.map_err(|_| Error::Damaged)?;
+            Ok(Entry { kind: subpacket.kind, critical: subpacket.critical, body: subpacket.body.to_vec() })
+        };
+        Subpackets::new(area).map(entry).collect::<Result<_>>().map(Self)
+    }
+
+    /// Appends a subpacket.
+    pub(crate) fn push(&mut self, kind: Kind, critical: bool, body: Vec<u8>) {
+        self.0.push(Entry { kind, critical, body });
+    }
+
+    /// Drops the subpackets of a type.
+    pub(crate) fn remove(&mut self, kind: Kind) {
+        self.0.retain(|entry| entry.kind != kind);
+    }
+
+    /// Returns the octets.
+    pub(crate) fn octets(&self) -> Vec<u8> {
+        let mut octets = Vec::new();
+        for Entry { kind, critical, body } in &self.0 {
+            write_new_length(&mut octets, body.len() as u32 + 1);
+            octets.push(kind.0 | if *critical { 0x80 } else { 0 });
+            octets.extend_from_slice(body);
+        }
+        octets
+    }
+}

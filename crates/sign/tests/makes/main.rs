@@ -1,0 +1,5 @@
+//! Signatures that are made again, octet for octet.
+
+mod as_gpg;
+mod keys;
+mod rfc9580;
