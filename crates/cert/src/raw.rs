@@ -37,6 +37,8 @@ pub struct RawCertificate {
 pub struct SecretKey {
     /// The key's fingerprint.
     pub fingerprint: Fingerprint,
+    /// The type of the packet: [`Tag::SECRET_KEY`] or [`Tag::SECRET_SUBKEY`].
+    pub tag: Tag,
     /// The body of the packet, public and secret part; wiped when it is dropped.
     pub body: Zeroizing<Vec<u8>>,
 }
@@ -213,7 +215,8 @@ impl Assembly {
             return Err(Flaw::CertificateTooLarge);
         }
         self.write(packet, public, key.public)?;
-        self.secrets.push(SecretKey { fingerprint: key.fingerprint(), body: packet.body.to_vec().into() });
+        let fingerprint = key.fingerprint();
+        self.secrets.push(SecretKey { fingerprint, tag: packet.tag, body: packet.body.to_vec().into() });
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
 use crate::fields::Fields;
-use crate::{Ciphertext, Error, Result};
+use crate::{Ciphertext, Error, Result, rsa};
 
 /// Both halves of a key, as the library takes them. It keeps the secret encrypted in memory while it is not used.
 pub(crate) struct Pair {
@@ -26,7 +26,7 @@ pub(crate) struct Pair {
 type PublicKey = packet::Key<PublicParts, UnspecifiedRole>;
 
 impl Pair {
-    /// Takes both halves; `material` are the secret numbers.
+    /// Takes both halves, which have to belong together; `material` are the secret numbers.
     pub(crate) fn new(key: &Key<'_>, material: &[u8]) -> Result<Self> {
         let (fingerprint, algorithm) = (key.fingerprint(), key.algorithm);
         let unsupported =
@@ -44,15 +44,18 @@ impl Pair {
             reason: error.to_string(),
         })?;
         let pair = KeyPair::new(public, secret.into()).map_err(|_| unsupported())?;
-        Ok(Self { pair, algorithm, key: fingerprint })
+        let pair = Self { pair, algorithm, key: fingerprint };
+        pair.verify_that_it_belongs(key.material, material)?;
+        Ok(pair)
     }
 
     /// Verifies that the halves belong together.
     ///
-    /// Where the public half is a plain function of the secret one it is made again; else a signature is made and
-    /// verified, or a session key encrypted and opened.
-    pub(crate) fn verify_that_it_belongs(&self) -> Result<()> {
+    /// RSA's numbers are multiplied; where the public half is a plain function of the secret one it is made again; else
+    /// a signature is made and verified, or a session key encrypted and opened.
+    fn verify_that_it_belongs(&self, public: &[u8], material: &[u8]) -> Result<()> {
         let belongs = match self.made_again()? {
+            _ if self.algorithm.is_rsa() => rsa::belongs(public, material).unwrap_or(false),
             Some(public) => public == *self.pair.public().mpis(),
             None if self.signs() => self.signs_what_verifies()?,
             None => self.opens_what_was_encrypted()?,

@@ -167,10 +167,11 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-impl TryFrom<(Role, &cert::split::SecretKey)> for SecretKey {
+impl TryFrom<&cert::split::SecretKey> for SecretKey {
     type Error = Error;
 
-    fn try_from((role, raw): (Role, &cert::split::SecretKey)) -> Result<Self> {
+    fn try_from(raw: &cert::split::SecretKey) -> Result<Self> {
+        let role = if raw.tag == Role::Subkey.secret_tag() { Role::Subkey } else { Role::Primary };
         Self::parse(role, &raw.body)
     }
 }

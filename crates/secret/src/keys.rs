@@ -1,5 +1,7 @@
 //! Where secret keys live.
 
+use std::fmt;
+
 use cert::{Fingerprint, Keygrip};
 use verify::HashAlgorithm;
 use zeroize::Zeroizing;
@@ -24,6 +26,15 @@ impl From<Fingerprint> for Name {
 impl From<Keygrip> for Name {
     fn from(keygrip: Keygrip) -> Self {
         Self::Keygrip(keygrip)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fingerprint(fingerprint) => fingerprint.fmt(f),
+            Self::Keygrip(keygrip) => write!(f, "with keygrip {keygrip}"),
+        }
     }
 }
 
@@ -96,6 +107,11 @@ pub trait SecretKeys {
     ///
     /// A key that is there already stays as it is, but for a placeholder, which a secret replaces.
     fn store(&self, key: &SecretKey) -> Result<Stored>;
+
+    /// Keeps several keys, the first ones first; see [`store`](Self::store).
+    fn store_all(&self, keys: &[&SecretKey]) -> Result<Vec<Stored>> {
+        keys.iter().map(|key| self.store(key)).collect()
+    }
 
     /// Removes a secret key; says whether there was one.
     fn delete(&self, name: &Name) -> Result<bool>;

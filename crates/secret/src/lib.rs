@@ -4,7 +4,7 @@
 //!   ([`Protection`]); [`Unlocked`]: one whose secret part is at hand, and was found to belong to its public part;
 //!   [`Lock`]: how a passphrase is put on it.
 //! - [`Signer`] and [`Decryptor`]: what signs and what opens session keys, wherever the secret is.
-//! - [`SecretKeys`]: where secret keys live. Nothing above the trait may assume that
+//! - [`SecretKeys`]: where secret keys live, [`file`]: in files of one's own. Nothing above the trait may assume that
 //!   they are files, or that a secret can be had at all.
 //! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
 //! - [`forbid_core_dumps`]: for a program's beginning.
@@ -13,6 +13,7 @@
 //! initialised when the first of them is asked for. Nothing here reads the clock, except to calibrate a lock.
 
 pub mod ask;
+pub mod file;
 
 mod asymmetric;
 mod ciphertext;
@@ -27,6 +28,7 @@ mod open;
 mod passphrase;
 mod protection;
 mod role;
+mod rsa;
 mod s2k;
 mod signer;
 mod symmetric;

@@ -113,6 +113,20 @@ impl Unlocked {
     }
 }
 
+impl Unlocked {
+    /// Returns the key, locked as keys of its version are by default, or without protection for an empty passphrase.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`lock`](Self::lock).
+    pub fn locked_anew(&self, passphrase: &Passphrase) -> Result<SecretKey> {
+        if passphrase.is_empty() {
+            return Ok(self.plain());
+        }
+        self.lock(passphrase, Lock::for_version(self.fingerprint().version()))
+    }
+}
+
 fn random<const N: usize>() -> Result<[u8; N]> {
     let mut octets = [0; N];
     getrandom::fill(&mut octets).map_err(Error::Random)?;

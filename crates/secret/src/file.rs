@@ -1,0 +1,232 @@
+//! Secret keys in files, one for each, in a directory of their own.
+//!
+//! A file is named by the fingerprint: every key has one, and it names one key packet, with the creation time and the
+//! parameters that opening session keys needs. A keygrip names the key material, which several packets may share, and
+//! not every algorithm has one.
+//!
+//! The directory has mode 0700 and the files 0600. Whoever changes something holds the directory's lock (`flock`), writes
+//! a file aside, syncs it, renames it and syncs the directory: after a crash a key is there, or it is not. Whoever reads
+//! waits for nobody.
+
+mod directory;
+mod record;
+
+use std::path::{Path, PathBuf};
+
+use cert::Fingerprint;
+
+use crate::keys::{Held, Name, SecretKeys, Stored};
+use crate::{Ask, Error, OpenKey, Passphrase, Protection, Result, SecretKey};
+use directory::Directory;
+
+/// The name of the directory beside a database.
+pub const DIRECTORY: &str = "secret-keys";
+
+/// How a file's name ends.
+const SUFFIX: &str = ".key";
+
+/// The secret keys in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileKeys {
+    path: PathBuf,
+}
+
+impl FileKeys {
+    /// Names the directory; it is made when the first key is stored.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { path: directory.into() }
+    }
+
+    /// Names the directory that belongs to a database.
+    pub fn beside(database: &Path) -> Self {
+        Self::new(database.with_file_name(DIRECTORY))
+    }
+
+    /// Returns the directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the file of a key, be it there or not.
+    pub fn file(&self, key: &Fingerprint) -> PathBuf {
+        self.path.join(file_name(key))
+    }
+
+    /// Reads the head of every file: the keys, and what is wrong with the files that cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the directory.
+    pub fn heads(&self) -> Result<Vec<Result<Held>>> {
+        let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
+        let mut names: Vec<String> = directory.names()?;
+        names.retain(|name| name.ends_with(SUFFIX));
+        names.sort_unstable();
+        let heads = names.iter().map(|name| {
+            let head = record::head(&mut directory.read(name)?.ok_or_else(|| self.gone(name))?);
+            head.map_err(|fault| self.fault(name, fault)).and_then(|held| self.named(name, held))
+        });
+        Ok(heads.collect())
+    }
+
+    fn read_held(&self, directory: &Directory, name: &str) -> Result<Option<Held>> {
+        let Some(mut file) = directory.read(name)? else { return Ok(None) };
+        let held = record::head(&mut file).map_err(|fault| self.fault(name, fault))?;
+        self.named(name, held).map(Some)
+    }
+
+    fn read_key(&self, directory: &Directory, key: &Fingerprint) -> Result<Option<SecretKey>> {
+        let name = file_name(key);
+        let Some(mut file) = directory.read(&name)? else { return Ok(None) };
+        let secret = record::read(&mut file).map_err(|fault| self.fault(&name, fault))?;
+        if secret.fingerprint() == *key {
+            Ok(Some(secret))
+        } else {
+            Err(self.fault(&name, record::Fault::Content(OTHER_KEY.to_owned())))
+        }
+    }
+
+    /// Lets pass what a file's name says that it holds.
+    fn named(&self, name: &str, held: Held) -> Result<Held> {
+        if name == file_name(&held.fingerprint) {
+            Ok(held)
+        } else {
+            Err(self.fault(name, record::Fault::Content(OTHER_KEY.to_owned())))
+        }
+    }
+
+    fn fault(&self, name: &str, fault: record::Fault) -> Error {
+        let path = self.path.join(name);
+        match fault {
+            record::Fault::Io(source) => Error::Io { path, source },
+            record::Fault::Content(what) => Error::File { path, what },
+        }
+    }
+
+    /// The error of a file that was there a moment ago.
+    fn gone(&self, name: &str) -> Error {
+        Error::Io { path: self.path.join(name), source: std::io::ErrorKind::NotFound.into() }
+    }
+
+    /// Finds the keys with a name; for a keygrip those that are no placeholders first.
+    fn named_by(&self, name: &Name) -> Result<Vec<Held>> {
+        match name {
+            Name::Fingerprint(key) => {
+                let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
+                Ok(self.read_held(&directory, &file_name(key))?.into_iter().collect())
+            }
+            Name::Keygrip(keygrip) => {
+                let mut found: Vec<Held> = self
+                    .heads()?
+                    .into_iter()
+                    .flatten()
+                    .filter(|held| held.keygrip == Some(*keygrip))
+                    .collect();
+                found.sort_by_key(|held| !held.protection.has_secret());
+                Ok(found)
+            }
+        }
+    }
+}
+
+const OTHER_KEY: &str = "holds another key than its name says";
+
+impl SecretKeys for FileKeys {
+    fn list(&self) -> Result<Vec<Held>> {
+        let mut heads = self.heads()?.into_iter().collect::<Result<Vec<Held>>>()?;
+        heads.sort_by_key(|held| held.fingerprint);
+        Ok(heads)
+    }
+
+    fn find(&self, name: &Name) -> Result<Option<Held>> {
+        Ok(self.named_by(name)?.into_iter().next())
+    }
+
+    fn open(&self, name: &Name, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>> {
+        Ok(Box::new(self.export(name)?.unlock_asking(ask)?))
+    }
+
+    fn store(&self, key: &SecretKey) -> Result<Stored> {
+        let stored = self.store_all(&[key])?;
+        Ok(stored.into_iter().next().expect("one answer for each key"))
+    }
+
+    /// Syncs the directory once. The keys before one that fails are kept.
+    fn store_all(&self, keys: &[&SecretKey]) -> Result<Vec<Stored>> {
+        let directory = Directory::create(&self.path)?;
+        let lock = directory.lock()?;
+        let stored = keys.iter().map(|key| {
+            let name = file_name(&key.fingerprint());
+            let held = self.read_held(&directory, &name)?;
+            let stored = match held.as_ref().map(|held| &held.protection) {
+                None => Stored::New,
+                Some(held) if is_more_than(key.protection(), held) => Stored::InsteadOfStub,
+                Some(_) => return Ok(Stored::Kept),
+            };
+            lock.write(&name, &record::write(key))?;
+            Ok(stored)
+        });
+        let stored = stored.collect();
+        lock.sync()?;
+        stored
+    }
+
+    fn delete(&self, name: &Name) -> Result<bool> {
+        let Some(directory) = Directory::open(&self.path)? else { return Ok(false) };
+        let lock = directory.lock()?;
+        // A file that cannot be read is deleted by its name all the same.
+        let files: Vec<String> = match name {
+            Name::Fingerprint(key) => vec![file_name(key)],
+            Name::Keygrip(_) => {
+                self.named_by(name)?.iter().map(|held| file_name(&held.fingerprint)).collect()
+            }
+        };
+        let mut deleted = false;
+        for file in files {
+            deleted |= lock.remove(&file)?;
+        }
+        lock.sync()?;
+        Ok(deleted)
+    }
+
+    fn export(&self, name: &Name) -> Result<SecretKey> {
+        let missing = || Error::Missing { key: name.to_string() };
+        let held = self.find(name)?.ok_or_else(missing)?;
+        let directory = Directory::open(&self.path)?.ok_or_else(missing)?;
+        self.read_key(&directory, &held.fingerprint)?.ok_or_else(missing)
+    }
+
+    fn relock(
+        &self,
+        name: &Name,
+        ask: &mut dyn Ask,
+        renew: &mut dyn FnMut() -> Result<Passphrase>,
+    ) -> Result<()> {
+        let old = self.export(name)?;
+        let unlocked = old.unlock_asking(ask)?;
+        let new = unlocked.locked_anew(&renew()?)?;
+        let directory = Directory::create(&self.path)?;
+        let lock = directory.lock()?;
+        let key = old.fingerprint();
+        let now = self.read_key(&directory, &key)?;
+        if now.is_none_or(|now| *now.body() != *old.body()) {
+            let what = "was changed by another program meanwhile".to_owned();
+            return Err(Error::File { path: self.file(&key), what });
+        }
+        lock.write(&file_name(&key), &record::write(&new))?;
+        lock.sync()
+    }
+}
+
+/// Says whether a key brings more than what is held of it: a secret instead of a placeholder, a card instead of nothing.
+fn is_more_than(new: &Protection, held: &Protection) -> bool {
+    match held {
+        Protection::Dummy => *new != Protection::Dummy,
+        Protection::Card { .. } => new.has_secret(),
+        _ => false,
+    }
+}
+
+fn file_name(key: &Fingerprint) -> String {
+    format!("{key}{SUFFIX}")
+}
