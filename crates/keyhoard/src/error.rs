@@ -25,6 +25,15 @@ pub enum Error {
     /// Foreign bytes could not be read.
     #[error(transparent)]
     Cert(#[from] cert::Error),
+    /// A secret key could not be used or kept.
+    #[error(transparent)]
+    Secret(#[from] secret::Error),
+    /// A signature could not be made.
+    #[error(transparent)]
+    Sign(#[from] sign::Error),
+    /// A change to a certificate was not made.
+    #[error(transparent)]
+    Edit(#[from] crate::edit::Refusal),
     /// Neither an option nor the environment says where the database is.
     #[error("no place for the database: HOME is not set; name one with --db or KEYHOARD_DB")]
     NoHome,

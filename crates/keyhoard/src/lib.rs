@@ -6,6 +6,7 @@
 //! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
 //! - [`designated_revocation`]: revocations that other keys were trusted with.
 //! - [`doctor`]: is the database as the bytes of its certificates say?
+//! - [`edit`]: the life of a key: user IDs, subkeys, expiry, certifications, revocations.
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`find`]: from the names that users give to certificates.
 //! - [`import`]: from a stream of bytes to rows.
@@ -24,6 +25,7 @@ pub mod database;
 pub mod delete;
 pub mod designated_revocation;
 pub mod doctor;
+pub mod edit;
 pub mod export;
 pub mod find;
 pub mod import;

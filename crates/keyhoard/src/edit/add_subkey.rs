@@ -1,0 +1,56 @@
+//! A new subkey.
+
+use cert::facts::SignatureType;
+use cert::packet;
+use cert::signed::Subject;
+use cert::{Fingerprint, Timestamp, key};
+use secret::{SecretKey, Unlocked};
+use sign::{Builder, KeyFlags, Subpacket, hash_for};
+
+use super::change::Change;
+use super::self_signature::living;
+use super::{Edited, Editor};
+use crate::Result;
+
+/// A subkey that was just made.
+pub struct NewSubkey {
+    /// The key.
+    pub key: Unlocked,
+    /// The key as it is to be kept: locked, or not.
+    pub kept: SecretKey,
+    /// What it is for.
+    pub flags: KeyFlags,
+    /// When it ends.
+    pub end: Option<Timestamp>,
+}
+
+impl Editor<'_> {
+    /// Adds a subkey: first its secret part is kept for good, then the certificate changes.
+    ///
+    /// # Errors
+    ///
+    /// Those of signing, of the place where secret keys live, and of the database.
+    pub fn add_subkey(&mut self, primary: &Fingerprint, mut new: NewSubkey) -> Result<Edited> {
+        let target = self.own(primary)?;
+        let mut signer = self.open(primary)?;
+        let public = new.key.public_body().to_vec();
+        let subkey = key::parse_public(&public).map_err(secret::Error::from)?;
+        let mut builder = self
+            .new_signature(&target, SignatureType::SUBKEY_BINDING, self.now)?
+            .with(Subpacket::KeyFlags(new.flags));
+        builder = living(builder, subkey.created, new.end);
+        if new.flags.contains(KeyFlags::SIGN) {
+            // What can sign in the certificate's name has to agree to be a part of it.
+            let consent = Builder::new(SignatureType::PRIMARY_KEY_BINDING, hash_for(&subkey), self.now)
+                .over(target.primary()?, Subject::Subkey(subkey))
+                .body_by(&mut new.key)?;
+            builder = builder.with(Subpacket::EmbeddedSignature(consent));
+        }
+        let binding = self.sign_own(builder, &target, Subject::Subkey(subkey), signer.as_mut())?;
+        self.secrets.store(&new.kept)?;
+        let mut change = Change::new(&target);
+        change.new_component(&packet::write(new.key.role().public_tag(), &public));
+        change.signed(&binding);
+        self.write(change)
+    }
+}

@@ -1,0 +1,91 @@
+//! A new user ID.
+
+use cert::Fingerprint;
+use cert::effective::{KeyState, Usage};
+use cert::facts::SignatureType;
+use cert::packet::{self, Tag};
+use cert::signed::Subject;
+use cert::subpacket::Kind;
+use sign::{Builder, KeyFlags, Subpacket};
+use verify::limits;
+
+use super::change::Change;
+use super::self_signature::living;
+use super::{Edited, Editor, Refusal, Target};
+use crate::Result;
+
+impl Editor<'_> {
+    /// Adds a user ID.
+    ///
+    /// Its self-signature says what the primary user ID's says; with `preferences`, it says what the key is for, when it
+    /// ends, and these.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::InvalidUserId`] and [`Refusal::DuplicateUserId`]; those of signing and of the database.
+    pub fn add_user_id(
+        &mut self,
+        primary: &Fingerprint,
+        user_id: &[u8],
+        preferences: Option<&[Subpacket]>,
+    ) -> Result<Edited> {
+        if !can_be_user_id(user_id) {
+            return Err(Refusal::InvalidUserId { user_id: user_id.to_vec() }.into());
+        }
+        let target = self.own(primary)?;
+        if target.user_ids().any(|found| found.value == user_id) {
+            return Err(Refusal::DuplicateUserId { user_id: user_id.to_vec() }.into());
+        }
+        let builder = match preferences {
+            Some(preferences) => self.described(&target, preferences)?,
+            None => self.like_the_others(&target)?,
+        };
+        let mut signer = self.open(primary)?;
+        let signature = self.sign_own(builder, &target, Subject::UserId(user_id), signer.as_mut())?;
+        let mut change = Change::new(&target);
+        change.new_component(&packet::write(Tag::USER_ID, user_id));
+        change.signed(&signature);
+        self.write(change)
+    }
+
+    fn described(&self, target: &Target, preferences: &[Subpacket]) -> Result<Builder> {
+        let state = target.effective.primary();
+        let builder = self.new_signature(target, SignatureType::POSITIVE_CERTIFICATION, self.now)?;
+        let builder = builder.with(Subpacket::KeyFlags(flags(state)));
+        let builder = living(builder, target.primary_facts().created, state.expires);
+        Ok(preferences.iter().cloned().fold(builder, Builder::with))
+    }
+
+    fn like_the_others(&self, target: &Target) -> Result<Builder> {
+        let plain = || self.new_signature(target, SignatureType::POSITIVE_CERTIFICATION, self.now);
+        // A direct-key signature speaks for every user ID (RFC 9580, 5.2.3.10).
+        if target.effective.primary().binding.is_some() {
+            return plain();
+        }
+        let Some(model) = target.user_ids().find(|found| found.state.primary && found.holds()) else {
+            return plain();
+        };
+        let Some(index) = model.state.binding else { return plain() };
+        let older = target.signature(target.component(model.index), index)?;
+        let builder = self.renewed(target, &older)?;
+        Ok([Kind::PRIMARY_USER_ID, Kind::NOTATION].into_iter().fold(builder, Builder::without))
+    }
+}
+
+/// Says whether these octets can be a user ID: there is something, it is not too long for others, and no control
+/// character is in it.
+pub fn can_be_user_id(user_id: &[u8]) -> bool {
+    let has_text = user_id.iter().any(|octet| !octet.is_ascii_whitespace());
+    has_text && user_id.len() <= limits::MAX_USER_ID && !user_id.iter().any(u8::is_ascii_control)
+}
+
+/// Returns what a primary key is for, as key flags.
+fn flags(state: &KeyState) -> KeyFlags {
+    let uses = [
+        (Usage::SIGN, KeyFlags::SIGN),
+        (Usage::ENCRYPT, KeyFlags::ENCRYPT),
+        (Usage::AUTHENTICATE, KeyFlags::AUTHENTICATE),
+    ];
+    let named = uses.into_iter().filter(|(usage, _)| state.usage.contains(*usage));
+    named.fold(KeyFlags::CERTIFY, |flags, (_, flag)| flags | flag)
+}

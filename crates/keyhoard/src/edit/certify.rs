@@ -1,0 +1,251 @@
+//! The certification of others' user IDs.
+
+use std::num::NonZeroU32;
+
+use cert::facts::{SignatureFacts, SignatureType, TrustSignature};
+use cert::signed::Subject;
+use cert::{Fingerprint, Timestamp};
+use secret::Signer;
+use sign::{Builder, Subpacket, hash_for};
+use verify::HashAlgorithm;
+
+use super::change::Change;
+use super::target::UserId;
+use super::{Edited, Editor, Refusal, Target};
+use crate::Result;
+
+/// A certification that is to be made.
+#[derive(Clone, Debug)]
+pub struct Certification {
+    /// The primary key that certifies.
+    pub by: Fingerprint,
+    /// The user IDs, by their bytes; `None` for all that can be certified.
+    pub user_ids: Option<Vec<Vec<u8>>>,
+    /// How well it was checked, 0 (not said) to 3.
+    pub level: Level,
+    /// Only for its maker, not to be given to others.
+    pub local: bool,
+    /// Whether it can be taken back.
+    pub revocable: bool,
+    /// Makes it a trust signature.
+    pub trust: Option<TrustSignature>,
+    /// To which user IDs a trust signature's trust reaches, as a regular expression.
+    pub regexp: Option<Vec<u8>>,
+    /// How many seconds it holds.
+    pub expires: Option<NonZeroU32>,
+    /// What is certified although this key has certified it before.
+    pub again: Again,
+}
+
+/// How well the maker of a certification has checked who someone is (RFC 9580, 5.2.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// Does not say.
+    #[default]
+    Generic,
+    /// Not at all.
+    Persona,
+    /// A little.
+    Casual,
+    /// Very carefully.
+    Positive,
+}
+
+/// What is certified although the same key has certified it before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Again {
+    /// What has expired, and what was only a local certification where a public one is made.
+    Never,
+    /// That, and what was revoked.
+    #[default]
+    AfterRevocation,
+    /// Everything.
+    Always,
+}
+
+/// Why a user ID is not certified, or what is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It is revoked.
+    Revoked,
+    /// Its self-signature has expired.
+    Expired,
+    /// No self-signature vouches for it.
+    NotSelfSigned,
+    /// This key has certified it already.
+    Signed {
+        /// That certification is a local one.
+        local: bool,
+    },
+    /// An expired certification by this key is replaced: no obstacle.
+    ReplacesExpired,
+    /// A local certification by this key becomes a public one: no obstacle.
+    ReplacesLocal,
+}
+
+impl Obstacle {
+    /// Says whether it is in the way.
+    pub fn prevents(self) -> bool {
+        !matches!(self, Self::ReplacesExpired | Self::ReplacesLocal)
+    }
+}
+
+/// What stands in the way of a certification, and what is certified.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Certified {
+    /// Obstacles and replacements, in the order of the user IDs.
+    pub obstacles: Vec<(Vec<u8>, Obstacle)>,
+    /// The user IDs that are certified.
+    pub user_ids: Vec<Vec<u8>>,
+    /// What was written.
+    pub edited: Edited,
+}
+
+impl Certification {
+    /// Returns the certification that says least: of all user IDs, public, revocable, for ever.
+    pub fn new(by: Fingerprint) -> Self {
+        Self {
+            by,
+            user_ids: None,
+            level: Level::default(),
+            local: false,
+            revocable: true,
+            trust: None,
+            regexp: None,
+            expires: None,
+            again: Again::default(),
+        }
+    }
+
+    /// Says what would be certified and what not, without certifying.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NoUserId`] for a user ID that is not there.
+    pub fn plan(&self, target: &Target, now: Timestamp) -> Result<Certified> {
+        let mut plan = Certified::default();
+        for wanted in self.user_ids.iter().flatten() {
+            target.user_id(wanted)?;
+        }
+        for found in target.user_ids().filter(|found| self.wants(found)) {
+            let obstacles = self.obstacles(target, &found, now);
+            if !obstacles.iter().any(|obstacle| obstacle.prevents()) {
+                plan.user_ids.push(found.value.to_vec());
+            }
+            plan.obstacles.extend(obstacles.into_iter().map(|obstacle| (found.value.to_vec(), obstacle)));
+        }
+        Ok(plan)
+    }
+
+    fn wants(&self, found: &UserId<'_>) -> bool {
+        self.user_ids.as_ref().is_none_or(|wanted| wanted.iter().any(|wanted| wanted == found.value))
+    }
+
+    fn obstacles(&self, target: &Target, found: &UserId<'_>, now: Timestamp) -> Vec<Obstacle> {
+        let is_own = self.by == target.fingerprint();
+        match found.state {
+            state if state.revoked && !is_own => return vec![Obstacle::Revoked],
+            state if state.expired && !is_own => return vec![Obstacle::Expired],
+            state if state.created.is_none() && !is_own => return vec![Obstacle::NotSelfSigned],
+            _ => {}
+        }
+        let by_this = |signature: &&SignatureFacts| signature.issuer.may_be(&self.by);
+        let signatures = || target.component(found.index).signatures.iter().filter(by_this);
+        let is_revoked = signatures()
+            .filter(|signature| signature.kind.is_over_user())
+            .max_by_key(|signature| signature.created)
+            .is_some_and(|signature| signature.kind.revokes());
+        if self.again == Again::Always || (is_revoked && self.again == Again::AfterRevocation) {
+            return Vec::new();
+        }
+        signatures()
+            .filter(|signature| signature.kind.is_certification())
+            .map(|signature| match signature.flags.exportable {
+                _ if signature.has_expired(now) => Obstacle::ReplacesExpired,
+                false if !self.local => Obstacle::ReplacesLocal,
+                exportable => Obstacle::Signed { local: !exportable && self.local },
+            })
+            .collect()
+    }
+
+    fn builder(&self, hash: HashAlgorithm, now: Timestamp) -> Builder {
+        let kind = match self.level {
+            Level::Generic => SignatureType::GENERIC_CERTIFICATION,
+            Level::Persona => SignatureType::PERSONA_CERTIFICATION,
+            Level::Casual => SignatureType::CASUAL_CERTIFICATION,
+            Level::Positive => SignatureType::POSITIVE_CERTIFICATION,
+        };
+        let mut builder = Builder::new(kind, hash, now);
+        if let Some(seconds) = self.expires {
+            builder = builder.expiring_after(seconds);
+        }
+        if self.local {
+            builder = builder.with(Subpacket::Exportable(false));
+        }
+        if !self.revocable {
+            builder = builder.with(Subpacket::Revocable(false));
+        }
+        if let Some(trust) = self.trust {
+            builder = builder.with(Subpacket::Trust(trust));
+            if let Some(regexp) = &self.regexp {
+                builder = builder.with(Subpacket::RegularExpression(regexp.clone()));
+            }
+        }
+        builder
+    }
+}
+
+impl Editor<'_> {
+    /// Certifies user IDs of another certificate, those that nothing stands in the way of.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Revoked`] and [`Refusal::Expired`] for either key, [`Refusal::NoUserId`]; those of signing and of the
+    /// database.
+    pub fn certify(&mut self, primary: &Fingerprint, certification: &Certification) -> Result<Certified> {
+        let target = self.own(primary)?;
+        refuse_if_expired(&target)?;
+        let mut plan = certification.plan(&target, self.now)?;
+        if plan.user_ids.is_empty() {
+            return Ok(plan);
+        }
+        let mut signer = self.certifier(&certification.by)?;
+        let hash = certification_hash(signer.as_ref());
+        let mut change = Change::new(&target);
+        for user_id in &plan.user_ids {
+            let found = target.user_id(user_id)?;
+            let unsigned =
+                certification.builder(hash, self.now).over(target.primary()?, Subject::UserId(found.value));
+            change.known(found.index);
+            change.signed(&unsigned.by(signer.as_mut())?);
+        }
+        plan.edited = self.write(change)?;
+        Ok(plan)
+    }
+
+    /// Unlocks the primary key of a certificate that may certify now.
+    pub(super) fn certifier(&mut self, by: &Fingerprint) -> Result<Box<dyn Signer>> {
+        let own = self.own(by)?;
+        refuse_if_expired(&own)?;
+        if !own.effective.primary().usage.contains(cert::effective::Usage::CERTIFY) {
+            return Err(Refusal::CannotCertify { key: *by }.into());
+        }
+        Ok(self.open(by)?)
+    }
+}
+
+fn refuse_if_expired(target: &Target) -> Result<()> {
+    if target.effective.primary().expired {
+        return Err(Refusal::Expired { key: target.fingerprint() }.into());
+    }
+    Ok(())
+}
+
+/// Returns the digest for signatures on others' certificates: nobody accepts SHA-1 there any more, so that the old
+/// keys that would choose it sign the beginning of a longer one.
+pub(super) fn certification_hash(signer: &dyn Signer) -> HashAlgorithm {
+    match hash_for(&signer.key()) {
+        HashAlgorithm::SHA1 => HashAlgorithm::SHA256,
+        hash => hash,
+    }
+}

@@ -1,0 +1,67 @@
+//! New packets on their way into the database.
+
+use cert::clean::CleanOptions;
+use cert::facts::SignatureFacts;
+
+use super::{Edited, Editor, Target};
+use crate::Result;
+use crate::import::{ImportOptions, import};
+
+/// New packets for a certificate: a part of it that can stand for itself.
+pub(super) struct Change<'a> {
+    target: &'a Target,
+    bytes: Vec<u8>,
+    signatures: usize,
+}
+
+impl<'a> Change<'a> {
+    /// Begins with the primary key and its own signatures.
+    pub(super) fn new(target: &'a Target) -> Self {
+        let mut change = Self { target, bytes: Vec::new(), signatures: 0 };
+        change.known(0);
+        change
+    }
+
+    /// Adds signature packets behind the component that was added last; at first that is the primary key.
+    pub(super) fn signed(&mut self, signature: &[u8]) {
+        self.bytes.extend_from_slice(signature);
+        self.signatures += 1;
+    }
+
+    /// Adds a component that the certificate has, with the signatures that bind it.
+    pub(super) fn known(&mut self, index: usize) {
+        let component = self.target.component(index);
+        self.bytes.extend_from_slice(self.target.certificate.packet(component.span));
+        for signature in component.signatures.iter().filter(|signature| SignatureFacts::verifies(signature)) {
+            self.bytes.extend_from_slice(self.target.certificate.packet(signature.span));
+        }
+    }
+
+    /// Adds a component that the certificate does not have.
+    pub(super) fn new_component(&mut self, packet: &[u8]) {
+        self.bytes.extend_from_slice(packet);
+    }
+
+    /// Says whether there is nothing new.
+    pub(super) fn is_empty(&self) -> bool {
+        self.signatures == 0
+    }
+}
+
+impl Editor<'_> {
+    /// Merges new packets into the database, under one entry of the journal.
+    pub(super) fn write(&self, change: Change<'_>) -> Result<Edited> {
+        let Change { bytes, signatures, .. } = change;
+        if signatures == 0 {
+            return Ok(Edited::default());
+        }
+        let options = ImportOptions {
+            command: self.command.clone(),
+            clean: CleanOptions { keep_local: true, ..CleanOptions::default() },
+            merge_only: true,
+            ..ImportOptions::default()
+        };
+        let summary = import(self.store, bytes.as_slice(), &options, self.now, &mut |_| {})?;
+        Ok(Edited { signatures, journal: summary.journal })
+    }
+}

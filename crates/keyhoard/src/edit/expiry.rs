@@ -1,0 +1,126 @@
+//! Another end for a key and its subkeys.
+
+use cert::facts::SignatureType;
+use cert::signed::Subject;
+use cert::{Fingerprint, Timestamp};
+use secret::Signer;
+
+use super::change::Change;
+use super::self_signature::living;
+use super::{Edited, Editor, Refusal, Target};
+use crate::Result;
+
+/// Which keys of a certificate get another end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The primary key, and with it the whole certificate.
+    Primary,
+    /// Every subkey that is neither revoked nor expired.
+    Subkeys,
+    /// These subkeys, expired ones too.
+    These(Vec<Fingerprint>),
+}
+
+impl Editor<'_> {
+    /// Sets when keys end; `None` for never.
+    ///
+    /// Of the primary key every self-signature that holds is renewed, as GnuPG does, and the direct-key signature, which
+    /// goes before them.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NoSubkey`] before anything is signed; those of signing and of the database.
+    pub fn set_expiry(
+        &mut self,
+        primary: &Fingerprint,
+        which: &Which,
+        end: Option<Timestamp>,
+    ) -> Result<Edited> {
+        let target = self.own(primary)?;
+        let indices = match which {
+            Which::Primary => None,
+            Which::Subkeys => Some(living_subkeys(&target)),
+            Which::These(wanted) => Some(named_subkeys(&target, wanted)?),
+        };
+        let mut signer = self.open(primary)?;
+        let mut change = Change::new(&target);
+        match indices {
+            None => self.renew_primary(&target, end, &mut change, signer.as_mut())?,
+            Some(indices) => {
+                for index in indices {
+                    self.renew_subkey(&target, index, end, &mut change, signer.as_mut())?;
+                }
+            }
+        }
+        self.write(change)
+    }
+
+    fn renew_primary<'t>(
+        &self,
+        target: &'t Target,
+        end: Option<Timestamp>,
+        change: &mut Change<'t>,
+        signer: &mut dyn Signer,
+    ) -> Result<()> {
+        let created = target.primary_facts().created;
+        if let Some(index) = target.effective.primary().binding {
+            let older = target.signature(target.component(0), index)?;
+            // One that only names revokers says nothing about the key's life.
+            if older.self_signature().revokers.is_empty() {
+                let builder = living(self.renewed(target, &older)?, created, end);
+                change.signed(&self.sign_own(builder, target, Subject::Primary, signer)?);
+            }
+        }
+        for found in target.user_ids().filter(|found| found.state.created.is_some()) {
+            let Some(index) = found.state.binding else { continue };
+            let older = target.signature(target.component(found.index), index)?;
+            let builder = living(self.renewed(target, &older)?, created, end);
+            change.known(found.index);
+            change.signed(&self.sign_own(builder, target, Subject::UserId(found.value), signer)?);
+        }
+        if change.is_empty() {
+            return Err(Refusal::NotBound { key: target.fingerprint() }.into());
+        }
+        Ok(())
+    }
+
+    fn renew_subkey<'t>(
+        &self,
+        target: &'t Target,
+        index: usize,
+        end: Option<Timestamp>,
+        change: &mut Change<'t>,
+        signer: &mut dyn Signer,
+    ) -> Result<()> {
+        let component = target.component(index);
+        let key = target.key(component)?;
+        let binding =
+            target.subkeys().find(|subkey| subkey.index == index).and_then(|found| found.state.binding);
+        let binding = binding.ok_or_else(|| Refusal::NotBound { key: key.fingerprint() })?;
+        let older = target.signature(component, binding)?;
+        debug_assert_eq!(older.kind, SignatureType::SUBKEY_BINDING);
+        let builder = living(self.renewed(target, &older)?, key.created, end);
+        change.known(index);
+        change.signed(&self.sign_own(builder, target, Subject::Subkey(key), signer)?);
+        Ok(())
+    }
+}
+
+fn living_subkeys(target: &Target) -> Vec<usize> {
+    let living = target.subkeys().filter(|subkey| subkey.state.revoked.is_none() && !subkey.state.expired);
+    living.filter(|subkey| subkey.state.binding.is_some()).map(|subkey| subkey.index).collect()
+}
+
+fn named_subkeys(target: &Target, wanted: &[Fingerprint]) -> Result<Vec<usize>> {
+    let mut indices = Vec::new();
+    for key in wanted {
+        let found = target
+            .subkeys()
+            .find(|subkey| subkey.facts.fingerprint == *key && subkey.state.revoked.is_none())
+            .ok_or(Refusal::NoSubkey { key: *key })?;
+        if !indices.contains(&found.index) {
+            indices.push(found.index);
+        }
+    }
+    Ok(indices)
+}

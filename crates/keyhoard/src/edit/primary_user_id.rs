@@ -1,0 +1,65 @@
+//! Another primary user ID.
+
+use cert::signed::Subject;
+use cert::subpacket::Kind;
+use cert::{Fingerprint, facts::Component};
+use secret::Signer;
+use sign::Subpacket;
+
+use super::change::Change;
+use super::target::UserId;
+use super::{Edited, Editor, Refusal, Target};
+use crate::Result;
+
+impl Editor<'_> {
+    /// Marks one user ID as the primary one, and takes the mark from all others.
+    ///
+    /// An edit without signatures if that is so already.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NoUserId`] if no user ID that holds has these bytes; those of signing and of the database.
+    pub fn set_primary_user_id(&mut self, primary: &Fingerprint, user_id: &[u8]) -> Result<Edited> {
+        let target = self.own(primary)?;
+        let chosen = target.user_id(user_id)?;
+        if !chosen.holds() {
+            return Err(Refusal::NoUserId { user_id: user_id.to_vec() }.into());
+        }
+        let is_wrong = |found: &UserId<'_>| {
+            found.holds() && found.state.binding.is_some() && {
+                let is_marked = is_marked(target.component(found.index), found);
+                is_marked != (found.index == chosen.index)
+            }
+        };
+        let wrong: Vec<UserId<'_>> = target.user_ids().filter(is_wrong).collect();
+        let mut change = Change::new(&target);
+        if !wrong.is_empty() {
+            let mut signer = self.open(primary)?;
+            for found in wrong {
+                let packet = self.marked(&target, &found, found.index == chosen.index, signer.as_mut())?;
+                change.known(found.index);
+                change.signed(&packet);
+            }
+        }
+        self.write(change)
+    }
+
+    fn marked(
+        &self,
+        target: &Target,
+        found: &UserId<'_>,
+        primary: bool,
+        signer: &mut dyn Signer,
+    ) -> Result<Vec<u8>> {
+        let index = found.state.binding.ok_or(Refusal::NotBound { key: target.fingerprint() })?;
+        let older = target.signature(target.component(found.index), index)?;
+        let builder = self.renewed(target, &older)?.without(Kind::PRIMARY_USER_ID);
+        let builder = if primary { builder.with(Subpacket::PrimaryUserId) } else { builder };
+        self.sign_own(builder, target, Subject::UserId(found.value), signer)
+    }
+}
+
+fn is_marked(component: &Component, found: &UserId<'_>) -> bool {
+    let binding = found.state.binding.map(|index| &component.signatures[index]);
+    binding.and_then(|signature| signature.own.as_ref()).is_some_and(|own| own.primary_user_id)
+}

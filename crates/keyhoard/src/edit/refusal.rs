@@ -1,0 +1,85 @@
+//! Why an edit was not made.
+
+use cert::Fingerprint;
+
+use crate::find::shown;
+
+/// Why an edit was not made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The database does not have the certificate.
+    #[error("no certificate with the key {key}")]
+    NoCertificate {
+        /// Its primary key.
+        key: Fingerprint,
+    },
+    /// The secret key is not at hand.
+    #[error("no secret key {key}: only who has it can do this")]
+    NoSecretKey {
+        /// The key.
+        key: Fingerprint,
+    },
+    /// The key was revoked.
+    #[error("key {key} is revoked")]
+    Revoked {
+        /// The key.
+        key: Fingerprint,
+    },
+    /// The key has ended.
+    #[error("key {key} has expired")]
+    Expired {
+        /// The key.
+        key: Fingerprint,
+    },
+    /// The certificate has no such user ID.
+    #[error("no user ID '{}'", shown(.user_id))]
+    NoUserId {
+        /// What was asked for.
+        user_id: Vec<u8>,
+    },
+    /// A user ID that is empty, too long, or holds control characters.
+    #[error("'{}' can be no user ID", shown(.user_id))]
+    InvalidUserId {
+        /// What was asked for.
+        user_id: Vec<u8>,
+    },
+    /// The certificate has this user ID already.
+    #[error("the key has the user ID '{}' already", shown(.user_id))]
+    DuplicateUserId {
+        /// The user ID.
+        user_id: Vec<u8>,
+    },
+    /// Nobody could find the key any more.
+    #[error("'{}' is the last valid user ID", shown(.user_id))]
+    LastUserId {
+        /// The user ID.
+        user_id: Vec<u8>,
+    },
+    /// The certificate has no such subkey.
+    #[error("no subkey {key}")]
+    NoSubkey {
+        /// What was asked for.
+        key: Fingerprint,
+    },
+    /// There is no self-signature that could be renewed.
+    #[error("key {key} has no self-signature that holds")]
+    NotBound {
+        /// The key.
+        key: Fingerprint,
+    },
+    /// The clock stands before the signature that this one would replace, or before the key was made.
+    #[error("the clock is wrong: {seconds} seconds behind what key {key} has signed already")]
+    Clock {
+        /// The key.
+        key: Fingerprint,
+        /// By how much.
+        seconds: u32,
+    },
+    /// The key does not certify.
+    #[error("key {key} certifies no others")]
+    CannotCertify {
+        /// The key.
+        key: Fingerprint,
+    },
+}

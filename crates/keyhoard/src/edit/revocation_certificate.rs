@@ -1,0 +1,25 @@
+//! A revocation that is made today and kept for the day it is needed.
+
+use cert::Fingerprint;
+use cert::facts::SignatureType;
+use cert::signed::Subject;
+use sign::Subpacket;
+
+use super::{Editor, Reason};
+use crate::Result;
+
+impl Editor<'_> {
+    /// Makes the revocation of a certificate and returns the signature packet; the certificate stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of signing and of the database.
+    pub fn revocation_certificate(&mut self, primary: &Fingerprint, reason: Reason) -> Result<Vec<u8>> {
+        let target = self.target(primary)?;
+        let mut signer = self.open(primary)?;
+        let builder = self
+            .new_signature(&target, SignatureType::KEY_REVOCATION, self.now)?
+            .with(Subpacket::RevocationReason(reason.into()));
+        self.sign_own(builder, &target, Subject::Primary, signer.as_mut())
+    }
+}

@@ -1,0 +1,49 @@
+//! The revocation of a user ID.
+
+use cert::facts::SignatureType;
+use cert::signed::Subject;
+use cert::{Fingerprint, Timestamp};
+use sign::Subpacket;
+
+use super::change::Change;
+use super::revoke::Revoked;
+use super::{Editor, Reason, Refusal};
+use crate::Result;
+
+impl Editor<'_> {
+    /// Revokes a user ID.
+    ///
+    /// The revocation is made after the self-signature that it takes back, even if the clock says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NoUserId`], and [`Refusal::LastUserId`] for the only one that still holds; those of signing and of the
+    /// database.
+    pub fn revoke_user_id(
+        &mut self,
+        primary: &Fingerprint,
+        user_id: &[u8],
+        reason: Reason,
+    ) -> Result<Revoked> {
+        let target = self.target(primary)?;
+        let found = target.user_id(user_id)?;
+        if found.state.revoked {
+            return Ok(Revoked::Already);
+        }
+        if found.holds() && target.user_ids().filter(|other| other.holds()).count() == 1 {
+            return Err(Refusal::LastUserId { user_id: user_id.to_vec() }.into());
+        }
+        let ahead = found.state.created.filter(|&created| created >= self.now);
+        let created = ahead.map_or(self.now, |created| Timestamp(created.0.saturating_add(1)));
+        let mut signer = self.open(primary)?;
+        let builder = self
+            .new_signature(&target, SignatureType::CERTIFICATION_REVOCATION, created)?
+            .with(Subpacket::RevocationReason(reason.into()));
+        let packet = self.sign_own(builder, &target, Subject::UserId(found.value), signer.as_mut())?;
+        let mut change = Change::new(&target);
+        change.known(found.index);
+        change.signed(&packet);
+        let edited = self.write(change)?;
+        Ok(Revoked::Now { edited, ahead: ahead.map(|created| created.0 - self.now.0) })
+    }
+}

@@ -1,0 +1,84 @@
+//! Self-signatures: new ones that say what older ones said.
+
+use cert::Timestamp;
+use cert::signature::Signature;
+use cert::signed::Subject;
+use cert::subpacket::Kind;
+use secret::Signer;
+use sign::{Builder, hash_for};
+use verify::HashAlgorithm;
+
+use super::{Editor, Refusal, Target};
+use crate::Result;
+
+/// How far before the signature that it replaces the clock may stand, in seconds: GnuPG waits as long for it.
+const PATIENCE: u32 = 5;
+
+impl Editor<'_> {
+    /// Begins a self-signature that says what an older one says, and is newer.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Clock`] if the older one is from the future.
+    pub(super) fn renewed(&self, target: &Target, older: &Signature<'_>) -> Result<Builder> {
+        let created = self.later_than(target, older.created())?;
+        let hash = match older.hash_algorithm {
+            // A digest that nobody should use any more is not used again.
+            HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160 => {
+                hash_for(&target.primary()?)
+            }
+            hash => hash,
+        };
+        Ok(Builder::after(older, hash, created)?)
+    }
+
+    /// Returns the time of a signature that is to be newer than one of an older time.
+    pub(super) fn later_than(&self, target: &Target, older: Timestamp) -> Result<Timestamp> {
+        let next = older.0.saturating_add(1);
+        match next.saturating_sub(self.now.0) {
+            0..=PATIENCE => Ok(Timestamp(self.now.0.max(next))),
+            seconds => Err(Refusal::Clock { key: target.fingerprint(), seconds }.into()),
+        }
+    }
+
+    /// Lets the primary key sign something of its own certificate.
+    pub(super) fn sign_own(
+        &self,
+        builder: Builder,
+        target: &Target,
+        subject: Subject<'_>,
+        signer: &mut dyn Signer,
+    ) -> Result<Vec<u8>> {
+        self.refuse_if_before(target)?;
+        Ok(builder.over(target.primary()?, subject).by(signer)?)
+    }
+
+    /// A key signs nothing before it was made.
+    fn refuse_if_before(&self, target: &Target) -> Result<()> {
+        let key = target.primary_facts();
+        match key.created.0.checked_sub(self.now.0) {
+            Some(seconds @ 1..) => Err(Refusal::Clock { key: key.fingerprint, seconds }.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins a signature by this certificate's primary key, made now.
+    pub(super) fn new_signature(
+        &self,
+        target: &Target,
+        kind: cert::facts::SignatureType,
+        created: Timestamp,
+    ) -> Result<Builder> {
+        Ok(Builder::new(kind, hash_for(&target.primary()?), created))
+    }
+}
+
+/// Sets or takes away how long a key lives, in seconds from its creation.
+pub(super) fn living(builder: Builder, created: Timestamp, end: Option<Timestamp>) -> Builder {
+    // One second is the shortest life that can be written (GnuPG's rule).
+    let seconds = end.map(|end| end.0.saturating_sub(created.0).max(1));
+    match seconds.and_then(std::num::NonZeroU32::new) {
+        Some(seconds) => builder.with(sign::Subpacket::KeyExpiry(seconds)),
+        None => builder.without(Kind::KEY_EXPIRATION_TIME),
+    }
+}

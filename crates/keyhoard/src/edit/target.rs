@@ -1,0 +1,136 @@
+//! A certificate that is to be changed, and what it means now.
+
+use cert::certificate::Certificate;
+use cert::effective::{Effective, KeyState, Moment, State, UserState, View};
+use cert::facts::{Component, ComponentKind, KeyFacts, Span};
+use cert::key::{self, Key};
+use cert::packet::{Packet, Packets};
+use cert::signature::{self, Signature};
+use cert::{Error, Fingerprint, Flaw, Timestamp};
+use store::Snapshot;
+
+use super::Refusal;
+use crate::Result;
+use crate::designated_revocation::evaluate_with_revokers;
+
+/// A certificate, and what it means at the moment of the edit.
+pub struct Target {
+    /// The certificate.
+    pub certificate: Certificate,
+    /// What it means, revocations by designated revokers included.
+    pub effective: Effective,
+}
+
+impl Target {
+    pub(super) fn new(certificate: Certificate, revokers: &dyn Snapshot, now: Timestamp) -> Result<Self> {
+        let moment = Moment::new(now, View::Full);
+        let whole = || Ok(Some(certificate.clone()));
+        let effective = evaluate_with_revokers(&certificate.facts, moment, whole, revokers)?;
+        Ok(Self { certificate, effective })
+    }
+
+    /// Returns the primary key's fingerprint.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.primary_facts().fingerprint
+    }
+
+    /// Returns the primary key's facts.
+    pub(super) fn primary_facts(&self) -> &KeyFacts {
+        self.certificate.facts.primary()
+    }
+
+    /// Returns the primary key's packet, read.
+    pub(super) fn primary(&self) -> Result<Key<'_>> {
+        self.key(&self.certificate.facts.components[0])
+    }
+
+    /// Returns a key component's packet, read.
+    pub(super) fn key(&self, component: &Component) -> Result<Key<'_>> {
+        let packet = self.packet(component.span)?;
+        Ok(key::parse_public(packet.body).map_err(|flaw| malformed(component.span, flaw))?)
+    }
+
+    /// Returns a signature of a component, read.
+    pub(super) fn signature(&self, component: &Component, index: usize) -> Result<Signature<'_>> {
+        let span = component.signatures[index].span;
+        Ok(signature::parse(self.packet(span)?.body).map_err(|flaw| malformed(span, flaw))?)
+    }
+
+    pub(super) fn packet(&self, span: Span) -> Result<Packet<'_>> {
+        let only = Packets::new(self.certificate.packet(span)).next();
+        only.unwrap_or_else(|| Err(malformed(span, Flaw::CutShort("a packet")))).map_err(Into::into)
+    }
+
+    /// Walks the user IDs with what they mean.
+    pub fn user_ids(&self) -> impl Iterator<Item = UserId<'_>> {
+        self.components().filter_map(|(index, component, state)| match (&component.kind, state) {
+            (ComponentKind::UserId(value), State::User(state)) => Some(UserId { index, value, state }),
+            _ => None,
+        })
+    }
+
+    /// Walks the subkeys with what they mean.
+    pub fn subkeys(&self) -> impl Iterator<Item = Subkey<'_>> {
+        self.components().skip(1).filter_map(|(index, component, state)| match (&component.kind, state) {
+            (ComponentKind::Key(facts), State::Key(state)) => Some(Subkey { index, facts, state }),
+            _ => None,
+        })
+    }
+
+    fn components(&self) -> impl Iterator<Item = (usize, &Component, &State)> {
+        let components = self.certificate.facts.components.iter().zip(&self.effective.components);
+        components.enumerate().map(|(index, (component, state))| (index, component, state))
+    }
+
+    pub(super) fn component(&self, index: usize) -> &Component {
+        &self.certificate.facts.components[index]
+    }
+
+    pub(super) fn refuse_if_revoked(&self) -> Result<()> {
+        match self.effective.primary().revoked {
+            Some(_) => Err(Refusal::Revoked { key: self.fingerprint() }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Finds the user ID with exactly these bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NoUserId`].
+    pub fn user_id(&self, user_id: &[u8]) -> Result<UserId<'_>> {
+        let found = self.user_ids().find(|found| found.value == user_id);
+        found.ok_or_else(|| Refusal::NoUserId { user_id: user_id.to_vec() }.into())
+    }
+}
+
+/// A user ID of a certificate that is to be changed.
+#[derive(Clone, Copy, Debug)]
+pub struct UserId<'a> {
+    pub(super) index: usize,
+    /// Its bytes.
+    pub value: &'a [u8],
+    /// What it means.
+    pub state: &'a UserState,
+}
+
+impl UserId<'_> {
+    /// Says whether it holds: neither revoked nor expired, as GnuPG counts those that are left.
+    pub fn holds(&self) -> bool {
+        !self.state.revoked && !self.state.expired
+    }
+}
+
+/// A subkey of a certificate that is to be changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Subkey<'a> {
+    pub(super) index: usize,
+    /// Its public values.
+    pub facts: &'a KeyFacts,
+    /// What it means.
+    pub state: &'a KeyState,
+}
+
+fn malformed(span: Span, flaw: Flaw) -> Error {
+    Error::Malformed { position: span.start.into(), flaw }
+}
