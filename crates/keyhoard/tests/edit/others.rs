@@ -1,0 +1,127 @@
+//! What one key certifies about another.
+
+use crate::fixture::{ALICE, BOB, DAY, House, NOW, SECOND};
+use keyhoard::cert::facts::{SignatureFacts, SignatureType, TrustSignature};
+use keyhoard::cert::{Fingerprint, Timestamp};
+use keyhoard::edit::{Again, Certification, Certified, Level, Obstacle, Reason, ReasonCode, Withdrawn};
+use std::num::NonZeroU32;
+
+fn certify(house: &House, target: &Fingerprint, certification: &Certification) -> Certified {
+    house.edit(|editor| editor.certify(target, certification)).expect("a certification")
+}
+
+/// What a key said about a user ID, oldest first.
+fn said(house: &House, target: &Fingerprint, user_id: &[u8], by: &Fingerprint) -> Vec<SignatureFacts> {
+    let certificate = house.at(NOW, target).certificate;
+    let is_it = |kind: &_| *kind == keyhoard::cert::facts::ComponentKind::UserId(user_id.to_vec());
+    let component = certificate.facts.components.iter().find(|component| is_it(&component.kind));
+    let signatures = component.expect("the user ID").signatures.iter();
+    signatures.filter(|signature| signature.issuer.may_be(by)).cloned().collect()
+}
+
+#[test]
+fn a_new_user_id_is_certified_and_the_others_are_not_certified_again() {
+    let house = House::new();
+    house.edit(|editor| editor.add_user_id(&house.bob, b"Robert", None)).expect("an edit");
+    let made = certify(&house, &house.bob, &Certification::new(house.alice));
+    assert_eq!(made.user_ids, [b"Robert"]);
+    assert_eq!(made.obstacles, [(BOB.to_vec(), Obstacle::Signed { local: false })]);
+    let [signature] = &said(&house, &house.bob, b"Robert", &house.alice)[..] else {
+        panic!("one certification")
+    };
+    assert_eq!(signature.kind, SignatureType::GENERIC_CERTIFICATION);
+    assert!(signature.flags.exportable && signature.flags.revocable);
+    assert!(house.is_sound());
+}
+
+#[test]
+fn a_certification_says_what_its_maker_wants() {
+    let house = House::new();
+    let certification = Certification {
+        user_ids: Some(vec![BOB.to_vec()]),
+        level: Level::Positive,
+        local: true,
+        revocable: false,
+        trust: Some(TrustSignature { depth: 2, amount: 60 }),
+        regexp: Some(b"<[^>]+[@.]example\\.org>$".to_vec()),
+        expires: NonZeroU32::new(DAY),
+        again: Again::Always,
+        ..Certification::new(house.alice)
+    };
+    assert_eq!(certify(&house, &house.bob, &certification).user_ids, [BOB]);
+    let made = said(&house, &house.bob, BOB, &house.alice).pop().expect("a certification");
+    assert_eq!(made.kind, SignatureType::POSITIVE_CERTIFICATION);
+    assert_eq!(made.trust, certification.trust);
+    assert_eq!(made.trust_regexp, certification.regexp);
+    assert_eq!(made.expires, Some(Timestamp(NOW.0 + DAY)));
+    assert!(!made.flags.exportable && !made.flags.revocable && !made.flags.unknown_critical);
+}
+
+#[test]
+fn a_local_certification_becomes_a_public_one_but_not_the_other_way_round() {
+    let house = House::new();
+    // GnuPG's import left Bob's local certifications out.
+    let local = Certification { local: true, ..Certification::new(house.bob) };
+    assert_eq!(certify(&house, &house.alice, &local).user_ids, [SECOND, ALICE]);
+    let again = certify(&house, &house.alice, &local);
+    assert_eq!(again.obstacles[0], (SECOND.to_vec(), Obstacle::Signed { local: true }));
+    let public = certify(&house, &house.alice, &Certification::new(house.bob));
+    assert_eq!(public.user_ids, [SECOND, ALICE]);
+    assert_eq!(public.obstacles[0], (SECOND.to_vec(), Obstacle::ReplacesLocal));
+    assert!(certify(&house, &house.alice, &local).user_ids.is_empty());
+}
+
+#[test]
+fn a_revoked_user_id_is_not_certified() {
+    let house = House::new();
+    let certification =
+        Certification { user_ids: Some(vec![b"Third".to_vec()]), ..Certification::new(house.bob) };
+    let made = certify(&house, &house.alice, &certification);
+    // Its self-signature and its revocation came in one import; nothing else is left to be certified.
+    assert_eq!(made.obstacles, [(b"Third".to_vec(), Obstacle::Revoked)]);
+    assert_eq!(made.edited.journal, None);
+}
+
+fn withdraw(house: &House, at: Timestamp) -> Withdrawn {
+    let reason = Reason::of(ReasonCode::Unspecified);
+    house
+        .edit_at(at, |editor| editor.revoke_certification(&house.bob, &house.alice, &|_| true, reason))
+        .expect("an answer")
+}
+
+#[test]
+fn a_certification_is_taken_back_once_and_can_be_made_anew() {
+    let house = House::new();
+    assert_eq!(withdraw(&house, NOW).user_ids, [BOB]);
+    let again = withdraw(&house, NOW);
+    assert!(again.user_ids.is_empty());
+    assert_eq!(again.already[0].created, NOW);
+    assert_eq!(said(&house, &house.bob, BOB, &house.alice)[1].kind, SignatureType::CERTIFICATION_REVOCATION);
+    let never = Certification { again: Again::Never, ..Certification::new(house.alice) };
+    assert!(certify(&house, &house.bob, &never).user_ids.is_empty());
+    let later = Timestamp(NOW.0 + DAY);
+    let anew = house.edit_at(later, |editor| editor.certify(&house.bob, &Certification::new(house.alice)));
+    assert_eq!(anew.expect("a certification").user_ids, [BOB]);
+    assert_eq!(withdraw(&house, Timestamp(later.0 + DAY)).user_ids, [BOB]);
+}
+
+#[test]
+fn a_certification_made_here_verifies() {
+    let house = House::new();
+    certify(&house, &house.alice, &Certification::new(house.bob));
+    let certificate = house.at(NOW, &house.alice).certificate;
+    let bob = house.at(NOW, &house.bob).certificate;
+    let key = keyhoard::cert::packet::Packets::new(&bob.bytes).next().expect("a key").expect("a packet");
+    let issuer = keyhoard::cert::key::parse_public(key.body).expect("a key");
+    let mut verdicts = Vec::new();
+    keyhoard::cert::signed::for_each_digest(
+        &certificate,
+        |_, signature| signature.issuer.may_be(&house.bob),
+        |_, _, signature, digest| {
+            let check = keyhoard::cert::signed::question(&issuer, signature, digest.expect("a digest"));
+            verdicts.extend(keyhoard::verify::verify(&[check.expect("a question")]));
+        },
+    )
+    .expect("sound bytes");
+    assert_eq!(verdicts, [keyhoard::verify::Verdict::Good; 2]);
+}
