@@ -1,0 +1,182 @@
+//! RSA keys by the rules of FIPS 186-5, appendix A.1.
+
+use crate::bignum::{Number, Power, Workspace};
+use crate::error::{Error, Result};
+use crate::prime;
+use crate::progress::Progress;
+use zeroize::Zeroizing;
+
+/// The public exponent of every key.
+pub const EXPONENT: u64 = 65537;
+
+/// How long a modulus is, in bits: a multiple of 8 from 2048 to 16384.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(u16);
+
+impl Size {
+    /// Returns the size of that many bits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RsaSize`] if it is not a multiple of 8 from 2048 to 16384.
+    pub fn new(bits: u32) -> Result<Self> {
+        match u16::try_from(bits) {
+            Ok(bits @ 2048..=16384) if bits % 8 == 0 => Ok(Self(bits)),
+            _ => Err(Error::RsaSize(bits)),
+        }
+    }
+
+    /// Returns the modulus' length in bits.
+    pub fn bits(self) -> u32 {
+        self.0.into()
+    }
+}
+
+/// The numbers of an RSA key as OpenPGP keeps them (RFC 9580, 5.5.5.1), most significant octet first, without leading
+/// zeros. All but the first two are secret, and are wiped.
+pub struct Numbers {
+    /// The modulus, the product of the primes.
+    pub n: Vec<u8>,
+    /// The public exponent.
+    pub e: Vec<u8>,
+    /// The private exponent: the inverse of `e` modulo the least common multiple of p - 1 and q - 1.
+    pub d: Zeroizing<Vec<u8>>,
+    /// The smaller prime.
+    pub p: Zeroizing<Vec<u8>>,
+    /// The larger prime.
+    pub q: Zeroizing<Vec<u8>>,
+    /// The inverse of p modulo q.
+    pub u: Zeroizing<Vec<u8>>,
+}
+
+/// Makes the numbers of a new key, on as many cores as there are.
+///
+/// # Errors
+///
+/// [`Error::Randomness`] and [`Error::Memory`] where the system gives none.
+pub fn generate(size: Size, progress: &mut dyn Progress) -> Result<Numbers> {
+    let half = usize::from(size.0) / 2;
+    let mut workspace = Workspace::new()?;
+    loop {
+        let mut primes = prime::pair(half, EXPONENT, progress)?;
+        primes.sort_unstable();
+        let [p, q] = primes;
+        if let Some(numbers) = key(p, q, half, &mut workspace)? {
+            return Ok(numbers);
+        }
+    }
+}
+
+/// Makes a key of two primes of `half` bits, the smaller one first; `None` if they are too near to each other or the private
+/// exponent is too small, which no random key ever sees.
+fn key(p: Number, q: Number, half: usize, workspace: &mut Workspace) -> Result<Option<Numbers>> {
+    if !exceeds_power_of_2(&q.minus(&p)?, half - 100)? {
+        return Ok(None);
+    }
+    let d = private_exponent(&p, &q, workspace)?;
+    if !exceeds_power_of_2(&d, half)? {
+        return Ok(None);
+    }
+    // Fermat: the inverse modulo a prime is the power of two less than it.
+    let inverse = Power { base: &p, exponent: &q.minus_word(2)?, modulus: &q };
+    let [u, _] = workspace.powers([inverse; 2])?;
+    Ok(Some(Numbers {
+        n: workspace.product(&p, &q)?.to_octets().to_vec(),
+        e: EXPONENT.to_be_bytes()[5..].to_vec(),
+        d: d.to_octets(),
+        p: p.to_octets(),
+        q: q.to_octets(),
+        u: u.to_octets(),
+    }))
+}
+
+fn exceeds_power_of_2(number: &Number, exponent: usize) -> Result<bool> {
+    Ok(number.bits() > 0 && number.minus_word(1)?.bits() > exponent)
+}
+
+/// Returns the inverse of [`EXPONENT`] modulo l, the least common multiple of p - 1 and q - 1. Since the exponent is a
+/// small prime, that is (k l + 1) / e, with the k below e that makes the division even: nothing larger than a word is
+/// inverted.
+fn private_exponent(p: &Number, q: &Number, workspace: &mut Workspace) -> Result<Number> {
+    let (p_less, q_less) = (p.minus_word(1)?, q.minus_word(1)?);
+    let common = workspace.greatest_common_divisor(&p_less, &q_less)?;
+    let shortened = workspace.quotient(&p_less, &common)?;
+    let multiple = workspace.product(&shortened, &q_less)?;
+    let inverse = power_of_word(multiple.modulo_word(EXPONENT), EXPONENT - 2);
+    multiple.times_word(EXPONENT - inverse)?.plus_word(1)?.divided_by_word(EXPONENT)
+}
+
+/// Returns the power modulo [`EXPONENT`].
+fn power_of_word(base: u64, exponent: u64) -> u64 {
+    (0..u64::BITS).rev().fold(1, |power, bit| {
+        let square = power * power % EXPONENT;
+        if exponent >> bit & 1 == 1 { square * base % EXPONENT } else { square }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+
+    fn number(octets: &[u8]) -> Number {
+        Number::from_octets(octets).unwrap()
+    }
+
+    /// The remainder of a product.
+    fn product_modulo(a: &Number, b: &Number, modulus: &Number) -> Number {
+        let mut workspace = Workspace::new().unwrap();
+        let product = workspace.product(a, b).unwrap();
+        let quotient = workspace.quotient(&product, modulus).unwrap();
+        product.minus(&workspace.product(&quotient, modulus).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn keys_follow_the_rules_of_fips_186_5() {
+        for bits in [2048, 2056, 2064, 3072] {
+            let half = bits as usize / 2;
+            let key = generate(Size::new(bits).unwrap(), &mut Silent).unwrap();
+            let mut workspace = Workspace::new().unwrap();
+            let [n, e, d, p, q, u] = [&key.n[..], &key.e, &key.d, &key.p, &key.q, &key.u].map(number);
+            assert_eq!(n.bits(), bits as usize);
+            assert_eq!(key.e, [1, 0, 1]);
+            assert!(workspace.product(&p, &q).unwrap() == n);
+            assert!(p < q && q.minus(&p).unwrap().bits() > half - 100);
+            for prime in [&p, &q] {
+                assert!(prime.bits() == half && workspace.product(prime, prime).unwrap().bits() == 2 * half);
+                let less = prime.minus_word(1).unwrap();
+                assert!(product_modulo(&d, &e, &less).is_one());
+            }
+            assert!(d.bits() > half && d.bits() < bits as usize, "d is below the least common multiple");
+            assert!(u < q && product_modulo(&u, &p, &q).is_one());
+        }
+    }
+
+    #[test]
+    fn d_is_the_inverse_modulo_the_least_common_multiple_not_modulo_the_product() {
+        let mut workspace = Workspace::new().unwrap();
+        // 102 = 6 * 17 and 138 = 6 * 23.
+        let (p, q) = (number(&[103]), number(&[139]));
+        let d = private_exponent(&p, &q, &mut workspace).unwrap();
+        let lcm = number(&2346_u16.to_be_bytes());
+        assert!(d < lcm && product_modulo(&d, &number(&[1, 0, 1]), &lcm).is_one());
+    }
+
+    #[test]
+    fn primes_that_are_too_near_to_each_other_make_no_key() {
+        let mut workspace = Workspace::new().unwrap();
+        let [p, _] = prime::pair(1024, EXPONENT, &mut Silent).unwrap();
+        let near = p.plus_word(2).unwrap();
+        assert!(key(p, near, 1024, &mut workspace).unwrap().is_none());
+    }
+
+    #[test]
+    fn sizes_are_multiples_of_8_from_2048_to_16384() {
+        for bits in [2048, 2056, 3072, 4096, 16384] {
+            assert_eq!(Size::new(bits).unwrap().bits(), bits);
+        }
+        for bits in [0, 1024, 2047, 2049, 2052, 16385, 16392, 65536 + 2048] {
+            assert!(matches!(Size::new(bits), Err(Error::RsaSize(refused)) if refused == bits));
+        }
+    }
+}
