@@ -11,7 +11,6 @@ mod algorithms;
 mod clock;
 mod code;
 mod commands;
-mod descriptor;
 mod filter;
 mod home;
 mod keyrings;
@@ -32,6 +31,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
+use keyhoard::descriptor;
 use options::load::{self, Stop};
 use streams::Streams;
 

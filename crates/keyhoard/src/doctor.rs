@@ -5,10 +5,14 @@ use std::path::Path;
 use cert::Facts;
 use cert::clean::rebuild as read;
 use rayon::prelude::*;
+use secret::file::FileKeys;
+use store::Store;
 use store::sqlite::{Kept, SqliteStore};
 
 use crate::Result;
+use crate::secret_keys;
 
+pub use crate::secret_keys::Trouble;
 pub use store::sqlite::{Finding, Rebuilt};
 
 /// Something that happened on the way.
@@ -16,6 +20,8 @@ pub use store::sqlite::{Finding, Rebuilt};
 pub enum DoctorEvent {
     /// Something is wrong.
     Finding(Finding),
+    /// Something is wrong among the secret keys beside the database.
+    SecretKey(Trouble),
     /// So many certificates were dealt with.
     Progress {
         /// Certificates so far.
@@ -35,7 +41,8 @@ pub struct Findings {
 }
 
 /// Examines a database: SQLite's own structures, that all rows belong to something, and that everything that is derived
-/// from the bytes of the certificates is what they yield now, self-signatures verified once more.
+/// from the bytes of the certificates is what they yield now, self-signatures verified once more; and that the secret keys
+/// beside it belong to certificates.
 ///
 /// # Errors
 ///
@@ -56,6 +63,10 @@ pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
         findings.problems += 1;
         findings.healable += u64::from(finding.is_healed_by_rebuilding());
         on_event(DoctorEvent::Finding(finding));
+    }
+    for trouble in secret_keys::examine(store.snapshot()?.as_ref(), &FileKeys::beside(database))? {
+        findings.problems += 1;
+        on_event(DoctorEvent::SecretKey(trouble));
     }
     Ok(findings)
 }

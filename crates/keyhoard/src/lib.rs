@@ -4,6 +4,7 @@
 //!   [`compact`]: certificates without what is of no use.
 //! - [`database`]: where the database is, and opening it.
 //! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
+//! - [`descriptor`]: numbered file descriptors that the calling program opened.
 //! - [`designated_revocation`]: revocations that other keys were trusted with.
 //! - [`doctor`]: is the database as the bytes of its certificates say?
 //! - [`edit`]: the life of a key: user IDs, subkeys, expiry, certifications, revocations.
@@ -14,6 +15,8 @@
 //! - [`listing`]: everything a front shows of a certificate, as plain values.
 //! - [`migrate`]: takes over the certificates of GnuPG and of other certificate stores.
 //! - [`owner_trust`]: how far the user trusts the owners of keys, given and exchanged.
+//! - [`passphrase`]: asked for on the terminal, or read where the user says.
+//! - [`secret_transfer`]: secret keys as GnuPG exports them.
 //! - [`sql`]: statements that users write.
 //! - [`undo`]: takes back what an entry of the journal did.
 //! - [`validity`]: how sure one may be of user IDs.
@@ -23,6 +26,7 @@ pub mod check;
 pub mod compact;
 pub mod database;
 pub mod delete;
+pub mod descriptor;
 pub mod designated_revocation;
 pub mod doctor;
 pub mod edit;
@@ -34,7 +38,9 @@ pub mod listing;
 pub mod migrate;
 pub mod output_file;
 pub mod owner_trust;
+pub mod passphrase;
 pub mod secret_keys;
+pub mod secret_transfer;
 pub mod sql;
 pub mod tofu;
 pub mod undo;
@@ -45,6 +51,7 @@ mod stored;
 
 pub use cert;
 pub use error::{Error, Result, causes};
+pub use secret;
 pub use store;
 pub use trust;
 pub use verify;

@@ -1,15 +1,19 @@
-//! Which secret keys GnuPG holds: for a warning before a certificate is deleted.
+//! Which certificates have a secret key here or with GnuPG, and which secret keys have no certificate.
 
 use std::env;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use cert::{Facts, Keygrip};
+use cert::{Facts, Fingerprint, Keygrip};
+use secret::file::FileKeys;
+use store::{CertId, Detail, Selection, Snapshot};
 
-use crate::database;
+use crate::{Result, database};
 
-/// Directories in which GnuPG's agent keeps secret keys, one file for each.
+/// The secret keys beside a database, and the directories in which GnuPG's agent keeps others, one file for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretKeys {
+    own: FileKeys,
     directories: Vec<PathBuf>,
 }
 
@@ -22,22 +26,99 @@ impl SecretKeys {
             let named = env::var_os("GNUPGHOME").filter(|home| !home.is_empty()).map(PathBuf::from);
             homes.extend(named.or_else(|| env::home_dir().map(|home| home.join(".gnupg"))));
         }
-        Self { directories: homes.into_iter().map(|home| home.join("private-keys-v1.d")).collect() }
+        let own = FileKeys::beside(database);
+        Self { own, directories: homes.into_iter().map(|home| home.join("private-keys-v1.d")).collect() }
     }
 
     /// Returns the file of the first of a certificate's keys whose secret part is here.
     pub fn of(&self, certificate: &Facts) -> Option<PathBuf> {
-        certificate.keys().filter_map(|key| key.keygrip).find_map(|keygrip| self.file(keygrip))
+        let own = certificate.keys().map(|key| self.own.file(&key.fingerprint)).find(|file| file.exists());
+        own.or_else(|| {
+            certificate.keys().filter_map(|key| key.keygrip).find_map(|keygrip| self.file(keygrip))
+        })
     }
 
     /// Returns those of a certificate's keys whose secret parts are here.
     pub fn all_of(&self, certificate: &Facts) -> Vec<Keygrip> {
-        let keygrips = certificate.keys().filter_map(|key| key.keygrip);
-        keygrips.filter(|&keygrip| self.file(keygrip).is_some()).collect()
+        let keys = certificate.keys().filter_map(|key| Some((key.fingerprint, key.keygrip?)));
+        let here = keys.filter(|(fingerprint, keygrip)| {
+            self.own.file(fingerprint).exists() || self.file(*keygrip).is_some()
+        });
+        here.map(|(_, keygrip)| keygrip).collect()
     }
 
     fn file(&self, keygrip: Keygrip) -> Option<PathBuf> {
         let files = self.directories.iter().map(|directory| directory.join(format!("{keygrip}.key")));
         files.into_iter().find(|file| file.exists())
     }
+}
+
+/// The certificate that a key belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The certificate.
+    pub id: CertId,
+    /// Its primary key.
+    pub primary: Fingerprint,
+    /// Its first user ID.
+    pub name: Option<Vec<u8>>,
+}
+
+/// Finds the certificate with a key, primary or subkey.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn owner_of(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<Owner>> {
+    let ids: Vec<CertId> = snapshot.keys_by_id(key.key_id())?.iter().map(|hit| hit.cert).collect();
+    let mut owner = None;
+    snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+        let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
+        if !facts.keys().any(|held| held.fingerprint == *key) {
+            return ControlFlow::Continue(());
+        }
+        let name = facts.user_ids().next().map(<[u8]>::to_vec);
+        owner = Some(Owner { id: record.id, primary: record.fingerprint, name });
+        ControlFlow::Break(())
+    })?;
+    Ok(owner)
+}
+
+/// Something wrong among the secret keys.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// A secret key that no certificate here has.
+    #[error("{}: no certificate here has this secret key; import its certificate, or delete it with `keyhoard key delete --secret-only {key}`", .file.display())]
+    Orphan {
+        /// The key.
+        key: Fingerprint,
+        /// Its file.
+        file: PathBuf,
+    },
+    /// A file or directory that cannot be used; says why.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+/// Examines the secret keys beside a database; no secret is read.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn examine(snapshot: &dyn Snapshot, keys: &FileKeys) -> Result<Vec<Trouble>> {
+    let heads = match keys.heads() {
+        Ok(heads) => heads,
+        Err(error) => return Ok(vec![Trouble::Unusable(error.to_string())]),
+    };
+    let mut found = Vec::new();
+    for head in heads {
+        match head {
+            Err(error) => found.push(Trouble::Unusable(error.to_string())),
+            Ok(held) if owner_of(snapshot, &held.fingerprint)?.is_none() => {
+                found.push(Trouble::Orphan { key: held.fingerprint, file: keys.file(&held.fingerprint) });
+            }
+            Ok(_) => {}
+        }
+    }
+    Ok(found)
 }

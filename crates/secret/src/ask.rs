@@ -44,6 +44,11 @@ pub trait Ask {
     ///
     /// [`Error::Asking`] if asking fails.
     fn passphrase(&mut self, question: &Question<'_>) -> Result<Option<Passphrase>>;
+
+    /// Returns a passphrase that may fit since it did for another key; trying it is no try of [`TRIES`].
+    fn known(&mut self) -> Option<Passphrase> {
+        None
+    }
 }
 
 /// Nobody: a locked key stays locked.
@@ -69,6 +74,12 @@ impl SecretKey {
         }
         let name = self.name();
         let key = name.fingerprint;
+        if let Some(known) = ask.known() {
+            match self.unlock(&known) {
+                Err(Error::WrongPassphrase { .. }) => {}
+                other => return other,
+            }
+        }
         for wrong in 0..TRIES {
             let answer = ask.passphrase(&Question::Unlock { key: &name, wrong })?;
             let passphrase = answer.ok_or(Error::NoPassphrase { key })?;

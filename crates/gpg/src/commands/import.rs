@@ -85,6 +85,7 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
         names: true,
         filter: filter(settings, Some(store), now),
         origin: origin(settings, now),
+        secret_keys: None,
     };
     let mut show = Show::new(settings, now, streams, None);
     let mut report = Report::new(settings, names);

@@ -1,8 +1,9 @@
 //! `keyhoard doctor`: is the database sound?
 
+use std::fmt::Display;
 use std::io;
 
-use keyhoard::doctor::{DoctorEvent, Finding, Findings, examine, rebuild};
+use keyhoard::doctor::{DoctorEvent, Findings, examine, rebuild};
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -49,27 +50,38 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let mut progress = session.progress(Unit::Certificates, Some(total));
     let mut written = Ok(());
+    let mut secret_keys = 0;
     let findings = examine(&path, &mut |event| match event {
         DoctorEvent::Progress { done } => progress.set(done),
-        DoctorEvent::Finding(finding) if written.is_ok() => written = tell(session, &progress, &finding),
-        DoctorEvent::Finding(_) => {}
+        DoctorEvent::Finding(finding) if written.is_ok() => {
+            written = tell(session, &progress, &finding, finding.is_healed_by_rebuilding());
+        }
+        DoctorEvent::SecretKey(trouble) if written.is_ok() => {
+            secret_keys += 1;
+            written = tell(session, &progress, &trouble, false);
+        }
+        DoctorEvent::Finding(_) | DoctorEvent::SecretKey(_) => {}
     })?;
     drop(progress);
     written?;
-    summarise(session, findings)?;
+    summarise(session, findings, secret_keys)?;
     Ok(Outcome::found(findings.problems == 0))
 }
 
-fn tell(session: &mut Session, progress: &Progress, finding: &Finding) -> io::Result<()> {
+fn tell(
+    session: &mut Session,
+    progress: &Progress,
+    finding: &dyn Display,
+    healed_by_rebuilding: bool,
+) -> io::Result<()> {
     if session.output.is_json() {
-        let healed_by_rebuilding = finding.is_healed_by_rebuilding();
         let problem = finding.to_string();
         return session.output.json(&ProblemJson { event: "problem", problem, healed_by_rebuilding });
     }
     progress.suspended(|| session.output.line(session.output.styled(Style::Error, finding)))
 }
 
-fn summarise(session: &mut Session, findings: Findings) -> io::Result<()> {
+fn summarise(session: &mut Session, findings: Findings, secret_keys: u64) -> io::Result<()> {
     let Findings { certificates, problems, healable } = findings;
     if session.output.is_json() {
         return session.output.json(&SummaryJson { event: "summary", certificates, problems, healable });
@@ -79,6 +91,9 @@ fn summarise(session: &mut Session, findings: Findings) -> io::Result<()> {
             "{} and everything derived from them: sound",
             counted(certificates, "certificate")
         )),
+        _ if secret_keys == problems => {
+            session.note(format_args!("{} with secret keys; the rest is sound", counted(problems, "problem")));
+        }
         _ if healable == problems => session
             .note(format_args!("{}, which `keyhoard doctor --rebuild` heals", counted(problems, "problem"))),
         _ => session.note(format_args!(

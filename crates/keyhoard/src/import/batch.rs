@@ -44,8 +44,16 @@ struct Entry {
 
 /// Something to be reported after the batch is durable.
 pub(super) enum Report {
-    Imported(Imported),
-    Refused { input: usize, position: u64, reason: Refusal },
+    Imported {
+        imported: Imported,
+        /// Its secret keys, until they are kept.
+        secrets: Vec<cert::split::SecretKey>,
+    },
+    Refused {
+        input: usize,
+        position: u64,
+        reason: Refusal,
+    },
 }
 
 impl Batch {
@@ -126,7 +134,7 @@ impl Batch {
         for (entry, outcome) in self.entries.iter_mut().zip(outcomes) {
             if outcome == PutOutcome::Conflict {
                 let outcome = entry.put_again(transaction.as_mut(), options)?;
-                if let Some(Report::Imported(imported)) = self.reports.get_mut(entry.report) {
+                if let Some(Report::Imported { imported, .. }) = self.reports.get_mut(entry.report) {
                     imported.outcome = outcome;
                 }
             }

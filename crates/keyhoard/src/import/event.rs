@@ -70,10 +70,43 @@ pub struct Imported {
     pub outcome: Outcome,
     /// The input held a secret key.
     pub secret: bool,
+    /// What became of its secret keys, if any were to be taken.
+    pub secrets: Vec<ImportedSecret>,
     /// The input held nothing but a revocation of the key.
     pub revocation: bool,
     /// What cleaning dropped.
     pub notes: Vec<Note>,
+}
+
+/// A secret key that came with a certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedSecret {
+    /// The key.
+    pub fingerprint: Fingerprint,
+    /// What became of it.
+    pub outcome: SecretOutcome,
+}
+
+/// What became of a secret key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SecretOutcome {
+    /// It was not here before, or a placeholder only.
+    New,
+    /// It was here already, and stays as it was, its passphrase too.
+    Unchanged,
+    /// A placeholder without a secret, which says nothing.
+    Stub,
+    /// The certificate does not have it: nothing valid binds it.
+    NotInCertificate,
+    /// It is damaged, or of a kind that cannot be kept; says why.
+    Refused(String),
+}
+
+impl Imported {
+    /// Says whether any of its secret keys has this outcome.
+    pub fn has_secret(&self, outcome: &SecretOutcome) -> bool {
+        self.secrets.iter().any(|secret| secret.outcome == *outcome)
+    }
 }
 
 /// What became of a certificate.
@@ -129,8 +162,12 @@ pub struct ImportSummary {
     pub skipped_new: u64,
     /// Skipped for want of a user ID.
     pub without_user_id: u64,
-    /// Came with a secret key.
+    /// Came with a secret key (GnuPG's `sec_read`).
     pub secret: u64,
+    /// Brought a secret key that was not here (GnuPG's `sec_imported`).
+    pub secret_imported: u64,
+    /// Came with secret keys that are all here already (GnuPG's `sec_dups`).
+    pub secret_unchanged: u64,
     /// Revocations that stood alone and were not here before; they are neither changed nor unchanged certificates.
     pub revocations: u64,
     /// What merges added.
@@ -143,6 +180,9 @@ impl ImportSummary {
     pub(super) fn count(&mut self, imported: &Imported) {
         self.processed += 1;
         self.secret += u64::from(imported.secret);
+        let is_new = imported.has_secret(&SecretOutcome::New);
+        self.secret_imported += u64::from(is_new);
+        self.secret_unchanged += u64::from(!is_new && imported.has_secret(&SecretOutcome::Unchanged));
         match imported.outcome {
             Outcome::New => self.imported += 1,
             Outcome::Changed(_) if imported.revocation => self.revocations += 1,

@@ -13,6 +13,7 @@ mod flight;
 mod options;
 mod preview;
 mod revocation;
+mod secrets;
 mod work;
 
 use std::io::Read;
@@ -29,7 +30,9 @@ use chunk::{Chunk, read_ahead};
 use flight::Flight;
 use work::{Effect, Incoming, Item, Name, Ready, Seen, Source, Worker};
 
-pub use event::{Additions, ImportEvent, ImportSummary, Imported, Outcome, Refusal};
+pub use event::{
+    Additions, ImportEvent, ImportSummary, Imported, ImportedSecret, Outcome, Refusal, SecretOutcome,
+};
 pub use options::{Filter, ImportOptions};
 pub use preview::{Preview, preview};
 
@@ -179,19 +182,23 @@ impl<'a> Importer<'a> {
             Item::Refused { position, reason } => Report::Refused { input: self.input, position, reason },
             Item::Seen(Seen { source, digest, id, name }) => {
                 self.batch.remember(digest, id);
-                Report::Imported(self.imported(source, name, Outcome::Unchanged, Vec::new()))
+                let imported = self.imported(source, name, Outcome::Unchanged, Vec::new());
+                Report::Imported { imported, secrets: Vec::new() }
             }
             Item::Ready(ready) => {
                 let mut taken = true;
                 if let Some(certificate) = &ready.shown {
                     on_event(ImportEvent::Cleaned { certificate, taken: &mut taken });
                 }
-                let Ready { source, digest, name, notes, has_user_ids, prepared, effect, .. } = *ready;
+                let Ready { source, digest, name, notes, secrets, has_user_ids, prepared, effect, .. } =
+                    *ready;
                 let outcome = match taken {
                     true => self.plan(prepared, effect, has_user_ids, digest),
                     false => Outcome::Declined,
                 };
-                Report::Imported(self.imported(source, name, outcome, notes))
+                let mut imported = self.imported(source, name, outcome, notes);
+                imported.secrets = secrets.left_out;
+                Report::Imported { imported, secrets: secrets.to_keep }
             }
         };
         self.batch.reports.push(report);
@@ -205,6 +212,7 @@ impl<'a> Importer<'a> {
             name: name.user_id,
             outcome,
             secret: source.secret,
+            secrets: Vec::new(),
             revocation: source.revocation,
             notes,
         }
@@ -257,6 +265,7 @@ impl<'a> Importer<'a> {
             self.beside = self.store.reads_beside_writer()?;
             return Ok(());
         }
+        self.keep_secrets()?;
         let (store, options, journal, now) = (self.store, self.options, self.journal, self.now);
         let batch = std::mem::take(&mut self.batch);
         let write = move |batch: &mut Batch| batch.write(store, options, journal, false, now);
@@ -280,6 +289,7 @@ impl<'a> Importer<'a> {
 
     /// Writes the batch, then reports it.
     fn flush(&mut self, last: bool, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
+        self.keep_secrets()?;
         let mut batch = std::mem::take(&mut self.batch);
         let ends_journal = last && self.journal.is_some();
         if !self.options.dry_run && (!batch.changes_nothing() || ends_journal) {
@@ -289,10 +299,16 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
+    /// Keeps the secret keys of the batch, before it is written.
+    fn keep_secrets(&mut self) -> Result<()> {
+        let Some(place) = self.options.secret_keys else { return Ok(()) };
+        secrets::keep(&mut self.batch, place, self.options.dry_run)
+    }
+
     fn report(&mut self, batch: &Batch, on_event: &mut dyn FnMut(ImportEvent<'_>)) {
         for report in &batch.reports {
             match report {
-                Report::Imported(imported) => {
+                Report::Imported { imported, .. } => {
                     self.summary.count(imported);
                     on_event(ImportEvent::Certificate(imported));
                 }

@@ -2,6 +2,7 @@
 
 use cert::certificate::Certificate;
 use cert::clean::CleanOptions;
+use secret::SecretKeys;
 use store::Origin;
 
 /// Changes to our import rules that make an earlier import of the same bytes worth repeating.
@@ -29,6 +30,8 @@ pub struct ImportOptions<'a> {
     pub names: bool,
     /// Runs over every cleaned certificate. Inputs that were filtered are not remembered by digest.
     pub filter: Option<Filter<'a>>,
+    /// Where the secret keys go that come with certificates; without a place they are left out.
+    pub secret_keys: Option<&'a (dyn SecretKeys + Sync)>,
     /// Where the certificates come from.
     pub origin: Option<Origin>,
 }

@@ -16,8 +16,9 @@ use store::{
 };
 use verify::naming::sha256;
 
-use super::event::{Additions, Refusal};
+use super::event::{Additions, ImportedSecret, Refusal};
 use super::options::ImportOptions;
+use super::secrets;
 use crate::Result;
 use crate::stored::{self, Stored};
 
@@ -74,12 +75,21 @@ pub(super) struct Ready {
     pub(super) digest: Option<InputDigest>,
     pub(super) name: Name,
     pub(super) notes: Vec<Note>,
+    /// The secret keys that came with it and belong to it, and what is said of the others.
+    pub(super) secrets: Secrets,
     pub(super) has_user_ids: bool,
     /// What cleaning left, if it is to be shown.
     pub(super) shown: Option<Certificate>,
     /// The certificate as it would be written, joined with what the database holds.
     pub(super) prepared: Prepared,
     pub(super) effect: Effect,
+}
+
+/// The secret keys that came with a certificate.
+#[derive(Default)]
+pub(super) struct Secrets {
+    pub(super) to_keep: Vec<cert::split::SecretKey>,
+    pub(super) left_out: Vec<ImportedSecret>,
 }
 
 /// What writing a certificate comes to.
@@ -101,6 +111,7 @@ struct Clean {
     source: Source,
     digest: Option<InputDigest>,
     cleaned: Cleaned,
+    secrets: Secrets,
 }
 
 /// A chunk between cleaning and merging.
@@ -136,11 +147,17 @@ impl Worker<'_> {
 
     fn digest(&self, incoming: &Incoming) -> Option<InputDigest> {
         match incoming {
+            // What was imported before may have been without the secret keys.
+            Incoming::Certificate { raw, .. } if self.takes_secrets(raw) => None,
             Incoming::Certificate { raw, .. } => {
                 Some(InputDigest(sha256(&[self.digest_prefix?, &raw.bytes])))
             }
             Incoming::Unread { .. } => None,
         }
+    }
+
+    fn takes_secrets(&self, raw: &RawCertificate) -> bool {
+        self.options.secret_keys.is_some() && !raw.secrets.is_empty()
     }
 
     /// Finds the inputs that an earlier import has dealt with.
@@ -172,7 +189,7 @@ impl Worker<'_> {
         digest: Option<InputDigest>,
         seen: &HashMap<InputDigest, (CertId, Name)>,
     ) -> Step {
-        let (raw, revocation) = match incoming {
+        let (mut raw, revocation) = match incoming {
             Incoming::Certificate { raw, revocation } => (raw, revocation),
             Incoming::Unread { position, reason } => return Step::Done(Item::Refused { position, reason }),
         };
@@ -191,14 +208,18 @@ impl Worker<'_> {
                     cleaned.certificate = filter(cleaned.certificate);
                     cleaned.has_user_ids = cleaned.certificate.facts.user_ids().next().is_some();
                 }
-                Step::Clean(Box::new(Clean { source, digest, cleaned }))
+                let secrets = match self.takes_secrets(&raw) {
+                    true => Secrets::of(std::mem::take(&mut raw.secrets), &cleaned.certificate.facts),
+                    false => Secrets::default(),
+                };
+                Step::Clean(Box::new(Clean { source, digest, cleaned, secrets }))
             }
             Err(refused) => Step::Done(Item::Refused { position: source.position, reason: refused.into() }),
         }
     }
 
     fn prepare(&self, step: Step, known: &HashMap<Fingerprint, Stored>) -> Item {
-        let Clean { source, digest, cleaned } = match step {
+        let Clean { source, digest, cleaned, secrets } = match step {
             Step::Clean(clean) => *clean,
             Step::Done(item) => return item,
         };
@@ -218,8 +239,18 @@ impl Worker<'_> {
             },
         };
         let prepared = Prepared::new(certificate);
-        let ready = Ready { source, digest, name, notes, has_user_ids, shown, prepared, effect };
+        let ready = Ready { source, digest, name, notes, secrets, has_user_ids, shown, prepared, effect };
         Item::Ready(Box::new(ready))
+    }
+}
+
+impl Secrets {
+    /// Tells the secret keys of a certificate from those that it does not have.
+    fn of(secrets: Vec<cert::split::SecretKey>, certificate: &Facts) -> Self {
+        let keys: Vec<Fingerprint> = certificate.keys().map(|key| key.fingerprint).collect();
+        let left_out = secrets::left_out(&secrets, &keys);
+        let to_keep = secrets.into_iter().filter(|secret| keys.contains(&secret.fingerprint)).collect();
+        Self { to_keep, left_out }
     }
 }
 

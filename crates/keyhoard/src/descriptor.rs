@@ -12,7 +12,7 @@ use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 /// # Errors
 ///
 /// `EBADF` if there is no such descriptor.
-pub(crate) fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
+pub fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
     if number < 0 {
         return Err(io::Error::from_raw_os_error(libc::EBADF));
     }

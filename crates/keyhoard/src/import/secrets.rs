@@ -1,0 +1,82 @@
+//! The secret parts that come with certificates.
+//!
+//! They are kept before the certificates are written: a secret key without its certificate can be found and used again,
+//! one that is lost cannot.
+
+use secret::{SecretKey, SecretKeys, Stored};
+use store::Fingerprint;
+
+use super::batch::{Batch, Report};
+use super::event::{ImportedSecret, Outcome, SecretOutcome};
+use crate::Result;
+
+/// What is kept with.
+pub(super) type Place<'a> = &'a (dyn SecretKeys + Sync);
+
+/// Keeps the secret keys of all certificates of a batch that are taken, and notes what became of them.
+///
+/// With `dry_run` it only notes what would.
+pub(super) fn keep(batch: &mut Batch, place: Place<'_>, dry_run: bool) -> Result<()> {
+    for report in &mut batch.reports {
+        let Report::Imported { imported, secrets } = report else { continue };
+        let secrets = std::mem::take(secrets);
+        if !is_taken(imported.outcome) {
+            continue;
+        }
+        for secret in secrets {
+            let outcome = match readable(&secret) {
+                Ok(key) if !key.protection().has_secret() && !is_on_card(&key) => SecretOutcome::Stub,
+                Ok(key) if dry_run => would_be(place, &key)?,
+                Ok(key) => kept(place.store(&key)?),
+                Err(error) => SecretOutcome::Refused(error.to_string()),
+            };
+            imported.secrets.push(ImportedSecret { fingerprint: secret.fingerprint, outcome });
+        }
+    }
+    Ok(())
+}
+
+/// Notes of the secret keys that are not among the keys of a certificate that they are left out.
+pub(super) fn left_out(secrets: &[cert::split::SecretKey], keys: &[Fingerprint]) -> Vec<ImportedSecret> {
+    let left_out = secrets.iter().map(|secret| secret.fingerprint).filter(|key| !keys.contains(key));
+    left_out
+        .map(|fingerprint| ImportedSecret { fingerprint, outcome: SecretOutcome::NotInCertificate })
+        .collect()
+}
+
+fn is_taken(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::New | Outcome::Changed(_) | Outcome::Unchanged)
+}
+
+/// Reads a secret key; one without passphrase must be whole.
+fn readable(raw: &cert::split::SecretKey) -> secret::Result<SecretKey> {
+    let key = SecretKey::try_from(raw)?;
+    if *key.protection() == secret::Protection::None {
+        match key.unlock_plain() {
+            // It can be kept for those who know the algorithm.
+            Ok(_) | Err(secret::Error::Unsupported { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(key)
+}
+
+fn is_on_card(key: &SecretKey) -> bool {
+    matches!(key.protection(), secret::Protection::Card { .. })
+}
+
+fn would_be(place: Place<'_>, key: &SecretKey) -> Result<SecretOutcome> {
+    let held = place.find(&key.fingerprint().into())?;
+    Ok(match held {
+        None => SecretOutcome::New,
+        Some(held) if !held.protection.has_secret() && key.protection().has_secret() => SecretOutcome::New,
+        Some(_) => SecretOutcome::Unchanged,
+    })
+}
+
+fn kept(stored: Stored) -> SecretOutcome {
+    match stored {
+        Stored::New | Stored::InsteadOfStub => SecretOutcome::New,
+        Stored::Kept => SecretOutcome::Unchanged,
+    }
+}

@@ -1,0 +1,187 @@
+//! Passphrases: asked for on the terminal, or read where the user says.
+//!
+//! Nothing is ever read from standard input, and no window opens, unless the user said so.
+
+mod terminal;
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::RawFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use secret::ask::{KeyName, TRIES};
+use secret::{Ask, Error, Passphrase, Question, Result};
+use store::Fingerprint;
+use zeroize::Zeroizing;
+
+use crate::descriptor::duplicate;
+use terminal::Terminal;
+
+/// The most octets of a passphrase.
+const LONGEST: usize = 4096;
+
+/// Where passphrases come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// They are typed on the terminal that controls the process, without being shown.
+    Terminal,
+    /// The first line of a file descriptor, for every key.
+    Descriptor(RawFd),
+    /// The first line of a file, for every key.
+    File(PathBuf),
+    /// The first line that a program writes, which is started with the question as its only argument.
+    Program(PathBuf),
+    /// This one, for every key.
+    Given(Passphrase),
+    /// Nobody is asked.
+    Nobody,
+}
+
+/// What calls a key by the name of its owner.
+pub type OwnerOf<'a> = dyn Fn(&Fingerprint) -> Option<String> + 'a;
+
+/// Answers questions for passphrases from one source.
+///
+/// What was answered last is tried for the next key before anybody is asked again.
+pub struct Passphrases<'a> {
+    source: Source,
+    owner: Box<OwnerOf<'a>>,
+    /// What the source gives for every key, once it was read.
+    read: Option<Passphrase>,
+    last: Option<Passphrase>,
+}
+
+impl<'a> Passphrases<'a> {
+    /// Takes passphrases from a source; `owner` says in questions whose a key is.
+    pub fn new(source: Source, owner: impl Fn(&Fingerprint) -> Option<String> + 'a) -> Self {
+        Self { source, owner: Box::new(owner), read: None, last: None }
+    }
+
+    fn unlocking(&mut self, key: &KeyName, wrong: u8) -> Result<Option<Passphrase>> {
+        let question = format!("Passphrase of {}: ", self.called(key));
+        match &self.source {
+            Source::Nobody => Ok(None),
+            Source::Terminal => {
+                let Some(mut terminal) = Terminal::open()? else { return Ok(None) };
+                if wrong > 0 {
+                    terminal.say(format_args!("Wrong passphrase; try {} of {TRIES}.", wrong + 1))?;
+                }
+                terminal.ask(&question)
+            }
+            Source::Program(program) => answer_of(program, &question).map(Some),
+            // It would be the same again.
+            _ if wrong > 0 => Err(Error::WrongPassphrase { key: key.fingerprint }),
+            _ => self.read_once().map(Some),
+        }
+    }
+
+    fn renewing(&mut self, key: &KeyName) -> Result<Option<Passphrase>> {
+        let question = format!("New passphrase of {} (empty for none): ", self.called(key));
+        match &self.source {
+            Source::Nobody => Ok(None),
+            Source::Terminal => typed_twice(&question),
+            Source::Program(program) => {
+                let first = answer_of(program, &question)?;
+                let again = answer_of(program, &format!("Once more. {question}"))?;
+                if first == again { Ok(Some(first)) } else { Err(failed("the two passphrases differ")) }
+            }
+            _ => self.read_once().map(Some),
+        }
+    }
+
+    /// Reads a source that gives one passphrase for all.
+    fn read_once(&mut self) -> Result<Passphrase> {
+        if let Some(read) = &self.read {
+            return Ok(read.clone());
+        }
+        let read = match &self.source {
+            Source::Given(passphrase) => passphrase.clone(),
+            Source::Descriptor(number) => of_descriptor(*number)?,
+            Source::File(path) => of_file(path)?,
+            Source::Terminal | Source::Program(_) | Source::Nobody => unreachable!("asked each time"),
+        };
+        Ok(self.read.insert(read).clone())
+    }
+
+    /// Calls a key by its owner, algorithm and fingerprint.
+    fn called(&self, key: &KeyName) -> String {
+        let fingerprint = key.fingerprint;
+        match (self.owner)(&fingerprint) {
+            Some(owner) => format!("the secret key {fingerprint} of {owner}"),
+            None => format!("the secret key {fingerprint}"),
+        }
+    }
+}
+
+impl Ask for Passphrases<'_> {
+    fn passphrase(&mut self, question: &Question<'_>) -> Result<Option<Passphrase>> {
+        match question {
+            Question::Unlock { key, wrong } => {
+                let answer = self.unlocking(key, *wrong)?;
+                self.last.clone_from(&answer);
+                Ok(answer)
+            }
+            Question::New { key } => self.renewing(key),
+        }
+    }
+
+    fn known(&mut self) -> Option<Passphrase> {
+        // What is the same for every key need not be tried twice.
+        matches!(self.source, Source::Terminal | Source::Program(_)).then(|| self.last.clone()).flatten()
+    }
+}
+
+fn typed_twice(question: &str) -> Result<Option<Passphrase>> {
+    let Some(mut terminal) = Terminal::open()? else { return Ok(None) };
+    for _ in 0..TRIES {
+        let Some(first) = terminal.ask(question)? else { return Ok(None) };
+        let Some(again) = terminal.ask("Once more: ")? else { return Ok(None) };
+        if first == again {
+            return Ok(Some(first));
+        }
+        terminal.say("They differ; again.")?;
+    }
+    Err(failed("the two passphrases differ"))
+}
+
+fn answer_of(program: &Path, question: &str) -> Result<Passphrase> {
+    let named = |what: &dyn Display| failed(format_args!("{}: {what}", program.display()));
+    let mut child = Command::new(program)
+        .arg(question)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| named(&error))?;
+    let mut output = child.stdout.take().expect("it was piped");
+    let answer = first_line(&mut output).map_err(|error| named(&error));
+    drop(output);
+    let status = child.wait().map_err(|error| named(&error))?;
+    if status.success() { answer } else { Err(named(&status)) }
+}
+
+fn of_file(path: &Path) -> Result<Passphrase> {
+    let read = File::open(path).and_then(|mut file| first_line(&mut file));
+    read.map_err(|error| failed(format_args!("{}: {error}", path.display())))
+}
+
+/// Reads an inherited descriptor, which stays open behind its first line.
+fn of_descriptor(number: RawFd) -> Result<Passphrase> {
+    let read = duplicate(number).and_then(|descriptor| first_line(&mut File::from(descriptor)));
+    read.map_err(|error| failed(format_args!("file descriptor {number}: {error}")))
+}
+
+/// Reads a line octet by octet, so that what follows is left to others.
+fn first_line(input: &mut impl Read) -> std::io::Result<Passphrase> {
+    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
+    let mut octet = Zeroizing::new([0]);
+    while line.len() < LONGEST && input.read(&mut *octet)? == 1 && octet[0] != b'\n' {
+        line.push(octet[0]);
+    }
+    Ok(Passphrase::new(&line))
+}
+
+fn failed(what: impl Display) -> Error {
+    Error::Asking(what.to_string())
+}
