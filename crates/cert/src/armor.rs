@@ -12,20 +12,40 @@ use std::ops::ControlFlow;
 /// What a line of text outside of any block means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextLine {
-    /// A block of keys begins.
-    Keys,
+    /// A block of the wanted kind begins.
+    Wanted,
     /// A block of something else begins.
     Foreign,
     /// Nothing.
     Other,
 }
 
+/// Which blocks are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Those of keys.
+    Keys,
+    /// Those of messages.
+    Messages,
+}
+
+impl Kind {
+    fn holds(self, title: &[u8]) -> bool {
+        match self {
+            Self::Keys => matches!(title, b"PUBLIC KEY BLOCK" | b"PRIVATE KEY BLOCK" | b"SECRET KEY BLOCK"),
+            Self::Messages => {
+                matches!(title, b"MESSAGE" | b"ARMORED FILE") || title.starts_with(b"MESSAGE, PART ")
+            }
+        }
+    }
+}
+
 /// Reads a line of text outside of any block.
-pub(crate) fn text_line(line: &[u8]) -> TextLine {
+pub(crate) fn text_line(line: &[u8], wanted: Kind) -> TextLine {
     let line = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii_end();
     let title = line.strip_prefix(b"-----BEGIN PGP ").and_then(|rest| rest.strip_suffix(b"-----"));
     match title {
-        Some(b"PUBLIC KEY BLOCK" | b"PRIVATE KEY BLOCK" | b"SECRET KEY BLOCK") => TextLine::Keys,
+        Some(title) if wanted.holds(title) => TextLine::Wanted,
         Some(_) => TextLine::Foreign,
         None => TextLine::Other,
     }
@@ -223,11 +243,19 @@ mod tests {
 
     #[test]
     fn blocks_are_known_by_their_title() {
-        assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK-----  \r"), TextLine::Keys);
-        assert_eq!(text_line(b"- -----BEGIN PGP PRIVATE KEY BLOCK-----"), TextLine::Keys);
+        let text_line = |line| super::text_line(line, Kind::Keys);
+        assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK-----  \r"), TextLine::Wanted);
+        assert_eq!(text_line(b"- -----BEGIN PGP PRIVATE KEY BLOCK-----"), TextLine::Wanted);
         assert_eq!(text_line(b"-----BEGIN PGP MESSAGE-----"), TextLine::Foreign);
         assert_eq!(text_line(b" -----BEGIN PGP PUBLIC KEY BLOCK-----"), TextLine::Other);
         assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK----- x"), TextLine::Other);
+    }
+
+    #[test]
+    fn where_messages_are_read_keys_are_something_else() {
+        let text_line = |line| super::text_line(line, Kind::Messages);
+        assert_eq!(text_line(b"-----BEGIN PGP MESSAGE-----\r"), TextLine::Wanted);
+        assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK-----"), TextLine::Foreign);
     }
 
     #[test]

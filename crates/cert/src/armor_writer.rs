@@ -10,12 +10,13 @@ use crate::checksum::Checksum;
 /// Octets that make one line of 64 characters.
 const LINE: usize = 48;
 
-/// Turns what is written into one armored public key block (RFC 9580, 6.2).
+/// Turns what is written into one armored block (RFC 9580, 6.2).
 ///
 /// Nothing is complete before [`ArmorWriter::finish`]; without any octet written that writes nothing at all.
 #[derive(Debug)]
 pub struct ArmorWriter<W> {
     inner: W,
+    title: &'static str,
     pending: Vec<u8>,
     text: Vec<u8>,
     checksum: Checksum,
@@ -23,9 +24,21 @@ pub struct ArmorWriter<W> {
 }
 
 impl<W: Write> ArmorWriter<W> {
-    /// Starts a block; its first line is written with the first octet.
+    /// Starts a block of public keys; its first line is written with the first octet.
     pub fn new(inner: W) -> Self {
-        Self { inner, pending: Vec::new(), text: Vec::new(), checksum: Checksum::default(), begun: false }
+        Self::titled(inner, "PUBLIC KEY BLOCK")
+    }
+
+    /// Starts a block of another kind, such as a `MESSAGE`.
+    pub fn titled(inner: W, title: &'static str) -> Self {
+        Self {
+            inner,
+            title,
+            pending: Vec::new(),
+            text: Vec::new(),
+            checksum: Checksum::default(),
+            begun: false,
+        }
     }
 
     /// Writes the rest of the block and returns what it was written to.
@@ -39,7 +52,7 @@ impl<W: Write> ArmorWriter<W> {
             self.encode(&rest);
             self.text.push(b'=');
             self.text.extend(STANDARD.encode(self.checksum.octets()).into_bytes());
-            self.text.extend(b"\n-----END PGP PUBLIC KEY BLOCK-----\n");
+            self.text.extend(format!("\n-----END PGP {}-----\n", self.title).into_bytes());
             self.inner.write_all(&self.text)?;
         }
         self.inner.flush()?;
@@ -65,7 +78,7 @@ impl<W: Write> Write for ArmorWriter<W> {
         }
         if !self.begun {
             self.begun = true;
-            self.text.extend(b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n");
+            self.text.extend(format!("-----BEGIN PGP {}-----\n\n", self.title).into_bytes());
         }
         self.checksum.add(octets);
         self.pending.extend(octets);

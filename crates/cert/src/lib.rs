@@ -21,6 +21,7 @@ pub mod certificate;
 pub mod clean;
 pub mod compact;
 pub mod content;
+pub mod dearmor;
 pub mod effective;
 pub mod extract;
 pub mod facts;

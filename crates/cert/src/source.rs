@@ -1,6 +1,6 @@
 //! A stream that is either packets or text with armored blocks: its packets, in segments.
 
-use crate::armor::{self, Decoder, End, TextLine};
+use crate::armor::{self, Decoder, End, Kind, TextLine};
 use crate::error::{Error, Result};
 use crate::lines::Lines;
 use crate::packet::{Fault, Header, Length, Tag};
@@ -30,6 +30,7 @@ pub(crate) enum Segment {
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     lines: Lines<R>,
+    wanted: Kind,
     form: Form,
     decoded: Vec<u8>,
     handed_out: usize,
@@ -66,9 +67,10 @@ impl<R> Source<R> {
 }
 
 impl<R: Read> Source<R> {
-    pub(crate) fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R, wanted: Kind) -> Self {
         Self {
             lines: Lines::new(reader),
+            wanted,
             form: Form::Unknown,
             decoded: Vec::new(),
             handed_out: 0,
@@ -132,13 +134,14 @@ impl<R: Read> Source<R> {
         self.form = Form::Text;
         while let Some(line) = self.lines.peek()? {
             let position = line.position;
-            let meaning = if line.begins { armor::text_line(line.text) } else { TextLine::Other };
+            let meaning =
+                if line.begins { armor::text_line(line.text, self.wanted) } else { TextLine::Other };
             let length = line.text.len();
             self.lines.take(length);
             match meaning {
                 TextLine::Other => {}
                 TextLine::Foreign => return Ok(Segment::Foreign(position)),
-                TextLine::Keys => {
+                TextLine::Wanted => {
                     self.skip_headers()?;
                     self.form = Form::Block(Decoder::default());
                     return Ok(Segment::Packets);

@@ -1,5 +1,6 @@
 //! A bounded window over a stream's packets, from which bytes are taken at the front.
 
+use crate::armor::Kind;
 use crate::decompress::Decompressor;
 use crate::error::Result;
 use crate::packet::Header;
@@ -29,7 +30,7 @@ pub(crate) struct Window<R> {
 
 impl<R: Read> Window<R> {
     pub(crate) fn new(reader: R) -> Self {
-        let source = Unpacked::new(Source::new(reader));
+        let source = Unpacked::new(Source::new(reader, Kind::Keys));
         Self { source, buffer: Vec::new(), start: 0, end: 0, taken: 0, at_end: true, holds_secrets: false }
     }
 

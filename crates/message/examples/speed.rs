@@ -1,0 +1,72 @@
+//! Encrypts and decrypts a file with every cipher, and says how long that took.
+//!
+//! `cargo run --release -p keyhoard-message --example speed -- FILE WORKING-FILE`
+
+use std::fs::File;
+use std::time::Instant;
+
+use keyhoard_message::{
+    Aead, Allowed, Alone, Cipher, Compression, Container, Encryption, Error, Event, Opener, Openers,
+    Protection, Result, S2k, SessionKey, Sink, Standing, Unlock, decrypt, encrypt,
+};
+use zeroize::Zeroizing;
+
+struct Known(SessionKey);
+
+impl Unlock for Known {
+    fn session_key(
+        &mut self,
+        _: &[Opener],
+        _: &Container,
+        _: &dyn Fn(&SessionKey) -> bool,
+    ) -> Result<SessionKey> {
+        Ok(self.0.clone())
+    }
+}
+
+struct ToFile(File);
+
+impl Sink for ToFile {
+    fn event(&mut self, _: Event<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn data(&mut self, data: &[u8], _: Standing) -> Result<()> {
+        std::io::Write::write_all(&mut self.0, data).map_err(Error::Write)
+    }
+}
+
+fn main() -> Result<()> {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    let [plain, sealed] = &files[..] else { return Err(Error::Options("two files are needed")) };
+    let opened = format!("{sealed}.opened");
+    let open = |path: &str| File::open(path).map_err(Error::Read);
+    let create = |path: &str| {
+        let _ = std::fs::remove_file(path);
+        File::create(path).map_err(Error::Write)
+    };
+    let run = |encryption: Encryption, name: &str| -> Result<()> {
+        let s2k = S2k::iterated(keyhoard_message::DEFAULT_HASH, 1024)?;
+        let openers =
+            Openers { passwords: vec![(Zeroizing::new(b"x".to_vec()), s2k)], recipients: Vec::new() };
+        let begin = Instant::now();
+        let key = encrypt(&mut open(plain)?, &mut create(sealed)?, &openers, &encryption, &mut Alone)?;
+        let encrypted = begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        decrypt(&mut open(sealed)?, Allowed::default(), &mut Known(key), &mut ToFile(create(&opened)?))?;
+        println!("{name:24} encrypt {encrypted:.3} s, decrypt {:.3} s", begin.elapsed().as_secs_f64());
+        Ok(())
+    };
+    for cipher in Cipher::ALL {
+        run(Encryption { cipher, ..Encryption::default() }, cipher.name())?;
+    }
+    for mode in [Aead::Eax, Aead::Ocb, Aead::Gcm] {
+        let protection = Protection::Aead { mode, chunk: keyhoard_message::DEFAULT_CHUNK };
+        run(Encryption { protection, ..Encryption::default() }, &format!("AES256 {mode}"))?;
+    }
+    for compression in [Compression::Zip, Compression::Zlib] {
+        run(Encryption { compression, ..Encryption::default() }, &format!("AES256 {}", compression.name()))?;
+    }
+    let _ = (std::fs::remove_file(sealed), std::fs::remove_file(&opened));
+    Ok(())
+}

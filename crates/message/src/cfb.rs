@@ -1,0 +1,198 @@
+//! Cipher feedback, OpenPGP's mode without authentication (RFC 9580, 12.9), at the speed each cipher allows.
+//!
+//! To encrypt a block takes the block before it, so that is done in order; to decrypt a block takes the ciphertext
+//! before it only, so that is done for many blocks at once, and on several cores.
+
+use std::sync::Arc;
+
+use aes::{Aes128, Aes192, Aes256};
+use blowfish::Blowfish;
+use camellia::{Camellia128, Camellia192, Camellia256};
+use cast5::Cast5;
+use cipher::{
+    Array, Block, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, KeyInit,
+    array::ArraySize, typenum::Unsigned,
+};
+use idea::Idea;
+
+use crate::Cipher;
+use crate::triple_des::TripleDes;
+use crate::twofish::Twofish;
+
+/// The longest block of a cipher, in octets.
+pub(crate) const MAX_BLOCK: usize = 16;
+
+/// Blocks decrypted at a time: what many ciphers in hardware take at once, and little enough to stay near the core.
+const AT_ONCE: usize = 32;
+
+/// A cipher with a key, for use by several threads.
+#[derive(Clone)]
+pub struct Cfb(Arc<dyn Mode>);
+
+/// A cipher with a key in this mode.
+pub(crate) trait Mode: Send + Sync {
+    fn encrypt(&self, feedback: &mut [u8], data: &mut [u8]);
+    fn decrypt(&self, before: &[u8], data: &mut [u8]);
+}
+
+impl Cfb {
+    /// Takes a key.
+    ///
+    /// # Panics
+    ///
+    /// If `key` is not of the cipher's size: a [`crate::SessionKey`] is.
+    pub fn new(cipher: Cipher, key: &[u8]) -> Self {
+        Self(match cipher {
+            Cipher::Idea => keyed::<Idea>(key),
+            Cipher::TripleDes => Arc::new(TripleDes::new(key)),
+            Cipher::Cast5 => keyed::<Cast5>(key),
+            Cipher::Blowfish => keyed::<Blowfish>(key),
+            Cipher::Aes128 => keyed::<Aes128>(key),
+            Cipher::Aes192 => keyed::<Aes192>(key),
+            Cipher::Aes256 => keyed::<Aes256>(key),
+            Cipher::Twofish => keyed::<Twofish>(key),
+            Cipher::Camellia128 => keyed::<Camellia128>(key),
+            Cipher::Camellia192 => keyed::<Camellia192>(key),
+            Cipher::Camellia256 => keyed::<Camellia256>(key),
+        })
+    }
+
+    /// Encrypts `data` in place.
+    ///
+    /// `feedback` is the block of ciphertext before it, at first the initialization vector; afterwards it is the last block
+    /// of ciphertext. Only the last call for a stream may have data that is not whole blocks.
+    pub fn encrypt(&self, feedback: &mut [u8], data: &mut [u8]) {
+        self.0.encrypt(feedback, data);
+    }
+
+    /// Decrypts `data` in place; `before` is the block of ciphertext before it.
+    pub fn decrypt(&self, before: &[u8], data: &mut [u8]) {
+        self.0.decrypt(before, data);
+    }
+}
+
+fn keyed<C: BlockCipherEncrypt + KeyInit + Send + Sync + 'static>(key: &[u8]) -> Arc<dyn Mode> {
+    Arc::new(Blocks(C::new_from_slice(key).expect("the key has the cipher's size")))
+}
+
+/// A cipher that works on blocks.
+struct Blocks<C>(C);
+
+impl<C: BlockCipherEncrypt + Send + Sync> Mode for Blocks<C> {
+    fn encrypt(&self, feedback: &mut [u8], data: &mut [u8]) {
+        let feedback = feedback.try_into().expect("the feedback is one block");
+        self.0.encrypt_with_backend(Encryption::<C::BlockSize> { feedback, data });
+    }
+
+    fn decrypt(&self, before: &[u8], data: &mut [u8]) {
+        let size = C::BlockSize::USIZE;
+        let mut before: Block<C> = before.try_into().expect("what is before is one block");
+        let mut stream: [Block<C>; AT_ONCE] = std::array::from_fn(|_| Block::<C>::default());
+        for piece in data.chunks_mut(AT_ONCE * size) {
+            let count = piece.len().div_ceil(size);
+            stream[0].copy_from_slice(&before);
+            for (block, ciphertext) in stream[1..count].iter_mut().zip(piece.chunks_exact(size)) {
+                block.copy_from_slice(ciphertext);
+            }
+            if let Some(last) = piece.chunks_exact(size).next_back() {
+                before.copy_from_slice(last);
+            }
+            self.0.encrypt_blocks(&mut stream[..count]);
+            for (block, ciphertext) in stream.iter().zip(piece.chunks_mut(size)) {
+                ciphertext.iter_mut().zip(block).for_each(|(octet, stream)| *octet ^= stream);
+            }
+        }
+    }
+}
+
+/// Encryption of a piece, as the cipher's own implementation for this processor runs it.
+struct Encryption<'a, B: ArraySize> {
+    feedback: &'a mut Array<u8, B>,
+    data: &'a mut [u8],
+}
+
+impl<B: ArraySize> BlockSizeUser for Encryption<'_, B> {
+    type BlockSize = B;
+}
+
+impl<B: ArraySize> BlockCipherEncClosure for Encryption<'_, B> {
+    #[inline(always)]
+    fn call<K: BlockCipherEncBackend<BlockSize = B>>(self, backend: &K) {
+        let mut block = self.feedback.clone();
+        let mut blocks = self.data.chunks_exact_mut(B::USIZE);
+        for piece in &mut blocks {
+            backend.encrypt_block_inplace(&mut block);
+            block.iter_mut().zip(piece.iter()).for_each(|(stream, octet)| *stream ^= octet);
+            piece.copy_from_slice(&block);
+        }
+        let rest = blocks.into_remainder();
+        if !rest.is_empty() {
+            backend.encrypt_block_inplace(&mut block);
+            rest.iter_mut().zip(&block).for_each(|(octet, stream)| *octet ^= stream);
+        }
+        *self.feedback = block;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequoia_openpgp::crypto::symmetric::{BlockCipherMode, Encryptor, PaddingMode};
+    use sequoia_openpgp::types::SymmetricAlgorithm;
+    use std::io::Write;
+
+    fn octets(count: usize, seed: u8) -> Vec<u8> {
+        (0..count).map(|index| (index * 31 + index / 251) as u8 ^ seed).collect()
+    }
+
+    #[test]
+    fn what_is_encrypted_in_pieces_is_decrypted_in_any_pieces_of_whole_blocks() {
+        for cipher in Cipher::ALL {
+            let size = cipher.block_size();
+            let cfb = Cfb::new(cipher, &octets(cipher.key_size(), 7));
+            for length in [0, 1, size - 1, size, size + 1, 31 * size, 32 * size, 33 * size + 3, 4000] {
+                let plain = octets(length, 99);
+                let mut data = plain.clone();
+                let mut feedback = vec![0; size];
+                data.chunks_mut(5 * size).for_each(|piece| cfb.encrypt(&mut feedback, piece));
+                let ciphertext = data.clone();
+                let mut before = vec![0; size];
+                for (piece, ciphertext) in data.chunks_mut(34 * size).zip(ciphertext.chunks(34 * size)) {
+                    cfb.decrypt(&before, piece);
+                    before = ciphertext.rchunks(size).next().expect("a piece has octets").to_vec();
+                }
+                assert_eq!(data, plain, "{cipher}, {length} octets");
+            }
+        }
+    }
+
+    #[test]
+    fn it_agrees_with_another_implementation_where_there_is_one() {
+        let mut compared = 0;
+        for cipher in Cipher::ALL {
+            let algorithm = SymmetricAlgorithm::from(cipher.number());
+            if !algorithm.is_supported() {
+                continue;
+            }
+            let (key, plain) = (octets(cipher.key_size(), 3), octets(1003, 5));
+            let mut expected = Vec::new();
+            let iv = vec![0; cipher.block_size()];
+            let mut writer = Encryptor::new(
+                algorithm,
+                BlockCipherMode::CFB,
+                PaddingMode::None,
+                &key.as_slice().into(),
+                Some(&iv),
+                &mut expected,
+            )
+            .expect("a cipher");
+            writer.write_all(&plain).expect("a vector takes everything");
+            writer.finalize().expect("a vector takes everything");
+            let mut ours = plain;
+            Cfb::new(cipher, &key).encrypt(&mut vec![0; cipher.block_size()], &mut ours);
+            assert_eq!(ours, expected, "{cipher}");
+            compared += 1;
+        }
+        assert!(compared >= 4, "AES and Triple-DES at least");
+    }
+}

@@ -1,0 +1,357 @@
+//! Reads encrypted messages.
+
+use std::io::{BufRead, BufReader, Read};
+
+use cert::Timestamp;
+use cert::dearmor::Message;
+use cert::packet::{Header, Tag};
+
+use crate::compress::Compression;
+use crate::container::Container;
+use crate::decompress::Unpacked;
+use crate::frame::{self, Body, Input};
+use crate::literal::{Format, Literal};
+use crate::open::{self, Sealed};
+use crate::pipeline::PIECE;
+use crate::recipient::Pkesk;
+use crate::{Aead, Cipher, Error, Result, SessionKey, Skesk};
+
+/// How deep packets may hold packets: nobody writes more than three levels.
+const MAX_DEPTH: u8 = 8;
+/// Octets of one packet that is held in memory.
+const MAX_PACKET: usize = 64 << 10;
+/// Octets of all packets that hand the session key to somebody: more than 10,000 recipients.
+const MAX_OPENERS: usize = 8 << 20;
+/// Signatures of one message.
+const MAX_SIGNATURES: usize = 1 << 10;
+
+/// What opens a message.
+#[derive(Clone, Debug)]
+pub enum Opener {
+    /// A password.
+    Password(Skesk),
+    /// A secret key.
+    Recipient(Pkesk),
+}
+
+/// What is asked for the session key.
+pub trait Unlock {
+    /// Finds the session key.
+    ///
+    /// `fits` says whether a key may be the right one: passwords are told from wrong ones by that.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoKey`] if nothing here opens the message, or whatever went wrong.
+    fn session_key(
+        &mut self,
+        openers: &[Opener],
+        container: &Container,
+        fits: &dyn Fn(&SessionKey) -> bool,
+    ) -> Result<SessionKey>;
+}
+
+/// What a message holds, as it is read.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Encrypted data begin, and there is a key for them.
+    Decrypting {
+        /// What they are in.
+        container: &'a Container,
+        /// Their key.
+        key: &'a SessionKey,
+    },
+    /// Compressed data begin.
+    Compressed(Compression),
+    /// A one-pass signature packet's body, before the content.
+    OnePass(&'a [u8]),
+    /// A signature packet's body.
+    Signature(&'a [u8]),
+    /// The content begins.
+    Literal {
+        /// What the message says about it.
+        literal: &'a Literal,
+        /// How long it is, if that is said.
+        length: Option<u32>,
+    },
+    /// The content is over.
+    LiteralEnd,
+    /// The encrypted data are over, and they were not changed (never said of data without protection).
+    Unchanged,
+    /// The encrypted data are over.
+    Decrypted,
+}
+
+/// How far data are to be trusted when they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Part of what the sender encrypted.
+    Verified,
+    /// Perhaps changed: that is known at the end.
+    Unverified,
+}
+
+/// Who takes what a message holds.
+pub trait Sink {
+    /// Takes word of what comes.
+    ///
+    /// # Errors
+    ///
+    /// Whatever ends the reading.
+    fn event(&mut self, event: Event<'_>) -> Result<()>;
+    /// Takes content.
+    ///
+    /// # Errors
+    ///
+    /// Whatever ends the reading.
+    fn data(&mut self, data: &[u8], standing: Standing) -> Result<()>;
+}
+
+/// What is read only when it is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Encrypted data without protection against changes.
+    pub unprotected: bool,
+    /// Content that is not encrypted at all.
+    pub unencrypted: bool,
+}
+
+/// Reads a message, with armor or without.
+///
+/// Whatever came before an error must not be used, unless it came as [`Standing::Verified`]; and then it is only a beginning.
+///
+/// # Errors
+///
+/// What the input says, what `unlock` and `sink` return, and everything that makes the message not a whole, unchanged one.
+pub fn decrypt(
+    input: &mut (dyn Read + Send),
+    allowed: Allowed,
+    unlock: &mut (dyn Unlock + Send),
+    sink: &mut (dyn Sink + Send),
+) -> Result<()> {
+    let mut input = BufReader::with_capacity(PIECE, Message::new(input));
+    let mut reader = Reader { allowed, unlock, sink, standing: None, has_content: false, signatures: 0 };
+    reader.packets(&mut input, 0)?;
+    if reader.has_content { Ok(()) } else { Err(Error::NoMessage) }
+}
+
+struct Reader<'a> {
+    allowed: Allowed,
+    unlock: &'a mut (dyn Unlock + Send),
+    sink: &'a mut (dyn Sink + Send),
+    /// That of the encrypted data being read.
+    standing: Option<Standing>,
+    has_content: bool,
+    signatures: usize,
+}
+
+impl Reader<'_> {
+    /// Reads packets to the end.
+    fn packets(&mut self, input: &mut dyn Input, depth: u8) -> Result<()> {
+        if depth > MAX_DEPTH {
+            return Err(Error::Limit("packets inside of packets"));
+        }
+        let mut openers = Openers::default();
+        while let Some(header) = frame::header(input).map_err(|error| self.at_beginning(error, depth))? {
+            match header.tag {
+                Tag(1 | 3) => openers.add(header.tag, &Body::new(input, header.length).whole(MAX_PACKET)?)?,
+                Tag(9 | 18 | 20) => self.encrypted(input, header, std::mem::take(&mut openers), depth)?,
+                Tag::COMPRESSED => self.compressed(Body::new(input, header.length), depth)?,
+                Tag(11) => self.literal(input, header)?,
+                Tag(2 | 4) => {
+                    self.signature(header.tag, &Body::new(input, header.length).whole(MAX_PACKET)?)?
+                }
+                Tag::MARKER | Tag::PADDING => Body::new(input, header.length).skip()?,
+                _ if depth == 0 && !self.has_content => return Err(Error::NoMessage),
+                _ => return Err(Error::Malformed("a packet that is no part of a message")),
+            }
+        }
+        if openers.is_empty() { Ok(()) } else { Err(Error::CutShort) }
+    }
+
+    /// Takes a first octet that is no packet for what it is: no message at all.
+    fn at_beginning(&self, error: Error, depth: u8) -> Error {
+        match error {
+            Error::Malformed(_) if depth == 0 && !self.has_content => Error::NoMessage,
+            other => other,
+        }
+    }
+
+    fn encrypted(
+        &mut self,
+        input: &mut dyn Input,
+        header: Header,
+        openers: Openers,
+        depth: u8,
+    ) -> Result<()> {
+        if self.has_content {
+            return Err(Error::Malformed("more than one content"));
+        }
+        let mut body = Body::new(input, header.length);
+        let container = container(header.tag, &mut body)?;
+        if container == Container::Unprotected && !self.allowed.unprotected {
+            return Err(Error::Unprotected);
+        }
+        let sealed = Sealed::begin(body, &container)?;
+        let openers = openers.of(&container);
+        let key = self.unlock.session_key(&openers, &container, &|key| sealed.fits(&container, key))?;
+        drop(openers);
+        if !sealed.fits(&container, &key) {
+            return Err(Error::WrongKey);
+        }
+        self.sink.event(Event::Decrypting { container: &container, key: &key })?;
+        let outer = self.standing.take();
+        self.standing = Some(match container.mode() {
+            Some(_) => Standing::Verified,
+            None => Standing::Unverified,
+        });
+        open::open(&container, &key, sealed, |plain| {
+            let read = self.packets(plain, depth + 1);
+            match read {
+                // If it was changed, then that is what is wrong.
+                Err(
+                    error @ (Error::Malformed(_)
+                    | Error::Unsupported { .. }
+                    | Error::CutShort
+                    | Error::NoMessage),
+                ) => {
+                    plain.skip()?;
+                    Err(error)
+                }
+                read => read,
+            }
+        })?;
+        self.standing = outer;
+        if !self.has_content {
+            return Err(Error::Malformed("nothing is encrypted"));
+        }
+        if container != Container::Unprotected {
+            self.sink.event(Event::Unchanged)?;
+        }
+        self.sink.event(Event::Decrypted)
+    }
+
+    fn compressed(&mut self, body: Body<'_>, depth: u8) -> Result<()> {
+        let (mut unpacked, compression) = Unpacked::new(body)?;
+        self.sink.event(Event::Compressed(compression))?;
+        self.packets(&mut unpacked, depth + 1)?;
+        unpacked.finish()
+    }
+
+    fn signature(&mut self, tag: Tag, body: &[u8]) -> Result<()> {
+        self.signatures += 1;
+        if self.signatures > MAX_SIGNATURES {
+            return Err(Error::Limit("signatures of one message"));
+        }
+        self.sink.event(if tag == Tag(4) { Event::OnePass(body) } else { Event::Signature(body) })
+    }
+
+    fn literal(&mut self, input: &mut dyn Input, header: Header) -> Result<()> {
+        if self.has_content {
+            return Err(Error::Malformed("more than one content"));
+        }
+        if self.standing.is_none() && !self.allowed.unencrypted {
+            return Err(Error::NotEncrypted);
+        }
+        self.has_content = true;
+        let mut body = Body::new(input, header.length);
+        let [format, length] = frame::octets(&mut body)?;
+        let mut name = vec![0; length.into()];
+        body.read_exact(&mut name).map_err(Error::reading)?;
+        let time = Timestamp(u32::from_be_bytes(frame::octets(&mut body)?));
+        let literal = Literal { format: Format::of(format), name, time };
+        let length = match header.length {
+            cert::packet::Length::Definite(length) => Some(length - 6 - literal.name.len() as u32),
+            _ => None,
+        };
+        self.sink.event(Event::Literal { literal: &literal, length })?;
+        let standing = self.standing.unwrap_or(Standing::Unverified);
+        loop {
+            let data = body.fill_buf().map_err(Error::reading)?;
+            let count = data.len();
+            if count == 0 {
+                break;
+            }
+            self.sink.data(data, standing)?;
+            body.consume(count);
+        }
+        self.sink.event(Event::LiteralEnd)
+    }
+}
+
+/// Reads what a packet of encrypted data says in the clear.
+fn container(tag: Tag, body: &mut Body<'_>) -> Result<Container> {
+    if tag == Tag(9) {
+        return Ok(Container::Unprotected);
+    }
+    match (tag.0, frame::octet(body)?) {
+        (18, 1) => Ok(Container::Version1),
+        (18, 2) => {
+            let (cipher, mode, chunk) = chunked(frame::octets(body)?)?;
+            Ok(Container::Version2 { cipher, mode, chunk, salt: frame::octets(body)? })
+        }
+        (20, 1) => {
+            let (cipher, mode, chunk) = chunked(frame::octets(body)?)?;
+            let mut nonce = vec![0; mode.nonce_size()];
+            body.read_exact(&mut nonce).map_err(Error::reading)?;
+            Ok(Container::Gnupg { cipher, mode, chunk, nonce })
+        }
+        (_, number) => Err(Error::Unsupported { what: "encrypted data of version", number }),
+    }
+}
+
+fn chunked([cipher, mode, chunk]: [u8; 3]) -> Result<(Cipher, Aead, u8)> {
+    let known = Cipher::of(cipher).filter(|cipher| !cipher.is_old());
+    let cipher = known.ok_or(Error::Unsupported { what: "authenticated cipher", number: cipher })?;
+    let mode = Aead::of(mode).ok_or(Error::Unsupported { what: "AEAD mode", number: mode })?;
+    Ok((cipher, mode, chunk))
+}
+
+/// The packets before encrypted data.
+#[derive(Default)]
+struct Openers {
+    openers: Vec<(u8, Opener)>,
+    octets: usize,
+    count: usize,
+}
+
+impl Openers {
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn add(&mut self, tag: Tag, body: &[u8]) -> Result<()> {
+        self.count += 1;
+        self.octets += body.len() + size_of::<Opener>();
+        if self.octets > MAX_OPENERS {
+            return Err(Error::Limit("recipients of one message"));
+        }
+        let opener = match tag {
+            Tag(1) => Pkesk::parse(body).map(Opener::Recipient),
+            _ => Skesk::parse(body).map(Opener::Password),
+        };
+        // Those of unknown versions and algorithms are for others (RFC 9580, 5.1 and 5.3).
+        match opener {
+            Ok(opener) => self.openers.push((body[0], opener)),
+            Err(Error::Unsupported { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Keeps what belongs to a kind of encrypted data: what opens authenticated data opens nothing else, so that they
+    /// cannot be passed off as data without authentication.
+    fn of(self, container: &Container) -> Vec<Opener> {
+        let belongs = |version, opener: &Opener| match (container, opener) {
+            (Container::Version2 { .. }, _) => version == 6,
+            (Container::Gnupg { .. }, Opener::Password(_)) => matches!(version, 4 | 5),
+            (_, Opener::Password(_)) => version == 4,
+            (_, Opener::Recipient(_)) => version == 3,
+        };
+        self.openers
+            .into_iter()
+            .filter(|(version, opener)| belongs(*version, opener))
+            .map(|(_, opener)| opener)
+            .collect()
+    }
+}

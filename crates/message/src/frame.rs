@@ -1,0 +1,259 @@
+//! Packets longer than memory: bodies in parts (RFC 9580, 4.2.1.4), written and read.
+
+use std::io::{self, BufRead, ErrorKind, Read, Write};
+
+use cert::packet::{Header, Length, Tag, write_new_length};
+
+use crate::pipeline::PIECE;
+use crate::{Error, Result};
+
+/// The binary logarithm of a part's size.
+const PART_BITS: u32 = PIECE.trailing_zeros();
+
+/// Writes one packet whose length is not known before its end.
+pub(crate) struct Packet<W> {
+    inner: W,
+    /// Octets that do not fill a part yet, behind the header that comes before them.
+    pending: Vec<u8>,
+    /// How long the header in `pending` is.
+    header: usize,
+}
+
+impl<W: Write> Packet<W> {
+    pub(crate) fn new(inner: W, tag: Tag) -> Self {
+        Self { inner, pending: vec![0xc0 | tag.0], header: 1 }
+    }
+
+    fn held(&self) -> usize {
+        self.pending.len() - self.header
+    }
+
+    /// Writes the last part, and returns what it was written to.
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        let mut header = self.pending[..self.header].to_vec();
+        write_new_length(&mut header, self.held() as u32);
+        self.inner.write_all(&header)?;
+        self.inner.write_all(&self.pending[self.header..])?;
+        Ok(self.inner)
+    }
+}
+
+impl<W: Write> Write for Packet<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let mut rest = data;
+        while self.held() + rest.len() >= PIECE {
+            let (part, after) = rest.split_at(PIECE - self.held());
+            // The length goes before the octets that wait.
+            self.pending.insert(self.header, 224 + PART_BITS as u8);
+            self.inner.write_all(&self.pending)?;
+            self.inner.write_all(part)?;
+            self.pending.clear();
+            self.header = 0;
+            rest = after;
+        }
+        self.pending.extend_from_slice(rest);
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Reads the next packet's header; `None` at the end.
+pub(crate) fn header(input: &mut (impl BufRead + ?Sized)) -> Result<Option<Header>> {
+    let mut octets = Vec::with_capacity(6);
+    if fill(input)?.is_empty() {
+        return Ok(None);
+    }
+    loop {
+        octets.push(octet(input)?);
+        match Header::parse(&octets) {
+            Ok(header) => return Ok(Some(header)),
+            Err(cert::packet::Fault::Short) => {}
+            Err(cert::packet::Fault::NotAPacket) => {
+                return Err(Error::Malformed("no packet where one must begin"));
+            }
+        }
+    }
+}
+
+fn fill(input: &mut (impl BufRead + ?Sized)) -> Result<&[u8]> {
+    // Twice, since a borrow that is returned cannot be in a loop.
+    while let Err(error) = input.fill_buf() {
+        if error.kind() != ErrorKind::Interrupted {
+            return Err(Error::reading(error));
+        }
+    }
+    input.fill_buf().map_err(Error::reading)
+}
+
+/// Reads one octet.
+pub(crate) fn octet(input: &mut (impl BufRead + ?Sized)) -> Result<u8> {
+    let &octet = fill(input)?.first().ok_or(Error::CutShort)?;
+    input.consume(1);
+    Ok(octet)
+}
+
+/// Reads exactly so many octets.
+pub(crate) fn octets<const N: usize>(input: &mut (impl Read + ?Sized)) -> Result<[u8; N]> {
+    let mut octets = [0; N];
+    input.read_exact(&mut octets).map_err(Error::reading)?;
+    Ok(octets)
+}
+
+/// What messages are read from, also by another thread.
+pub(crate) trait Input: BufRead + Send {}
+
+impl<T: BufRead + Send> Input for T {}
+
+/// What a packet holds, whatever its length looks like.
+pub(crate) struct Body<'a> {
+    input: &'a mut dyn Input,
+    left: Left,
+}
+
+#[derive(Clone, Copy)]
+enum Left {
+    /// So many octets, then the end.
+    Last(u64),
+    /// So many octets, then another length.
+    Part(u64),
+    /// Everything.
+    Open,
+}
+
+impl Left {
+    fn of(length: Length) -> Self {
+        match length {
+            Length::Definite(length) => Self::Last(length.into()),
+            Length::Partial(length) => Self::Part(length.into()),
+            Length::Open => Self::Open,
+        }
+    }
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn new(input: &'a mut dyn Input, length: Length) -> Self {
+        Self { input, left: Left::of(length) }
+    }
+
+    /// Reads what is left, at most `limit` octets.
+    pub(crate) fn whole(mut self, limit: usize) -> Result<Vec<u8>> {
+        let mut body = Vec::new();
+        let read = (&mut self).take(limit as u64 + 1).read_to_end(&mut body);
+        read.map_err(Error::reading)?;
+        if body.len() > limit { Err(Error::Limit("a packet's length")) } else { Ok(body) }
+    }
+
+    /// Goes to its end.
+    pub(crate) fn skip(&mut self) -> Result<()> {
+        loop {
+            let count = fill(self)?.len();
+            if count == 0 {
+                return Ok(());
+            }
+            self.consume(count);
+        }
+    }
+
+    fn next_part(&mut self) -> Result<()> {
+        let mut octets = vec![0xc0];
+        let length = loop {
+            octets.push(octet(self.input)?);
+            match Header::parse(&octets) {
+                Ok(header) => break header.length,
+                Err(_) if octets.len() < 6 => {}
+                Err(_) => return Err(Error::Malformed("a length that cannot be")),
+            }
+        };
+        self.left = Left::of(length);
+        Ok(())
+    }
+}
+
+impl BufRead for Body<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while let Left::Part(0) = self.left {
+            self.next_part()?;
+        }
+        let most = match self.left {
+            Left::Last(0) => return Ok(&[]),
+            Left::Last(left) | Left::Part(left) => usize::try_from(left).unwrap_or(usize::MAX),
+            Left::Open => usize::MAX,
+        };
+        let held = self.input.fill_buf()?;
+        if held.is_empty() && !matches!(self.left, Left::Open) {
+            return Err(Error::CutShort.into());
+        }
+        Ok(&held[..held.len().min(most)])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.input.consume(count);
+        if let Left::Last(left) | Left::Part(left) = &mut self.left {
+            *left -= count as u64;
+        }
+    }
+}
+
+impl Read for Body<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let held = self.fill_buf()?;
+        let count = held.len().min(out.len());
+        out[..count].copy_from_slice(&held[..count]);
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(pieces: &[usize]) -> (Vec<u8>, Vec<u8>) {
+        let mut packet = Packet::new(Vec::new(), Tag(18));
+        let mut plain = Vec::new();
+        for &piece in pieces {
+            let data: Vec<u8> = (plain.len()..plain.len() + piece).map(|index| (index / 7) as u8).collect();
+            packet.write_all(&data).expect("a vector takes everything");
+            plain.extend(data);
+        }
+        (packet.finish().expect("a vector takes everything"), plain)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut input = bytes;
+        let header = header(&mut input)?.ok_or(Error::NoMessage)?;
+        assert_eq!(header.tag, Tag(18));
+        let body = Body::new(&mut input, header.length).whole(1 << 24)?;
+        assert!(input.is_empty());
+        Ok(body)
+    }
+
+    #[test]
+    fn what_is_written_in_any_pieces_is_read_back() {
+        for pieces in
+            [&[][..], &[0], &[1], &[191, 1], &[PIECE - 1], &[PIECE], &[1, PIECE, PIECE], &[3 * PIECE + 5, 9]]
+        {
+            let (bytes, plain) = written(pieces);
+            assert!(read(&bytes).expect("a packet") == plain, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn a_packet_that_is_cut_short_is_an_error_wherever_it_is_cut() {
+        let (bytes, _) = written(&[PIECE + 300]);
+        for length in [1, 2, 100, PIECE, PIECE + 1, PIECE + 2, PIECE + 3, bytes.len() - 1] {
+            assert!(matches!(read(&bytes[..length]), Err(Error::CutShort)), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_body_beyond_the_limit_is_refused_before_it_is_read() {
+        let (bytes, _) = written(&[1000]);
+        let mut input = &bytes[..];
+        let length = header(&mut input).expect("a header").expect("a packet").length;
+        assert!(matches!(Body::new(&mut input, length).whole(999), Err(Error::Limit(_))));
+    }
+}

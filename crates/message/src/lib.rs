@@ -1,0 +1,47 @@
+//! OpenPGP messages: streams encrypted and decrypted, in memory that does not grow with them.
+//!
+//! - [`encrypt`] writes a message: [`Encryption`] says how, [`Openers`] for whom, a [`Companion`] may put signatures
+//!   around the content, which it sees as it passes.
+//! - [`decrypt`] reads one: an [`Unlock`] finds the session key, a [`Sink`] takes the content and word of what it is.
+//! - [`Cipher`], [`Aead`], [`S2k`], [`Compression`], [`Container`]: the parts that messages are made of.
+//!
+//! Input, compression, hash, cipher and output run in threads of their own; what can be done for many pieces at once
+//! (decryption, authenticated chunks, deflating) is done on all cores. Nothing here reads the clock.
+
+mod aead;
+mod cfb;
+mod cipher;
+mod compress;
+mod container;
+mod decompress;
+mod decrypt;
+mod encrypt;
+mod error;
+mod frame;
+mod literal;
+mod open;
+mod openssl;
+mod password;
+mod pipeline;
+mod recipient;
+mod s2k;
+mod seal;
+mod session_key;
+mod triple_des;
+mod twofish;
+
+pub use crate::aead::Aead;
+pub use crate::cfb::Cfb;
+pub use crate::cipher::Cipher;
+pub use crate::compress::{Compression, DEFAULT_LEVEL};
+pub use crate::container::Container;
+pub use crate::decrypt::{Allowed, Event, Opener, Sink, Standing, Unlock, decrypt};
+pub use crate::encrypt::{
+    Alone, Companion, DEFAULT_CHUNK, DEFAULT_HASH, Encryption, Openers, Protection, encrypt,
+};
+pub use crate::error::{Error, Result};
+pub use crate::literal::{Format, Literal};
+pub use crate::password::Skesk;
+pub use crate::recipient::{Addressee, Pkesk, Recipient};
+pub use crate::s2k::{S2k, decode_count, encode_count};
+pub use crate::session_key::SessionKey;

@@ -1,0 +1,115 @@
+//! Literal data (RFC 9580, 5.9): what a message says about its content, and lines of text.
+
+use std::borrow::Cow;
+
+use cert::Timestamp;
+
+/// What the content is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Octets.
+    #[default]
+    Binary,
+    /// Text, its lines ending in carriage return and line feed.
+    Text,
+    /// The same, in UTF-8.
+    Utf8,
+    /// Something else: read as octets.
+    Other(u8),
+}
+
+impl Format {
+    pub(crate) fn of(octet: u8) -> Self {
+        match octet {
+            b'b' => Self::Binary,
+            b't' => Self::Text,
+            b'u' => Self::Utf8,
+            other => Self::Other(other),
+        }
+    }
+
+    /// Returns its letter in the packet.
+    pub fn letter(self) -> u8 {
+        match self {
+            Self::Binary => b'b',
+            Self::Text => b't',
+            Self::Utf8 => b'u',
+            Self::Other(other) => other,
+        }
+    }
+
+    /// Says whether it is text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Utf8)
+    }
+}
+
+/// What a message says about its content; no signature covers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Literal {
+    /// What the content is.
+    pub format: Format,
+    /// The file's name, at most 255 octets.
+    pub name: Vec<u8>,
+    /// The time that goes with it.
+    pub time: Timestamp,
+}
+
+impl Default for Literal {
+    fn default() -> Self {
+        Self { format: Format::Binary, name: Vec::new(), time: Timestamp(0) }
+    }
+}
+
+impl Literal {
+    /// Returns what comes before the content.
+    pub(crate) fn head(&self) -> Vec<u8> {
+        let name = &self.name[..self.name.len().min(255)];
+        [&[self.format.letter(), name.len() as u8], name, &self.time.0.to_be_bytes()].concat()
+    }
+
+    pub(crate) fn lines(&self) -> Lines {
+        Lines { is_text: self.format.is_text(), after_return: false }
+    }
+}
+
+/// Makes text's line ends those of messages.
+pub(crate) struct Lines {
+    is_text: bool,
+    after_return: bool,
+}
+
+impl Lines {
+    /// Puts a carriage return before each line feed that has none.
+    pub(crate) fn convert<'a>(&mut self, data: &'a [u8]) -> Cow<'a, [u8]> {
+        if !self.is_text {
+            return Cow::Borrowed(data);
+        }
+        let mut out = Vec::with_capacity(data.len() + data.len() / 16);
+        for &octet in data {
+            if octet == b'\n' && !self.after_return {
+                out.push(b'\r');
+            }
+            out.push(octet);
+            self.after_return = octet == b'\r';
+        }
+        Cow::Owned(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_ends_its_lines_with_both_characters_however_it_is_cut() {
+        let text = b"a\nb\r\nc\rd\n\n";
+        for size in 1..text.len() {
+            let mut lines = Literal { format: Format::Text, ..Literal::default() }.lines();
+            let converted: Vec<u8> =
+                text.chunks(size).flat_map(|piece| lines.convert(piece).into_owned()).collect();
+            assert_eq!(converted, b"a\r\nb\r\nc\rd\r\n\r\n");
+        }
+        assert_eq!(Literal::default().lines().convert(text), &text[..]);
+    }
+}

@@ -1,0 +1,229 @@
+//! Session keys that a password opens (RFC 9580, 5.3; version 5 as GnuPG writes it).
+
+use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
+use cert::packet::Tag;
+use zeroize::Zeroizing;
+
+use crate::aead::{AeadKey, TAG};
+use crate::s2k::random;
+use crate::{Aead, Cfb, Cipher, Error, Result, S2k, SessionKey};
+
+/// A packet that a password opens.
+#[derive(Clone, Debug)]
+pub struct Skesk {
+    /// The packet's version.
+    pub version: u8,
+    /// The cipher that the password's key is for.
+    pub cipher: Cipher,
+    /// How the password becomes a key.
+    pub s2k: S2k,
+    sealed: Sealed,
+}
+
+/// Where the session key is.
+#[derive(Clone, Debug)]
+enum Sealed {
+    /// The password's key is the session key.
+    Itself,
+    /// Encrypted in cipher feedback mode, its cipher's number before it.
+    Cfb(Vec<u8>),
+    /// Encrypted with authentication.
+    Aead { mode: Aead, nonce: Vec<u8>, key: Vec<u8>, tag: Vec<u8> },
+}
+
+const CUT: Error = Error::Malformed("a password packet is cut short");
+
+impl Skesk {
+    /// Reads a packet's body.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self> {
+        let (&version, rest) = body.split_first().ok_or(CUT)?;
+        match version {
+            4 => Self::parse_4(rest),
+            5 => Self::parse_authenticated(5, rest),
+            6 => {
+                // The count of what follows up to the session key tells nothing that is not told there too.
+                Self::parse_authenticated(6, rest.get(1..).ok_or(CUT)?)
+            }
+            number => Err(Error::Unsupported { what: "a password packet of version", number }),
+        }
+    }
+
+    fn parse_4(rest: &[u8]) -> Result<Self> {
+        let (&number, rest) = rest.split_first().ok_or(CUT)?;
+        let cipher = Cipher::of(number).ok_or(Error::Unsupported { what: "cipher", number })?;
+        let (s2k, key) = S2k::parse(rest)?;
+        let sealed = if key.is_empty() { Sealed::Itself } else { Sealed::Cfb(key.to_vec()) };
+        Ok(Self { version: 4, cipher, s2k, sealed })
+    }
+
+    fn parse_authenticated(version: u8, rest: &[u8]) -> Result<Self> {
+        let (&[number, mode], rest) = rest.split_first_chunk().ok_or(CUT)?;
+        let cipher = Cipher::of(number).ok_or(Error::Unsupported { what: "cipher", number })?;
+        let mode = Aead::of(mode).ok_or(Error::Unsupported { what: "AEAD mode", number: mode })?;
+        let rest = if version == 6 { rest.get(1..).ok_or(CUT)? } else { rest };
+        let (s2k, rest) = S2k::parse(rest)?;
+        let (nonce, rest) = rest.split_at_checked(mode.nonce_size()).ok_or(CUT)?;
+        let (key, tag) = rest.split_at_checked(rest.len().wrapping_sub(TAG)).ok_or(CUT)?;
+        let sealed = Sealed::Aead { mode, nonce: nonce.to_vec(), key: key.to_vec(), tag: tag.to_vec() };
+        Ok(Self { version, cipher, s2k, sealed })
+    }
+
+    /// Opens it: the session key, if the password is the right one.
+    ///
+    /// `container` is the cipher that the encrypted data name, if they do (version 6 relies on that). Version 4 cannot
+    /// tell every wrong password: some of them open it to a key that fits nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the password's parameters are not supported or cost too much.
+    pub fn open(&self, password: &[u8], container: Option<Cipher>) -> Result<Option<SessionKey>> {
+        let key = self.s2k.key(password, self.cipher.key_size())?;
+        match &self.sealed {
+            Sealed::Itself => Ok(SessionKey::new(self.cipher, &key)),
+            Sealed::Cfb(sealed) => {
+                let mut session_key = Zeroizing::new(sealed.clone());
+                Cfb::new(self.cipher, &key).decrypt(&vec![0; self.cipher.block_size()], &mut session_key);
+                Ok(SessionKey::from_numbered(&session_key))
+            }
+            Sealed::Aead { mode, nonce, key: sealed, tag } => {
+                let mut session_key = Zeroizing::new(sealed.clone());
+                let associated = associated(self.version, self.cipher, *mode);
+                let opener = AeadKey::new(self.cipher, *mode, &self.sealing_key(&key, &associated))?;
+                let opened = opener.open(nonce, &associated, &mut session_key, tag);
+                let cipher = container.unwrap_or(self.cipher);
+                Ok(opened.ok().and_then(|()| SessionKey::new(cipher, &session_key)))
+            }
+        }
+    }
+
+    fn sealing_key(&self, key: &Zeroizing<Vec<u8>>, associated: &[u8]) -> Zeroizing<Vec<u8>> {
+        if self.version == 6 { derive(key, &[], associated, self.cipher.key_size()) } else { key.clone() }
+    }
+
+    /// Makes the body of a packet by which `password` opens a message, with the password's key itself as the message's:
+    /// as GnuPG does for a message with one password and no recipients.
+    ///
+    /// # Errors
+    ///
+    /// What [`S2k::key`] returns.
+    pub fn direct(cipher: Cipher, s2k: &S2k, password: &[u8]) -> Result<(Vec<u8>, SessionKey)> {
+        let key = s2k.key(password, cipher.key_size())?;
+        let body = [&[4, cipher.number()], &s2k.to_bytes()[..]].concat();
+        Ok((body, SessionKey::new(cipher, &key).expect("the key was made in the cipher's size")))
+    }
+
+    /// Makes the body of a version 4 packet by which `password` opens `session_key`.
+    ///
+    /// # Errors
+    ///
+    /// What [`S2k::key`] returns.
+    pub fn seal_4(session_key: &SessionKey, s2k: &S2k, password: &[u8]) -> Result<Vec<u8>> {
+        let cipher = session_key.cipher();
+        let key = s2k.key(password, cipher.key_size())?;
+        let mut sealed = [&[cipher.number()], session_key.key()].concat();
+        Cfb::new(cipher, &key).encrypt(&mut vec![0; cipher.block_size()], &mut sealed);
+        Ok([&[4, cipher.number()], &s2k.to_bytes()[..], &sealed].concat())
+    }
+
+    /// Makes the body of a packet with authentication: version 6 (RFC 9580), or 5 as GnuPG reads it.
+    ///
+    /// # Errors
+    ///
+    /// What [`S2k::key`] returns, or if the cipher does not go with the mode.
+    pub fn seal_authenticated(
+        version: u8,
+        session_key: &SessionKey,
+        mode: Aead,
+        s2k: &S2k,
+        password: &[u8],
+    ) -> Result<Vec<u8>> {
+        let cipher = session_key.cipher();
+        let nonce = &random::<16>()?[..mode.nonce_size()];
+        let sealed = Sealed::Itself;
+        let skesk = Self { version, cipher, s2k: s2k.clone(), sealed };
+        let key = s2k.key(password, cipher.key_size())?;
+        let associated = associated(version, cipher, mode);
+        let mut data = session_key.key().to_vec();
+        let sealer = AeadKey::new(cipher, mode, &skesk.sealing_key(&key, &associated))?;
+        let tag = sealer.seal(nonce, &associated, &mut data);
+        let s2k = s2k.to_bytes();
+        let mut body = vec![version];
+        if version == 6 {
+            body.extend([
+                (3 + s2k.len() + nonce.len()) as u8,
+                cipher.number(),
+                mode.number(),
+                s2k.len() as u8,
+            ]);
+        } else {
+            body.extend([cipher.number(), mode.number()]);
+        }
+        body.extend([&s2k[..], nonce, &data, &tag].concat());
+        Ok(body)
+    }
+}
+
+fn associated(version: u8, cipher: Cipher, mode: Aead) -> [u8; 4] {
+    [0xc0 | Tag(3).0, version, cipher.number(), mode.number()]
+}
+
+struct Size(usize);
+
+impl KeyType for Size {
+    fn len(&self) -> usize {
+        self.0
+    }
+}
+
+/// Derives octets with HKDF over SHA-256 (RFC 5869).
+pub(crate) fn derive(key: &[u8], salt: &[u8], info: &[u8], size: usize) -> Zeroizing<Vec<u8>> {
+    let mut out = Zeroizing::new(vec![0; size]);
+    let extracted = Salt::new(HKDF_SHA256, salt).extract(key);
+    let info = [info];
+    let expanded = extracted.expand(&info, Size(size)).and_then(|expanded| expanded.fill(&mut out));
+    expanded.expect("the sizes of keys are below HKDF's limit");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use verify::HashAlgorithm;
+
+    fn s2k() -> S2k {
+        S2k::iterated(HashAlgorithm::SHA256, 1024).expect("random numbers")
+    }
+
+    fn bodies() -> Vec<(Vec<u8>, SessionKey)> {
+        let key = SessionKey::random(Cipher::Aes256).expect("random numbers");
+        let seal =
+            |version, mode| Skesk::seal_authenticated(version, &key, mode, &s2k(), b"open").expect("a body");
+        let mut bodies = vec![Skesk::direct(Cipher::Aes192, &s2k(), b"open").expect("a body")];
+        bodies.push((Skesk::seal_4(&key, &s2k(), b"open").expect("a body"), key.clone()));
+        for mode in [Aead::Eax, Aead::Ocb, Aead::Gcm] {
+            bodies.extend([(seal(5, mode), key.clone()), (seal(6, mode), key.clone())]);
+        }
+        bodies
+    }
+
+    #[test]
+    fn the_password_opens_the_session_key_and_another_does_not() {
+        for (body, key) in bodies() {
+            let skesk = Skesk::parse(&body).expect("a packet");
+            let opened = skesk.open(b"open", None).expect("parameters").expect("the right password");
+            assert_eq!((opened.key(), opened.cipher()), (key.key(), key.cipher()));
+            let wrong = skesk.open(b"Open", None).expect("parameters");
+            assert!(wrong.is_none_or(|wrong| wrong.key() != key.key()), "{skesk:?}");
+        }
+    }
+
+    #[test]
+    fn a_packet_that_is_cut_short_opens_nothing() {
+        for (body, key) in bodies() {
+            for length in 0..body.len() {
+                let opened = Skesk::parse(&body[..length]).and_then(|skesk| skesk.open(b"open", None));
+                assert!(opened.ok().flatten().is_none_or(|opened| opened.key() != key.key()));
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Session keys encrypted to public keys (RFC 9580, 5.1).
+
+use cert::packet::{self, Tag};
+use cert::{Fingerprint, KeyId, key};
+use secret::{Ciphertext, Decryptor};
+use sequoia_openpgp::packet::key::{UnspecifiedParts, UnspecifiedRole};
+use sequoia_openpgp::packet::{Key, pkesk};
+use sequoia_openpgp::parse::Parse;
+use sequoia_openpgp::serialize::MarshalInto;
+use sequoia_openpgp::types::SymmetricAlgorithm;
+use verify::PublicKeyAlgorithm;
+
+use crate::{Cipher, Error, Result, SessionKey};
+
+/// A public key that a message is encrypted to.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipient<'a> {
+    /// The body of its packet.
+    pub public: &'a [u8],
+    /// Whether the message does not say to whom.
+    pub is_hidden: bool,
+}
+
+impl Recipient<'_> {
+    /// Returns the packet that hands it the session key: version 6 before authenticated data of RFC 9580, else version 3.
+    pub(crate) fn seal(&self, session_key: &SessionKey, seipd2: bool) -> Result<Vec<u8>> {
+        let name =
+            key::parse_public(self.public).map(|key| key.fingerprint().to_string()).unwrap_or_default();
+        self.sealed(session_key, seipd2)
+            .map_err(|error| Error::Recipient { key: name, reason: error.to_string() })
+    }
+
+    fn sealed(&self, session_key: &SessionKey, seipd2: bool) -> sequoia_openpgp::Result<Vec<u8>> {
+        let key: Key<UnspecifiedParts, UnspecifiedRole> =
+            Key::from_bytes(&packet::write(Tag::PUBLIC_KEY, self.public))?;
+        let octets = session_key.key().into();
+        let body = if seipd2 {
+            let mut sealed = pkesk::PKESK6::for_recipient(&octets, &key)?;
+            if self.is_hidden {
+                sealed.set_recipient(None);
+            }
+            sequoia_openpgp::packet::PKESK::from(sealed).to_vec()?
+        } else {
+            let cipher = SymmetricAlgorithm::from(session_key.cipher().number());
+            let mut sealed = pkesk::PKESK3::for_recipient(cipher, &octets, &key)?;
+            if self.is_hidden {
+                sealed.set_recipient(None);
+            }
+            sequoia_openpgp::packet::PKESK::from(sealed).to_vec()?
+        };
+        Ok(packet::write(Tag(1), &body))
+    }
+}
+
+/// Whom a session key is encrypted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addressee {
+    /// A key of this ID.
+    KeyId(KeyId),
+    /// The key of this fingerprint.
+    Fingerprint(Fingerprint),
+    /// It is not said.
+    Hidden,
+}
+
+/// A packet that a secret key opens.
+#[derive(Clone, Debug)]
+pub struct Pkesk {
+    /// Whom it is for.
+    pub addressee: Addressee,
+    /// The key's algorithm.
+    pub algorithm: PublicKeyAlgorithm,
+    version: u8,
+    fields: Vec<u8>,
+}
+
+const CUT: Error = Error::Malformed("a recipient's packet is cut short");
+
+impl Pkesk {
+    /// Reads a packet's body.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self> {
+        let (&version, rest) = body.split_first().ok_or(CUT)?;
+        let (addressee, rest) = match version {
+            3 => {
+                let (id, rest) = rest.split_first_chunk::<8>().ok_or(CUT)?;
+                let id = u64::from_be_bytes(*id);
+                (if id == 0 { Addressee::Hidden } else { Addressee::KeyId(KeyId(id)) }, rest)
+            }
+            6 => {
+                let (&length, rest) = rest.split_first().ok_or(CUT)?;
+                let (name, rest) = rest.split_at_checked(length.into()).ok_or(CUT)?;
+                (named(name)?, rest)
+            }
+            number => return Err(Error::Unsupported { what: "a recipient's packet of version", number }),
+        };
+        let (&algorithm, fields) = rest.split_first().ok_or(CUT)?;
+        Ok(Self { addressee, algorithm: PublicKeyAlgorithm(algorithm), version, fields: fields.to_vec() })
+    }
+
+    /// Opens it with a secret key: the session key, if it was encrypted to this key.
+    ///
+    /// `container` is the cipher that the encrypted data name, if they do (version 6 relies on that).
+    ///
+    /// # Errors
+    ///
+    /// What the secret key says: that it stays locked, or that this is not for it.
+    pub fn open(
+        &self,
+        key: &mut dyn Decryptor,
+        container: Option<Cipher>,
+    ) -> std::result::Result<Option<SessionKey>, secret::Error> {
+        let Some((cipher, ciphertext)) = self.ciphertext() else { return Ok(None) };
+        let opened = key.decrypt(&ciphertext, None)?;
+        Ok(match (self.algorithm, self.version, cipher) {
+            (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, 3, Some(cipher)) => {
+                SessionKey::new(cipher, &opened)
+            }
+            (PublicKeyAlgorithm::X25519 | PublicKeyAlgorithm::X448, ..) => {
+                container.and_then(|cipher| SessionKey::new(cipher, &opened))
+            }
+            (_, 3, _) => checked(&opened, 1).and_then(SessionKey::from_numbered),
+            _ => container.zip(checked(&opened, 0)).and_then(|(cipher, key)| SessionKey::new(cipher, key)),
+        })
+    }
+
+    /// Reads the algorithm-specific fields, and the cipher where it stands among them.
+    fn ciphertext(&self) -> Option<(Option<Cipher>, Ciphertext<'_>)> {
+        let fields = &self.fields[..];
+        Some(match self.algorithm {
+            PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSA_ENCRYPT => {
+                (None, Ciphertext::Rsa { c: number(fields)?.0 })
+            }
+            PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH => {
+                let (e, rest) = number(fields)?;
+                (None, Ciphertext::Elgamal { e, c: number(rest)?.0 })
+            }
+            PublicKeyAlgorithm::ECDH => {
+                let (e, rest) = number(fields)?;
+                (None, Ciphertext::Ecdh { e, key: counted(rest)? })
+            }
+            PublicKeyAlgorithm::X25519 => {
+                let (e, rest) = fields.split_first_chunk::<32>()?;
+                let (cipher, key) = self.unnumbered(counted(rest)?)?;
+                (cipher, Ciphertext::X25519 { e, key })
+            }
+            PublicKeyAlgorithm::X448 => {
+                let (e, rest) = fields.split_first_chunk::<56>()?;
+                let (cipher, key) = self.unnumbered(counted(rest)?)?;
+                (cipher, Ciphertext::X448 { e, key })
+            }
+            _ => return None,
+        })
+    }
+
+    fn unnumbered<'a>(&self, octets: &'a [u8]) -> Option<(Option<Cipher>, &'a [u8])> {
+        if self.version != 3 {
+            return Some((None, octets));
+        }
+        let (&number, key) = octets.split_first()?;
+        Some((Some(Cipher::of(number)?), key))
+    }
+}
+
+/// Reads the version of a key and its fingerprint.
+fn named(name: &[u8]) -> Result<Addressee> {
+    Ok(match name.split_first() {
+        None => Addressee::Hidden,
+        Some((4, rest)) => Addressee::Fingerprint(Fingerprint::V4(rest.try_into().map_err(|_| CUT)?)),
+        Some((5, rest)) => Addressee::Fingerprint(Fingerprint::V5(rest.try_into().map_err(|_| CUT)?)),
+        Some((6, rest)) => Addressee::Fingerprint(Fingerprint::V6(rest.try_into().map_err(|_| CUT)?)),
+        Some((&number, _)) => {
+            return Err(Error::Unsupported { what: "a recipient's key of version", number });
+        }
+    })
+}
+
+fn number(octets: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (bits, rest) = octets.split_first_chunk::<2>()?;
+    rest.split_at_checked(usize::from(u16::from_be_bytes(*bits)).div_ceil(8))
+}
+
+fn counted(octets: &[u8]) -> Option<&[u8]> {
+    let (&count, rest) = octets.split_first()?;
+    rest.get(..usize::from(count))
+}
+
+/// Takes the checksum off, which covers all but the first `before` octets.
+fn checked(octets: &[u8], before: usize) -> Option<&[u8]> {
+    let (octets, sum) = octets.split_last_chunk::<2>()?;
+    let expected = octets.get(before..)?.iter().fold(0u16, |sum, &octet| sum.wrapping_add(octet.into()));
+    (u16::from_be_bytes(*sum) == expected).then_some(octets)
+}

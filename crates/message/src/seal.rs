@@ -1,0 +1,197 @@
+//! Writes encrypted data: what comes in is hashed, encrypted and written by threads of their own.
+
+use std::io::{self, Write};
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
+use cert::packet::Tag;
+
+use crate::container::{ChunkKey, Container};
+use crate::frame::Packet;
+use crate::pipeline::{self, Input, Output, PIECE, Pool};
+use crate::s2k::random;
+use crate::{Cfb, Error, Result, SessionKey};
+
+/// The header of the packet with the SHA-1 (RFC 9580, 5.13.1).
+pub(crate) const MDC_HEADER: [u8; 2] = [0xd3, 20];
+/// Octets of that packet.
+pub(crate) const MDC: usize = MDC_HEADER.len() + 20;
+
+/// A piece of the stream, and whether it is the last one.
+struct Piece {
+    data: Vec<u8>,
+    is_last: bool,
+}
+
+/// Encrypts what `fill` writes, into one packet.
+///
+/// # Errors
+///
+/// What `fill` returns, or the output.
+pub(crate) fn seal<T>(
+    container: &Container,
+    key: &SessionKey,
+    output: &mut (dyn Write + Send),
+    fill: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let mut packet = Packet::new(output, Tag(container.tag()));
+    packet.write_all(&container.head()).map_err(Error::writing)?;
+    thread::scope(|scope| match container {
+        Container::Version1 => in_feedback_mode(scope, key, packet, fill),
+        Container::Version2 { .. } | Container::Gnupg { .. } => {
+            in_chunks(scope, ChunkKey::new(container, key)?, packet, fill)
+        }
+        Container::Unprotected => {
+            Err(Error::Options("data without protection against changes are not written"))
+        }
+    })
+}
+
+type Writing<'scope> = ScopedJoinHandle<'scope, io::Result<()>>;
+
+fn in_feedback_mode<'scope, 'env, T>(
+    scope: &'scope Scope<'scope, 'env>,
+    key: &SessionKey,
+    packet: Packet<&'env mut (dyn Write + Send)>,
+    fill: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let pool = Pool::new();
+    let (input, plain) = pipeline::queue();
+    let mut hash = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
+    let hashed = pipeline::stage(scope, plain, move |mut piece: Piece| {
+        if piece.is_last {
+            piece.data.extend(MDC_HEADER);
+        }
+        hash.update(&piece.data);
+        if piece.is_last {
+            piece.data.extend_from_slice(hash.clone().finish().as_ref());
+        }
+        piece
+    });
+    let cfb = Cfb::new(key.cipher(), key.key());
+    let mut feedback = vec![0; key.cipher().block_size()];
+    let encrypted = pipeline::stage(scope, hashed, move |mut piece| {
+        cfb.encrypt(&mut feedback, &mut piece.data);
+        piece
+    });
+    let writing = write(scope, encrypted, pool.clone(), packet);
+    let mut cutter = Cutter { input, pool, current: Vec::new(), size: PIECE };
+    // The prefix of random octets and the last two of them again tells a wrong key from a right one.
+    let prefix = random::<16>()?;
+    let prefix = &prefix[..key.cipher().block_size()];
+    let begun = cutter.write_all(prefix).and_then(|()| cutter.write_all(&prefix[prefix.len() - 2..]));
+    begun.map_err(Error::writing)?;
+    let filled = fill(&mut cutter);
+    end(filled, |cutter| cutter.send(true), cutter, writing)
+}
+
+/// Ends the stream, unless filling it failed; what the output said comes first, since the rest follows from it.
+fn end<T>(
+    filled: Result<T>,
+    last: impl FnOnce(&mut Cutter) -> io::Result<()>,
+    mut cutter: Cutter,
+    writing: Writing<'_>,
+) -> Result<T> {
+    let ended = filled.and_then(|filled| last(&mut cutter).map(|()| filled).map_err(Error::writing));
+    drop(cutter);
+    writing.join().expect("writing does not panic").map_err(Error::writing)?;
+    ended
+}
+
+fn write<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    pieces: Output<Piece>,
+    pool: Pool,
+    mut packet: Packet<&'env mut (dyn Write + Send)>,
+) -> Writing<'scope> {
+    scope.spawn(move || {
+        for piece in pieces {
+            packet.write_all(&piece.data)?;
+            if piece.is_last {
+                return packet.finish().map(drop);
+            }
+            pool.give(piece.data);
+        }
+        // Filling failed, and says why: the packet stays without an end.
+        Ok(())
+    })
+}
+
+/// Cuts what is written into pieces of one size.
+struct Cutter {
+    input: Input<Piece>,
+    pool: Pool,
+    current: Vec<u8>,
+    size: usize,
+}
+
+impl Cutter {
+    fn send(&mut self, is_last: bool) -> io::Result<()> {
+        let data = std::mem::replace(&mut self.current, self.pool.take());
+        self.input.send(Piece { data, is_last }).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl Write for Cutter {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.current.len() == self.size {
+            self.send(false)?;
+        }
+        self.current.reserve_exact(self.size + MDC - self.current.len());
+        let count = data.len().min(self.size - self.current.len());
+        self.current.extend_from_slice(&data[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn in_chunks<'scope, 'env, T>(
+    scope: &'scope Scope<'scope, 'env>,
+    key: ChunkKey,
+    packet: Packet<&'env mut (dyn Write + Send)>,
+    fill: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let pool = Pool::new();
+    let (input, chunks) = pipeline::queue::<Piece>();
+    let (mut fan, mut gather) = pipeline::fan(scope, 2, {
+        let key = key.clone();
+        move |(index, mut piece): (u64, Piece)| {
+            // Only the end of nothing at all, or of whole chunks, is an empty chunk, which is not written.
+            if !piece.data.is_empty() {
+                key.seal(index, &mut piece.data);
+            }
+            piece
+        }
+    });
+    let size = key.chunk_size();
+    scope.spawn(move || {
+        for numbered in (0..).zip(chunks) {
+            if fan.send(numbered).is_none() {
+                break;
+            }
+        }
+    });
+    let (to_writer, sealed) = pipeline::queue();
+    scope.spawn(move || {
+        let (mut count, mut total) = (0, 0);
+        while let Some(mut piece) = gather.receive() {
+            if !piece.data.is_empty() {
+                count += 1;
+                total += (piece.data.len() - crate::aead::TAG) as u64;
+            }
+            if piece.is_last {
+                piece.data.extend(key.end(count, total));
+            }
+            if to_writer.send(piece).is_err() {
+                break;
+            }
+        }
+    });
+    let writing = write(scope, sealed, pool.clone(), packet);
+    let mut cutter = Cutter { input, pool, current: Vec::new(), size };
+    let filled = fill(&mut cutter);
+    end(filled, |cutter| cutter.send(true), cutter, writing)
+}

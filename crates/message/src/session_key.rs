@@ -1,0 +1,92 @@
+//! The key that encrypts one message.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use crate::{Cipher, Error, Result};
+
+/// The key that encrypts one message, with the cipher it is for.
+#[derive(Clone)]
+pub struct SessionKey {
+    cipher: Cipher,
+    key: Zeroizing<Vec<u8>>,
+}
+
+impl SessionKey {
+    /// Makes a new one.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no random numbers.
+    pub fn random(cipher: Cipher) -> Result<Self> {
+        let mut key = Zeroizing::new(vec![0; cipher.key_size()]);
+        getrandom::fill(&mut key).map_err(|_| Error::Random)?;
+        Ok(Self { cipher, key })
+    }
+
+    /// Takes a key; `None` if it has not the cipher's size.
+    pub fn new(cipher: Cipher, key: &[u8]) -> Option<Self> {
+        (key.len() == cipher.key_size()).then(|| Self { cipher, key: Zeroizing::new(key.to_vec()) })
+    }
+
+    /// Reads what GnuPG's `--show-session-key` prints: the cipher's number, a colon, the key in hexadecimal digits.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let (number, digits) = text.trim().split_once(':')?;
+        let cipher = Cipher::of(number.parse().ok()?)?;
+        if !digits.is_ascii() {
+            return None;
+        }
+        let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+        let octets = pairs.map(|pair| {
+            pair.filter(|pair| pair.len() == 2).and_then(|pair| u8::from_str_radix(pair, 16).ok())
+        });
+        Self::new(cipher, &Zeroizing::new(octets.collect::<Option<Vec<u8>>>()?))
+    }
+
+    /// Returns the form that [`SessionKey::from_text`] reads.
+    pub fn to_text(&self) -> Zeroizing<String> {
+        let digits = self.key.iter().map(|octet| format!("{octet:02X}"));
+        Zeroizing::new(format!("{}:{}", self.cipher.number(), digits.collect::<String>()))
+    }
+
+    /// Returns the cipher.
+    pub fn cipher(&self) -> Cipher {
+        self.cipher
+    }
+
+    /// Returns the key itself.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Reads what public keys and passwords encrypt: the number of the cipher, then the key.
+    pub(crate) fn from_numbered(octets: &[u8]) -> Option<Self> {
+        let (&number, key) = octets.split_first()?;
+        Self::new(Cipher::of(number)?, key)
+    }
+}
+
+impl fmt::Debug for SessionKey {
+    /// Shows the cipher, never the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SessionKey({})", self.cipher)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_session_key_is_read_back_and_nothing_else_is() {
+        let key = SessionKey::random(Cipher::Aes256).expect("random numbers");
+        let text = key.to_text();
+        assert_eq!(SessionKey::from_text(&text).expect("a key").key(), key.key());
+        assert!(!format!("{key:?}").contains(&text[2..10]));
+        for wrong in ["", "9", "9:", "9:00", "5:00", "x:00", &text[..text.len() - 1], &format!("{}é", *text)]
+        {
+            assert!(SessionKey::from_text(wrong).is_none(), "{wrong}");
+        }
+    }
+}

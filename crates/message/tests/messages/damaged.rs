@@ -1,0 +1,147 @@
+//! Messages that were changed, cut, or made to cost much.
+
+use crate::made::{Known, PASSWORD, encrypted, mdc, openers, read, read_with, text};
+use cert::packet::{self, Tag};
+use keyhoard_message::{
+    Aead, Allowed, Alone, Cfb, Cipher, Compression, Encryption, Error, Protection, SessionKey, encrypt,
+};
+
+fn all() -> Vec<Encryption> {
+    let mut all: Vec<Encryption> = Compression::ALL.map(mdc).to_vec();
+    for mode in [Aead::Eax, Aead::Ocb, Aead::Gcm] {
+        for protection in [Protection::Aead { mode, chunk: 0 }, Protection::Gnupg { mode, chunk: 0 }] {
+            all.push(Encryption { protection, ..Encryption::default() });
+        }
+    }
+    all
+}
+
+#[test]
+fn a_message_cut_at_any_length_is_an_error_and_only_verified_data_are_called_so() {
+    let plain = text(150);
+    for encryption in all() {
+        let message = encrypted(&plain, &encryption);
+        for length in 0..message.len() {
+            let (reading, result) = read(&message[..length]);
+            assert!(result.is_err(), "{encryption:?} at {length}");
+            assert!(plain.starts_with(&reading.content[..reading.verified]));
+        }
+    }
+}
+
+#[test]
+fn a_message_with_any_octet_changed_is_an_error_and_only_verified_data_are_called_so() {
+    let plain = text(150);
+    for encryption in all() {
+        let message = encrypted(&plain, &encryption);
+        for position in 0..message.len() {
+            for change in [1, 0x80] {
+                let mut changed = message.clone();
+                changed[position] ^= change;
+                let (reading, result) = read(&changed);
+                assert!(plain.starts_with(&reading.content[..reading.verified]));
+                // A number that says nothing, such as the one before the fields of a password packet, may change.
+                assert!(result.is_err() || reading.content == plain, "{encryption:?} at {position}");
+            }
+        }
+    }
+}
+
+#[test]
+fn chunks_cannot_change_places_or_be_left_out() {
+    let plain = text(1000);
+    let protection = Protection::Aead { mode: Aead::Gcm, chunk: 0 };
+    let message = encrypted(&plain, &Encryption { protection, ..Encryption::default() });
+    let chunk = 64 + 16;
+    let at = message.len() - 16 - 10 * chunk;
+    let mut swapped = message.clone();
+    swapped[at..at + 2 * chunk].rotate_left(chunk);
+    assert!(matches!(read(&swapped).1, Err(Error::Manipulated)));
+}
+
+fn session_key() -> SessionKey {
+    SessionKey::new(Cipher::Aes256, &[7; 32]).expect("a key")
+}
+
+/// Wraps content as programs of the last century did, without a hash.
+fn unprotected(content: &[u8]) -> Vec<u8> {
+    let cfb = Cfb::new(Cipher::Aes256, session_key().key());
+    let mut prefix = *b"sixteen octets....";
+    let mut iv = [0; 16];
+    cfb.encrypt(&mut iv, &mut prefix[..16]);
+    let (mut last, mut feedback) = ([prefix[16], prefix[17]], iv);
+    cfb.encrypt(&mut feedback, &mut last);
+    prefix[16..].copy_from_slice(&last);
+    let mut feedback: [u8; 16] = prefix[2..].try_into().expect("sixteen octets");
+    let mut body = packet::write(Tag(11), &[b"b\0\0\0\0\0", content].concat());
+    cfb.encrypt(&mut feedback, &mut body);
+    packet::write(Tag(9), &[&prefix[..], &body].concat())
+}
+
+#[test]
+fn data_without_protection_are_read_only_when_that_is_asked_for() {
+    let message = unprotected(b"old text");
+    let (reading, result) = read_with(&message, Allowed::default(), &mut Known(session_key()));
+    assert!(matches!(result, Err(Error::Unprotected)) && reading.content.is_empty());
+    let allowed = Allowed { unprotected: true, ..Allowed::default() };
+    let (reading, result) = read_with(&message, allowed, &mut Known(session_key()));
+    result.expect("a message");
+    assert_eq!((reading.content, reading.verified), (b"old text".to_vec(), 0));
+    assert!(!reading.events.contains(&"Unchanged".to_owned()));
+}
+
+#[test]
+fn authenticated_data_wrapped_again_without_authentication_are_not_read() {
+    let mut out = Vec::new();
+    let protection = Protection::Aead { mode: Aead::Ocb, chunk: 6 };
+    let encryption = Encryption { protection, ..Encryption::default() };
+    encrypt(&mut &text(500)[..], &mut out, &openers(&[PASSWORD]), &encryption, &mut Alone)
+        .expect("a message");
+    let opener = packet::Packets::new(&out).next().expect("a packet").expect("a packet");
+    let opener = &out[..opener.span.end as usize];
+    for tag in [Tag(9), Tag(18)] {
+        let body = if tag == Tag(18) { [&[1], &out[60..]].concat() } else { out[60..].to_vec() };
+        let wrapped = [opener, &packet::write(tag, &body)].concat();
+        let allowed = Allowed { unprotected: true, ..Allowed::default() };
+        let (reading, result) = read_with(&wrapped, allowed, &mut crate::made::Password(PASSWORD));
+        assert!(matches!(result, Err(Error::NoKey)) && reading.content.is_empty(), "{result:?}");
+    }
+}
+
+#[test]
+fn what_is_not_encrypted_is_not_taken_for_decrypted() {
+    let plain = packet::write(Tag(11), b"b\0\0\0\0\0text");
+    let (reading, result) = read(&plain);
+    assert!(matches!(result, Err(Error::NotEncrypted)) && reading.content.is_empty());
+    // Nor beside what is.
+    let message = encrypted(b"text", &Encryption::default());
+    let (_, result) = read(&[&message[..], &plain].concat());
+    assert!(matches!(result, Err(Error::Malformed(_))));
+    let (reading, result) = read(&[&plain, &message[..]].concat());
+    assert!(matches!(result, Err(Error::NotEncrypted)) && reading.content.is_empty());
+    assert!(matches!(read(b"no message").1, Err(Error::NoMessage)));
+    assert!(matches!(read(b"").1, Err(Error::NoMessage)));
+}
+
+#[test]
+fn packets_are_not_nested_without_end() {
+    let mut message = packet::write(Tag(11), b"b\0\0\0\0\0text");
+    for _ in 0..20 {
+        message = packet::write(Tag::COMPRESSED, &[&[0], &message[..]].concat());
+    }
+    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+    let (_, result) = read_with(&message, allowed, &mut crate::made::Password(PASSWORD));
+    assert!(matches!(result, Err(Error::Limit(_))), "{result:?}");
+}
+
+#[test]
+fn a_message_to_ten_thousand_recipients_is_read_and_one_to_many_more_is_refused() {
+    let message = encrypted(b"text", &Encryption::default());
+    let recipient =
+        packet::write(Tag(1), &[&[3, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0x10, 0][..], &[1; 512]].concat());
+    let (reading, result) = read(&[&recipient.repeat(10_000), &message[..]].concat());
+    result.expect("a message");
+    assert_eq!(reading.content, b"text");
+    let (_, result) = read(&[&recipient.repeat(20_000), &message[..]].concat());
+    assert!(matches!(result, Err(Error::Limit(_))));
+}

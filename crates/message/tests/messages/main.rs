@@ -1,0 +1,5 @@
+//! Messages as programs write and read them: every cipher, compression and protection, and what attackers do to them.
+
+mod damaged;
+mod made;
+mod round_trip;
