@@ -1,4 +1,4 @@
-//! Writes ASCII armor as GnuPG does: lines of 64 characters, a checksum, no headers.
+//! Writes ASCII armor as GnuPG does: lines of 64 characters, a checksum, no headers but a comment.
 
 use std::io::{self, Write};
 
@@ -20,6 +20,7 @@ pub struct ArmorWriter<W> {
     pending: Vec<u8>,
     text: Vec<u8>,
     checksum: Checksum,
+    comment: Option<&'static str>,
     begun: bool,
 }
 
@@ -37,8 +38,14 @@ impl<W: Write> ArmorWriter<W> {
             pending: Vec::new(),
             text: Vec::new(),
             checksum: Checksum::default(),
+            comment: None,
             begun: false,
         }
+    }
+
+    /// Says in a header what the block is.
+    pub fn commented(self, comment: &'static str) -> Self {
+        Self { comment: Some(comment), ..self }
     }
 
     /// Writes the rest of the block and returns what it was written to.
@@ -78,7 +85,11 @@ impl<W: Write> Write for ArmorWriter<W> {
         }
         if !self.begun {
             self.begun = true;
-            self.text.extend(format!("-----BEGIN PGP {}-----\n\n", self.title).into_bytes());
+            self.text.extend(format!("-----BEGIN PGP {}-----\n", self.title).into_bytes());
+            if let Some(comment) = self.comment {
+                self.text.extend(format!("Comment: {comment}\n").into_bytes());
+            }
+            self.text.push(b'\n');
         }
         self.checksum.add(octets);
         self.pending.extend(octets);

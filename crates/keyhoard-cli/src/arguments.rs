@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
 use crate::commands::{
-    check, completions, delete, doctor, export, import, list, log, man, migrate, search, show, signed_by,
-    sql, tofu, trust, undo, who_signed,
+    check, completions, delete, doctor, export, import, key, list, log, man, migrate, search, show,
+    signed_by, sql, tofu, trust, undo, who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
@@ -73,6 +73,8 @@ pub(crate) enum Command {
     /// Remove certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),
+    /// Change your own keys, and certify those of others.
+    Key(key::Arguments),
     /// Show what changed the database, newest first.
     Log(log::Arguments),
     /// Take back what an earlier command did.

@@ -16,6 +16,7 @@ mod listing;
 mod moment;
 mod naming;
 mod output;
+mod passphrase_options;
 mod printable;
 mod progress;
 mod session;

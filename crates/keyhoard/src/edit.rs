@@ -34,6 +34,7 @@ pub use add_user_id::can_be_user_id;
 pub use certify::{Again, Certification, Certified, Level, Obstacle};
 pub use expiry::Which;
 pub use refusal::Refusal;
+pub use revocation_certificate::armored;
 pub use revoke::Revoked;
 pub use revoke_certification::Withdrawn;
 pub use target::{Subkey, Target, UserId};

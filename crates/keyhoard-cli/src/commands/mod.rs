@@ -6,6 +6,7 @@ pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
@@ -47,6 +48,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::WhoSigned(arguments) => who_signed::run(session, &arguments),
         Command::SignedBy(arguments) => signed_by::run(session, &arguments),
         Command::Delete(arguments) => delete::run(session, &arguments),
+        Command::Key(arguments) => key::run(session, &arguments),
         Command::Log(arguments) => log::run(session, &arguments),
         Command::Undo(arguments) => undo::run(session, &arguments),
         Command::Doctor(arguments) => doctor::run(session, &arguments),

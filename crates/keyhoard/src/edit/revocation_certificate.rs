@@ -1,6 +1,9 @@
 //! A revocation that is made today and kept for the day it is needed.
 
+use std::io::Write;
+
 use cert::Fingerprint;
+use cert::armor_writer::ArmorWriter;
 use cert::facts::SignatureType;
 use cert::signed::Subject;
 use sign::Subpacket;
@@ -22,4 +25,11 @@ impl Editor<'_> {
             .with(Subpacket::RevocationReason(reason.into()));
         self.sign_own(builder, &target, Subject::Primary, signer.as_mut())
     }
+}
+
+/// Returns a revocation as text to be kept, or to be given to others.
+pub fn armored(revocation: &[u8]) -> Vec<u8> {
+    let mut writer = ArmorWriter::new(Vec::new()).commented("This is a revocation certificate");
+    let written = writer.write_all(revocation).and_then(|()| writer.finish());
+    written.expect("a vector takes everything")
 }

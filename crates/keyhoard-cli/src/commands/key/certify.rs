@@ -1,0 +1,197 @@
+//! `keyhoard key certify`.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroU32;
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::bail;
+use keyhoard::cert::facts::TrustSignature;
+use keyhoard::edit::{Again, Certification, Certified, Level, Obstacle};
+use keyhoard::store::{Fingerprint, JournalId};
+use serde::Serialize;
+
+use super::editing::Editing;
+use super::end::End;
+use crate::exit::Outcome;
+use crate::listing::TextJson;
+use crate::passphrase_options::PassphraseOptions;
+use crate::printable::{counted, printable};
+use crate::session::Session;
+
+/// The arguments of `keyhoard key certify`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key certify 0123456789ABCDEF0123456789ABCDEF01234567
+  keyhoard key certify --user-id 'Ben <ben@example.org>' --level 2 0123456789ABCDEF0123456789ABCDEF01234567
+  keyhoard key certify --local --yes ben@example.org
+  keyhoard key certify --trust-depth 1 --regexp '<[^>]+[@.]example\\.org>$' ca@example.org
+
+Certify only keys whose fingerprint their owner has told you.")]
+pub(crate) struct Arguments {
+    /// The key whose user IDs are certified.
+    #[arg(value_name = "KEY")]
+    key: OsString,
+
+    /// The key that certifies [default: the only one with a secret key].
+    #[arg(long, value_name = "KEY")]
+    by: Option<OsString>,
+
+    /// Certify this user ID only, given whole; can be given several times.
+    #[arg(long, value_name = "USER-ID")]
+    user_id: Vec<OsString>,
+
+    /// Keep the certification to yourself: it is not exported.
+    #[arg(long)]
+    local: bool,
+
+    /// How well you have checked: 0 not said, 1 not at all, 2 a little, 3 very carefully.
+    #[arg(long, value_name = "LEVEL", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: u8,
+
+    /// Trust the owner to certify others, so many levels down.
+    #[arg(long, value_name = "LEVELS", value_parser = clap::value_parser!(u8).range(1..))]
+    trust_depth: Option<u8>,
+
+    /// How far to trust: 60 marginally, 120 fully.
+    #[arg(long, value_name = "AMOUNT", default_value_t = 120, requires = "trust_depth")]
+    trust_amount: u8,
+
+    /// Trust only for user IDs that match this regular expression.
+    #[arg(long, value_name = "REGEXP", requires = "trust_depth")]
+    regexp: Option<String>,
+
+    /// When the certification ends, as in `keyhoard key set-expiry`.
+    #[arg(long, value_name = "WHEN", default_value = "never")]
+    expires: End,
+
+    /// Promise never to revoke it.
+    #[arg(long)]
+    non_revocable: bool,
+
+    /// Certify again what this key has certified already.
+    #[arg(long)]
+    again: bool,
+
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+}
+
+/// Says what stands in the way, asks, and certifies.
+pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let editing = Editing::begin(session)?;
+    let key = editing.key(&arguments.key)?;
+    let certification = arguments.certification(editing.certifier(arguments.by.as_ref())?, session)?;
+    let plan = certification.plan(&editing.target(session, &key)?, session.now)?;
+    warn(session, &plan);
+    if plan.user_ids.is_empty() || (!arguments.yes && !confirmed(&key, &plan, &certification)?) {
+        session.note("nothing was certified");
+        return Ok(Outcome::Nothing);
+    }
+    let certified =
+        editing.edit(session, &arguments.passphrase, |editor| editor.certify(&key, &certification))?;
+    tell(session, &key, &certification.by, &certified)?;
+    Ok(Outcome::Done)
+}
+
+impl Arguments {
+    fn certification(&self, by: Fingerprint, session: &Session) -> anyhow::Result<Certification> {
+        let named: Vec<Vec<u8>> = self.user_id.iter().map(|user_id| user_id.as_bytes().to_vec()).collect();
+        let end = self.expires.after(session.now);
+        let expires = end.map(|end| end.0.saturating_sub(session.now.0)).map(NonZeroU32::new);
+        let expires = match expires {
+            Some(None) => bail!("this end has passed already"),
+            other => other.flatten(),
+        };
+        Ok(Certification {
+            user_ids: (!named.is_empty()).then_some(named),
+            level: match self.level {
+                0 => Level::Generic,
+                1 => Level::Persona,
+                2 => Level::Casual,
+                _ => Level::Positive,
+            },
+            local: self.local,
+            revocable: !self.non_revocable,
+            trust: self.trust_depth.map(|depth| TrustSignature { depth, amount: self.trust_amount }),
+            regexp: self.regexp.clone().map(String::into_bytes),
+            expires,
+            again: if self.again { Again::Always } else { Again::AfterRevocation },
+            ..Certification::new(by)
+        })
+    }
+}
+
+fn warn(session: &Session, plan: &Certified) {
+    for (user_id, obstacle) in &plan.obstacles {
+        let user_id = printable(user_id);
+        match obstacle {
+            Obstacle::Revoked => session.warn(format_args!("{user_id}: revoked, not certified")),
+            Obstacle::Expired => session.warn(format_args!("{user_id}: expired, not certified")),
+            Obstacle::NotSelfSigned => {
+                session.warn(format_args!("{user_id}: its owner does not vouch for it, not certified"));
+            }
+            Obstacle::Signed { .. } => session.note(format_args!("{user_id}: certified by this key already")),
+            Obstacle::ReplacesExpired => {
+                session.note(format_args!("{user_id}: the certification by this key has expired"));
+            }
+            Obstacle::ReplacesLocal => {
+                session.note(format_args!("{user_id}: so far certified for yourself only"));
+            }
+        }
+    }
+}
+
+/// Asks on the terminal; without one nothing is certified.
+fn confirmed(key: &Fingerprint, plan: &Certified, certification: &Certification) -> anyhow::Result<bool> {
+    let user_ids = counted(plan.user_ids.len(), "user ID");
+    if !io::stdin().is_terminal() {
+        bail!("not certifying {user_ids} unasked: say --yes");
+    }
+    let mut terminal = io::stderr();
+    writeln!(terminal, "{key}")?;
+    for user_id in &plan.user_ids {
+        writeln!(terminal, "  {}", printable(user_id))?;
+    }
+    let how = if certification.local { ", for yourself only," } else { "" };
+    write!(terminal, "Certify {user_ids}{how} with {}? [y/N] ", certification.by)?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn tell(
+    session: &mut Session,
+    key: &Fingerprint,
+    by: &Fingerprint,
+    certified: &Certified,
+) -> anyhow::Result<()> {
+    let entry = certified.edited.journal.map(|JournalId(entry)| entry);
+    if session.output.is_json() {
+        let user_ids = certified.user_ids.iter().map(|user_id| TextJson::new(user_id)).collect();
+        session.output.json(&CertifiedJson {
+            fingerprint: key.to_string(),
+            by: by.to_string(),
+            user_ids,
+            entry,
+        })?;
+    } else if let Some(entry) = entry {
+        let user_ids = counted(certified.user_ids.len(), "user ID");
+        session.note(format_args!("{key}: {user_ids} certified; `keyhoard undo {entry}` takes that back"));
+    }
+    Ok(())
+}
+
+/// What was certified, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct CertifiedJson<'a> {
+    fingerprint: String,
+    by: String,
+    user_ids: Vec<TextJson<'a>>,
+    entry: Option<i64>,
+}

@@ -1,0 +1,91 @@
+//! When something ends, as people write it.
+
+use std::str::FromStr;
+
+use keyhoard::cert::Timestamp;
+use keyhoard::store::query::Name;
+use keyhoard::store::{Fingerprint, Query};
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+use time::{Date, Time};
+
+const DAY: u32 = 86400;
+const FORM: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+
+/// When something ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Never,
+    /// So many seconds from now.
+    In(u32),
+    /// At this time.
+    At(Timestamp),
+}
+
+impl End {
+    /// Returns the time.
+    pub(super) fn after(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Never => None,
+            Self::In(seconds) => Some(Timestamp(now.0.saturating_add(seconds))),
+            Self::At(time) => Some(time),
+        }
+    }
+}
+
+impl FromStr for End {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unknown = || "expected something like 18m, 2y, 2030-01-01 or never".to_owned();
+        if text == "never" {
+            return Ok(Self::Never);
+        }
+        if let Ok(date) = Date::parse(text, FORM) {
+            let seconds = date.with_time(Time::MIDNIGHT).assume_utc().unix_timestamp();
+            return u32::try_from(seconds).map(|seconds| Self::At(Timestamp(seconds))).map_err(|_| unknown());
+        }
+        let (number, days) = match text.chars().last() {
+            Some('d') => (&text[..text.len() - 1], 1),
+            Some('w') => (&text[..text.len() - 1], 7),
+            Some('m') => (&text[..text.len() - 1], 30),
+            Some('y') => (&text[..text.len() - 1], 365),
+            _ => return Err(unknown()),
+        };
+        let count: u32 = number.parse().map_err(|_| unknown())?;
+        let seconds =
+            count.checked_mul(days).and_then(|days| days.checked_mul(DAY)).filter(|&count| count > 0);
+        seconds.map(Self::In).ok_or_else(unknown)
+    }
+}
+
+/// Reads a fingerprint.
+pub(super) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
+    match Name::parse(text.as_bytes()).map(|name| name.query) {
+        Ok(Query::Fingerprint(fingerprint)) => Ok(fingerprint),
+        _ => Err("expected a fingerprint".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_a_span_a_day_or_never() {
+        assert_eq!("2y".parse(), Ok(End::In(2 * 365 * DAY)));
+        assert_eq!("18m".parse(), Ok(End::In(18 * 30 * DAY)));
+        assert_eq!("3w".parse(), Ok(End::In(21 * DAY)));
+        assert_eq!("2026-01-01".parse(), Ok(End::At(Timestamp(1_767_225_600))));
+        assert_eq!("never".parse(), Ok(End::Never));
+        for text in ["", "0d", "2", "y", "99999y", "2026-13-01", "2300-01-01", "ä"] {
+            assert!(text.parse::<End>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_span_begins_now() {
+        assert_eq!(End::In(5).after(Timestamp(10)), Some(Timestamp(15)));
+        assert_eq!(End::Never.after(Timestamp(10)), None);
+    }
+}

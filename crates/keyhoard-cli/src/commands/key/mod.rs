@@ -1,0 +1,64 @@
+//! `keyhoard key`: the life of the user's own keys, and what they certify.
+
+mod add_user_id;
+mod certify;
+mod editing;
+mod end;
+mod primary_user_id;
+mod reason;
+mod revocation_certificate;
+mod revoke;
+mod revoke_certification;
+mod revoke_user_id;
+mod set_expiry;
+
+use crate::exit::Outcome;
+use crate::session::Session;
+
+/// The arguments of `keyhoard key`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key add-user-id ann@example.org 'Ann <ann@new.example>'
+  keyhoard key set-expiry ann@example.org 2y
+  keyhoard key certify 0123456789ABCDEF0123456789ABCDEF01234567
+  keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
+
+What a command changed is taken back with `keyhoard undo`, as long as nobody else has it.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Add a user ID.
+    AddUserId(add_user_id::Arguments),
+    /// Revoke a user ID.
+    RevokeUserId(revoke_user_id::Arguments),
+    /// Make a user ID the primary one.
+    PrimaryUserId(primary_user_id::Arguments),
+    /// Set when a key or its subkeys end.
+    SetExpiry(set_expiry::Arguments),
+    /// Certify that user IDs of somebody else's key are right.
+    Certify(certify::Arguments),
+    /// Take certifications of somebody else's user IDs back.
+    RevokeCertification(revoke_certification::Arguments),
+    /// Revoke a key, or one of its subkeys, for good.
+    Revoke(revoke::Arguments),
+    /// Make the revocation of a key, to be kept for the day it is needed.
+    RevocationCertificate(revocation_certificate::Arguments),
+}
+
+/// Runs a subcommand.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    match &arguments.command {
+        Command::AddUserId(arguments) => add_user_id::run(session, arguments),
+        Command::RevokeUserId(arguments) => revoke_user_id::run(session, arguments),
+        Command::PrimaryUserId(arguments) => primary_user_id::run(session, arguments),
+        Command::SetExpiry(arguments) => set_expiry::run(session, arguments),
+        Command::Certify(arguments) => certify::run(session, arguments),
+        Command::RevokeCertification(arguments) => revoke_certification::run(session, arguments),
+        Command::Revoke(arguments) => revoke::run(session, arguments),
+        Command::RevocationCertificate(arguments) => revocation_certificate::run(session, arguments),
+    }
+}

@@ -1,0 +1,41 @@
+//! Why something is revoked, as arguments.
+
+use keyhoard::edit::{Reason, ReasonCode};
+
+/// Why a key is revoked.
+#[derive(Debug, clap::Args)]
+pub(super) struct KeyReason {
+    /// Why.
+    #[arg(long, value_name = "REASON", value_enum, default_value_t)]
+    reason: KeyCode,
+
+    /// A remark that everybody can read.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    comment: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum KeyCode {
+    /// Not said.
+    #[default]
+    Unspecified,
+    /// Another key has taken its place.
+    Superseded,
+    /// Others have the secret key.
+    Compromised,
+    /// It is used no more.
+    Retired,
+}
+
+impl KeyReason {
+    /// Returns the reason.
+    pub(super) fn reason(&self) -> Reason {
+        let code = match self.reason {
+            KeyCode::Unspecified => ReasonCode::Unspecified,
+            KeyCode::Superseded => ReasonCode::Superseded,
+            KeyCode::Compromised => ReasonCode::Compromised,
+            KeyCode::Retired => ReasonCode::Retired,
+        };
+        Reason { code, comment: self.comment.clone() }
+    }
+}

@@ -1,0 +1,57 @@
+//! `keyhoard key revocation-certificate`.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use keyhoard::edit::armored;
+use keyhoard::output_file::OutputFile;
+
+use super::editing::Editing;
+use super::reason::KeyReason;
+use crate::exit::Outcome;
+use crate::passphrase_options::PassphraseOptions;
+use crate::session::Session;
+
+/// The arguments of `keyhoard key revocation-certificate`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
+  keyhoard key revocation-certificate ann@example.org --reason compromised | keyhoard import
+
+Who has it can revoke the key: keep it where nobody else finds it, best on paper. Importing it revokes the key.")]
+pub(crate) struct Arguments {
+    /// The key.
+    #[arg(value_name = "KEY")]
+    key: OsString,
+
+    #[command(flatten)]
+    reason: KeyReason,
+
+    /// Where it is written to, instead of standard output.
+    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+}
+
+/// Makes the revocation and writes it.
+pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let editing = Editing::begin(session)?;
+    let key = editing.key(&arguments.key)?;
+    let reason = arguments.reason.reason();
+    let packet =
+        editing.edit(session, &arguments.passphrase, |editor| editor.revocation_certificate(&key, reason))?;
+    let text = armored(&packet);
+    match &arguments.output {
+        Some(path) => {
+            let named = || path.display().to_string();
+            let mut file = OutputFile::create(path).with_context(named)?;
+            file.write_all(&text).and_then(|()| file.commit()).with_context(named)?;
+        }
+        None => session.output.write_all(&text)?,
+    }
+    Ok(Outcome::Done)
+}
