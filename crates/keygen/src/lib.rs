@@ -1,14 +1,27 @@
 //! New OpenPGP keys.
 //!
+//! - [`Profile`]: what a new certificate is to be: [`Algorithm`]s, subkeys, preferences, lifetimes, user IDs.
+//! - [`generate`]: from a profile to secret keys and a certificate; [`subkey`]: one key more.
 //! - [`rsa`]: the numbers of an RSA key, both primes searched at the same time on every core.
+//! - [`Progress`]: who is told how that goes on.
+//!
+//! Nothing is kept here: what is made is handed out, after each key was used once.
 
 pub mod error;
+pub mod profile;
 pub mod progress;
 pub mod rsa;
 
+mod algorithm;
 mod bignum;
+mod generate;
+mod material;
 mod prime;
 mod random;
 mod sieve;
 
+pub use algorithm::{Algorithm, Version};
 pub use error::{Error, Result};
+pub use generate::{Generated, generate, subkey};
+pub use profile::{Plan, Preferences, Profile};
+pub use progress::{Progress, Silent, Step};

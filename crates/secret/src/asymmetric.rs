@@ -101,6 +101,11 @@ impl Pair {
             .map_err(|error| self.failed("opening a session key", &error))
     }
 
+    /// Uses the key once: signs what has to verify, or opens what was encrypted.
+    pub(crate) fn works(&self) -> Result<bool> {
+        if self.signs() { self.signs_what_verifies() } else { self.opens_what_was_encrypted() }
+    }
+
     /// Says whether signatures of its algorithm exist.
     fn signs(&self) -> bool {
         type Algorithm = PublicKeyAlgorithm;

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::asymmetric::Pair;
 use crate::memory::Guarded;
 use crate::protection::write_plain;
-use crate::{Ciphertext, Decryptor, Result, Role, SecretKey, Signer};
+use crate::{Ciphertext, Decryptor, Error, Result, Role, SecretKey, Signer};
 
 /// A key with its plain secret, in memory that is wiped and kept out of swap and core dumps.
 ///
@@ -36,6 +36,16 @@ impl Unlocked {
         let pair = Pair::new(&key, material)?;
         let (fingerprint, material) = (key.fingerprint(), Guarded::copy_of(material));
         Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
+    }
+
+    /// Uses the key once: signs and verifies, or encrypts and decrypts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if what it made is wrong.
+    pub fn try_out(&self) -> Result<()> {
+        let what = "what it signs or decrypts is wrong";
+        if self.pair.works()? { Ok(()) } else { Err(Error::Damaged { key: self.fingerprint, what }) }
     }
 
     /// Returns the body of the public key packet.

@@ -1,0 +1,128 @@
+//! What keys are made of.
+
+use crate::error::{Error, Result};
+use crate::rsa::Size;
+use std::fmt;
+
+/// The version of a certificate's keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// RFC 4880's: what every implementation reads.
+    V4,
+    /// RFC 9580's.
+    V6,
+}
+
+impl Version {
+    /// Returns the number as packets have it.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::V4 => 4,
+            Self::V6 => 6,
+        }
+    }
+}
+
+/// What a key is made of: RSA, or a curve, on which signing and encrypting keys are different kinds of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// RSA.
+    Rsa(Size),
+    /// Ed25519 and X25519; version 4 keys have the form that GnuPG 2.1 introduced.
+    Curve25519,
+    /// Ed448 and X448 in the form of RFC 9580, in version 4 keys too.
+    Curve448,
+    /// NIST P-256.
+    NistP256,
+    /// NIST P-384.
+    NistP384,
+    /// NIST P-521.
+    NistP521,
+    /// brainpoolP256r1.
+    BrainpoolP256,
+    /// brainpoolP384r1.
+    BrainpoolP384,
+    /// brainpoolP512r1.
+    BrainpoolP512,
+}
+
+/// The names by which algorithms are chosen, GnuPG's among them; the first one of each is the one that is shown.
+const NAMES: &[(&str, Algorithm)] = &[
+    ("curve25519", Algorithm::Curve25519),
+    ("ed25519", Algorithm::Curve25519),
+    ("cv25519", Algorithm::Curve25519),
+    ("x25519", Algorithm::Curve25519),
+    ("curve448", Algorithm::Curve448),
+    ("ed448", Algorithm::Curve448),
+    ("x448", Algorithm::Curve448),
+    ("nistp256", Algorithm::NistP256),
+    ("nistp384", Algorithm::NistP384),
+    ("nistp521", Algorithm::NistP521),
+    ("brainpoolp256r1", Algorithm::BrainpoolP256),
+    ("brainpoolp384r1", Algorithm::BrainpoolP384),
+    ("brainpoolp512r1", Algorithm::BrainpoolP512),
+];
+
+impl Algorithm {
+    /// Finds an algorithm by its name, in any case: `rsa3072`, or a curve as GnuPG names it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownAlgorithm`] and [`Error::RsaSize`].
+    pub fn parse(name: &str) -> Result<Self> {
+        let lower = name.to_ascii_lowercase();
+        let unknown = || Error::UnknownAlgorithm(name.to_owned());
+        if let Some(bits) = lower.strip_prefix("rsa") {
+            return Size::new(bits.parse().map_err(|_| unknown())?).map(Self::Rsa);
+        }
+        NAMES.iter().find(|(known, _)| *known == lower).map(|(_, algorithm)| *algorithm).ok_or_else(unknown)
+    }
+
+    /// Says whether one key may both sign and encrypt.
+    pub fn does_both(self) -> bool {
+        matches!(self, Self::Rsa(_))
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rsa(size) => write!(f, "rsa{}", size.bits()),
+            curve => {
+                let known = NAMES.iter().find(|(_, algorithm)| algorithm == curve);
+                f.write_str(known.expect("every curve has a name").0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn algorithms_are_found_by_gnupgs_names_in_any_case() {
+        let found = |name| Algorithm::parse(name).unwrap();
+        assert_eq!(found("Ed25519"), Algorithm::Curve25519);
+        assert_eq!(found("cv25519"), Algorithm::Curve25519);
+        assert_eq!(found("NISTP256"), Algorithm::NistP256);
+        assert_eq!(found("brainpoolP512r1"), Algorithm::BrainpoolP512);
+        assert_eq!(found("RSA3072"), Algorithm::Rsa(Size::new(3072).unwrap()));
+    }
+
+    #[test]
+    fn what_is_shown_is_found_again() {
+        let rsa = Algorithm::Rsa(Size::new(4096).unwrap());
+        for algorithm in NAMES.iter().map(|(_, algorithm)| *algorithm).chain([rsa]) {
+            assert_eq!(Algorithm::parse(&algorithm.to_string()).unwrap(), algorithm);
+        }
+    }
+
+    #[test]
+    fn other_names_and_sizes_are_refused() {
+        for name in ["", "rsa", "rsaXL", "dsa2048", "secp256k1"] {
+            assert!(matches!(Algorithm::parse(name), Err(Error::UnknownAlgorithm(_))), "{name}");
+        }
+        assert!(matches!(Algorithm::parse("rsa1024"), Err(Error::RsaSize(1024))));
+    }
+}

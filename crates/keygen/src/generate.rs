@@ -1,0 +1,185 @@
+//! A new certificate with its secret keys.
+
+use crate::algorithm::Version;
+use crate::error::{Error, Result};
+use crate::material;
+use crate::profile::{Plan, Preferences, Profile};
+use crate::progress::Progress;
+use cert::Timestamp;
+use cert::facts::{RevocationReason, SignatureType};
+use cert::packet::{self, Tag};
+use cert::signed::Subject;
+use secret::{Role, Signer, Unlocked};
+use sign::{Builder, Features, KeyFlags, Subpacket, hash_for};
+
+/// A new certificate with its secret keys, each of which has signed or decrypted once.
+#[derive(Debug)]
+pub struct Generated {
+    /// The primary key.
+    pub primary: Unlocked,
+    /// The subkeys, as the profile has them.
+    pub subkeys: Vec<Unlocked>,
+    /// The certificate's packets.
+    pub certificate: Vec<u8>,
+    /// A signature packet that revokes the certificate, for the day the secret keys are lost.
+    pub revocation: Vec<u8>,
+}
+
+/// Makes a certificate.
+///
+/// A version 4 certificate has the self-signatures that GnuPG 2.2 makes. One of version 6 says what the key is for in a
+/// direct-key signature (RFC 9580, 10.1.1).
+///
+/// # Errors
+///
+/// [`Error::NoUserId`] for a version 4 profile without user IDs; what the system and the libraries say.
+pub fn generate(profile: &Profile, now: Timestamp, progress: &mut dyn Progress) -> Result<Generated> {
+    if profile.user_ids.is_empty() && profile.version == Version::V4 {
+        return Err(Error::NoUserId);
+    }
+    let mut primary = key(profile.version, &profile.primary, Role::Primary, now, progress)?;
+    let mut subkeys = Vec::with_capacity(profile.subkeys.len());
+    for plan in &profile.subkeys {
+        subkeys.push(key(profile.version, plan, Role::Subkey, now, progress)?);
+    }
+    let certificate = certificate(profile, &mut primary, &mut subkeys, now)?;
+    let revocation = revocation(&mut primary, now)?;
+    Ok(Generated { primary, subkeys, certificate, revocation })
+}
+
+/// Makes one subkey that belongs to no certificate yet.
+///
+/// # Errors
+///
+/// What the system and the libraries say.
+pub fn subkey(
+    version: Version,
+    plan: &Plan,
+    created: Timestamp,
+    progress: &mut dyn Progress,
+) -> Result<Unlocked> {
+    key(version, plan, Role::Subkey, created, progress)
+}
+
+fn key(
+    version: Version,
+    plan: &Plan,
+    role: Role,
+    created: Timestamp,
+    progress: &mut dyn Progress,
+) -> Result<Unlocked> {
+    material::make(version, plan.algorithm(), plan.purpose(), role, created, progress)
+}
+
+fn certificate(
+    profile: &Profile,
+    primary: &mut Unlocked,
+    subkeys: &mut [Unlocked],
+    now: Timestamp,
+) -> Result<Vec<u8>> {
+    let mut packets = packet::write(Tag::PUBLIC_KEY, primary.public_body());
+    if profile.version == Version::V6 {
+        let builder = described(begin(SignatureType::DIRECT_KEY, primary, now), profile);
+        packets.extend(signed(builder, primary, Subject::Primary)?);
+    }
+    for (place, user_id) in profile.user_ids.iter().enumerate() {
+        let mut builder = begin(SignatureType::POSITIVE_CERTIFICATION, primary, now);
+        if profile.version == Version::V4 {
+            builder = described(builder, profile);
+        }
+        if place == 0 && (profile.user_ids.len() > 1 || profile.version == Version::V6) {
+            builder = builder.with(Subpacket::PrimaryUserId);
+        }
+        packets.extend(packet::write(Tag::USER_ID, user_id));
+        packets.extend(signed(builder, primary, Subject::UserId(user_id))?);
+    }
+    for (plan, subkey) in profile.subkeys.iter().zip(subkeys) {
+        packets.extend(packet::write(Tag::PUBLIC_SUBKEY, subkey.public_body()));
+        packets.extend(binding(plan, primary, subkey, now)?);
+    }
+    Ok(packets)
+}
+
+fn begin(kind: SignatureType, signer: &Unlocked, now: Timestamp) -> Builder {
+    Builder::new(kind, hash_for(&signer.key()), now)
+}
+
+fn signed(builder: Builder, primary: &mut Unlocked, subject: Subject<'_>) -> Result<Vec<u8>> {
+    let public = primary.public_body().to_vec();
+    let key = cert::key::parse_public(&public).expect("a key that was just made");
+    Ok(builder.over(key, subject).by(primary)?)
+}
+
+/// Says what the primary key is for, and what its owner prefers.
+fn described(builder: Builder, profile: &Profile) -> Builder {
+    let Preferences { ciphers, hashes, compressions, aead } = &profile.preferences;
+    let mut builder = with_life(builder, &profile.primary);
+    if profile.version == Version::V4 && !aead.is_empty() {
+        builder = builder.with(Subpacket::AeadPreferences(aead.clone()));
+    }
+    if !ciphers.is_empty() {
+        builder = builder.with(Subpacket::CipherPreferences(ciphers.clone()));
+    }
+    if !hashes.is_empty() {
+        builder = builder.with(Subpacket::HashPreferences(hashes.clone()));
+    }
+    if !compressions.is_empty() {
+        builder = builder.with(Subpacket::CompressionPreferences(compressions.clone()));
+    }
+    let suites = ciphersuites(ciphers, aead);
+    if profile.version == Version::V6 && !suites.is_empty() {
+        builder = builder.with(Subpacket::Ciphersuites(suites));
+    }
+    builder = builder.with(Subpacket::Features(features(profile)));
+    if profile.version == Version::V4 {
+        // Only the owner may change the certificate on a key server (GnuPG's default).
+        builder = builder.with(Subpacket::KeyserverPreferences(0x80));
+    }
+    match &profile.keyserver {
+        Some(keyserver) => builder.with(Subpacket::PreferredKeyserver(keyserver.clone())),
+        None => builder,
+    }
+}
+
+fn with_life(builder: Builder, plan: &Plan) -> Builder {
+    let builder = builder.with(Subpacket::KeyFlags(plan.flags()));
+    match plan.lifetime {
+        Some(lifetime) => builder.with(Subpacket::KeyExpiry(lifetime)),
+        None => builder,
+    }
+}
+
+fn features(profile: &Profile) -> Features {
+    match profile.version {
+        Version::V6 => Features::SEIPD_V1 | Features::SEIPD_V2,
+        Version::V4 if profile.preferences.aead.is_empty() => Features::SEIPD_V1,
+        Version::V4 => Features::SEIPD_V1 | Features::OCB,
+    }
+}
+
+/// Pairs of a cipher and a mode; only ciphers with blocks of 16 octets have AEAD modes, of which AES is preferred.
+fn ciphersuites(ciphers: &[u8], modes: &[u8]) -> Vec<(u8, u8)> {
+    let aes = ciphers.iter().filter(|cipher| (7..=9).contains(*cipher));
+    aes.flat_map(|&cipher| modes.iter().map(move |&mode| (cipher, mode))).collect()
+}
+
+/// Binds a subkey; one that signs has to consent (RFC 9580, 5.2.1.9).
+fn binding(plan: &Plan, primary: &mut Unlocked, subkey: &mut Unlocked, now: Timestamp) -> Result<Vec<u8>> {
+    let public = subkey.public_body().to_vec();
+    let bound = cert::key::parse_public(&public).expect("a key that was just made");
+    let mut builder = with_life(begin(SignatureType::SUBKEY_BINDING, primary, now), plan);
+    if plan.flags().contains(KeyFlags::SIGN) {
+        let consent = begin(SignatureType::PRIMARY_KEY_BINDING, subkey, now)
+            .over(primary.key(), Subject::Subkey(bound))
+            .body_by(subkey)?;
+        builder = builder.with(Subpacket::EmbeddedSignature(consent));
+    }
+    signed(builder, primary, Subject::Subkey(bound))
+}
+
+fn revocation(primary: &mut Unlocked, now: Timestamp) -> Result<Vec<u8>> {
+    let unsaid = RevocationReason { code: 0, comment: Vec::new() };
+    let builder =
+        begin(SignatureType::KEY_REVOCATION, primary, now).with(Subpacket::RevocationReason(unsaid));
+    signed(builder, primary, Subject::Primary)
+}

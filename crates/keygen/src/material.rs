@@ -1,0 +1,132 @@
+//! The numbers of one new key: RSA from [`crate::rsa`], curves from sequoia-openpgp.
+
+use crate::algorithm::{Algorithm, Version};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::rsa;
+use cert::Timestamp;
+use secret::{Role, Unlocked};
+use sequoia_openpgp::crypto::mpi;
+use sequoia_openpgp::packet::key::{Key4, PrimaryRole, SecretKeyMaterial, SecretParts};
+use sequoia_openpgp::serialize::MarshalInto as _;
+use sequoia_openpgp::types::Curve;
+use verify::PublicKeyAlgorithm;
+use zeroize::Zeroizing;
+
+/// Which half of a curve's use a key is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    Sign,
+    Encrypt,
+}
+
+/// The fields of a key packet that depend on the algorithm.
+struct Material {
+    algorithm: PublicKeyAlgorithm,
+    public: Vec<u8>,
+    secret: Zeroizing<Vec<u8>>,
+}
+
+/// Makes a key, and uses it once: it signs what verifies, or decrypts what was encrypted.
+pub(crate) fn make(
+    version: Version,
+    algorithm: Algorithm,
+    purpose: Use,
+    role: Role,
+    created: Timestamp,
+    progress: &mut dyn Progress,
+) -> Result<Unlocked> {
+    let material = match algorithm {
+        Algorithm::Rsa(size) => of_rsa(&rsa::generate(size, progress)?),
+        curve => of_curve(curve, purpose, version).map_err(Error::Curve)?,
+    };
+    let public = public_body(version, created, &material);
+    let key = Unlocked::new(role, &public, &material.secret)?;
+    key.try_out()?;
+    Ok(key)
+}
+
+/// The body of the public key packet (RFC 9580, 5.5.2).
+fn public_body(version: Version, created: Timestamp, material: &Material) -> Vec<u8> {
+    let mut body = vec![version.number()];
+    body.extend(created.0.to_be_bytes());
+    body.push(material.algorithm.0);
+    if version == Version::V6 {
+        body.extend((material.public.len() as u32).to_be_bytes());
+    }
+    body.extend(&material.public);
+    body
+}
+
+fn of_rsa(numbers: &rsa::Numbers) -> Material {
+    let public = [&numbers.n, &numbers.e].into_iter().flat_map(|number| mpi(number).to_vec()).collect();
+    let secret = [&numbers.d, &numbers.p, &numbers.q, &numbers.u];
+    let mut written = Zeroizing::new(Vec::with_capacity(secret.iter().map(|number| number.len() + 2).sum()));
+    for number in secret {
+        written.extend_from_slice(&mpi(number));
+    }
+    Material { algorithm: PublicKeyAlgorithm::RSA, public, secret: written }
+}
+
+/// Writes a number without leading zeros (RFC 9580, 3.2).
+fn mpi(octets: &[u8]) -> Zeroizing<Vec<u8>> {
+    let bits = octets.first().map_or(0, |first| octets.len() * 8 - first.leading_zeros() as usize);
+    let mut written = Zeroizing::new(Vec::with_capacity(octets.len() + 2));
+    written.extend((bits as u16).to_be_bytes());
+    written.extend_from_slice(octets);
+    written
+}
+
+type Key = Key4<SecretParts, PrimaryRole>;
+
+fn of_curve(curve: Algorithm, purpose: Use, version: Version) -> sequoia_openpgp::Result<Material> {
+    let key: Key = match (curve, purpose, version) {
+        (Algorithm::Curve25519, Use::Sign, Version::V4) => Key4::generate_ecc(true, Curve::Ed25519),
+        (Algorithm::Curve25519, Use::Encrypt, Version::V4) => Key4::generate_ecc(false, Curve::Cv25519),
+        (Algorithm::Curve25519, Use::Sign, Version::V6) => Key4::generate_ed25519(),
+        (Algorithm::Curve25519, Use::Encrypt, Version::V6) => Key4::generate_x25519(),
+        (Algorithm::Curve448, Use::Sign, _) => Key4::generate_ed448(),
+        (Algorithm::Curve448, Use::Encrypt, _) => Key4::generate_x448(),
+        (curve, purpose, _) => Key4::generate_ecc(purpose == Use::Sign, weierstrass(curve)),
+    }?;
+    let mut public = key.mpis().to_vec()?;
+    if let mpi::PublicKey::ECDH { curve, .. } = key.mpis() {
+        // The last two octets are the digest and the cipher that session keys are wrapped with.
+        let parameters = public.len() - 2;
+        public[parameters..].copy_from_slice(&wrapping(curve));
+    }
+    let SecretKeyMaterial::Unencrypted(secret) = key.secret() else {
+        unreachable!("a new key is not locked")
+    };
+    let secret = Zeroizing::new(secret.map(|secret| secret.to_vec())?);
+    Ok(Material { algorithm: PublicKeyAlgorithm(key.pk_algo().into()), public, secret })
+}
+
+fn weierstrass(curve: Algorithm) -> Curve {
+    match curve {
+        Algorithm::NistP256 => Curve::NistP256,
+        Algorithm::NistP384 => Curve::NistP384,
+        Algorithm::NistP521 => Curve::NistP521,
+        Algorithm::BrainpoolP256 => Curve::BrainpoolP256,
+        Algorithm::BrainpoolP384 => Curve::BrainpoolP384,
+        Algorithm::BrainpoolP512 => Curve::BrainpoolP512,
+        Algorithm::Rsa(_) | Algorithm::Curve25519 | Algorithm::Curve448 => {
+            unreachable!("made in another way")
+        }
+    }
+}
+
+/// The digest and the cipher that session keys are wrapped with for keys on a curve (RFC 9580, 11.5.1, table 30).
+fn wrapping(curve: &Curve) -> [u8; 2] {
+    const SHA256: u8 = 8;
+    const SHA384: u8 = 9;
+    const SHA512: u8 = 10;
+    const AES128: u8 = 7;
+    const AES192: u8 = 8;
+    const AES256: u8 = 9;
+    match curve {
+        Curve::NistP384 | Curve::BrainpoolP384 => [SHA384, AES192],
+        Curve::NistP521 | Curve::BrainpoolP512 => [SHA512, AES256],
+        _ => [SHA256, AES128],
+    }
+}

@@ -1,0 +1,186 @@
+//! What a new certificate is to be.
+
+use crate::algorithm::{Algorithm, Version};
+use crate::error::{Error, Result};
+use crate::material::Use;
+use sign::KeyFlags;
+use std::num::NonZeroU32;
+use verify::HashAlgorithm;
+
+/// What a new certificate is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// The version of its keys.
+    pub version: Version,
+    /// The primary key.
+    pub primary: Plan,
+    /// The subkeys, in their order.
+    pub subkeys: Vec<Plan>,
+    /// What its owner wants to be sent.
+    pub preferences: Preferences,
+    /// The user IDs, the primary one first.
+    pub user_ids: Vec<Vec<u8>>,
+    /// Where to find newer versions of the certificate.
+    pub keyserver: Option<Vec<u8>>,
+}
+
+impl Profile {
+    /// Gives the primary key and all subkeys the same lifetime, in seconds; `None` is without end.
+    pub fn living(mut self, lifetime: Option<NonZeroU32>) -> Self {
+        self.primary.lifetime = lifetime;
+        self.subkeys.iter_mut().for_each(|subkey| subkey.lifetime = lifetime);
+        self
+    }
+}
+
+/// One key that is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    algorithm: Algorithm,
+    flags: KeyFlags,
+    /// Seconds from its creation to its end; `None` is without end.
+    pub lifetime: Option<NonZeroU32>,
+}
+
+impl Plan {
+    /// Plans a key for these purposes, without end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPurpose`] for none, [`Error::Purposes`] for a key on a curve that is to sign and to encrypt.
+    pub fn new(algorithm: Algorithm, flags: KeyFlags) -> Result<Self> {
+        match (signs(flags), encrypts(flags)) {
+            (false, false) => Err(Error::NoPurpose),
+            (true, true) if !algorithm.does_both() => Err(Error::Purposes(algorithm)),
+            _ => Ok(Self { algorithm, flags, lifetime: None }),
+        }
+    }
+
+    /// Returns what the key is made of.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Returns what the key is for.
+    pub fn flags(&self) -> KeyFlags {
+        self.flags
+    }
+
+    pub(crate) fn purpose(&self) -> Use {
+        if signs(self.flags) { Use::Sign } else { Use::Encrypt }
+    }
+}
+
+fn signs(KeyFlags(flags): KeyFlags) -> bool {
+    flags & (KeyFlags::CERTIFY | KeyFlags::SIGN | KeyFlags::AUTHENTICATE).0 != 0
+}
+
+fn encrypts(KeyFlags(flags): KeyFlags) -> bool {
+    flags & KeyFlags::ENCRYPT.0 != 0
+}
+
+/// What a certificate's owner prefers to be sent, best first; algorithms by their numbers in RFC 9580, 9.3 to 9.6.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preferences {
+    /// Ciphers.
+    pub ciphers: Vec<u8>,
+    /// Digests.
+    pub hashes: Vec<HashAlgorithm>,
+    /// Compressions.
+    pub compressions: Vec<u8>,
+    /// AEAD modes. Version 6 certificates name each with every AES cipher; those of version 4 say what LibrePGP has for it.
+    pub aead: Vec<u8>,
+}
+
+impl Preferences {
+    /// Returns what GnuPG 2.2 prefers.
+    pub fn gnupg() -> Self {
+        Self {
+            ciphers: vec![9, 8, 7, 2],
+            hashes: [10, 9, 8, 11, 2].map(HashAlgorithm).to_vec(),
+            compressions: vec![2, 3, 1],
+            aead: Vec::new(),
+        }
+    }
+
+    /// Returns what is preferred with RFC 9580: AES in OCB mode, SHA-2.
+    pub fn rfc9580() -> Self {
+        Self {
+            ciphers: vec![9, 7],
+            hashes: [10, 8].map(HashAlgorithm).to_vec(),
+            compressions: Vec::new(),
+            aead: vec![2],
+        }
+    }
+
+    /// Returns the preferences that a certificate has where nothing else is said.
+    pub fn of_version(version: Version) -> Self {
+        match version {
+            Version::V4 => Self::gnupg(),
+            Version::V6 => Self::rfc9580(),
+        }
+    }
+}
+
+/// The profiles that are always there: name and what it is good for.
+pub const NAMED: [(&str, &str); 3] = [
+    ("compatible", "version 4, Ed25519 and Cv25519: every GnuPG since 2.1 reads it"),
+    ("modern", "version 6, Ed25519 and X25519, as RFC 9580 has them"),
+    ("rsa4096", "version 4, RSA with 4096 bits: everything reads it"),
+];
+
+/// The profile that is taken where none is named.
+pub const DEFAULT: &str = NAMED[0].0;
+
+impl Profile {
+    /// Returns a profile that is always there, without user IDs; `None` for another name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "compatible" => Some(Self::usual(Version::V4, Algorithm::Curve25519)),
+            "modern" => Some(Self::usual(Version::V6, Algorithm::Curve25519)),
+            "rsa4096" => Some(Self::usual(Version::V4, Algorithm::parse("rsa4096").ok()?)),
+            _ => None,
+        }
+    }
+
+    /// Returns the profile with a primary key that certifies and signs, and a subkey that encrypts.
+    pub fn usual(version: Version, algorithm: Algorithm) -> Self {
+        let plan = |flags| Plan::new(algorithm, flags).expect("either signs or encrypts");
+        Self {
+            version,
+            primary: plan(KeyFlags::CERTIFY | KeyFlags::SIGN),
+            subkeys: vec![plan(KeyFlags::ENCRYPT)],
+            preferences: Preferences::of_version(version),
+            user_ids: Vec::new(),
+            keyserver: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_on_a_curve_signs_or_encrypts() {
+        let both = KeyFlags::SIGN | KeyFlags::ENCRYPT;
+        assert!(matches!(Plan::new(Algorithm::NistP256, both), Err(Error::Purposes(Algorithm::NistP256))));
+        assert!(Plan::new(Algorithm::parse("rsa2048").unwrap(), both).is_ok());
+        assert!(matches!(Plan::new(Algorithm::NistP256, KeyFlags(0)), Err(Error::NoPurpose)));
+    }
+
+    #[test]
+    fn every_named_profile_is_there() {
+        for (name, _) in NAMED {
+            assert!(Profile::named(name).is_some(), "{name}");
+        }
+        assert_eq!(Profile::named("fast"), None);
+    }
+
+    #[test]
+    fn all_keys_of_a_profile_get_the_same_lifetime() {
+        let year = NonZeroU32::new(365 * 86400);
+        let profile = Profile::named(DEFAULT).unwrap().living(year);
+        assert_eq!([profile.primary.lifetime, profile.subkeys[0].lifetime], [year; 2]);
+    }
+}
