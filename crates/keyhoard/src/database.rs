@@ -3,6 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use store::doctor::{Derive, Finding, Rebuilt};
 use store::sqlite::SqliteStore;
 use store::{CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
 
@@ -36,6 +37,19 @@ pub fn default_path() -> Result<PathBuf> {
     if let Some(path) = variable("KEYHOARD_DB") {
         return Ok(path);
     }
+    default_file()
+}
+
+/// Returns the file beside which stands what belongs to a database on this machine, secret keys above all: its own, or
+/// for one that a server keeps that of the default database.
+pub fn local(place: &Path) -> PathBuf {
+    match is_server(place) {
+        true => default_file().unwrap_or_else(|_| Path::new("/nonexistent").join(FILE_NAME)),
+        false => place.to_owned(),
+    }
+}
+
+fn default_file() -> Result<PathBuf> {
     let data = match variable("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
         Some(data) => data,
         None => variable("HOME").ok_or(Error::NoHome)?.join(".local/share"),
@@ -93,6 +107,14 @@ impl Store for Empty {
 
     fn keep_verdicts(&self, _found: &[(CertId, Vec<KeptVerdict>)]) -> store::Result<bool> {
         Ok(false)
+    }
+
+    fn check(&self, _derive: &mut Derive<'_>, _found: &mut dyn FnMut(Finding)) -> store::Result<()> {
+        Ok(())
+    }
+
+    fn rebuild(&self, _derive: &mut Derive<'_>) -> store::Result<Rebuilt> {
+        Err(store::Error::Missing { path: self.0.path().to_owned() })
     }
 }
 

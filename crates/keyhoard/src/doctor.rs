@@ -7,13 +7,13 @@ use cert::clean::rebuild as read;
 use rayon::prelude::*;
 use secret::file::FileKeys;
 use store::Store;
-use store::sqlite::{Kept, SqliteStore};
+use store::doctor::Kept;
 
 use crate::Result;
-use crate::secret_keys;
+use crate::{database, secret_keys};
 
 pub use crate::secret_keys::Trouble;
-pub use store::sqlite::{Finding, Rebuilt};
+pub use store::doctor::{Finding, Rebuilt};
 
 /// Something that happened on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,15 +40,18 @@ pub struct Findings {
     pub healable: u64,
 }
 
-/// Examines a database: SQLite's own structures, that all rows belong to something, and that everything that is derived
+/// Examines the database in a place: SQLite's own structures, that all rows belong to something, and that everything that is derived
 /// from the bytes of the certificates is what they yield now, self-signatures verified once more; and that the secret keys
 /// beside it belong to certificates.
 ///
 /// # Errors
 ///
 /// The database's errors, where it is so damaged that it cannot be examined.
-pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Findings> {
-    let store = SqliteStore::open(database)?;
+pub fn examine(
+    store: &dyn Store,
+    database: &Path,
+    on_event: &mut dyn FnMut(DoctorEvent),
+) -> Result<Findings> {
     let mut findings = Findings::default();
     let mut done = 0;
     let mut found = Vec::new();
@@ -64,7 +67,7 @@ pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
         findings.healable += u64::from(finding.is_healed_by_rebuilding());
         on_event(DoctorEvent::Finding(finding));
     }
-    for trouble in secret_keys::examine(store.snapshot()?.as_ref(), &FileKeys::beside(database))? {
+    for trouble in secret_keys::examine(store.snapshot()?.as_ref(), &FileKeys::beside(&database::local(database)))? {
         findings.problems += 1;
         on_event(DoctorEvent::SecretKey(trouble));
     }
@@ -78,8 +81,7 @@ pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
 ///
 /// [`store::Error::Underivable`] for a certificate whose bytes are damaged; the database's errors; then nothing was
 /// changed.
-pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Rebuilt> {
-    let store = SqliteStore::open(database)?;
+pub fn rebuild(store: &dyn Store, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Rebuilt> {
     let mut done = 0;
     let mut derive_batch = |batch: &[Kept]| {
         done += batch.len() as u64;

@@ -20,9 +20,10 @@ pub struct SecretKeys {
 impl SecretKeys {
     /// Looks beside the database, and for the database that everybody uses by default also in GnuPG's default home
     /// (`GNUPGHOME`, else `~/.gnupg`).
-    pub fn near(database: &Path) -> Self {
+    pub fn near(place: &Path) -> Self {
+        let database = &database::local(place);
         let mut homes: Vec<PathBuf> = database.parent().map(Path::to_owned).into_iter().collect();
-        if database::default_path().is_ok_and(|default| default == database) {
+        if database::default_path().is_ok_and(|default| default == place) {
             let named = env::var_os("GNUPGHOME").filter(|home| !home.is_empty()).map(PathBuf::from);
             homes.extend(named.or_else(|| env::home_dir().map(|home| home.join(".gnupg"))));
         }

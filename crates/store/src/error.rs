@@ -1,14 +1,16 @@
 //! What can go wrong in a database.
 
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+use tokio_postgres::error::SqlState;
 
 use crate::packed;
 use crate::sqlite::turn;
 
 /// A result of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why the database could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -141,6 +143,37 @@ pub enum Error {
         /// " (process 123, keyhoard import)" where the holder could be found.
         holder: String,
     },
+    /// PostgreSQL's own words, or those of the connection to it, with what was being done.
+    #[error("{path}: {doing}: {words}")]
+    Server {
+        /// The database.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+        /// What was said.
+        words: String,
+        /// Trying again, the whole transaction, may well succeed.
+        transient: bool,
+    },
+    /// Something that is no address of a database.
+    #[error("{url}: {reason}")]
+    Address {
+        /// What was given, without its password.
+        url: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A search would have to read too much.
+    #[error(
+        "{path}: no search index: this would read more than {limit} user IDs; look for a whole mail address, or have \
+         the administrator make the extension pg_trgm available, then run `keyhoard db migrate`"
+    )]
+    Unindexed {
+        /// The database.
+        path: PathBuf,
+        /// How many user IDs are read at most.
+        limit: i64,
+    },
     /// Written by a newer Keyhoard.
     #[error("{path}: written by a newer Keyhoard (schema {found}, this program knows {known})")]
     Newer {
@@ -151,6 +184,94 @@ pub enum Error {
         /// The version this program writes.
         known: i64,
     },
+}
+
+impl Error {
+    /// Says whether the same transaction may well succeed when it is tried again: others were in the way, or the server
+    /// went away; nothing of it was written.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Server { transient: true, .. })
+    }
+}
+
+/// Adds to a server's words what was being done, and where.
+pub(crate) trait ServerContext<T> {
+    fn server_context(self, path: &Path, doing: &'static str) -> Result<T>;
+}
+
+impl<T> ServerContext<T> for std::result::Result<T, tokio_postgres::Error> {
+    fn server_context(self, path: &Path, doing: &'static str) -> Result<T> {
+        self.map_err(|error| {
+            let path = path.to_owned();
+            match error.code() {
+                Some(&SqlState::DISK_FULL) => Error::Full { path, doing },
+                Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Error::Unwritable { path },
+                _ => Error::Server { path, doing, words: words(&error), transient: is_transient(&error) },
+            }
+        })
+    }
+}
+
+/// Returns what the server says, or what the system says about the connection to it.
+fn words(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(said) => match said.detail() {
+            Some(detail) => format!("{} ({detail})", said.message()),
+            None => said.message().to_owned(),
+        },
+        None => causes(error).fold(error.to_string(), |said, cause| {
+            let cause = cause.to_string();
+            if said.contains(&cause) { said } else { format!("{said}: {cause}") }
+        }),
+    }
+}
+
+type Cause<'e> = &'e (dyn std::error::Error + 'static);
+
+/// Returns what led to an error, one cause after the other.
+fn causes(error: &tokio_postgres::Error) -> impl Iterator<Item = Cause<'_>> {
+    fn next<'e>(cause: &Cause<'e>) -> Option<Cause<'e>> {
+        (*cause).source()
+    }
+    std::iter::successors(error.source(), next)
+}
+
+/// Serialization failures and deadlocks, and whatever says that the server went away or is not there yet.
+fn is_transient(error: &tokio_postgres::Error) -> bool {
+    match error.code() {
+        Some(code) => {
+            [
+                &SqlState::T_R_SERIALIZATION_FAILURE,
+                &SqlState::T_R_DEADLOCK_DETECTED,
+                &SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN,
+                &SqlState::ADMIN_SHUTDOWN,
+                &SqlState::CRASH_SHUTDOWN,
+                &SqlState::CANNOT_CONNECT_NOW,
+                &SqlState::TOO_MANY_CONNECTIONS,
+            ]
+            .contains(&code)
+                || code.code().starts_with("08")
+        }
+        None => {
+            error.is_closed()
+                || causes(error)
+                    .any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_lost_connection))
+        }
+    }
+}
+
+fn is_lost_connection(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::BrokenPipe
+            | ErrorKind::UnexpectedEof
+            | ErrorKind::TimedOut
+            | ErrorKind::NotFound
+    )
 }
 
 /// Adds to SQLite's words what was being done, and where.

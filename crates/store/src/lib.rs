@@ -4,9 +4,13 @@
 //! A reader is one consistent view, a writer changes everything or nothing, and no reader becomes a writer.
 //!
 //! - [`query`]: the ways to name a certificate, GnuPG's "how to specify a user ID".
-//! - [`sqlite`]: the engine for one machine.
+//! - [`sqlite`]: the engine for one machine; [`postgres`]: the one for databases that several machines share.
+//! - [`doctor`]: rows held against the bytes they are derived from.
 //! - [`tofu`]: what trust on first use remembers.
 
+pub mod again;
+pub mod doctor;
+pub mod postgres;
 pub mod query;
 pub mod sqlite;
 pub mod tofu;
@@ -22,12 +26,14 @@ use std::path::PathBuf;
 
 use cert::facts::SignatureFacts;
 pub use cert::{BoundAddress, ContentKey, Facts, Fingerprint, KeyId, Origin, Timestamp};
+use doctor::{Derive, Finding, Rebuilt};
 pub use error::{Error, Result};
 pub use prepared::Prepared;
 pub use query::Query;
 pub use tofu::{ReadBindings, WriteBindings};
 
-/// A certificate's number in this database, in the order of arrival.
+/// A certificate's number in this database, in the order of listings: of arrival in SQLite's engine, of (first seen,
+/// fingerprint) in PostgreSQL's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CertId(pub i64);
 
@@ -66,11 +72,42 @@ pub trait Store: Send + Sync {
         now: Timestamp,
     ) -> Result<Box<dyn Transaction + '_>>;
 
+    /// Starts to write as [`Store::begin`] does, where that can be done beside others who do the same.
+    ///
+    /// Certificates that such a transaction puts, or finds to be in [conflict](PutOutcome::Conflict), it has for itself
+    /// until it ends; all others may change under its eyes.
+    fn begin_beside(
+        &self,
+        command: &str,
+        journal: Option<JournalId>,
+        now: Timestamp,
+    ) -> Result<Box<dyn Transaction + '_>> {
+        self.begin(command, journal, now)
+    }
+
     /// Adds verdicts to those that are kept, in a short transaction of its own that waits for nobody.
     ///
     /// Snapshots may be open. Certificates that are gone are skipped. False says that nothing was written, since
     /// somebody else writes or the database cannot be written to: only time is lost.
     fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool>;
+
+    /// Checks everything: the engine's own structures where that can be done, then each row against the bytes it was
+    /// derived from.
+    ///
+    /// # Errors
+    ///
+    /// Only if the check itself cannot be done; what it finds goes to `found`.
+    fn check(&self, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()>;
+
+    /// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing.
+    ///
+    /// What is left of a certificate whose packets are lost belongs to nothing: without it, and without the digests of
+    /// its inputs, another import brings the certificate back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Underivable`] if a certificate's bytes are damaged; then nothing was changed.
+    fn rebuild(&self, derive: &mut Derive<'_>) -> Result<Rebuilt>;
 }
 
 /// What was found out about a signature by another key: whether its value verifies over exactly this content, under
@@ -356,7 +393,7 @@ pub enum PutOutcome {
     Conflict,
 }
 
-/// The only writer. Dropping it without [`Transaction::commit`] takes everything back.
+/// The only writer, unless it was [begun beside others](Store::begin_beside). Dropping it without [`Transaction::commit`] takes everything back.
 pub trait Transaction: WriteBindings {
     /// Adds or replaces certificates. Index rows of the whole call are sorted before they are inserted.
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>>;
@@ -372,6 +409,9 @@ pub trait Transaction: WriteBindings {
 
     /// Gives a key an owner trust, or takes it away. It can be given before the certificate is there.
     fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()>;
+
+    /// Takes away the owner trust of keys.
+    fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()>;
 
     /// Removes certificates with everything derived from them, their input digests and owner trust included.
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()>;

@@ -56,6 +56,11 @@ pub(crate) fn rotated(key_id: KeyId) -> i64 {
     key_id.0.rotate_left(32) as i64
 }
 
+/// Returns the key ID that was rotated.
+pub(crate) fn unrotated(rotated: i64) -> KeyId {
+    KeyId(rotated.cast_unsigned().rotate_right(32))
+}
+
 /// Returns the rotated key IDs that end with a short key ID: the first and the last.
 pub(crate) fn rotated_range(short: u32) -> (i64, i64) {
     let first = (u64::from(short) << 32) as i64;
@@ -75,4 +80,37 @@ pub(crate) fn mail_hash(address: &[u8]) -> i64 {
         (hash ^ u64::from(octet.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
     });
     (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) as i64
+}
+
+/// Sorts two lists and takes out of them what both have.
+pub(crate) fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
+    old.sort_unstable();
+    new.sort_unstable();
+    if old.is_empty() {
+        return;
+    }
+    let (mut gone, mut fresh) = (Vec::new(), Vec::new());
+    let mut left = std::mem::take(old).into_iter().peekable();
+    for value in std::mem::take(new) {
+        while let Some(smaller) = left.next_if(|old| *old < value) {
+            gone.push(smaller);
+        }
+        if left.next_if_eq(&value).is_none() {
+            fresh.push(value);
+        }
+    }
+    gone.extend(left);
+    (*old, *new) = (gone, fresh);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_left_of_two_lists() {
+        let (mut old, mut new) = (vec![4, 1, 2, 6], vec![9, 0, 2, 3, 6]);
+        remove_common(&mut old, &mut new);
+        assert_eq!((old, new), (vec![1, 4], vec![0, 3, 9]));
+    }
 }

@@ -26,9 +26,9 @@ use rusqlite::Connection;
 
 use connect::{Access, Stamp};
 
-pub use doctor::{Derive, Finding, Kept, Rebuilt};
 pub use statement::{Rows, Value};
 
+use crate::doctor::{Derive, Finding, Rebuilt};
 use crate::{CertId, Error, JournalId, KeptVerdict, Result, Snapshot, Store, Timestamp, Transaction};
 
 /// A database in one file.
@@ -121,5 +121,13 @@ impl Store for SqliteStore {
 
     fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {
         verdicts::keep(self, found)
+    }
+
+    fn check(&self, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
+        self.check_all(derive, found)
+    }
+
+    fn rebuild(&self, derive: &mut Derive<'_>) -> Result<Rebuilt> {
+        self.rebuild_all(derive)
     }
 }

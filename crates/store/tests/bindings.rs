@@ -1,39 +1,47 @@
 //! The memory of trust on first use: which bindings are made, and what becomes of them.
 
+mod engines;
 #[allow(dead_code, reason = "shared by several tests")]
 mod made;
 
 use std::ops::ControlFlow;
 
+use engines::id;
 use keyhoard_store as store;
 use keyhoard_store::{BoundAddress, Fingerprint};
 use made::{Made, NOW};
-use store::sqlite::SqliteStore;
 use store::tofu::{Binding, BindingId, BindingSelection, Messages, Seen, VerifiedMessage};
-use store::{CertId, PutKind, Removal, Store, Timestamp, Transaction};
-use tempfile::TempDir;
+use store::{PutKind, Removal, Store, Timestamp, Transaction};
 
 const LATER: Timestamp = Timestamp(NOW.0 + 86_400);
 
-fn empty() -> (TempDir, SqliteStore) {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("a new database");
-    (directory, store)
+engines::on_every_engine! {
+    every_address_of_a_certificate_that_comes_in_is_bound_once
+    a_user_id_that_comes_later_is_bound_later
+    addresses_of_several_keys_and_decided_ones_are_contested
+    a_decision_keeps_the_time_and_can_be_made_before_the_certificate_is_there
+    messages_are_counted_by_when_they_were_seen_and_on_how_many_days
+    a_binding_goes_with_its_certificate_unless_the_user_decided_or_saw_messages
+    a_binding_goes_with_its_user_id
+    a_certificate_that_comes_back_is_bound_since_it_was_first_seen
+    a_purge_leaves_nothing_that_is_remembered_of_the_key
+    forgetting_leaves_the_bindings_of_certificates_that_are_there
+    what_is_taken_over_keeps_the_older_time_and_the_decision_that_was_made_here
 }
 
-fn write(store: &SqliteStore, now: Timestamp, write: impl FnOnce(&mut dyn Transaction)) {
+fn write(store: &dyn Store, now: Timestamp, write: impl FnOnce(&mut dyn Transaction)) {
     let mut transaction = store.begin("test", None, now).expect("begin");
     write(&mut *transaction);
     transaction.commit().expect("commit");
 }
 
-fn put(store: &SqliteStore, now: Timestamp, made: &[Made]) {
+fn put(store: &dyn Store, now: Timestamp, made: &[Made]) {
     write(store, now, |transaction| {
         transaction.put(&made.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
     });
 }
 
-fn bindings(store: &SqliteStore, selection: BindingSelection<'_>) -> Vec<Binding> {
+fn bindings(store: &dyn Store, selection: BindingSelection<'_>) -> Vec<Binding> {
     let mut bindings = Vec::new();
     let snapshot = store.snapshot().expect("snapshot");
     let visited = snapshot.bindings(selection, &mut |binding| {
@@ -49,18 +57,18 @@ fn address(text: &str) -> BoundAddress {
 }
 
 /// Addresses with the number of the first octet of the key's fingerprint, times after `NOW` and policies.
-fn summary(store: &SqliteStore) -> Vec<(String, Fingerprint, u32, u8)> {
+fn summary(store: &dyn Store) -> Vec<(String, Fingerprint, u32, u8)> {
     let all = bindings(store, BindingSelection::All).into_iter();
     let text = |address: &BoundAddress| String::from_utf8_lossy(address.as_bytes()).into_owned();
     all.map(|it| (text(&it.address), it.fingerprint, it.since.0 - NOW.0, it.policy)).collect()
 }
 
-fn only(store: &SqliteStore, text: &str) -> Binding {
+fn only(store: &dyn Store, text: &str) -> Binding {
     bindings(store, BindingSelection::Addresses(&[address(text)])).remove(0)
 }
 
 /// Gives a binding a number, so that messages can be noted with it.
-fn kept(store: &SqliteStore, text: &str) -> BindingId {
+fn kept(store: &dyn Store, text: &str) -> BindingId {
     let mut id = None;
     let binding = only(store, text);
     write(store, NOW, |transaction| id = Some(transaction.take_over_binding(&binding).expect("keep")));
@@ -71,35 +79,29 @@ fn message(digest: u8, verified: Timestamp) -> VerifiedMessage {
     VerifiedMessage { digest: vec![digest], origin: "test".to_owned(), signed: NOW, verified }
 }
 
-#[test]
-fn every_address_of_a_certificate_that_comes_in_is_bound_once() {
-    let (_directory, store) = empty();
+fn every_address_of_a_certificate_that_comes_in_is_bound_once(store: &dyn Store) {
     let ann = Made::new(1, &[b"Ann <ANN@example.org>", b"Anna <ann@example.org>", b"A Host"], &[]);
-    put(&store, NOW, std::slice::from_ref(&ann));
+    put(store, NOW, std::slice::from_ref(&ann));
     let ann_key = ann.fingerprint();
     assert_eq!(
-        summary(&store),
+        summary(store),
         [("a host".to_owned(), ann_key, 0, 1), ("ann@example.org".to_owned(), ann_key, 0, 1)]
     );
-    assert_eq!(bindings(&store, BindingSelection::All)[1].user_id, b"Ann <ANN@example.org>");
+    assert_eq!(bindings(store, BindingSelection::All)[1].user_id, b"Ann <ANN@example.org>");
 }
 
-#[test]
-fn a_user_id_that_comes_later_is_bound_later() {
-    let (_directory, store) = empty();
-    put(&store, NOW, &[Made::named(1, "Ann <ann@example.org>")]);
+fn a_user_id_that_comes_later_is_bound_later(store: &dyn Store) {
+    put(store, NOW, &[Made::named(1, "Ann <ann@example.org>")]);
     let grown = Made::new(1, &[b"Ann <ann@example.org>", b"Ann <ann@example.net>"], &[]);
-    let kind = PutKind::Merged { id: CertId(1), generation: 1, added: Vec::new() };
-    write(&store, LATER, |transaction| {
+    let kind = PutKind::Merged { id: id(store, 1), generation: 1, added: Vec::new() };
+    write(store, LATER, |transaction| {
         transaction.put(&[store::Put { kind, ..grown.put() }]).expect("put");
     });
-    let since: Vec<_> = summary(&store).into_iter().map(|(address, _, since, _)| (address, since)).collect();
+    let since: Vec<_> = summary(store).into_iter().map(|(address, _, since, _)| (address, since)).collect();
     assert_eq!(since, [("ann@example.net".to_owned(), 86_400), ("ann@example.org".to_owned(), 0)]);
 }
 
-#[test]
-fn addresses_of_several_keys_and_decided_ones_are_contested() {
-    let (_directory, store) = empty();
+fn addresses_of_several_keys_and_decided_ones_are_contested(store: &dyn Store) {
     let made = [
         Made::named(1, "Ann <ann@example.org>"),
         Made::named(2, "Ann <Ann@example.org>"),
@@ -108,11 +110,11 @@ fn addresses_of_several_keys_and_decided_ones_are_contested() {
         Made::named(5, "Some Host"),
         Made::named(6, "some host"),
     ];
-    put(&store, NOW, &made);
-    write(&store, LATER, |transaction| {
+    put(store, NOW, &made);
+    write(store, LATER, |transaction| {
         transaction.decide(&made[3].fingerprint(), &address("carl@example.org"), b"", 4).expect("decide");
     });
-    let contested = bindings(&store, BindingSelection::Contested);
+    let contested = bindings(store, BindingSelection::Contested);
     let found: Vec<_> = contested.iter().map(|it| (it.address.clone(), it.fingerprint, it.policy)).collect();
     let mut anns = [made[0].fingerprint(), made[1].fingerprint()];
     anns.sort_unstable();
@@ -126,12 +128,10 @@ fn addresses_of_several_keys_and_decided_ones_are_contested() {
     assert_eq!(found, [&anns[..], &[decided], &hosts].concat());
 }
 
-#[test]
-fn a_decision_keeps_the_time_and_can_be_made_before_the_certificate_is_there() {
-    let (_directory, store) = empty();
+fn a_decision_keeps_the_time_and_can_be_made_before_the_certificate_is_there(store: &dyn Store) {
     let ann = Made::named(1, "Ann <ann@example.org>");
     let decide = |policy| {
-        write(&store, NOW, |transaction| {
+        write(store, NOW, |transaction| {
             let address = address("ann@example.org");
             transaction
                 .decide(&ann.fingerprint(), &address, b"Ann <ann@example.org>", policy)
@@ -139,18 +139,16 @@ fn a_decision_keeps_the_time_and_can_be_made_before_the_certificate_is_there() {
         });
     };
     decide(2);
-    put(&store, LATER, std::slice::from_ref(&ann));
-    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 2)]);
+    put(store, LATER, std::slice::from_ref(&ann));
+    assert_eq!(summary(store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 2)]);
     decide(5);
-    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 5)]);
+    assert_eq!(summary(store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 5)]);
 }
 
-#[test]
-fn messages_are_counted_by_when_they_were_seen_and_on_how_many_days() {
-    let (_directory, store) = empty();
-    put(&store, NOW, &[Made::named(1, "Ann <ann@example.org>")]);
-    let ann = kept(&store, "ann@example.org");
-    write(&store, NOW, |transaction| {
+fn messages_are_counted_by_when_they_were_seen_and_on_how_many_days(store: &dyn Store) {
+    put(store, NOW, &[Made::named(1, "Ann <ann@example.org>")]);
+    let ann = kept(store, "ann@example.org");
+    write(store, NOW, |transaction| {
         assert!(transaction.add_verified(ann, &message(1, NOW)).expect("add"));
         assert!(transaction.add_verified(ann, &message(2, NOW)).expect("add"));
         assert!(transaction.add_verified(ann, &message(3, LATER)).expect("add"));
@@ -166,75 +164,67 @@ fn messages_are_counted_by_when_they_were_seen_and_on_how_many_days() {
     assert_eq!(messages, Messages { verified, encrypted });
 }
 
-#[test]
-fn a_binding_goes_with_its_certificate_unless_the_user_decided_or_saw_messages() {
-    let (_directory, store) = empty();
+fn a_binding_goes_with_its_certificate_unless_the_user_decided_or_saw_messages(store: &dyn Store) {
     let idle = Made::named(1, "Ann <ann@example.org>");
     let decided = Made::named(2, "Bob <bob@example.org>");
     let used = Made::named(3, "Carl <carl@example.org>");
-    put(&store, NOW, &[idle, decided.clone(), used.clone()]);
-    let carl = kept(&store, "carl@example.org");
-    write(&store, NOW, |transaction| {
+    put(store, NOW, &[idle, decided.clone(), used.clone()]);
+    let carl = kept(store, "carl@example.org");
+    let all = [1, 2, 3].map(|number| id(store, number));
+    write(store, NOW, |transaction| {
         transaction.decide(&decided.fingerprint(), &address("bob@example.org"), b"", 4).expect("decide");
         transaction.add_encrypted(carl, NOW).expect("add");
-        let all = [CertId(1), CertId(2), CertId(3)];
         transaction.remove(&all, Removal::Undoable).expect("remove");
     });
-    let left: Vec<_> = summary(&store).into_iter().map(|(address, ..)| address).collect();
+    let left: Vec<_> = summary(store).into_iter().map(|(address, ..)| address).collect();
     assert_eq!(left, ["bob@example.org", "carl@example.org"]);
 }
 
-#[test]
-fn a_binding_goes_with_its_user_id() {
-    let (_directory, store) = empty();
-    put(&store, NOW, &[Made::new(1, &[b"Ann <ann@example.org>", b"Ann <ann@example.net>"], &[])]);
+fn a_binding_goes_with_its_user_id(store: &dyn Store) {
+    put(store, NOW, &[Made::new(1, &[b"Ann <ann@example.org>", b"Ann <ann@example.net>"], &[])]);
     let shrunk = Made::named(1, "Ann <ann@example.net>");
-    write(&store, LATER, |transaction| {
-        let kind = PutKind::Shrunk { id: CertId(1), generation: 1 };
+    let first = id(store, 1);
+    write(store, LATER, |transaction| {
+        let kind = PutKind::Shrunk { id: first, generation: 1 };
         transaction.put(&[store::Put { kind, ..shrunk.put() }]).expect("put");
     });
-    assert_eq!(summary(&store), [("ann@example.net".to_owned(), shrunk.fingerprint(), 0, 1)]);
+    assert_eq!(summary(store), [("ann@example.net".to_owned(), shrunk.fingerprint(), 0, 1)]);
 }
 
-#[test]
-fn a_certificate_that_comes_back_is_bound_since_it_was_first_seen() {
-    let (_directory, store) = empty();
+fn a_certificate_that_comes_back_is_bound_since_it_was_first_seen(store: &dyn Store) {
     let ann = Made::named(1, "Ann <ann@example.org>");
-    put(&store, NOW, std::slice::from_ref(&ann));
-    write(&store, LATER, |transaction| {
-        transaction.remove(&[CertId(1)], Removal::Undoable).expect("remove");
+    put(store, NOW, std::slice::from_ref(&ann));
+    let first = id(store, 1);
+    write(store, LATER, |transaction| {
+        transaction.remove(&[first], Removal::Undoable).expect("remove");
     });
-    assert_eq!(summary(&store), []);
-    write(&store, LATER, |transaction| {
-        let kind = PutKind::Restored { id: CertId(1), first_seen: NOW };
+    assert_eq!(summary(store), []);
+    write(store, LATER, |transaction| {
+        let kind = PutKind::Restored { id: first, first_seen: NOW };
         transaction.put(&[store::Put { kind, ..ann.put() }]).expect("put");
     });
-    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 1)]);
+    assert_eq!(summary(store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 1)]);
 }
 
-#[test]
-fn a_purge_leaves_nothing_that_is_remembered_of_the_key() {
-    let (_directory, store) = empty();
+fn a_purge_leaves_nothing_that_is_remembered_of_the_key(store: &dyn Store) {
     let ann = Made::named(1, "Ann <ann@example.org>");
-    put(&store, NOW, &[ann.clone(), Made::named(2, "Bob <bob@example.org>")]);
-    let id = kept(&store, "ann@example.org");
-    write(&store, NOW, |transaction| {
+    put(store, NOW, &[ann.clone(), Made::named(2, "Bob <bob@example.org>")]);
+    let (first, id) = (id(store, 1), kept(store, "ann@example.org"));
+    write(store, NOW, |transaction| {
         transaction.decide(&ann.fingerprint(), &address("former@example.org"), b"", 2).expect("decide");
         transaction.add_verified(id, &message(1, NOW)).expect("add");
-        transaction.remove(&[CertId(1)], Removal::Purge).expect("remove");
+        transaction.remove(&[first], Removal::Purge).expect("remove");
     });
-    let left: Vec<_> = summary(&store).into_iter().map(|(address, ..)| address).collect();
+    let left: Vec<_> = summary(store).into_iter().map(|(address, ..)| address).collect();
     assert_eq!(left, ["bob@example.org"]);
     assert_eq!(store.snapshot().expect("snapshot").messages(id).expect("messages"), Messages::default());
 }
 
-#[test]
-fn forgetting_leaves_the_bindings_of_certificates_that_are_there() {
-    let (_directory, store) = empty();
+fn forgetting_leaves_the_bindings_of_certificates_that_are_there(store: &dyn Store) {
     let ann = Made::named(1, "Ann <ann@example.org>");
-    put(&store, NOW, std::slice::from_ref(&ann));
+    put(store, NOW, std::slice::from_ref(&ann));
     let gone = Made::named(9, "Bob <bob@example.org>");
-    write(&store, LATER, |transaction| {
+    write(store, LATER, |transaction| {
         let ann =
             transaction.decide(&ann.fingerprint(), &address("ann@example.org"), b"", 4).expect("decide");
         let bob =
@@ -243,14 +233,12 @@ fn forgetting_leaves_the_bindings_of_certificates_that_are_there() {
         transaction.forget_binding(ann).expect("forget");
         transaction.forget_binding(bob).expect("forget");
     });
-    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 1)]);
-    let ann = only(&store, "ann@example.org").id.expect("a number");
+    assert_eq!(summary(store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 1)]);
+    let ann = only(store, "ann@example.org").id.expect("a number");
     assert_eq!(store.snapshot().expect("snapshot").messages(ann).expect("messages"), Messages::default());
 }
 
-#[test]
-fn what_is_taken_over_keeps_the_older_time_and_the_decision_that_was_made_here() {
-    let (_directory, store) = empty();
+fn what_is_taken_over_keeps_the_older_time_and_the_decision_that_was_made_here(store: &dyn Store) {
     let ann = Made::named(1, "Ann <ann@example.org>");
     let foreign = |policy, since| Binding {
         id: None,
@@ -260,10 +248,10 @@ fn what_is_taken_over_keeps_the_older_time_and_the_decision_that_was_made_here()
         since,
         policy,
     };
-    put(&store, LATER, std::slice::from_ref(&ann));
-    write(&store, LATER, |transaction| {
+    put(store, LATER, std::slice::from_ref(&ann));
+    write(store, LATER, |transaction| {
         transaction.take_over_binding(&foreign(2, NOW)).expect("take over");
         transaction.take_over_binding(&foreign(4, LATER)).expect("take over");
     });
-    assert_eq!(summary(&store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 2)]);
+    assert_eq!(summary(store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 2)]);
 }

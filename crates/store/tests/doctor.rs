@@ -9,7 +9,8 @@ use keyhoard_store as store;
 use keyhoard_store::Facts;
 use made::{Made, NOW};
 use rusqlite::Connection;
-use store::sqlite::{Finding, Kept, Rebuilt, SqliteStore};
+use store::doctor::{Finding, Kept, Rebuilt};
+use store::sqlite::SqliteStore;
 use store::{CertId, Error, PutKind, Removal, Store};
 use tempfile::TempDir;
 

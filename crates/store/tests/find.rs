@@ -1,5 +1,6 @@
 //! An index proposes and the bytes decide: on Debian's keyrings every index finds what looking at everything finds.
 
+mod engines;
 #[allow(dead_code, reason = "shared by several tests")]
 mod made;
 
@@ -7,8 +8,14 @@ use std::path::Path;
 
 use keyhoard_store as store;
 use made::{Made, NOW};
-use store::sqlite::SqliteStore;
-use store::{CertId, KeyId, Query, Snapshot, Store};
+use store::{CertId, KeyId, PutOutcome, Query, Snapshot, Store};
+
+engines::on_every_engine! {
+    every_key_is_found_by_key_id_fingerprint_and_keygrip
+    every_user_id_is_found_by_its_address_exactly_and_in_part
+    parts_of_characters_and_octets_that_are_no_text_are_found
+    what_is_nowhere_is_not_found_and_an_empty_part_is_everywhere
+}
 
 fn keyrings() -> Vec<Made> {
     let mut made = Vec::new();
@@ -48,40 +55,44 @@ impl Dice {
     }
 }
 
-struct Database {
-    _directory: tempfile::TempDir,
-    store: SqliteStore,
-    made: Vec<Made>,
+struct Database<'s> {
+    store: &'s dyn Store,
+    /// Each with its number, in the order of the numbers.
+    made: Vec<(CertId, Made)>,
 }
 
-fn database() -> Database {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("create");
+fn database(store: &dyn Store) -> Database<'_> {
     let made = keyrings();
     let mut transaction = store.begin("import", None, NOW).expect("begin");
-    transaction.put(&made.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
+    let outcomes = transaction.put(&made.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
     transaction.commit().expect("commit");
-    Database { _directory: directory, store, made }
+    let number = |(outcome, made)| match outcome {
+        PutOutcome::Done(id) => (id, made),
+        PutOutcome::Conflict => panic!("it is there already"),
+    };
+    let mut made: Vec<(CertId, Made)> = outcomes.into_iter().zip(made).map(number).collect();
+    made.sort_unstable_by_key(|(id, _)| *id);
+    Database { store, made }
 }
 
-impl Database {
+impl Database<'_> {
+    fn user_ids(&self) -> impl Iterator<Item = &[u8]> {
+        self.made.iter().flat_map(|(_, made)| made.facts.user_ids())
+    }
+
     /// Finds by the index, and makes sure that looking at everything finds the same. Returns how many there are.
     fn find(&self, snapshot: &dyn Snapshot, query: &Query) -> usize {
-        let numbered = (1..).zip(&self.made);
-        let expected: Vec<CertId> = numbered
-            .filter(|(_, made)| query.matches(&made.facts))
-            .map(|(number, _)| CertId(number))
-            .collect();
+        let matching = self.made.iter().filter(|(_, made)| query.matches(&made.facts));
+        let expected: Vec<CertId> = matching.map(|(id, _)| *id).collect();
         assert_eq!(snapshot.find(query).expect("find"), expected, "{query:?}");
         expected.len()
     }
 }
 
-#[test]
-fn every_key_is_found_by_key_id_fingerprint_and_keygrip() {
-    let database = database();
+fn every_key_is_found_by_key_id_fingerprint_and_keygrip(store: &dyn Store) {
+    let database = database(store);
     let snapshot = database.store.snapshot().expect("snapshot");
-    for key in database.made.iter().flat_map(|made| made.facts.keys()).step_by(5) {
+    for key in database.made.iter().flat_map(|(_, made)| made.facts.keys()).step_by(5) {
         let key_id = key.fingerprint.key_id();
         let queries =
             [Query::KeyId(key_id), Query::ShortKeyId(key_id.short()), Query::Fingerprint(key.fingerprint)];
@@ -94,12 +105,11 @@ fn every_key_is_found_by_key_id_fingerprint_and_keygrip() {
     assert_eq!(database.find(&*snapshot, &Query::KeyId(KeyId(0x0123_4567_89ab_cdef))), 0);
 }
 
-#[test]
-fn every_user_id_is_found_by_its_address_exactly_and_in_part() {
-    let database = database();
+fn every_user_id_is_found_by_its_address_exactly_and_in_part(store: &dyn Store) {
+    let database = database(store);
     let snapshot = database.store.snapshot().expect("snapshot");
     let mut dice = Dice(7);
-    let user_ids = database.made.iter().flat_map(|made| made.facts.user_ids());
+    let user_ids = database.user_ids();
     let mut found = 0;
     for user_id in user_ids.filter(|user_id| !user_id.is_empty()).step_by(9) {
         found += database.find(&*snapshot, &Query::Exact(user_id.to_vec()));
@@ -112,12 +122,11 @@ fn every_user_id_is_found_by_its_address_exactly_and_in_part() {
     assert!(found > 1_000, "{found}");
 }
 
-#[test]
-fn parts_of_characters_and_octets_that_are_no_text_are_found() {
-    let database = database();
+fn parts_of_characters_and_octets_that_are_no_text_are_found(store: &dyn Store) {
+    let database = database(store);
     let snapshot = database.store.snapshot().expect("snapshot");
     let mut dice = Dice(11);
-    let user_ids = database.made.iter().flat_map(|made| made.facts.user_ids());
+    let user_ids = database.user_ids();
     let foreign: Vec<&[u8]> = user_ids.filter(|user_id| !user_id.is_ascii()).collect();
     assert!(
         foreign.iter().any(|user_id| std::str::from_utf8(user_id).is_err()),
@@ -133,9 +142,8 @@ fn parts_of_characters_and_octets_that_are_no_text_are_found() {
     }
 }
 
-#[test]
-fn what_is_nowhere_is_not_found_and_an_empty_part_is_everywhere() {
-    let database = database();
+fn what_is_nowhere_is_not_found_and_an_empty_part_is_everywhere(store: &dyn Store) {
+    let database = database(store);
     let snapshot = database.store.snapshot().expect("snapshot");
     let texts: [&[u8]; 8] = [
         b"xyzzy",

@@ -15,7 +15,8 @@ use std::time::{Duration, SystemTime};
 
 use keyhoard_store as store;
 use made::{Made, NOW};
-use store::sqlite::{Kept, SqliteStore};
+use store::doctor::Kept;
+use store::sqlite::SqliteStore;
 use store::{
     Detail, Facts, Fingerprint, JournalId, Put, PutKind, PutOutcome, Record, Selection, Snapshot, Store,
 };

@@ -9,7 +9,8 @@ use std::path::Path;
 use keyhoard_store as store;
 use made::{Made, NOW};
 use rusqlite::Connection;
-use store::sqlite::{Finding, SqliteStore};
+use store::doctor::{Finding, Kept};
+use store::sqlite::SqliteStore;
 use store::{CertId, ContentKey, Detail, Fingerprint, KeptVerdict, PutKind, Removal, Selection, Store};
 use tempfile::TempDir;
 
@@ -95,7 +96,7 @@ fn the_doctor_finds_verdicts_that_belong_to_nothing_or_cannot_be_read() {
     let connection = Connection::open(store.path()).expect("open");
     let damage = "INSERT INTO verdicts VALUES (2, x'0104'), (77, x'01')";
     connection.execute(damage, []).expect("damage");
-    let mut derive = |kept: &[store::sqlite::Kept]| {
+    let mut derive = |kept: &[Kept]| {
         let facts = kept.iter().map(|kept| cert::extract::extract(&kept.bytes));
         facts.map(|facts| facts.map_err(|error| error.to_string())).collect()
     };

@@ -127,7 +127,7 @@ impl Batch {
         last: bool,
         now: Timestamp,
     ) -> Result<JournalId> {
-        let mut transaction = store.begin(&options.command, journal, now)?;
+        let mut transaction = store.begin_beside(&options.command, journal, now)?;
         let puts: Vec<Put<'_>> = self.entries.iter().map(|entry| entry.put(options)).collect();
         let outcomes = transaction.put(&puts)?;
         drop(puts);
@@ -140,9 +140,9 @@ impl Batch {
             }
         }
         if !options.keep_owner_trust {
-            for entry in self.entries.iter().filter(|entry| entry.kind == PutKind::New) {
-                transaction.set_owner_trust(&entry.certificate.fingerprint(), None)?;
-            }
+            let new = self.entries.iter().filter(|entry| entry.kind == PutKind::New);
+            let new: Vec<Fingerprint> = new.map(|entry| entry.certificate.fingerprint()).collect();
+            transaction.forget_owner_trust(&new)?;
         }
         transaction.remember_inputs(&self.unchanged)?;
         if last {
@@ -166,7 +166,7 @@ impl Entry {
 
     /// Merges into what another writer has put there since it was read.
     ///
-    /// The transaction holds the write lock, so what it reads now is what it replaces.
+    /// The transaction has had the certificate for itself since the conflict, so what it reads now is what it replaces.
     fn put_again(
         &mut self,
         transaction: &mut dyn Transaction,

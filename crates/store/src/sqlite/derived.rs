@@ -9,7 +9,7 @@ use super::read::View;
 use super::search;
 use crate::error::Context;
 use crate::packed::{self, Packed};
-use crate::rows::Rows;
+use crate::rows::{Rows, remove_common};
 use crate::{CertId, Result};
 
 const DOING: &str = "writing";
@@ -148,37 +148,4 @@ fn execute_all<const N: usize>(view: &View<'_>, sql: &str, rows: Vec<[i64; N]>) 
         statement.execute(rusqlite::params_from_iter(row.iter())).context(view.path(), DOING)?;
     }
     Ok(())
-}
-
-/// Sorts two lists and takes out of them what both have.
-fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
-    old.sort_unstable();
-    new.sort_unstable();
-    if old.is_empty() {
-        return;
-    }
-    let (mut gone, mut fresh) = (Vec::new(), Vec::new());
-    let mut left = std::mem::take(old).into_iter().peekable();
-    for value in std::mem::take(new) {
-        while let Some(smaller) = left.next_if(|old| *old < value) {
-            gone.push(smaller);
-        }
-        if left.next_if_eq(&value).is_none() {
-            fresh.push(value);
-        }
-    }
-    gone.extend(left);
-    (*old, *new) = (gone, fresh);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_differs_is_left_of_two_lists() {
-        let (mut old, mut new) = (vec![4, 1, 2, 6], vec![9, 0, 2, 3, 6]);
-        remove_common(&mut old, &mut new);
-        assert_eq!((old, new), (vec![1, 4], vec![0, 3, 9]));
-    }
 }

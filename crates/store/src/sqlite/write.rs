@@ -271,6 +271,10 @@ impl Transaction for Writer<'_> {
         done.map(drop)
     }
 
+    fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
+        primaries.iter().try_for_each(|primary| self.set_owner_trust(primary, None))
+    }
+
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
         let mut derived = Derived::default();
         let mut ids = ids.to_vec();

@@ -1,0 +1,71 @@
+//! Doing again what only failed because others were in the way, or because the server went away.
+
+use std::time::{Duration, Instant};
+
+use crate::Result;
+
+/// How long a transaction is tried again before its error is believed.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Repeats what [failed for the moment](crate::Error::is_transient), with longer and longer pauses.
+///
+/// `attempt` must begin a transaction of its own each time, so that a failed one has left nothing behind.
+pub fn until_done<T, E>(
+    mut attempt: impl FnMut() -> Result<T, E>,
+    is_transient: impl Fn(&E) -> bool,
+) -> Result<T, E> {
+    let began = Instant::now();
+    let mut pause = Pause::default();
+    loop {
+        match attempt() {
+            Err(error) if is_transient(&error) && began.elapsed() < PATIENCE => pause.sleep(),
+            done => return done,
+        }
+    }
+}
+
+/// Uneven intervals, from five milliseconds to half a second.
+pub(crate) struct Pause {
+    state: u64,
+    longest: u64,
+}
+
+impl Default for Pause {
+    fn default() -> Self {
+        // Two processes must not keep step; nothing else depends on this number.
+        let mut random = [0; 8];
+        let state = match getrandom::fill(&mut random) {
+            Ok(()) => u64::from_ne_bytes(random) | 1,
+            Err(_) => u64::from(std::process::id()) << 16 | 1,
+        };
+        Self { state, longest: 5_000 }
+    }
+}
+
+impl Pause {
+    pub(crate) fn sleep(&mut self) {
+        self.state = self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        std::thread::sleep(Duration::from_micros(self.longest / 2 + (self.state >> 33) % (self.longest / 2)));
+        self.longest = (self.longest * 2).min(500_000);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_failed_for_the_moment_is_done_again() {
+        let mut attempts = 0;
+        let done = until_done(
+            || {
+                attempts += 1;
+                if attempts < 3 { Err("later") } else { Ok(attempts) }
+            },
+            |error| *error == "later",
+        );
+        assert_eq!(done, Ok(3));
+        let refused: Result<(), &str> = until_done(|| Err("never"), |error| *error == "later");
+        assert_eq!(refused, Err("never"));
+    }
+}

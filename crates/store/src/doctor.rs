@@ -1,0 +1,108 @@
+//! What the doctor finds: rows held against the bytes they are derived from.
+
+use std::fmt;
+
+use cert::{Facts, Fingerprint};
+
+use crate::CertId;
+
+/// What a certificate's facts are derived from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its number.
+    pub id: CertId,
+    /// Its primary key's fingerprint, as it was when the certificate came.
+    pub fingerprint: Option<Fingerprint>,
+    /// Its exact bytes.
+    pub bytes: Vec<u8>,
+    /// Where the superseded signatures begin in the bytes, ascending.
+    pub superseded: Vec<u32>,
+}
+
+/// Derives the facts of several certificates, in order; the reason in words where that cannot be done.
+pub type Derive<'a> = dyn FnMut(&[Kept]) -> Vec<std::result::Result<Facts, String>> + 'a;
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// SQLite finds its own structures broken; its words.
+    Structure(String),
+    /// A certificate's packets are not there. Its other rows are not judged.
+    Lost {
+        /// The certificate.
+        cert: CertId,
+        /// Its primary key's fingerprint, where that is one.
+        fingerprint: Option<Fingerprint>,
+    },
+    /// A certificate's bytes are no certificate. Its other rows are not judged.
+    Bytes {
+        /// The certificate.
+        cert: CertId,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Rows of a certificate are not what its bytes say.
+    Rows {
+        /// The certificate.
+        cert: CertId,
+        /// The table.
+        table: &'static str,
+    },
+    /// A table has rows that belong to no certificate, or lacks some.
+    Count {
+        /// The table.
+        table: &'static str,
+        /// Rows that are there.
+        found: u64,
+        /// Rows that the certificates' bytes ask for.
+        expected: u64,
+    },
+    /// A table that is not derived has rows that belong to nothing.
+    Orphans {
+        /// The table.
+        table: &'static str,
+        /// How many.
+        rows: u64,
+    },
+}
+
+impl Finding {
+    /// Says whether deriving everything again heals it.
+    pub fn is_healed_by_rebuilding(&self) -> bool {
+        match self {
+            Self::Rows { .. } | Self::Count { .. } | Self::Orphans { .. } => true,
+            Self::Structure(_) | Self::Lost { .. } | Self::Bytes { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Structure(words) => write!(f, "SQLite: {words}"),
+            Self::Lost { cert, fingerprint: Some(fingerprint) } => {
+                write!(f, "certificate {} ({fingerprint}): its packets are lost", cert.0)
+            }
+            Self::Lost { cert, fingerprint: None } => {
+                write!(f, "certificate {}: its packets are lost", cert.0)
+            }
+            Self::Bytes { cert, reason } => write!(f, "certificate {}: {reason}", cert.0),
+            Self::Rows { cert, table } => {
+                write!(f, "certificate {}: {table} is not what it should be", cert.0)
+            }
+            Self::Count { table, found, expected } => {
+                write!(f, "{table}: {found} rows instead of {expected}")
+            }
+            Self::Orphans { table, rows } => write!(f, "{table}: {rows} rows belong to nothing"),
+        }
+    }
+}
+
+/// What deriving everything again came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// Certificates that are there.
+    pub certificates: u64,
+    /// Certificates whose packets were lost, and of which nothing is left now.
+    pub lost: Vec<Finding>,
+}

@@ -1,0 +1,264 @@
+//! The journal: what each command did, and what it takes to undo it.
+
+use std::ops::ControlFlow;
+
+use cert::{Fingerprint, Timestamp};
+use tokio_postgres::Row;
+
+use super::read::{View, parse_fingerprint, stored_fingerprint};
+use super::rows_out::{Encoded, Value};
+use crate::{CertId, Change, ChangeKind, Former, JournalEntry, JournalId, Result, packed};
+
+const READING: &str = "reading the journal";
+const WRITING: &str = "writing the journal";
+
+/// Changes that are read at once: those that took something away come with all that was there.
+const PART: i64 = 1000;
+const FORMERS: usize = 16;
+
+/// The numbers of the kinds of change.
+mod kind {
+    pub(super) const ADDED: i16 = 0;
+    pub(super) const MERGED: i16 = 1;
+    pub(super) const SHRUNK: i16 = 2;
+    pub(super) const REMOVED: i16 = 3;
+}
+
+/// A change as it is written.
+pub(super) enum NewChange<'a> {
+    Added,
+    Merged(&'a [[u8; 32]]),
+    /// From here on what the certificate was before is copied from its rows, which must still be there.
+    Shrunk(CertId),
+    Removed(CertId),
+    Purged,
+}
+
+/// Writes one entry, batch by batch.
+pub(super) struct Journal {
+    pub(super) id: JournalId,
+    /// The number of the entry's next change.
+    next: i64,
+    /// Certificates added, merged into, removed or shrunk since it was opened.
+    counts: [i64; 3],
+}
+
+impl Journal {
+    /// Opens a new entry, or goes on with one of an earlier batch.
+    pub(super) fn open(
+        view: &View<'_>,
+        command: &str,
+        continued: Option<JournalId>,
+        now: Timestamp,
+    ) -> Result<Self> {
+        const NEW: &str = "INSERT INTO journal (time, command) VALUES ($1, $2) RETURNING id";
+        const LAST: &str = "SELECT max(number) FROM change WHERE journal = $1";
+        let (id, last) = match continued {
+            Some(id) => (Some(id.0), view.connection().row(LAST, &[&id.0], WRITING)?),
+            None => {
+                let command = command.replace('\0', "\u{fffd}");
+                let row = view.connection().row(NEW, &[&i64::from(now.0), &command], WRITING)?;
+                (row.map(|row| view.column(&row, 0)).transpose()?, None)
+            }
+        };
+        let last = last.map(|row| view.column::<Option<i64>>(&row, 0)).transpose()?.flatten();
+        let id = JournalId(id.expect("an insertion returns its row"));
+        Ok(Self { id, next: last.map_or(0, |last| last + 1), counts: [0; 3] })
+    }
+
+    /// Writes what happens to certificates, before it happens.
+    pub(super) fn write<'c>(
+        &mut self,
+        view: &View<'_>,
+        changes: impl Iterator<Item = (Fingerprint, NewChange<'c>)>,
+    ) -> Result<()> {
+        const FORMER: &str = "INSERT INTO former (journal, number, cert, first_seen, superseded, origin_kind,
+                origin_updated, origin_url, bytes)
+            SELECT $1, number, id, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
+            FROM unnest($2::bigint[], $3::bigint[]) AS gone (number, cert) JOIN cert ON id = gone.cert
+            JOIN packets ON packets.cert = id";
+        let mut rows = Encoded::default();
+        let (mut numbers, mut certs) = (Vec::new(), Vec::new());
+        for (fingerprint, change) in changes {
+            let (kind, count, added, former) = match change {
+                NewChange::Added => (kind::ADDED, 0, None, None),
+                NewChange::Merged(added) => (kind::MERGED, 1, Some(added.as_flattened()), None),
+                NewChange::Shrunk(id) => (kind::SHRUNK, 2, None, Some(id)),
+                NewChange::Removed(id) => (kind::REMOVED, 2, None, Some(id)),
+                NewChange::Purged => (kind::REMOVED, 2, None, None),
+            };
+            rows.push(&[
+                Value::Long(self.id.0),
+                Value::Long(self.next),
+                Value::Small(kind),
+                Value::Octets(&stored_fingerprint(&fingerprint)),
+                added.map_or(Value::Null, Value::Octets),
+            ]);
+            if let Some(CertId(id)) = former {
+                numbers.push(self.next);
+                certs.push(id);
+            }
+            self.next += 1;
+            self.counts[count] += 1;
+        }
+        view.connection().copy("change (journal, number, kind, fingerprint, added)", rows, WRITING)?;
+        if !numbers.is_empty() {
+            view.execute(FORMER, &[&self.id.0, &numbers, &certs], WRITING)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what a certificate was out of every entry; returns how many times it was there.
+    pub(super) fn purge(&self, view: &View<'_>, fingerprint: &[u8]) -> Result<u64> {
+        const SQL: &str = "DELETE FROM former WHERE (journal, number) IN
+            (SELECT journal, number FROM change WHERE fingerprint = $1)";
+        view.execute(SQL, &[&fingerprint], WRITING)
+    }
+
+    /// Marks an earlier entry as undone by this one.
+    pub(super) fn mark_undone(&self, view: &View<'_>, entry: JournalId) -> Result<()> {
+        let (own, other) = (self.id.0, entry.0);
+        view.execute("UPDATE journal SET undone_by = $1 WHERE id = $2", &[&own, &other], WRITING)?;
+        view.execute("UPDATE journal SET undoes = $2 WHERE id = $1", &[&own, &other], WRITING)?;
+        const AGAIN: &str = "UPDATE journal SET undone_by = NULL WHERE undone_by = $1";
+        view.execute(AGAIN, &[&other], WRITING).map(drop)
+    }
+
+    /// Marks the entry complete.
+    pub(super) fn finish(&self, view: &View<'_>) -> Result<()> {
+        view.execute("UPDATE journal SET complete = true WHERE id = $1", &[&self.id.0], WRITING).map(drop)
+    }
+
+    /// Writes the sums; returns the number of this batch, by which it is known later whether it was committed.
+    pub(super) fn close(&self, view: &View<'_>) -> Result<i64> {
+        const SQL: &str =
+            "UPDATE journal SET added = added + $1, merged = merged + $2, removed = removed + $3,
+            batches = batches + 1 WHERE id = $4 RETURNING batches";
+        let [added, merged, removed] = self.counts;
+        let row = view.connection().row(SQL, &[&added, &merged, &removed, &self.id.0], WRITING)?;
+        row.map_or(Ok(0), |row| view.column(&row, 0))
+    }
+}
+
+/// Says whether a batch of an entry was committed, once whoever wrote it has come to an end.
+pub(super) fn is_committed(view: &View<'_>, entry: JournalId, batch: i64) -> Result<bool> {
+    const SQL: &str = "SELECT batches FROM journal WHERE id = $1 FOR UPDATE";
+    let row = view.connection().row(SQL, &[&entry.0], WRITING)?;
+    row.map_or(Ok(false), |row| Ok(view.column::<i64>(&row, 0)? >= batch))
+}
+
+/// Lists entries, newest first.
+pub(super) fn entries(view: &View<'_>, limit: usize) -> Result<Vec<JournalEntry>> {
+    const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete
+        FROM journal ORDER BY id DESC LIMIT $1";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let entry = |row: &Row| {
+        let count = |index| view.column::<i64>(row, index).map(i64::unsigned_abs);
+        Ok(JournalEntry {
+            id: JournalId(view.column(row, 0)?),
+            time: view.time(row, 1)?,
+            command: view.column(row, 2)?,
+            counts: [count(3)?, count(4)?, count(5)?],
+            undone_by: view.column::<Option<i64>>(row, 6)?.map(JournalId),
+            undoes: view.column::<Option<i64>>(row, 7)?.map(JournalId),
+            complete: view.column(row, 8)?,
+        })
+    };
+    view.rows(SQL, &[&limit], READING)?.iter().map(entry).collect()
+}
+
+/// Hands out what an entry did.
+pub(super) fn changes(
+    view: &View<'_>,
+    id: JournalId,
+    from: u64,
+    visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+) -> Result<()> {
+    const SQL: &str = "SELECT number, kind, fingerprint, added FROM change
+        WHERE journal = $1 AND number >= $2 ORDER BY number LIMIT $3";
+    let mut from = i64::try_from(from).unwrap_or(i64::MAX);
+    loop {
+        let rows = view.rows(SQL, &[&id.0, &from, &PART], READING)?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        from = view.column::<i64>(last, 0)? + 1;
+        for rows in rows.chunks(FORMERS) {
+            if hand_out(view, id, rows, visit)?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn hand_out(
+    view: &View<'_>,
+    id: JournalId,
+    rows: &[Row],
+    visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>> {
+    let mut numbers = Vec::new();
+    for row in rows {
+        if view.column::<i16>(row, 1)? >= kind::SHRUNK {
+            numbers.push(view.column::<i64>(row, 0)?);
+        }
+    }
+    let mut formers = if numbers.is_empty() { Vec::new() } else { formers(view, id, &numbers)? };
+    for row in rows {
+        let number: i64 = view.column(row, 0)?;
+        let mut former = || {
+            let place = formers.iter().position(|(of, _)| *of == number);
+            place.map(|place| formers.swap_remove(place).1)
+        };
+        let kind = match view.column::<i16>(row, 1)? {
+            kind::ADDED => ChangeKind::Added,
+            kind::MERGED => {
+                let digests: Option<&[u8]> = view.column(row, 3)?;
+                ChangeKind::Merged(digests.unwrap_or_default().as_chunks().0.to_vec())
+            }
+            kind::SHRUNK => ChangeKind::Shrunk(former()),
+            _ => ChangeKind::Removed(former()),
+        };
+        if visit(Change { fingerprint: fingerprint(view, row, 2)?, kind }).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Finds what imports after `entry` brought again: what they changed, and the unchanged certificates whose inputs
+/// they met and were not known before `entry`.
+pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
+    const SQL: &str = "WITH later AS MATERIALIZED (
+            SELECT id FROM journal WHERE id > $1 AND undone_by IS NULL AND undoes IS NULL),
+        brought AS (
+            SELECT fingerprint, journal FROM change WHERE journal > $1 AND kind <= $2
+            UNION ALL
+            SELECT fingerprint, last FROM input JOIN cert ON cert.id = input.cert WHERE last > $1 AND first >= $1)
+        SELECT fingerprint, max(journal) FROM brought WHERE journal IN (SELECT id FROM later)
+        GROUP BY fingerprint ORDER BY fingerprint";
+    let rows = view.rows(SQL, &[&entry.0, &kind::MERGED], READING)?;
+    rows.iter().map(|row| Ok((fingerprint(view, row, 0)?, JournalId(view.column(row, 1)?)))).collect()
+}
+
+/// Returns what certificates were before the numbered changes.
+fn formers(view: &View<'_>, journal: JournalId, numbers: &[i64]) -> Result<Vec<(i64, Former)>> {
+    const SQL: &str =
+        "SELECT number, cert, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
+        FROM former WHERE journal = $1 AND number = ANY ($2)";
+    let former = |row: &Row| {
+        let id = view.column(row, 1)?;
+        let superseded = view.column::<Option<&[u8]>>(row, 3)?.unwrap_or_default();
+        let former = Former {
+            id: CertId(id),
+            first_seen: view.time(row, 2)?,
+            superseded: packed::unpack_positions(superseded).map_err(|source| view.corrupt(id, source))?,
+            origin: view.origin(row, 4)?,
+            bytes: view.column(row, 7)?,
+        };
+        Ok((view.column(row, 0)?, former))
+    };
+    view.rows(SQL, &[&journal.0, &numbers], READING)?.iter().map(former).collect()
+}
+
+fn fingerprint(view: &View<'_>, row: &Row, column: usize) -> Result<Fingerprint> {
+    parse_fingerprint(view.column(row, column)?).ok_or_else(|| view.corrupt(0, packed::Error::FINGERPRINT))
+}

@@ -1,0 +1,483 @@
+//! Reading: one consistent view.
+//!
+//! Certificates are read a part at a time, all tables of a part with one round trip, so that memory does not grow with
+//! their number and whoever is shown one may ask for others meanwhile.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ops::{ControlFlow, RangeInclusive};
+use std::path::PathBuf;
+
+use cert::facts::SignatureFacts;
+use cert::{Fingerprint, KeyId, Timestamp};
+use tokio_postgres::Row;
+use tokio_postgres::types::FromSql;
+
+use super::connect::{Connection, Parameters};
+use super::{PostgresStore, find, journal, provenance};
+use crate::{
+    CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
+    Record, Result, Selection, Snapshot, packed,
+};
+
+const DOING: &str = "reading certificates";
+
+/// Certificates that are read at once in the beginning, and at most.
+const FIRST_PART: i64 = 32;
+const LARGEST_PART: i64 = 8192;
+
+/// Octets that are to be read at once.
+const PART_OCTETS: usize = 2 << 20;
+
+/// User IDs with the numbers of their components.
+pub(super) type UserIds = Vec<(i64, Vec<u8>)>;
+
+/// A read transaction, or the reading side of a write transaction.
+pub(super) struct View<'s> {
+    pub(super) store: &'s PostgresStore,
+    /// Taken out only when the view ends.
+    connection: Option<Connection>,
+    /// How many cursors there were.
+    cursors: Cell<u32>,
+}
+
+impl<'s> View<'s> {
+    /// Starts to read what is committed now.
+    pub(super) fn begin(store: &'s PostgresStore) -> Result<Self> {
+        const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1";
+        Ok(Self::within(store, store.server.begin(BEGIN)?))
+    }
+
+    /// Reads within a transaction that has begun on `connection`, which ends with the view.
+    pub(super) fn within(store: &'s PostgresStore, connection: Connection) -> Self {
+        Self { store, connection: Some(connection), cursors: Cell::new(0) }
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("it is taken out by drop and commit only")
+    }
+
+    /// Ends the transaction for good; without it, what was written is taken back.
+    pub(super) fn commit(mut self) -> Result<()> {
+        self.connection().batch("COMMIT", "committing")?;
+        if let Some(connection) = self.connection.take() {
+            self.store.server.give_back(connection);
+        }
+        Ok(())
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.store.server.path()
+    }
+
+    pub(super) fn corrupt(&self, cert: i64, source: packed::Error) -> Error {
+        Error::Corrupt { path: self.path(), cert, source }
+    }
+
+    pub(super) fn rows(
+        &self,
+        sql: &str,
+        parameters: Parameters<'_>,
+        doing: &'static str,
+    ) -> Result<Vec<Row>> {
+        self.connection().rows(sql, parameters, doing)
+    }
+
+    pub(super) fn execute(&self, sql: &str, parameters: Parameters<'_>, doing: &'static str) -> Result<u64> {
+        self.connection().execute(sql, parameters, doing)
+    }
+
+    /// Runs a query without parameters and hands out its rows, some at a time, until `each` breaks; `each` may ask
+    /// for other things meanwhile.
+    pub(super) fn each_row(
+        &self,
+        sql: &str,
+        doing: &'static str,
+        mut each: impl FnMut(&Row) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let cursor = format!("rows_{}", self.cursors.replace(self.cursors.get() + 1));
+        self.connection().batch(&format!("DECLARE {cursor} NO SCROLL CURSOR FOR {sql}"), doing)?;
+        let mut more = true;
+        while more {
+            let rows = self.connection().rows_once(&format!("FETCH 500 FROM {cursor}"), doing)?;
+            more = !rows.is_empty();
+            for row in &rows {
+                if each(row)?.is_break() {
+                    more = false;
+                    break;
+                }
+            }
+        }
+        self.connection().batch(&format!("CLOSE {cursor}"), doing)
+    }
+
+    /// Returns the certificate whose primary key has this fingerprint.
+    pub(super) fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
+        Ok(self.by_fingerprint(std::slice::from_ref(fingerprint))?.pop().flatten())
+    }
+
+    /// Returns blobs of certificates by their numbers; `sql` selects numbers and blobs of numbers in `$1`.
+    pub(super) fn blobs(&self, sql: &str, ids: &[i64]) -> Result<HashMap<i64, Vec<u8>>> {
+        let rows = self.rows(sql, &[&ids], DOING)?;
+        rows.iter().map(|row| Ok((self.column(row, 0)?, self.column(row, 1)?))).collect()
+    }
+
+    pub(super) fn column<'r, T: FromSql<'r>>(&self, row: &'r Row, index: usize) -> Result<T> {
+        use crate::error::ServerContext;
+        row.try_get(index).server_context(&self.path(), "reading a row")
+    }
+
+    /// Returns a time.
+    pub(super) fn time(&self, row: &Row, index: usize) -> Result<Timestamp> {
+        self.column::<i64>(row, index).map(timestamp)
+    }
+
+    /// Returns where something came from: the kind, the time and the place from column `first` on.
+    pub(super) fn origin(&self, row: &Row, first: usize) -> Result<Origin> {
+        Ok(Origin {
+            kind: self.column::<i16>(row, first)? as u8,
+            updated: self.column::<Option<i64>>(row, first + 1)?.map(timestamp),
+            url: self
+                .column::<Option<&[u8]>>(row, first + 2)?
+                .map(|url| String::from_utf8_lossy(url).into_owned()),
+        })
+    }
+
+    /// Reads the numbered certificates.
+    fn part(&self, which: Which<'_>, detail: Detail) -> Result<Vec<Record>> {
+        let (first, last, ids);
+        let parameters: Parameters<'_> = match &which {
+            Which::Range(range) => {
+                (first, last) = (*range.start(), *range.end());
+                &[&first, &last]
+            }
+            Which::Ids(list) => {
+                ids = *list;
+                &[&ids]
+            }
+        };
+        let tables: &[&str] = match detail {
+            Detail::Name => &["cert"],
+            Detail::Own => &["cert", "self_facts"],
+            Detail::Full => &["cert", "self_facts", "third_party"],
+            Detail::Verdicts => &["cert", "self_facts", "third_party", "verdicts"],
+            Detail::Bytes => &["cert", "self_facts", "third_party", "packets"],
+        };
+        let sqls: Vec<&str> = tables.iter().map(|table| which.select(table)).collect();
+        let queries: Vec<(&str, Parameters<'_>)> = sqls.iter().map(|sql| (*sql, parameters)).collect();
+        let mut answers = self.connection().rows_of_all(&queries, DOING)?.into_iter();
+        let certs = answers.next().unwrap_or_default();
+        let blobs: Vec<Vec<Row>> = answers.collect();
+        let mut by_id: Vec<HashMap<i64, &[u8]>> = Vec::with_capacity(blobs.len());
+        for rows in &blobs {
+            let pairs = rows.iter().map(|row| Ok((self.column(row, 0)?, self.column(row, 1)?)));
+            by_id.push(pairs.collect::<Result<_>>()?);
+        }
+        let mut records = Vec::with_capacity(certs.len());
+        for row in &certs {
+            records.extend(self.record(row, detail, &by_id)?);
+        }
+        records.sort_unstable_by_key(|record| record.id);
+        Ok(records)
+    }
+
+    fn record(&self, row: &Row, detail: Detail, blobs: &[HashMap<i64, &[u8]>]) -> Result<Option<Record>> {
+        let id: i64 = self.column(row, 0)?;
+        let blob = |table: usize| blobs.get(table).and_then(|blobs| blobs.get(&id)).copied();
+        let facts = match (detail, blob(0)) {
+            (Detail::Name, _) => None,
+            (_, None) => return Ok(None),
+            (_, Some(own)) => Some(packed::unpack(own, blob(1)).map_err(|source| self.corrupt(id, source))?),
+        };
+        let bytes = match (detail, blob(2)) {
+            (Detail::Bytes, None) => return Ok(None),
+            (Detail::Bytes, bytes) => bytes.map(<[u8]>::to_vec),
+            _ => None,
+        };
+        let verdicts = match detail {
+            Detail::Verdicts => packed::unpack_verdicts(blob(2).unwrap_or_default()),
+            _ => Ok(Vec::new()),
+        };
+        let fingerprint = parse_fingerprint(self.column(row, 1)?);
+        Ok(Some(Record {
+            id: CertId(id),
+            fingerprint: fingerprint.ok_or_else(|| self.corrupt(id, packed::Error::FINGERPRINT))?,
+            first_seen: self.time(row, 2)?,
+            changed: self.time(row, 3)?,
+            generation: self.column(row, 4)?,
+            origin: self.origin(row, 5)?,
+            facts,
+            verdicts: verdicts.map_err(|source| self.corrupt(id, source))?,
+            bytes,
+        }))
+    }
+
+    fn visit_all(&self, detail: Detail, visit: &mut dyn FnMut(Record) -> ControlFlow<()>) -> Result<()> {
+        // The last number of the next part, and how many certificates it has.
+        const NEXT: &str = "SELECT max(id), count(*) FROM
+            (SELECT id FROM cert WHERE id > $1 ORDER BY id LIMIT $2) AS part";
+        let (mut after, mut size) = (i64::MIN, FIRST_PART);
+        loop {
+            let next = self.connection().row(NEXT, &[&after, &size], DOING)?;
+            let last = next.map(|row| self.column::<Option<i64>>(&row, 0)).transpose()?.flatten();
+            let Some(last) = last else { return Ok(()) };
+            let records = self.part(Which::Range(after + 1..=last), detail)?;
+            size = next_size(size, &records);
+            for record in records {
+                if visit(record).is_break() {
+                    return Ok(());
+                }
+            }
+            after = last;
+        }
+    }
+
+    fn visit_ids(
+        &self,
+        ids: &[CertId],
+        detail: Detail,
+        visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut rest = &ids[..];
+        let mut size = FIRST_PART;
+        while !rest.is_empty() {
+            let (part, later) = rest.split_at(rest.len().min(size as usize));
+            let records = self.part(Which::Ids(part), detail)?;
+            size = next_size(size, &records);
+            for record in records {
+                if visit(record).is_break() {
+                    return Ok(());
+                }
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+}
+
+/// Which certificates a part holds.
+enum Which<'a> {
+    Range(RangeInclusive<i64>),
+    Ids(&'a [i64]),
+}
+
+impl Which<'_> {
+    /// Returns the query for them.
+    fn select(&self, table: &str) -> &'static str {
+        macro_rules! select {
+            ($columns:literal, $table:literal, $id:literal) => {
+                match self {
+                    Self::Range(_) => {
+                        concat!("SELECT ", $columns, " FROM ", $table, " WHERE ", $id, " BETWEEN $1 AND $2")
+                    }
+                    Self::Ids(_) => {
+                        concat!("SELECT ", $columns, " FROM ", $table, " WHERE ", $id, " = ANY ($1)")
+                    }
+                }
+            };
+        }
+        match table {
+            "self_facts" => select!("cert, facts", "self_facts", "cert"),
+            "third_party" => select!("cert, facts", "third_party", "cert"),
+            "verdicts" => select!("cert, verdicts", "verdicts", "cert"),
+            "packets" => select!("cert, bytes", "packets", "cert"),
+            _ => select!(
+                "id, fingerprint, first_seen, changed, generation, origin_kind, origin_updated, origin_url",
+                "cert",
+                "id"
+            ),
+        }
+    }
+}
+
+/// Returns how many certificates to read next, after these.
+fn next_size(size: i64, read: &[Record]) -> i64 {
+    let octets: usize = read
+        .iter()
+        .map(|record| {
+            let facts = record.facts.as_ref().map_or(0, |facts| {
+                let certifications: usize = facts.components.iter().map(|it| it.signatures.len()).sum();
+                64 * (facts.components.len() + certifications)
+            });
+            128 + facts + record.bytes.as_ref().map_or(0, Vec::len)
+        })
+        .sum();
+    let each = octets / read.len().max(1);
+    let wanted = PART_OCTETS / each.max(1);
+    i64::try_from(wanted).unwrap_or(LARGEST_PART).min(size * 4).clamp(1, LARGEST_PART)
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take()
+            && connection.batch("ROLLBACK", "ending").is_ok()
+        {
+            self.store.server.give_back(connection);
+        }
+    }
+}
+
+impl Snapshot for View<'_> {
+    fn visit(
+        &self,
+        selection: Selection<'_>,
+        detail: Detail,
+        visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<()> {
+        match selection {
+            Selection::All => self.visit_all(detail, visit),
+            Selection::Ids(ids) => self.visit_ids(ids, detail, visit),
+        }
+    }
+
+    fn bytes(&self, CertId(id): CertId) -> Result<Option<Vec<u8>>> {
+        Ok(self.blobs("SELECT cert, bytes FROM packets WHERE cert = ANY ($1)", &[id])?.remove(&id))
+    }
+
+    fn find(&self, query: &Query) -> Result<Vec<CertId>> {
+        find::find(self, query)
+    }
+
+    fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>> {
+        find::keys(self, key_id)
+    }
+
+    fn primaries_by_id(&self, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>> {
+        find::primaries(self, key_id)
+    }
+
+    fn visit_third_party(&self, CertId(id): CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
+        let blobs = self.blobs("SELECT cert, facts FROM third_party WHERE cert = ANY ($1)", &[id])?;
+        match blobs.get(&id) {
+            Some(blob) => packed::third_party(blob, visit).map_err(|source| self.corrupt(id, source)),
+            None => Ok(()),
+        }
+    }
+
+    fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()> {
+        let mut keys = Vec::new();
+        self.each_row("SELECT cert, facts FROM self_facts ORDER BY cert", "reading keys", |row| {
+            let id: i64 = self.column(row, 0)?;
+            keys.clear();
+            packed::fingerprints(self.column(row, 1)?, |_, fingerprint| keys.push(fingerprint))
+                .map_err(|source| self.corrupt(id, source))?;
+            visit(CertId(id), &keys);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>> {
+        find::certified_by(self, issuer)
+    }
+
+    fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
+        const SQL: &str = "SELECT fingerprint, cert FROM primary_key WHERE fingerprint = ANY ($1)";
+        let stored: Vec<Vec<u8>> = fingerprints.iter().map(stored_fingerprint).collect();
+        let rows = self.rows(SQL, &[&stored], "looking up fingerprints")?;
+        let mut found: HashMap<&[u8], i64> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            found.insert(self.column(row, 0)?, self.column(row, 1)?);
+        }
+        Ok(stored.iter().map(|stored| found.get(stored.as_slice()).copied().map(CertId)).collect())
+    }
+
+    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
+        const SQL: &str = "SELECT digest, cert FROM input WHERE digest = ANY ($1)";
+        let asked: Vec<&[u8]> = digests.iter().map(|digest| digest.0.as_slice()).collect();
+        let rows = self.rows(SQL, &[&asked], "looking up earlier imports")?;
+        let mut found: HashMap<&[u8], i64> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            found.insert(self.column(row, 0)?, self.column(row, 1)?);
+        }
+        Ok(asked.iter().map(|digest| found.get(digest).copied().map(CertId)).collect())
+    }
+
+    fn count(&self) -> Result<u64> {
+        self.number("SELECT count(*) FROM cert")
+    }
+
+    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
+        journal::entries(self, limit)
+    }
+
+    fn journal_changes(
+        &self,
+        id: JournalId,
+        from: u64,
+        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> Result<()> {
+        journal::changes(self, id, from, visit)
+    }
+
+    fn has_user_id_origins(&self) -> Result<bool> {
+        Ok(!self.rows("SELECT 1 FROM user_id_origin LIMIT 1", &[], DOING)?.is_empty())
+    }
+
+    fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {
+        provenance::user_id_origins(self, id)
+    }
+
+    fn migrations(&self) -> Result<Vec<Migration>> {
+        provenance::migrations(self)
+    }
+
+    fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<u8>> {
+        const SQL: &str = "SELECT value FROM owner_trust WHERE fingerprint = $1";
+        let rows = self.rows(SQL, &[&stored_fingerprint(primary)], "reading owner trust")?;
+        rows.first().map(|row| Ok(self.column::<i16>(row, 0)? as u8)).transpose()
+    }
+
+    fn owner_trusts(&self) -> Result<Vec<(Fingerprint, u8)>> {
+        const SQL: &str = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
+        let mut trusts = Vec::new();
+        for row in self.rows(SQL, &[], "reading owner trust")? {
+            let value = self.column::<i16>(&row, 1)? as u8;
+            trusts.extend(parse_fingerprint(self.column(&row, 0)?).map(|fingerprint| (fingerprint, value)));
+        }
+        Ok(trusts)
+    }
+
+    fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
+        journal::brought_again(self, entry)
+    }
+}
+
+impl View<'_> {
+    /// Returns the number that a query counts.
+    pub(super) fn number(&self, sql: &str) -> Result<u64> {
+        let rows = self.rows(sql, &[], "counting")?;
+        rows.first().map_or(Ok(0), |row| Ok(self.column::<i64>(row, 0)?.unsigned_abs()))
+    }
+
+    /// Returns the user IDs of certificates, with their numbers and those of their components, in order.
+    pub(super) fn user_ids(&self, ids: &[i64]) -> Result<HashMap<i64, UserIds>> {
+        const SQL: &str =
+            "SELECT cert, component, value FROM user_id WHERE cert = ANY ($1) ORDER BY cert, component";
+        let mut user_ids: HashMap<i64, UserIds> = HashMap::new();
+        for row in self.rows(SQL, &[&ids], "reading user IDs")? {
+            let component: i32 = self.column(&row, 1)?;
+            let of_cert = user_ids.entry(self.column(&row, 0)?).or_default();
+            of_cert.push((i64::from(component), self.column(&row, 2)?));
+        }
+        Ok(user_ids)
+    }
+}
+
+fn timestamp(seconds: i64) -> Timestamp {
+    Timestamp(u32::try_from(seconds).unwrap_or_default())
+}
+
+/// Returns a fingerprint as it is stored: the key's version, then the bytes.
+pub(super) fn stored_fingerprint(fingerprint: &Fingerprint) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(33);
+    stored.push(fingerprint.version());
+    stored.extend_from_slice(fingerprint.as_bytes());
+    stored
+}
+
+pub(super) fn parse_fingerprint(stored: &[u8]) -> Option<Fingerprint> {
+    stored.split_first().and_then(|(&version, bytes)| Fingerprint::new(version, bytes))
+}

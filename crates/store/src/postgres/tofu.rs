@@ -1,0 +1,295 @@
+//! The memory of trust on first use.
+//!
+//! As in the SQLite engine, a binding has a row only where there is something that its certificate does not say.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use cert::{BoundAddress, Fingerprint, Timestamp};
+use tokio_postgres::Row;
+
+use super::connect::Parameters;
+use super::read::{View, parse_fingerprint, stored_fingerprint};
+use crate::rows::mail_hash;
+use crate::tofu::{
+    AUTO, Binding, BindingId, BindingSelection, Messages, ReadBindings, Seen, VerifiedMessage,
+};
+use crate::{Error, Result};
+
+const READING: &str = "reading bindings";
+const WRITING: &str = "writing bindings";
+
+/// Selects bindings: of kept rows those with `$kept`, of user IDs those with `$derived`, in the order of [`ReadBindings`].
+macro_rules! select_bindings {
+    ($kept:literal, $derived:literal) => {
+        concat!(
+            "SELECT id, fingerprint, email, user_id, time, policy FROM tofu_binding WHERE ",
+            $kept,
+            " UNION ALL
+            SELECT NULL, fingerprint, email, value, first_seen, 1::smallint FROM (
+                SELECT DISTINCT ON (cert, email) cert, email, value FROM user_id WHERE ",
+            $derived,
+            " ORDER BY cert, email, component) AS bound JOIN cert ON cert.id = bound.cert
+            WHERE NOT EXISTS (SELECT 1 FROM tofu_binding kept
+                WHERE kept.digest = sha256(bound.email) AND kept.fingerprint = cert.fingerprint)
+            ORDER BY 3, 2"
+        )
+    };
+}
+
+impl ReadBindings for View<'_> {
+    fn bindings(
+        &self,
+        selection: BindingSelection<'_>,
+        visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
+    ) -> Result<()> {
+        bindings(self, selection, visit)
+    }
+
+    fn messages(&self, binding: BindingId) -> Result<Messages> {
+        messages(self, binding)
+    }
+}
+
+fn bindings(
+    view: &View<'_>,
+    selection: BindingSelection<'_>,
+    visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
+) -> Result<()> {
+    const ALL: &str = select_bindings!("true", "true");
+    const OF_ADDRESS: &str = select_bindings!(
+        "digest = sha256($1)",
+        "cert = ANY (ARRAY(SELECT cert FROM mail WHERE hash = $2)) AND email = $1"
+    );
+    const USED: &str = select_bindings!(
+        "id IN (SELECT binding FROM tofu_signature UNION SELECT binding FROM tofu_encryption)",
+        "false"
+    );
+    let mut each = |row: &Row| Ok(visit(binding(view, row)?));
+    match selection {
+        BindingSelection::All => view.each_row(ALL, READING, each),
+        BindingSelection::Used => view.each_row(USED, READING, each),
+        BindingSelection::Contested => contested(view, visit),
+        BindingSelection::Addresses(addresses) => {
+            let addresses: BTreeSet<&BoundAddress> = addresses.iter().collect();
+            for address in addresses {
+                let hash = mail_hash(address.as_bytes());
+                for row in view.rows(OF_ADDRESS, &[&address.as_bytes(), &hash], READING)? {
+                    if each(&row)?.is_break() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Reads the bindings that may be contested, by the hashes of their addresses, and hands out those that are.
+fn contested(view: &View<'_>, visit: &mut dyn FnMut(Binding) -> ControlFlow<()>) -> Result<()> {
+    const SQL: &str = select_bindings!(
+        "true",
+        "cert IN (SELECT cert FROM mail WHERE hash IN (SELECT hash FROM mail GROUP BY hash HAVING count(*) > 1
+            UNION SELECT hash FROM tofu_binding))"
+    );
+    let mut of_address: Vec<Binding> = Vec::new();
+    let mut hand_out = |bindings: &mut Vec<Binding>| {
+        let contested = bindings.len() > 1 || bindings.iter().any(|binding| binding.policy != AUTO);
+        let mut all = bindings.drain(..);
+        if contested { all.try_for_each(&mut *visit) } else { ControlFlow::Continue(()) }
+    };
+    let mut flow = ControlFlow::Continue(());
+    view.each_row(SQL, READING, |row| {
+        let binding = binding(view, row)?;
+        if of_address.first().is_some_and(|first| first.address != binding.address) {
+            flow = hand_out(&mut of_address);
+        }
+        of_address.push(binding);
+        Ok(flow)
+    })?;
+    if flow.is_continue() {
+        let _ = hand_out(&mut of_address);
+    }
+    Ok(())
+}
+
+fn binding(view: &View<'_>, row: &Row) -> Result<Binding> {
+    let id: Option<i64> = view.column(row, 0)?;
+    let broken = || Error::CorruptBinding { path: view.path(), binding: id.unwrap_or_default() };
+    Ok(Binding {
+        id: id.map(BindingId),
+        fingerprint: parse_fingerprint(view.column(row, 1)?).ok_or_else(broken)?,
+        address: BoundAddress::from_normalised(view.column(row, 2)?),
+        user_id: view.column(row, 3)?,
+        since: view.time(row, 4)?,
+        policy: view.column::<i16>(row, 5)? as u8,
+    })
+}
+
+fn messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Messages> {
+    const VERIFIED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
+        FROM tofu_signature WHERE binding = $1";
+    const ENCRYPTED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
+        FROM tofu_encryption WHERE binding = $1";
+    let seen = |sql| {
+        let Some(row) = view.connection().row(sql, &[&id], READING)? else { return Ok(Seen::default()) };
+        let time = |index| {
+            let there = view.column::<Option<i64>>(&row, index)?;
+            there.map(|_| view.time(&row, index)).transpose()
+        };
+        Ok(Seen {
+            count: view.column::<i64>(&row, 0)?.unsigned_abs(),
+            first: time(1)?,
+            last: time(2)?,
+            days: view.column::<i64>(&row, 3)?.unsigned_abs(),
+        })
+    };
+    Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
+}
+
+/// Notes that user IDs came to a certificate later than it did; of several with the same address the first one stays.
+pub(super) fn add_later(
+    view: &View<'_>,
+    primary: &Fingerprint,
+    user_ids: &[&[u8]],
+    now: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
+        VALUES (sha256($1), $1, $2, $3, $4, $5, 1) ON CONFLICT (digest, fingerprint) DO NOTHING";
+    user_ids.iter().try_for_each(|user_id| {
+        let address = BoundAddress::of_user_id(user_id);
+        let hash = mail_hash(address.as_bytes());
+        let now = i64::from(now.0);
+        let primary = stored_fingerprint(primary);
+        view.execute(SQL, &[&address.as_bytes(), &hash, &primary, user_id, &now], WRITING).map(drop)
+    })
+}
+
+/// Takes away the bindings of user IDs that are gone, as far as nobody decided about them and no message was seen.
+pub(super) fn remove_idle(view: &View<'_>, primary: &Fingerprint, user_ids: &[&[u8]]) -> Result<()> {
+    const SQL: &str = "DELETE FROM tofu_binding WHERE digest = ANY ($1) AND fingerprint = $2 AND policy = 1
+        AND NOT EXISTS (SELECT 1 FROM tofu_signature WHERE binding = tofu_binding.id)
+        AND NOT EXISTS (SELECT 1 FROM tofu_encryption WHERE binding = tofu_binding.id)";
+    if user_ids.is_empty() {
+        return Ok(());
+    }
+    let digests: Vec<[u8; 32]> = user_ids
+        .iter()
+        .map(|user_id| verify::naming::sha256(&[BoundAddress::of_user_id(user_id).as_bytes()]))
+        .collect();
+    let digests: Vec<&[u8]> = digests.iter().map(<[u8; 32]>::as_slice).collect();
+    view.execute(SQL, &[&digests, &stored_fingerprint(primary)], WRITING).map(drop)
+}
+
+/// Takes away everything that is remembered of these keys. Returns how many bindings it were.
+pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<u64> {
+    const OF: &str = "(SELECT id FROM tofu_binding WHERE fingerprint = ANY ($1))";
+    let stored: Vec<Vec<u8>> = primaries.iter().map(stored_fingerprint).collect();
+    if stored.is_empty() {
+        return Ok(0);
+    }
+    for table in ["tofu_signature", "tofu_encryption"] {
+        view.execute(&format!("DELETE FROM {table} WHERE binding IN {OF}"), &[&stored], WRITING)?;
+    }
+    view.execute("DELETE FROM tofu_binding WHERE fingerprint = ANY ($1)", &[&stored], WRITING)
+}
+
+/// Notes what the user decided; the binding is made if it is not there.
+pub(super) fn decide(
+    view: &View<'_>,
+    fingerprint: &Fingerprint,
+    address: &BoundAddress,
+    user_id: &[u8],
+    policy: u8,
+    now: Timestamp,
+) -> Result<BindingId> {
+    const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
+        VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
+        DO UPDATE SET policy = excluded.policy RETURNING id";
+    let since = known_since(view, fingerprint, address)?.unwrap_or(now);
+    written(view, SQL, fingerprint, address, user_id, since, policy)
+}
+
+/// Takes over a binding that another program kept.
+pub(super) fn take_over(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
+    const SQL: &str =
+        "INSERT INTO tofu_binding AS kept (digest, email, hash, fingerprint, user_id, time, policy)
+        VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
+        DO UPDATE SET time = least(kept.time, excluded.time),
+            policy = CASE kept.policy WHEN 1 THEN excluded.policy ELSE kept.policy END RETURNING id";
+    let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
+    let since = known_since(view, fingerprint, address)?.map_or(*since, |known| known.min(*since));
+    written(view, SQL, fingerprint, address, user_id, since, *policy)
+}
+
+fn written(
+    view: &View<'_>,
+    sql: &str,
+    fingerprint: &Fingerprint,
+    address: &BoundAddress,
+    user_id: &[u8],
+    since: Timestamp,
+    policy: u8,
+) -> Result<BindingId> {
+    let (hash, since, policy) = (mail_hash(address.as_bytes()), i64::from(since.0), i16::from(policy));
+    let stored = stored_fingerprint(fingerprint);
+    let parameters: Parameters<'_> = &[&address.as_bytes(), &hash, &stored, &user_id, &since, &policy];
+    let row = view.connection().row(sql, parameters, WRITING)?;
+    Ok(BindingId(view.column(&row.expect("an insertion returns its row"), 0)?))
+}
+
+/// Says since when a binding is there, with a row or without.
+fn known_since(view: &View<'_>, key: &Fingerprint, address: &BoundAddress) -> Result<Option<Timestamp>> {
+    let mut since = None;
+    bindings(view, BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
+        if binding.fingerprint == *key {
+            since = Some(binding.since);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(since)
+}
+
+/// Forgets the decision and the messages, and the binding itself where its certificate is not there.
+pub(super) fn forget(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
+    const HERE: &str = "SELECT 1 FROM tofu_binding JOIN primary_key USING (fingerprint) WHERE id = $1";
+    view.execute("DELETE FROM tofu_signature WHERE binding = $1", &[&id], WRITING)?;
+    view.execute("DELETE FROM tofu_encryption WHERE binding = $1", &[&id], WRITING)?;
+    if view.connection().row(HERE, &[&id], READING)?.is_some() {
+        view.execute("UPDATE tofu_binding SET policy = 1 WHERE id = $1", &[&id], WRITING).map(drop)
+    } else {
+        view.execute("DELETE FROM tofu_binding WHERE id = $1", &[&id], WRITING).map(drop)
+    }
+}
+
+/// Notes a signed message, unless the same signature was noted before, whoever handed it in.
+pub(super) fn add_verified(view: &View<'_>, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
+    const SQL: &str = "INSERT INTO tofu_signature (binding, sig_digest, origin, sig_time, time)
+        SELECT $1::bigint, $2::bytea, $3::bytea, $4::bigint, $5::bigint WHERE NOT EXISTS
+        (SELECT 1 FROM tofu_signature WHERE binding = $1 AND sig_digest = $2 AND sig_time = $4)
+        ON CONFLICT DO NOTHING";
+    let VerifiedMessage { digest, origin, signed, verified } = message;
+    let (signed, verified) = (i64::from(signed.0), i64::from(verified.0));
+    let parameters: Parameters<'_> = &[&id.0, digest, &origin.as_bytes(), &signed, &verified];
+    Ok(view.execute(SQL, parameters, WRITING)? > 0)
+}
+
+/// Notes messages that were encrypted, so that there are as many of each second as there.
+pub(super) fn take_over_encrypted(view: &View<'_>, id: BindingId, times: &[Timestamp]) -> Result<()> {
+    const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT $1::bigint, $2::bigint
+        FROM generate_series((SELECT count(*) FROM tofu_encryption WHERE binding = $1 AND time = $2) + 1, $3::bigint)";
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    for of_second in times.chunk_by(|one, other| one == other) {
+        let (time, count) = (i64::from(of_second[0].0), of_second.len() as i64);
+        view.execute(SQL, &[&id.0, &time, &count], WRITING)?;
+    }
+    Ok(())
+}
+
+/// Notes a message that was encrypted.
+pub(super) fn add_encrypted(view: &View<'_>, id: BindingId, time: Timestamp) -> Result<()> {
+    const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES ($1, $2)";
+    view.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING).map(drop)
+}

@@ -1,0 +1,520 @@
+//! Writing: one transaction at a time, or imports beside each other, each of which has the certificates that it
+//! changes for itself.
+//!
+//! Rows are always taken in the same order, so that writers seldom stand in each other's way; where they do, the server
+//! ends one of them, and that one is tried again from its beginning.
+
+use std::collections::{HashMap, HashSet};
+
+use cert::{BoundAddress, Fingerprint, Timestamp};
+
+use super::derived::Derived;
+use super::journal::{self, Journal, NewChange};
+use super::read::{View, parse_fingerprint, stored_fingerprint};
+use super::rows_out::{Encoded, Value};
+use super::{PostgresStore, place, provenance, tofu};
+use crate::again::Pause;
+use crate::tofu::{Binding, BindingId, VerifiedMessage};
+use crate::{
+    CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome, Removal, Result,
+    Snapshot, Transaction, WriteBindings, packed,
+};
+
+const DOING: &str = "writing";
+
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+/// What writers take, with the schema's name ("Khrd").
+const LOCK: i32 = 0x4b68_7264;
+
+/// How often the server is asked whether a commit has come through whose answer was lost.
+const QUESTIONS: u32 = 200;
+
+/// Whether a writer waits until it is the only one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Alone,
+    Beside,
+}
+
+/// The write transaction.
+pub(super) struct Writer<'s> {
+    view: View<'s>,
+    now: Timestamp,
+    journal: Journal,
+}
+
+/// A certificate that is there and about to be replaced.
+struct Replaced<'p> {
+    id: i64,
+    put: &'p Put<'p>,
+}
+
+impl Turn {
+    /// Returns what begins a transaction. The lock ends with it; who waits to be alone is not overtaken by those who
+    /// come later.
+    pub(super) fn begin(self) -> String {
+        let lock = match self {
+            Self::Alone => "pg_advisory_xact_lock",
+            Self::Beside => "pg_advisory_xact_lock_shared",
+        };
+        format!("{BEGIN}; SELECT {lock}({LOCK}, hashtext(current_schema()))")
+    }
+}
+
+impl<'s> Writer<'s> {
+    pub(super) fn begin(
+        store: &'s PostgresStore,
+        turn: Turn,
+        command: &str,
+        journal: Option<JournalId>,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let view = View::within(store, store.server.begin(&turn.begin())?);
+        let journal = Journal::open(&view, command, journal, now)?;
+        Ok(Self { view, now, journal })
+    }
+
+    /// Gives new certificates their numbers; those whose primary key is there already get none.
+    fn claim(&self, adds: &mut Vec<(Vec<u8>, i64, usize)>) -> Result<HashMap<usize, i64>> {
+        const CLAIM: &str = "INSERT INTO primary_key (fingerprint, cert)
+            SELECT * FROM unnest($1::bytea[], $2::bigint[]) ON CONFLICT DO NOTHING RETURNING fingerprint";
+        adds.sort_unstable();
+        let fingerprints: Vec<&[u8]> = adds.iter().map(|(fingerprint, ..)| fingerprint.as_slice()).collect();
+        let numbers: Vec<i64> = adds.iter().map(|(_, number, _)| *number).collect();
+        let mut ours = HashSet::with_capacity(adds.len());
+        for row in self.view.rows(CLAIM, &[&fingerprints, &numbers], DOING)? {
+            ours.insert(self.view.column::<Vec<u8>>(&row, 0)?);
+        }
+        let (mut claimed, mut taken) = (HashMap::with_capacity(ours.len()), Vec::new());
+        for (fingerprint, number, index) in adds {
+            // The first of several with the same key has it.
+            if ours.remove(fingerprint) {
+                claimed.insert(*index, *number);
+            } else {
+                taken.push(fingerprint.clone());
+            }
+        }
+        self.lock_taken(&taken)?;
+        Ok(claimed)
+    }
+
+    /// Has certificates for itself that another writer was quicker to add, so that they can be merged into.
+    fn lock_taken(&self, fingerprints: &[Vec<u8>]) -> Result<()> {
+        const LOCK: &str = "SELECT id FROM cert WHERE id = ANY
+            (ARRAY(SELECT cert FROM primary_key WHERE fingerprint = ANY ($1))) ORDER BY id FOR UPDATE";
+        if fingerprints.is_empty() {
+            return Ok(());
+        }
+        self.view.rows(LOCK, &[&fingerprints], DOING).map(drop)
+    }
+
+    /// Writes the rows of new certificates under their numbers, or the next ones where those are taken.
+    fn insert(&self, batch: &[Put<'_>], claimed: &mut HashMap<usize, i64>) -> Result<()> {
+        const INSERT: &str = "INSERT INTO cert (id, fingerprint, first_seen, changed, generation, superseded,
+                origin_kind, origin_updated, origin_url)
+            SELECT id, fingerprint, first_seen, $4, 1, superseded, kind, updated, url FROM unnest($1::bigint[],
+                $2::bytea[], $3::bigint[], $5::bytea[], $6::smallint[], $7::bigint[], $8::bytea[])
+            AS new (id, fingerprint, first_seen, superseded, kind, updated, url)
+            ON CONFLICT (id) DO NOTHING RETURNING id";
+        const MOVE: &str = "UPDATE primary_key SET cert = $2 WHERE fingerprint = $1";
+        let now = i64::from(self.now.0);
+        let mut rest: Vec<usize> = claimed.keys().copied().collect();
+        while !rest.is_empty() {
+            rest.sort_unstable_by_key(|index| claimed[index]);
+            // Two of one batch may have the same number.
+            let (mut round, mut later): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+            for index in rest {
+                let same = round.last().is_some_and(|last| claimed[last] == claimed[&index]);
+                if same { later.push(index) } else { round.push(index) }
+            }
+            let puts = || round.iter().map(|index| &batch[*index]);
+            let ids: Vec<i64> = round.iter().map(|index| claimed[index]).collect();
+            let fingerprints: Vec<Vec<u8>> =
+                puts().map(|put| stored_fingerprint(&put.certificate.fingerprint)).collect();
+            let first_seen: Vec<i64> = puts().map(|put| i64::from(self.first_seen(&put.kind).0)).collect();
+            let superseded: Vec<Option<&[u8]>> =
+                puts().map(|put| put.certificate.superseded.as_deref()).collect();
+            let origins: Vec<_> = puts().map(|put| put.origin.clone().unwrap_or_default()).collect();
+            let kinds: Vec<i16> = origins.iter().map(|origin| i16::from(origin.kind)).collect();
+            let updated: Vec<Option<i64>> =
+                origins.iter().map(|origin| origin.updated.map(|updated| i64::from(updated.0))).collect();
+            let urls: Vec<Option<&[u8]>> =
+                origins.iter().map(|origin| origin.url.as_ref().map(String::as_bytes)).collect();
+            let rows = self.view.rows(
+                INSERT,
+                &[&ids, &fingerprints, &first_seen, &now, &superseded, &kinds, &updated, &urls],
+                DOING,
+            )?;
+            let written: HashSet<i64> =
+                rows.iter().map(|row| self.view.column(row, 0)).collect::<Result<_>>()?;
+            later.extend(round.iter().copied().filter(|index| !written.contains(&claimed[index])));
+            for index in &later {
+                let number = claimed.get_mut(index).expect("it was claimed");
+                *number = place::next(*number);
+                let fingerprint = stored_fingerprint(&batch[*index].certificate.fingerprint);
+                self.view.execute(MOVE, &[&fingerprint, &*number], DOING)?;
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Returns when that which a write adds was first seen.
+    fn first_seen(&self, kind: &PutKind) -> Timestamp {
+        match kind {
+            PutKind::Migrated { first_seen } | PutKind::Restored { first_seen, .. } => *first_seen,
+            PutKind::New | PutKind::Merged { .. } | PutKind::Shrunk { .. } => self.now,
+        }
+    }
+
+    /// Has the certificates for itself that are to be replaced, and leaves out those that have changed meanwhile.
+    fn lock<'p>(&self, wanted: &[(usize, &'p Put<'p>)]) -> Result<HashMap<usize, Replaced<'p>>> {
+        const LOCK: &str =
+            "SELECT id, generation, fingerprint FROM cert WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+        if wanted.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let ids: Vec<i64> =
+            wanted.iter().filter_map(|(_, put)| replaced(&put.kind)).map(|(id, _)| id).collect();
+        let mut there = HashMap::new();
+        for row in self.view.rows(LOCK, &[&ids], DOING)? {
+            let fingerprint: Vec<u8> = self.view.column(&row, 2)?;
+            let id: i64 = self.view.column(&row, 0)?;
+            there.insert(id, (self.view.column::<i64>(&row, 1)?, fingerprint));
+        }
+        let mut locked = HashMap::new();
+        for &(index, put) in wanted {
+            let Some((id, generation)) = replaced(&put.kind) else { continue };
+            let current = (generation, stored_fingerprint(&put.certificate.fingerprint));
+            if there.get(&id) == Some(&current) {
+                there.remove(&id);
+                locked.insert(index, Replaced { id, put });
+            }
+        }
+        Ok(locked)
+    }
+
+    /// Takes away what is there of certificates that are about to be replaced, and keeps the rest right.
+    fn replace(&self, locked: &HashMap<usize, Replaced<'_>>, derived: &mut Derived) -> Result<()> {
+        const UPDATE: &str = "UPDATE cert SET changed = $1, generation = generation + 1,
+            superseded = new.superseded FROM unnest($2::bigint[], $3::bytea[]) AS new (id, superseded)
+            WHERE cert.id = new.id";
+        if locked.is_empty() {
+            return Ok(());
+        }
+        let mut replaced: Vec<&Replaced<'_>> = locked.values().collect();
+        replaced.sort_unstable_by_key(|replaced| replaced.id);
+        let ids: Vec<i64> = replaced.iter().map(|replaced| replaced.id).collect();
+        let user_ids = self.view.user_ids(&ids)?;
+        for Replaced { id, put } in &replaced {
+            let before = user_ids.get(id).map(Vec::as_slice).unwrap_or_default();
+            self.rebind(&put.certificate.fingerprint, before, &put.certificate.rows.user_ids)?;
+        }
+        let superseded: Vec<Option<&[u8]>> =
+            replaced.iter().map(|replaced| replaced.put.certificate.superseded.as_deref()).collect();
+        self.view.execute(UPDATE, &[&i64::from(self.now.0), &ids, &superseded], DOING)?;
+        for Replaced { id, put } in &replaced {
+            if let Some(origin) = &put.origin {
+                provenance::set_origin(&self.view, CertId(*id), origin)?;
+            }
+        }
+        derived.remove(&self.view, &ids)?;
+        self.view.execute("DELETE FROM packets WHERE cert = ANY ($1)", &[&ids], DOING).map(drop)
+    }
+
+    /// Keeps the bindings of a certificate right whose user IDs were others `before`.
+    fn rebind(
+        &self,
+        primary: &Fingerprint,
+        before: &[(i64, Vec<u8>)],
+        after: &[(i64, Vec<u8>)],
+    ) -> Result<()> {
+        tofu::remove_idle(&self.view, primary, &without(before, after))?;
+        tofu::add_later(&self.view, primary, &without(after, before), self.now)
+    }
+
+    /// Remembers inputs, in the order of their digests.
+    fn write_inputs(&self, mut inputs: Vec<(InputDigest, CertId)>) -> Result<()> {
+        const SQL: &str = "INSERT INTO input (digest, cert, first, last)
+            SELECT digest, cert, $3, $3 FROM unnest($1::bytea[], $2::bigint[]) AS new (digest, cert)
+            ON CONFLICT (digest) DO UPDATE SET cert = excluded.cert, last = excluded.last";
+        inputs.sort_unstable();
+        // The same input twice in one statement would be an error; the last one counts.
+        inputs.reverse();
+        inputs.dedup_by_key(|(digest, _)| *digest);
+        inputs.reverse();
+        if inputs.is_empty() {
+            return Ok(());
+        }
+        let digests: Vec<&[u8]> = inputs.iter().map(|(digest, _)| digest.0.as_slice()).collect();
+        let certs: Vec<i64> = inputs.iter().map(|(_, cert)| cert.0).collect();
+        self.view.execute(SQL, &[&digests, &certs, &self.journal.id.0], DOING).map(drop)
+    }
+
+    /// Forgets which inputs led to these certificates, in one pass over them all: there is no index by certificate,
+    /// since removals are rare and imports are not.
+    fn forget_inputs(&self, ids: &[i64]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.view.execute("DELETE FROM input WHERE cert = ANY ($1)", &[&ids], DOING).map(drop)
+    }
+
+    /// Finds out whether a commit came through whose answer was lost.
+    fn find_out(store: &PostgresStore, entry: JournalId, batch: i64, lost: Error) -> Result<()> {
+        let mut pause = Pause::default();
+        for _ in 0..QUESTIONS {
+            let asked = store
+                .server
+                .begin(BEGIN)
+                .and_then(|connection| journal::is_committed(&View::within(store, connection), entry, batch));
+            match asked {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(lost),
+                Err(error) if error.is_transient() => pause.sleep(),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Server {
+            path: store.server.path(),
+            doing: "committing",
+            words: "the connection was lost, and it could not be found out whether everything was written"
+                .to_owned(),
+            transient: false,
+        })
+    }
+}
+
+/// Returns which certificate a write replaces, and the generation that was read.
+fn replaced(kind: &PutKind) -> Option<(i64, i64)> {
+    match kind {
+        PutKind::Merged { id, generation, .. } | PutKind::Shrunk { id, generation } => {
+            Some((id.0, *generation))
+        }
+        PutKind::New | PutKind::Migrated { .. } | PutKind::Restored { .. } => None,
+    }
+}
+
+/// Returns the user IDs that stand in one list and not in the other.
+fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> Vec<&'a [u8]> {
+    let in_other = |value: &[u8]| other.iter().any(|(_, there)| there == value);
+    list.iter().map(|(_, value)| value.as_slice()).filter(|value| !in_other(value)).collect()
+}
+
+impl Transaction for Writer<'_> {
+    fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut adds = Vec::new();
+        let mut replaces = Vec::new();
+        for (index, put) in batch.iter().enumerate() {
+            if replaced(&put.kind).is_some() {
+                replaces.push((index, put));
+                continue;
+            }
+            let fingerprint = &put.certificate.fingerprint;
+            let number = match put.kind {
+                PutKind::Restored { id, .. } => id.0,
+                _ => place::number(self.first_seen(&put.kind), fingerprint),
+            };
+            adds.push((stored_fingerprint(fingerprint), number, index));
+        }
+        let mut added = if adds.is_empty() { HashMap::new() } else { self.claim(&mut adds)? };
+        self.insert(batch, &mut added)?;
+        let locked = self.lock(&replaces)?;
+        let changes = batch.iter().enumerate().filter_map(|(index, put)| {
+            let change = match (&put.kind, locked.get(&index)) {
+                (PutKind::Merged { added, .. }, Some(_)) => NewChange::Merged(added),
+                (PutKind::Shrunk { id, .. }, Some(_)) => NewChange::Shrunk(*id),
+                _ if added.contains_key(&index) => NewChange::Added,
+                _ => return None,
+            };
+            Some((put.certificate.fingerprint, change))
+        });
+        self.journal.write(&self.view, changes)?;
+
+        let mut derived = Derived::default();
+        self.replace(&locked, &mut derived)?;
+        let (mut packets, mut inputs, mut shrunk) = (Encoded::default(), Vec::new(), Vec::new());
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for (index, put) in batch.iter().enumerate() {
+            let id = added.get(&index).copied().or_else(|| locked.get(&index).map(|locked| locked.id));
+            let Some(id) = id else {
+                outcomes.push(PutOutcome::Conflict);
+                continue;
+            };
+            packets.push(&[Value::Long(id), Value::Octets(&put.certificate.bytes)]);
+            derived.insert(CertId(id), &put.certificate.packed, &put.certificate.rows);
+            inputs.extend(put.inputs.iter().map(|input| (*input, CertId(id))));
+            if matches!(put.kind, PutKind::Shrunk { .. }) {
+                shrunk.push(id);
+            }
+            outcomes.push(PutOutcome::Done(CertId(id)));
+        }
+        self.view.connection().copy("packets (cert, bytes)", packets, DOING)?;
+        derived.flush(&self.view)?;
+        self.write_inputs(inputs)?;
+        self.forget_inputs(&shrunk)?;
+        Ok(outcomes)
+    }
+
+    fn remember_inputs(&mut self, inputs: &[(InputDigest, CertId)]) -> Result<()> {
+        self.write_inputs(inputs.to_vec())
+    }
+
+    fn set_origins(&mut self, id: CertId, origins: &Origins) -> Result<()> {
+        provenance::set_origins(&self.view, id, origins)
+    }
+
+    fn remember_migration(&mut self, migration: &Migration) -> Result<()> {
+        provenance::remember(&self.view, migration)
+    }
+
+    fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()> {
+        const SQL: &str = "INSERT INTO owner_trust (fingerprint, value) VALUES ($1, $2)
+            ON CONFLICT (fingerprint) DO UPDATE SET value = $2";
+        match value {
+            Some(value) => {
+                let stored = stored_fingerprint(primary);
+                self.view.execute(SQL, &[&stored, &i16::from(value)], DOING).map(drop)
+            }
+            None => self.forget_owner_trust(std::slice::from_ref(primary)),
+        }
+    }
+
+    fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
+        let stored: Vec<Vec<u8>> = primaries.iter().map(stored_fingerprint).collect();
+        self.view.execute("DELETE FROM owner_trust WHERE fingerprint = ANY ($1)", &[&stored], DOING).map(drop)
+    }
+
+    fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
+        const LOCK: &str = "SELECT id, fingerprint FROM cert WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let mut there = Vec::new();
+        for row in self.view.rows(LOCK, &[&ids], DOING)? {
+            let id: i64 = self.view.column(&row, 0)?;
+            let fingerprint = parse_fingerprint(self.view.column(&row, 1)?);
+            there.push((id, fingerprint.ok_or_else(|| self.view.corrupt(id, packed::Error::FINGERPRINT))?));
+        }
+        let ids: Vec<i64> = there.iter().map(|(id, _)| *id).collect();
+        let fingerprints: Vec<Fingerprint> = there.iter().map(|(_, fingerprint)| *fingerprint).collect();
+        let stored: Vec<Vec<u8>> = fingerprints.iter().map(stored_fingerprint).collect();
+        match removal {
+            Removal::Undoable => {
+                let removed = there.iter().map(|(id, key)| (*key, NewChange::Removed(CertId(*id))));
+                self.journal.write(&self.view, removed)?;
+                let user_ids = self.view.user_ids(&ids)?;
+                for (id, fingerprint) in &there {
+                    let gone = user_ids.get(id).map(Vec::as_slice).unwrap_or_default();
+                    tofu::remove_idle(&self.view, fingerprint, &without(gone, &[]))?;
+                }
+            }
+            Removal::Purge => {
+                for (id, stored) in ids.iter().zip(&stored) {
+                    provenance::forget(&self.view, Some(CertId(*id)), stored)?;
+                    self.journal.purge(&self.view, stored)?;
+                }
+                let removed = fingerprints.iter().map(|fingerprint| (*fingerprint, NewChange::Purged));
+                self.journal.write(&self.view, removed)?;
+            }
+        }
+        let mut derived = Derived::default();
+        derived.remove(&self.view, &ids)?;
+        derived.flush(&self.view)?;
+        for sql in [
+            "DELETE FROM packets WHERE cert = ANY ($1)",
+            "DELETE FROM verdicts WHERE cert = ANY ($1)",
+            "DELETE FROM cert WHERE id = ANY ($1)",
+        ] {
+            self.view.execute(sql, &[&ids], DOING)?;
+        }
+        for sql in [
+            "DELETE FROM primary_key WHERE fingerprint = ANY ($1)",
+            "DELETE FROM owner_trust WHERE fingerprint = ANY ($1)",
+        ] {
+            self.view.execute(sql, &[&stored], DOING)?;
+        }
+        if removal == Removal::Purge {
+            tofu::purge(&self.view, &fingerprints)?;
+        }
+        self.forget_inputs(&ids)
+    }
+
+    fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool> {
+        if self.view.primary(primary)?.is_some() {
+            return Ok(false);
+        }
+        let stored = stored_fingerprint(primary);
+        // The origins first: it is the journal that tells whose they are.
+        let left = provenance::forget(&self.view, None, &stored)?
+            + self.journal.purge(&self.view, &stored)?
+            + tofu::purge(&self.view, &[*primary])?
+            + self.view.execute("DELETE FROM owner_trust WHERE fingerprint = $1", &[&stored], DOING)?;
+        if left == 0 {
+            return Ok(false);
+        }
+        self.journal.write(&self.view, std::iter::once((*primary, NewChange::Purged)))?;
+        Ok(true)
+    }
+
+    fn snapshot(&self) -> &dyn Snapshot {
+        &self.view
+    }
+
+    fn journal(&self) -> JournalId {
+        self.journal.id
+    }
+
+    fn finish_journal(&mut self) -> Result<()> {
+        self.journal.finish(&self.view)
+    }
+
+    fn mark_undone(&mut self, entry: JournalId) -> Result<()> {
+        self.journal.mark_undone(&self.view, entry)
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        let Self { view, journal, .. } = *self;
+        let batch = journal.close(&view)?;
+        let store = view.store;
+        match view.commit() {
+            // The server went away between the question and the answer.
+            Err(error) if error.is_transient() => Self::find_out(store, journal.id, batch, error),
+            done => done,
+        }
+    }
+}
+
+impl WriteBindings for Writer<'_> {
+    fn decide(
+        &mut self,
+        fingerprint: &Fingerprint,
+        address: &BoundAddress,
+        user_id: &[u8],
+        policy: u8,
+    ) -> Result<BindingId> {
+        tofu::decide(&self.view, fingerprint, address, user_id, policy, self.now)
+    }
+
+    fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId> {
+        tofu::take_over(&self.view, binding)
+    }
+
+    fn forget_binding(&mut self, binding: BindingId) -> Result<()> {
+        tofu::forget(&self.view, binding)
+    }
+
+    fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool> {
+        tofu::add_verified(&self.view, binding, message)
+    }
+
+    fn take_over_encrypted(&mut self, binding: BindingId, times: &[Timestamp]) -> Result<()> {
+        tofu::take_over_encrypted(&self.view, binding, times)
+    }
+
+    fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()> {
+        tofu::add_encrypted(&self.view, binding, time)
+    }
+}

@@ -1,0 +1,144 @@
+//! What holds for databases in files only: nothing is left in them of what was purged, and users may ask in SQL.
+
+#[allow(dead_code, reason = "shared by several tests")]
+mod made;
+
+use std::ops::ControlFlow;
+
+use keyhoard_store as store;
+use made::{Made, NOW};
+use store::sqlite::SqliteStore;
+use store::{CertId, Removal, Store};
+use tempfile::TempDir;
+
+fn empty() -> (TempDir, SqliteStore) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("a new database");
+    (directory, store)
+}
+
+fn put(store: &SqliteStore, certificates: &[Made]) {
+    let mut transaction = store.begin("import", None, NOW).expect("begin");
+    transaction.put(&certificates.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
+    transaction.commit().expect("commit");
+}
+
+fn three() -> Vec<Made> {
+    vec![
+        Made::new(1, &[b"Ann Example <ann@example.org>"], &[0x1111, 0x2222]),
+        Made::new(2, &[b"Bob"], &[0x1111]),
+        Made::new(3, &[b"Example Robot"], &[]),
+    ]
+}
+
+#[test]
+fn what_was_removed_earlier_can_be_purged_from_the_files_later() {
+    let (directory, store) = empty();
+    let name = b"~q7 a name that nobody must find again";
+    let named = Made::new(1, &[name], &[]);
+    put(&store, &[named.clone(), Made::named(2, "another")]);
+    let mut transaction = store.begin("delete", None, NOW).expect("begin");
+    transaction.remove(&[CertId(1)], Removal::Undoable).expect("remove");
+    transaction.commit().expect("commit");
+    assert!(found_in(&directory, name) > 0);
+    let mut transaction = store.begin("delete --purge", None, NOW).expect("begin");
+    assert!(transaction.purge_removed(&named.fingerprint()).expect("purge"));
+    transaction.commit().expect("commit");
+    assert_eq!(found_in(&directory, name), 0);
+}
+
+/// Counts the files of a database in which some octets are.
+fn found_in(directory: &TempDir, part: &[u8]) -> usize {
+    let files = std::fs::read_dir(directory.path()).expect("list").map(|file| file.expect("entry").path());
+    files.filter(|file| memmem(&std::fs::read(file).expect("read"), part)).count()
+}
+
+fn memmem(whole: &[u8], part: &[u8]) -> bool {
+    whole.windows(part.len()).any(|window| window == part)
+}
+
+/// Collects what a statement returns as text.
+#[derive(Default)]
+struct Shown(Vec<Vec<String>>);
+
+impl store::sqlite::Rows for Shown {
+    fn columns(&mut self, names: &[&str]) -> ControlFlow<()> {
+        self.0.push(names.iter().map(ToString::to_string).collect());
+        ControlFlow::Continue(())
+    }
+
+    fn row(&mut self, values: &[store::sqlite::Value<'_>]) -> ControlFlow<()> {
+        self.0.push(values.iter().map(|value| format!("{value:?}")).collect());
+        ControlFlow::Continue(())
+    }
+}
+
+fn query(store: &SqliteStore, sql: &str) -> store::Result<Vec<Vec<String>>> {
+    let mut shown = Shown::default();
+    store.query(sql, &mut shown)?;
+    Ok(shown.0)
+}
+
+#[test]
+fn what_is_purged_is_in_no_file_any_more() {
+    let (directory, store) = empty();
+    // The trigram stands for those of the search index, which keeps no longer parts.
+    let (name, trigram) = (b"~q7 a name that nobody must find again", b"~q7");
+    let named = Made::new(1, &[name], &[]);
+    put(&store, &[named.clone(), Made::named(2, "another")]);
+    let found_in = |part: &[u8]| found_in(&directory, part);
+    let remove = |id, removal| {
+        let mut transaction = store.begin("delete", None, NOW).expect("begin");
+        transaction.remove(&[id], removal).expect("remove");
+        transaction.commit().expect("commit");
+    };
+    // What an undoable removal leaves in unused pages is to go as well.
+    remove(CertId(1), Removal::Undoable);
+    put(&store, &[named]);
+    assert!(found_in(name) > 0 && found_in(trigram) > 0);
+    remove(CertId(3), Removal::Purge);
+    assert_eq!((found_in(name), found_in(trigram)), (0, 0));
+}
+
+#[test]
+fn a_users_statement_sees_signatures_as_rows() {
+    let (_directory, store) = empty();
+    let made = three();
+    put(&store, &made);
+    let count = |facts: &cert::Facts| facts.components.iter().map(|one| one.signatures.len()).sum::<usize>();
+    for (cert, made) in (1..).zip(&made) {
+        let rows = query(&store, &format!("SELECT count(*) AS n FROM signature WHERE cert = {cert}"));
+        let expected = format!("Integer({})", count(&made.facts));
+        assert_eq!(rows.expect("rows"), [["n".to_owned()], [expected]]);
+    }
+    let issuers = query(&store, "SELECT DISTINCT issuer FROM signature WHERE own = 0 ORDER BY issuer");
+    let text = |issuer: &str| format!("{:?}", store::sqlite::Value::Text(issuer.as_bytes()));
+    let expected = [text("0000000000001111"), text("0000000000002222")];
+    assert_eq!(issuers.expect("rows")[1..].concat(), expected);
+}
+
+#[test]
+fn a_users_statement_changes_nothing() {
+    let (directory, store) = empty();
+    put(&store, &three());
+    let attached = directory.path().join("attached.db");
+    for statement in [
+        "DELETE FROM cert".to_owned(),
+        "DELETE FROM cert RETURNING id".to_owned(),
+        "CREATE TABLE mine (x)".to_owned(),
+        "CREATE TEMP TABLE mine (x)".to_owned(),
+        "PRAGMA query_only = 0".to_owned(),
+        "PRAGMA journal_mode = DELETE".to_owned(),
+        "PRAGMA user_version = 7".to_owned(),
+        "VACUUM".to_owned(),
+        "BEGIN IMMEDIATE".to_owned(),
+        "SELECT 1; DELETE FROM cert".to_owned(),
+        format!("VACUUM INTO '{}'", attached.display()),
+        format!("ATTACH '{}' AS other", attached.display()),
+    ] {
+        let refused = query(&store, &statement);
+        assert!(refused.is_err(), "{statement}: {refused:?}");
+    }
+    assert!(!attached.exists());
+    assert_eq!(store.snapshot().expect("snapshot").count().expect("count"), 3);
+}
