@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use keyhoard::database::{self, SQLITE_HEADER};
 use keyhoard::find::shown;
 use keyhoard::keyring_file::KeyringFile;
-use keyhoard::store::{Snapshot, Store};
+use keyhoard::store::{Error, Snapshot, Store};
 
 use crate::code::Code;
 use crate::commands::Session;
@@ -25,6 +25,8 @@ pub(crate) struct Keyrings {
 /// One keyring.
 pub(crate) struct Ring {
     path: PathBuf,
+    /// The same for people.
+    shown: PathBuf,
     primary: bool,
     content: Content,
 }
@@ -111,7 +113,7 @@ impl Keyrings {
             }
             ring.content = Content::Database(database::create(&ring.path)?);
             if !settings.quiet {
-                streams.info(format_args!("database '{}' created", ring.path.display()));
+                streams.info(format_args!("database '{}' created", database::shown(&ring.path)));
             }
         }
         match &ring.content {
@@ -124,6 +126,12 @@ impl Keyrings {
 
     fn add(&mut self, path: PathBuf, primary: bool, streams: &mut Streams) -> anyhow::Result<()> {
         let content = match kind(&path) {
+            Ok(Kind::Server) => match database::open(&path) {
+                Err(keyhoard::Error::Store(Error::Missing { .. })) if self.rings.is_empty() => {
+                    Content::Missing
+                }
+                opened => Content::Database(opened?),
+            },
             Ok(Kind::Database) => Content::Database(database::open(&path)?),
             // Another process is about to make it.
             Ok(Kind::Empty) if self.rings.is_empty() => Content::Missing,
@@ -140,7 +148,8 @@ impl Keyrings {
         if let Some(known) = self.rings.iter_mut().find(|ring| ring.path == path) {
             known.primary |= primary;
         } else {
-            self.rings.push(Ring { path, primary, content });
+            let shown = if database::is_server(&path) { database::shown(&path).into() } else { path.clone() };
+            self.rings.push(Ring { path, shown, primary, content });
         }
         Ok(())
     }
@@ -148,8 +157,13 @@ impl Keyrings {
 
 impl Ring {
     /// Returns the name shown in listings.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn shown(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Says whether it is the one in this place.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        self.path == path
     }
 
     /// Returns it if it is a database that is there.
@@ -195,6 +209,8 @@ fn resolve(name: &[u8], home: &Home) -> Option<PathBuf> {
 
 enum Kind {
     Database,
+    /// A database that a server keeps.
+    Server,
     File,
     /// Nothing yet.
     Empty,
@@ -202,6 +218,9 @@ enum Kind {
 
 /// Looks at a file's first octets.
 fn kind(path: &Path) -> io::Result<Kind> {
+    if database::is_server(path) {
+        return Ok(Kind::Server);
+    }
     let mut beginning = Vec::new();
     File::open(path)?.take(SQLITE_HEADER.len() as u64).read_to_end(&mut beginning)?;
     Ok(match beginning.as_slice() {

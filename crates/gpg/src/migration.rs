@@ -29,7 +29,7 @@ pub(crate) fn point_out(
     for Source { path, .. } in &sources {
         streams.info(format_args!("Note: the keys in '{}' are not in this database", path.display()));
     }
-    let (database, home) = (database.display(), home.directory().display());
+    let (database, home) = (keyhoard::database::shown(database), home.directory().display());
     streams.info(format_args!("Note: this takes them over: keyhoard --db '{database}' migrate '{home}'"));
     if let Some(store) = store {
         // Said again next time, which is no reason to fail now.

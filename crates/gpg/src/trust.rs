@@ -4,7 +4,7 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::View;
 use keyhoard::database;
 use keyhoard::store::query::Name;
-use keyhoard::store::{Query, Snapshot, Store};
+use keyhoard::store::{Error, Query, Snapshot, Store};
 use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::{Model, Sources, TofuSettings, TrustSettings, TrustedKey};
 
@@ -69,7 +69,13 @@ pub(crate) fn trusted_key(text: &[u8]) -> Option<TrustedKey> {
 /// Opens the home directory's database, which holds the owner trust; `None` if it is not there.
 pub(crate) fn database(home: &Home) -> anyhow::Result<Option<Box<dyn Store>>> {
     let path = home.database()?;
-    Ok(if path.exists() { Some(database::open(&path)?) } else { None })
+    if !database::is_server(&path) && !path.exists() {
+        return Ok(None);
+    }
+    match database::open(&path) {
+        Err(keyhoard::Error::Store(Error::Missing { .. })) => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
 }
 
 /// Opens it, or makes it.
@@ -84,7 +90,7 @@ pub(crate) fn database_to_write(session: &mut Session<'_>) -> anyhow::Result<Box
 /// Opens the home directory's database, which holds the owner trust, if it is there and not one of the keyrings.
 pub(crate) fn outside(home: &Home, keyrings: &Keyrings) -> anyhow::Result<Option<Box<dyn Store>>> {
     let path = home.database()?;
-    let is_keyring = keyrings.iter().any(|ring| ring.path() == path);
+    let is_keyring = keyrings.iter().any(|ring| ring.is_at(&path));
     if is_keyring { Ok(None) } else { database(home) }
 }
 
@@ -95,8 +101,7 @@ pub(crate) fn sources<'a>(
     outside: Option<&'a dyn Snapshot>,
 ) -> anyhow::Result<Sources<'a>> {
     let path = home.database()?;
-    let inside =
-        snapshots.iter().find(|(ring, _)| ring.path() == path).map(|(_, snapshot)| snapshot.as_ref());
+    let inside = snapshots.iter().find(|(ring, _)| ring.is_at(&path)).map(|(_, snapshot)| snapshot.as_ref());
     Ok(Sources {
         certificates: snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect(),
         owner_trust: inside.or(outside),

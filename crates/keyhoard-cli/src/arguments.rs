@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
 use crate::commands::{
-    check, completions, delete, doctor, export, import, key, list, log, man, migrate, search, show,
+    check, completions, copy, db, delete, doctor, export, import, key, list, log, man, migrate, search, show,
     signed_by, sql, tofu, trust, undo, who_signed,
 };
 use crate::moment;
@@ -28,7 +28,8 @@ pub(crate) struct Arguments {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The database [default: keyhoard/keyhoard.db in the XDG data directory].
+    /// The database: a file, or postgres://user@host/name [default: KEYHOARD_DB, else keyhoard/keyhoard.db in the XDG
+    /// data directory].
     #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub(crate) db: Option<PathBuf>,
 
@@ -79,6 +80,10 @@ pub(crate) enum Command {
     Log(log::Arguments),
     /// Take back what an earlier command did.
     Undo(undo::Arguments),
+    /// Make the database, say what it is, bring it up to date.
+    Db(db::Arguments),
+    /// Copy a whole database into another one, a file or a server's.
+    Copy(copy::Arguments),
     /// Check the database, and make again what can be derived.
     Doctor(doctor::Arguments),
     /// Run a read-only SQL statement.

@@ -1,7 +1,7 @@
 //! What every command is given.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use keyhoard::cert::Timestamp;
@@ -110,7 +110,8 @@ pub(crate) fn command_line() -> String {
     let mut line = String::from("keyhoard");
     for argument in std::env::args_os().skip(1) {
         line.push(' ');
-        line.push_str(&argument.to_string_lossy());
+        // The journal is there for all who may read the database.
+        line.push_str(&database::shown(Path::new(&argument)));
     }
     line
 }

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use store::doctor::{Derive, Finding, Rebuilt};
+use store::postgres::{Address, PostgresStore, without_password};
 use store::sqlite::SqliteStore;
 use store::{CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
 
@@ -16,7 +17,7 @@ pub const FILE_NAME: &str = "keyhoard.db";
 /// What every SQLite file begins with (SQLite's file format, 1.3).
 pub const SQLITE_HEADER: &[u8] = b"SQLite format 3\0";
 
-/// Returns the database's place: `given`, else `KEYHOARD_DB`, else `keyhoard/keyhoard.db` in the XDG data directory.
+/// Returns the database's place, a file or a server's URL: `given`, else `KEYHOARD_DB`, else `keyhoard/keyhoard.db` in the XDG data directory.
 ///
 /// # Errors
 ///
@@ -62,13 +63,31 @@ pub fn in_home(home: &Path) -> PathBuf {
     home.join(FILE_NAME)
 }
 
-/// Opens a database that is there.
+/// Says whether a place is a server's, `postgres://...`, and not a file.
+pub fn is_server(place: &Path) -> bool {
+    place.to_str().is_some_and(Address::is_one)
+}
+
+/// Returns a place for people: without the password that a URL may hold.
+pub fn shown(place: &Path) -> String {
+    without_password(&place.to_string_lossy())
+}
+
+fn server(place: &Path) -> Result<Option<Address>> {
+    let url = place.to_str().filter(|place| Address::is_one(place));
+    Ok(url.map(Address::parse).transpose()?)
+}
+
+/// Opens a database that is there: a file, or a server's.
 ///
 /// # Errors
 ///
 /// [`store::Error::Missing`] if it is not.
-pub fn open(path: &Path) -> Result<Box<dyn Store>> {
-    Ok(Box::new(SqliteStore::open(path)?))
+pub fn open(place: &Path) -> Result<Box<dyn Store>> {
+    Ok(match server(place)? {
+        Some(address) => Box::new(PostgresStore::open(address)?),
+        None => Box::new(SqliteStore::open(place)?),
+    })
 }
 
 /// Opens a database, making it first if it is not there.
@@ -76,8 +95,93 @@ pub fn open(path: &Path) -> Result<Box<dyn Store>> {
 /// # Errors
 ///
 /// The database's errors.
-pub fn create(path: &Path) -> Result<Box<dyn Store>> {
-    Ok(Box::new(SqliteStore::create(path)?))
+pub fn create(place: &Path) -> Result<Box<dyn Store>> {
+    Ok(match server(place)? {
+        Some(address) => Box::new(PostgresStore::create(address, 0)?),
+        None => Box::new(SqliteStore::create(place)?),
+    })
+}
+
+/// What a database is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Where it is, without a password.
+    pub place: String,
+    /// What keeps it.
+    pub engine: String,
+    /// How many certificates there are.
+    pub certificates: u64,
+    /// Over how many partitions the big tables are split; 0 if they are plain.
+    pub partitions: u32,
+    /// Whether parts of user IDs are found by an index.
+    pub search_index: bool,
+}
+
+/// Makes a database unless it is there; in a server with so many partitions, 0 for plain tables.
+///
+/// # Errors
+///
+/// The database's errors; [`store::Error::Address`] if it is there with other partitions, or a file cannot have any.
+pub fn init(place: &Path, partitions: u32) -> Result<Status> {
+    let refused =
+        |reason: &str| Error::Store(store::Error::Address { url: shown(place), reason: reason.to_owned() });
+    let status = match server(place)? {
+        Some(address) => server_status(&PostgresStore::create(address, partitions)?)?,
+        None if partitions > 0 => return Err(refused("a database in a file has no partitions")),
+        None => file_status(&SqliteStore::create(place)?)?,
+    };
+    if status.partitions != partitions {
+        return Err(refused(
+            "the database is there already, with other partitions; `keyhoard copy` makes another",
+        ));
+    }
+    Ok(status)
+}
+
+/// Says what a database is.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn status(place: &Path) -> Result<Status> {
+    match server(place)? {
+        Some(address) => server_status(&PostgresStore::open(address)?),
+        None => file_status(&SqliteStore::open(place)?),
+    }
+}
+
+/// Brings the tables to this program's version, and makes what could not be made before.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn migrate(place: &Path) -> Result<Status> {
+    match server(place)? {
+        Some(address) => server_status(&PostgresStore::migrate(address)?),
+        // There is one version of it as yet.
+        None => file_status(&SqliteStore::open(place)?),
+    }
+}
+
+fn server_status(store: &PostgresStore) -> Result<Status> {
+    let shape = store.shape();
+    Ok(Status {
+        place: store.address().to_string(),
+        engine: format!("PostgreSQL {}", store.server_version()?),
+        certificates: store.snapshot()?.count()?,
+        partitions: shape.partitions,
+        search_index: shape.search_index,
+    })
+}
+
+fn file_status(store: &SqliteStore) -> Result<Status> {
+    Ok(Status {
+        place: store.path().display().to_string(),
+        engine: "SQLite".to_owned(),
+        certificates: store.snapshot()?.count()?,
+        partitions: 0,
+        search_index: true,
+    })
 }
 
 /// Returns a database without certificates, which can only be read, in the place of one that is not there.

@@ -10,6 +10,7 @@ use store::{
     Store, Timestamp, Transaction,
 };
 
+use crate::again::again;
 use crate::secret_keys::SecretKeys;
 use crate::{Result, stored};
 
@@ -60,9 +61,11 @@ pub fn candidates(
 ///
 /// The database's errors; then nothing was deleted.
 pub fn delete(store: &dyn Store, ids: &[CertId], command: &str, now: Timestamp) -> Result<JournalId> {
-    let mut transaction = store.begin(command, None, now)?;
-    transaction.remove(ids, Removal::Undoable)?;
-    finish(transaction)
+    again(|| {
+        let mut transaction = store.begin(command, None, now)?;
+        transaction.remove(ids, Removal::Undoable)?;
+        finish(transaction)
+    })
 }
 
 /// What came of a [`purge`].
@@ -88,18 +91,20 @@ pub fn purge(
     command: &str,
     now: Timestamp,
 ) -> Result<Purge> {
-    let mut transaction = store.begin(command, None, now)?;
-    transaction.remove(ids, Removal::Purge)?;
-    let mut unknown = Vec::new();
-    for primary in removed {
-        if !transaction.purge_removed(primary)? {
-            unknown.push(*primary);
+    again(|| {
+        let mut transaction = store.begin(command, None, now)?;
+        transaction.remove(ids, Removal::Purge)?;
+        let mut unknown = Vec::new();
+        for primary in removed {
+            if !transaction.purge_removed(primary)? {
+                unknown.push(*primary);
+            }
         }
-    }
-    if !unknown.is_empty() {
-        return Ok(Purge::Unknown(unknown));
-    }
-    finish(transaction).map(Purge::Done)
+        if !unknown.is_empty() {
+            return Ok(Purge::Unknown(unknown));
+        }
+        finish(transaction).map(Purge::Done)
+    })
 }
 
 fn finish(mut transaction: Box<dyn Transaction + '_>) -> Result<JournalId> {

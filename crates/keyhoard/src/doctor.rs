@@ -6,7 +6,6 @@ use cert::Facts;
 use cert::clean::rebuild as read;
 use rayon::prelude::*;
 use secret::file::FileKeys;
-use store::Store;
 use store::doctor::Kept;
 
 use crate::Result;
@@ -47,11 +46,8 @@ pub struct Findings {
 /// # Errors
 ///
 /// The database's errors, where it is so damaged that it cannot be examined.
-pub fn examine(
-    store: &dyn Store,
-    database: &Path,
-    on_event: &mut dyn FnMut(DoctorEvent),
-) -> Result<Findings> {
+pub fn examine(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Findings> {
+    let store = database::open(database)?;
     let mut findings = Findings::default();
     let mut done = 0;
     let mut found = Vec::new();
@@ -67,7 +63,8 @@ pub fn examine(
         findings.healable += u64::from(finding.is_healed_by_rebuilding());
         on_event(DoctorEvent::Finding(finding));
     }
-    for trouble in secret_keys::examine(store.snapshot()?.as_ref(), &FileKeys::beside(&database::local(database)))? {
+    let keys = FileKeys::beside(&database::local(database));
+    for trouble in secret_keys::examine(store.snapshot()?.as_ref(), &keys)? {
         findings.problems += 1;
         on_event(DoctorEvent::SecretKey(trouble));
     }
@@ -81,7 +78,8 @@ pub fn examine(
 ///
 /// [`store::Error::Underivable`] for a certificate whose bytes are damaged; the database's errors; then nothing was
 /// changed.
-pub fn rebuild(store: &dyn Store, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Rebuilt> {
+pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result<Rebuilt> {
+    let store = database::open(database)?;
     let mut done = 0;
     let mut derive_batch = |batch: &[Kept]| {
         done += batch.len() as u64;

@@ -79,6 +79,18 @@ pub enum Error {
         /// The latest import that brought it again.
         later: JournalId,
     },
+    /// Two databases that were to hold the same do not.
+    #[error("the databases are not equal: {what}")]
+    NotEqual {
+        /// What differs.
+        what: String,
+    },
+    /// Statements that a server's own program runs.
+    #[error("{place}: psql runs SQL there; docs/schema.md describes the tables")]
+    ServerStatement {
+        /// The database.
+        place: String,
+    },
     /// Another program changed the same certificates.
     #[error("another program changed the same certificates meanwhile; try again")]
     ChangedMeanwhile,

@@ -282,6 +282,14 @@ impl ReadBindings for View<'_> {
     fn messages(&self, _binding: BindingId) -> store::Result<Messages> {
         Ok(Messages::default())
     }
+
+    fn verified_messages(&self, _binding: BindingId) -> store::Result<Vec<store::tofu::VerifiedMessage>> {
+        Ok(Vec::new())
+    }
+
+    fn encrypted_messages(&self, _binding: BindingId) -> store::Result<Vec<Timestamp>> {
+        Ok(Vec::new())
+    }
 }
 
 impl Kept {

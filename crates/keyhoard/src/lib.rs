@@ -2,6 +2,7 @@
 //!
 //! - [`certifications`]: signatures by other keys, verified; [`check`]: counted, and who certified whom;
 //!   [`compact`]: certificates without what is of no use.
+//! - [`copy`]: everything that a database holds, into another one.
 //! - [`database`]: where the database is, and opening it.
 //! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
 //! - [`descriptor`]: numbered file descriptors that the calling program opened.
@@ -24,6 +25,7 @@
 pub mod certifications;
 pub mod check;
 pub mod compact;
+pub mod copy;
 pub mod database;
 pub mod delete;
 pub mod descriptor;
@@ -46,6 +48,7 @@ pub mod tofu;
 pub mod undo;
 pub mod validity;
 
+mod again;
 mod error;
 mod stored;
 

@@ -7,6 +7,7 @@ use store::Store;
 use trust::OwnerTrust;
 
 use crate::Result;
+use crate::again::again;
 
 /// GnuPG's flag of a disabled key, in the number of its owner trust.
 pub const DISABLED: u8 = 128;
@@ -110,12 +111,14 @@ pub fn give(store: &dyn Store, given: &[Given], command: &str, now: Timestamp) -
     if given.is_empty() {
         return Ok(());
     }
-    let mut transaction = store.begin(command, None, now)?;
-    for Given { key, number } in given {
-        transaction.set_owner_trust(key, *number)?;
-    }
-    transaction.finish_journal()?;
-    Ok(transaction.commit()?)
+    again(|| {
+        let mut transaction = store.begin(command, None, now)?;
+        for Given { key, number } in given {
+            transaction.set_owner_trust(key, *number)?;
+        }
+        transaction.finish_journal()?;
+        Ok(transaction.commit()?)
+    })
 }
 
 #[cfg(test)]

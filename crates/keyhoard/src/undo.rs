@@ -17,6 +17,7 @@ use store::{
     Snapshot, Store, Timestamp,
 };
 
+use crate::again::again;
 use crate::{Error, Result};
 use plan::{Plan, Planner};
 
@@ -208,6 +209,12 @@ impl Undo<'_> {
     }
 
     fn write(&mut self, plans: &[Plan], last: bool) -> Result<()> {
+        let journal = again(|| self.write_once(plans, last))?;
+        self.summary.journal = Some(journal);
+        Ok(())
+    }
+
+    fn write_once(&self, plans: &[Plan], last: bool) -> Result<JournalId> {
         let mut transaction = self.store.begin(&self.options.command, self.summary.journal, self.now)?;
         let removed: HashMap<_, _> = plans.iter().filter_map(Plan::removal).collect();
         let mut current = 0;
@@ -228,8 +235,7 @@ impl Undo<'_> {
         }
         let journal = transaction.journal();
         transaction.commit()?;
-        self.summary.journal = Some(journal);
-        Ok(())
+        Ok(journal)
     }
 
     fn report(&mut self, plan: &Plan) {

@@ -359,6 +359,13 @@ pub enum PutKind {
         /// When that was.
         first_seen: Timestamp,
     },
+    /// Adds it at the end of the order, as another database had it.
+    Copied {
+        /// When that one first saw it.
+        first_seen: Timestamp,
+        /// When its packets last changed there.
+        changed: Timestamp,
+    },
     /// Adds it in the place it had before it was removed.
     Restored {
         /// Its number there.
@@ -382,6 +389,23 @@ pub enum PutKind {
         /// The generation that was read.
         generation: i64,
     },
+}
+
+impl PutKind {
+    /// Returns when that which a write adds was first seen.
+    pub(crate) fn first_seen(&self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Migrated { first_seen }
+            | Self::Copied { first_seen, .. }
+            | Self::Restored { first_seen, .. } => *first_seen,
+            Self::New | Self::Merged { .. } | Self::Shrunk { .. } => now,
+        }
+    }
+
+    /// Returns when that which a write adds last changed.
+    pub(crate) fn changed(&self, now: Timestamp) -> Timestamp {
+        if let Self::Copied { changed, .. } = self { *changed } else { now }
+    }
 }
 
 /// What became of a [`Put`].

@@ -92,6 +92,12 @@ pub trait ReadBindings {
 
     /// Counts the messages that were seen with a binding.
     fn messages(&self, binding: BindingId) -> Result<Messages>;
+
+    /// Returns the signed messages that were seen with a binding.
+    fn verified_messages(&self, binding: BindingId) -> Result<Vec<VerifiedMessage>>;
+
+    /// Returns when messages were encrypted with a binding, ascending.
+    fn encrypted_messages(&self, binding: BindingId) -> Result<Vec<Timestamp>>;
 }
 
 /// Writing bindings. Those of a certificate that comes in are there without being asked for.
@@ -108,6 +114,9 @@ pub trait WriteBindings {
     /// Keeps a binding that another program kept, or that messages are to be noted with: the older time stays, and so
     /// does a decision that was made here.
     fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId>;
+
+    /// Makes a binding as another database kept it.
+    fn restore_binding(&mut self, binding: &Binding) -> Result<BindingId>;
 
     /// Forgets what was decided about a binding and every message seen with it; the binding itself goes too unless its
     /// certificate is there.

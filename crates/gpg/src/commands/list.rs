@@ -50,7 +50,7 @@ fn list_all(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()
     for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
         let list = &session.settings.list;
         if !list.with_colons && !list.flags.only_fpr_mbox && snapshot.count()? > 0 {
-            title("", ring.path(), &mut page.text);
+            title("", ring.shown(), &mut page.text);
         }
         page.number = number;
         let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, &snapshots));
@@ -128,7 +128,7 @@ fn issuers<'s>(
 /// The keyring stands above each key that was asked for by name, with `--list-options show-keyring`.
 fn keyring_shown<'a>(session: &Session<'_>, ring: &'a Ring) -> Option<&'a Path> {
     let list = &session.settings.list;
-    (list.flags.keyring && !list.with_colons).then(|| ring.path())
+    (list.flags.keyring && !list.with_colons).then(|| ring.shown())
 }
 
 /// Text on its way out.

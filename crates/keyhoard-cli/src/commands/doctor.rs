@@ -30,11 +30,11 @@ pub(crate) struct Arguments {
 
 /// Examines the database, after making its derived rows again if that is wanted.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let (path, store) = (session.path()?, session.open()?);
-    let total = store.snapshot()?.count()?;
+    let path = session.path()?;
+    let total = session.open()?.snapshot()?.count()?;
     if arguments.rebuild {
         let mut progress = session.progress(Unit::Certificates, Some(total));
-        let rebuilt = rebuild(&*store, &mut |event| {
+        let rebuilt = rebuild(&path, &mut |event| {
             if let DoctorEvent::Progress { done } = event {
                 progress.set(done);
             }
@@ -51,7 +51,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut progress = session.progress(Unit::Certificates, Some(total));
     let mut written = Ok(());
     let mut secret_keys = 0;
-    let findings = examine(&*store, &path, &mut |event| match event {
+    let findings = examine(&path, &mut |event| match event {
         DoctorEvent::Progress { done } => progress.set(done),
         DoctorEvent::Finding(finding) if written.is_ok() => {
             written = tell(session, &progress, &finding, finding.is_healed_by_rebuilding());

@@ -2,6 +2,8 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod copy;
+pub(crate) mod db;
 pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod export;
@@ -51,6 +53,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Key(arguments) => key::run(session, &arguments),
         Command::Log(arguments) => log::run(session, &arguments),
         Command::Undo(arguments) => undo::run(session, &arguments),
+        Command::Db(arguments) => db::run(session, &arguments),
+        Command::Copy(arguments) => copy::run(session, &arguments),
         Command::Doctor(arguments) => doctor::run(session, &arguments),
         Command::Sql(arguments) => sql::run(session, &arguments),
         Command::Tofu(arguments) => tofu::run(session, &arguments),

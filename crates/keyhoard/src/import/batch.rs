@@ -11,6 +11,7 @@ use store::{
 use super::chunk::CHUNK_CERTIFICATES;
 use super::event::{Additions, Imported, Outcome, Refusal};
 use super::options::ImportOptions;
+use crate::again::again;
 use crate::{Result, stored};
 
 /// A batch is written once it holds this many certificates: another chunk might lead beyond 50,000, which are the most.
@@ -120,6 +121,18 @@ impl Batch {
 
     /// Writes everything in one transaction and returns its journal entry.
     pub(super) fn write(
+        &mut self,
+        store: &dyn Store,
+        options: &ImportOptions<'_>,
+        journal: Option<JournalId>,
+        last: bool,
+        now: Timestamp,
+    ) -> Result<JournalId> {
+        again(|| self.write_once(store, options, journal, last, now))
+    }
+
+    /// Every step can be done again: what was written is found to be there, and nothing is added to it.
+    fn write_once(
         &mut self,
         store: &dyn Store,
         options: &ImportOptions<'_>,

@@ -20,6 +20,7 @@ use super::event::{Additions, ImportedSecret, Refusal};
 use super::options::ImportOptions;
 use super::secrets;
 use crate::Result;
+use crate::again::again;
 use crate::stored::{self, Stored};
 
 /// A certificate of the input, or where none could be read and why.
@@ -141,7 +142,7 @@ impl Worker<'_> {
             clean.fingerprints().filter(|fingerprint| !waits(fingerprint)).collect();
         fingerprints.sort_unstable();
         fingerprints.dedup();
-        let known = stored::read(self.store.snapshot()?.as_ref(), &fingerprints)?;
+        let known = again(|| stored::read(self.store.snapshot()?.as_ref(), &fingerprints))?;
         Ok(clean.0.into_par_iter().map(|step| self.prepare(step, &known)).collect())
     }
 
@@ -163,9 +164,12 @@ impl Worker<'_> {
     /// Finds the inputs that an earlier import has dealt with.
     fn seen(&self, digests: &[Option<InputDigest>]) -> Result<HashMap<InputDigest, (CertId, Name)>> {
         let digests: Vec<InputDigest> = digests.iter().flatten().copied().collect();
-        let snapshot = self.store.snapshot()?;
-        let ids = snapshot.known_inputs(&digests)?;
-        let mut names = self.names(snapshot.as_ref(), ids.iter().flatten().copied().collect())?;
+        let (ids, mut names) = again(|| {
+            let snapshot = self.store.snapshot()?;
+            let ids = snapshot.known_inputs(&digests)?;
+            let names = self.names(snapshot.as_ref(), ids.iter().flatten().copied().collect())?;
+            Ok((ids, names))
+        })?;
         let seen = digests.into_iter().zip(ids);
         Ok(seen.filter_map(|(digest, id)| Some((digest, (id?, names.remove(&id?)?)))).collect())
     }

@@ -10,6 +10,7 @@ use store::{CertId, Detail, Selection, Snapshot, Store};
 use trust::tofu::Policy;
 
 use crate::Result;
+use crate::again::again;
 use crate::designated_revocation::{evaluate_with_revokers, whole};
 
 /// A binding about which something was decided.
@@ -39,14 +40,16 @@ pub fn decide(
     command: &str,
     now: Timestamp,
 ) -> Result<Vec<Decided>> {
-    let mut transaction = store.begin(command, None, now)?;
-    let decided = bindings_of(transaction.snapshot(), ids, only, now)?;
-    for Decided { key, address, user_id, .. } in &decided {
-        transaction.decide(key, address, user_id, policy.number())?;
-    }
-    transaction.finish_journal()?;
-    transaction.commit()?;
-    Ok(decided)
+    again(|| {
+        let mut transaction = store.begin(command, None, now)?;
+        let decided = bindings_of(transaction.snapshot(), ids, only, now)?;
+        for Decided { key, address, user_id, .. } in &decided {
+            transaction.decide(key, address, user_id, policy.number())?;
+        }
+        transaction.finish_journal()?;
+        transaction.commit()?;
+        Ok(decided)
+    })
 }
 
 /// Forgets what was decided about an address, and every message seen with it: for these keys, or for all. Bindings to
@@ -62,15 +65,17 @@ pub fn forget(
     command: &str,
     now: Timestamp,
 ) -> Result<Vec<Binding>> {
-    let mut transaction = store.begin(command, None, now)?;
-    let mut bindings = of_address(transaction.snapshot(), address)?;
-    bindings.retain(|binding| keys.is_none_or(|keys| keys.contains(&binding.fingerprint)));
-    for binding in &bindings {
-        binding.id.map_or(Ok(()), |id| transaction.forget_binding(id))?;
-    }
-    transaction.finish_journal()?;
-    transaction.commit()?;
-    Ok(bindings)
+    again(|| {
+        let mut transaction = store.begin(command, None, now)?;
+        let mut bindings = of_address(transaction.snapshot(), address)?;
+        bindings.retain(|binding| keys.is_none_or(|keys| keys.contains(&binding.fingerprint)));
+        for binding in &bindings {
+            binding.id.map_or(Ok(()), |id| transaction.forget_binding(id))?;
+        }
+        transaction.finish_journal()?;
+        transaction.commit()?;
+        Ok(bindings)
+    })
 }
 
 /// Returns the bindings of certificates, of one address or all, with what was decided about them.

@@ -49,6 +49,14 @@ impl ReadBindings for View<'_> {
     fn messages(&self, binding: BindingId) -> Result<Messages> {
         messages(self, binding)
     }
+
+    fn verified_messages(&self, binding: BindingId) -> Result<Vec<VerifiedMessage>> {
+        verified_messages(self, binding)
+    }
+
+    fn encrypted_messages(&self, binding: BindingId) -> Result<Vec<Timestamp>> {
+        encrypted_messages(self, binding)
+    }
 }
 
 fn bindings(
@@ -145,6 +153,33 @@ fn messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Messages> {
         })
     };
     Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
+}
+
+fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
+    const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = $1";
+    let message = |row: &Row| {
+        Ok(VerifiedMessage {
+            digest: view.column(row, 0)?,
+            origin: String::from_utf8_lossy(view.column(row, 1)?).into_owned(),
+            signed: view.time(row, 2)?,
+            verified: view.time(row, 3)?,
+        })
+    };
+    view.rows(SQL, &[&id], READING)?.iter().map(message).collect()
+}
+
+fn encrypted_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
+    const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = $1 ORDER BY time";
+    view.rows(SQL, &[&id], READING)?.iter().map(|row| view.time(row, 0)).collect()
+}
+
+/// Makes a binding as another database kept it.
+pub(super) fn restore(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
+    const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
+        VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
+        DO UPDATE SET user_id = excluded.user_id, time = excluded.time, policy = excluded.policy RETURNING id";
+    let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
+    written(view, SQL, fingerprint, address, user_id, *since, *policy)
 }
 
 /// Notes that user IDs came to a certificate later than it did; of several with the same address the first one stays.

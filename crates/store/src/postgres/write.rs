@@ -113,12 +113,11 @@ impl<'s> Writer<'s> {
     fn insert(&self, batch: &[Put<'_>], claimed: &mut HashMap<usize, i64>) -> Result<()> {
         const INSERT: &str = "INSERT INTO cert (id, fingerprint, first_seen, changed, generation, superseded,
                 origin_kind, origin_updated, origin_url)
-            SELECT id, fingerprint, first_seen, $4, 1, superseded, kind, updated, url FROM unnest($1::bigint[],
-                $2::bytea[], $3::bigint[], $5::bytea[], $6::smallint[], $7::bigint[], $8::bytea[])
-            AS new (id, fingerprint, first_seen, superseded, kind, updated, url)
+            SELECT id, fingerprint, first_seen, changed, 1, superseded, kind, updated, url FROM unnest($1::bigint[],
+                $2::bytea[], $3::bigint[], $4::bigint[], $5::bytea[], $6::smallint[], $7::bigint[], $8::bytea[])
+            AS new (id, fingerprint, first_seen, changed, superseded, kind, updated, url)
             ON CONFLICT (id) DO NOTHING RETURNING id";
         const MOVE: &str = "UPDATE primary_key SET cert = $2 WHERE fingerprint = $1";
-        let now = i64::from(self.now.0);
         let mut rest: Vec<usize> = claimed.keys().copied().collect();
         while !rest.is_empty() {
             rest.sort_unstable_by_key(|index| claimed[index]);
@@ -132,7 +131,8 @@ impl<'s> Writer<'s> {
             let ids: Vec<i64> = round.iter().map(|index| claimed[index]).collect();
             let fingerprints: Vec<Vec<u8>> =
                 puts().map(|put| stored_fingerprint(&put.certificate.fingerprint)).collect();
-            let first_seen: Vec<i64> = puts().map(|put| i64::from(self.first_seen(&put.kind).0)).collect();
+            let first_seen: Vec<i64> = puts().map(|put| i64::from(put.kind.first_seen(self.now).0)).collect();
+            let changed: Vec<i64> = puts().map(|put| i64::from(put.kind.changed(self.now).0)).collect();
             let superseded: Vec<Option<&[u8]>> =
                 puts().map(|put| put.certificate.superseded.as_deref()).collect();
             let origins: Vec<_> = puts().map(|put| put.origin.clone().unwrap_or_default()).collect();
@@ -143,7 +143,7 @@ impl<'s> Writer<'s> {
                 origins.iter().map(|origin| origin.url.as_ref().map(String::as_bytes)).collect();
             let rows = self.view.rows(
                 INSERT,
-                &[&ids, &fingerprints, &first_seen, &now, &superseded, &kinds, &updated, &urls],
+                &[&ids, &fingerprints, &first_seen, &changed, &superseded, &kinds, &updated, &urls],
                 DOING,
             )?;
             let written: HashSet<i64> =
@@ -158,14 +158,6 @@ impl<'s> Writer<'s> {
             rest = later;
         }
         Ok(())
-    }
-
-    /// Returns when that which a write adds was first seen.
-    fn first_seen(&self, kind: &PutKind) -> Timestamp {
-        match kind {
-            PutKind::Migrated { first_seen } | PutKind::Restored { first_seen, .. } => *first_seen,
-            PutKind::New | PutKind::Merged { .. } | PutKind::Shrunk { .. } => self.now,
-        }
     }
 
     /// Has the certificates for itself that are to be replaced, and leaves out those that have changed meanwhile.
@@ -292,7 +284,7 @@ fn replaced(kind: &PutKind) -> Option<(i64, i64)> {
         PutKind::Merged { id, generation, .. } | PutKind::Shrunk { id, generation } => {
             Some((id.0, *generation))
         }
-        PutKind::New | PutKind::Migrated { .. } | PutKind::Restored { .. } => None,
+        PutKind::New | PutKind::Migrated { .. } | PutKind::Copied { .. } | PutKind::Restored { .. } => None,
     }
 }
 
@@ -317,7 +309,7 @@ impl Transaction for Writer<'_> {
             let fingerprint = &put.certificate.fingerprint;
             let number = match put.kind {
                 PutKind::Restored { id, .. } => id.0,
-                _ => place::number(self.first_seen(&put.kind), fingerprint),
+                _ => place::number(put.kind.first_seen(self.now), fingerprint),
             };
             adds.push((stored_fingerprint(fingerprint), number, index));
         }
@@ -496,6 +488,10 @@ impl WriteBindings for Writer<'_> {
         policy: u8,
     ) -> Result<BindingId> {
         tofu::decide(&self.view, fingerprint, address, user_id, policy, self.now)
+    }
+
+    fn restore_binding(&mut self, binding: &Binding) -> Result<BindingId> {
+        tofu::restore(&self.view, binding)
     }
 
     fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId> {

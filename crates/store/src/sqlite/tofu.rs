@@ -60,6 +60,14 @@ impl ReadBindings for View<'_> {
     fn messages(&self, binding: BindingId) -> Result<Messages> {
         messages(self, binding)
     }
+
+    fn verified_messages(&self, binding: BindingId) -> Result<Vec<VerifiedMessage>> {
+        verified_messages(self, binding)
+    }
+
+    fn encrypted_messages(&self, binding: BindingId) -> Result<Vec<Timestamp>> {
+        encrypted_messages(self, binding)
+    }
 }
 
 fn bindings(
@@ -159,6 +167,41 @@ fn messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Messages> {
         Ok(seen)
     };
     Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
+}
+
+fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
+    const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = ?1";
+    let mut messages = Vec::new();
+    view.rows(SQL, [id], READING, |row| {
+        messages.push(VerifiedMessage {
+            digest: view.column(row, 0)?,
+            origin: view.column(row, 1)?,
+            signed: Timestamp(view.column(row, 2)?),
+            verified: Timestamp(view.column(row, 3)?),
+        });
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(messages)
+}
+
+fn encrypted_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
+    const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = ?1 ORDER BY time";
+    let mut times = Vec::new();
+    view.rows(SQL, [id], READING, |row| {
+        times.push(Timestamp(view.column(row, 0)?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(times)
+}
+
+/// Makes a binding as another database kept it.
+pub(super) fn restore(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
+    const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
+        VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
+        DO UPDATE SET user_id = ?3, time = ?4, policy = ?5 RETURNING id";
+    let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
+    let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
+    returned_id(view, SQL, row)
 }
 
 /// Notes that user IDs came to a certificate later than it did; of several with the same address the first one stays.

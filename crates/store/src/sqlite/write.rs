@@ -63,7 +63,7 @@ impl<'s> Writer<'s> {
         let fingerprint = put.certificate.fingerprint;
         let user_ids = &put.certificate.rows.user_ids;
         let id = match &put.kind {
-            PutKind::New | PutKind::Migrated { .. } | PutKind::Restored { .. } => {
+            PutKind::New | PutKind::Migrated { .. } | PutKind::Copied { .. } | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
                 derived.insert(&self.view, id, &put.certificate.packed, &put.certificate.rows)?;
@@ -94,23 +94,15 @@ impl<'s> Writer<'s> {
             PutKind::Restored { id, .. } => Some(id.0),
             _ => None,
         };
-        let first_seen = self.first_seen(&put.kind);
+        let (first_seen, changed) = (put.kind.first_seen(self.now), put.kind.changed(self.now));
         let Origin { kind, updated, url } = put.origin.clone().unwrap_or_default();
         let updated = updated.map(|updated| updated.0);
         let stored = stored_fingerprint(fingerprint);
         let superseded = &put.certificate.superseded;
-        self.run(SQL, params![id, stored, first_seen.0, self.now.0, superseded, kind, updated, url])?;
+        self.run(SQL, params![id, stored, first_seen.0, changed.0, superseded, kind, updated, url])?;
         let id = self.view.connection().last_insert_rowid();
         self.run("INSERT INTO packets (cert, bytes) VALUES (?1, ?2)", params![id, put.certificate.bytes])?;
         Ok(CertId(id))
-    }
-
-    /// Returns when that which a write adds was first seen.
-    fn first_seen(&self, kind: &PutKind) -> Timestamp {
-        match kind {
-            PutKind::Migrated { first_seen } | PutKind::Restored { first_seen, .. } => *first_seen,
-            PutKind::New | PutKind::Merged { .. } | PutKind::Shrunk { .. } => self.now,
-        }
     }
 
     /// Keeps the bindings of a certificate right whose user IDs were others `before`.
@@ -352,6 +344,10 @@ impl WriteBindings for Writer<'_> {
         policy: u8,
     ) -> Result<BindingId> {
         tofu::decide(&self.view, fingerprint, address, user_id, policy, self.now)
+    }
+
+    fn restore_binding(&mut self, binding: &Binding) -> Result<BindingId> {
+        tofu::restore(&self.view, binding)
     }
 
     fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId> {

@@ -26,7 +26,7 @@ pub struct Claim {
     /// The user ID is revoked, or has ended: it keeps its place, but puts no older binding into question.
     pub lapsed: bool,
     /// Its place in the order of arrival: less is older.
-    pub arrival: i64,
+    pub arrival: i128,
 }
 
 impl Claim {
@@ -54,7 +54,7 @@ pub struct Contest {
     /// Claims that nobody can overlook.
     loud: usize,
     /// When the quiet ones came, ascending.
-    quiet: Vec<i64>,
+    quiet: Vec<i128>,
 }
 
 impl Contest {
@@ -74,7 +74,7 @@ impl Contest {
             list.sort_unstable();
             list.dedup();
         }
-        let mut quiet: Vec<i64> =
+        let mut quiet: Vec<i128> =
             claims.iter().filter(|claim| claim.is_quiet()).map(|claim| claim.arrival).collect();
         quiet.sort_unstable();
         let loud = claims.len() - quiet.len();
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    fn claim(arrival: i64) -> Claim {
+    fn claim(arrival: i128) -> Claim {
         Claim { policy: Policy::Auto, evidence: Evidence::None, lapsed: false, arrival }
     }
 
@@ -275,7 +275,7 @@ mod tests {
         #[test]
         fn the_order_of_arrival_decides_as_when_gnupg_meets_all_twice(
             claims in prop::collection::vec(any_claim(), 1..7).prop_shuffle(),
-            arrivals in Just((0..7).collect::<Vec<i64>>()).prop_shuffle(),
+            arrivals in Just((0..7).collect::<Vec<i128>>()).prop_shuffle(),
             pairs in 0..4_usize,
         ) {
             let mut claims = claims;

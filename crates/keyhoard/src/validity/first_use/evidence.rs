@@ -25,7 +25,7 @@ pub(super) struct Evidences {
 
 #[derive(Debug)]
 struct Note {
-    arrival: i64,
+    arrival: i128,
     /// Nobody computes the validity of the user ID any more.
     lapsed: bool,
     /// Who certified the user ID, of those who claim the address as well.
@@ -33,7 +33,7 @@ struct Note {
 }
 
 /// The arrival of a binding whose certificate, or user ID, is not here any more.
-const LONG_AGO: i64 = i64::MIN;
+const LONG_AGO: i128 = i128::MIN;
 
 impl Evidences {
     pub(super) fn is_vouched(&self, key: &Fingerprint, address: &BoundAddress) -> bool {
@@ -45,7 +45,7 @@ impl Evidences {
         self.note(key, address).is_some_and(|note| note.lapsed)
     }
 
-    pub(super) fn arrival(&self, key: &Fingerprint, address: &BoundAddress) -> i64 {
+    pub(super) fn arrival(&self, key: &Fingerprint, address: &BoundAddress) -> i128 {
         self.note(key, address).map_or(LONG_AGO, |note| note.arrival)
     }
 
@@ -206,7 +206,6 @@ fn has_lapsed(effective: &Effective, place: usize) -> bool {
 }
 
 /// Returns a place in the order of arrival: those of the first database come first.
-fn arrival(source: usize, CertId(id): CertId) -> i64 {
-    const SOURCES: i64 = 1 << 48;
-    i64::try_from(source).unwrap_or(i64::MAX >> 48).saturating_mul(SOURCES).saturating_add(id)
+fn arrival(source: usize, CertId(id): CertId) -> i128 {
+    (source as i128) << 64 | i128::from(id)
 }

@@ -1,0 +1,62 @@
+//! `keyhoard copy`: a whole database, into another one.
+
+use std::path::PathBuf;
+
+use keyhoard::copy::{CopyEvent, CopySummary, copy};
+use keyhoard::database;
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::printable::counted;
+use crate::progress::Unit;
+use crate::session::{Session, command_line, explained};
+
+/// The arguments of `keyhoard copy`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard copy --from ~/.local/share/keyhoard/keyhoard.db --to postgres://ann@db.example.org/keys
+  keyhoard copy --from postgres://ann@db.example.org/keys --to backup.db
+
+Certificates, kept verdicts, owner trust, and the memory of trust on first use are copied and compared at the end; the exit \
+code is 2 if anything differs. The journal stays behind. A copy that was interrupted goes on when it is started again. \
+The other database has to be new, or what such a copy has left.")]
+pub(crate) struct Arguments {
+    /// The database to read.
+    #[arg(long, value_name = "DATABASE")]
+    from: PathBuf,
+
+    /// The database to write, made if it is not there.
+    #[arg(long, value_name = "DATABASE")]
+    to: PathBuf,
+}
+
+/// Copies, compares, and says what there was.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let from = database::open(&arguments.from).map_err(explained)?;
+    let to = database::create(&arguments.to)?;
+    let total = from.snapshot()?.count()?;
+    let mut progress = session.progress(Unit::Certificates, Some(total * 2));
+    let summary = copy(&*from, &*to, &command_line(), session.now, &mut |event| match event {
+        CopyEvent::Copied { done } => progress.set(done),
+        CopyEvent::Compared { done } => progress.set(total + done),
+    })?;
+    drop(progress);
+    let CopySummary { copied, there, owner_trusts, bindings } = summary;
+    if session.output.is_json() {
+        session.output.json(&SummaryJson { copied, there, owner_trusts, bindings })?;
+    } else {
+        let there = if there > 0 { format!(", {there} were there already") } else { String::new() };
+        let copied = counted(copied, "certificate");
+        session.note(format_args!("{copied} copied{there}; both databases hold the same"));
+    }
+    Ok(Outcome::Done)
+}
+
+/// The sums, as `docs/json.md` describes them.
+#[derive(Serialize)]
+struct SummaryJson {
+    copied: u64,
+    there: u64,
+    owner_trusts: u64,
+    bindings: u64,
+}

@@ -1,0 +1,99 @@
+//! `keyhoard db`: where keys are kept, made ready.
+
+use clap::Subcommand;
+use keyhoard::database::{self, Status};
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::printable::counted;
+use crate::session::{Session, explained};
+use crate::table::{Cell, Table};
+
+/// The arguments of `keyhoard db`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard db status
+  keyhoard --db postgres://ann@db.example.org/keys db init
+  keyhoard --db 'postgres:///keys?host=/var/run/postgresql' db init --partitions 16
+
+A database is a file, or a schema of a PostgreSQL server (named keyhoard, or by ?schema= in the URL). Passwords come from \
+PGPASSWORD, ~/.pgpass or a service file. docs/postgresql.md says what rights readers and importers need.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make the database, unless it is there.
+    #[command(after_help = "Examples:
+  keyhoard --db postgres://ann@db.example.org/keys db init")]
+    Init {
+        /// Split the big tables of a PostgreSQL database over so many partitions [default: plain tables].
+        #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+        partitions: u32,
+    },
+    /// Say what the database is, and how much is in it.
+    #[command(after_help = "Examples:
+  keyhoard db status --json")]
+    Status,
+    /// Bring the tables to this program's version, and make what could not be made before.
+    #[command(after_help = "Examples:
+  keyhoard --db postgres://ann@db.example.org/keys db migrate")]
+    Migrate,
+}
+
+/// Runs the command and says what there is now.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let place = session.path()?;
+    let status = match arguments.command {
+        Command::Init { partitions } => database::init(&place, partitions)?,
+        Command::Status => database::status(&place).map_err(explained)?,
+        Command::Migrate => database::migrate(&place).map_err(explained)?,
+    };
+    if session.output.is_json() {
+        session.output.json(&StatusJson::new(&status))?;
+        return Ok(Outcome::Done);
+    }
+    let mut table = Table::default();
+    let mut line = |name: &str, value: String| table.push([Cell::new(name), Cell::new(value)]);
+    line("database", status.place.clone());
+    line("engine", status.engine.clone());
+    line("certificates", counted(status.certificates, "certificate"));
+    let partitions = match status.partitions {
+        0 => "plain".to_owned(),
+        partitions => format!("split over {partitions} partitions"),
+    };
+    line("tables", partitions);
+    let search = match status.search_index {
+        true => "by an index",
+        false => "by reading all user IDs: the server lacks pg_trgm, or this user may not add it",
+    };
+    line("search in user IDs", search.to_owned());
+    let colour = session.output.colour();
+    table.write(&mut session.output, colour)?;
+    Ok(Outcome::Done)
+}
+
+/// What a database is, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct StatusJson<'a> {
+    database: &'a str,
+    engine: &'a str,
+    certificates: u64,
+    partitions: u32,
+    search_index: bool,
+}
+
+impl<'a> StatusJson<'a> {
+    fn new(status: &'a Status) -> Self {
+        Self {
+            database: &status.place,
+            engine: &status.engine,
+            certificates: status.certificates,
+            partitions: status.partitions,
+            search_index: status.search_index,
+        }
+    }
+}

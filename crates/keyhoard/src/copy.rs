@@ -1,0 +1,398 @@
+//! Copy: everything that a database holds, into another one of whichever engine.
+//!
+//! Certificates are written in batches, under one entry of the journal; what is there already is left as it is, so that a
+//! copy that was interrupted goes on when it is started again. At the end both are read once more and compared.
+//!
+//! The journal stays where it is: it tells what happened to that database.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use cert::certificate::Certificate;
+use store::tofu::{Binding, BindingSelection};
+use store::{
+    CertId, Detail, Fingerprint, JournalId, KeptVerdict, Origins, Prepared, Put, PutKind, PutOutcome, Record,
+    Selection, Snapshot, Store, Timestamp,
+};
+
+use crate::again::again;
+use crate::{Error, Result};
+
+/// Certificates that are written at once, and the most octets of them.
+const BATCH: usize = 4096;
+const BATCH_OCTETS: usize = 24 << 20;
+
+/// Certificates that are compared at once.
+const COMPARED: usize = 256;
+
+/// Something that happened on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyEvent {
+    /// So many certificates were dealt with.
+    Copied {
+        /// Certificates so far.
+        done: u64,
+    },
+    /// So many certificates were compared.
+    Compared {
+        /// Certificates so far.
+        done: u64,
+    },
+}
+
+/// What a copy came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopySummary {
+    /// Certificates that were written.
+    pub copied: u64,
+    /// Certificates that were there already.
+    pub there: u64,
+    /// Keys with an owner trust.
+    pub owner_trusts: u64,
+    /// Bindings about which more is known than their certificates say.
+    pub bindings: u64,
+}
+
+/// Copies everything, then compares both databases.
+///
+/// # Errors
+///
+/// [`Error::NotEqual`] if the other database holds anything else; the databases' errors.
+pub fn copy(
+    from: &dyn Store,
+    to: &dyn Store,
+    command: &str,
+    now: Timestamp,
+    on_event: &mut dyn FnMut(CopyEvent),
+) -> Result<CopySummary> {
+    let source = from.snapshot()?;
+    let mut copier = Copier {
+        source: &*source,
+        to,
+        command,
+        now,
+        has_origins: source.has_user_id_origins()?,
+        journal: None,
+        summary: CopySummary::default(),
+        on_event,
+    };
+    copier.certificates()?;
+    copier.rest()?;
+    let summary = copier.summary;
+    compare(&*source, to, on_event)?;
+    Ok(summary)
+}
+
+struct Copier<'a> {
+    source: &'a dyn Snapshot,
+    to: &'a dyn Store,
+    command: &'a str,
+    now: Timestamp,
+    has_origins: bool,
+    journal: Option<JournalId>,
+    summary: CopySummary,
+    on_event: &'a mut dyn FnMut(CopyEvent),
+}
+
+/// A certificate on its way.
+struct Item {
+    certificate: Prepared,
+    kind: PutKind,
+    origins: Origins,
+    verdicts: Vec<KeptVerdict>,
+}
+
+impl Copier<'_> {
+    fn certificates(&mut self) -> Result<()> {
+        let (mut batch, mut octets) = (Vec::new(), 0);
+        let mut failed = Ok(());
+        let source = self.source;
+        source.visit(Selection::All, Detail::Bytes, &mut |record| {
+            octets += record.bytes.as_ref().map_or(0, Vec::len);
+            batch.push(record);
+            if batch.len() >= BATCH || octets >= BATCH_OCTETS {
+                octets = 0;
+                failed = self.write(std::mem::take(&mut batch));
+            }
+            if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        failed?;
+        self.write(batch)
+    }
+
+    fn write(&mut self, records: Vec<Record>) -> Result<()> {
+        let fingerprints: Vec<Fingerprint> = records.iter().map(|record| record.fingerprint).collect();
+        let there = again(|| Ok(self.to.snapshot()?.by_fingerprint(&fingerprints)?))?;
+        let ids: Vec<CertId> = records.iter().map(|record| record.id).collect();
+        let mut verdicts = verdicts(self.source, &ids)?;
+        let mut items = Vec::new();
+        for (record, there) in records.into_iter().zip(&there) {
+            let kept = verdicts.remove(&record.id).unwrap_or_default();
+            match there {
+                None => items.extend(self.item(record, kept)?),
+                Some(_) => self.summary.there += 1,
+            }
+        }
+        // Those that are there already may lack what comes after them.
+        if !items.is_empty() {
+            self.journal = Some(again(|| self.put(&items))?);
+            self.keep_verdicts(&items)?;
+            self.summary.copied += items.len() as u64;
+        }
+        (self.on_event)(CopyEvent::Copied { done: self.summary.copied + self.summary.there });
+        Ok(())
+    }
+
+    fn item(&self, record: Record, verdicts: Vec<KeptVerdict>) -> Result<Option<Item>> {
+        let Record { id, first_seen, changed, origin, facts, bytes, .. } = record;
+        let (Some(facts), Some(bytes)) = (facts, bytes) else { return Ok(None) };
+        let user_ids = if self.has_origins { self.source.user_id_origins(id)? } else { Vec::new() };
+        Ok(Some(Item {
+            certificate: Prepared::new(Certificate { bytes, facts }),
+            kind: PutKind::Copied { first_seen, changed },
+            origins: Origins { certificate: Some(origin), user_ids },
+            verdicts,
+        }))
+    }
+
+    fn put(&self, items: &[Item]) -> Result<JournalId> {
+        let mut transaction = self.to.begin_beside(self.command, self.journal, self.now)?;
+        let puts: Vec<Put<'_>> = items
+            .iter()
+            .map(|item| Put {
+                certificate: &item.certificate,
+                kind: item.kind.clone(),
+                inputs: &[],
+                origin: item.origins.certificate.clone(),
+            })
+            .collect();
+        for (outcome, item) in transaction.put(&puts)?.into_iter().zip(items) {
+            match outcome {
+                PutOutcome::Done(_) if item.origins.user_ids.is_empty() => {}
+                PutOutcome::Done(id) => transaction.set_origins(id, &item.origins)?,
+                PutOutcome::Conflict => return Err(Error::ChangedMeanwhile),
+            }
+        }
+        let journal = transaction.journal();
+        transaction.commit()?;
+        Ok(journal)
+    }
+
+    /// Keeps the verdicts of certificates that were written.
+    fn keep_verdicts(&self, items: &[Item]) -> Result<()> {
+        let with_verdicts: Vec<&Item> = items.iter().filter(|item| !item.verdicts.is_empty()).collect();
+        if with_verdicts.is_empty() {
+            return Ok(());
+        }
+        let fingerprints: Vec<Fingerprint> =
+            with_verdicts.iter().map(|item| item.certificate.fingerprint()).collect();
+        let ids = again(|| Ok(self.to.snapshot()?.by_fingerprint(&fingerprints)?))?;
+        let found: Vec<(CertId, Vec<KeptVerdict>)> = ids
+            .into_iter()
+            .zip(with_verdicts)
+            .filter_map(|(id, item)| Some((id?, item.verdicts.clone())))
+            .collect();
+        self.to.keep_verdicts(&found)?;
+        Ok(())
+    }
+
+    /// Copies what does not belong to one certificate.
+    fn rest(&mut self) -> Result<()> {
+        let owner_trusts = self.source.owner_trusts()?;
+        let migrations = self.source.migrations()?;
+        let mut kept = Vec::new();
+        self.source.bindings(BindingSelection::All, &mut |binding| {
+            if binding.id.is_some() {
+                kept.push(binding);
+            }
+            ControlFlow::Continue(())
+        })?;
+        self.summary.owner_trusts = owner_trusts.len() as u64;
+        self.summary.bindings = kept.len() as u64;
+        again(|| {
+            let mut transaction = self.to.begin(self.command, self.journal, self.now)?;
+            for (key, value) in &owner_trusts {
+                transaction.set_owner_trust(key, Some(*value))?;
+            }
+            for migration in &migrations {
+                transaction.remember_migration(migration)?;
+            }
+            for binding in &kept {
+                let id = transaction.restore_binding(binding)?;
+                let Some(here) = binding.id else { continue };
+                for message in self.source.verified_messages(here)? {
+                    transaction.add_verified(id, &message)?;
+                }
+                transaction.take_over_encrypted(id, &self.source.encrypted_messages(here)?)?;
+            }
+            transaction.finish_journal()?;
+            transaction.commit()?;
+            Ok(())
+        })?;
+        self.missing_verdicts()
+    }
+
+    /// Keeps the verdicts that an interrupted copy, or another program in the way, has left out.
+    fn missing_verdicts(&self) -> Result<()> {
+        /// How often another program may be in the way.
+        const ATTEMPTS: u32 = 50;
+        for _ in 0..ATTEMPTS {
+            let lacking = self.lacking_verdicts()?;
+            if lacking.is_empty() || self.to.keep_verdicts(&lacking)? {
+                return Ok(());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        Err(Error::NotEqual { what: "the verdicts on signatures, since another program writes".to_owned() })
+    }
+
+    fn lacking_verdicts(&self) -> Result<Vec<(CertId, Vec<KeptVerdict>)>> {
+        let target = self.to.snapshot()?;
+        let mut lacking = Vec::new();
+        each_part(self.source, &mut |part| {
+            let ids: Vec<CertId> = part.iter().map(|(id, _)| *id).collect();
+            let fingerprints: Vec<Fingerprint> = part.iter().map(|(_, fingerprint)| *fingerprint).collect();
+            let others = target.by_fingerprint(&fingerprints)?;
+            let mut here = verdicts(self.source, &ids)?;
+            let there: Vec<CertId> = others.iter().flatten().copied().collect();
+            let there = verdicts(&*target, &there)?;
+            for (id, other) in ids.iter().zip(others) {
+                let (Some(own), Some(other)) = (here.remove(id), other) else { continue };
+                if !own.is_empty() && there.get(&other) != Some(&own) {
+                    lacking.push((other, own));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(lacking)
+    }
+}
+
+/// Reads the verdicts that are kept of certificates.
+fn verdicts(snapshot: &dyn Snapshot, ids: &[CertId]) -> Result<HashMap<CertId, Vec<KeptVerdict>>> {
+    let mut found = HashMap::with_capacity(ids.len());
+    snapshot.visit(Selection::Ids(ids), Detail::Verdicts, &mut |record| {
+        found.insert(record.id, record.verdicts);
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// Takes the numbers and primary keys of some certificates.
+type EachPart<'a> = dyn FnMut(&[(CertId, Fingerprint)]) -> Result<()> + 'a;
+
+/// Hands out the numbers and primary keys of all certificates, some at a time.
+fn each_part(snapshot: &dyn Snapshot, each: &mut EachPart<'_>) -> Result<()> {
+    let mut part = Vec::with_capacity(COMPARED);
+    let mut failed = Ok(());
+    snapshot.visit(Selection::All, Detail::Name, &mut |record| {
+        part.push((record.id, record.fingerprint));
+        if part.len() == COMPARED {
+            failed = each(&part);
+            part.clear();
+        }
+        if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    failed?;
+    if part.is_empty() { Ok(()) } else { each(&part) }
+}
+
+/// Makes sure that both databases hold the same.
+fn compare(source: &dyn Snapshot, to: &dyn Store, on_event: &mut dyn FnMut(CopyEvent)) -> Result<()> {
+    let target = to.snapshot()?;
+    let equal = |what: &str, equal: bool| match equal {
+        true => Ok(()),
+        false => Err(Error::NotEqual { what: what.to_owned() }),
+    };
+    equal("the number of certificates", source.count()? == target.count()?)?;
+    equal("the owner trust", source.owner_trusts()? == target.owner_trusts()?)?;
+    equal("the stores that were taken over", source.migrations()? == target.migrations()?)?;
+    let mut done = 0;
+    each_part(source, &mut |part| {
+        compare_part(source, &*target, part)?;
+        done += part.len() as u64;
+        on_event(CopyEvent::Compared { done });
+        Ok(())
+    })?;
+    compare_bindings(source, &*target)
+}
+
+fn compare_part(source: &dyn Snapshot, target: &dyn Snapshot, part: &[(CertId, Fingerprint)]) -> Result<()> {
+    let fingerprints: Vec<Fingerprint> = part.iter().map(|(_, fingerprint)| *fingerprint).collect();
+    let ids: Vec<CertId> = part.iter().map(|(id, _)| *id).collect();
+    let others: Vec<CertId> = target.by_fingerprint(&fingerprints)?.into_iter().flatten().collect();
+    for detail in [Detail::Bytes, Detail::Verdicts] {
+        let mut there = records(target, &others, detail)?;
+        for (fingerprint, record) in records(source, &ids, detail)? {
+            let other = there.remove(&fingerprint).map(|(id, mut other)| {
+                // The places may differ, and how often it has changed.
+                (other.id, other.generation) = (record.1.id, record.1.generation);
+                (id, other)
+            });
+            let same = other.as_ref().is_some_and(|(_, other)| is_equal(other, &record.1));
+            let same_origins = match &other {
+                Some((id, _)) if detail == Detail::Bytes => {
+                    target.user_id_origins(*id)? == source.user_id_origins(record.0)?
+                }
+                _ => true,
+            };
+            if !same || !same_origins {
+                return Err(Error::NotEqual { what: format!("certificate {fingerprint}") });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_equal(one: &Record, other: &Record) -> bool {
+    let name = |record: &Record| (record.fingerprint, record.first_seen, record.changed);
+    name(one) == name(other)
+        && one.origin == other.origin
+        && one.facts == other.facts
+        && one.verdicts == other.verdicts
+        && one.bytes == other.bytes
+}
+
+fn records(
+    snapshot: &dyn Snapshot,
+    ids: &[CertId],
+    detail: Detail,
+) -> Result<HashMap<Fingerprint, (CertId, Record)>> {
+    let mut records = HashMap::with_capacity(ids.len());
+    snapshot.visit(Selection::Ids(ids), detail, &mut |record| {
+        records.insert(record.fingerprint, (record.id, record));
+        ControlFlow::Continue(())
+    })?;
+    Ok(records)
+}
+
+/// Compares what is remembered of addresses: what is not said by the certificates, which are equal.
+fn compare_bindings(source: &dyn Snapshot, target: &dyn Snapshot) -> Result<()> {
+    let (ours, theirs) = (kept_bindings(source)?, kept_bindings(target)?);
+    let mut equal = ours.len() == theirs.len();
+    for (one, other) in ours.iter().zip(&theirs) {
+        let (Some(id), Some(other_id)) = (one.id, other.id) else { continue };
+        equal &= *one == Binding { id: one.id, ..other.clone() }
+            && sorted(source.verified_messages(id)?) == sorted(target.verified_messages(other_id)?)
+            && source.encrypted_messages(id)? == target.encrypted_messages(other_id)?;
+    }
+    if equal { Ok(()) } else { Err(Error::NotEqual { what: "the memory of trust on first use".to_owned() }) }
+}
+
+fn kept_bindings(snapshot: &dyn Snapshot) -> Result<Vec<Binding>> {
+    let mut kept = Vec::new();
+    snapshot.bindings(BindingSelection::All, &mut |binding| {
+        if binding.id.is_some() {
+            kept.push(binding);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(kept)
+}
+
+fn sorted(mut messages: Vec<store::tofu::VerifiedMessage>) -> Vec<store::tofu::VerifiedMessage> {
+    messages.sort_unstable_by(|one, other| {
+        (&one.digest, &one.origin, one.verified).cmp(&(&other.digest, &other.origin, other.verified))
+    });
+    messages
+}
