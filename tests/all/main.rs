@@ -5,6 +5,7 @@ mod gpg_export;
 mod gpg_import;
 mod gpg_keyrings;
 mod gpg_options;
+mod gpg_secret_keys;
 mod gpg_trust;
 mod harness_itself;
 mod import_faults;

@@ -1,8 +1,9 @@
 //! The real gpg and `gpg-keyhoard` side by side.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::home::kill_agent;
 use crate::{Done, Home, NOW, Reference, Run, assert_same, difference, mask, without_misplaced};
 
 /// Two homes with the same past: one that gpg keeps, one that `gpg-keyhoard` keeps.
@@ -13,6 +14,8 @@ pub struct Both {
     /// The home of `gpg-keyhoard`.
     pub keyhoard: Home,
     now: String,
+    /// Whether gpg may start an agent, which it needs for secret keys.
+    agent: Option<Agent>,
     /// Whether the keyrings hold misplaced certifications whose issuer is there.
     misplaced: bool,
 }
@@ -20,24 +23,40 @@ pub struct Both {
 impl Both {
     /// Makes two empty homes.
     pub fn new() -> Both {
-        Both { gpg: Home::new(), keyhoard: Home::new(), now: NOW.to_owned(), misplaced: false }
+        Both::in_homes([Home::new(), Home::new()])
+    }
+
+    /// Makes two empty homes for secret keys.
+    pub fn with_agent() -> Both {
+        let both = Both::new();
+        Both { agent: Some(Agent(both.gpg.path().to_owned())), ..both }
     }
 
     /// Takes two homes that were made alike, gpg's first.
     pub fn in_homes([gpg, keyhoard]: [Home; 2]) -> Both {
-        Both { gpg, keyhoard, now: NOW.to_owned(), misplaced: false }
+        Both { gpg, keyhoard, now: NOW.to_owned(), agent: None, misplaced: false }
     }
 
     /// Makes copies of the homes into which each program has imported `reference`.
     pub fn of(reference: Reference) -> Both {
         let [gpg, keyhoard] = [reference.gpg(), reference.keyhoard()].map(Home::copy_of);
-        Both { gpg, keyhoard, now: NOW.to_owned(), misplaced: reference == Reference::Three }
+        Both { misplaced: reference == Reference::Three, ..Both::in_homes([gpg, keyhoard]) }
+    }
+
+    /// Runs both programs with the same arguments and the same answers on stdin; gpg's result comes first.
+    pub fn answered<A: AsRef<OsStr>>(
+        &self,
+        answers: &str,
+        arguments: impl IntoIterator<Item = A> + Clone,
+    ) -> [Done; 2] {
+        [Run::gpg_with_agent(&self.gpg), Run::gpg_keyhoard(&self.keyhoard)]
+            .map(|run| run.at(&self.now).args(arguments.clone()).stdin(answers).done())
     }
 
     /// Runs both programs with the same arguments; gpg's result comes first.
     pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) -> [Done; 2] {
-        [Run::gpg(&self.gpg), Run::gpg_keyhoard(&self.keyhoard)]
-            .map(|run| run.at(&self.now).args(arguments.clone()).done())
+        let gpg = if self.agent.is_some() { Run::gpg_with_agent(&self.gpg) } else { Run::gpg(&self.gpg) };
+        [gpg, Run::gpg_keyhoard(&self.keyhoard)].map(|run| run.at(&self.now).args(arguments.clone()).done())
     }
 
     /// Lets the clock show `now` from here on, in the notation of `--faked-system-time`.
@@ -110,6 +129,16 @@ impl Both {
         if let Some(difference) = difference_of_exits(&what, &gpg, &keyhoard) {
             panic!("{difference}");
         }
+    }
+}
+
+/// An agent that may have been started in a home.
+#[derive(Debug)]
+struct Agent(PathBuf);
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        kill_agent(&self.0);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use tempfile::{Builder, TempDir};
 
@@ -60,6 +61,11 @@ impl Home {
         path
     }
 
+    /// Stops the agent that gpg may have started here; it would notice that its home is gone, but only after a while.
+    pub fn kill_agent(&self) {
+        kill_agent(self.path());
+    }
+
     /// Takes the permission to write away from the directory and everything in it, or gives it back.
     pub fn set_writable(&self, writable: bool) {
         let (file, directory) = if writable { (0o600, 0o700) } else { (0o400, 0o500) };
@@ -70,6 +76,11 @@ impl Home {
         fs::set_permissions(self.path(), Permissions::from_mode(directory))
             .expect("the home is the test's own");
     }
+}
+
+/// Stops the agent of a home, if there is one.
+pub(crate) fn kill_agent(home: &Path) {
+    let _ = Command::new("gpgconf").arg("--homedir").arg(home).args(["--kill", "all"]).status();
 }
 
 impl Default for Home {

@@ -75,8 +75,13 @@ impl Choice {
 }
 
 fn is_cipher(name: &[u8]) -> bool {
-    const OTHER_NAMES: [&str; 3] = ["AES128", "RIJNDAEL", "RIJNDAEL128"];
-    is_one_of(CIPHER, b'S', name) || is_any(&OTHER_NAMES, name)
+    cipher(name).is_some()
+}
+
+/// Returns the number of the cipher with a name.
+pub(crate) fn cipher(name: &[u8]) -> Option<u8> {
+    const OTHER_NAMES: [Named; 3] = [(7, "AES128"), (7, "RIJNDAEL"), (7, "RIJNDAEL128")];
+    number(CIPHER, b'S', &OTHER_NAMES, name)
 }
 
 /// Says whether `name` is a digest's.
@@ -88,10 +93,17 @@ pub(crate) fn is_digest(name: &[u8]) -> bool {
 /// Returns the number of the digest with a name, MD5's among them.
 pub(crate) fn digest(name: &[u8]) -> Option<u8> {
     const OTHER_NAMES: [Named; 2] = [(3, "RMD160"), (1, "MD5")];
-    let named =
-        |table: &[Named]| table.iter().find(|entry| is_one_of(&[**entry], b'H', name)).map(|entry| entry.0);
-    named(DIGEST)
-        .or_else(|| OTHER_NAMES.iter().find(|(_, other)| is_any(&[other], name)).map(|(number, _)| *number))
+    number(DIGEST, b'H', &OTHER_NAMES, name)
+}
+
+/// Returns the number of the compression with a name.
+pub(crate) fn compression(name: &[u8]) -> Option<u8> {
+    number(COMPRESSION, b'Z', &[(0, "none")], name)
+}
+
+fn number(table: &[Named], letter: u8, other_names: &[Named], name: &[u8]) -> Option<u8> {
+    let known = table.iter().find(|entry| is_one_of(&[**entry], letter, name));
+    known.or_else(|| other_names.iter().find(|(_, other)| is_any(&[other], name))).map(|(number, _)| *number)
 }
 
 /// Returns gpg's name of a digest.
@@ -106,7 +118,7 @@ pub(crate) fn digest_name(number: u8) -> &'static str {
 /// Compression may be called by its bare number as well.
 fn is_compression(name: &[u8]) -> bool {
     let number = name.iter().all(u8::is_ascii_digit).then(|| [b"Z", name].concat());
-    is_one_of(COMPRESSION, b'Z', number.as_deref().unwrap_or(name)) || is_any(&["none"], name)
+    compression(number.as_deref().unwrap_or(name)).is_some()
 }
 
 fn is_preference_list(list: &[u8]) -> bool {

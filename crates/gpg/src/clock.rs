@@ -17,6 +17,11 @@ pub(crate) fn faked_time(text: &[u8]) -> Option<Timestamp> {
     u32::try_from(seconds).ok().filter(|&seconds| seconds != 0).map(Timestamp)
 }
 
+/// Reads a time of the form `YYYYMMDDThhmmss`, not before 1970.
+pub(crate) fn iso_time(text: &[u8]) -> Option<Timestamp> {
+    iso(text).and_then(|seconds| u32::try_from(seconds).ok()).map(Timestamp)
+}
+
 /// Reads the system's clock.
 pub(crate) fn system_time() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

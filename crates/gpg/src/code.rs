@@ -8,13 +8,27 @@ pub(crate) enum Code {
     General = 1,
     InvalidPublicKeyAlgorithm = 4,
     InvalidDigest = 5,
+    BadSecretKey = 7,
     NoPublicKey = 9,
+    BadPassphrase = 11,
+    NoSecretKey = 17,
     NotFound = 27,
     InvalidSignatureClass = 32,
     InvalidUserId = 37,
     TimeConflict = 39,
     InvalidValue = 55,
+    NotSupported = 60,
     NotImplemented = 69,
+    InvalidFlag = 72,
+    UnsupportedAlgorithm = 84,
+    NoPinentry = 85,
+    Cancelled = 99,
+    WrongKeyUsage = 125,
+    NotEnabled = 179,
+    UnknownCurve = 188,
+    UserIdExists = 304,
+    UnknownFlag = 309,
+    EndOfFile = 16383,
     FileExists = 32803,
     NoSuchFile = 32849,
 }
@@ -29,6 +43,12 @@ impl Code {
     pub(crate) fn with_gpg(self) -> u32 {
         const GPG: u32 = 2;
         GPG << 24 | self.bare()
+    }
+
+    /// Returns the value with gpg's agent as its source.
+    pub(crate) fn with_agent(self) -> u32 {
+        const AGENT: u32 = 4;
+        AGENT << 24 | self.bare()
     }
 
     /// Returns the value with gpg's keybox as its source.
@@ -47,10 +67,24 @@ impl fmt::Display for Code {
             Self::InvalidSignatureClass => "Invalid signature class",
             Self::TimeConflict => "Time conflict",
             Self::NoPublicKey => "No public key",
+            Self::BadSecretKey => "Bad secret key",
+            Self::BadPassphrase => "Bad passphrase",
+            Self::NoSecretKey => "No secret key",
             Self::NotFound => "Not found",
             Self::InvalidUserId => "Invalid user ID",
             Self::InvalidValue => "Invalid value",
+            Self::NotSupported => "Not supported",
             Self::NotImplemented => "Not implemented",
+            Self::InvalidFlag => "Invalid flag",
+            Self::UnsupportedAlgorithm => "Unsupported algorithm",
+            Self::NoPinentry => "No pinentry",
+            Self::Cancelled => "Operation cancelled",
+            Self::WrongKeyUsage => "Wrong key usage",
+            Self::NotEnabled => "Not enabled",
+            Self::UnknownCurve => "Unknown elliptic curve",
+            Self::UserIdExists => "User ID already exists",
+            Self::UnknownFlag => "Unknown flag",
+            Self::EndOfFile => "End of file",
             Self::FileExists => "File exists",
             Self::NoSuchFile => "No such file or directory",
         })

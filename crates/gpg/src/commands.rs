@@ -8,6 +8,7 @@ mod import;
 mod list;
 mod list_config;
 mod owner_trust;
+mod passwd;
 mod tofu_policy;
 mod trustdb;
 
@@ -15,14 +16,18 @@ use keyhoard::causes;
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::View;
 use keyhoard::certifications::{Checker, IssuerRule, Rules};
-use keyhoard::secret_keys::SecretKeys;
+use keyhoard::secret_keys::SecretKeys as AgentKeys;
+use keyhoard::secret_transfer::SecretParts;
 use keyhoard::store::Snapshot;
 use keyhoard::verify::policy::DigestPolicy;
+use secret::Passphrase;
+use secret::file::FileKeys;
 
 use crate::clock;
 use crate::code::Code;
 use crate::home::Home;
 use crate::options::load::Loaded;
+use crate::passphrases;
 use crate::settings::{Command, Settings};
 use crate::streams::Streams;
 
@@ -33,6 +38,8 @@ pub(crate) struct Session<'a> {
     pub(crate) arguments: Vec<Vec<u8>>,
     /// The time it is, or is said to be.
     pub(crate) now: Timestamp,
+    /// The passphrase that was given with the command.
+    pub(crate) passphrase: Option<Passphrase>,
     pub(crate) streams: &'a mut Streams,
 }
 
@@ -40,9 +47,9 @@ pub(crate) struct Session<'a> {
 pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
     let Loaded { settings, home, arguments } = loaded;
     let now = settings.faked_time.unwrap_or_else(clock::system_time);
-    let mut session = Session { settings, home, arguments, now, streams };
+    let mut session = Session { settings, home, arguments, now, passphrase: None, streams };
     session.begin();
-    if let Err(error) = session.dispatch() {
+    if let Err(error) = session.read_passphrase().and_then(|()| session.dispatch()) {
         session.streams.error(causes(error.as_ref()));
     }
     if session.streams.errors() > 0 { 2 } else { 0 }
@@ -69,13 +76,25 @@ impl Session<'_> {
             Some(Command::GpgconfTest) => Ok(()),
             Some(Command::GpgconfList) => about::gpgconf_list(self),
             Some(Command::ListConfig) => list_config::run(self),
-            Some(Command::DeleteKeys) => delete::run(self),
-            Some(Command::Export) => export::run(self),
+            Some(Command::DeleteKeys) => delete::run(self, delete::What::Public),
+            Some(Command::Export) => export::run(self, export::What::Public),
+            Some(Command::ExportSecretKeys) => export::run(self, export::What::Secret(SecretParts::All)),
+            Some(Command::ExportSecretSubkeys) => {
+                export::run(self, export::What::Secret(SecretParts::Subkeys))
+            }
+            Some(Command::GenerateKey | Command::FullGenerateKey | Command::QuickGenerateKey) => {
+                self.not_yet("making keys");
+                Ok(())
+            }
             Some(Command::Import | Command::FastImport | Command::ShowKeys) => import::run(self),
             Some(Command::ListKeys) => list::run(self, false),
+            Some(Command::ListSecretKeys) => list::run_secret(self),
             Some(Command::ListSignatures) => list::run(self, true),
             Some(Command::ExportOwnerTrust) => owner_trust::export(self),
             Some(Command::ImportOwnerTrust) => owner_trust::import(self),
+            Some(Command::ChangePassphrase) => passwd::run(self),
+            Some(Command::DeleteSecretKeys) => delete::run(self, delete::What::Secret),
+            Some(Command::DeleteSecretAndPublicKeys) => delete::run(self, delete::What::Both),
             Some(Command::CheckTrustDb) => trustdb::check(self),
             Some(Command::UpdateTrustDb) => trustdb::update(self),
             Some(Command::FixTrustDb) => {
@@ -100,8 +119,24 @@ impl Session<'_> {
     }
 
     /// Returns where GnuPG's agent keeps the secret keys of this home directory.
-    fn secret_keys(&self) -> SecretKeys {
-        SecretKeys::near(&keyhoard::database::in_home(self.home.directory()))
+    pub(crate) fn agent_keys(&self) -> AgentKeys {
+        AgentKeys::near(&keyhoard::database::in_home(self.home.directory()))
+    }
+
+    /// Returns where secret keys are kept, beside the home directory's database.
+    pub(crate) fn file_keys(&self) -> anyhow::Result<FileKeys> {
+        Ok(FileKeys::beside(&keyhoard::database::local(&self.home.database()?)))
+    }
+
+    fn read_passphrase(&mut self) -> anyhow::Result<()> {
+        self.passphrase = passphrases::given(&self.settings)?;
+        Ok(())
+    }
+
+    /// Tells how a command is used.
+    fn usage(&mut self, command: &str) {
+        self.streams.error(format_args!("usage: gpg [options] {command}"));
+        self.streams.status_failure("gpg-exit", Code::General);
     }
 
     fn not_yet(&mut self, what: &str) {

@@ -7,6 +7,8 @@
 //! - [`streams`], [`status`] and [`code`] are what the calling program sees;
 //! - [`home`] finds GnuPG's home directory and the database that belongs to it, [`keyrings`] what else is searched.
 
+#![expect(dead_code, reason = "what making keys needs is there before the command")]
+
 mod algorithms;
 mod clock;
 mod code;
@@ -19,9 +21,11 @@ mod names;
 mod number;
 mod options;
 mod output;
+mod passphrases;
 mod prompt;
 mod properties;
 mod render;
+mod secrets;
 mod settings;
 mod status;
 mod streams;

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use zeroize::Zeroizing;
 
 use crate::descriptor;
 use crate::settings::{CommandInput, Settings};
@@ -55,6 +56,39 @@ pub(crate) fn line(
     answer(question, &status, settings, streams)?.context("nobody answers any more")
 }
 
+/// Asks a program for a passphrase, and returns the answer; `None` at the end of what answers come from.
+///
+/// # Errors
+///
+/// If nobody can be asked.
+pub(crate) fn hidden(
+    keyword: &'static str,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Option<Zeroizing<Vec<u8>>>> {
+    match &settings.command_input {
+        Some(input) => {
+            let answer = ask_program(&Status::GetHidden { keyword }, input, streams)?;
+            Ok(answer.map(Zeroizing::new))
+        }
+        None if settings.batch => bail!("Sorry, we are in batchmode - can't get input"),
+        None => bail!("Sorry, no terminal at all requested - can't get input"),
+    }
+}
+
+/// Opens where the answers to all questions come from.
+pub(crate) fn open(input: &CommandInput) -> anyhow::Result<File> {
+    Ok(match input {
+        CommandInput::Fd(number) => {
+            File::from(descriptor::duplicate(*number).context("command-fd is invalid")?)
+        }
+        CommandInput::File(name) => {
+            let path = Path::new(OsStr::from_bytes(name));
+            File::open(path).with_context(|| format!("can't open '{}'", path.display()))?
+        }
+    })
+}
+
 fn answer(
     question: &Question<'_>,
     status: &Status<'_>,
@@ -81,20 +115,8 @@ fn ask_program(
     Ok(answer)
 }
 
-fn open(input: &CommandInput) -> anyhow::Result<File> {
-    Ok(match input {
-        CommandInput::Fd(number) => {
-            File::from(descriptor::duplicate(*number).context("command-fd is invalid")?)
-        }
-        CommandInput::File(name) => {
-            let path = Path::new(OsStr::from_bytes(name));
-            File::open(path).with_context(|| format!("can't open '{}'", path.display()))?
-        }
-    })
-}
-
 /// Reads octet by octet, so that what follows the line is left for the next question; `None` at the end.
-fn read_line(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read_line(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let mut octet = [0];
     while reader.read(&mut octet)? == 1 {

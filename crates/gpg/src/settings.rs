@@ -20,18 +20,27 @@ pub(crate) use list_words::{ListFlags, check_verify_options};
 /// A command, as the options name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
+    ChangePassphrase,
     CheckTrustDb,
     DeleteKeys,
+    DeleteSecretAndPublicKeys,
+    DeleteSecretKeys,
     Export,
+    ExportSecretKeys,
+    ExportSecretSubkeys,
     ExportOwnerTrust,
     FastImport,
     FixTrustDb,
+    FullGenerateKey,
+    GenerateKey,
     GpgconfList,
     GpgconfTest,
     Import,
     ImportOwnerTrust,
     ListConfig,
+    QuickGenerateKey,
     ListKeys,
+    ListSecretKeys,
     ListSignatures,
     CheckSignatures,
     ShowKeys,
@@ -62,9 +71,17 @@ pub(crate) struct Settings {
     pub(crate) log_file: Option<Vec<u8>>,
     /// Where answers to questions come from.
     pub(crate) command_input: Option<CommandInput>,
+    pub(crate) passphrase: PassphraseSettings,
     pub(crate) keyrings: Vec<Keyring>,
     pub(crate) default_keyring: DefaultKeyring,
     pub(crate) allow_non_selfsigned_uid: bool,
+    pub(crate) allow_freeform_uid: bool,
+    pub(crate) forbid_gen_key: bool,
+    pub(crate) large_rsa: bool,
+    /// `--default-new-key-algo`.
+    pub(crate) default_new_key_algorithm: Option<String>,
+    /// `--default-keyserver-url`, which new keys name.
+    pub(crate) default_keyserver_url: Option<Vec<u8>>,
     pub(crate) trust_model: TrustModel,
     pub(crate) trust: TrustNumbers,
     /// `--trusted-key`.
@@ -99,6 +116,8 @@ pub(crate) struct ListSettings {
     pub(crate) with_key_data: bool,
     pub(crate) with_key_origin: bool,
     pub(crate) with_secret: bool,
+    /// Secret keys are listed, and only certificates that have one.
+    pub(crate) secret: bool,
     pub(crate) with_wkd_hash: bool,
     pub(crate) with_tofu_info: bool,
     pub(crate) signatures: bool,
@@ -171,6 +190,35 @@ pub(crate) enum CommandInput {
     File(Vec<u8>),
 }
 
+/// Where passphrases come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PassphraseSettings {
+    /// `--passphrase`.
+    pub(crate) text: Option<Vec<u8>>,
+    /// `--passphrase-fd` or `--passphrase-file`, of which the last counts, and more than [`text`](Self::text).
+    pub(crate) input: Option<CommandInput>,
+    pub(crate) pinentry: PinentryMode,
+}
+
+impl Default for PassphraseSettings {
+    fn default() -> Self {
+        Self { text: None, input: None, pinentry: PinentryMode::Ask }
+    }
+}
+
+/// `--pinentry-mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PinentryMode {
+    /// On the terminal.
+    Ask,
+    /// Nobody, as if the user had refused.
+    Cancel,
+    /// Nobody.
+    Error,
+    /// Whoever answers other questions too.
+    Loopback,
+}
+
 /// `--group NAME=VALUES`, the values in the reverse of the order they were given in, as gpg lists them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
@@ -220,9 +268,15 @@ impl Default for Settings {
             output: None,
             log_file: None,
             command_input: None,
+            passphrase: PassphraseSettings::default(),
             keyrings: Vec::new(),
             default_keyring: DefaultKeyring::Used,
             allow_non_selfsigned_uid: false,
+            allow_freeform_uid: false,
+            forbid_gen_key: false,
+            large_rsa: false,
+            default_new_key_algorithm: None,
+            default_keyserver_url: None,
             trust_model: TrustModel::Auto,
             trust: TrustNumbers {
                 completes_needed: 1,

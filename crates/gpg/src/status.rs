@@ -29,8 +29,22 @@ pub(crate) enum Status<'a> {
     GetBool { keyword: &'static str },
     /// A question that is answered with a line.
     GetLine { keyword: &'static str },
+    /// A question that is answered with a passphrase.
+    GetHidden { keyword: &'static str },
     /// An answer was read.
     GotIt,
+    /// Whose passphrase is needed: the key's long ID and a user ID.
+    UserIdHint { key_id: String, user_id: &'a [u8] },
+    /// A passphrase is needed for a key: its long ID, that of its primary key, and the algorithm.
+    NeedPassphrase { key_id: String, primary: String, algorithm: u8 },
+    /// A passphrase follows, of no more than so many octets.
+    InquireMaxLength(u32),
+    /// A key was made: `P` for a primary key, `B` for one with a subkey.
+    KeyCreated { letter: char, fingerprint: String, handle: &'a [u8] },
+    /// A key was not made.
+    KeyNotCreated { handle: &'a [u8] },
+    /// Something came to a good end.
+    Success { place: &'a str },
     /// A part of the work failed.
     Error { place: &'a str, code: u32 },
     /// The work as a whole failed.
@@ -80,8 +94,27 @@ impl Status<'_> {
             Self::Exported { fingerprint } => write!(out, " {fingerprint}")?,
             Self::ExportResult { count, secret, exported } => write!(out, " {count} {secret} {exported}")?,
             Self::Attribute(text) => write!(out, " {text}")?,
-            Self::GetBool { keyword } | Self::GetLine { keyword } => write!(out, " {keyword}")?,
+            Self::GetBool { keyword } | Self::GetLine { keyword } | Self::GetHidden { keyword } => {
+                write!(out, " {keyword}")?
+            }
             Self::GotIt => {}
+            Self::UserIdHint { key_id, user_id } => {
+                write!(out, " {key_id} ")?;
+                write_escaped(out, user_id)?;
+            }
+            Self::NeedPassphrase { key_id, primary, algorithm } => {
+                write!(out, " {key_id} {primary} {algorithm} 0")?
+            }
+            Self::InquireMaxLength(most) => write!(out, " {most}")?,
+            Self::KeyCreated { letter, fingerprint, handle } => {
+                write!(out, " {letter} {fingerprint}")?;
+                write_handle(out, handle)?;
+            }
+            Self::KeyNotCreated { handle } => {
+                out.write_all(b" ")?;
+                write_handle(out, handle)?;
+            }
+            Self::Success { place } => write!(out, " {place}")?,
             Self::Error { place, code } | Self::Failure { place, code } => write!(out, " {place} {code}")?,
         }
         out.write_all(b"\n")
@@ -101,7 +134,14 @@ impl Status<'_> {
             Self::Attribute(_) => "ATTRIBUTE",
             Self::GetBool { .. } => "GET_BOOL",
             Self::GetLine { .. } => "GET_LINE",
+            Self::GetHidden { .. } => "GET_HIDDEN",
             Self::GotIt => "GOT_IT",
+            Self::UserIdHint { .. } => "USERID_HINT",
+            Self::NeedPassphrase { .. } => "NEED_PASSPHRASE",
+            Self::InquireMaxLength(_) => "INQUIRE_MAXLEN",
+            Self::KeyCreated { .. } => "KEY_CREATED",
+            Self::KeyNotCreated { .. } => "KEY_NOT_CREATED",
+            Self::Success { .. } => "SUCCESS",
             Self::Error { .. } => "ERROR",
             Self::Failure { .. } => "FAILURE",
         }
@@ -131,6 +171,18 @@ impl ImportResult {
     }
 }
 
+/// Writes what the caller knows a key by, as one word.
+fn write_handle(out: &mut dyn Write, handle: &[u8]) -> io::Result<()> {
+    const LONGEST: usize = 100;
+    if handle.is_empty() {
+        return Ok(());
+    }
+    let word =
+        handle.iter().take(LONGEST).map(|&octet| if octet.is_ascii_whitespace() { b'_' } else { octet });
+    out.write_all(b" ")?;
+    write_escaped(out, &word.collect::<Vec<u8>>())
+}
+
 fn write_escaped(out: &mut dyn Write, text: &[u8]) -> io::Result<()> {
     for &byte in text {
         match byte {
@@ -156,6 +208,14 @@ mod tests {
     fn an_import_result_has_fifteen_counters() {
         let result = ImportResult { count: 3, imported: 2, unchanged: 1, v3_keys: 9, ..Default::default() };
         assert_eq!(line(Status::ImportResult(result)), "[GNUPG:] IMPORT_RES 3 0 2 0 1 0 0 0 0 0 0 0 0 0 9\n");
+    }
+
+    #[test]
+    fn a_handle_is_one_word_after_the_fingerprint_or_a_second_space() {
+        let created = Status::KeyCreated { letter: 'B', fingerprint: "AB".into(), handle: b"my handle" };
+        assert_eq!(line(created), "[GNUPG:] KEY_CREATED B AB my_handle\n");
+        assert_eq!(line(Status::KeyNotCreated { handle: b"x" }), "[GNUPG:] KEY_NOT_CREATED  x\n");
+        assert_eq!(line(Status::KeyNotCreated { handle: b"" }), "[GNUPG:] KEY_NOT_CREATED \n");
     }
 
     #[test]

@@ -169,6 +169,11 @@ impl Streams {
         self.info(text);
     }
 
+    /// Counts an error that was told otherwise.
+    pub(crate) fn count_error(&mut self) {
+        self.errors += 1;
+    }
+
     /// Returns how many errors were told.
     pub(crate) fn errors(&self) -> u64 {
         self.errors

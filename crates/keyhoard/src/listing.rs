@@ -9,7 +9,7 @@ mod lister;
 mod names;
 mod trust;
 
-pub use self::trust::{FirstUse, Trust};
+pub use self::trust::{FirstUse, SecretPart, Trust};
 pub use ::trust::{OwnerTrust, Validity};
 pub use database::{list, list_checked};
 pub use lister::{Lister, Source};

@@ -171,3 +171,40 @@ fn transferable(
     }
     Ok(Some(made))
 }
+
+/// Does what [`export_secret`] does with certificates that `prepare` has changed.
+///
+/// # Errors
+///
+/// Those of [`export_secret`] and of `prepare`.
+#[allow(clippy::too_many_arguments)] // As `export_prepared`, and where the secret keys are.
+pub fn export_secret_certificates(
+    snapshot: &dyn Snapshot,
+    selection: Selection<'_>,
+    keys: &dyn SecretKeys,
+    parts: SecretParts,
+    options: &ExportOptions,
+    prepare: &mut crate::export::Preparation<'_>,
+    out: &mut dyn Write,
+    mut on_certificate: impl FnMut(&Record),
+) -> Result<()> {
+    let mut outcome = Ok(());
+    snapshot.visit(selection, Detail::Bytes, &mut |mut record| {
+        let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) else {
+            return ControlFlow::Continue(());
+        };
+        let prepared = prepare(record.id, Certificate { bytes, facts });
+        let made = prepared.and_then(|it| transferable(&it, keys, parts, options, &mut None));
+        match made
+            .and_then(|made| made.map(|made| out.write_all(&made.packets).map_err(Error::Output)).transpose())
+        {
+            Ok(written) => written.into_iter().for_each(|()| on_certificate(&record)),
+            Err(error) => {
+                outcome = Err(error);
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    outcome
+}

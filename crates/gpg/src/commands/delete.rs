@@ -1,4 +1,4 @@
-//! `--delete-keys`.
+//! `--delete-keys`, `--delete-secret-keys` and `--delete-secret-and-public-keys`.
 
 use std::ops::ControlFlow;
 
@@ -9,6 +9,7 @@ use keyhoard::find::shown;
 use keyhoard::listing::{self, Item, ListOptions, Signatures, Trust};
 use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{CertId, Fingerprint, Query, Selection, Snapshot, Store};
+use secret::SecretKeys as _;
 
 use super::Session;
 use crate::code::Code;
@@ -24,15 +25,23 @@ mod problem {
     pub(super) const SECRET_KEY_FIRST: u32 = 2;
 }
 
+/// What is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Public,
+    Secret,
+    Both,
+}
+
 /// Deletes the keys that the arguments name, one after the other, up to the first that cannot be deleted.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+pub(super) fn run(session: &mut Session<'_>, what: What) -> anyhow::Result<()> {
     if session.arguments.is_empty() && !session.settings.quiet {
         session.streams.info("Note: No key");
         return Ok(());
     }
     let mut keyrings = Keyrings::open(session)?;
     for name in session.arguments.clone() {
-        if !delete_one(session, &mut keyrings, &name)? {
+        if !delete_one(session, &mut keyrings, &name, what)? {
             break;
         }
     }
@@ -46,29 +55,64 @@ struct Target {
     subkey: Option<Fingerprint>,
     /// It was named by its fingerprint.
     by_fingerprint: bool,
-    has_secret: bool,
+    /// The secret keys that would be left alone.
+    secret: Secret,
     /// What is shown before the question.
     shown: Vec<u8>,
 }
 
+/// The secret keys of a certificate.
+struct Secret {
+    /// Those of the keys that are meant which are kept here.
+    kept: Vec<Fingerprint>,
+    /// GnuPG's agent keeps one.
+    with_agent: bool,
+}
+
+impl Secret {
+    fn is_there(&self) -> bool {
+        !self.kept.is_empty() || self.with_agent
+    }
+}
+
 /// Deletes one key; `false` if that was not possible, which has been told.
-fn delete_one(session: &mut Session<'_>, keyrings: &mut Keyrings, name: &[u8]) -> anyhow::Result<bool> {
+fn delete_one(
+    session: &mut Session<'_>,
+    keyrings: &mut Keyrings,
+    name: &[u8],
+    what: What,
+) -> anyhow::Result<bool> {
     let text = shown(name);
     let store = keyrings.writable(&session.home, &session.settings, session.streams)?;
     let target = match find(session, store, name)? {
         Ok(target) => target,
         Err(code) => {
             session.streams.error(format_args!("key \"{text}\" not found: {code}"));
-            session.streams.status(&Status::DeleteProblem { reason: problem::NO_SUCH_KEY });
-            session.streams.error(format_args!("{text}: delete key failed: {code}"));
-            return Ok(false);
+            return Ok(no_such_key(session, &text, code));
         }
     };
-    if target.has_secret && !session.settings.expert {
-        session.streams.error(format_args!("there is a secret key for public key \"{text}\"!"));
-        session.streams.info("use option \"--delete-secret-keys\" to delete it first.");
-        session.streams.status(&Status::DeleteProblem { reason: problem::SECRET_KEY_FIRST });
-        return Ok(false);
+    match what {
+        What::Secret if target.secret.kept.is_empty() => {
+            session.streams.error(format_args!("key \"{text}\" not found"));
+            return Ok(no_such_key(session, &text, Code::NotFound));
+        }
+        What::Secret => return Ok(delete_secret(session, &target, &text)?.is_ok()),
+        What::Both if !target.secret.kept.is_empty() => match delete_secret(session, &target, &text)? {
+            Ok(true) => {}
+            Ok(false) => {
+                session.streams.error(format_args!("{text}: delete key failed: {}", Code::EndOfFile));
+                return Ok(false);
+            }
+            Err(()) => return Ok(false),
+        },
+        What::Public if !target.secret.is_there() || session.settings.expert => {}
+        What::Both if !target.secret.with_agent => {}
+        What::Public | What::Both => {
+            session.streams.error(format_args!("there is a secret key for public key \"{text}\"!"));
+            session.streams.info("use option \"--delete-secret-keys\" to delete it first.");
+            session.streams.status(&Status::DeleteProblem { reason: problem::SECRET_KEY_FIRST });
+            return Ok(false);
+        }
     }
     if is_wanted(session, &target)? && !session.settings.dry_run {
         let command = format!("gpg-keyhoard --delete-keys {text}");
@@ -79,6 +123,39 @@ fn delete_one(session: &mut Session<'_>, keyrings: &mut Keyrings, name: &[u8]) -
         }
     }
     Ok(true)
+}
+
+/// Tells that there is nothing to delete.
+fn no_such_key(session: &mut Session<'_>, name: &str, code: Code) -> bool {
+    session.streams.status(&Status::DeleteProblem { reason: problem::NO_SUCH_KEY });
+    session.streams.error(format_args!("{name}: delete key failed: {code}"));
+    false
+}
+
+/// Deletes the secret keys that are meant, and says whether that was wanted; if it was not possible, that is told.
+fn delete_secret(
+    session: &mut Session<'_>,
+    target: &Target,
+    name: &str,
+) -> anyhow::Result<std::result::Result<bool, ()>> {
+    if !is_secret_wanted(session, target)? {
+        return Ok(Ok(false));
+    }
+    // In batch mode nobody confirms it but --yes.
+    if session.settings.batch && !session.settings.answer_yes {
+        let code = Code::NoPinentry;
+        session.streams.error(format_args!("deleting secret key failed: {code}"));
+        session.streams.error(format_args!("{name}: delete key failed: {code}"));
+        session.streams.info("(try option \"--yes\" to delete anyway)");
+        return Ok(Err(()));
+    }
+    if !session.settings.dry_run {
+        let files = session.file_keys()?;
+        for key in &target.secret.kept {
+            files.delete(&secret::Name::from(*key))?;
+        }
+    }
+    Ok(Ok(true))
 }
 
 /// Finds the first key that goes by a name.
@@ -95,37 +172,68 @@ fn find(
     };
     let snapshot = store.snapshot()?;
     let Some(&id) = snapshot.find(&query)?.first() else { return Ok(Err(Code::NotFound)) };
-    let candidates = candidates(snapshot.as_ref(), &[id], &session.secret_keys())?;
-    let (shown, subkeys) = show(session, snapshot.as_ref(), id)?;
+    let candidates = candidates(snapshot.as_ref(), &[id], &session.agent_keys())?;
+    let Shown { text, primary, subkeys } = show(session, snapshot.as_ref(), id)?;
+    let is_meant = |key: &Fingerprint| !exact_key || names_key(&query, key);
+    let subkey = subkeys.iter().copied().find(|subkey| exact_key && names_key(&query, subkey));
+    let files = session.file_keys()?;
+    let mut kept = Vec::new();
+    for key in primary.into_iter().chain(subkeys).filter(is_meant) {
+        kept.extend(files.find(&secret::Name::from(key))?.map(|held| held.fingerprint));
+    }
+    let with_agent = candidates.iter().any(|candidate| candidate.secret_key.is_some());
     Ok(Ok(Target {
         id,
-        subkey: subkeys.into_iter().find(|subkey| exact_key && names_key(&query, subkey)),
+        subkey,
         by_fingerprint: matches!(query, Query::Fingerprint(_)),
-        has_secret: candidates.iter().any(|candidate| candidate.secret_key.is_some()),
-        shown,
+        secret: Secret { kept, with_agent },
+        shown: text,
     }))
 }
 
-/// Returns a key's listing and its subkeys.
-fn show(
-    session: &Session<'_>,
-    snapshot: &dyn Snapshot,
-    id: CertId,
-) -> keyhoard::Result<(Vec<u8>, Vec<Fingerprint>)> {
+/// A key's listing, and its fingerprints.
+#[derive(Default)]
+struct Shown {
+    text: Vec<u8>,
+    primary: Option<Fingerprint>,
+    subkeys: Vec<Fingerprint>,
+}
+
+fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -> keyhoard::Result<Shown> {
     let options =
         ListOptions { now: session.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: &Facts, _: &Effective| Ok(Trust::default());
-    let (mut text, mut subkeys) = (Vec::new(), Vec::new());
+    let mut shown = Shown::default();
     listing::list(snapshot, Selection::Ids(&[id]), options, &mut issuers, &mut trust, &mut |listing| {
-        render::listing(&listing, &session.settings.list, &mut text);
-        subkeys.extend(listing.components.iter().filter_map(|listed| match listed.item {
+        render::listing(&listing, &session.settings.list, &mut shown.text);
+        shown.primary = Some(*listing.fingerprint());
+        shown.subkeys.extend(listing.components.iter().filter_map(|listed| match listed.item {
             Item::Subkey(key, _) => Some(key.fingerprint),
             _ => None,
         }));
         ControlFlow::Break(())
     })?;
-    Ok((text, subkeys))
+    Ok(shown)
+}
+
+/// Says whether the secret keys are to be deleted: in batch mode they have to be named by fingerprint.
+fn is_secret_wanted(session: &mut Session<'_>, target: &Target) -> anyhow::Result<bool> {
+    if session.settings.batch {
+        if !target.by_fingerprint {
+            session.streams.error("can't do this in batch mode");
+            session.streams.info("(unless you specify the key by fingerprint)");
+        }
+        return Ok(target.by_fingerprint);
+    }
+    let keyword = "delete_key.secret.okay";
+    let first =
+        Question { keyword, context: &target.shown, text: "Delete this key from the keyring? (y/N) " };
+    let second = Question { keyword, context: b"", text: "This is a secret key! - really delete? (y/N) " };
+    // A program is asked once.
+    Ok(prompt::ask(&first, &session.settings, session.streams)?
+        && (session.settings.command_input.is_some()
+            || prompt::ask(&second, &session.settings, session.streams)?))
 }
 
 /// Says whether the key is to be deleted: in batch mode it has to be named by its fingerprint, or with `--yes`.

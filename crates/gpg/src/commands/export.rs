@@ -1,4 +1,4 @@
-//! `--export`.
+//! `--export`, `--export-secret-keys` and `--export-secret-subkeys`.
 
 use std::io::Write;
 
@@ -10,7 +10,9 @@ use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::export::{ExportOptions, Preparation, export_prepared};
 use keyhoard::find::shown;
-use keyhoard::store::{CertId, Selection, Snapshot};
+use keyhoard::secret_transfer::{SecretParts, export_secret_certificates};
+use keyhoard::store::{CertId, Record, Selection, Snapshot};
+use secret::file::FileKeys;
 
 use super::{Session, checker};
 use crate::code::Code;
@@ -18,26 +20,46 @@ use crate::keyrings::Keyrings;
 use crate::names::{Hit, Names};
 use crate::output::Output;
 use crate::properties;
+use crate::secrets::Secrets;
 use crate::settings::{ExportFilter, Settings};
 use crate::status::Status;
+
+/// What is exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Public,
+    /// Certificates with their secret keys, as far as they are here.
+    Secret(SecretParts),
+}
+
+/// What was written.
+#[derive(Default)]
+struct Written {
+    exported: Vec<Fingerprint>,
+    /// Keys looked at, if that is not what was written.
+    looked_at: u64,
+}
 
 /// Why an export failed: what is told, and the value for the status line.
 type Failure = (Code, u32);
 
 /// Writes out the keys that the arguments name, or all of them.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+pub(super) fn run(session: &mut Session<'_>, what: What) -> anyhow::Result<()> {
     let settings = &session.settings.export;
     anyhow::ensure!(!settings.pka && !settings.dane, "export-pka and export-dane: not supported yet");
-    let mut exported = Vec::new();
+    let mut written = Written::default();
     let outcome = match Output::open(&session.settings, session.streams)? {
-        Ok(output) => write_keys(session, output, &mut exported)?,
+        Ok(output) => write_keys(session, output, what, &mut written)?,
         Err(code) => Err((code, code.with_gpg())),
     };
-    for fingerprint in &exported {
+    for fingerprint in &written.exported {
         session.streams.status(&Status::Exported { fingerprint: fingerprint.to_string() });
     }
-    let count = exported.len() as u64;
-    session.streams.status(&Status::ExportResult { count, secret: 0, exported: count });
+    let exported = written.exported.len() as u64;
+    session.streams.status(&match what {
+        What::Public => Status::ExportResult { count: exported, secret: 0, exported },
+        What::Secret(_) => Status::ExportResult { count: written.looked_at, secret: exported, exported },
+    });
     if let Err((code, value)) = outcome {
         session.streams.status(&Status::Failure { place: "export", code: value });
         session.streams.error(format_args!("key export failed: {code}"));
@@ -49,7 +71,8 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
 fn write_keys(
     session: &mut Session<'_>,
     mut output: Output,
-    exported: &mut Vec<Fingerprint>,
+    what: What,
+    written: &mut Written,
 ) -> anyhow::Result<std::result::Result<(), Failure>> {
     let names = Names::parse(&session.arguments);
     for refused in names.refused().iter().filter(|refused| refused.code == Code::InvalidUserId) {
@@ -59,17 +82,29 @@ fn write_keys(
     let unsearchable = names.refused().iter().find(|refused| refused.code != Code::InvalidUserId);
     if unsearchable.is_none() {
         let keyrings = Keyrings::open(session)?;
-        let export = Export { names: &names, settings: &session.settings, now: session.now };
+        let (keys, secrets) = (session.file_keys()?, Secrets::kept(session)?);
+        let title = match what {
+            What::Public => "PUBLIC KEY BLOCK",
+            What::Secret(_) => "PRIVATE KEY BLOCK",
+        };
+        let export = Export {
+            names: &names,
+            settings: &session.settings,
+            now: session.now,
+            what,
+            keys: &keys,
+            secrets: &secrets,
+        };
         let writer = output.writer(session.streams);
         if session.settings.armor {
-            let mut writer = ArmorWriter::new(writer);
-            export.write(&keyrings, &mut writer, exported)?;
+            let mut writer = ArmorWriter::titled(writer, title);
+            export.write(&keyrings, &mut writer, written)?;
             writer.finish()?;
         } else {
-            export.write(&keyrings, &mut { writer }, exported)?;
+            export.write(&keyrings, &mut { writer }, written)?;
         }
     }
-    match exported.is_empty() {
+    match written.exported.is_empty() {
         true => session.streams.info("WARNING: nothing exported"),
         false => output.commit()?,
     }
@@ -80,18 +115,16 @@ struct Export<'a> {
     names: &'a Names,
     settings: &'a Settings,
     now: Timestamp,
+    what: What,
+    keys: &'a FileKeys,
+    secrets: &'a Secrets,
 }
 
 impl Export<'_> {
-    fn write(
-        &self,
-        keyrings: &Keyrings,
-        out: &mut dyn Write,
-        exported: &mut Vec<Fingerprint>,
-    ) -> anyhow::Result<()> {
+    fn write(&self, keyrings: &Keyrings, out: &mut dyn Write, written: &mut Written) -> anyhow::Result<()> {
         for ring in keyrings.iter() {
             let Some(snapshot) = ring.snapshot()? else { continue };
-            self.write_ring(snapshot.as_ref(), out, exported)?;
+            self.write_ring(snapshot.as_ref(), out, written)?;
         }
         Ok(())
     }
@@ -100,7 +133,7 @@ impl Export<'_> {
         &self,
         snapshot: &dyn Snapshot,
         out: &mut dyn Write,
-        exported: &mut Vec<Fingerprint>,
+        written: &mut Written,
     ) -> anyhow::Result<()> {
         let settings = &self.settings.export;
         let options = ExportOptions {
@@ -123,11 +156,30 @@ impl Export<'_> {
             let hit = hits.binary_search_by_key(&id, |hit| hit.id).ok().map(|index| hits[index]);
             Ok(self.filtered(cleaned, hit))
         };
-        let changes = settings.clean || self.filters() || self.names.choose_subkeys();
-        let prepare = changes.then_some(&mut prepare as &mut Preparation<'_>);
-        export_prepared(snapshot, selection, &options, prepare, out, |record| {
-            exported.push(record.fingerprint)
-        })?;
+        let on_certificate = |record: &Record| written.exported.push(record.fingerprint);
+        match self.what {
+            What::Public => {
+                let changes = settings.clean || self.filters() || self.names.choose_subkeys();
+                let prepare = changes.then_some(&mut prepare as &mut Preparation<'_>);
+                export_prepared(snapshot, selection, &options, prepare, out, on_certificate)?;
+            }
+            What::Secret(parts) => {
+                written.looked_at += if self.names.is_empty() { snapshot.count()? } else { ids.len() as u64 };
+                let mut with_secret = self.secrets.certificates(snapshot)?;
+                with_secret.retain(|id| self.names.is_empty() || ids.binary_search(id).is_ok());
+                let selection = Selection::Ids(&with_secret);
+                export_secret_certificates(
+                    snapshot,
+                    selection,
+                    self.keys,
+                    parts,
+                    &options,
+                    &mut prepare,
+                    out,
+                    on_certificate,
+                )?;
+            }
+        }
         Ok(())
     }
 

@@ -69,6 +69,7 @@ fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
 }
 
 fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let secret_keys = session.file_keys()?;
     let inputs = open_inputs(&session.arguments, session.streams);
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut keyrings = Keyrings::open(session)?;
@@ -85,7 +86,7 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
         names: true,
         filter: filter(settings, Some(store), now),
         origin: origin(settings, now),
-        secret_keys: None,
+        secret_keys: Some(&secret_keys),
     };
     let mut show = Show::new(settings, now, streams, None);
     let mut report = Report::new(settings, names);

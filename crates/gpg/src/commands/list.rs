@@ -10,7 +10,6 @@ use keyhoard::cert::effective::{Effective, View};
 use keyhoard::cert::facts::Facts;
 use keyhoard::certifications::Checker;
 use keyhoard::listing::{self, KeyListing, ListOptions, Signatures, Trust};
-use keyhoard::secret_keys::SecretKeys;
 use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
 use keyhoard::validity::{Appraisal, Sources};
 
@@ -18,8 +17,9 @@ use super::Session;
 use super::checks::Checks;
 use crate::code::Code;
 use crate::keyrings::{Keyrings, Ring};
-use crate::names::Names;
+use crate::names::{Hit, Names};
 use crate::render;
+use crate::secrets::Secrets;
 use crate::settings::{ListSettings, TrustModel, TrustNumbers};
 use crate::status::Status;
 use crate::streams::Streams;
@@ -36,58 +36,103 @@ pub(super) fn run(session: &mut Session<'_>, signatures: bool) -> anyhow::Result
         session.streams.out().write_all(record.as_bytes())?;
     }
     let keyrings = Keyrings::open(session)?;
-    if session.arguments.is_empty() { list_all(session, &keyrings) } else { list_named(session, &keyrings) }
+    let snapshots = keyrings.snapshots()?;
+    if session.arguments.is_empty() {
+        return list_all(session, &keyrings, &snapshots);
+    }
+    let Some(names) = names(session) else { return Ok(()) };
+    let found = find(&names, &snapshots)?;
+    list_found(session, &keyrings, &snapshots, &found, Code::NoPublicKey)
 }
 
-fn list_all(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()> {
+/// Lists the keys that the arguments name, or all, as far as their secret parts are here.
+pub(super) fn run_secret(session: &mut Session<'_>) -> anyhow::Result<()> {
+    session.settings.list.secret = true;
+    let keyrings = Keyrings::open(session)?;
     let snapshots = keyrings.snapshots()?;
+    let secrets = Secrets::kept(session)?;
+    let mut found = Vec::with_capacity(snapshots.len());
+    for (_, snapshot) in &snapshots {
+        found.push(secrets.certificates(snapshot.as_ref())?);
+    }
+    if session.arguments.is_empty() {
+        return match found.iter().all(Vec::is_empty) {
+            true => Ok(()),
+            false => list_found(session, &keyrings, &snapshots, &found, Code::NoSecretKey),
+        };
+    }
+    let Some(names) = names(session) else { return Ok(()) };
+    for (found, named) in found.iter_mut().zip(find(&names, &snapshots)?) {
+        found.retain(|id| named.binary_search(id).is_ok());
+    }
+    list_found(session, &keyrings, &snapshots, &found, Code::NoSecretKey)
+}
+
+/// The keyrings, and a view of each.
+type Snapshots<'s> = [(&'s Ring, Box<dyn Snapshot + 's>)];
+
+fn list_all(session: &mut Session<'_>, keyrings: &Keyrings, snapshots: &Snapshots<'_>) -> anyhow::Result<()> {
     let outside = trust::outside(&session.home, keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    let sources = trust::sources(&session.home, snapshots, outside.as_deref())?;
     let appraisal = appraise(session, &sources, None)?;
-    let mut page = Page::new(session, &appraisal);
-    let mut issuers = issuers(session, &snapshots);
+    let mut page = Page::new(session, &appraisal)?;
+    let mut issuers = issuers(session, snapshots);
     for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
-        let list = &session.settings.list;
-        if !list.with_colons && !list.flags.only_fpr_mbox && snapshot.count()? > 0 {
-            title("", ring.shown(), &mut page.text);
+        if snapshot.count()? > 0 {
+            page.title(ring);
         }
         page.number = number;
-        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, &snapshots));
+        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
         page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), session.streams)?;
     }
     page.summarise(session.streams);
     Ok(())
 }
 
-fn list_named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<()> {
+/// Reads the arguments; a name that is none is told.
+fn names(session: &mut Session<'_>) -> Option<Names> {
     let names = Names::parse(&session.arguments);
-    if let Some(refused) = names.refused().first() {
-        session.streams.error(format_args!("error reading key: {}", refused.code));
-        session.streams.status_error("keylist.getkey", refused.value());
-        return Ok(());
-    }
-    let snapshots = keyrings.snapshots()?;
-    let mut found = Vec::with_capacity(snapshots.len());
-    for (_, snapshot) in &snapshots {
-        found.push(names.find(snapshot.as_ref())?.iter().map(|hit| hit.id).collect::<Vec<CertId>>());
-    }
+    let Some(refused) = names.refused().first() else { return Some(names) };
+    session.streams.error(format_args!("error reading key: {}", refused.code));
+    session.streams.status_error("keylist.getkey", refused.value());
+    None
+}
+
+fn find(names: &Names, snapshots: &Snapshots<'_>) -> keyhoard::Result<Vec<Vec<CertId>>> {
+    let ids = |hits: Vec<Hit>| hits.iter().map(|hit| hit.id).collect();
+    snapshots.iter().map(|(_, snapshot)| names.find(snapshot.as_ref()).map(ids)).collect()
+}
+
+/// Lists what was found in each keyring; tells if there is nothing.
+fn list_found(
+    session: &mut Session<'_>,
+    keyrings: &Keyrings,
+    snapshots: &Snapshots<'_>,
+    found: &[Vec<CertId>],
+    nothing: Code,
+) -> anyhow::Result<()> {
     let outside = trust::outside(&session.home, keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
-    let appraisal = appraise(session, &sources, Some(&found))?;
-    let mut page = Page::new(session, &appraisal);
-    let mut issuers = issuers(session, &snapshots);
-    page.considered = session.streams.status_wanted();
-    for (number, ((ring, snapshot), ids)) in snapshots.iter().zip(&found).enumerate() {
+    let sources = trust::sources(&session.home, snapshots, outside.as_deref())?;
+    let appraisal = appraise(session, &sources, Some(found))?;
+    let mut page = Page::new(session, &appraisal)?;
+    let mut issuers = issuers(session, snapshots);
+    let is_named = !session.arguments.is_empty();
+    page.considered = is_named && session.streams.status_wanted();
+    for (number, ((ring, snapshot), ids)) in snapshots.iter().zip(found).enumerate() {
         page.number = number;
-        page.keyring = keyring_shown(session, ring);
-        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, &snapshots));
+        if is_named {
+            page.keyring = keyring_shown(session, ring);
+        } else if !ids.is_empty() {
+            page.title(ring);
+        }
+        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
         page.list(snapshot.as_ref(), Selection::Ids(ids), &mut issuers, checker.as_mut(), session.streams)?;
     }
     if found.iter().all(Vec::is_empty) {
-        session.streams.error(format_args!("error reading key: {}", Code::NoPublicKey));
-        session.streams.status_error("keylist.getkey", Code::NoPublicKey.bare());
+        session.streams.error(format_args!("error reading key: {nothing}"));
+        session.streams.status_error("keylist.getkey", nothing.bare());
     } else {
         page.summarise(session.streams);
     }
@@ -117,10 +162,7 @@ fn appraise<'a>(
 }
 
 /// Returns the names of those who made signatures, wherever their keys are.
-fn issuers<'s>(
-    session: &Session<'_>,
-    snapshots: &'s [(&Ring, Box<dyn Snapshot + 's>)],
-) -> listing::Names<'s> {
+fn issuers<'s>(session: &Session<'_>, snapshots: &'s Snapshots<'s>) -> listing::Names<'s> {
     let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
     listing::Names::new(sources, session.now, View::Gnupg)
 }
@@ -143,15 +185,20 @@ struct Page<'a> {
     considered: bool,
     /// Stands above each key.
     keyring: Option<&'a Path>,
-    /// Where secret keys are looked for, with `--with-secret`.
-    secret_keys: Option<SecretKeys>,
+    /// Where secret keys are, if that is shown.
+    secrets: Option<Secrets>,
     /// How signatures are checked, and what came of it so far.
     checks: Option<Checks>,
 }
 
 impl<'a> Page<'a> {
-    fn new(session: &Session<'_>, appraisal: &'a Appraisal<'a>) -> Self {
-        Self {
+    fn new(session: &Session<'_>, appraisal: &'a Appraisal<'a>) -> anyhow::Result<Self> {
+        let secrets = match session.settings.list {
+            ListSettings { secret: true, .. } => Some(Secrets::kept(session)?),
+            ListSettings { with_secret: true, .. } => Some(Secrets::all(session)?),
+            _ => None,
+        };
+        Ok(Self {
             settings: session.settings.list.clone(),
             now: session.now,
             appraisal,
@@ -159,8 +206,15 @@ impl<'a> Page<'a> {
             text: Vec::new(),
             considered: false,
             keyring: None,
-            secret_keys: session.settings.list.with_secret.then(|| session.secret_keys()),
+            secrets,
             checks: session.settings.list.check_signatures.then(|| Checks::new(session)),
+        })
+    }
+
+    /// Appends the name of a keyring of which all keys are listed.
+    fn title(&mut self, ring: &Ring) {
+        if !self.settings.with_colons && !self.settings.flags.only_fpr_mbox {
+            title("", ring.shown(), &mut self.text);
         }
     }
 
@@ -175,10 +229,10 @@ impl<'a> Page<'a> {
         let options =
             ListOptions { now: self.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
         let options = render::needs(&self.settings, streams.attribute().is_some(), options);
-        let secret_keys = self.secret_keys.clone();
+        let secrets = self.secrets.clone();
         let (appraisal, number) = (self.appraisal, self.number);
         let mut trust = |facts: &Facts, effective: &Effective| {
-            let secret_keys = secret_keys.as_ref().map_or(Vec::new(), |keys| keys.all_of(facts));
+            let secret_keys = secrets.as_ref().map_or(Vec::new(), |secrets| secrets.parts(facts));
             Ok(Trust { secret_keys, ..appraisal.trust(facts, effective, number)? })
         };
         let mut written = Ok(());

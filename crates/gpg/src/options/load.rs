@@ -221,6 +221,8 @@ impl Loader<'_> {
                 let outcome = set(settings, text);
                 return outcome.or_else(|refusal| self.refused(refusal, place));
             }
+            (Meaning::OptionalText(set), Value::Text(text)) => set(settings, text),
+            (Meaning::OptionalText(set), _) => set(settings, b""),
             (Meaning::Int(set), Value::Int(number)) => set(settings, number),
             (Meaning::OpenFd(channel), Value::Int(number)) => {
                 if let Err(error) = self.streams.open_fd(*channel, number) {

@@ -6,7 +6,7 @@ use keyhoard::verify::HashAlgorithm;
 use crate::algorithms::digest;
 use crate::clock;
 use crate::filter::{Filter, FilterError};
-use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, Settings, TrustModel};
+use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, TrustModel};
 use crate::trust;
 
 /// Why a value is not taken.
@@ -47,6 +47,32 @@ pub(super) fn trust_model(settings: &mut Settings, text: &[u8]) -> Outcome {
     match choose(&WORDS, text) {
         Some(model) => settings.trust_model = model,
         None => return complaint(format!("unknown trust model '{}'", shown(text))),
+    }
+    Ok(())
+}
+
+/// gpg takes no value with a colon, and says so when a key is made.
+pub(super) fn default_new_key_algorithm(settings: &mut Settings, text: &[u8]) -> Outcome {
+    let text = String::from_utf8_lossy(text).into_owned();
+    if text.contains(':') {
+        let note = "invalid value for option '--default-new-key-algo'";
+        return Err(Refusal::Note(note.to_owned()));
+    }
+    settings.default_new_key_algorithm = Some(text).filter(|text| !text.is_empty());
+    Ok(())
+}
+
+pub(super) fn pinentry_mode(settings: &mut Settings, text: &[u8]) -> Outcome {
+    const WORDS: [(&str, PinentryMode); 5] = [
+        ("ask", PinentryMode::Ask),
+        ("default", PinentryMode::Ask),
+        ("cancel", PinentryMode::Cancel),
+        ("error", PinentryMode::Error),
+        ("loopback", PinentryMode::Loopback),
+    ];
+    match choose(&WORDS, text) {
+        Some(mode) => settings.passphrase.pinentry = mode,
+        None => return one_of(&["ask", "default", "cancel", "error", "loopback"], "pinentry mode", text),
     }
     Ok(())
 }

@@ -4,7 +4,9 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{KeyState, Usage, UserState};
 use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
 use keyhoard::certifications::Standing;
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, Validity};
+use keyhoard::listing::{
+    IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, SecretPart, Validity,
+};
 use keyhoard::store::Origin;
 use verify::naming;
 
@@ -63,7 +65,7 @@ impl Writer<'_> {
 
     fn primary(&self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
         let trust = self.listing.trust;
-        out.extend(b"pub:");
+        out.extend(if self.settings.secret { b"sec:" } else { b"pub:" });
         self.key(key, state, out);
         out.extend(b"::");
         if !self.settings.fast {
@@ -86,7 +88,7 @@ impl Writer<'_> {
     }
 
     fn subkey(&self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
-        out.extend(b"sub:");
+        out.extend(if self.settings.secret { b"ssb:" } else { b"sub:" });
         self.key(key, state, out);
         out.extend(b":::::");
         capabilities(state.usage, out);
@@ -117,11 +119,13 @@ impl Writer<'_> {
 
     /// Fields 13 to 18 of a key, and the delimiters around them.
     fn end_of_key(&self, key: &KeyFacts, out: &mut Vec<u8>) {
-        let secret_keys = &self.listing.trust.secret_keys;
+        let trust = self.listing.trust;
         out.extend(b":::");
-        if !secret_keys.is_empty() {
-            let has_secret = key.keygrip.is_some_and(|keygrip| secret_keys.contains(&keygrip));
-            out.push(if has_secret { b'+' } else { b'#' });
+        match trust.secret_part(&key.fingerprint) {
+            Some(SecretPart { card: Some(serial), .. }) => out.extend(serial.as_bytes()),
+            Some(SecretPart { card: None, .. }) => out.push(b'+'),
+            None if trust.secret_keys.is_empty() => {}
+            None => out.push(b'#'),
         }
         out.extend(b"::");
         if let Some(name) = algorithm::curve_name(key) {

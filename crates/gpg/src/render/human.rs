@@ -5,7 +5,7 @@ use keyhoard::cert::effective::{KeyState, Usage, UserState, can_be_primary};
 use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
 use keyhoard::cert::mailbox::mailbox;
 use keyhoard::certifications::Standing;
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Validity};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, SecretPart, Validity};
 use keyhoard::store::Origin;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
@@ -72,26 +72,36 @@ impl Painter<'_> {
     }
 
     fn primary(&self, key: &KeyFacts, state: &KeyState, body: Option<&[u8]>, out: &mut Vec<u8>) {
-        self.key_line(b"pub", key, state, true, out);
+        self.key_line(if self.settings.secret { b"sec" } else { b"pub" }, key, state, true, out);
         let brief = self.settings.fingerprint == 0;
         fingerprint_line(&key.fingerprint, brief, self.settings, out);
-        self.key_details(key, body, out);
+        self.keygrip(key, out);
+        self.card(key, out);
+        self.key_data(key, body, out);
         if self.settings.with_key_origin {
             origin(self.listing.origin, 3, out);
         }
     }
 
     fn subkey(&self, key: &KeyFacts, state: &KeyState, body: Option<&[u8]>, out: &mut Vec<u8>) {
-        self.key_line(b"sub", key, state, false, out);
+        self.key_line(if self.settings.secret { b"ssb" } else { b"sub" }, key, state, false, out);
         if self.settings.fingerprint > 1 || self.settings.with_subkey_fingerprint {
             fingerprint_line(&key.fingerprint, false, self.settings, out);
+            self.card(key, out);
         }
-        self.key_details(key, body, out);
+        self.keygrip(key, out);
+        self.key_data(key, body, out);
     }
 
     fn key_line(&self, what: &[u8], key: &KeyFacts, state: &KeyState, primary: bool, out: &mut Vec<u8>) {
         out.extend(what);
-        out.extend(b"   ");
+        out.push(match self.listing.trust.secret_part(&key.fingerprint) {
+            _ if !self.settings.secret => b' ',
+            Some(SecretPart { card: None, .. }) => b' ',
+            Some(SecretPart { card: Some(_), .. }) => b'>',
+            None => b'#',
+        });
+        out.extend(b"  ");
         algorithm::description(key, self.settings.legacy, out);
         if self.settings.key_id_format != KeyIdFormat::None {
             out.push(b'/');
@@ -113,12 +123,29 @@ impl Painter<'_> {
         out.push(b'\n');
     }
 
-    fn key_details(&self, key: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) {
+    /// Appends the card that a secret key is on: of an OpenPGP card its maker and number, of others the whole serial
+    /// number.
+    fn card(&self, key: &KeyFacts, out: &mut Vec<u8>) {
+        let part = self.listing.trust.secret_part(&key.fingerprint).filter(|_| self.settings.secret);
+        let Some(serial) = part.and_then(|part| part.card.as_deref()) else { return };
+        let shown = match (serial.get(16..20), serial.get(20..28)) {
+            (Some(maker), Some(number)) if serial.len() == 32 && serial.starts_with("D27600012401") => {
+                format!("{maker} {number}")
+            }
+            _ => serial.to_owned(),
+        };
+        out.extend(format!("      Card serial no. = {shown}\n").into_bytes());
+    }
+
+    fn keygrip(&self, key: &KeyFacts, out: &mut Vec<u8>) {
         if let Some(keygrip) = key.keygrip.filter(|_| self.settings.with_keygrip) {
             out.extend(b"      Keygrip = ");
             hex(&keygrip.0, out);
             out.push(b'\n');
         }
+    }
+
+    fn key_data(&self, key: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) {
         if self.settings.with_key_data {
             material::records(key, body, out);
         }

@@ -1,6 +1,6 @@
 //! What the user thinks of a certificate, and has of it. Trust models compute it; a listing only carries it.
 
-use cert::Keygrip;
+use cert::Fingerprint;
 use store::tofu::Messages;
 use trust::tofu::Policy;
 use trust::{OwnerTrust, Validity};
@@ -19,7 +19,16 @@ pub struct Trust {
     /// The user switched the key off.
     pub disabled: bool,
     /// Which of its keys the user has the secret part of, where that was asked.
-    pub secret_keys: Vec<Keygrip>,
+    pub secret_keys: Vec<SecretPart>,
+}
+
+/// The secret part of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretPart {
+    /// The key.
+    pub key: Fingerprint,
+    /// The serial number of the card that it is on, in hexadecimal digits; `None` if it is not on a card.
+    pub card: Option<String>,
 }
 
 /// What trust on first use knows of a user ID.
@@ -32,6 +41,11 @@ pub struct FirstUse {
 }
 
 impl Trust {
+    /// Returns the secret part of a key, if the user has it.
+    pub fn secret_part(&self, key: &Fingerprint) -> Option<&SecretPart> {
+        self.secret_keys.iter().find(|part| part.key == *key)
+    }
+
     pub(super) fn of_component(&self, index: usize) -> Validity {
         self.user_ids.get(index).copied().unwrap_or_default()
     }

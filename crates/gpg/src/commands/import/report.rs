@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use keyhoard::causes;
 use keyhoard::cert::clean::{Note, Refused};
 use keyhoard::cert::{Error, Fingerprint, Flaw, KeyId};
-use keyhoard::import::{Additions, Imported, Outcome, Refusal};
+use keyhoard::import::{Additions, Imported, ImportedSecret, Outcome, Refusal, SecretOutcome};
 
 use crate::settings::{KeyIdFormat, Settings};
 use crate::status::{ImportResult, Status};
@@ -18,6 +18,7 @@ mod reason {
     pub(super) const USER_IDS: u32 = 2;
     pub(super) const SIGNATURES: u32 = 4;
     pub(super) const SUBKEYS: u32 = 8;
+    pub(super) const SECRET: u32 = 16;
 }
 
 /// Tells what becomes of certificates, and counts.
@@ -88,13 +89,14 @@ impl Report {
                 self.tell_key(&imported.fingerprint, "new key but contains no user ID - skipped", streams);
             }
         }
-        self.counted(imported.secret, Some(&imported.fingerprint), streams);
+        self.secrets(imported, streams);
+        self.counted(imported.secret, streams);
     }
 
     /// A certificate was only looked at.
     pub(super) fn previewed(&mut self, input: usize, secret: bool, streams: &mut Streams) {
         self.enter(input, streams);
-        self.counted(secret, None, streams);
+        self.counted(secret, streams);
     }
 
     /// A certificate was not taken.
@@ -136,11 +138,11 @@ impl Report {
                     let key = self.key(*key);
                     streams.error(format_args!("{key}no public key - can't apply revocation certificate"));
                 }
-                self.counted(false, None, streams);
+                self.counted(false, streams);
             }
             (Refusal::Refused(Refused::NoUserIdBeforeSignature), _) => {
                 streams.error(format_args!("{name}: certificate at byte {position}: {refusal}"));
-                self.counted(false, None, streams);
+                self.counted(false, streams);
             }
             _ => streams.error(format_args!("{name}: {}", causes(refusal))),
         }
@@ -253,17 +255,33 @@ impl Report {
         }
     }
 
-    /// Counts a certificate of the input. Secret keys have no place here yet, which is an error.
-    fn counted(&mut self, secret: bool, fingerprint: Option<&Fingerprint>, streams: &mut Streams) {
-        const OFTEN: u64 = 100;
-        self.result.count += 1;
-        if secret {
-            self.result.secret_read += 1;
-            if let Some(fingerprint) = fingerprint {
+    /// Tells what became of the secret keys of a certificate: of those that were taken all in one, as gpg.
+    fn secrets(&mut self, imported: &Imported, streams: &mut Streams) {
+        for ImportedSecret { fingerprint, outcome } in &imported.secrets {
+            if let SecretOutcome::Refused(reason) = outcome {
                 let key = self.key(fingerprint.key_id());
-                streams.error(format_args!("{key}secret key not imported: not supported yet"));
+                streams.error(format_args!("{key}secret key not imported: {reason}"));
             }
         }
+        let has = |outcome: SecretOutcome| imported.has_secret(&outcome);
+        let (new, unchanged) = (has(SecretOutcome::New), has(SecretOutcome::Unchanged));
+        if !(new || unchanged || has(SecretOutcome::Stub)) {
+            return;
+        }
+        if !self.quiet {
+            let key = self.key(imported.fingerprint.key_id());
+            streams.info(format_args!("{key}secret key imported"));
+        }
+        self.result.secret_imported += u64::from(new);
+        self.result.secret_unchanged += u64::from(unchanged);
+        ok(imported, reason::SECRET | if new { reason::NEW } else { 0 }, streams);
+    }
+
+    /// Counts a certificate of the input.
+    fn counted(&mut self, secret: bool, streams: &mut Streams) {
+        const OFTEN: u64 = 100;
+        self.result.count += 1;
+        self.result.secret_read += u64::from(secret);
         if self.result.count.is_multiple_of(OFTEN) && !self.quiet {
             streams.info(format_args!("{} keys processed so far", self.result.count));
         }

@@ -1,0 +1,135 @@
+//! `--change-passphrase`.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use keyhoard::find::shown;
+use keyhoard::store::{Detail, Fingerprint, Selection};
+use secret::ask::KeyName;
+use secret::file::FileKeys;
+use secret::{Ask, Error, Name, Passphrase, Question, SecretKeys};
+
+use super::Session;
+use crate::code::Code;
+use crate::keyrings::Keyrings;
+use crate::names::Names;
+use crate::passphrases::Passphrases;
+use crate::secrets::Secrets;
+use crate::status::Status;
+
+/// Locks the secret keys of one certificate with another passphrase.
+pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let [name] = session.arguments.as_slice() else {
+        session.usage("--change-passphrase <user-id>");
+        return Ok(());
+    };
+    let name = shown(name).to_string();
+    let outcome = match find(session)? {
+        None => Err((Code::NoSecretKey, Code::NoSecretKey.bare())),
+        Some(certificate) => {
+            session
+                .streams
+                .status(&Status::KeyConsidered { fingerprint: certificate.primary.to_string(), flags: 0 });
+            change(session, &certificate)?.map_err(|code| (code, code.with_agent()))
+        }
+    };
+    match outcome {
+        Ok(()) => session.streams.status(&Status::Success { place: "keyedit.passwd" }),
+        Err((code, value)) => {
+            session.streams.error(format_args!("error changing the passphrase for '{name}': {code}"));
+            session.streams.status_error("keyedit.passwd", value);
+        }
+    }
+    Ok(())
+}
+
+/// A certificate with the keys whose passphrase can be changed.
+struct Locked {
+    primary: Fingerprint,
+    keys: Vec<Fingerprint>,
+}
+
+/// Finds the first certificate with the name that has a secret key.
+fn find(session: &mut Session<'_>) -> anyhow::Result<Option<Locked>> {
+    let names = Names::parse(&session.arguments);
+    let secrets = Secrets::kept(session)?;
+    let keyrings = Keyrings::open(session)?;
+    for (_, snapshot) in keyrings.snapshots()? {
+        let with_secret = secrets.certificates(snapshot.as_ref())?;
+        let hits = names.find(snapshot.as_ref())?;
+        let Some(hit) = hits.iter().find(|hit| with_secret.binary_search(&hit.id).is_ok()) else { continue };
+        let mut found = None;
+        snapshot.visit(Selection::Ids(&[hit.id]), Detail::Own, &mut |record| {
+            found = record.facts.as_ref().map(|facts| {
+                let parts = secrets.parts(facts);
+                let keys = parts.iter().filter(|part| part.card.is_none()).map(|part| part.key).collect();
+                Locked { primary: record.fingerprint, keys }
+            });
+            ControlFlow::Break(())
+        })?;
+        return Ok(found);
+    }
+    Ok(None)
+}
+
+/// Changes the passphrase of each key; the keys that have the same one are asked about once.
+fn change(session: &mut Session<'_>, certificate: &Locked) -> anyhow::Result<Result<(), Code>> {
+    let files = session.file_keys()?;
+    let Session { settings, streams, passphrase, .. } = session;
+    if certificate.keys.is_empty() {
+        streams.info("Key has only stub or on-card key items - no passphrase to change.");
+        return Ok(Ok(()));
+    }
+    let passphrases = RefCell::new(Passphrases::new(settings, streams, passphrase.as_ref()));
+    let mut change = Change { asked: &passphrases, new: None };
+    let mut outcome = Ok(());
+    for key in &certificate.keys {
+        let changed = if settings.dry_run { change.verify(&files, key) } else { change.apply(&files, key) };
+        let Err(error) = changed else { continue };
+        let mut passphrases = passphrases.borrow_mut();
+        let code = passphrases.code(&error);
+        let (primary, key) = (certificate.primary.key_id(), key.key_id());
+        passphrases.streams().info(format_args!("key {primary}/{key}: error changing passphrase: {code}"));
+        outcome = Err(code);
+    }
+    Ok(outcome)
+}
+
+/// One change of a passphrase, for several keys.
+struct Change<'a, 'b> {
+    asked: &'a RefCell<Passphrases<'b>>,
+    /// What the keys are locked with from now on.
+    new: Option<Passphrase>,
+}
+
+impl Change<'_, '_> {
+    fn apply(&mut self, files: &FileKeys, key: &Fingerprint) -> secret::Result<()> {
+        let secret = files.export(&Name::from(*key))?;
+        let public = secret.key();
+        let name = KeyName { fingerprint: *key, algorithm: public.algorithm, bits: public.bits() };
+        let Self { asked, new } = self;
+        files.relock(&Name::from(*key), &mut Shared(asked), &mut || {
+            if new.is_none() {
+                *new = asked.borrow_mut().passphrase(&Question::New { key: &name })?;
+            }
+            new.clone().ok_or(Error::NoPassphrase { key: *key })
+        })
+    }
+
+    fn verify(&mut self, files: &FileKeys, key: &Fingerprint) -> secret::Result<()> {
+        files.open(&Name::from(*key), &mut Shared(self.asked)).map(drop)
+    }
+}
+
+/// Who is asked for the old passphrase, and meanwhile for the new one.
+struct Shared<'a, 'b>(&'a RefCell<Passphrases<'b>>);
+
+impl Ask for Shared<'_, '_> {
+    fn passphrase(&mut self, question: &Question<'_>) -> secret::Result<Option<Passphrase>> {
+        self.0.borrow_mut().passphrase(question)
+    }
+
+    fn known(&mut self) -> Option<Passphrase> {
+        self.0.borrow_mut().known()
+    }
+}

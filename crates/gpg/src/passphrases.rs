@@ -1,0 +1,156 @@
+//! Passphrases as the options say where they come from: given with the command, asked for, or not to be had.
+
+use keyhoard::cert::Fingerprint;
+use keyhoard::passphrase::{self, Source};
+use secret::{Ask, Error, Passphrase, Question};
+use zeroize::Zeroizing;
+
+use crate::code::Code;
+use crate::prompt;
+use crate::settings::{CommandInput, PassphraseSettings, PinentryMode, Settings};
+use crate::status::Status;
+use crate::streams::Streams;
+
+/// The longest passphrase that is asked for.
+const LONGEST: u32 = 100;
+
+/// Reads the passphrase that is given with the command; `None` if there is none, or if the user is to be asked.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) fn given(settings: &Settings) -> anyhow::Result<Option<Passphrase>> {
+    let PassphraseSettings { text, input, pinentry } = &settings.passphrase;
+    let read = match input {
+        // A file that cannot be opened is no passphrase, as in gpg.
+        Some(input @ CommandInput::File(_)) => prompt::open(input).ok(),
+        Some(input @ CommandInput::Fd(_)) => Some(
+            prompt::open(input)
+                .map_err(|error| anyhow::anyhow!("passphrase-fd is invalid: {}", error.root_cause()))?,
+        ),
+        None => None,
+    };
+    // It is read in any case: what follows the line may be what the command works on.
+    let line = read.map(|mut file| prompt::read_line(&mut file)).transpose()?;
+    let given = line.map(Option::unwrap_or_default).or_else(|| text.clone());
+    let counts = settings.batch || *pinentry == PinentryMode::Loopback;
+    Ok(given.map(Zeroizing::new).filter(|_| counts).map(|octets| Passphrase::new(&octets)))
+}
+
+/// Who is asked for passphrases in one run.
+pub(crate) struct Passphrases<'a> {
+    settings: &'a Settings,
+    streams: &'a mut Streams,
+    given: Option<&'a Passphrase>,
+    hint: Option<Hint>,
+    /// What was answered last.
+    last: Option<Passphrase>,
+    /// Why there was no answer.
+    refused: Option<Code>,
+}
+
+/// Whose passphrase a program is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Hint {
+    pub(crate) primary: Fingerprint,
+    pub(crate) user_id: Vec<u8>,
+}
+
+impl<'a> Passphrases<'a> {
+    /// Asks as the settings say, unless a passphrase was `given`.
+    pub(crate) fn new(
+        settings: &'a Settings,
+        streams: &'a mut Streams,
+        given: Option<&'a Passphrase>,
+    ) -> Self {
+        Self { settings, streams, given, hint: None, last: None, refused: None }
+    }
+
+    /// Tells programs whose passphrase they are asked for.
+    pub(crate) fn with_hint(self, hint: Hint) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    /// Returns where output goes.
+    pub(crate) fn streams(&mut self) -> &mut Streams {
+        self.streams
+    }
+
+    /// Returns gpg's code for why secret keys could not be used.
+    pub(crate) fn code(&self, error: &Error) -> Code {
+        match error {
+            Error::WrongPassphrase { .. } | Error::TooManyTries { .. } => Code::BadPassphrase,
+            Error::NoPassphrase { .. } => self.refused.unwrap_or(Code::NoPinentry),
+            Error::Missing { .. } | Error::Stub { .. } | Error::OnCard { .. } => Code::NoSecretKey,
+            Error::Unsupported { .. } | Error::UnknownProtection { .. } => Code::UnsupportedAlgorithm,
+            Error::Damaged { .. } | Error::Malformed { .. } => Code::BadSecretKey,
+            _ => Code::General,
+        }
+    }
+
+    /// Remembers what a key was to be unlocked with for the next one.
+    fn answered(
+        &mut self,
+        question: &Question<'_>,
+        answer: secret::Result<Option<Passphrase>>,
+    ) -> secret::Result<Option<Passphrase>> {
+        if let (Question::Unlock { .. }, Ok(answer)) = (question, &answer) {
+            self.last.clone_from(answer);
+        }
+        match answer {
+            Ok(None) => Ok(self.refuse(Code::NoPinentry)),
+            other => other,
+        }
+    }
+
+    fn refuse<T>(&mut self, code: Code) -> Option<T> {
+        self.refused = Some(code);
+        None
+    }
+
+    fn ask_program(&mut self, question: &Question<'_>) -> anyhow::Result<Option<Passphrase>> {
+        if let (Question::Unlock { key, .. }, Some(Hint { primary, user_id })) = (question, &self.hint) {
+            let key_id = key.fingerprint.key_id().to_string();
+            self.streams.status(&Status::UserIdHint { key_id: key_id.clone(), user_id });
+            self.streams.status(&Status::NeedPassphrase {
+                key_id,
+                primary: primary.key_id().to_string(),
+                algorithm: key.algorithm.0,
+            });
+        }
+        self.streams.status(&Status::InquireMaxLength(LONGEST));
+        let answer = prompt::hidden("passphrase.enter", self.settings, self.streams)?;
+        Ok(Some(Passphrase::new(&answer.unwrap_or_default())))
+    }
+}
+
+impl Ask for Passphrases<'_> {
+    fn passphrase(&mut self, question: &Question<'_>) -> secret::Result<Option<Passphrase>> {
+        let is_repeated = matches!(question, Question::Unlock { wrong: 1.., .. });
+        if let Some(given) = self.given {
+            return Ok(if is_repeated { self.refuse(Code::BadPassphrase) } else { Some(given.clone()) });
+        }
+        match self.settings.passphrase.pinentry {
+            PinentryMode::Cancel => Ok(self.refuse(Code::Cancelled)),
+            PinentryMode::Error => Ok(self.refuse(Code::NoPinentry)),
+            PinentryMode::Loopback if is_repeated => Ok(self.refuse(Code::BadPassphrase)),
+            PinentryMode::Loopback => {
+                let asked = self.ask_program(question);
+                self.answered(question, asked.map_err(|error| Error::Asking(format!("{error:#}"))))
+            }
+            PinentryMode::Ask if self.settings.no_tty => Ok(self.refuse(Code::NoPinentry)),
+            PinentryMode::Ask => {
+                let owner =
+                    self.hint.as_ref().map(|hint| String::from_utf8_lossy(&hint.user_id).into_owned());
+                let mut terminal = passphrase::Passphrases::new(Source::Terminal, |_| owner.clone());
+                let answer = terminal.passphrase(question);
+                drop(terminal);
+                self.answered(question, answer)
+            }
+        }
+    }
+
+    fn known(&mut self) -> Option<Passphrase> {
+        self.last.clone()
+    }
+}

@@ -1,0 +1,251 @@
+//! Secret keys in gpg-keyhoard beside the real gpg: listed, imported, exported, locked anew, deleted.
+
+use std::path::PathBuf;
+
+use harness::{Both, Home, OwnKey, Run, assert_same};
+
+/// What a program says when it gives a passphrase along.
+const PASSPHRASE: [&str; 4] = ["--pinentry-mode", "loopback", "--passphrase", "abc"];
+
+/// Keys that gpg made, with the home they come from.
+struct Keys {
+    home: Home,
+    alice: String,
+    bob: String,
+}
+
+impl Keys {
+    /// Makes Alice's pair of RSA keys without a passphrase, and Bob's pair on Curve25519 with one.
+    fn new() -> Keys {
+        let home = Home::new();
+        let make = |passphrase: &[&str], words: &[&str]| {
+            let run = Run::gpg_with_agent(&home).at("20240101T000000!").args(passphrase);
+            run.arg("--quick-generate-key").args(words).succeed();
+        };
+        make(&["--passphrase", ""], &["Alice <alice@example.org>", "rsa2048", "sign", "2y"]);
+        make(&PASSPHRASE, &["Bob <bob@example.org>", "future-default", "default", "never"]);
+        let listing = Run::gpg(&home).args(["--with-colons", "--list-keys"]).succeed().text();
+        let primary = |name: &str| {
+            let block = listing.split("\npub:").find(|block| block.contains(name)).expect("gpg made it");
+            let line = block.lines().find(|line| line.starts_with("fpr:")).expect("a fingerprint");
+            line.split(':').nth(9).expect("ten fields").to_owned()
+        };
+        let (alice, bob) = (primary("alice@"), primary("bob@"));
+        let keys = Keys { home, alice, bob };
+        keys.gpg(&["--passphrase", "", "--quick-add-key", &keys.alice, "rsa2048", "encr"]);
+        keys
+    }
+
+    fn gpg(&self, words: &[&str]) {
+        Run::gpg_with_agent(&self.home)
+            .at("20240101T000000!")
+            .args(["--pinentry-mode", "loopback"])
+            .args(words)
+            .succeed();
+    }
+
+    /// Writes secret keys to a file, as gpg exports them.
+    fn file(&self, name: &str, words: &[&str]) -> PathBuf {
+        let path = self.home.path().join(name);
+        let run = Run::gpg_with_agent(&self.home).args(PASSPHRASE).arg("--output").arg(&path);
+        run.args(words).succeed();
+        path
+    }
+
+    /// Imports everything into both.
+    fn in_both(&self) -> Both {
+        let both = Both::with_agent();
+        let all = self.file("all.asc", &["--armor", "--export-secret-keys"]);
+        both.same_reports(["--import".as_ref(), all.as_os_str()]);
+        both
+    }
+
+    /// Returns the fingerprint of Alice's subkey.
+    fn subkey_of_alice(&self) -> String {
+        let done = Run::gpg(&self.home).args(["--with-colons", "--list-keys", &self.alice]).succeed();
+        let text = done.text();
+        let line = text.lines().rfind(|line| line.starts_with("fpr:")).expect("a subkey");
+        line.split(':').nth(9).expect("ten fields").to_owned()
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        self.home.kill_agent();
+    }
+}
+
+fn same_listings(both: &Both) {
+    for words in [
+        &["-K"][..],
+        &["--list-secret-keys", "--with-colons"],
+        &["-K", "--with-keygrip", "--with-subkey-fingerprint"],
+        &["-K", "--fingerprint", "--fingerprint", "--keyid-format", "long"],
+        &["-K", "--with-colons", "--with-keygrip", "--fixed-list-mode"],
+        &["-k", "--with-colons", "--with-secret"],
+        &["-k", "--with-colons"],
+    ] {
+        both.same(words);
+    }
+}
+
+#[test]
+fn imported_secret_keys_are_counted_and_listed_as_gpg_does() {
+    let keys = Keys::new();
+    let both = Both::with_agent();
+    let all = keys.file("all.asc", &["--armor", "--export-secret-keys"]);
+    both.same_reports(["--import".as_ref(), all.as_os_str()]);
+    same_listings(&both);
+    // A second time they are all unchanged.
+    both.same_reports(["--import".as_ref(), all.as_os_str()]);
+    same_listings(&both);
+}
+
+#[test]
+fn a_stub_is_listed_as_one_until_the_secret_comes() {
+    let keys = Keys::new();
+    let both = Both::with_agent();
+    let subkeys = keys.file("subkeys.gpg", &["--export-secret-subkeys", &keys.alice]);
+    both.same_reports(["--import".as_ref(), subkeys.as_os_str()]);
+    same_listings(&both);
+    let listing = Run::gpg_keyhoard(&both.keyhoard).arg("-K").succeed().text();
+    assert!(listing.contains("sec#  rsa2048"), "{listing}");
+    let whole = keys.file("whole.gpg", &["--export-secret-keys", &keys.alice]);
+    both.same_reports(["--import".as_ref(), whole.as_os_str()]);
+    same_listings(&both);
+}
+
+#[test]
+fn secret_keys_are_listed_by_name_and_others_are_not_found() {
+    let both = Keys::new().in_both();
+    let other = OwnKey::new("Other <other@example.org>");
+    let public = both.gpg.write("other.gpg", other.certificate());
+    both.import(&public);
+    for names in [&["alice"][..], &["=Bob <bob@example.org>"], &["nobody"], &["nobody", "bob"], &["other"]] {
+        both.same_status(["-K"].iter().chain(names));
+        both.same_status(["-K", "--with-colons"].iter().chain(names));
+    }
+    both.same(["-K"]);
+}
+
+#[test]
+fn what_one_exports_the_other_imports() {
+    let keys = Keys::new();
+    let both = keys.in_both();
+    let subkey = format!("{}!", keys.subkey_of_alice());
+    for words in [
+        &["--export-secret-keys"][..],
+        &["--export-secret-keys", "bob"],
+        &["--export-secret-subkeys", "bob"],
+        &["--export-secret-keys", &subkey],
+        &["--export-secret-subkeys", &subkey, "bob"],
+        &["--armor", "--export-secret-keys", &keys.alice],
+    ] {
+        both.same_reports(PASSPHRASE.iter().chain(&["--yes", "--output", "/dev/null"]).chain(words));
+        let exported = Run::gpg_keyhoard(&both.keyhoard).args(words).succeed();
+        let [expected, found] = [Both::with_agent(), Both::with_agent()];
+        let theirs = Run::gpg_with_agent(&both.gpg).args(PASSPHRASE).args(words).succeed();
+        for (pair, file) in [(&expected, theirs.stdout), (&found, exported.stdout)] {
+            let file = pair.gpg.write("exported", file);
+            pair.same_reports(["--import".as_ref(), file.as_os_str()]);
+            same_listings(pair);
+        }
+        let listing =
+            |pair: &Both| Run::gpg_with_agent(&pair.gpg).args(["-K", "--with-colons"]).done().stdout;
+        assert_same(&words.join(" "), &listing(&expected), &listing(&found));
+    }
+}
+
+#[test]
+fn an_export_of_nothing_is_told() {
+    let both = Keys::new().in_both();
+    both.same_reports(["--export-secret-keys", "nobody"]);
+    let armored =
+        Run::gpg_keyhoard(&both.keyhoard).args(["--armor", "--export-secret-keys", "bob"]).succeed();
+    assert!(armored.text().starts_with("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n"), "{}", armored.text());
+}
+
+#[test]
+fn a_key_with_a_secret_part_is_deleted_only_after_it() {
+    let keys = Keys::new();
+    let both = keys.in_both();
+    let (alice, bob) = (keys.alice.as_str(), keys.bob.as_str());
+    let subkey = format!("{}!", keys.subkey_of_alice());
+    for words in [
+        &["--delete-keys", alice][..],
+        &["--delete-secret-keys", "alice"],
+        &["--yes", "--delete-secret-keys", "alice"],
+        &["--delete-secret-keys", "nobody"],
+        &["--pinentry-mode", "loopback", "--delete-secret-keys", alice],
+        &["--yes", "--delete-secret-keys", &subkey],
+        &["--yes", "--delete-secret-keys", alice],
+        &["--yes", "--delete-secret-keys", alice],
+        &["--delete-keys", alice],
+        &["--yes", "--delete-secret-and-public-keys", "bob"],
+        &["--yes", "--delete-secret-and-public-keys", bob],
+        &["--yes", "--delete-secret-and-public-keys", bob],
+        &["--delete-secret-keys"],
+    ] {
+        both.same_reports(words);
+        both.same(["-K", "--with-colons"]);
+        both.same(["-k", "--with-colons"]);
+    }
+}
+
+#[test]
+fn another_passphrase_locks_all_keys_of_a_certificate() {
+    let keys = Keys::new();
+    let both = keys.in_both();
+    let home = &both.keyhoard;
+    let questions = ["--no-batch", "--no-tty", "--command-fd", "0", "--pinentry-mode", "loopback"];
+    let words = questions.iter().chain(&["--status-fd", "1", "--passwd", "bob"]);
+    let [gpg, done] = both.answered("abc\nnew\n", words.clone());
+    let lines = |text: String| -> Vec<String> {
+        text.lines().filter(|line| !line.contains("KEY_CONSIDERED")).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(done.text()), lines(gpg.text()));
+    let with = |passphrase: &str| {
+        let given = ["--pinentry-mode", "loopback", "--passphrase", passphrase];
+        Run::gpg_keyhoard(home).args(given).args(["--dry-run", "--passwd", "bob"]).done()
+    };
+    assert_eq!(with("new").code, Some(0));
+    let refused = with("abc");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("error changing passphrase: Bad passphrase"), "{}", refused.errors());
+    // gpg opens it with the new passphrase, too.
+    let exported = Run::gpg_keyhoard(home).args(["--export-secret-keys", "bob"]).succeed();
+    let other = Both::with_agent();
+    let file = other.gpg.write("bob.gpg", exported.stdout);
+    other.same_reports(["--import".as_ref(), file.as_os_str()]);
+    let given = ["--pinentry-mode", "loopback", "--passphrase", "new"];
+    Run::gpg_with_agent(&other.gpg).args(given).args(["--dry-run", "--passwd", "bob"]).succeed();
+    Run::gpg_with_agent(&other.gpg).args(given).arg("--sign").stdin("text").succeed();
+}
+
+#[test]
+fn a_passphrase_that_is_not_to_be_had_has_the_code_that_gpg_gives() {
+    let both = Keys::new().in_both();
+    for words in [
+        &["--pinentry-mode", "loopback", "--passphrase", "bad", "--passwd", "bob"][..],
+        &["--pinentry-mode", "error", "--passwd", "bob"],
+        &["--pinentry-mode", "cancel", "--passwd", "bob"],
+        &["--pinentry-mode", "loopback", "--passphrase", "bad", "--passwd", "nobody"],
+    ] {
+        let [gpg, done] = both.run(["--status-fd", "1"].iter().chain(words));
+        assert_eq!(done.text(), gpg.text(), "{words:?}");
+        assert_eq!(done.code, Some(2), "{words:?}");
+    }
+}
+
+#[test]
+fn a_passphrase_is_read_from_a_file_or_a_descriptor() {
+    let both = Keys::new().in_both();
+    let file = both.keyhoard.write("passphrase", "abc\nmore\n");
+    let passwd = ["--dry-run", "--passwd", "bob"];
+    let run = || Run::gpg_keyhoard(&both.keyhoard).args(["--pinentry-mode", "loopback"]);
+    run().arg("--passphrase-file").arg(&file).args(passwd).succeed();
+    run().args(["--passphrase-fd", "0"]).args(passwd).stdin("abc\nmore\n").succeed();
+    let wrong =
+        run().args(["--passphrase", "abc", "--passphrase-fd", "0"]).args(passwd).stdin("bad\n").done();
+    assert_eq!(wrong.code, Some(2), "a descriptor counts more than --passphrase");
+}
