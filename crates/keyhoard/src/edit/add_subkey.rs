@@ -4,7 +4,8 @@ use cert::facts::SignatureType;
 use cert::packet;
 use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp, key};
-use secret::{SecretKey, Unlocked};
+use secret::ask::KeyName;
+use secret::{Name, Question, SecretKey, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket, hash_for};
 
 use super::change::Change;
@@ -16,8 +17,6 @@ use crate::Result;
 pub struct NewSubkey {
     /// The key.
     pub key: Unlocked,
-    /// The key as it is to be kept: locked, or not.
-    pub kept: SecretKey,
     /// What it is for.
     pub flags: KeyFlags,
     /// When it ends.
@@ -26,6 +25,8 @@ pub struct NewSubkey {
 
 impl Editor<'_> {
     /// Adds a subkey: first its secret part is kept for good, then the certificate changes.
+    ///
+    /// It is locked with the passphrase of the primary key, or not at all if that has none.
     ///
     /// # Errors
     ///
@@ -47,10 +48,30 @@ impl Editor<'_> {
             builder = builder.with(Subpacket::EmbeddedSignature(consent));
         }
         let binding = self.sign_own(builder, &target, Subject::Subkey(subkey), signer.as_mut())?;
-        self.secrets.store(&new.kept)?;
+        let kept = self.locked_like(primary, &new.key)?;
+        self.secrets.store(&kept)?;
         let mut change = Change::new(&target);
         change.new_component(&packet::write(new.key.role().public_tag(), &public));
         change.signed(&binding);
         self.write(change)
+    }
+
+    /// Returns a new key as it is to be kept beside one that is kept already.
+    fn locked_like(&mut self, primary: &Fingerprint, new: &Unlocked) -> Result<SecretKey> {
+        let held = self.secrets.find(&Name::Fingerprint(*primary))?;
+        if !held.is_some_and(|held| held.protection.is_locked()) {
+            return Ok(new.plain());
+        }
+        let fingerprint = new.fingerprint();
+        let passphrase = match self.ask.known() {
+            Some(passphrase) => Some(passphrase),
+            None => {
+                let key = key::parse_public(new.public_body()).map_err(secret::Error::from)?;
+                let name = KeyName { fingerprint, algorithm: key.algorithm, bits: key.bits() };
+                self.ask.passphrase(&Question::New { key: &name })?
+            }
+        };
+        let passphrase = passphrase.ok_or(secret::Error::NoPassphrase { key: fingerprint })?;
+        Ok(new.locked_anew(&passphrase)?)
     }
 }

@@ -158,14 +158,16 @@ impl Certification {
         if self.again == Again::Always || (is_revoked && self.again == Again::AfterRevocation) {
             return Vec::new();
         }
-        signatures()
+        let mut obstacles: Vec<Obstacle> = signatures()
             .filter(|signature| signature.kind.is_certification())
             .map(|signature| match signature.flags.exportable {
                 _ if signature.has_expired(now) => Obstacle::ReplacesExpired,
                 false if !self.local => Obstacle::ReplacesLocal,
                 exportable => Obstacle::Signed { local: !exportable && self.local },
             })
-            .collect()
+            .collect();
+        obstacles.dedup();
+        obstacles
     }
 
     fn builder(&self, hash: HashAlgorithm, now: Timestamp) -> Builder {

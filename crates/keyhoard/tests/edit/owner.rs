@@ -153,7 +153,7 @@ fn a_subkey_joins_once_its_secret_is_kept() {
     let wanted = house.at(NOW, &house.alice).subkeys().next().expect("a subkey").facts.fingerprint;
     let kept = house.keys.export(&Name::Fingerprint(wanted)).expect("a secret key");
     house.keys.delete(&Name::Fingerprint(wanted)).expect("it goes");
-    let new = NewSubkey { key: unlocked(&kept), kept, flags: KeyFlags::SIGN, end: Some(at(100)) };
+    let new = NewSubkey { key: unlocked(&kept), flags: KeyFlags::SIGN, end: Some(at(100)) };
     house.edit(|editor| editor.add_subkey(&house.bob, new)).expect("an edit");
     let target = house.at(NOW, &house.bob);
     let subkey = target.subkeys().find(|subkey| subkey.facts.fingerprint == wanted).expect("the subkey");

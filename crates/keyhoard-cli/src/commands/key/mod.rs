@@ -1,5 +1,6 @@
 //! `keyhoard key`: the life of the user's own keys, and what they certify.
 
+mod add_subkey;
 mod add_user_id;
 mod certify;
 mod editing;
@@ -19,6 +20,7 @@ use crate::session::Session;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   keyhoard key add-user-id ann@example.org 'Ann <ann@new.example>'
+  keyhoard key add-subkey ann@example.org --for sign --expires 2y
   keyhoard key set-expiry ann@example.org 2y
   keyhoard key certify 0123456789ABCDEF0123456789ABCDEF01234567
   keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
@@ -37,6 +39,8 @@ enum Command {
     RevokeUserId(revoke_user_id::Arguments),
     /// Make a user ID the primary one.
     PrimaryUserId(primary_user_id::Arguments),
+    /// Add a new subkey.
+    AddSubkey(add_subkey::Arguments),
     /// Set when a key or its subkeys end.
     SetExpiry(set_expiry::Arguments),
     /// Certify that user IDs of somebody else's key are right.
@@ -55,6 +59,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::AddUserId(arguments) => add_user_id::run(session, arguments),
         Command::RevokeUserId(arguments) => revoke_user_id::run(session, arguments),
         Command::PrimaryUserId(arguments) => primary_user_id::run(session, arguments),
+        Command::AddSubkey(arguments) => add_subkey::run(session, arguments),
         Command::SetExpiry(arguments) => set_expiry::run(session, arguments),
         Command::Certify(arguments) => certify::run(session, arguments),
         Command::RevokeCertification(arguments) => revoke_certification::run(session, arguments),

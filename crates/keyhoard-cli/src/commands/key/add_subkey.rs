@@ -1,0 +1,81 @@
+//! `keyhoard key add-subkey`.
+
+use std::ffi::OsString;
+
+use anyhow::bail;
+use keygen::{Algorithm, Plan, Silent, Version, subkey};
+use keyhoard::edit::NewSubkey;
+use sign::KeyFlags;
+
+use super::editing::{Editing, tell};
+use super::end::End;
+use crate::exit::Outcome;
+use crate::passphrase_options::PassphraseOptions;
+use crate::session::Session;
+
+/// The arguments of `keyhoard key add-subkey`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key add-subkey ann@example.org --for sign --expires 2y
+  keyhoard key add-subkey ann@example.org --for encrypt --algorithm rsa3072
+
+The new key is locked with the passphrase of the primary key.")]
+pub(crate) struct Arguments {
+    /// The key.
+    #[arg(value_name = "KEY")]
+    key: OsString,
+
+    /// What the subkey is for; can be given several times.
+    #[arg(long = "for", value_name = "PURPOSE", value_enum, required = true, value_delimiter = ',')]
+    purposes: Vec<Purpose>,
+
+    /// What it is made of: curve25519, curve448, nistp256, brainpoolp256r1, rsa3072 and the like.
+    #[arg(long, value_name = "ALGORITHM", default_value = "curve25519", value_parser = algorithm)]
+    algorithm: Algorithm,
+
+    /// When it ends, as in `keyhoard key set-expiry`.
+    #[arg(long, value_name = "WHEN", default_value = "never")]
+    expires: End,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+}
+
+/// What a subkey is for.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Purpose {
+    /// It signs data.
+    Sign,
+    /// Others encrypt to it.
+    Encrypt,
+    /// It says who somebody is, as an SSH key does.
+    Authenticate,
+}
+
+fn algorithm(name: &str) -> Result<Algorithm, String> {
+    Algorithm::parse(name).map_err(|error| error.to_string())
+}
+
+/// Makes a subkey and adds it.
+pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let editing = Editing::begin(session)?;
+    let key = editing.key(&arguments.key)?;
+    let end = arguments.expires.after(session.now);
+    if end.is_some_and(|end| end <= session.now) {
+        bail!("this end has passed already");
+    }
+    let flags = arguments.purposes.iter().fold(KeyFlags::default(), |flags, purpose| {
+        flags
+            | match purpose {
+                Purpose::Sign => KeyFlags::SIGN,
+                Purpose::Encrypt => KeyFlags::ENCRYPT,
+                Purpose::Authenticate => KeyFlags::AUTHENTICATE,
+            }
+    });
+    let plan = Plan::new(arguments.algorithm, flags)?;
+    let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
+    let new = NewSubkey { key: subkey(version, &plan, session.now, &mut Silent)?, flags, end };
+    let what = format!("subkey {} added", new.key.fingerprint());
+    let edited = editing.edit(session, &arguments.passphrase, |editor| editor.add_subkey(&key, new))?;
+    tell(session, &key, &what, edited)
+}
