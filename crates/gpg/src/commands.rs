@@ -3,6 +3,7 @@
 pub(crate) mod about;
 mod checks;
 mod delete;
+mod edit;
 mod export;
 mod import;
 mod list;
@@ -93,6 +94,15 @@ impl Session<'_> {
             Some(Command::ExportOwnerTrust) => owner_trust::export(self),
             Some(Command::ImportOwnerTrust) => owner_trust::import(self),
             Some(Command::ChangePassphrase) => passwd::run(self),
+            Some(Command::QuickAddKey) => edit::add_key::run(self),
+            Some(Command::QuickAddUserId) => edit::user_ids::add(self),
+            Some(Command::QuickRevokeUserId) => edit::user_ids::revoke(self),
+            Some(Command::QuickSetPrimaryUserId) => edit::user_ids::set_primary(self),
+            Some(Command::QuickSetExpiry) => edit::expiry::run(self),
+            Some(Command::QuickSignKey) => edit::certify::run(self, false),
+            Some(Command::QuickSignKeyLocally) => edit::certify::run(self, true),
+            Some(Command::QuickRevokeSignature) => edit::revoke_certification::run(self),
+            Some(Command::GenerateRevocation) => edit::revocation::run(self),
             Some(Command::DeleteSecretKeys) => delete::run(self, delete::What::Secret),
             Some(Command::DeleteSecretAndPublicKeys) => delete::run(self, delete::What::Both),
             Some(Command::CheckTrustDb) => trustdb::check(self),

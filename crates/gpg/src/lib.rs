@@ -15,6 +15,7 @@ mod code;
 mod commands;
 mod filter;
 mod home;
+mod interval;
 mod keyrings;
 mod migration;
 mod names;

@@ -3,11 +3,13 @@
 //! - [`human`]: the text for people;
 //! - [`colons`]: the records for programs (GnuPG's `doc/DETAILS`);
 //! - [`mailboxes`]: fingerprints and mail addresses only;
+//! - [`card`]: a key that is about to be changed;
 //! - [`attribute`]: photographs and other attributes, for `--attribute-fd`.
 //!
 //! Text is appended to a buffer; who calls writes it out.
 
 pub(crate) mod attribute;
+pub(crate) mod card;
 pub(crate) mod colons;
 pub(crate) mod digits;
 pub(crate) mod human;

@@ -39,6 +39,10 @@ pub(crate) enum Status<'a> {
     NeedPassphrase { key_id: String, primary: String, algorithm: u8 },
     /// A passphrase follows, of no more than so many octets.
     InquireMaxLength(u32),
+    /// A user ID was certified by a key already: its long ID.
+    AlreadySigned { key_id: String },
+    /// A key cannot sign, and why.
+    InvalidSigner { reason: u32, name: &'a [u8] },
     /// A key was made: `P` for a primary key, `B` for one with a subkey.
     KeyCreated { letter: char, fingerprint: String, handle: &'a [u8] },
     /// A key was not made.
@@ -106,6 +110,11 @@ impl Status<'_> {
                 write!(out, " {key_id} {primary} {algorithm} 0")?
             }
             Self::InquireMaxLength(most) => write!(out, " {most}")?,
+            Self::AlreadySigned { key_id } => write!(out, " {key_id}")?,
+            Self::InvalidSigner { reason, name } => {
+                write!(out, " {reason} ")?;
+                write_escaped(out, name)?;
+            }
             Self::KeyCreated { letter, fingerprint, handle } => {
                 write!(out, " {letter} {fingerprint}")?;
                 write_handle(out, handle)?;
@@ -139,6 +148,8 @@ impl Status<'_> {
             Self::UserIdHint { .. } => "USERID_HINT",
             Self::NeedPassphrase { .. } => "NEED_PASSPHRASE",
             Self::InquireMaxLength(_) => "INQUIRE_MAXLEN",
+            Self::AlreadySigned { .. } => "ALREADY_SIGNED",
+            Self::InvalidSigner { .. } => "INV_SGNR",
             Self::KeyCreated { .. } => "KEY_CREATED",
             Self::KeyNotCreated { .. } => "KEY_NOT_CREATED",
             Self::Success { .. } => "SUCCESS",

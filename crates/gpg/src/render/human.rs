@@ -161,23 +161,9 @@ impl Painter<'_> {
         }
         let indent = columns - VALIDITY_COLUMNS;
         pad(indent, out);
-        out.extend(self.validity(state, validity).as_bytes());
+        out.extend(validity_word(self.listing, state, validity).as_bytes());
         out.push(b' ');
         indent
-    }
-
-    fn validity(&self, state: &UserState, validity: Validity) -> &'static str {
-        let (_, key) = self.listing.primary();
-        match validity {
-            _ if state.revoked || key.revoked.is_some() => "[ revoked]",
-            _ if state.expired || key.expired => "[ expired]",
-            Validity::Unknown => "[ unknown]",
-            Validity::Undefined => "[  undef ]",
-            Validity::Never => "[  never ]",
-            Validity::Marginal => "[marginal]",
-            Validity::Full => "[  full  ]",
-            Validity::Ultimate => "[ultimate]",
-        }
     }
 
     fn web_key_directory(&self, user_id: &[u8], indent: usize, out: &mut Vec<u8>) {
@@ -249,6 +235,21 @@ fn marks(listed: &ListedSignature<'_>) -> [u8; 10] {
         depth,
         b' ',
     ]
+}
+
+/// Returns how valid a user ID is, in brackets.
+pub(super) fn validity_word(listing: &KeyListing<'_>, state: &UserState, validity: Validity) -> &'static str {
+    let (_, key) = listing.primary();
+    match validity {
+        _ if state.revoked || key.revoked.is_some() => "[ revoked]",
+        _ if state.expired || key.expired => "[ expired]",
+        Validity::Unknown => "[ unknown]",
+        Validity::Undefined => "[  undef ]",
+        Validity::Never => "[  never ]",
+        Validity::Marginal => "[marginal]",
+        Validity::Full => "[  full  ]",
+        Validity::Ultimate => "[ultimate]",
+    }
 }
 
 fn usage(usage: Usage, out: &mut Vec<u8>) {

@@ -1,0 +1,269 @@
+//! The commands that change keys, one after another, without a dialogue (`--quick-add-uid` and the like), and the
+//! revocation that is made beforehand.
+
+pub(super) mod add_key;
+pub(super) mod certify;
+pub(super) mod expiry;
+pub(super) mod revocation;
+pub(super) mod revoke_certification;
+mod shown_key;
+pub(super) mod user_ids;
+
+use std::ops::ControlFlow;
+
+use keyhoard::cert::Facts;
+use keyhoard::cert::effective::{Usage, View};
+use keyhoard::edit::{Editor, Refusal};
+use keyhoard::find::shown;
+use keyhoard::store::query::{Name as KeyName, NameError};
+use keyhoard::store::{CertId, Detail, Fingerprint, Query, Record, Selection, Snapshot, Store};
+use secret::file::FileKeys;
+use secret::{Name, SecretKeys};
+
+use super::Session;
+use crate::code::Code;
+use crate::keyrings::Keyrings;
+use crate::passphrases::Passphrases;
+use crate::status::Status;
+
+/// The keys that an edit works with: the first database, and the secret keys beside it.
+struct Desk {
+    keyrings: Keyrings,
+    secrets: FileKeys,
+}
+
+/// Why an edit came to nothing.
+struct Failure {
+    code: Code,
+    /// The code as status lines carry it, with who found it.
+    value: u32,
+    /// The secret key did not sign.
+    signing: bool,
+}
+
+impl Desk {
+    fn open(session: &mut Session<'_>) -> anyhow::Result<Self> {
+        Ok(Self { keyrings: Keyrings::open(session)?, secrets: session.file_keys()? })
+    }
+
+    /// Finds the one key that a name stands for, and tells if there is none, or more than one.
+    fn find(
+        &self,
+        session: &mut Session<'_>,
+        name: &[u8],
+        with_secret: bool,
+    ) -> anyhow::Result<std::result::Result<Fingerprint, Code>> {
+        let mut found = match self.candidates(name)? {
+            Ok(found) => match found.as_slice() {
+                [] => Err(Code::NoPublicKey),
+                [(key, _)] => Ok(*key),
+                _ => Err(Code::AmbiguousName),
+            },
+            Err(code) => Err(code),
+        };
+        if let Ok(key) = found
+            && with_secret
+            && !self.has_secret(&key)?
+        {
+            found = Err(Code::NoSecretKey);
+        }
+        if let Err(code) = found {
+            session.streams.error(format_args!("key \"{}\" not found: {code}", shown(name)));
+        }
+        Ok(found)
+    }
+
+    /// Finds all keys that a name stands for.
+    fn candidates(
+        &self,
+        name: &[u8],
+    ) -> anyhow::Result<std::result::Result<Vec<(Fingerprint, CertId)>, Code>> {
+        let query = match KeyName::parse(name) {
+            Ok(name) => name.query,
+            Err(NameError::Invalid) => return Ok(Err(Code::InvalidUserId)),
+            Err(NameError::Version3) => return Ok(Err(Code::InvalidValue)),
+            Err(NameError::Unsearchable(_)) => return Ok(Ok(Vec::new())),
+        };
+        let Some(store) = self.keyrings.store() else { return Ok(Ok(Vec::new())) };
+        let snapshot = store.snapshot()?;
+        let ids = snapshot.find(&query)?;
+        let mut found = Vec::new();
+        snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+            found.push((record.fingerprint, record.id));
+            ControlFlow::Continue(())
+        })?;
+        Ok(Ok(found))
+    }
+
+    /// Finds a key that has to be named by the fingerprint of its primary key, and tells if it is not.
+    fn find_by_primary(
+        &self,
+        session: &mut Session<'_>,
+        name: &[u8],
+    ) -> anyhow::Result<std::result::Result<Fingerprint, u32>> {
+        let text = shown(name);
+        let Some(wanted) = fingerprint(name) else {
+            session.streams.error(format_args!("\"{text}\" is not a fingerprint"));
+            return Ok(Err(Code::InvalidName.with_gpg()));
+        };
+        let found = self.candidates(name)?.unwrap_or_default();
+        let Some((key, _)) = found.first() else {
+            session.streams.error(format_args!("key \"{text}\" not found: {}", Code::NoPublicKey));
+            return Ok(Err(Code::NoPublicKey.bare()));
+        };
+        session.considered(key);
+        if *key != wanted {
+            session.streams.error(format_args!("\"{text}\" is not the primary fingerprint"));
+            return Ok(Err(Code::InvalidName.with_gpg()));
+        }
+        Ok(Ok(*key))
+    }
+
+    fn has_secret(&self, key: &Fingerprint) -> anyhow::Result<bool> {
+        let held = self.secrets.find(&Name::Fingerprint(*key))?;
+        Ok(held.is_some_and(|held| held.protection.has_secret()))
+    }
+
+    /// Finds the secret keys that certify: those of `--local-user`, else of `--default-key`, else the first one. Those
+    /// that cannot be used are told and left out.
+    fn certifiers(&self, session: &mut Session<'_>) -> anyhow::Result<Vec<Fingerprint>> {
+        let named = session.settings.local_users.clone();
+        if named.is_empty() {
+            let default = session.settings.default_keys.clone();
+            let found = default.iter().find_map(|name| self.certifier(session, name).transpose());
+            let found = found.transpose()?;
+            let found = match found {
+                Some(found) => Some(found),
+                None => self.first_certifier(session)?,
+            };
+            if found.is_none() {
+                session.streams.error(format_args!("no default secret key: {}", Code::NoSecretKey));
+            }
+            return Ok(found.into_iter().inspect(|key| session.considered(key)).collect());
+        }
+        let mut found = Vec::new();
+        for name in &named {
+            match self.certifier(session, name)? {
+                Some(key) if found.contains(&key) => {}
+                Some(key) => {
+                    session.considered(&key);
+                    found.push(key);
+                }
+                None => {
+                    session.streams.error(format_args!("skipped \"{}\": {}", shown(name), Code::NoSecretKey));
+                    session.streams.status(&Status::InvalidSigner { reason: 9, name });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Finds the first key with a name that certifies now and has its secret part here.
+    fn certifier(&self, session: &Session<'_>, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
+        let found = self.candidates(name)?.unwrap_or_default();
+        self.first_that_certifies(session, found.iter().map(|(_, id)| *id).collect())
+    }
+
+    fn first_certifier(&self, session: &Session<'_>) -> anyhow::Result<Option<Fingerprint>> {
+        let Some(store) = self.keyrings.store() else { return Ok(None) };
+        let snapshot = store.snapshot()?;
+        let held: Vec<Fingerprint> = self.secrets.list()?.iter().map(|held| held.fingerprint).collect();
+        let mut ids: Vec<CertId> = snapshot.by_fingerprint(&held)?.into_iter().flatten().collect();
+        ids.sort_unstable();
+        self.first_that_certifies(session, ids)
+    }
+
+    fn first_that_certifies(
+        &self,
+        session: &Session<'_>,
+        ids: Vec<CertId>,
+    ) -> anyhow::Result<Option<Fingerprint>> {
+        let Some(store) = self.keyrings.store() else { return Ok(None) };
+        let snapshot = store.snapshot()?;
+        let mut candidates = Vec::new();
+        let moment = keyhoard::cert::effective::Moment::new(session.now, View::Gnupg);
+        let certifies = |facts: &Facts| {
+            let primary = *keyhoard::cert::effective::evaluate(facts, moment).primary();
+            primary.is_usable() && primary.usage.contains(Usage::CERTIFY)
+        };
+        snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { fingerprint, facts, .. }| {
+            candidates.extend(facts.filter(certifies).map(|_| fingerprint));
+            ControlFlow::Continue(())
+        })?;
+        for key in candidates {
+            if self.has_secret(&key)? {
+                return Ok(Some(key));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lets an edit happen. What failed for want of a key or a passphrase is told as gpg does, up to what it says of the
+    /// command itself.
+    fn edit<T>(
+        &mut self,
+        session: &mut Session<'_>,
+        command: &str,
+        edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
+    ) -> anyhow::Result<std::result::Result<T, Failure>> {
+        let now = session.now;
+        let Session { settings, home, streams, passphrase, .. } = session;
+        let store = self.keyrings.writable(home, settings, streams)?;
+        let mut ask = Passphrases::new(settings, streams, passphrase.as_ref());
+        let command = format!("gpg-keyhoard {command}");
+        let outcome = edit(&mut Editor::new(store, &self.secrets, &mut ask, command, now));
+        let failure = match outcome {
+            Ok(done) => return Ok(Ok(done)),
+            Err(keyhoard::Error::Secret(error) | keyhoard::Error::Sign(sign::Error::Signer(error))) => {
+                let code = ask.code(&error);
+                Failure { code, value: code.with_agent(), signing: true }
+            }
+            Err(keyhoard::Error::Edit(refusal)) => Failure::of(&refusal),
+            Err(error) => return Err(error.into()),
+        };
+        if failure.signing {
+            streams.error(format_args!("signing failed: {}", failure.code));
+        }
+        Ok(Err(failure))
+    }
+
+    /// Reads a certificate before it is changed.
+    fn view<T>(&self, look: impl FnOnce(&dyn Snapshot) -> anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+        let Some(store) = self.keyrings.store() else { return Ok(None) };
+        let snapshot = Store::snapshot(store)?;
+        look(snapshot.as_ref()).map(Some)
+    }
+}
+
+impl Failure {
+    /// Returns gpg's code for what was not done.
+    fn of(refusal: &Refusal) -> Self {
+        let code = match refusal {
+            Refusal::NoCertificate { .. } => Code::NoPublicKey,
+            Refusal::NoSecretKey { .. } => Code::NoSecretKey,
+            Refusal::NoUserId { .. } => Code::NoUserId,
+            Refusal::InvalidUserId { .. } | Refusal::LastUserId { .. } => Code::InvalidUserId,
+            Refusal::DuplicateUserId { .. } => Code::UserIdExists,
+            Refusal::NoSubkey { .. } => Code::NotFound,
+            Refusal::Clock { .. } => Code::TimeConflict,
+            Refusal::Revoked { .. } => Code::CertificateRevoked,
+            _ => Code::General,
+        };
+        Self { code, value: code.with_gpg(), signing: false }
+    }
+}
+
+/// Reads a fingerprint; `None` for every other name.
+fn fingerprint(name: &[u8]) -> Option<Fingerprint> {
+    match KeyName::parse(name).ok()?.query {
+        Query::Fingerprint(fingerprint) => Some(fingerprint),
+        _ => None,
+    }
+}
+
+impl Session<'_> {
+    /// Announces a key that was looked at.
+    fn considered(&mut self, key: &Fingerprint) {
+        self.streams.status(&Status::KeyConsidered { fingerprint: key.to_string(), flags: 0 });
+    }
+}

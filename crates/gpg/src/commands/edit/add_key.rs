@@ -1,0 +1,138 @@
+//! `--quick-add-key`.
+
+use keygen::{Algorithm, Error, Plan, Silent, Version, subkey};
+use keyhoard::cert::Timestamp;
+use keyhoard::edit::NewSubkey;
+use sign::KeyFlags;
+
+use super::Desk;
+use crate::code::Code;
+use crate::commands::Session;
+use crate::interval;
+use crate::status::Status;
+
+/// Makes a subkey and adds it to the key with a fingerprint.
+pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let (name, rest) = match session.arguments.as_slice() {
+        [name, rest @ ..] if rest.len() <= 3 => (name.clone(), rest.to_vec()),
+        _ => {
+            session.usage("--quick-add-key FINGERPRINT [ALGO [USAGE [EXPIRE]]]");
+            return Ok(());
+        }
+    };
+    let mut desk = Desk::open(session)?;
+    let Ok(key) = desk.find_by_primary(session, &name)? else { return Ok(()) };
+    let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
+    let now = session.now;
+    let made = wanted(algorithm, usage, end, now).and_then(|(plan, end)| {
+        let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
+        let made = subkey(version, &plan, now, &mut Silent).map_err(|_| Code::General)?;
+        Ok(NewSubkey { key: made, flags: plan.flags(), end })
+    });
+    let added = match made {
+        Ok(new) => {
+            let fingerprint = new.key.fingerprint().to_string();
+            let added = desk.edit(session, "--quick-add-key", |editor| editor.add_subkey(&key, new))?;
+            added.map(|_| fingerprint).map_err(|failure| failure.code)
+        }
+        Err(code) => Err(code),
+    };
+    match added {
+        Ok(fingerprint) => {
+            session.streams.status(&Status::KeyCreated { letter: 'S', fingerprint, handle: b"" });
+        }
+        Err(Code::CertificateRevoked) => session.streams.error("Key is revoked."),
+        Err(code) => {
+            session.streams.error(format_args!("Key generation failed: {code}"));
+            session.streams.info("Key not changed so no update needed.");
+        }
+    }
+    Ok(())
+}
+
+/// Reads what is to be made, and when it ends.
+fn wanted(
+    algorithm: &[u8],
+    usage: &[u8],
+    end: &[u8],
+    now: Timestamp,
+) -> Result<(Plan, Option<Timestamp>), Code> {
+    let name = String::from_utf8_lossy(algorithm).to_ascii_lowercase();
+    let name = match name.as_str() {
+        "" | "-" | "default" => "rsa3072",
+        "future-default" | "futuredefault" => "cv25519",
+        name => name,
+    };
+    let algorithm = Algorithm::parse(name).map_err(|error| match error {
+        Error::RsaSize(_) => Code::InvalidValue,
+        _ => Code::UnknownCurve,
+    })?;
+    let usual = if name == "ed25519" { KeyFlags::SIGN } else { KeyFlags::ENCRYPT };
+    let flags = flags(usage)?.unwrap_or(usual);
+    let encrypts = flags.contains(KeyFlags::ENCRYPT);
+    let possible = match name {
+        "ed25519" => !encrypts,
+        "cv25519" => flags == KeyFlags::ENCRYPT,
+        _ => true,
+    };
+    let plan = Plan::new(algorithm, flags).ok().filter(|_| possible && !flags.contains(KeyFlags::CERTIFY));
+    let plan = plan.ok_or(Code::WrongKeyUsage)?;
+    let seconds = interval::validity(end, now).ok_or(Code::InvalidValue)?;
+    Ok((plan, (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)))))
+}
+
+/// Reads what the key is to be for; `None` if that is left to the algorithm.
+fn flags(usage: &[u8]) -> Result<Option<KeyFlags>, Code> {
+    if matches!(usage, b"" | b"-") || usage.eq_ignore_ascii_case(b"default") {
+        return Ok(None);
+    }
+    let words = usage.split(|octet| b" \t,".contains(octet)).filter(|word| !word.is_empty());
+    let mut flags = KeyFlags::default();
+    for word in words {
+        flags = flags
+            | match word.to_ascii_lowercase().as_slice() {
+                b"sign" => KeyFlags::SIGN,
+                b"encrypt" | b"encr" => KeyFlags::ENCRYPT,
+                b"auth" => KeyFlags::AUTHENTICATE,
+                b"cert" => KeyFlags::CERTIFY,
+                _ => return Err(Code::InvalidValue),
+            };
+    }
+    Ok(Some(flags))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_767_225_600);
+
+    fn read(algorithm: &str, usage: &str) -> Result<(String, KeyFlags), Code> {
+        let (plan, _) = wanted(algorithm.as_bytes(), usage.as_bytes(), b"", NOW)?;
+        Ok((plan.algorithm().to_string(), plan.flags()))
+    }
+
+    #[test]
+    fn a_subkey_encrypts_unless_something_else_is_said() {
+        assert_eq!(read("", ""), Ok(("rsa3072".to_owned(), KeyFlags::ENCRYPT)));
+        assert_eq!(read("default", "auth"), Ok(("rsa3072".to_owned(), KeyFlags::AUTHENTICATE)));
+        assert_eq!(read("future-default", "-"), Ok(("curve25519".to_owned(), KeyFlags::ENCRYPT)));
+        assert_eq!(read("ed25519", "default"), Ok(("curve25519".to_owned(), KeyFlags::SIGN)));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_gpgs_code() {
+        assert_eq!(read("bla", ""), Err(Code::UnknownCurve));
+        assert_eq!(read("rsa2048", "bla"), Err(Code::InvalidValue));
+        assert_eq!(read("ed25519", "encr"), Err(Code::WrongKeyUsage));
+        assert_eq!(read("cv25519", "sign"), Err(Code::WrongKeyUsage));
+        assert_eq!(read("rsa2048", "cert"), Err(Code::WrongKeyUsage));
+    }
+
+    #[test]
+    fn an_end_is_read_as_everywhere() {
+        let (_, end) = wanted(b"", b"", b"1d", NOW).expect("a plan");
+        assert_eq!(end, Some(Timestamp(NOW.0 + 86_400)));
+        assert_eq!(wanted(b"", b"", b"xx", NOW).err(), Some(Code::InvalidValue));
+    }
+}

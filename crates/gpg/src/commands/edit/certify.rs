@@ -1,0 +1,217 @@
+//! `--quick-sign-key` and `--quick-lsign-key`.
+
+use std::num::NonZeroU32;
+
+use keyhoard::edit::{Again, Certification, Certified, Level, Obstacle, Target};
+use keyhoard::find::shown;
+use keyhoard::store::Fingerprint;
+
+use super::shown_key;
+use super::{Desk, Failure};
+use crate::clock;
+use crate::code::Code;
+use crate::commands::Session;
+use crate::interval;
+use crate::render::card::Names;
+use crate::render::text;
+use crate::status::Status;
+
+/// Certifies user IDs of a key with each of the keys of `--local-user`.
+pub(in crate::commands) fn run(session: &mut Session<'_>, local: bool) -> anyhow::Result<()> {
+    let [name, user_ids @ ..] = session.arguments.as_slice() else {
+        session.usage("--quick-[l]sign-key fingerprint [userids]");
+        return Ok(());
+    };
+    let (name, user_ids) = (name.clone(), user_ids.to_vec());
+    let mut desk = Desk::open(session)?;
+    let Ok(key) = desk.find_by_primary(session, &name)? else { return Ok(()) };
+    let Ok(target) = desk.edit(session, "", |editor| editor.target(&key))? else { return Ok(()) };
+    if session.settings.verbose > 0 {
+        shown_key::write(session, &desk, &key, Names::All { selected: &[] })?;
+    }
+    if target.effective.primary().revoked.is_some() {
+        if session.settings.verbose == 0 {
+            shown_key::write(session, &desk, &key, Names::All { selected: &[] })?;
+        }
+        session.streams.error("Key is revoked.  Unable to sign.");
+        return Ok(());
+    }
+    let Some(selected) = select(session, &desk, &target, &user_ids)? else { return Ok(()) };
+    let mut changed = false;
+    for by in desk.certifiers(session)? {
+        let certification = certification(session, by, selected.clone(), local);
+        match certify(session, &mut desk, &target, &certification)? {
+            Ok(signed) => changed |= signed,
+            Err(Failure { code, value, .. }) => {
+                session.streams.status_error("keysig", value);
+                session.streams.error(format_args!("signing failed: {code}"));
+                break;
+            }
+        }
+    }
+    if !changed {
+        session.streams.info("Key not changed so no update needed.");
+    }
+    Ok(())
+}
+
+/// Says whether a text stands for a user ID: `=` and all of it, else any part of it, whatever the case.
+pub(super) fn fits(user_id: &[u8], wanted: &[u8]) -> bool {
+    if let Some(exact) = wanted.strip_prefix(b"=") {
+        return user_id == exact;
+    }
+    let part = wanted.strip_prefix(b"*").unwrap_or(wanted);
+    part.is_empty() || user_id.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+}
+
+/// Finds the user IDs that are to be certified, `Some(None)` for all of them; tells if one of the texts stands for
+/// none, or for more than one.
+fn select(
+    session: &mut Session<'_>,
+    desk: &Desk,
+    target: &Target,
+    wanted: &[Vec<u8>],
+) -> anyhow::Result<Option<Option<Vec<Vec<u8>>>>> {
+    if wanted.is_empty() {
+        return Ok(Some(None));
+    }
+    let mut selected: Vec<Vec<u8>> = Vec::new();
+    let mut wrong = Vec::new();
+    for text in wanted {
+        let hits: Vec<Vec<u8>> = target
+            .user_ids()
+            .filter(|found| fits(found.value, text))
+            .map(|found| found.value.to_vec())
+            .collect();
+        match hits.len() {
+            0 => wrong.push((text, Code::NotFound)),
+            2.. if !text.starts_with(b"=") => wrong.push((text, Code::AmbiguousName)),
+            _ => {}
+        }
+        selected.extend(hits);
+    }
+    if wrong.is_empty() {
+        return Ok(Some(Some(selected)));
+    }
+    if session.settings.verbose == 0 {
+        shown_key::write(session, desk, &target.fingerprint(), Names::All { selected: &selected })?;
+    }
+    for (text, code) in wrong {
+        session.streams.info(format_args!("Invalid user ID '{}': {code}", shown(text)));
+    }
+    session.streams.error("No matching user IDs.  Nothing to sign.");
+    Ok(None)
+}
+
+fn certification(
+    session: &Session<'_>,
+    by: Fingerprint,
+    user_ids: Option<Vec<Vec<u8>>>,
+    local: bool,
+) -> Certification {
+    let settings = &session.settings;
+    let expires = settings.default_cert_expire.as_deref().unwrap_or(b"0");
+    Certification {
+        user_ids,
+        level: match settings.trust.default_cert_level {
+            1 => Level::Persona,
+            2 => Level::Casual,
+            3 => Level::Positive,
+            _ => Level::Generic,
+        },
+        local,
+        expires: interval::validity(expires, session.now).and_then(NonZeroU32::new),
+        again: if settings.force_sign_key { Again::Always } else { Again::Never },
+        ..Certification::new(by)
+    }
+}
+
+/// Certifies with one key, and tells what gpg tells; says whether there was anything to certify.
+fn certify(
+    session: &mut Session<'_>,
+    desk: &mut Desk,
+    target: &Target,
+    certification: &Certification,
+) -> anyhow::Result<Result<bool, Failure>> {
+    let plan = certification.plan(target, session.now)?;
+    tell_obstacles(session, &plan, certification)?;
+    let key = target.fingerprint();
+    if plan.user_ids.is_empty() {
+        let text = format!("Nothing to sign with key {}\n", certification.by.key_id());
+        session.streams.out().write_all(text.as_bytes())?;
+        return Ok(Ok(false));
+    }
+    session.streams.out().write_all(b"\n")?;
+    shown_key::write(session, desk, &key, Names::These(&plan.user_ids))?;
+    session.streams.out().write_all(b"\n")?;
+    let primary = target.effective.primary();
+    if primary.expired {
+        session.streams.out().write_all(b"This key has expired!  Unable to sign.\n")?;
+        return Ok(Ok(false));
+    }
+    if let Some(end) = primary.expires {
+        let text = format!("This key is due to expire on {}.\n", clock::day_string(end));
+        session.streams.out().write_all(text.as_bytes())?;
+    }
+    session.streams.out().write_all(claims(certification).as_bytes())?;
+    let command = if certification.local { "--quick-lsign-key" } else { "--quick-sign-key" };
+    let certified = desk.edit(session, command, |editor| editor.certify(&key, certification))?;
+    Ok(certified.map(|certified| !certified.user_ids.is_empty()))
+}
+
+fn tell_obstacles(
+    session: &mut Session<'_>,
+    plan: &Certified,
+    certification: &Certification,
+) -> anyhow::Result<()> {
+    let by = certification.by.key_id();
+    for (user_id, obstacle) in &plan.obstacles {
+        let (before, after) = match obstacle {
+            Obstacle::Revoked => ("User ID \"", "\" is revoked.  Unable to sign.\n".to_owned()),
+            Obstacle::Expired => ("User ID \"", "\" is expired.  Unable to sign.\n".to_owned()),
+            Obstacle::NotSelfSigned => ("User ID \"", "\" is not self-signed.  Unable to sign.\n".to_owned()),
+            Obstacle::Signed { local: true } => {
+                ("\"", format!("\" was already locally signed by key {by}\n"))
+            }
+            Obstacle::Signed { local: false } => ("\"", format!("\" was already signed by key {by}\n")),
+            Obstacle::ReplacesExpired => ("Your current signature on \"", "\"\nhas expired.\n".to_owned()),
+            Obstacle::ReplacesLocal => {
+                ("Your current signature on \"", "\"\nis a local signature.\n".to_owned())
+            }
+        };
+        let mut line = before.as_bytes().to_vec();
+        text::for_people(user_id, &mut line);
+        line.extend(after.into_bytes());
+        session.streams.out().write_all(&line)?;
+        if matches!(obstacle, Obstacle::Signed { .. }) {
+            session.streams.status(&Status::AlreadySigned { key_id: by.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// Returns what the certification will claim.
+fn claims(certification: &Certification) -> String {
+    let local = if certification.local { "\nThe signature will be marked as non-exportable.\n" } else { "" };
+    let checked = match certification.level {
+        Level::Generic => "",
+        Level::Persona => "\nI have not checked this key at all.\n",
+        Level::Casual => "\nI have checked this key casually.\n",
+        Level::Positive => "\nI have checked this key very carefully.\n",
+    };
+    format!("{local}{checked}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_stands_for_user_ids_that_hold_it_or_with_a_sign_for_exactly_one() {
+        assert!(fits(b"Ann <ann@example.org>", b"ANN@"));
+        assert!(fits(b"Ann <ann@example.org>", b"*ann"));
+        assert!(fits(b"Ann", b"=Ann"));
+        assert!(!fits(b"Ann", b"=ann"));
+        assert!(!fits(b"Ann", b"Anna"));
+    }
+}

@@ -1,0 +1,106 @@
+//! `--quick-set-expire`.
+
+use keyhoard::cert::Timestamp;
+use keyhoard::edit::Which;
+use keyhoard::find::shown;
+use keyhoard::store::Fingerprint;
+
+use super::{Desk, fingerprint};
+use crate::code::Code;
+use crate::commands::Session;
+use crate::interval;
+
+/// Sets when a key ends, or its subkeys.
+pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let [name, end, subkeys @ ..] = session.arguments.as_slice() else {
+        // As gpg spells it.
+        session.usage("--quick-set-exipre FINGERPRINT EXPIRE [SUBKEY-FPRS]");
+        return Ok(());
+    };
+    let (name, end, subkeys) = (name.clone(), end.clone(), subkeys.to_vec());
+    let mut desk = Desk::open(session)?;
+    let failed = match desk.find_by_primary(session, &name)? {
+        Err(value) => Some(value),
+        Ok(key) => set(session, &mut desk, &key, &end, &subkeys)?.err(),
+    };
+    if let Some(value) = failed {
+        session.streams.status_error("set_expire", value);
+    }
+    Ok(())
+}
+
+/// Sets it; returns the code of what failed, which has been told.
+fn set(
+    session: &mut Session<'_>,
+    desk: &mut Desk,
+    key: &Fingerprint,
+    end: &[u8],
+    subkeys: &[Vec<u8>],
+) -> anyhow::Result<Result<(), u32>> {
+    let now = session.now;
+    let Some(seconds) = interval::validity(end, now) else {
+        session.streams.error(format_args!("'{}' is not a valid expiration time", shown(end)));
+        return Ok(Err(Code::InvalidValue.with_gpg()));
+    };
+    let end = (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)));
+    let which = match subkeys {
+        [] => Which::Primary,
+        [all] if all == b"*" => Which::Subkeys,
+        named => match these(session, desk, key, named)? {
+            Ok(keys) => Which::These(keys),
+            Err(value) => return Ok(Err(value)),
+        },
+    };
+    let edited = desk.edit(session, "--quick-set-expire", |editor| editor.set_expiry(key, &which, end))?;
+    Ok(match edited {
+        Ok(_) => Ok(()),
+        Err(failure) if failure.code == Code::CertificateRevoked => {
+            session.streams.error("Key is revoked.");
+            Err(failure.value)
+        }
+        Err(failure) => {
+            session.streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
+            Err(failure.value)
+        }
+    })
+}
+
+/// Reads which subkeys are meant, and tells those that are none; returns the first code.
+fn these(
+    session: &mut Session<'_>,
+    desk: &mut Desk,
+    key: &Fingerprint,
+    named: &[Vec<u8>],
+) -> anyhow::Result<Result<Vec<Fingerprint>, u32>> {
+    let here: Vec<Fingerprint> =
+        match desk.edit(session, "--quick-set-expire", |editor| editor.target(key))? {
+            Ok(target) => {
+                let living = target.subkeys().filter(|subkey| subkey.state.revoked.is_none());
+                living.map(|subkey| subkey.facts.fingerprint).collect()
+            }
+            Err(failure) => return Ok(Err(failure.value)),
+        };
+    let mut keys = Vec::new();
+    let mut failed = None;
+    for name in named {
+        let code = match fingerprint(name) {
+            Some(wanted) if here.contains(&wanted) => {
+                keys.push(wanted);
+                continue;
+            }
+            Some(_) => {
+                session.streams.error(format_args!("subkey \"{}\" not found", shown(name)));
+                Code::NotFound
+            }
+            None => {
+                session.streams.error(format_args!("\"{}\" is not a proper fingerprint", shown(name)));
+                Code::InvalidName
+            }
+        };
+        failed = failed.or(Some(code.with_gpg()));
+    }
+    Ok(match failed {
+        Some(value) => Err(value),
+        None => Ok(keys),
+    })
+}

@@ -1,0 +1,150 @@
+//! `--generate-revocation`: a revocation that is made beforehand, after a dialogue.
+
+use keyhoard::edit::{Reason, ReasonCode, armored};
+use keyhoard::find::shown;
+use keyhoard::store::Fingerprint;
+
+use super::Desk;
+use crate::code::Code;
+use crate::commands::Session;
+use crate::output::Output;
+use crate::prompt::{self, Question};
+
+/// What the menu offers, in its order.
+const REASONS: [(&str, ReasonCode); 4] = [
+    ("No reason specified", ReasonCode::Unspecified),
+    ("Key has been compromised", ReasonCode::Compromised),
+    ("Key is superseded", ReasonCode::Superseded),
+    ("Key is no longer used", ReasonCode::Retired),
+];
+/// The item that an empty answer takes.
+const HINT: usize = 1;
+
+/// Asks for the reason, and writes the revocation of a key.
+pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let [name] = session.arguments.as_slice() else {
+        session.usage("--generate-revocation user-id");
+        return Ok(());
+    };
+    let name = name.clone();
+    if session.settings.batch {
+        session.streams.error("can't do this in batch mode");
+        return Ok(());
+    }
+    let mut desk = Desk::open(session)?;
+    let Some(key) = find(session, &desk, &name)? else { return Ok(()) };
+    session.considered(&key);
+    let okay = Question {
+        keyword: "gen_revoke.okay",
+        context: b"",
+        text: "Create a revocation certificate for this key? (y/N) ",
+    };
+    if !prompt::ask(&okay, &session.settings, session.streams)? {
+        return Ok(());
+    }
+    let Some(reason) = ask_reason(session)? else { return Ok(()) };
+    let revocation =
+        desk.edit(session, "--generate-revocation", |editor| editor.revocation_certificate(&key, reason))?;
+    match revocation {
+        Ok(packet) => write(session, &armored(&packet)),
+        Err(failure) => {
+            session.streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
+            Ok(())
+        }
+    }
+}
+
+/// Finds the one key with the name whose secret part is here, and tells if there is none.
+fn find(session: &mut Session<'_>, desk: &Desk, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
+    let text = shown(name);
+    let found = match desk.candidates(name)? {
+        Ok(found) => found,
+        Err(code) => {
+            session.streams.error(format_args!("secret key \"{text}\" not found: {code}"));
+            return Ok(None);
+        }
+    };
+    match found.as_slice() {
+        [] => session.streams.error(format_args!("secret key \"{text}\" not found")),
+        [(key, _)] if desk.has_secret(key)? => return Ok(Some(*key)),
+        [_] => {
+            let code = Code::NoSecretKey;
+            session.streams.error(format_args!("secret key \"{text}\" not found: {code}"));
+        }
+        several => {
+            session.streams.error(format_args!("'{text}' matches multiple secret keys:"));
+            for (key, _) in several {
+                session.considered(key);
+                session.streams.info(format_args!("  {key}"));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Asks why; `None` if the user thinks better of it.
+fn ask_reason(session: &mut Session<'_>) -> anyhow::Result<Option<Reason>> {
+    loop {
+        let Some((words, code)) = ask_code(session)? else { return Ok(None) };
+        let comment = ask_comment(session)?;
+        let said = if comment.is_empty() { "(No description given)" } else { comment.as_str() };
+        let context = format!("Reason for revocation: {words}\n{said}\n");
+        let okay = Question {
+            keyword: "ask_revocation_reason.okay",
+            context: context.as_bytes(),
+            text: "Is this okay? (y/N) ",
+        };
+        if prompt::ask(&okay, &session.settings, session.streams)? {
+            return Ok(Some(Reason { code, comment }));
+        }
+    }
+}
+
+fn ask_code(session: &mut Session<'_>) -> anyhow::Result<Option<(&'static str, ReasonCode)>> {
+    let mut menu = String::from("Please select the reason for the revocation:\n");
+    for (number, (words, _)) in REASONS.iter().enumerate() {
+        menu.push_str(&format!("  {number} = {words}\n"));
+    }
+    menu.push_str(&format!("  Q = Cancel\n(Probably you want to select {HINT} here)\n"));
+    let mut context = menu;
+    loop {
+        let question = Question {
+            keyword: "ask_revocation_reason.code",
+            context: context.as_bytes(),
+            text: "Your decision? ",
+        };
+        let answer = prompt::line(&question, &session.settings, session.streams)?;
+        let choice = match answer.trim_ascii() {
+            [b'q' | b'Q', ..] => return Ok(None),
+            [] => Some(HINT),
+            [digit @ b'0'..=b'9'] => Some(usize::from(digit - b'0')),
+            _ => None,
+        };
+        if let Some(&chosen) = choice.and_then(|number| REASONS.get(number)) {
+            return Ok(Some(chosen));
+        }
+        context = String::from("Invalid selection.\n");
+    }
+}
+
+/// Asks for a remark, line by line up to an empty one.
+fn ask_comment(session: &mut Session<'_>) -> anyhow::Result<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut context: &[u8] = b"Enter an optional description; end it with an empty line:\n";
+    loop {
+        let question = Question { keyword: "ask_revocation_reason.text", context, text: "> " };
+        let answer = prompt::line(&question, &session.settings, session.streams)?;
+        let line = answer.trim_ascii_end();
+        if line.is_empty() {
+            return Ok(lines.join("\n"));
+        }
+        lines.push(String::from_utf8_lossy(line).into_owned());
+        context = b"";
+    }
+}
+
+fn write(session: &mut Session<'_>, text: &[u8]) -> anyhow::Result<()> {
+    let Ok(mut output) = Output::open(&session.settings, session.streams)? else { return Ok(()) };
+    output.writer(session.streams).write_all(text)?;
+    output.commit()
+}

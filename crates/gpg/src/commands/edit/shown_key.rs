@@ -1,0 +1,48 @@
+//! The key that is about to be changed, as it is shown before.
+
+use std::ops::ControlFlow;
+
+use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::facts::Facts;
+use keyhoard::listing::{self, ListOptions, Signatures};
+use keyhoard::store::{Fingerprint, Selection, Store};
+use keyhoard::validity::Appraisal;
+
+use super::Desk;
+use crate::commands::Session;
+use crate::render::card::{Names, card};
+use crate::trust;
+
+/// Writes a key to standard output.
+pub(super) fn write(
+    session: &mut Session<'_>,
+    desk: &Desk,
+    key: &Fingerprint,
+    names: Names<'_>,
+) -> anyhow::Result<()> {
+    let snapshots = desk.keyrings.snapshots()?;
+    let outside = trust::outside(&session.home, &desk.keyrings)?;
+    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
+    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    let settings = trust::settings(&session.settings, session.now);
+    let appraisal = Appraisal::of(&[*key], &sources, &settings)?;
+    let secret = desk.has_secret(key)?;
+    let options =
+        ListOptions { now: session.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+    let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
+    let mut text = Vec::new();
+    for (number, (_, snapshot)) in snapshots.iter().enumerate() {
+        let ids: Vec<_> = snapshot.by_fingerprint(&[*key])?.into_iter().flatten().collect();
+        let mut trust = |facts: &Facts, effective: &Effective| appraisal.trust(facts, effective, number);
+        let each = &mut |listing: listing::KeyListing<'_>| {
+            let model = session.settings.trust_model;
+            card(&listing, &session.settings.list, model, secret, names, &mut text);
+            ControlFlow::Break(())
+        };
+        listing::list(snapshot.as_ref(), Selection::Ids(&ids), options, &mut issuers, &mut trust, each)?;
+        if !text.is_empty() {
+            break;
+        }
+    }
+    Ok(session.streams.out().write_all(&text)?)
+}

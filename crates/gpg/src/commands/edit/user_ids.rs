@@ -1,0 +1,147 @@
+//! `--quick-add-uid`, `--quick-revoke-uid` and `--quick-set-primary-uid`.
+
+use keyhoard::edit::{Reason, ReasonCode, Revoked};
+use keyhoard::verify::HashAlgorithm;
+use sign::{Features, Subpacket};
+
+use super::{Desk, Failure};
+use crate::code::Code;
+use crate::commands::Session;
+
+/// Adds a user ID that says what gpg says by default.
+pub(in crate::commands) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let [name, user_id] = session.arguments.as_slice() else {
+        session.usage("--quick-add-uid USER-ID NEW-USER-ID");
+        return Ok(());
+    };
+    let (name, user_id) = (name.clone(), user_id.trim_ascii().to_vec());
+    if user_id.is_empty() {
+        session.streams.error(Code::InvalidUserId);
+        return Ok(());
+    }
+    let mut desk = Desk::open(session)?;
+    let Ok(key) = desk.find(session, &name, true)? else { return Ok(()) };
+    let preferences = preferences();
+    let added = desk
+        .edit(session, "--quick-add-uid", |editor| editor.add_user_id(&key, &user_id, Some(&preferences)))?;
+    match added {
+        Ok(_) => session.considered(&key),
+        Err(Failure { code: Code::UserIdExists, value, .. }) => {
+            session.streams.status_error("adduid", value);
+            session.streams.error("Such a user ID already exists on this key!");
+        }
+        Err(failure) => {
+            session.streams.status_error("keysig", failure.value);
+            session.streams.error(format_args!("signing failed: {}", failure.code));
+        }
+    }
+    Ok(())
+}
+
+/// What gpg 2.2 says of a new user ID.
+fn preferences() -> Vec<Subpacket> {
+    vec![
+        Subpacket::CipherPreferences(vec![9, 8, 7, 2]),
+        Subpacket::HashPreferences([10, 9, 8, 11, 2].map(HashAlgorithm).to_vec()),
+        Subpacket::CompressionPreferences(vec![2, 3, 1]),
+        Subpacket::Features(Features::SEIPD_V1),
+        // Nobody else is to change it on a key server.
+        Subpacket::KeyserverPreferences(0x80),
+    ]
+}
+
+/// Revokes a user ID, named by its bytes or by its hash in colon listings.
+pub(in crate::commands) fn revoke(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let [name, user_id] = session.arguments.as_slice() else {
+        session.usage("--quick-revoke-uid USER-ID USER-ID-TO-REVOKE");
+        return Ok(());
+    };
+    let (name, user_id) = (name.clone(), user_id.clone());
+    let mut desk = Desk::open(session)?;
+    let failed = match desk.find(session, &name, true)? {
+        Err(code) => Some((code, if code == Code::NoSecretKey { code.bare() } else { code.with_gpg() })),
+        Ok(key) => {
+            let revoked = desk.edit(session, "--quick-revoke-uid", |editor| {
+                let target = editor.target(&key)?;
+                let by_hash = |found: &keyhoard::edit::UserId<'_>| {
+                    keyhoard::verify::naming::ripemd160(found.value)
+                        .iter()
+                        .map(|octet| format!("{octet:02X}"))
+                        .collect::<String>()
+                        .into_bytes()
+                };
+                let hashed = target.user_ids().find(|found| by_hash(found).eq_ignore_ascii_case(&user_id));
+                let chosen = hashed.map_or(user_id.clone(), |found| found.value.to_vec());
+                let reason = Reason::of(ReasonCode::UserIdInvalid);
+                editor.revoke_user_id(&key, &chosen, reason)
+            })?;
+            tell_revoked(session, &key, &user_id, revoked)
+        }
+    };
+    if let Some((code, value)) = failed {
+        session.streams.error(format_args!("revoking the user ID failed: {code}"));
+        session.streams.status_error("keyedit.revoke.uid", value);
+    }
+    Ok(())
+}
+
+/// Tells what became of a revocation; returns what failed.
+fn tell_revoked(
+    session: &mut Session<'_>,
+    key: &keyhoard::store::Fingerprint,
+    user_id: &[u8],
+    revoked: Result<Revoked, Failure>,
+) -> Option<(Code, u32)> {
+    match revoked {
+        Ok(Revoked::Already) => {
+            session.streams.info_bytes(&[b"user ID \"", user_id, b"\" is already revoked"].concat());
+            None
+        }
+        Ok(Revoked::Now { ahead, .. }) => {
+            if let Some(seconds) = ahead {
+                session.streams.info(format_args!(
+                    "WARNING: a user ID signature is dated {seconds} seconds in the future"
+                ));
+            }
+            session.considered(key);
+            None
+        }
+        Err(Failure { code: Code::InvalidUserId, value, .. }) => {
+            session.streams.error("cannot revoke the last valid user ID.");
+            Some((Code::InvalidUserId, value))
+        }
+        Err(failure) if failure.signing => {
+            session.streams.status_error("keysig", failure.value);
+            session.streams.error(format_args!("signing failed: {}", failure.code));
+            Some((Code::General, Code::General.bare()))
+        }
+        Err(failure) => Some((failure.code, failure.value)),
+    }
+}
+
+/// Makes a user ID the primary one.
+pub(in crate::commands) fn set_primary(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let [name, user_id] = session.arguments.as_slice() else {
+        session.usage("--quick-set-primary-uid USER-ID PRIMARY-USER-ID");
+        return Ok(());
+    };
+    let (name, user_id) = (name.clone(), user_id.clone());
+    let mut desk = Desk::open(session)?;
+    let Ok(key) = desk.find(session, &name, true)? else { return Ok(()) };
+    let set =
+        desk.edit(session, "--quick-set-primary-uid", |editor| editor.set_primary_user_id(&key, &user_id))?;
+    let failed = match set {
+        Ok(edited) if edited.signatures > 0 => {
+            session.considered(&key);
+            return Ok(());
+        }
+        Ok(_) => Code::General,
+        Err(Failure { code: Code::NoUserId, .. }) => Code::NoUserId,
+        Err(failure) => {
+            session.streams.error(format_args!("update_keysig_packet failed: {}", failure.code));
+            Code::General
+        }
+    };
+    session.streams.error(format_args!("setting the primary user ID failed: {failed}"));
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! A key as it is shown before it is changed (gpg's `show_key_with_all_names`).
+
+use keyhoard::cert::effective::Usage;
+use keyhoard::listing::{Item, KeyListing, OwnerTrust, Validity};
+
+use super::digits::date_or_never;
+use super::identity::{grouped, pad};
+use super::text::for_people;
+use super::{algorithm, human};
+use crate::settings::{ListSettings, TrustModel};
+
+/// Which user IDs a card shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Names<'a> {
+    /// All of them with validity and number, a star at those that are selected.
+    All { selected: &'a [Vec<u8>] },
+    /// These, under the fingerprint.
+    These(&'a [Vec<u8>]),
+}
+
+/// Appends a key; `secret`: its secret part is here.
+pub(crate) fn card(
+    listing: &KeyListing<'_>,
+    settings: &ListSettings,
+    model: TrustModel,
+    secret: bool,
+    names: Names<'_>,
+    out: &mut Vec<u8>,
+) {
+    let (key, state) = listing.primary();
+    out.extend(if secret { b"sec  " } else { b"pub  " });
+    algorithm::description(key, settings.legacy, out);
+    out.push(b'/');
+    settings.key_id_format.issuer(key.fingerprint.key_id(), out);
+    out.extend(b"\n     created: ");
+    date_or_never(Some(key.created), out);
+    let (label, end): (&[u8], _) = match state.revoked {
+        Some(revocation) => (b"  revoked: ", Some(revocation.date)),
+        None if state.expired => (b"  expired: ", state.expires),
+        None => (b"  expires: ", state.expires),
+    };
+    out.extend(label);
+    date_or_never(end, out);
+    out.extend(b"  usage: ");
+    usage(state.usage, out);
+    out.push(b'\n');
+    trust(listing, model, out);
+    if let Names::These(_) = names {
+        out.extend(b" Primary key fingerprint: ");
+        grouped(&key.fingerprint, out);
+        out.extend(b"\n\n");
+    }
+    user_ids(listing, names, out);
+}
+
+fn usage(usage: Usage, out: &mut Vec<u8>) {
+    let letters =
+        [(Usage::SIGN, b'S'), (Usage::CERTIFY, b'C'), (Usage::ENCRYPT, b'E'), (Usage::AUTHENTICATE, b'A')];
+    let start = out.len();
+    out.extend(letters.into_iter().filter(|(one, _)| usage.contains(*one)).map(|(_, letter)| letter));
+    pad(letters.len() - (out.len() - start), out);
+}
+
+fn trust(listing: &KeyListing<'_>, model: TrustModel, out: &mut Vec<u8>) {
+    if model == TrustModel::Always {
+        return;
+    }
+    out.extend(b"     ");
+    if matches!(model, TrustModel::Auto | TrustModel::Pgp | TrustModel::Classic | TrustModel::TofuPgp) {
+        let owner = owner_trust(listing.trust.owner);
+        out.extend(format!("trust: {owner:<14}").into_bytes());
+    }
+    let (_, state) = listing.primary();
+    let validity = match listing.trust.key {
+        _ if state.revoked.is_some() => "revoked",
+        _ if state.expired => "expired",
+        Validity::Unknown => "unknown",
+        Validity::Undefined => "undefined",
+        Validity::Never => "never",
+        Validity::Marginal => "marginal",
+        Validity::Full => "full",
+        Validity::Ultimate => "ultimate",
+    };
+    out.extend(format!("validity: {validity}\n").into_bytes());
+    if listing.trust.disabled {
+        out.extend(b"*** This key has been disabled\n");
+    }
+}
+
+fn owner_trust(trust: OwnerTrust) -> &'static str {
+    match trust {
+        OwnerTrust::Unknown => "unknown",
+        OwnerTrust::Undefined => "undefined",
+        OwnerTrust::Never => "never",
+        OwnerTrust::Marginal => "marginal",
+        OwnerTrust::Full => "full",
+        OwnerTrust::Ultimate => "ultimate",
+    }
+}
+
+fn user_ids(listing: &KeyListing<'_>, names: Names<'_>, out: &mut Vec<u8>) {
+    let user_ids = listing.components.iter().filter_map(|listed| match listed.item {
+        Item::UserId(value, state, validity) => Some((value, state, validity)),
+        _ => None,
+    });
+    for (number, (value, state, validity)) in (1..).zip(user_ids) {
+        match names {
+            Names::These(wanted) => {
+                if !wanted.iter().any(|wanted| wanted == value) {
+                    continue;
+                }
+                out.extend(b"     ");
+            }
+            Names::All { selected } => {
+                out.extend(human::validity_word(listing, state, validity).as_bytes());
+                let mark = match () {
+                    () if selected.iter().any(|selected| selected == value) => "* ",
+                    () if state.primary => ". ",
+                    () => "  ",
+                };
+                out.extend(format!(" ({number}){mark}").into_bytes());
+            }
+        }
+        for_people(value, out);
+        out.push(b'\n');
+    }
+}
