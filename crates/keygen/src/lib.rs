@@ -1,6 +1,7 @@
 //! New OpenPGP keys.
 //!
 //! - [`Profile`]: what a new certificate is to be: [`Algorithm`]s, subkeys, preferences, lifetimes, user IDs.
+//! - [`profile_file`]: profiles that users write.
 //! - [`generate`]: from a profile to secret keys and a certificate; [`subkey`]: one key more.
 //! - [`rsa`]: the numbers of an RSA key, both primes searched at the same time on every core.
 //! - [`Progress`]: who is told how that goes on.
@@ -9,6 +10,7 @@
 
 pub mod error;
 pub mod profile;
+pub mod profile_file;
 pub mod progress;
 pub mod rsa;
 
@@ -24,4 +26,5 @@ pub use algorithm::{Algorithm, Version};
 pub use error::{Error, Result};
 pub use generate::{Generated, generate, subkey};
 pub use profile::{Plan, Preferences, Profile};
+pub use profile_file::ProfileError;
 pub use progress::{Progress, Silent, Step};

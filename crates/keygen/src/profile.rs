@@ -25,6 +25,18 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Makes the primary key and all subkeys of this algorithm.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Purposes`] if a key is to do what the algorithm cannot.
+    pub fn made_of(mut self, algorithm: Algorithm) -> Result<Self> {
+        for plan in std::iter::once(&mut self.primary).chain(&mut self.subkeys) {
+            *plan = Plan { lifetime: plan.lifetime, ..Plan::new(algorithm, plan.flags)? };
+        }
+        Ok(self)
+    }
+
     /// Gives the primary key and all subkeys the same lifetime, in seconds; `None` is without end.
     pub fn living(mut self, lifetime: Option<NonZeroU32>) -> Self {
         self.primary.lifetime = lifetime;

@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
 use crate::commands::{
-    check, completions, copy, db, delete, doctor, export, import, key, list, log, man, migrate, search, show,
+    check, completions, copy, db, delete, doctor, export, generate, import, key, list, log, man, migrate,
+    search, show,
     signed_by, sql, tofu, trust, undo, who_signed,
 };
 use crate::moment;
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Import(import::Arguments),
     /// Write certificates to a file, a pipe or the terminal.
     Export(export::Arguments),
+    /// Make a key.
+    Generate(generate::Arguments),
     /// List certificates with their keys and user IDs.
     #[command(visible_alias = "ls")]
     List(list::Arguments),

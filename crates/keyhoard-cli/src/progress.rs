@@ -15,6 +15,8 @@ pub(crate) enum Unit {
     Bytes,
     /// Certificates.
     Certificates,
+    /// Numbers that were tested for primes.
+    Numbers,
 }
 
 /// How far a command has come; shown on stderr if that is a terminal and it takes longer than a second.
@@ -64,6 +66,7 @@ fn bar(unit: Unit, total: Option<u64>) -> ProgressBar {
         (Unit::Bytes, Some(_)) => "{bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left",
         (Unit::Bytes, None) => "{spinner} {bytes}  {bytes_per_sec}",
         (Unit::Certificates, Some(_)) => "{bar:30} {human_pos}/{human_len} certificates  {eta} left",
+        (Unit::Numbers, _) => "{spinner} looking for primes: {human_pos} numbers tested",
         (Unit::Certificates, None) => "{spinner} {human_pos} certificates",
     };
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());

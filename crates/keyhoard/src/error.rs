@@ -34,6 +34,26 @@ pub enum Error {
     /// A change to a certificate was not made.
     #[error(transparent)]
     Edit(#[from] crate::edit::Refusal),
+    /// A key could not be made.
+    #[error(transparent)]
+    Keygen(#[from] keygen::Error),
+    /// No profile for new keys has this name.
+    #[error("there is no profile '{name}'; there are {}", .known.join(", "))]
+    UnknownProfile {
+        /// The name.
+        name: String,
+        /// All names there are.
+        known: Vec<String>,
+    },
+    /// The user's file of profiles is not what it should be.
+    #[error("{path}: {source}")]
+    Profile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and in which line.
+        #[source]
+        source: keygen::ProfileError,
+    },
     /// Neither an option nor the environment says where the database is.
     #[error("no place for the database: HOME is not set; name one with --db or KEYHOARD_DB")]
     NoHome,

@@ -11,6 +11,7 @@
 //! - [`edit`]: the life of a key: user IDs, subkeys, expiry, certifications, revocations.
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`find`]: from the names that users give to certificates.
+//! - [`generate`]: new keys, made, kept and entered.
 //! - [`import`]: from a stream of bytes to rows.
 //! - [`keyring_file`]: keyrings that others keep in files, read as they are.
 //! - [`listing`]: everything a front shows of a certificate, as plain values.
@@ -34,6 +35,7 @@ pub mod doctor;
 pub mod edit;
 pub mod export;
 pub mod find;
+pub mod generate;
 pub mod import;
 pub mod keyring_file;
 pub mod listing;
@@ -54,6 +56,7 @@ mod stored;
 
 pub use cert;
 pub use error::{Error, Result, causes};
+pub use keygen;
 pub use secret;
 pub use store;
 pub use trust;

@@ -1,10 +1,10 @@
 //! Files that appear whole or not at all.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD};
@@ -52,6 +52,17 @@ impl OutputFile {
             }
             Err(_) => Self::create_beside(destination),
         }
+    }
+
+    /// Starts to write a file that only its owner may read, which replaces what is at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create).
+    pub fn create_private(path: &Path) -> io::Result<Self> {
+        let output = Self::create_beside(path.to_owned())?;
+        output.file.set_permissions(Permissions::from_mode(0o600))?;
+        Ok(output)
     }
 
     fn create_beside(destination: PathBuf) -> io::Result<Self> {

@@ -91,7 +91,8 @@ impl SecretKey {
         Err(Error::TooManyTries { key, tries: TRIES })
     }
 
-    fn name(&self) -> KeyName {
+    /// Returns what a question calls the key.
+    pub fn name(&self) -> KeyName {
         let key = self.key();
         KeyName { fingerprint: key.fingerprint(), algorithm: key.algorithm, bits: key.bits() }
     }

@@ -7,6 +7,7 @@ pub(crate) mod db;
 pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod export;
+pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod list;
@@ -43,6 +44,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let outcome = match arguments.command {
         Command::Import(arguments) => import::run(session, &arguments),
         Command::Export(arguments) => export::run(session, &arguments),
+        Command::Generate(arguments) => generate::run(session, &arguments),
         Command::List(arguments) => list::run(session, &arguments),
         Command::Show(arguments) => show::run(session, &arguments),
         Command::Search(arguments) => search::run(session, &arguments),

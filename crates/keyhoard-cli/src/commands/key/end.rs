@@ -14,7 +14,7 @@ const FORM: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day
 
 /// When something ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     Never,
     /// So many seconds from now.
     In(u32),
@@ -24,7 +24,7 @@ pub(super) enum End {
 
 impl End {
     /// Returns the time.
-    pub(super) fn after(self, now: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn after(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Never => None,
             Self::In(seconds) => Some(Timestamp(now.0.saturating_add(seconds))),

@@ -13,6 +13,8 @@ mod revoke_certification;
 mod revoke_user_id;
 mod set_expiry;
 
+pub(crate) use end::End;
+
 use crate::exit::Outcome;
 use crate::session::Session;
 

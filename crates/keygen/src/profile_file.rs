@@ -1,0 +1,301 @@
+//! Profiles that users write, in TOML.
+//!
+//! ```toml
+//! [work]
+//! version = 4                  # or 6; 4 if it is left out
+//! algorithm = "ed25519"        # of the primary key, and of subkeys that name none
+//! purposes = ["certify", "sign"]
+//! expires = "2y"               # of all keys: a number of d, w, m (30 days) or y (365 days), or "never"
+//! user-ids = ["Ann <ann@example.org>"]
+//! ciphers = ["aes256", "aes128"]
+//! hashes = ["sha512", "sha256"]
+//! compressions = ["zlib"]
+//! aead = ["ocb"]
+//! keyserver = "hkps://keys.example.org"
+//!
+//! [[work.subkeys]]
+//! purposes = ["encrypt"]
+//! algorithm = "rsa3072"
+//! expires = "1y"
+//! ```
+//!
+//! A profile that says nothing of subkeys has one that encrypts; `subkeys = []` is none.
+
+use crate::algorithm::{Algorithm, Version};
+use crate::profile::{Plan, Preferences, Profile};
+use serde::Deserialize;
+use sign::KeyFlags;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::ops::Range;
+use toml::Spanned;
+use verify::HashAlgorithm;
+
+/// What is wrong with a file of profiles.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct ProfileError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+/// Reads all profiles of a file.
+///
+/// # Errors
+///
+/// The first thing that is wrong.
+pub fn read(text: &str) -> Result<BTreeMap<String, Profile>, ProfileError> {
+    let tables: BTreeMap<String, Spanned<Table>> = toml::from_str(text)
+        .map_err(|error| fault(text, error.span().unwrap_or_default(), error.message().to_owned()))?;
+    tables.into_iter().map(|(name, table)| Ok((name, profile(text, table)?))).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Table {
+    version: Option<Spanned<u8>>,
+    algorithm: Option<Spanned<String>>,
+    purposes: Option<Vec<Spanned<String>>>,
+    expires: Option<Spanned<String>>,
+    #[serde(default)]
+    user_ids: Vec<String>,
+    ciphers: Option<Vec<Spanned<String>>>,
+    hashes: Option<Vec<Spanned<String>>>,
+    compressions: Option<Vec<Spanned<String>>>,
+    aead: Option<Vec<Spanned<String>>>,
+    keyserver: Option<String>,
+    subkeys: Option<Vec<Spanned<Subkey>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Subkey {
+    algorithm: Option<Spanned<String>>,
+    purposes: Vec<Spanned<String>>,
+    expires: Option<Spanned<String>>,
+}
+
+fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
+    let place = table.span();
+    let table = table.into_inner();
+    let version = match &table.version {
+        None => Version::V4,
+        Some(number) => match number.get_ref() {
+            4 => Version::V4,
+            6 => Version::V6,
+            _ => return Err(fault(text, number.span(), "version is 4 or 6".to_owned())),
+        },
+    };
+    let algorithm = match &table.algorithm {
+        None => Algorithm::Curve25519,
+        Some(name) => algorithm(text, name)?,
+    };
+    let lifetime = lifetime(text, table.expires.as_ref())?;
+    let usual = Profile::usual(version, algorithm);
+    let mut primary = usual.primary;
+    if let Some(purposes) = &table.purposes {
+        primary = plan(text, place, algorithm, KeyFlags::CERTIFY | flags(text, purposes)?)?;
+    }
+    let subkeys = match table.subkeys {
+        None => usual.subkeys,
+        Some(tables) => {
+            tables.into_iter().map(|table| subkey(text, table, algorithm)).collect::<Result<_, _>>()?
+        }
+    };
+    let subkeys_say = subkeys.iter().map(|subkey| subkey.lifetime).collect::<Vec<_>>();
+    let mut profile = Profile {
+        version,
+        primary,
+        subkeys,
+        preferences: Preferences {
+            ciphers: numbers(text, table.ciphers, CIPHERS)?.unwrap_or(usual.preferences.ciphers),
+            hashes: match numbers(text, table.hashes, HASHES)? {
+                Some(numbers) => numbers.into_iter().map(HashAlgorithm).collect(),
+                None => usual.preferences.hashes,
+            },
+            compressions: numbers(text, table.compressions, COMPRESSIONS)?
+                .unwrap_or(usual.preferences.compressions),
+            aead: numbers(text, table.aead, AEAD)?.unwrap_or(usual.preferences.aead),
+        },
+        user_ids: table.user_ids.into_iter().map(String::into_bytes).collect(),
+        keyserver: table.keyserver.map(String::into_bytes),
+    }
+    .living(lifetime);
+    for (subkey, own) in profile.subkeys.iter_mut().zip(subkeys_say) {
+        subkey.lifetime = own.or(lifetime);
+    }
+    Ok(profile)
+}
+
+fn subkey(text: &str, table: Spanned<Subkey>, usual: Algorithm) -> Result<Plan, ProfileError> {
+    let place = table.span();
+    let table = table.into_inner();
+    let algorithm = table.algorithm.map_or(Ok(usual), |name| algorithm(text, &name))?;
+    let mut planned = plan(text, place, algorithm, flags(text, &table.purposes)?)?;
+    planned.lifetime = lifetime(text, table.expires.as_ref())?;
+    Ok(planned)
+}
+
+fn plan(
+    text: &str,
+    place: Range<usize>,
+    algorithm: Algorithm,
+    flags: KeyFlags,
+) -> Result<Plan, ProfileError> {
+    Plan::new(algorithm, flags).map_err(|error| fault(text, place, error.to_string()))
+}
+
+fn algorithm(text: &str, name: &Spanned<String>) -> Result<Algorithm, ProfileError> {
+    Algorithm::parse(name.get_ref()).map_err(|error| fault(text, name.span(), error.to_string()))
+}
+
+fn flags(text: &str, purposes: &[Spanned<String>]) -> Result<KeyFlags, ProfileError> {
+    purposes.iter().try_fold(KeyFlags(0), |flags, purpose| {
+        let flag = match purpose.get_ref().as_str() {
+            "certify" => KeyFlags::CERTIFY,
+            "sign" => KeyFlags::SIGN,
+            "encrypt" => KeyFlags::ENCRYPT,
+            "authenticate" => KeyFlags::AUTHENTICATE,
+            other => {
+                let what = format!("'{other}' is none of certify, sign, encrypt and authenticate");
+                return Err(fault(text, purpose.span(), what));
+            }
+        };
+        Ok(flags | flag)
+    })
+}
+
+const DAY: u32 = 86400;
+
+fn lifetime(text: &str, span: Option<&Spanned<String>>) -> Result<Option<NonZeroU32>, ProfileError> {
+    let Some(span) = span else { return Ok(None) };
+    if span.get_ref() == "never" {
+        return Ok(None);
+    }
+    let days = |letter| match letter {
+        'd' => Some(1),
+        'w' => Some(7),
+        'm' => Some(30),
+        'y' => Some(365),
+        _ => None,
+    };
+    let seconds = span.get_ref().char_indices().last().and_then(|(end, letter)| {
+        let count: u32 = span.get_ref()[..end].parse().ok()?;
+        NonZeroU32::new(count.checked_mul(days(letter)?)?.checked_mul(DAY)?)
+    });
+    let what = "expected a span like 18m or 2y, or never";
+    seconds.map(Some).ok_or_else(|| fault(text, span.span(), what.to_owned()))
+}
+
+type Names = &'static [(&'static str, u8)];
+
+const CIPHERS: Names = &[
+    ("idea", 1),
+    ("3des", 2),
+    ("cast5", 3),
+    ("blowfish", 4),
+    ("aes128", 7),
+    ("aes192", 8),
+    ("aes256", 9),
+    ("twofish", 10),
+    ("camellia128", 11),
+    ("camellia192", 12),
+    ("camellia256", 13),
+];
+const HASHES: Names = &[
+    ("sha1", 2),
+    ("sha256", 8),
+    ("sha384", 9),
+    ("sha512", 10),
+    ("sha224", 11),
+    ("sha3-256", 12),
+    ("sha3-512", 14),
+];
+const COMPRESSIONS: Names = &[("uncompressed", 0), ("zip", 1), ("zlib", 2), ("bzip2", 3)];
+const AEAD: Names = &[("eax", 1), ("ocb", 2), ("gcm", 3)];
+
+/// The numbers of what a list names; `None` where there is no list.
+fn numbers(
+    text: &str,
+    list: Option<Vec<Spanned<String>>>,
+    known: Names,
+) -> Result<Option<Vec<u8>>, ProfileError> {
+    let number = |name: &Spanned<String>| {
+        let found = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.get_ref()));
+        found.map(|(_, number)| *number).ok_or_else(|| {
+            let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+            fault(text, name.span(), format!("'{}' is none of {}", name.get_ref(), names.join(", ")))
+        })
+    };
+    list.map(|list| list.iter().map(number).collect()).transpose()
+}
+
+fn fault(text: &str, place: Range<usize>, what: String) -> ProfileError {
+    let before = text.as_bytes().get(..place.start).unwrap_or_default();
+    ProfileError { line: 1 + before.iter().filter(|octet| **octet == b'\n').count(), what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_profile_is_the_one_every_gnupg_reads() {
+        let profiles = read("[mine]\n").unwrap();
+        assert_eq!(profiles["mine"], Profile::named("compatible").unwrap());
+    }
+
+    #[test]
+    fn everything_can_be_said() {
+        let text = r#"
+            [work]
+            version = 6
+            algorithm = "nistp384"
+            purposes = ["certify"]
+            expires = "2y"
+            user-ids = ["Ann <ann@example.org>"]
+            ciphers = ["AES256", "twofish"]
+            hashes = ["sha3-512"]
+            compressions = []
+            aead = ["gcm"]
+            keyserver = "hkps://keys.example.org"
+            [[work.subkeys]]
+            purposes = ["sign"]
+            [[work.subkeys]]
+            purposes = ["encrypt", "authenticate"]
+            algorithm = "rsa3072"
+            expires = "3w"
+        "#;
+        let profile = &read(text).unwrap()["work"];
+        assert_eq!((profile.version, profile.primary.flags()), (Version::V6, KeyFlags::CERTIFY));
+        assert_eq!(profile.preferences.ciphers, [9, 10]);
+        assert_eq!(profile.preferences.hashes, [HashAlgorithm::SHA3_512]);
+        assert_eq!((profile.preferences.compressions.len(), &profile.preferences.aead[..]), (0, &[3][..]));
+        assert_eq!(profile.user_ids, [b"Ann <ann@example.org>"]);
+        let [sign, both] = &profile.subkeys[..] else { panic!("{profile:?}") };
+        assert_eq!((sign.algorithm(), sign.lifetime), (Algorithm::NistP384, NonZeroU32::new(730 * DAY)));
+        assert_eq!((both.algorithm().to_string().as_str(), both.lifetime), ("rsa3072", NonZeroU32::new(21 * DAY)));
+    }
+
+    #[test]
+    fn an_error_says_the_line() {
+        for (text, line, what) in [
+            ("[a]\nversion = 5\n", 2, "version is 4 or 6"),
+            ("[a]\n\nalgorithm = \"dsa\"\n", 3, "'dsa' is no algorithm"),
+            ("[a]\nalgorithm = \"rsa1024\"\n", 2, "2048 to 16384"),
+            ("[a]\nciphers = [\n \"aes256\",\n \"rot13\"]\n", 4, "'rot13' is none of idea"),
+            ("[a]\nexpires = \"soon\"\n", 2, "18m"),
+            ("[a]\n[[a.subkeys]]\npurposes = [\"fly\"]\n", 3, "'fly' is none of certify"),
+            ("[a]\npurposes = [\"encrypt\"]\n", 1, "cannot both sign and encrypt"),
+            ("[a]\nexpire = \"2y\"\n", 2, "unknown field"),
+            ("[a]\nexpires = 2y\n", 2, ""),
+            ("a\n", 1, ""),
+        ] {
+            let error = read(text).unwrap_err();
+            assert_eq!(error.line, line, "{text}: {error}");
+            assert!(error.what.contains(what), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `keyhoard generate`: a new key.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroU32;
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::{Context, bail};
+use keyhoard::cert::Timestamp;
+use keyhoard::generate::{self, Algorithm, Made, Place, Step, generate, named_profile};
+use keyhoard::keygen::{Profile, profile};
+use keyhoard::passphrase::{Passphrases, Source};
+use keyhoard::secret::Ask;
+use keyhoard::secret::file::FileKeys;
+use keyhoard::store::{Fingerprint, JournalId};
+use serde::Serialize;
+
+use super::key::End;
+use crate::exit::Outcome;
+use crate::passphrase_options::PassphraseOptions;
+use crate::progress::{Progress, Unit};
+use crate::session::{Session, command_line};
+
+/// The arguments of `keyhoard generate`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard generate 'Ann <ann@example.org>'
+  keyhoard generate --profile rsa4096 --expires 3y 'Ann <ann@example.org>'
+  keyhoard generate --no-passphrase --profile modern builds@example.org
+
+Profiles that are always there: compatible (the default: version 4, Ed25519 and Cv25519, read by every GnuPG since 2.1), \
+modern (version 6, as RFC 9580 has it), rsa4096. Your own are read from keyhoard/profiles.toml in the XDG \
+configuration directory.
+
+On a terminal you are asked for what is missing. The secret keys are kept beside the database, and so is a revocation \
+certificate, in openpgp-revocs.d.")]
+pub(crate) struct Arguments {
+    /// Whose key it is, such as 'Ann <ann@example.org>'; the first one is the primary user ID.
+    #[arg(value_name = "USER-ID")]
+    user_ids: Vec<OsString>,
+
+    /// The profile that says what the key is made of.
+    #[arg(long, short, value_name = "NAME", default_value = profile::DEFAULT)]
+    profile: String,
+
+    /// Make all keys of this algorithm instead of the profile's: rsa3072, ed25519, nistp384, brainpoolP512r1, ...
+    #[arg(long, value_name = "NAME", value_parser = algorithm)]
+    algorithm: Option<Algorithm>,
+
+    /// When the key ends: a span like 18m or 2y, a day like 2030-01-01, or never.
+    #[arg(long, value_name = "WHEN")]
+    expires: Option<End>,
+
+    /// Do not lock the secret keys with a passphrase.
+    #[arg(long, conflicts_with = "passphrase")]
+    no_passphrase: bool,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
+}
+
+fn algorithm(name: &str) -> Result<Algorithm, String> {
+    Algorithm::parse(name).map_err(|error| error.to_string())
+}
+
+/// Makes a key.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let profile = wanted(session, arguments)?;
+    let source = arguments.passphrase.source();
+    if !arguments.no_passphrase && source == Source::Terminal && !on_terminal() {
+        bail!(
+            "nobody can be asked for a passphrase: say --passphrase-file, --passphrase-fd, --passphrase-program or \
+             --no-passphrase"
+        );
+    }
+    let path = session.path()?;
+    let store = session.open_or_create()?;
+    let place = Place {
+        store: store.as_ref(),
+        secrets: &FileKeys::beside(&path),
+        revocations: generate::revocations_beside(&path),
+    };
+    let owner = profile.user_ids.first().map(|user_id| String::from_utf8_lossy(user_id).into_owned());
+    let mut passphrases = Passphrases::new(source, move |_| owner.clone());
+    let ask = (!arguments.no_passphrase).then_some(&mut passphrases as &mut dyn Ask);
+    let mut counted = Counted { progress: session.progress(Unit::Numbers, None), numbers: 0 };
+    let made = generate(&place, &profile, ask, &command_line(), session.now, &mut counted)?;
+    drop(counted);
+    tell(session, &profile, &made)?;
+    Ok(Outcome::Done)
+}
+
+/// Returns the profile with everything that was said, or asked for.
+fn wanted(session: &Session, arguments: &Arguments) -> anyhow::Result<Profile> {
+    let mut profile = named_profile(&arguments.profile)?;
+    if let Some(algorithm) = arguments.algorithm {
+        profile = profile.made_of(algorithm)?;
+    }
+    if let Some(end) = arguments.expires {
+        profile = profile.living(lifetime(end, session.now)?);
+    }
+    if !arguments.user_ids.is_empty() {
+        profile.user_ids = arguments.user_ids.iter().map(|user_id| user_id.as_bytes().to_vec()).collect();
+    }
+    if profile.user_ids.is_empty() {
+        profile.user_ids = vec![asked_user_id()?.into_bytes()];
+    }
+    Ok(profile)
+}
+
+fn lifetime(end: End, now: Timestamp) -> anyhow::Result<Option<NonZeroU32>> {
+    let Some(Timestamp(end)) = end.after(now) else { return Ok(None) };
+    let left = end.checked_sub(now.0).and_then(NonZeroU32::new);
+    left.map(Some).context("the key would have ended already; say a later day with --expires")
+}
+
+fn on_terminal() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks for name and address.
+fn asked_user_id() -> anyhow::Result<String> {
+    if !on_terminal() {
+        bail!("whose key is it to be? Say a user ID: keyhoard generate 'Ann <ann@example.org>'");
+    }
+    let name = asked("Name (may be empty): ")?;
+    let address = asked("Mail address (may be empty): ")?;
+    match (name.as_str(), address.as_str()) {
+        ("", "") => bail!("a key needs a name or an address"),
+        (name, "") => Ok(name.to_owned()),
+        ("", address) => Ok(address.to_owned()),
+        (name, address) => Ok(format!("{name} <{address}>")),
+    }
+}
+
+fn asked(question: &str) -> anyhow::Result<String> {
+    let mut terminal = io::stderr();
+    write!(terminal, "{question}")?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim().to_owned())
+}
+
+/// Counts the numbers that were tested for primes.
+struct Counted {
+    progress: Progress,
+    numbers: u64,
+}
+
+impl generate::Progress for Counted {
+    fn step(&mut self, _: Step) {
+        self.numbers += 1;
+        self.progress.set(self.numbers);
+    }
+}
+
+fn tell(session: &mut Session, profile: &Profile, made: &Made) -> anyhow::Result<()> {
+    let entry = made.journal.map(|JournalId(entry)| entry);
+    let revocation = made.revocation.display();
+    if session.output.is_json() {
+        session.output.json(&GeneratedJson {
+            fingerprint: made.primary.to_string(),
+            subkeys: made.subkeys.iter().map(Fingerprint::to_string).collect(),
+            version: profile.version.number(),
+            revocation: revocation.to_string(),
+            entry,
+        })?;
+    } else {
+        writeln!(session.output, "{}", made.primary)?;
+        session.note(format_args!("the key is made; its revocation certificate is {revocation}"));
+    }
+    Ok(())
+}
+
+/// A new key, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct GeneratedJson {
+    fingerprint: String,
+    subkeys: Vec<String>,
+    version: u8,
+    revocation: String,
+    entry: Option<i64>,
+}
