@@ -276,7 +276,10 @@ mod tests {
         assert_eq!(profile.user_ids, [b"Ann <ann@example.org>"]);
         let [sign, both] = &profile.subkeys[..] else { panic!("{profile:?}") };
         assert_eq!((sign.algorithm(), sign.lifetime), (Algorithm::NistP384, NonZeroU32::new(730 * DAY)));
-        assert_eq!((both.algorithm().to_string().as_str(), both.lifetime), ("rsa3072", NonZeroU32::new(21 * DAY)));
+        assert_eq!(
+            (both.algorithm().to_string().as_str(), both.lifetime),
+            ("rsa3072", NonZeroU32::new(21 * DAY))
+        );
     }
 
     #[test]
