@@ -7,8 +7,7 @@ use keyhoard::cert::Timestamp;
 
 use crate::commands::{
     check, completions, copy, db, delete, doctor, export, generate, import, key, list, log, man, migrate,
-    search, show,
-    signed_by, sql, tofu, trust, undo, who_signed,
+    search, show, signed_by, sql, tofu, trust, undo, who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
