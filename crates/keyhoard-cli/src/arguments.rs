@@ -76,7 +76,7 @@ pub(crate) enum Command {
     /// Remove certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),
-    /// Change your own keys, and certify those of others.
+    /// List, export, import, lock and change your own keys, and certify those of others.
     Key(key::Arguments),
     /// Show what changed the database, newest first.
     Log(log::Arguments),

@@ -4,6 +4,7 @@
 //! - [`commands`]: one file for each subcommand.
 //! - [`session`]: what every command is given.
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
+//! - [`destination`]: what exports are written to; [`passphrase_options`]: where passphrases come from.
 //! - [`output`]: where and how results are written; [`stderr`]: what a person is told besides; [`style`], [`printable`],
 //!   [`table`], [`moment`], [`progress`] are their means.
 //!
@@ -11,6 +12,7 @@
 
 mod arguments;
 mod commands;
+mod destination;
 mod exit;
 mod listing;
 mod moment;

@@ -1,5 +1,6 @@
 //! Where passphrases come from, as arguments.
 
+use std::env;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
@@ -24,13 +25,24 @@ pub(crate) struct PassphraseOptions {
 }
 
 impl PassphraseOptions {
-    /// Returns the source that was chosen: the terminal, if nothing else was.
+    /// Returns the source that was chosen; if none was, the program that `KEYHOARD_PASSPHRASE_PROGRAM` names, else the
+    /// terminal.
     pub(crate) fn source(&self) -> Source {
         match self {
             Self { passphrase_fd: Some(number), .. } => Source::Descriptor(*number),
             Self { passphrase_file: Some(path), .. } => Source::File(path.clone()),
             Self { passphrase_program: Some(path), .. } => Source::Program(path.clone()),
-            _ => Source::Terminal,
+            _ => by_default(),
         }
     }
+
+    /// Returns who is asked for something else than what the options give: the program, else the default.
+    pub(crate) fn source_of_questions(&self) -> Source {
+        self.passphrase_program.clone().map_or_else(by_default, Source::Program)
+    }
+}
+
+fn by_default() -> Source {
+    let program = env::var_os("KEYHOARD_PASSPHRASE_PROGRAM").filter(|program| !program.is_empty());
+    program.map_or(Source::Terminal, |program| Source::Program(program.into()))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use keyhoard::cert::Timestamp;
 use keyhoard::migrate::outdated;
+use keyhoard::secret::file::FileKeys;
 use keyhoard::store::{Snapshot, Store};
 use keyhoard::{Result, database};
 
@@ -63,6 +64,12 @@ impl Session {
     /// Opens the database, making it if it is not there.
     pub(crate) fn open_or_create(&self) -> Result<Box<dyn Store>> {
         database::create(&self.path()?)
+    }
+
+    /// Returns the secret keys beside the database. From now on no core dump can hold a secret.
+    pub(crate) fn secret_keys(&self) -> Result<FileKeys> {
+        keyhoard::secret::forbid_core_dumps();
+        Ok(FileKeys::beside(&self.path()?))
     }
 
     /// Tells a person something that is no result.

@@ -54,14 +54,16 @@ impl OutputFile {
         }
     }
 
-    /// Starts to write a file that only its owner may read, which replaces what is at `path`.
+    /// Starts to write what only its owner may read (mode 0600) where it is a regular file.
     ///
     /// # Errors
     ///
     /// Those of [`create`](Self::create).
     pub fn create_private(path: &Path) -> io::Result<Self> {
-        let output = Self::create_beside(path.to_owned())?;
-        output.file.set_permissions(Permissions::from_mode(0o600))?;
+        let output = Self::create(path)?;
+        if !matches!(output.target, Target::Itself) {
+            output.file.set_permissions(Permissions::from_mode(0o600))?;
+        }
         Ok(output)
     }
 

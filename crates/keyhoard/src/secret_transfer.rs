@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
 use cert::packet::{Packets, Tag};
-use secret::{Protection, Role, SecretKey, SecretKeys};
+use secret::{Held, Protection, Role, SecretKey, SecretKeys};
 use store::{CertId, Detail, Record, Selection, Snapshot};
 use zeroize::Zeroizing;
 
 use crate::export::{ExportOptions, packets};
+use crate::secret_keys::owner_of;
 use crate::{Error, Result};
 
 /// Which secret parts are exported; in the place of every other one stands GnuPG's stub.
@@ -25,7 +26,7 @@ pub enum SecretParts {
 /// What an export of secret keys wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SecretExportSummary {
-    /// Certificates looked at.
+    /// Certificates that were selected.
     pub certificates: u64,
     /// Certificates exported, those with a secret key here.
     pub exported: u64,
@@ -73,13 +74,17 @@ pub fn export_secret_prepared(
     out: &mut dyn Write,
     mut on_certificate: impl FnMut(&Record),
 ) -> Result<SecretExportSummary> {
-    let mut summary = SecretExportSummary::default();
+    let certificates = match selection {
+        Selection::All => snapshot.count()?,
+        Selection::Ids(ids) => ids.len() as u64,
+    };
+    let mut summary = SecretExportSummary { certificates, ..SecretExportSummary::default() };
+    let ids = with_secret_key(snapshot, selection, &keys.list()?)?;
     let mut outcome = Ok(());
-    snapshot.visit(selection, Detail::Bytes, &mut |mut record| {
+    snapshot.visit(Selection::Ids(&ids), Detail::Bytes, &mut |mut record| {
         let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) else {
             return ControlFlow::Continue(());
         };
-        summary.certificates += 1;
         let certificate = Certificate { bytes, facts };
         let written = transferable(&certificate, keys, parts, options, &mut prepare).and_then(|made| {
             let Some(made) = made else { return Ok(false) };
@@ -102,28 +107,53 @@ pub fn export_secret_prepared(
     outcome.map(|()| summary)
 }
 
-/// Returns the certificates of a selection that have a secret key here.
+/// Returns the certificates of a selection that have one of these secret keys.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn with_secret_key(
+    snapshot: &dyn Snapshot,
+    selection: Selection<'_>,
+    held: &[Held],
+) -> Result<Vec<CertId>> {
+    let mut owners = Vec::new();
+    for held in held {
+        owners.extend(owner_of(snapshot, &held.fingerprint)?.map(|owner| owner.id));
+    }
+    if let Selection::Ids(ids) = selection {
+        owners.retain(|owner| ids.contains(owner));
+    }
+    owners.sort_unstable();
+    owners.dedup();
+    Ok(owners)
+}
+
+/// Returns the secret keys here of a selection of certificates.
 ///
 /// # Errors
 ///
 /// The database's errors, and those of the place of the secret keys.
-pub fn with_secret_key(
+pub fn held_by(
     snapshot: &dyn Snapshot,
     selection: Selection<'_>,
     keys: &dyn SecretKeys,
-) -> Result<Vec<CertId>> {
-    let held: Vec<_> = keys.list()?.into_iter().map(|held| held.fingerprint).collect();
+) -> Result<Vec<Held>> {
     let mut found = Vec::new();
-    if held.is_empty() {
-        return Ok(found);
-    }
+    let mut outcome = Ok(());
     snapshot.visit(selection, Detail::Own, &mut |record| {
-        let facts = record.facts.as_ref();
-        if facts.is_some_and(|facts| facts.keys().any(|key| held.contains(&key.fingerprint))) {
-            found.push(record.id);
+        let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
+        let held = facts.keys().filter_map(|key| keys.find(&key.fingerprint.into()).transpose());
+        match held.collect::<secret::Result<Vec<Held>>>() {
+            Ok(held) => found.extend(held),
+            Err(error) => {
+                outcome = Err(error);
+                return ControlFlow::Break(());
+            }
         }
         ControlFlow::Continue(())
     })?;
+    outcome?;
     Ok(found)
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use cert::Fingerprint;
 
 use crate::keys::{Held, Name, SecretKeys, Stored};
-use crate::{Ask, Error, OpenKey, Passphrase, Protection, Result, SecretKey};
+use crate::{Ask, Error, OpenKey, Passphrase, Protection, Question, Result, SecretKey};
 use directory::Directory;
 
 /// The name of the directory beside a database.
@@ -200,11 +200,11 @@ impl SecretKeys for FileKeys {
         &self,
         name: &Name,
         ask: &mut dyn Ask,
-        renew: &mut dyn FnMut() -> Result<Passphrase>,
+        renew: &mut dyn FnMut(&Question<'_>) -> Result<Passphrase>,
     ) -> Result<()> {
         let old = self.export(name)?;
         let unlocked = old.unlock_asking(ask)?;
-        let new = unlocked.locked_anew(&renew()?)?;
+        let new = unlocked.locked_anew(&renew(&Question::New { key: &old.name() })?)?;
         let directory = Directory::create(&self.path)?;
         let lock = directory.lock()?;
         let key = old.fingerprint();

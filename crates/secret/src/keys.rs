@@ -6,7 +6,7 @@ use cert::{Fingerprint, Keygrip};
 use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
-use crate::{Ask, Ciphertext, OpenKey, Passphrase, Protection, Result, Role, SecretKey};
+use crate::{Ask, Ciphertext, OpenKey, Passphrase, Protection, Question, Result, Role, SecretKey};
 
 /// By what a secret key is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,7 +125,7 @@ pub trait SecretKeys {
 
     /// Locks a key with another passphrase, or with none if that is empty, asking for the one it has.
     ///
-    /// `renew` is asked for the new one when the key is unlocked.
+    /// `renew` is asked for the new one ([`Question::New`]) when the key is unlocked.
     ///
     /// # Errors
     ///
@@ -134,6 +134,6 @@ pub trait SecretKeys {
         &self,
         name: &Name,
         ask: &mut dyn Ask,
-        renew: &mut dyn FnMut() -> Result<Passphrase>,
+        renew: &mut dyn FnMut(&Question<'_>) -> Result<Passphrase>,
     ) -> Result<()>;
 }

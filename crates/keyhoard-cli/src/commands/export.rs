@@ -1,17 +1,14 @@
 //! `keyhoard export`: certificates for others.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
-use anyhow::Context;
-use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::export::{ExportOptions, ExportSummary, export};
-use keyhoard::output_file::OutputFile;
 use keyhoard::store::{Selection, Snapshot};
 use serde::Serialize;
 
 use super::Named;
+use crate::destination::Destination;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::progress::Unit;
@@ -31,17 +28,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "NAME")]
     names: Vec<OsString>,
 
-    /// Write to this file; a pipe or device is written to as it is.
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Write ASCII armor [default: on a terminal, and to files ending in .asc].
-    #[arg(long, short, conflicts_with = "binary")]
-    armor: bool,
-
-    /// Write binary packets, even to a terminal.
-    #[arg(long)]
-    binary: bool,
+    #[command(flatten)]
+    destination: Destination,
 
     /// Leave out superseded signatures, as gpg does.
     #[arg(long)]
@@ -66,10 +54,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let snapshot = store.snapshot()?;
     let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
     let export = Export { session, snapshot: snapshot.as_ref(), selection: named.selection(), arguments };
-    let summary = match &arguments.output {
-        Some(path) if path != Path::new("-") => export.to_file(path)?,
-        _ => export.to_stdout()?,
-    };
+    let summary =
+        arguments.destination.write(false, |out| export.packets(out), |sum| sum.certificates > 0)?;
     tell(session, arguments, summary)?;
     Ok(Outcome::found(named.complete && summary.certificates > 0))
 }
@@ -83,37 +69,6 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    fn to_file(&self, path: &Path) -> anyhow::Result<ExportSummary> {
-        let mut file = OutputFile::create(path).with_context(|| path.display().to_string())?;
-        let by_name = path.extension().is_some_and(|extension| extension == "asc");
-        let summary = self.write(&mut file, by_name).with_context(|| path.display().to_string())?;
-        if summary.certificates > 0 {
-            file.commit().with_context(|| path.display().to_string())?;
-        }
-        Ok(summary)
-    }
-
-    fn to_stdout(&self) -> anyhow::Result<ExportSummary> {
-        let stdout = io::stdout();
-        let terminal = stdout.is_terminal();
-        self.write(&mut stdout.lock(), terminal)
-    }
-
-    fn write(&self, out: &mut dyn Write, armor_by_default: bool) -> anyhow::Result<ExportSummary> {
-        let mut out = io::BufWriter::with_capacity(1 << 16, out);
-        let armor = self.arguments.armor || (armor_by_default && !self.arguments.binary);
-        let summary = if armor {
-            let mut armored = ArmorWriter::new(&mut out);
-            let summary = self.packets(&mut armored)?;
-            armored.finish()?;
-            summary
-        } else {
-            self.packets(&mut out)?
-        };
-        out.flush()?;
-        Ok(summary)
-    }
-
     fn packets(&self, out: &mut dyn Write) -> anyhow::Result<ExportSummary> {
         let total = match self.selection {
             Selection::All => self.snapshot.count()?,
@@ -143,7 +98,7 @@ impl Arguments {
 
 /// Says what was written, where that does not get into what was written.
 fn tell(session: &mut Session, arguments: &Arguments, summary: ExportSummary) -> anyhow::Result<()> {
-    let Some(path) = arguments.output.as_ref().filter(|path| *path != Path::new("-")) else { return Ok(()) };
+    let Some(path) = arguments.destination.file() else { return Ok(()) };
     if session.output.is_json() {
         let file = path.to_string_lossy();
         session.output.json(&SummaryJson { file: &file, certificates: summary.certificates })?;

@@ -8,9 +8,11 @@ use anyhow::{Context, bail};
 use keyhoard::causes;
 use keyhoard::cert::clean::{CleanOptions, Note};
 use keyhoard::import::{
-    Additions, ImportEvent, ImportOptions, ImportSummary, Imported, Importer, Outcome as ImportOutcome,
-    Refusal,
+    Additions, ImportEvent, ImportOptions, ImportSummary, Imported, ImportedSecret, Importer,
+    Outcome as ImportOutcome, Refusal, SecretOutcome,
 };
+use keyhoard::secret::SecretKeys;
+use keyhoard::secret::file::FileKeys;
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -31,7 +33,7 @@ use crate::table::{Cell, Table};
   keyhoard import --dry-run --verbose suspicious.pgp
 
 Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are taken, bad \
-ones are named with their position. One import is one entry of the journal: `keyhoard undo` takes it back as a whole.")]
+ones are named with their position. Secret keys are kept in files beside the database, locked as they are. One import is one entry of the journal: `keyhoard undo` takes it back as a whole.")]
 pub(crate) struct Arguments {
     /// The files to read; - is standard input [default: -].
     #[arg(value_name = "FILE")]
@@ -48,6 +50,10 @@ pub(crate) struct Arguments {
     /// Take only what adds to certificates that are here already.
     #[arg(long)]
     merge_only: bool,
+
+    /// Take only the public parts of secret keys.
+    #[arg(long)]
+    no_secret_keys: bool,
 
     /// Leave out certifications by others.
     #[arg(long)]
@@ -67,7 +73,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn options(&self, names: bool) -> ImportOptions<'_> {
+    fn options<'a>(&self, names: bool, keys: &'a FileKeys) -> ImportOptions<'a> {
         ImportOptions {
             command: command_line(),
             clean: CleanOptions {
@@ -80,6 +86,7 @@ impl Arguments {
             merge_only: self.merge_only,
             dry_run: self.dry_run,
             names,
+            secret_keys: (!self.no_secret_keys).then_some(keys as &(dyn SecretKeys + Sync)),
             ..ImportOptions::default()
         }
     }
@@ -95,7 +102,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let inputs = files.iter().map(|file| open(file)).collect::<anyhow::Result<Vec<Input>>>()?;
     let total = inputs.iter().map(|input| input.size).sum::<Option<u64>>();
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
-    let options = arguments.options(arguments.verbose || session.output.is_json());
+    let keys = session.secret_keys()?;
+    let options = arguments.options(arguments.verbose || session.output.is_json(), &keys);
     let progress = session.progress(Unit::Bytes, total);
     let mut report = Report { session, files: &files, verbose: arguments.verbose, progress, written: Ok(()) };
     let mut importer = Importer::new(store.as_ref(), &options, report.session.now);
@@ -163,10 +171,26 @@ impl Report<'_> {
         if self.session.output.is_json() {
             return self.session.output.json(&CertificateJson::new(&file, imported));
         }
+        for secret in &imported.secrets {
+            self.secret(&file, imported.position, secret);
+        }
         if self.verbose {
             certificate_line(&mut self.session.output, imported)?;
         }
         Ok(())
+    }
+
+    /// Tells of a secret key that was not kept though it should have been.
+    fn secret(&self, file: &str, position: u64, secret: &ImportedSecret) {
+        let reason = match &secret.outcome {
+            SecretOutcome::Refused(reason) => reason.clone(),
+            SecretOutcome::NotInCertificate => {
+                format!("secret key {}: nothing valid binds it to the certificate", secret.fingerprint)
+            }
+            SecretOutcome::New | SecretOutcome::Unchanged | SecretOutcome::Stub => return,
+        };
+        let text = format_args!("{file}, certificate at byte {position}: {reason}");
+        self.progress.suspended(|| tell(Style::Error, "refused:", text));
     }
 
     fn refused(&mut self, input: usize, position: u64, reason: &Refusal) -> io::Result<()> {
@@ -234,6 +258,7 @@ fn describe(note: &Note) -> String {
 /// What an import did, the lines that say something.
 fn summary_table(summary: &ImportSummary) -> Table {
     let added = summary.added;
+    let without = summary.secret - summary.secret_imported - summary.secret_unchanged;
     let lines = [
         (summary.processed, "certificates read", Style::Strong),
         (summary.imported, "new", Style::Good),
@@ -244,7 +269,9 @@ fn summary_table(summary: &ImportSummary) -> Table {
         (summary.unchanged, "unchanged", Style::Faint),
         (summary.skipped_new, "not here, skipped", Style::Warning),
         (summary.without_user_id, "without user ID, skipped", Style::Warning),
-        (summary.secret, "with a secret key, of which only the public part was taken", Style::Warning),
+        (summary.secret_imported, "with a new secret key", Style::Good),
+        (summary.secret_unchanged, "with a secret key that is here already", Style::Faint),
+        (without, "with a secret key that was not taken", Style::Warning),
         (summary.refused, "refused", Style::Error),
     ];
     let mut table = Table::default();
@@ -268,11 +295,33 @@ struct CertificateJson<'a> {
     new_subkeys: u32,
     new_signatures: u32,
     secret: bool,
+    secret_keys: Vec<SecretJson<'a>>,
     notes: Vec<String>,
 }
 
+/// One secret key that came with a certificate, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct SecretJson<'a> {
+    fingerprint: String,
+    outcome: &'static str,
+    reason: Option<&'a str>,
+}
+
+impl<'a> SecretJson<'a> {
+    fn new(secret: &'a ImportedSecret) -> Self {
+        let (outcome, reason) = match &secret.outcome {
+            SecretOutcome::New => ("new", None),
+            SecretOutcome::Unchanged => ("unchanged", None),
+            SecretOutcome::Stub => ("stub", None),
+            SecretOutcome::NotInCertificate => ("not_in_certificate", None),
+            SecretOutcome::Refused(reason) => ("refused", Some(reason.as_str())),
+        };
+        Self { fingerprint: secret.fingerprint.to_string(), outcome, reason }
+    }
+}
+
 impl<'a> CertificateJson<'a> {
-    fn new(file: &'a str, imported: &Imported) -> Self {
+    fn new(file: &'a str, imported: &'a Imported) -> Self {
         let (outcome, added) = match imported.outcome {
             ImportOutcome::New => ("new", Additions::default()),
             ImportOutcome::Changed(added) => ("changed", added),
@@ -291,6 +340,7 @@ impl<'a> CertificateJson<'a> {
             new_subkeys: added.subkeys,
             new_signatures: added.signatures,
             secret: imported.secret,
+            secret_keys: imported.secrets.iter().map(SecretJson::new).collect(),
             notes: imported.notes.iter().map(describe).collect(),
         }
     }
@@ -317,6 +367,8 @@ struct SummaryJson {
     not_here: u64,
     no_user_id: u64,
     secret: u64,
+    secret_new: u64,
+    secret_unchanged: u64,
     new_user_ids: u32,
     new_subkeys: u32,
     new_signatures: u32,
@@ -335,6 +387,8 @@ impl SummaryJson {
             not_here: summary.skipped_new,
             no_user_id: summary.without_user_id,
             secret: summary.secret,
+            secret_new: summary.secret_imported,
+            secret_unchanged: summary.secret_unchanged,
             new_user_ids: summary.added.user_ids,
             new_subkeys: summary.added.subkeys,
             new_signatures: summary.added.signatures,

@@ -162,7 +162,7 @@ fn a_passphrase_is_changed_set_and_taken_away() {
     keys.store(&key).expect("stored");
     let name = key.fingerprint().into();
     let relock =
-        |answers, new: &[u8]| keys.relock(&name, &mut Answers(answers), &mut || Ok(Passphrase::new(new)));
+        |answers, new: &[u8]| keys.relock(&name, &mut Answers(answers), &mut |_| Ok(Passphrase::new(new)));
     relock(vec![], b"one").expect("a key without passphrase gets one");
     relock(vec![b"one"], b"two").expect("another");
     let error = relock(vec![b"one", b"one", b"one"], b"three").expect_err("not the passphrase any more");

@@ -27,7 +27,7 @@ pub(super) struct Editing {
 impl Editing {
     /// Opens the database.
     pub(super) fn begin(session: &Session) -> anyhow::Result<Self> {
-        Ok(Self { store: session.open()?, keys: FileKeys::beside(&session.path()?) })
+        Ok(Self { store: session.open()?, keys: session.secret_keys()? })
     }
 
     /// Finds the one certificate that a name stands for.

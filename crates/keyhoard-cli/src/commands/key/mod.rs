@@ -1,10 +1,14 @@
-//! `keyhoard key`: the life of the user's own keys, and what they certify.
+//! `keyhoard key`: the user's own keys, their life, and what they certify.
 
 mod add_subkey;
 mod add_user_id;
 mod certify;
+mod delete;
 mod editing;
 mod end;
+mod export;
+mod list;
+mod passphrase;
 mod primary_user_id;
 mod reason;
 mod revocation_certificate;
@@ -15,19 +19,25 @@ mod set_expiry;
 
 pub(crate) use end::End;
 
+use super::import;
 use crate::exit::Outcome;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  keyhoard key list
+  keyhoard key import my-secret-keys.asc
+  keyhoard key export --output backup.asc ann@example.org
+  keyhoard key passphrase ann@example.org
   keyhoard key add-user-id ann@example.org 'Ann <ann@new.example>'
   keyhoard key add-subkey ann@example.org --for sign --expires 2y
   keyhoard key set-expiry ann@example.org 2y
   keyhoard key certify 0123456789ABCDEF0123456789ABCDEF01234567
   keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
 
-What a command changed is taken back with `keyhoard undo`, as long as nobody else has it.")]
+Secret keys are kept in files beside the database, one for each, locked with the passphrase that they came with. What a \
+command changed in a certificate is taken back with `keyhoard undo`, as long as nobody else has it.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -35,6 +45,18 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// List the secret keys that are here.
+    #[command(visible_alias = "ls")]
+    List(list::Arguments),
+    /// Write secret keys to a file, a pipe or the terminal, as they are locked.
+    Export(export::Arguments),
+    /// Take in secret keys with their certificates, as keyhoard import does.
+    Import(import::Arguments),
+    /// Remove secret keys, and their certificates.
+    #[command(visible_alias = "rm")]
+    Delete(delete::Arguments),
+    /// Change the passphrase of secret keys, set one, or take it away.
+    Passphrase(passphrase::Arguments),
     /// Add a user ID.
     AddUserId(add_user_id::Arguments),
     /// Revoke a user ID.
@@ -58,6 +80,11 @@ enum Command {
 /// Runs a subcommand.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     match &arguments.command {
+        Command::List(arguments) => list::run(session, arguments),
+        Command::Export(arguments) => export::run(session, arguments),
+        Command::Import(arguments) => import::run(session, arguments),
+        Command::Delete(arguments) => delete::run(session, arguments),
+        Command::Passphrase(arguments) => passphrase::run(session, arguments),
         Command::AddUserId(arguments) => add_user_id::run(session, arguments),
         Command::RevokeUserId(arguments) => revoke_user_id::run(session, arguments),
         Command::PrimaryUserId(arguments) => primary_user_id::run(session, arguments),

@@ -1,0 +1,160 @@
+//! `keyhoard key delete`: secret keys go, for good.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::bail;
+use keyhoard::delete::delete;
+use keyhoard::find::{find, shown};
+use keyhoard::secret::file::FileKeys;
+use keyhoard::secret::{Held, Name, SecretKeys};
+use keyhoard::secret_transfer::{held_by, with_secret_key};
+use keyhoard::store::query::Name as CertificateName;
+use keyhoard::store::{CertId, Fingerprint, JournalId, Query, Selection, Store};
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::printable::counted;
+use crate::session::{Session, command_line};
+
+/// The arguments of `keyhoard key delete`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key delete old@example.org
+  keyhoard key delete --secret-only me@example.org
+  keyhoard key delete --yes --secret-only 0123456789ABCDEF0123456789ABCDEF01234567
+
+The certificates go first, then the secret keys. `keyhoard undo` brings the certificates back; nothing brings back the \
+secret keys. With --secret-only the fingerprint of a secret key whose certificate is not here names it, too.")]
+pub(crate) struct Arguments {
+    /// The keys to delete, by the names of their certificates.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+
+    /// Keep the certificates.
+    #[arg(long)]
+    secret_only: bool,
+
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Asks, and deletes.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let keys = session.secret_keys()?;
+    let store = session.open_or_empty()?;
+    let Some(doomed) = Doomed::find(session, store.as_ref(), &keys, arguments)? else {
+        session.note("nothing was deleted");
+        return Ok(Outcome::Nothing);
+    };
+    if !arguments.yes && !doomed.confirmed(arguments)? {
+        session.note("nothing was deleted");
+        return Ok(Outcome::Nothing);
+    }
+    let entry = match doomed.certificates[..] {
+        [] => None,
+        _ => Some(delete(store.as_ref(), &doomed.certificates, &command_line(), session.now)?),
+    };
+    for key in &doomed.keys {
+        keys.delete(&Name::from(*key))?;
+    }
+    doomed.tell(session, entry)?;
+    Ok(Outcome::Done)
+}
+
+/// What is to be deleted.
+struct Doomed {
+    certificates: Vec<CertId>,
+    keys: Vec<Fingerprint>,
+}
+
+impl Doomed {
+    /// Finds what the names stand for; `None` if one of them stands for no secret key, of which the user is warned.
+    fn find(
+        session: &Session,
+        store: &dyn Store,
+        keys: &FileKeys,
+        arguments: &Arguments,
+    ) -> anyhow::Result<Option<Self>> {
+        let snapshot = store.snapshot()?;
+        let names: Vec<&[u8]> = arguments.names.iter().map(|name| name.as_bytes()).collect();
+        let found = find(snapshot.as_ref(), &names)?;
+        let of_certificates = held_by(snapshot.as_ref(), Selection::Ids(&found.ids), keys)?;
+        let certificates = with_secret_key(snapshot.as_ref(), Selection::Ids(&found.ids), &of_certificates)?;
+        let mut doomed: Vec<Fingerprint> = of_certificates.iter().map(|held| held.fingerprint).collect();
+        let mut complete = certificates.len() == found.ids.len();
+        if !complete {
+            session.warn("a certificate that was named has no secret key here");
+        }
+        for name in found.missing.iter().map(|&missing| names[missing]) {
+            match alone(keys, name)? {
+                Some(held) if arguments.secret_only => doomed.push(held.fingerprint),
+                Some(held) => {
+                    let key = held.fingerprint;
+                    session.warn(format_args!("{key}: its certificate is not here; say --secret-only"));
+                    complete = false;
+                }
+                None => {
+                    session.warn(format_args!("{}: not found", shown(name)));
+                    complete = false;
+                }
+            }
+        }
+        let certificates = if arguments.secret_only { Vec::new() } else { certificates };
+        Ok((complete && !doomed.is_empty()).then_some(Self { certificates, keys: doomed }))
+    }
+
+    /// Asks on the terminal; without one nothing is deleted.
+    fn confirmed(&self, arguments: &Arguments) -> anyhow::Result<bool> {
+        let secrets = counted(self.keys.len(), "secret key");
+        if !io::stdin().is_terminal() {
+            bail!("not deleting {secrets} unasked: say --yes");
+        }
+        let mut terminal = io::stderr();
+        for key in &self.keys {
+            writeln!(terminal, "{key}")?;
+        }
+        let with = if arguments.secret_only { "" } else { " with their certificates" };
+        write!(terminal, "Delete {secrets}{with}? Nothing brings a secret key back. [y/N] ")?;
+        terminal.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    }
+
+    fn tell(&self, session: &mut Session, entry: Option<JournalId>) -> anyhow::Result<()> {
+        let entry = entry.map(|JournalId(entry)| entry);
+        if session.output.is_json() {
+            let deleted = self.keys.iter().map(Fingerprint::to_string).collect();
+            session.output.json(&DeletedJson { deleted, certificates: self.certificates.len(), entry })?;
+            return Ok(());
+        }
+        let secrets = counted(self.keys.len(), "secret key");
+        match entry {
+            None => session.note(format_args!("{secrets} deleted")),
+            Some(entry) => session.note(format_args!(
+                "{secrets} deleted, and {}, which `keyhoard undo {entry}` brings back",
+                counted(self.certificates.len(), "certificate")
+            )),
+        }
+        Ok(())
+    }
+}
+
+/// Finds a secret key without certificate by its fingerprint. Its file may be damaged.
+fn alone(keys: &FileKeys, name: &[u8]) -> anyhow::Result<Option<Held>> {
+    let Ok(Query::Fingerprint(fingerprint)) = CertificateName::parse(name).map(|name| name.query) else {
+        return Ok(None);
+    };
+    Ok(keys.find(&fingerprint.into())?)
+}
+
+/// The result of a deletion, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct DeletedJson {
+    deleted: Vec<String>,
+    certificates: usize,
+    entry: Option<i64>,
+}

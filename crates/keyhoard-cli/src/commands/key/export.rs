@@ -1,0 +1,87 @@
+//! `keyhoard key export`: secret keys for a backup or another program.
+
+use std::ffi::OsString;
+
+use anyhow::bail;
+use keyhoard::export::ExportOptions;
+use keyhoard::secret_transfer::{SecretExportSummary, SecretParts, export_secret};
+use serde::Serialize;
+
+use crate::commands::Named;
+use crate::destination::Destination;
+use crate::exit::Outcome;
+use crate::printable::counted;
+use crate::session::Session;
+
+/// The arguments of `keyhoard key export`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key export --output backup.asc me@example.org
+  keyhoard key export --subkeys-only me@example.org | ssh laptop keyhoard import
+  keyhoard key export --all --output everything.pgp
+
+The keys are written with their certificates, locked with the passphrases that they have: nobody is asked for one. gpg \
+and other programs read them; keys of version 6, and those locked with Argon2, need a program that knows RFC 9580. A \
+file given with --output is for its owner only (mode 0600).")]
+pub(crate) struct Arguments {
+    /// The keys to export, by the names of their certificates.
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    names: Vec<OsString>,
+
+    /// Export all secret keys.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+
+    /// Leave out the secret parts of primary keys: a stub stands in their place, as with gpg --export-secret-subkeys.
+    #[arg(long)]
+    subkeys_only: bool,
+
+    #[command(flatten)]
+    destination: Destination,
+}
+
+/// Writes the secret keys.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let keys = session.secret_keys()?;
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    if !named.complete {
+        bail!("nothing was exported");
+    }
+    let parts = if arguments.subkeys_only { SecretParts::Subkeys } else { SecretParts::All };
+    let options = ExportOptions::default();
+    let summary = arguments.destination.write(
+        true,
+        |out| Ok(export_secret(snapshot.as_ref(), named.selection(), &keys, parts, &options, out, |_| {})?),
+        |summary| summary.exported > 0,
+    )?;
+    tell(session, arguments, summary)?;
+    Ok(Outcome::found(summary.exported > 0))
+}
+
+/// Says what was written, where that does not get into what was written.
+fn tell(session: &mut Session, arguments: &Arguments, summary: SecretExportSummary) -> anyhow::Result<()> {
+    let SecretExportSummary { exported, secrets, .. } = summary;
+    if exported == 0 {
+        session.warn("there is no secret key of what was named");
+        return Ok(());
+    }
+    let Some(path) = arguments.destination.file() else { return Ok(()) };
+    if session.output.is_json() {
+        let file = path.to_string_lossy();
+        session.output.json(&SummaryJson { file: &file, certificates: exported, secret_keys: secrets })?;
+    } else {
+        let (keys, certificates) = (counted(secrets, "secret key"), counted(exported, "certificate"));
+        session.note(format_args!("{keys} of {certificates} written to {}", path.display()));
+    }
+    Ok(())
+}
+
+/// The result of an export to a file, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    file: &'a str,
+    certificates: u64,
+    secret_keys: u64,
+}

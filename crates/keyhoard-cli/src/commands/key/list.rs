@@ -1,0 +1,216 @@
+//! `keyhoard key list`: the secret keys that are here, and how they are locked.
+
+use std::ffi::OsString;
+use std::io;
+use std::ops::ControlFlow;
+
+use keyhoard::cert::Facts;
+use keyhoard::secret::file::FileKeys;
+use keyhoard::secret::{Held, Protection, Role};
+use keyhoard::secret_keys::owner_of;
+use keyhoard::secret_transfer::with_secret_key;
+use keyhoard::store::{Detail, Fingerprint, Selection, Snapshot};
+use serde::Serialize;
+
+use crate::commands::Named;
+use crate::exit::Outcome;
+use crate::naming::algorithm;
+use crate::output::Output;
+use crate::printable::printable;
+use crate::session::Session;
+use crate::style::Style;
+use crate::table::{Cell, Table};
+
+/// The arguments of `keyhoard key list`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key list
+  keyhoard key list --json me@example.org
+
+Reads no secret and asks for no passphrase.")]
+pub(crate) struct Arguments {
+    /// The keys to list, by the names of their certificates [default: all].
+    #[arg(value_name = "NAME")]
+    names: Vec<OsString>,
+}
+
+/// Lists the secret keys.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let keys = session.secret_keys()?;
+    let store = session.open_or_empty()?;
+    let snapshot = store.snapshot()?;
+    let snapshot = snapshot.as_ref();
+    let named = Named::find(session, snapshot, &arguments.names)?;
+    let held = held(session, &keys)?;
+    let ids = with_secret_key(snapshot, named.selection(), &held)?;
+    let mut listing = Listing { output: &mut session.output, held: &held, any: false };
+    let mut written = Ok(());
+    snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+        if let Some(facts) = &record.facts {
+            written = listing.certificate(facts);
+        }
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    written?;
+    if named.ids.is_none() {
+        listing.orphans(snapshot)?;
+    }
+    Ok(Outcome::found(named.complete && listing.any))
+}
+
+/// Returns the keys of the files that can be read, and warns of the others.
+fn held(session: &Session, keys: &FileKeys) -> anyhow::Result<Vec<Held>> {
+    let mut held = Vec::new();
+    for head in keys.heads()? {
+        match head {
+            Ok(head) => held.push(head),
+            Err(error) => session.warn(error),
+        }
+    }
+    Ok(held)
+}
+
+/// A listing being written.
+struct Listing<'a> {
+    output: &'a mut Output,
+    held: &'a [Held],
+    any: bool,
+}
+
+impl Listing<'_> {
+    fn certificate(&mut self, facts: &Facts) -> io::Result<()> {
+        let primary = facts.primary().fingerprint;
+        let name = facts.user_ids().next().map(printable);
+        let mut table = Table::default();
+        for key in facts.keys() {
+            let is_primary = key.fingerprint == primary;
+            let Some(held) = self.held.iter().find(|held| held.fingerprint == key.fingerprint) else {
+                if is_primary && !self.output.is_json() {
+                    table.push(row("primary", &key.fingerprint, &algorithm(key), "not here", Style::Faint));
+                }
+                continue;
+            };
+            if self.output.is_json() {
+                let algorithm = Some(algorithm(key));
+                self.json(held, algorithm, Some(primary), name.as_deref())?;
+            } else {
+                let (style, how) = in_words(&held.protection);
+                let role = if is_primary { "primary" } else { "subkey" };
+                table.push(row(role, &key.fingerprint, &algorithm(key), &how, style));
+            }
+        }
+        if !self.output.is_json() {
+            self.head(name.as_deref().unwrap_or("(no user ID)"))?;
+            let colour = self.output.colour();
+            table.write(self.output, colour)?;
+        }
+        self.any = true;
+        Ok(())
+    }
+
+    /// Lists the secret keys that no certificate has.
+    fn orphans(&mut self, snapshot: &dyn Snapshot) -> anyhow::Result<()> {
+        let mut table = Table::default();
+        for held in self.held {
+            if owner_of(snapshot, &held.fingerprint)?.is_some() {
+                continue;
+            }
+            self.any = true;
+            if self.output.is_json() {
+                self.json(held, None, None, None)?;
+                continue;
+            }
+            let (style, how) = in_words(&held.protection);
+            table.push(row(role(held.role), &held.fingerprint, "", &how, style));
+        }
+        if !table.is_empty() {
+            self.head("(no certificate here)")?;
+            let colour = self.output.colour();
+            table.write(self.output, colour)?;
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, name: &str) -> io::Result<()> {
+        if self.any {
+            self.output.line("")?;
+        }
+        let name = self.output.styled(Style::Name, name);
+        self.output.line(name)
+    }
+
+    fn json(
+        &mut self,
+        held: &Held,
+        algorithm: Option<String>,
+        certificate: Option<Fingerprint>,
+        user_id: Option<&str>,
+    ) -> io::Result<()> {
+        self.output.json(&KeyJson {
+            fingerprint: held.fingerprint.to_string(),
+            keygrip: held.keygrip.map(|keygrip| keygrip.to_string()),
+            role: role(held.role),
+            algorithm,
+            protection: word(&held.protection),
+            card: match &held.protection {
+                Protection::Card { serial } => Some(hexadecimal(serial)),
+                _ => None,
+            },
+            certificate: certificate.map(|primary| primary.to_string()),
+            user_id,
+        })
+    }
+}
+
+fn row(role: &str, key: &Fingerprint, algorithm: &str, how: &str, style: Style) -> [Cell; 4] {
+    [
+        Cell::new(format!("  {role}")),
+        Cell::new(key.to_string()),
+        Cell::new(algorithm),
+        Cell::new(how).styled(style),
+    ]
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Primary => "primary",
+        Role::Subkey => "subkey",
+    }
+}
+
+fn in_words(protection: &Protection) -> (Style, String) {
+    match protection {
+        Protection::None => (Style::Warning, "without passphrase".to_owned()),
+        Protection::Locked(_) => (Style::Good, "locked with a passphrase".to_owned()),
+        Protection::Dummy => (Style::Faint, "not here".to_owned()),
+        Protection::Card { serial } => (Style::Faint, format!("on card {}", hexadecimal(serial))),
+        Protection::Unknown(what) => (Style::Warning, format!("protected in an unknown way ({what})")),
+    }
+}
+
+fn word(protection: &Protection) -> &'static str {
+    match protection {
+        Protection::None => "none",
+        Protection::Locked(_) => "passphrase",
+        Protection::Dummy => "stub",
+        Protection::Card { .. } => "card",
+        Protection::Unknown(_) => "unknown",
+    }
+}
+
+fn hexadecimal(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02X}")).collect()
+}
+
+/// One secret key, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct KeyJson<'a> {
+    fingerprint: String,
+    keygrip: Option<String>,
+    role: &'static str,
+    algorithm: Option<String>,
+    protection: &'static str,
+    card: Option<String>,
+    certificate: Option<String>,
+    user_id: Option<&'a str>,
+}

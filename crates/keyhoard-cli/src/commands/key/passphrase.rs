@@ -1,0 +1,121 @@
+//! `keyhoard key passphrase`: another passphrase for secret keys, a first one, or none.
+
+use std::ffi::OsString;
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use keyhoard::passphrase::{Passphrases, Source};
+use keyhoard::secret::{Ask, Error, Name, Passphrase, Protection, Question, SecretKeys};
+use keyhoard::secret_keys::owner_of;
+use keyhoard::secret_transfer::held_by;
+use keyhoard::store::{Fingerprint, Snapshot};
+use serde::Serialize;
+
+use crate::commands::Named;
+use crate::exit::Outcome;
+use crate::passphrase_options::PassphraseOptions;
+use crate::printable::{counted, printable};
+use crate::session::Session;
+
+/// The arguments of `keyhoard key passphrase`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key passphrase me@example.org
+  keyhoard key passphrase --remove me@example.org
+  keyhoard key passphrase --passphrase-file old --new-passphrase-file new me@example.org
+
+All secret keys of a certificate get the same passphrase, each by itself: if the program is interrupted, some have the \
+old one. Keys of version 4 are locked so that gpg can read them, keys of version 6 with Argon2.")]
+pub(crate) struct Arguments {
+    /// The certificates whose secret keys are meant.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+
+    /// Take the passphrase away.
+    #[arg(long)]
+    remove: bool,
+
+    /// Take the first line of this file as the new passphrase, instead of asking for it.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "remove")]
+    new_passphrase_file: Option<PathBuf>,
+
+    /// Take the first line of this file descriptor as the new passphrase.
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["remove", "new_passphrase_file"])]
+    new_passphrase_fd: Option<RawFd>,
+
+    #[command(flatten)]
+    current: PassphraseOptions,
+}
+
+impl Arguments {
+    /// Returns where the new passphrase comes from.
+    fn new_source(&self) -> Source {
+        match (&self.new_passphrase_file, self.new_passphrase_fd) {
+            _ if self.remove => Source::Given(Passphrase::new(b"")),
+            (Some(path), _) => Source::File(path.clone()),
+            (None, Some(number)) => Source::Descriptor(number),
+            (None, None) => self.current.source_of_questions(),
+        }
+    }
+}
+
+/// Changes the passphrases.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let keys = session.secret_keys()?;
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let held = held_by(snapshot.as_ref(), named.selection(), &keys)?;
+    let locked =
+        held.iter().filter(|held| !matches!(held.protection, Protection::Dummy | Protection::Card { .. }));
+    let locked: Vec<Fingerprint> = locked.map(|held| held.fingerprint).collect();
+    if !named.complete || locked.is_empty() {
+        bail!("there is no secret key of what was named; nothing was changed");
+    }
+    let owner = |key: &Fingerprint| owner(snapshot.as_ref(), key);
+    let mut current = Passphrases::new(arguments.current.source(), owner);
+    let mut renewed = New { from: Passphrases::new(arguments.new_source(), owner), passphrase: None };
+    for key in &locked {
+        let name = Name::from(*key);
+        keys.relock(&name, &mut current, &mut |question| renewed.answer(question))?;
+    }
+    tell(session, &locked)?;
+    Ok(Outcome::Done)
+}
+
+/// The new passphrase, asked for once for all keys.
+struct New<'a> {
+    from: Passphrases<'a>,
+    passphrase: Option<Passphrase>,
+}
+
+impl New<'_> {
+    fn answer(&mut self, question: &Question<'_>) -> keyhoard::secret::Result<Passphrase> {
+        if let Some(passphrase) = &self.passphrase {
+            return Ok(passphrase.clone());
+        }
+        let answer = self.from.passphrase(question)?;
+        let passphrase = answer.ok_or_else(|| Error::Asking("there is no new passphrase".to_owned()))?;
+        Ok(self.passphrase.insert(passphrase).clone())
+    }
+}
+
+fn owner(snapshot: &dyn Snapshot, key: &Fingerprint) -> Option<String> {
+    owner_of(snapshot, key).ok().flatten()?.name.map(|name| printable(&name))
+}
+
+fn tell(session: &mut Session, keys: &[Fingerprint]) -> anyhow::Result<()> {
+    if session.output.is_json() {
+        session.output.json(&ChangedJson { changed: keys.iter().map(Fingerprint::to_string).collect() })?;
+    } else {
+        session.note(format_args!("the passphrase of {} was changed", counted(keys.len(), "secret key")));
+    }
+    Ok(())
+}
+
+/// The result, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct ChangedJson {
+    changed: Vec<String>,
+}
