@@ -14,7 +14,7 @@ use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
 use crate::fields::Fields;
-use crate::{Ciphertext, Error, Result, rsa};
+use crate::{Ciphertext, Error, Result, numbers};
 
 /// Both halves of a key, as the library takes them. It keeps the secret encrypted in memory while it is not used.
 pub(crate) struct Pair {
@@ -51,11 +51,13 @@ impl Pair {
 
     /// Verifies that the halves belong together.
     ///
-    /// RSA's numbers are multiplied; where the public half is a plain function of the secret one it is made again; else
+    /// RSA's and Elgamal's numbers are multiplied; where the public half is a plain function of the secret one it is made again; else
     /// a signature is made and verified, or a session key encrypted and opened.
     fn verify_that_it_belongs(&self, public: &[u8], material: &[u8]) -> Result<()> {
         let belongs = match self.made_again()? {
-            _ if self.algorithm.is_rsa() => rsa::belongs(public, material).unwrap_or(false),
+            _ if self.algorithm.is_rsa() => numbers::rsa_belongs(public, material).unwrap_or(false),
+            _ if self.is_elgamal() => numbers::elgamal_belongs(public, material)
+                .ok_or_else(|| self.unsupported("an Elgamal key of this size"))?,
             Some(public) => public == *self.pair.public().mpis(),
             None if self.signs() => self.signs_what_verifies()?,
             None => self.opens_what_was_encrypted()?,
@@ -106,6 +108,10 @@ impl Pair {
         if self.signs() { self.signs_what_verifies() } else { self.opens_what_was_encrypted() }
     }
 
+    fn is_elgamal(&self) -> bool {
+        matches!(self.algorithm, PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH)
+    }
+
     /// Says whether signatures of its algorithm exist.
     fn signs(&self) -> bool {
         type Algorithm = PublicKeyAlgorithm;
@@ -123,19 +129,19 @@ impl Pair {
     fn made_again(&self) -> Result<Option<mpi::PublicKey>> {
         type Secret = mpi::SecretKeyMaterial;
         let made = self.pair.secret().map(|secret| match (secret, self.pair.public().mpis()) {
-            (Secret::Ed25519 { x }, _) => Some(Key6::import_secret_ed25519(x, None).map(numbers)),
-            (Secret::Ed448 { x }, _) => Some(Key6::import_secret_ed448(x, None).map(numbers)),
-            (Secret::X25519 { x }, _) => Some(Key6::import_secret_x25519(x, None).map(numbers)),
-            (Secret::X448 { x }, _) => Some(Key6::import_secret_x448(x, None).map(numbers)),
+            (Secret::Ed25519 { x }, _) => Some(Key6::import_secret_ed25519(x, None).map(public_numbers)),
+            (Secret::Ed448 { x }, _) => Some(Key6::import_secret_ed448(x, None).map(public_numbers)),
+            (Secret::X25519 { x }, _) => Some(Key6::import_secret_x25519(x, None).map(public_numbers)),
+            (Secret::X448 { x }, _) => Some(Key6::import_secret_x448(x, None).map(public_numbers)),
             (Secret::EdDSA { scalar }, mpi::PublicKey::EdDSA { curve: Curve::Ed25519, .. }) => {
                 let scalar = scalar.value_padded(32);
-                Some(Key4::import_secret_ed25519(&scalar, None).map(numbers))
+                Some(Key4::import_secret_ed25519(&scalar, None).map(public_numbers))
             }
             (Secret::ECDH { scalar }, mpi::PublicKey::ECDH { curve: Curve::Cv25519, hash, sym, .. }) => {
                 // OpenPGP writes this one number the other way round.
                 let mut scalar = scalar.value_padded(32);
                 scalar.reverse();
-                Some(Key4::import_secret_cv25519(&scalar, *hash, *sym, None).map(numbers))
+                Some(Key4::import_secret_cv25519(&scalar, *hash, *sym, None).map(public_numbers))
             }
             _ => None,
         });
@@ -164,7 +170,7 @@ impl Pair {
     }
 }
 
-fn numbers(key: impl Into<packet::Key<SecretParts, UnspecifiedRole>>) -> mpi::PublicKey {
+fn public_numbers(key: impl Into<packet::Key<SecretParts, UnspecifiedRole>>) -> mpi::PublicKey {
     key.into().mpis().clone()
 }
 

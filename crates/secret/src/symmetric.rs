@@ -10,7 +10,7 @@ use sequoia_openpgp::types::{AEADAlgorithm, SymmetricAlgorithm};
 use zeroize::Zeroizing;
 
 use crate::memory::Guarded;
-use crate::{Error, Result};
+use crate::{Error, Result, cfb};
 
 /// A cipher that can be used, for one key.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ impl Cipher {
     /// [`Error::UnknownProtection`] if it is not known.
     pub(crate) fn new(number: u8, key: Fingerprint) -> Result<Self> {
         let algorithm = SymmetricAlgorithm::from(number);
-        if !algorithm.is_supported() {
+        if !algorithm.is_supported() && !cfb::is_known(number) {
             return Err(Error::UnknownProtection { key, what: format!("cipher {number}") });
         }
         Ok(Self { algorithm, key })
@@ -40,6 +40,11 @@ impl Cipher {
 
     /// Decrypts in CFB mode.
     pub(crate) fn open_cfb(self, key: &[u8], iv: &[u8], data: &[u8]) -> Result<Guarded> {
+        if !self.algorithm.is_supported() {
+            let mut plain = Guarded::copy_of(data);
+            let opened = cfb::open(self.algorithm.into(), key, iv, &mut plain);
+            return opened.map(|()| plain).ok_or_else(|| self.failed("decrypting", &"wrong sizes"));
+        }
         let mut plain = Guarded::zeroed(data.len());
         let key = SessionKey::from(key);
         let mode = BlockCipherMode::CFB;

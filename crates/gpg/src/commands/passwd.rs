@@ -108,7 +108,7 @@ impl Change<'_, '_> {
         let public = secret.key();
         let name = KeyName { fingerprint: *key, algorithm: public.algorithm, bits: public.bits() };
         let Self { asked, new } = self;
-        files.relock(&Name::from(*key), &mut Shared(asked), &mut || {
+        files.relock(&Name::from(*key), &mut Shared(asked), &mut |_| {
             if new.is_none() {
                 *new = asked.borrow_mut().passphrase(&Question::New { key: &name })?;
             }

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::commands::Named;
 use crate::exit::Outcome;
+use crate::listing::TextJson;
 use crate::naming::algorithm;
 use crate::output::Output;
 use crate::printable::printable;
@@ -80,7 +81,7 @@ struct Listing<'a> {
 impl Listing<'_> {
     fn certificate(&mut self, facts: &Facts) -> io::Result<()> {
         let primary = facts.primary().fingerprint;
-        let name = facts.user_ids().next().map(printable);
+        let name = facts.user_ids().next();
         let mut table = Table::default();
         for key in facts.keys() {
             let is_primary = key.fingerprint == primary;
@@ -92,7 +93,7 @@ impl Listing<'_> {
             };
             if self.output.is_json() {
                 let algorithm = Some(algorithm(key));
-                self.json(held, algorithm, Some(primary), name.as_deref())?;
+                self.json(held, algorithm, Some(primary), name)?;
             } else {
                 let (style, how) = in_words(&held.protection);
                 let role = if is_primary { "primary" } else { "subkey" };
@@ -100,7 +101,7 @@ impl Listing<'_> {
             }
         }
         if !self.output.is_json() {
-            self.head(name.as_deref().unwrap_or("(no user ID)"))?;
+            self.head(&name.map_or_else(|| "(no user ID)".to_owned(), printable))?;
             let colour = self.output.colour();
             table.write(self.output, colour)?;
         }
@@ -144,7 +145,7 @@ impl Listing<'_> {
         held: &Held,
         algorithm: Option<String>,
         certificate: Option<Fingerprint>,
-        user_id: Option<&str>,
+        user_id: Option<&[u8]>,
     ) -> io::Result<()> {
         self.output.json(&KeyJson {
             fingerprint: held.fingerprint.to_string(),
@@ -157,7 +158,7 @@ impl Listing<'_> {
                 _ => None,
             },
             certificate: certificate.map(|primary| primary.to_string()),
-            user_id,
+            user_id: user_id.map(TextJson::new),
         })
     }
 }
@@ -212,5 +213,5 @@ struct KeyJson<'a> {
     protection: &'static str,
     card: Option<String>,
     certificate: Option<String>,
-    user_id: Option<&'a str>,
+    user_id: Option<TextJson<'a>>,
 }
