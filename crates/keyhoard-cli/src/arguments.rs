@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
 use crate::commands::{
-    check, completions, copy, db, delete, doctor, export, generate, import, key, list, log, man, migrate,
-    search, show, signed_by, sql, tofu, trust, undo, who_signed,
+    check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key, list, log, man,
+    migrate, search, show, signed_by, sql, tofu, trust, undo, who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
@@ -73,6 +73,10 @@ pub(crate) enum Command {
     WhoSigned(who_signed::Arguments),
     /// List whom keys certified, verified.
     SignedBy(signed_by::Arguments),
+    /// Encrypt with a password, or to certificates.
+    Encrypt(encrypt::Arguments),
+    /// Decrypt a message.
+    Decrypt(decrypt::Arguments),
     /// Remove certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),

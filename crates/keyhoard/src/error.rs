@@ -28,6 +28,9 @@ pub enum Error {
     /// A secret key could not be used or kept.
     #[error(transparent)]
     Secret(#[from] secret::Error),
+    /// A message could not be written or read.
+    #[error(transparent)]
+    Message(#[from] message::Error),
     /// A signature could not be made.
     #[error(transparent)]
     Sign(#[from] sign::Error),

@@ -8,6 +8,8 @@
 //! - [`descriptor`]: numbered file descriptors that the calling program opened.
 //! - [`designated_revocation`]: revocations that other keys were trusted with.
 //! - [`doctor`]: is the database as the bytes of its certificates say?
+//! - [`decryption`]: what opens messages, and where their content goes only once it was checked; [`recipients`]: the keys that
+//!   messages are encrypted to.
 //! - [`edit`]: the life of a key: user IDs, subkeys, expiry, certifications, revocations.
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`find`]: from the names that users give to certificates.
@@ -28,6 +30,7 @@ pub mod check;
 pub mod compact;
 pub mod copy;
 pub mod database;
+pub mod decryption;
 pub mod delete;
 pub mod descriptor;
 pub mod designated_revocation;
@@ -43,6 +46,7 @@ pub mod migrate;
 pub mod output_file;
 pub mod owner_trust;
 pub mod passphrase;
+pub mod recipients;
 pub mod secret_keys;
 pub mod secret_transfer;
 pub mod sql;
@@ -57,6 +61,7 @@ mod stored;
 pub use cert;
 pub use error::{Error, Result, causes};
 pub use keygen;
+pub use message;
 pub use secret;
 pub use store;
 pub use trust;

@@ -59,6 +59,22 @@ impl<'a> Passphrases<'a> {
         Self { source, owner: Box::new(owner), read: None, last: None }
     }
 
+    /// Asks for the password of a message: twice where it is typed and `is_new`. `None` if there is nobody to be asked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Asking`] if asking fails.
+    pub fn password(&mut self, is_new: bool) -> Result<Option<Passphrase>> {
+        let question = "Password of the message: ";
+        match &self.source {
+            Source::Nobody => Ok(None),
+            Source::Terminal if is_new => typed_twice(question),
+            Source::Terminal => Terminal::open()?.map_or(Ok(None), |mut terminal| terminal.ask(question)),
+            Source::Program(program) => answer_of(program, question).map(Some),
+            _ => self.read_once().map(Some),
+        }
+    }
+
     fn unlocking(&mut self, key: &KeyName, wrong: u8) -> Result<Option<Passphrase>> {
         let question = format!("Passphrase of {}: ", self.called(key));
         match &self.source {

@@ -126,8 +126,8 @@ pub struct Allowed {
 pub fn decrypt(
     input: &mut (dyn Read + Send),
     allowed: Allowed,
-    unlock: &mut (dyn Unlock + Send),
-    sink: &mut (dyn Sink + Send),
+    unlock: &mut dyn Unlock,
+    sink: &mut dyn Sink,
 ) -> Result<()> {
     let mut input = BufReader::with_capacity(PIECE, Message::new(input));
     let mut reader = Reader { allowed, unlock, sink, standing: None, has_content: false, signatures: 0 };
@@ -137,8 +137,8 @@ pub fn decrypt(
 
 struct Reader<'a> {
     allowed: Allowed,
-    unlock: &'a mut (dyn Unlock + Send),
-    sink: &'a mut (dyn Sink + Send),
+    unlock: &'a mut dyn Unlock,
+    sink: &'a mut dyn Sink,
     /// That of the encrypted data being read.
     standing: Option<Standing>,
     has_content: bool,

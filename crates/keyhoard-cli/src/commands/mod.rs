@@ -4,8 +4,10 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod db;
+pub(crate) mod decrypt;
 pub(crate) mod delete;
 pub(crate) mod doctor;
+pub(crate) mod encrypt;
 pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod import;
@@ -51,6 +53,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Check(arguments) => check::run(session, &arguments),
         Command::WhoSigned(arguments) => who_signed::run(session, &arguments),
         Command::SignedBy(arguments) => signed_by::run(session, &arguments),
+        Command::Encrypt(arguments) => encrypt::run(session, &arguments),
+        Command::Decrypt(arguments) => decrypt::run(session, &arguments),
         Command::Delete(arguments) => delete::run(session, &arguments),
         Command::Key(arguments) => key::run(session, &arguments),
         Command::Log(arguments) => log::run(session, &arguments),

@@ -100,7 +100,7 @@ impl Unlock for Known {
 pub(crate) fn read_with(
     mut message: &[u8],
     allowed: Allowed,
-    unlock: &mut (dyn Unlock + Send),
+    unlock: &mut dyn Unlock,
 ) -> (Reading, Result<()>) {
     let mut reading = Reading::default();
     let result = decrypt(&mut message, allowed, unlock, &mut reading);

@@ -1,0 +1,176 @@
+//! `keyhoard decrypt`: with the password, or a secret key.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use keyhoard::decryption::{Keys, Release};
+use keyhoard::message::{Allowed, Error, SessionKey, decrypt};
+use keyhoard::passphrase::{Passphrases, Source};
+use keyhoard::secret::file::FileKeys;
+use serde::Serialize;
+
+use super::encrypt::PasswordSource;
+use crate::exit::Outcome;
+use crate::session::Session;
+
+/// The arguments of `keyhoard decrypt`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard decrypt --output backup.tar backup.pgp
+  keyhoard decrypt --password-file secret.txt photos.pgp | tar x
+  keyhoard decrypt letter.asc
+
+A file appears only after the whole message was checked. What goes to a pipe is checked piece by piece where the \
+message allows that; a message that can only be checked at its end is held back up to 25 MiB. Signatures in the message \
+are not verified.")]
+pub(crate) struct Arguments {
+    /// The message [default: standard input].
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    password: PasswordSource,
+
+    /// Take the passphrases of secret keys from the first line of this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd")]
+    passphrase_file: Option<PathBuf>,
+
+    /// Take the passphrases of secret keys from the first line that this file descriptor gives.
+    #[arg(long, value_name = "NUMBER")]
+    passphrase_fd: Option<i32>,
+
+    /// Write to this file; a pipe or device is written to as it is.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Write to a pipe before the message's check at its end: do not use the output if this command fails.
+    #[arg(long)]
+    stream_unverified: bool,
+
+    /// Read a message without any protection against changes, as programs wrote them before the year 2000.
+    #[arg(long)]
+    allow_unprotected: bool,
+
+    /// Show the session key, which opens this one message for whoever has it.
+    #[arg(long)]
+    show_session_key: bool,
+
+    /// Use this session key, as --show-session-key shows it.
+    #[arg(long, value_name = "KEY", value_parser = session_key)]
+    session_key: Option<SessionKey>,
+}
+
+fn session_key(text: &str) -> Result<SessionKey, &'static str> {
+    SessionKey::from_text(text)
+        .ok_or("a session key is a cipher's number, a colon, and the key in hexadecimal digits")
+}
+
+/// Decrypts a message.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let mut input: Box<dyn Read + Send> = match &arguments.file {
+        Some(path) if path != Path::new("-") => {
+            Box::new(File::open(path).with_context(|| path.display().to_string())?)
+        }
+        _ => Box::new(io::stdin()),
+    };
+    let file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
+    let mut release = match file {
+        Some(path) => {
+            Release::to_file(path, arguments.stream_unverified).with_context(|| path.display().to_string())?
+        }
+        None => Release::to_stream(Box::new(io::stdout()), arguments.stream_unverified),
+    };
+    arguments.read(session, input.as_mut(), &mut release)?;
+    tell(session, arguments, file, &release)?;
+    release.finish().context("cannot write")?;
+    Ok(Outcome::Done)
+}
+
+impl Arguments {
+    fn read(
+        &self,
+        session: &Session,
+        input: &mut (dyn Read + Send),
+        release: &mut Release<'_>,
+    ) -> anyhow::Result<()> {
+        let secret_keys = FileKeys::beside(&session.path()?);
+        let mut ask = Passphrases::new(self.passphrases(), |_| None);
+        let source = self.password.source();
+        let is_typed = source == Source::Terminal;
+        let mut passwords = Passphrases::new(source, |_| None);
+        let mut asked = 0;
+        let mut password = || {
+            asked += 1;
+            // Where it is read from a file it would be the same again.
+            if asked == 1 || is_typed { passwords.password(false) } else { Ok(None) }
+        };
+        let known = self.session_key.clone();
+        let mut keys =
+            Keys { secret_keys: &secret_keys, ask: &mut ask, password: &mut password, known, failure: None };
+        let allowed = Allowed { unprotected: self.allow_unprotected, unencrypted: false };
+        match (decrypt(input, allowed, &mut keys, release), keys.failure) {
+            (Ok(()), _) => Ok(()),
+            (Err(Error::NoKey), Some(failure)) => Err(failure.into()),
+            (Err(Error::Unprotected), _) => {
+                bail!("{}; if it must be read, add --allow-unprotected", Error::Unprotected)
+            }
+            // A reader that closed the pipe does not have what it wanted: nothing was checked to the end.
+            (Err(error @ Error::Write(_)), _) => bail!("{error}"),
+            (Err(error), _) => Err(anyhow!(error)),
+        }
+    }
+
+    fn passphrases(&self) -> Source {
+        match (&self.passphrase_file, self.passphrase_fd) {
+            (Some(file), _) => Source::File(file.clone()),
+            (None, Some(number)) => Source::Descriptor(number),
+            (None, None) => Source::Terminal,
+        }
+    }
+}
+
+fn tell(
+    session: &mut Session,
+    arguments: &Arguments,
+    file: Option<&Path>,
+    release: &Release<'_>,
+) -> anyhow::Result<()> {
+    let Some((container, key)) = &release.decrypted else { return Ok(()) };
+    if arguments.show_session_key {
+        session.warn(format_args!("session key: {}", *key.to_text()));
+    }
+    if release.is_signed {
+        session.warn("there are signatures in the message; they were not verified");
+    }
+    let Some(path) = file else { return Ok(()) };
+    if session.output.is_json() {
+        let name =
+            release.literal.as_ref().map(|literal| String::from_utf8_lossy(&literal.name).into_owned());
+        session.output.json(&DecryptedJson {
+            file: &path.to_string_lossy(),
+            octets: release.octets,
+            cipher: key.cipher().name(),
+            aead: container.mode().map(|mode| mode.name()),
+            name: name.unwrap_or_default(),
+            time: release.literal.as_ref().map_or(0, |literal| literal.time.0),
+            signed: release.is_signed,
+        })?;
+    } else {
+        session.note(format_args!("decrypted to {}", path.display()));
+    }
+    Ok(())
+}
+
+/// The result of decryption to a file, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct DecryptedJson<'a> {
+    file: &'a str,
+    octets: u64,
+    cipher: &'a str,
+    aead: Option<&'a str>,
+    name: String,
+    time: u32,
+    signed: bool,
+}

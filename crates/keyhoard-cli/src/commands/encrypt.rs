@@ -1,0 +1,358 @@
+//! `keyhoard encrypt`: for who has the password, or the secret key.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::cert::effective::View;
+use keyhoard::cert::{Timestamp, mailbox};
+use keyhoard::find::{find, shown};
+use keyhoard::message::{
+    Aead, Alone, Cipher, Compression, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL, Encryption, Format,
+    Literal, Openers, Protection, Recipient, S2k, encrypt,
+};
+use keyhoard::output_file::OutputFile;
+use keyhoard::passphrase::{Passphrases, Source};
+use keyhoard::recipients::{Candidate, EncryptionKey, candidates};
+use keyhoard::trust::Validity;
+use keyhoard::validity::{Model, TrustSettings};
+use serde::Serialize;
+
+use crate::exit::Outcome;
+use crate::session::Session;
+use crate::trust_options::TrustOptions;
+
+/// The arguments of `keyhoard encrypt`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard encrypt --password --output backup.pgp backup.tar
+  tar c photos | keyhoard encrypt --password-file secret.txt --aead gcm > photos.pgp
+  keyhoard encrypt --to alice@example.org --armor letter.txt
+
+A mail address is only taken if exactly one usable certificate has it and is fully valid; give a fingerprint, or \
+--trust-model always, where you know better. AES-256 with a check at the end (--aead none) is what every program \
+reads; --aead gcm or ocb is faster and is checked piece by piece, and needs programs of RFC 9580.")]
+pub(crate) struct Arguments {
+    /// The file to encrypt [default: standard input].
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
+
+    /// Encrypt to this certificate; may be given again.
+    #[arg(long = "to", value_name = "NAME")]
+    to: Vec<OsString>,
+
+    /// Encrypt to this certificate without saying so in the message.
+    #[arg(long, value_name = "NAME")]
+    to_hidden: Vec<OsString>,
+
+    /// Encrypt with a password, which is asked for.
+    #[arg(long)]
+    password: bool,
+
+    #[command(flatten)]
+    source: PasswordSource,
+
+    /// The cipher.
+    #[arg(long, value_name = "CIPHER", default_value = "AES256", value_parser = cipher)]
+    cipher: Cipher,
+
+    /// Use a cipher with blocks of 64 bits: IDEA, 3DES, CAST5 or Blowfish.
+    #[arg(long)]
+    allow_old_cipher: bool,
+
+    /// How the data are authenticated [default: none, or ocb if all recipients read it].
+    #[arg(long, value_name = "MODE", value_enum)]
+    aead: Option<Mode>,
+
+    /// The compression.
+    #[arg(long, value_name = "NAME", default_value = "none", value_parser = compression)]
+    compress: Compression,
+
+    /// The level of compression.
+    #[arg(long, value_name = "0-9", default_value_t = DEFAULT_LEVEL, value_parser = clap::value_parser!(u8).range(0..=9))]
+    level: u8,
+
+    /// Take the input for text, whose lines end as the reader's system wants it.
+    #[arg(long)]
+    text: bool,
+
+    /// Say this file name in the message.
+    #[arg(long, value_name = "NAME")]
+    name: Option<OsString>,
+
+    /// Write to this file; a pipe or device is written to as it is.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Write ASCII armor [default: on a terminal, and to files ending in .asc].
+    #[arg(long, short, conflicts_with = "binary")]
+    armor: bool,
+
+    /// Write binary packets, even to a terminal.
+    #[arg(long)]
+    binary: bool,
+
+    #[command(flatten)]
+    trust: TrustOptions,
+}
+
+/// Where the password of a message comes from.
+#[derive(Clone, Debug, clap::Args)]
+#[group(multiple = false)]
+pub(crate) struct PasswordSource {
+    /// Take the password from the first line of this file.
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+
+    /// Take the password from the first line that this file descriptor gives.
+    #[arg(long, value_name = "NUMBER")]
+    password_fd: Option<i32>,
+}
+
+impl PasswordSource {
+    /// Returns where the password comes from.
+    pub(crate) fn source(&self) -> Source {
+        match (&self.password_file, self.password_fd) {
+            (Some(file), _) => Source::File(file.clone()),
+            (None, Some(number)) => Source::Descriptor(number),
+            (None, None) => Source::Terminal,
+        }
+    }
+
+    fn is_given(&self) -> bool {
+        self.password_file.is_some() || self.password_fd.is_some()
+    }
+}
+
+/// How data are authenticated.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Mode {
+    /// A SHA-1 at the end, encrypted: every program reads it.
+    None,
+    /// OCB, as in RFC 9580.
+    Ocb,
+    /// GCM, as in RFC 9580.
+    Gcm,
+    /// EAX, as in RFC 9580.
+    Eax,
+    /// OCB, as GnuPG 2.3 and later write it.
+    GnupgOcb,
+}
+
+impl Mode {
+    fn protection(self) -> Protection {
+        let chunk = DEFAULT_CHUNK;
+        match self {
+            Self::None => Protection::Mdc,
+            Self::Ocb => Protection::Aead { mode: Aead::Ocb, chunk },
+            Self::Gcm => Protection::Aead { mode: Aead::Gcm, chunk },
+            Self::Eax => Protection::Aead { mode: Aead::Eax, chunk },
+            Self::GnupgOcb => Protection::Gnupg { mode: Aead::Ocb, chunk },
+        }
+    }
+}
+
+fn cipher(name: &str) -> Result<Cipher, String> {
+    let names = || Cipher::ALL.map(Cipher::name).join(", ");
+    Cipher::named(name).ok_or_else(|| format!("the ciphers are {}", names()))
+}
+
+fn compression(name: &str) -> Result<Compression, String> {
+    Compression::named(name).ok_or_else(|| "the compressions are none, ZIP, ZLIB and BZIP2".to_owned())
+}
+
+/// Encrypts the input.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if arguments.cipher.is_old() && !arguments.allow_old_cipher {
+        let cipher = arguments.cipher;
+        bail!(
+            "{cipher} has blocks of 64 bits, too few for many gigabytes; if it must be, add --allow-old-cipher"
+        );
+    }
+    let Some(keys) = recipients(session, arguments)? else { return Ok(Outcome::Nothing) };
+    let openers =
+        Openers { passwords: password(arguments)?, recipients: keys.iter().map(Chosen::recipient).collect() };
+    let encryption = arguments.encryption(&keys);
+    let mut input: Box<dyn Read> = match &arguments.file {
+        Some(path) if path != Path::new("-") => {
+            Box::new(File::open(path).with_context(|| path.display().to_string())?)
+        }
+        _ => Box::new(io::stdin()),
+    };
+    match &arguments.output {
+        Some(path) if path != Path::new("-") => {
+            let mut file = OutputFile::create(path).with_context(|| path.display().to_string())?;
+            let by_name = path.extension().is_some_and(|extension| extension == "asc");
+            arguments.write(&mut input, &mut file, by_name, &openers, &encryption)?;
+            file.commit().with_context(|| path.display().to_string())?;
+            tell(session, path, &keys, &encryption)?;
+        }
+        _ => {
+            let mut stdout = io::stdout();
+            let terminal = stdout.is_terminal();
+            arguments.write(&mut input, &mut stdout, terminal, &openers, &encryption)?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+impl Arguments {
+    fn encryption(&self, keys: &[Chosen]) -> Encryption {
+        let all_read =
+            |reads: fn(&EncryptionKey) -> bool| !keys.is_empty() && keys.iter().all(|key| reads(&key.key));
+        let authenticated = !self.cipher.is_old() && all_read(|key| key.preferences.seipd2);
+        let mode = self.aead.unwrap_or(if authenticated { Mode::Ocb } else { Mode::None });
+        let literal = Literal {
+            format: if self.text { Format::Utf8 } else { Format::Binary },
+            name: self.name.as_ref().map(|name| name.as_bytes().to_vec()).unwrap_or_default(),
+            time: Timestamp(0),
+        };
+        let Self { cipher, compress: compression, level, .. } = *self;
+        Encryption { cipher, protection: mode.protection(), compression, level, literal }
+    }
+
+    fn write(
+        &self,
+        input: &mut dyn Read,
+        out: &mut (dyn Write + Send),
+        armor_by_default: bool,
+        openers: &Openers<'_>,
+        encryption: &Encryption,
+    ) -> anyhow::Result<()> {
+        if self.armor || (armor_by_default && !self.binary) {
+            let mut armored = ArmorWriter::titled(out, "MESSAGE");
+            encrypt(input, &mut armored, openers, encryption, &mut Alone)?;
+            armored.finish()?;
+        } else {
+            encrypt(input, out, openers, encryption, &mut Alone)?;
+        }
+        Ok(())
+    }
+}
+
+fn password(arguments: &Arguments) -> anyhow::Result<Vec<(zeroize::Zeroizing<Vec<u8>>, S2k)>> {
+    if !arguments.password && !arguments.source.is_given() {
+        return Ok(Vec::new());
+    }
+    let password = Passphrases::new(arguments.source.source(), |_| None).password(true)?;
+    let Some(password) = password.filter(|password| !password.is_empty()) else {
+        bail!("no password was given")
+    };
+    // What authenticated messages need is read by new programs only, which know Argon2.
+    let s2k = match arguments.aead {
+        Some(Mode::Ocb | Mode::Gcm | Mode::Eax) => S2k::argon2()?,
+        _ => S2k::iterated(DEFAULT_HASH, 1 << 26)?,
+    };
+    Ok(vec![(zeroize::Zeroizing::new(password.as_bytes().to_vec()), s2k)])
+}
+
+/// A recipient.
+struct Chosen {
+    candidate: Candidate,
+    key: EncryptionKey,
+    is_hidden: bool,
+}
+
+impl Chosen {
+    fn recipient(&self) -> Recipient<'_> {
+        Recipient { public: &self.key.public, is_hidden: self.is_hidden }
+    }
+}
+
+/// Finds the recipients; none if one of them is not certain, which has been told then.
+fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option<Vec<Chosen>>> {
+    let mut chosen = Vec::new();
+    if arguments.to.is_empty() && arguments.to_hidden.is_empty() {
+        if !arguments.password && !arguments.source.is_given() {
+            bail!("nobody could read the message: give --to or --password");
+        }
+        return Ok(Some(chosen));
+    }
+    let store = session.open()?;
+    let snapshot = store.snapshot()?;
+    let trust = arguments.trust.settings(session.now, View::Full)?;
+    let named = arguments.to.iter().map(|name| (name, false));
+    for (name, is_hidden) in named.chain(arguments.to_hidden.iter().map(|name| (name, true))) {
+        let name = name.as_bytes();
+        let address = mailbox::mailbox(name);
+        let found = find(snapshot.as_ref(), &[name])?;
+        let candidates = candidates(snapshot.as_ref(), &found.ids, address.as_deref(), &trust)?;
+        match choose(candidates, address.is_some(), &trust) {
+            Ok(candidate) => {
+                let key = candidate.key.clone().expect("only who has a key is chosen");
+                chosen.push(Chosen { candidate, key, is_hidden });
+            }
+            Err(refused) => {
+                tell_candidates(session, name, &refused);
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(chosen))
+}
+
+/// Takes the only candidate that can be meant, or returns all of them.
+fn choose(
+    candidates: Vec<Candidate>,
+    by_address: bool,
+    trust: &TrustSettings,
+) -> Result<Candidate, Vec<Candidate>> {
+    let is_sure = |candidate: &Candidate| {
+        !by_address || trust.model == Model::Always || candidate.validity >= Validity::Full
+    };
+    let mut usable = candidates.iter().filter(|candidate| candidate.key.is_some());
+    match (usable.next(), usable.next()) {
+        (Some(only), None) if is_sure(only) => Ok(only.clone()),
+        _ => Err(candidates),
+    }
+}
+
+fn tell_candidates(session: &Session, name: &[u8], candidates: &[Candidate]) {
+    let name = shown(name);
+    if candidates.is_empty() {
+        return session.warn(format_args!("{name}: not found"));
+    }
+    session
+        .warn(format_args!("{name}: it is not certain who that is; give the fingerprint of the right one:"));
+    for candidate in candidates {
+        let state = match (&candidate.key, candidate.validity) {
+            (None, _) => "no key to encrypt to",
+            (Some(_), Validity::Full | Validity::Ultimate) => "valid",
+            (Some(_), Validity::Marginal) => "marginally valid",
+            (Some(_), _) => "not known to be valid",
+        };
+        let user_id = crate::printable::printable(&candidate.user_id);
+        session.warn(format_args!("  {}  {user_id} ({state})", candidate.fingerprint));
+    }
+}
+
+fn tell(session: &mut Session, path: &Path, keys: &[Chosen], encryption: &Encryption) -> anyhow::Result<()> {
+    if session.output.is_json() {
+        let recipients = keys.iter().map(|key| key.candidate.fingerprint.to_string()).collect();
+        let mode = match encryption.protection {
+            Protection::Mdc => None,
+            Protection::Aead { mode, .. } | Protection::Gnupg { mode, .. } => Some(mode.name()),
+        };
+        let cipher = encryption.cipher.name();
+        let compression = encryption.compression.name();
+        let file = path.to_string_lossy();
+        session.output.json(&EncryptedJson { file: &file, cipher, aead: mode, compression, recipients })?;
+    } else {
+        session.note(format_args!("encrypted to {}", path.display()));
+    }
+    Ok(())
+}
+
+/// The result of encryption to a file, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct EncryptedJson<'a> {
+    file: &'a str,
+    cipher: &'a str,
+    aead: Option<&'a str>,
+    compression: &'a str,
+    recipients: Vec<String>,
+}

@@ -1,0 +1,326 @@
+//! What opens messages, and where their content goes: a file gets its name, and a pipe its octets, only once they were
+//! checked.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use message::{
+    Addressee, Container, Error, Event, Literal, Opener, Pkesk, Result, SessionKey, Sink, Skesk, Standing,
+    Unlock,
+};
+use secret::{Ask, Held, Name, Passphrase, Protection, SecretKeys};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::output_file::OutputFile;
+
+/// Octets that are held back from a pipe until the check at their end, if nobody asks for them before.
+pub const MAX_HELD: usize = 25 << 20;
+
+/// How often a password is asked for.
+const TRIES: u8 = secret::ask::TRIES;
+
+/// Finds session keys with secret keys and passwords.
+pub struct Keys<'a> {
+    /// Where secret keys are.
+    pub secret_keys: &'a dyn SecretKeys,
+    /// Who is asked for their passphrases.
+    pub ask: &'a mut dyn Ask,
+    /// Who is asked for passwords of messages; `None` answers that there are no more.
+    pub password: &'a mut dyn FnMut() -> secret::Result<Option<Passphrase>>,
+    /// The session key, if it is known.
+    pub known: Option<SessionKey>,
+    /// Why a secret key did not open the message, if one was found.
+    pub failure: Option<secret::Error>,
+}
+
+impl Unlock for Keys<'_> {
+    fn session_key(
+        &mut self,
+        openers: &[Opener],
+        container: &Container,
+        fits: &dyn Fn(&SessionKey) -> bool,
+    ) -> Result<SessionKey> {
+        if let Some(known) = &self.known {
+            return Ok(known.clone());
+        }
+        let recipients = openers.iter().filter_map(|opener| match opener {
+            Opener::Recipient(recipient) => Some(recipient),
+            Opener::Password(_) => None,
+        });
+        if let Some(key) = self.by_secret_key(&recipients.collect::<Vec<_>>(), container) {
+            return Ok(key);
+        }
+        let passwords = openers.iter().filter_map(|opener| match opener {
+            Opener::Password(password) => Some(password),
+            Opener::Recipient(_) => None,
+        });
+        self.by_password(&passwords.collect::<Vec<_>>(), container, fits)
+    }
+}
+
+impl Keys<'_> {
+    fn by_secret_key(&mut self, recipients: &[&Pkesk], container: &Container) -> Option<SessionKey> {
+        if recipients.is_empty() {
+            return None;
+        }
+        let held = self.secret_keys.list().map_err(|error| self.failure = Some(error)).unwrap_or_default();
+        // Whoever is named comes before those who hide: their keys need not be tried one after the other.
+        let (hidden, named): (Vec<_>, Vec<_>) =
+            recipients.iter().partition(|recipient| recipient.addressee == Addressee::Hidden);
+        for recipient in named.into_iter().chain(hidden) {
+            for key in held.iter().filter(|key| may_open(recipient, key)) {
+                if let Some(session_key) = self.try_key(recipient, key, container) {
+                    return Some(session_key);
+                }
+            }
+        }
+        None
+    }
+
+    fn try_key(&mut self, recipient: &Pkesk, key: &Held, container: &Container) -> Option<SessionKey> {
+        let opened = self.secret_keys.open(&Name::Fingerprint(key.fingerprint), self.ask);
+        let session_key = opened.and_then(|mut key| recipient.open(key.as_mut(), container.cipher()));
+        session_key.unwrap_or_else(|error| {
+            // That a hidden recipient is somebody else is no failure.
+            if recipient.addressee != Addressee::Hidden {
+                self.failure = Some(error);
+            }
+            None
+        })
+    }
+
+    fn by_password(
+        &mut self,
+        packets: &[&Skesk],
+        container: &Container,
+        fits: &dyn Fn(&SessionKey) -> bool,
+    ) -> Result<SessionKey> {
+        if packets.is_empty() {
+            return Err(Error::NoKey);
+        }
+        for tried in 0..TRIES {
+            let asked = (self.password)().map_err(|error| Error::Read(io::Error::other(error)))?;
+            let Some(password) = asked else {
+                return Err(if tried == 0 { Error::NoKey } else { Error::WrongKey });
+            };
+            for packet in packets {
+                if let Some(key) = packet.open(password.as_bytes(), container.cipher())?
+                    && fits(&key)
+                {
+                    return Ok(key);
+                }
+            }
+        }
+        Err(Error::WrongKey)
+    }
+}
+
+fn may_open(recipient: &Pkesk, key: &Held) -> bool {
+    let is_there = matches!(key.protection, Protection::None | Protection::Locked { .. });
+    is_there
+        && match recipient.addressee {
+            Addressee::KeyId(key_id) => key.fingerprint.key_id() == key_id,
+            Addressee::Fingerprint(fingerprint) => key.fingerprint == fingerprint,
+            Addressee::Hidden => true,
+        }
+}
+
+/// Where content goes.
+pub struct Release<'a> {
+    target: Target<'a>,
+    /// Line ends of text become those of this system.
+    text: Option<LineEnds>,
+    /// What the message says about its content.
+    pub literal: Option<Literal>,
+    /// The encrypted data's packet, and their key.
+    pub decrypted: Option<(Container, SessionKey)>,
+    /// How many octets came.
+    pub octets: u64,
+    /// Signature packets came, which nobody looked at.
+    pub is_signed: bool,
+}
+
+enum Target<'a> {
+    /// A file, which gets its name at the end.
+    File(OutputFile),
+    /// Something that cannot be taken back, with what is held back from it.
+    Stream { out: Box<dyn Write + 'a>, held: Zeroizing<Vec<u8>>, holds: bool },
+}
+
+impl<'a> Release<'a> {
+    /// Begins a file; what is no regular file gets its octets as [`Release::to_stream`] says.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn to_file(path: &Path, unverified: bool) -> io::Result<Self> {
+        let file = OutputFile::create(path)?;
+        let is_regular = fs::metadata(path).map_or(true, |found| found.is_file());
+        Ok(if is_regular {
+            Self::new(Target::File(file))
+        } else {
+            Self::to_stream(Box::new(file), unverified)
+        })
+    }
+
+    /// Writes to a stream: what was checked at once, the rest after the check at its end, or at once if `unverified`.
+    pub fn to_stream(out: Box<dyn Write + 'a>, unverified: bool) -> Self {
+        Self::new(Target::Stream { out, held: Zeroizing::default(), holds: !unverified })
+    }
+
+    fn new(target: Target<'a>) -> Self {
+        Self { target, text: None, literal: None, decrypted: None, octets: 0, is_signed: false }
+    }
+
+    /// Hands out what was held back: everything was read, and nothing was changed.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn finish(mut self) -> io::Result<()> {
+        match std::mem::replace(&mut self.target, nowhere()) {
+            Target::File(file) => file.commit(),
+            Target::Stream { mut out, held, .. } => out.write_all(&held).and_then(|()| out.flush()),
+        }
+    }
+
+    fn write(&mut self, data: &[u8], standing: Standing) -> Result<()> {
+        match &mut self.target {
+            Target::File(file) => file.write_all(data).map_err(Error::Write),
+            Target::Stream { held, holds: true, .. } if standing == Standing::Unverified => {
+                if held.len() + data.len() > MAX_HELD {
+                    return Err(Error::Options(
+                        "more than 25 MiB that can only be checked at their end: give --output, or --stream-unverified",
+                    ));
+                }
+                if held.len() + data.len() > held.capacity() {
+                    grow(held, data.len());
+                }
+                held.extend_from_slice(data);
+                Ok(())
+            }
+            Target::Stream { out, .. } => out.write_all(data).map_err(Error::Write),
+        }
+    }
+}
+
+fn nowhere<'a>() -> Target<'a> {
+    Target::Stream { out: Box::new(io::sink()), held: Zeroizing::default(), holds: true }
+}
+
+/// Makes room without leaving copies of plaintext behind.
+fn grow(held: &mut Zeroizing<Vec<u8>>, more: usize) {
+    let mut larger = Vec::with_capacity((2 * held.capacity()).max(held.len() + more).min(MAX_HELD));
+    larger.extend_from_slice(held);
+    held.zeroize();
+    **held = larger;
+}
+
+impl Sink for Release<'_> {
+    fn event(&mut self, event: Event<'_>) -> Result<()> {
+        match event {
+            Event::Decrypting { container, key } => self.decrypted = Some((container.clone(), key.clone())),
+            Event::Literal { literal, .. } => {
+                self.text = literal.format.is_text().then(LineEnds::default);
+                self.literal = Some(literal.clone());
+            }
+            Event::LiteralEnd => {
+                if self.text.take().is_some_and(|text| text.after_return) {
+                    self.write(b"\r", Standing::Unverified)?;
+                }
+            }
+            Event::OnePass(_) | Event::Signature(_) => self.is_signed = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, data: &[u8], standing: Standing) -> Result<()> {
+        self.octets += data.len() as u64;
+        match &mut self.text {
+            Some(text) => {
+                let converted = text.convert(data);
+                self.write(&converted, standing)
+            }
+            None => self.write(data, standing),
+        }
+    }
+}
+
+/// Makes line ends of messages those of this system.
+#[derive(Default)]
+struct LineEnds {
+    after_return: bool,
+}
+
+impl LineEnds {
+    /// Leaves out each carriage return before a line feed.
+    fn convert(&mut self, data: &[u8]) -> Zeroizing<Vec<u8>> {
+        let mut out = Zeroizing::new(Vec::with_capacity(data.len() + 1));
+        for &octet in data {
+            if self.after_return && octet != b'\n' {
+                out.push(b'\r');
+            }
+            self.after_return = octet == b'\r';
+            if !self.after_return {
+                out.push(octet);
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_of_text_become_those_of_this_system_however_they_are_cut() {
+        let text = b"a\r\nb\rc\r\r\n";
+        for size in 1..text.len() {
+            let mut ends = LineEnds::default();
+            let converted: Vec<u8> =
+                text.chunks(size).flat_map(|piece| ends.convert(piece).to_vec()).collect();
+            assert_eq!(converted, b"a\nb\rc\r\n");
+        }
+    }
+
+    #[test]
+    fn a_file_has_no_name_before_its_content_was_checked() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("content");
+        let mut release = Release::to_file(&path, false).expect("a file");
+        release.data(b"text", Standing::Unverified).expect("space");
+        assert!(!path.exists());
+        release.finish().expect("a name");
+        assert_eq!(fs::read(&path).expect("content"), b"text");
+    }
+
+    #[test]
+    fn a_pipe_gets_what_was_checked_at_once_and_the_rest_at_the_end() {
+        let mut out = Vec::new();
+        let mut release = Release::to_stream(Box::new(&mut out), false);
+        release.data(b"text", Standing::Unverified).expect("space");
+        drop(release);
+        assert!(out.is_empty());
+        let mut release = Release::to_stream(Box::new(&mut out), false);
+        release.data(b"text", Standing::Verified).expect("space");
+        drop(release);
+        assert_eq!(out, b"text");
+        let mut release = Release::to_stream(Box::new(&mut out), false);
+        release.data(b" more", Standing::Unverified).expect("space");
+        release.finish().expect("space");
+        assert_eq!(out, b"text more");
+    }
+
+    #[test]
+    fn a_pipe_is_not_held_back_from_for_ever() {
+        let mut release = Release::to_stream(Box::new(io::sink()), false);
+        let megabyte = vec![0; 1 << 20];
+        assert!((0..25).all(|_| release.data(&megabyte, Standing::Unverified).is_ok()));
+        assert!(matches!(release.data(b"x", Standing::Unverified), Err(Error::Options(_))));
+        let mut release = Release::to_stream(Box::new(io::sink()), true);
+        assert!((0..26).all(|_| release.data(&megabyte, Standing::Unverified).is_ok()));
+    }
+}

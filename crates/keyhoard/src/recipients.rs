@@ -1,0 +1,160 @@
+//! The keys that messages are encrypted to.
+
+use cert::certificate::Certificate;
+use cert::effective::{Effective, Moment, State, Usage, View, evaluate};
+use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
+use cert::packet::Packets;
+use cert::{Fingerprint, Timestamp};
+use message::Cipher;
+use store::{CertId, Snapshot};
+use trust::Validity;
+
+use crate::Result;
+use crate::stored::read_one;
+use crate::validity::{Appraisal, Sources, TrustSettings};
+
+/// A certificate that a name stands for, with what matters to who encrypts to it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The certificate.
+    pub fingerprint: Fingerprint,
+    /// Its primary user ID.
+    pub user_id: Vec<u8>,
+    /// How sure it is that the certificate is whose the name says.
+    pub validity: Validity,
+    /// The key to encrypt to; `None` if there is none that may be used now.
+    pub key: Option<EncryptionKey>,
+}
+
+/// A key to encrypt to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncryptionKey {
+    /// Its fingerprint.
+    pub fingerprint: Fingerprint,
+    /// The body of its packet.
+    pub public: Vec<u8>,
+    /// What its owner's programs can read.
+    pub preferences: Preferences,
+}
+
+/// What the owner of a certificate says that messages may be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preferences {
+    /// Ciphers, the preferred one first.
+    pub ciphers: Vec<u8>,
+    /// Compressions, the preferred one first; `None` if nothing is said.
+    pub compressions: Option<Vec<u8>>,
+    /// Encrypted data of RFC 9580 (SEIPD version 2) are read.
+    pub seipd2: bool,
+}
+
+impl Preferences {
+    /// Says whether a cipher is among the preferred ones.
+    pub fn reads(&self, cipher: Cipher) -> bool {
+        self.ciphers.contains(&cipher.number())
+    }
+}
+
+/// Returns what certificates are as recipients.
+///
+/// `address` tells which user ID the validity is asked of: one with this mail address, or any if there is none.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn candidates(
+    snapshot: &dyn Snapshot,
+    ids: &[CertId],
+    address: Option<&[u8]>,
+    trust: &TrustSettings,
+) -> Result<Vec<Candidate>> {
+    let mut certificates = Vec::with_capacity(ids.len());
+    for &id in ids {
+        certificates.extend(read_one(snapshot, id)?.map(|stored| stored.certificate));
+    }
+    let keys: Vec<Fingerprint> = certificates.iter().map(|one| one.facts.primary().fingerprint).collect();
+    let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: None };
+    let appraisal = Appraisal::of(&keys, &sources, trust)?;
+    let candidate = |certificate: &Certificate| {
+        let facts = &certificate.facts;
+        let effective = evaluate(facts, Moment::new(trust.now, View::Full));
+        let appraised = appraisal.trust(facts, &effective, 0)?;
+        let validity = (0..facts.components.len())
+            .filter(|&place| is_of(&facts.components[place].kind, &effective.components[place], address))
+            .filter_map(|place| appraised.user_ids.get(place).copied())
+            .max()
+            .unwrap_or_default();
+        let key = encryption_key(certificate, &effective).filter(|_| !appraised.disabled);
+        Ok(Candidate {
+            fingerprint: facts.primary().fingerprint,
+            user_id: primary_name(certificate, &effective),
+            validity,
+            key,
+        })
+    };
+    certificates.iter().map(candidate).collect()
+}
+
+/// Returns the key that a certificate wants messages encrypted to, as of a moment: the newest that may be used.
+pub fn encryption_key_of(certificate: &Certificate, now: Timestamp) -> Option<EncryptionKey> {
+    encryption_key(certificate, &evaluate(&certificate.facts, Moment::new(now, View::Full)))
+}
+
+fn is_of(kind: &ComponentKind, state: &State, address: Option<&[u8]>) -> bool {
+    let (ComponentKind::UserId(user_id), State::User(user)) = (kind, state) else { return false };
+    let is_named = address.is_none_or(|address| cert::mailbox::mailbox(user_id).as_deref() == Some(address));
+    user.created.is_some() && !user.revoked && is_named
+}
+
+fn primary_name(certificate: &Certificate, effective: &Effective) -> Vec<u8> {
+    let place = effective.primary_user_id(&certificate.facts);
+    match place.map(|place| &certificate.facts.components[place].kind) {
+        Some(ComponentKind::UserId(user_id)) => user_id.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn encryption_key(certificate: &Certificate, effective: &Effective) -> Option<EncryptionKey> {
+    if !effective.primary().is_usable() {
+        return None;
+    }
+    let usable =
+        |place: &usize| match (&certificate.facts.components[*place].kind, &effective.components[*place]) {
+            (ComponentKind::Key(_), State::Key(state)) => {
+                state.is_usable() && state.usage.contains(Usage::ENCRYPT)
+            }
+            _ => false,
+        };
+    let key = |place: usize| match &certificate.facts.components[place].kind {
+        ComponentKind::Key(key) => Some((place, key)),
+        _ => None,
+    };
+    let places = (0..certificate.facts.components.len()).filter(usable).filter_map(key);
+    // As in GnuPG, the newest subkey goes before the primary key.
+    let (place, key): (usize, &KeyFacts) = places.max_by_key(|(place, key)| (*place > 0, key.created))?;
+    let packet = certificate.packet(certificate.facts.components[place].span);
+    let public = Packets::new(packet).next()?.ok()?.body.to_vec();
+    Some(EncryptionKey {
+        fingerprint: key.fingerprint,
+        public,
+        preferences: preferences(certificate, effective),
+    })
+}
+
+/// Reads the preferences where GnuPG looks for them: at the primary user ID, else at the key itself.
+fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences {
+    let facts = &certificate.facts;
+    let of_user = effective.primary_user_id(facts).and_then(|place| match &effective.components[place] {
+        State::User(user) => user.binding.map(|index| &facts.components[place].signatures[index]),
+        _ => None,
+    });
+    let of_key = effective.primary().binding.map(|index| &facts.components[0].signatures[index]);
+    let said: Vec<&SelfSignature> =
+        [of_user, of_key].into_iter().flatten().filter_map(|signature| signature.own.as_deref()).collect();
+    let ciphers = said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default();
+    Preferences {
+        ciphers,
+        compressions: said.iter().find_map(|own| own.compression_preferences.clone()),
+        seipd2: said.iter().any(|own| own.features.is_some_and(|features| features & 8 != 0)),
+    }
+}
