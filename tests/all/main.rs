@@ -15,6 +15,7 @@ mod import_processes;
 mod keyhoard_check;
 mod keyhoard_delete;
 mod keyhoard_doctor;
+mod keyhoard_encrypt;
 mod keyhoard_export;
 mod keyhoard_import;
 mod keyhoard_json;

@@ -1,9 +1,13 @@
 //! The keys that messages are encrypted to.
 
+use std::io::Read;
+
 use cert::certificate::Certificate;
+use cert::clean::{CleanOptions, clean};
 use cert::effective::{Effective, Moment, State, Usage, View, evaluate};
 use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
 use cert::packet::Packets;
+use cert::split::{Piece, Splitter};
 use cert::{Fingerprint, Timestamp};
 use message::Cipher;
 use store::{CertId, Snapshot};
@@ -95,9 +99,27 @@ pub fn candidates(
     certificates.iter().map(candidate).collect()
 }
 
-/// Returns the key that a certificate wants messages encrypted to, as of a moment: the newest that may be used.
-pub fn encryption_key_of(certificate: &Certificate, now: Timestamp) -> Option<EncryptionKey> {
-    encryption_key(certificate, &evaluate(&certificate.facts, Moment::new(now, View::Full)))
+/// Returns the certificates of a file as recipients: whoever names the file says that they are valid.
+///
+/// # Errors
+///
+/// What the file says, and what stands in it that is no certificate.
+pub fn of_file(file: impl Read, now: Timestamp) -> Result<Vec<Candidate>> {
+    let mut candidates = Vec::new();
+    for piece in Splitter::new(file) {
+        let Piece::Certificate(raw) = piece? else { continue };
+        let cleaned = clean(&raw, &CleanOptions::default(), now);
+        let refused = |reason: String| message::Error::Recipient { key: "a certificate".to_owned(), reason };
+        let certificate = cleaned.map_err(|error| refused(error.to_string()))?.certificate;
+        let effective = evaluate(&certificate.facts, Moment::new(now, View::Full));
+        candidates.push(Candidate {
+            fingerprint: certificate.facts.primary().fingerprint,
+            user_id: primary_name(&certificate, &effective),
+            validity: Validity::Full,
+            key: encryption_key(&certificate, &effective),
+        });
+    }
+    Ok(candidates)
 }
 
 fn is_of(kind: &ComponentKind, state: &State, address: Option<&[u8]>) -> bool {

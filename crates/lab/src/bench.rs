@@ -1,7 +1,8 @@
-//! The benchmark: Debian's keyring beside gpg, made keyrings of growing size, and a big web of trust.
+//! The benchmark: Debian's keyring and messages beside gpg, made keyrings of growing size, and a big web of trust.
 
 mod growth;
 mod machine;
+mod messages;
 mod report;
 mod trust;
 mod web;
@@ -38,7 +39,13 @@ pub(crate) struct Options {
     /// How many different certificates are looked up in each made keyring and web
     #[arg(long, default_value_t = 20)]
     lookups: usize,
-    /// Leaves Debian's keyring and gpg out
+    /// How many MiB are encrypted and decrypted
+    #[arg(long, default_value_t = 256)]
+    message: u64,
+    /// How often each program encrypts and decrypts
+    #[arg(long, default_value_t = 5)]
+    message_rounds: usize,
+    /// Leaves Debian's keyring, messages and gpg out
     #[arg(long)]
     only_made: bool,
 }
@@ -47,6 +54,10 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let machine = Machine::here(&[&Contender::gpg()?, &Contender::gpg_keyhoard()?])?;
     let [debian, trust] = if options.only_made { Default::default() } else { debian(options)? };
+    let messages = match options.only_made {
+        true => Vec::new(),
+        false => messages::measure(options.message, options.message_rounds)?,
+    };
     let made = options
         .made
         .iter()
@@ -57,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .iter()
         .map(|&keys| web::measure(keys, options.rounds, options.lookups))
         .collect::<Result<_>>()?;
-    let report = Report { machine, debian, trust, made, webs };
+    let report = Report { machine, debian, trust, messages, made, webs };
     fs::create_dir_all(&options.output).with_context(|| options.output.display().to_string())?;
     let markdown = report.markdown();
     for (name, text) in

@@ -36,6 +36,15 @@ impl Sink for ToFile {
     }
 }
 
+/// Returns the seconds that all threads have had so far, in their own code and the system's, as Linux counts them.
+fn processors() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks =
+        |index: usize| fields.get(index).and_then(|field| field.parse::<f64>().ok()).unwrap_or_default();
+    (ticks(11) + ticks(12)) / 100.0
+}
+
 fn main() -> Result<()> {
     let files: Vec<String> = std::env::args().skip(1).collect();
     let [plain, sealed] = &files[..] else { return Err(Error::Options("two files are needed")) };
@@ -49,12 +58,18 @@ fn main() -> Result<()> {
         let s2k = S2k::iterated(keyhoard_message::DEFAULT_HASH, 1024)?;
         let openers =
             Openers { passwords: vec![(Zeroizing::new(b"x".to_vec()), s2k)], recipients: Vec::new() };
+        let before = processors();
         let begin = Instant::now();
         let key = encrypt(&mut open(plain)?, &mut create(sealed)?, &openers, &encryption, &mut Alone)?;
         let encrypted = begin.elapsed().as_secs_f64();
+        let between = processors() - before;
         let begin = Instant::now();
         decrypt(&mut open(sealed)?, Allowed::default(), &mut Known(key), &mut ToFile(create(&opened)?))?;
-        println!("{name:24} encrypt {encrypted:.3} s, decrypt {:.3} s", begin.elapsed().as_secs_f64());
+        let decrypted = begin.elapsed().as_secs_f64();
+        println!(
+            "{name:16} encrypt {encrypted:.3} s ({between:.2} of processors), decrypt {decrypted:.3} s ({:.2})",
+            processors() - before - between
+        );
         Ok(())
     };
     for cipher in Cipher::ALL {

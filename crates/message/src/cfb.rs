@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use aes::{Aes128, Aes192, Aes256};
 use blowfish::Blowfish;
-use camellia::{Camellia128, Camellia192, Camellia256};
 use cast5::Cast5;
 use cipher::{
     Array, Block, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, KeyInit,
@@ -16,6 +15,7 @@ use cipher::{
 use idea::Idea;
 
 use crate::Cipher;
+use crate::camellia::Camellia;
 use crate::triple_des::TripleDes;
 use crate::twofish::Twofish;
 
@@ -51,9 +51,10 @@ impl Cfb {
             Cipher::Aes192 => keyed::<Aes192>(key),
             Cipher::Aes256 => keyed::<Aes256>(key),
             Cipher::Twofish => keyed::<Twofish>(key),
-            Cipher::Camellia128 => keyed::<Camellia128>(key),
-            Cipher::Camellia192 => keyed::<Camellia192>(key),
-            Cipher::Camellia256 => keyed::<Camellia256>(key),
+            Cipher::Camellia128 | Cipher::Camellia192 | Cipher::Camellia256 => {
+                assert_eq!(key.len(), cipher.key_size(), "the key has the cipher's size");
+                Arc::new(Blocks(Camellia::new(key)))
+            }
         })
     }
 
@@ -98,9 +99,13 @@ impl<C: BlockCipherEncrypt + Send + Sync> Mode for Blocks<C> {
                 before.copy_from_slice(last);
             }
             self.0.encrypt_blocks(&mut stream[..count]);
-            for (block, ciphertext) in stream.iter().zip(piece.chunks_mut(size)) {
+            let mut stream = stream.iter();
+            let mut blocks = piece.chunks_exact_mut(size);
+            for (ciphertext, block) in (&mut blocks).zip(&mut stream) {
                 ciphertext.iter_mut().zip(block).for_each(|(octet, stream)| *octet ^= stream);
             }
+            let rest = blocks.into_remainder().iter_mut();
+            rest.zip(stream.next().into_iter().flatten()).for_each(|(octet, stream)| *octet ^= stream);
         }
     }
 }

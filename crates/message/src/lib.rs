@@ -9,6 +9,7 @@
 //! (decryption, authenticated chunks, deflating) is done on all cores. Nothing here reads the clock.
 
 mod aead;
+mod camellia;
 mod cfb;
 mod cipher;
 mod compress;

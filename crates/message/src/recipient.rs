@@ -31,8 +31,7 @@ impl Recipient<'_> {
     }
 
     fn sealed(&self, session_key: &SessionKey, seipd2: bool) -> sequoia_openpgp::Result<Vec<u8>> {
-        let key: Key<UnspecifiedParts, UnspecifiedRole> =
-            Key::from_bytes(&packet::write(Tag::PUBLIC_KEY, self.public))?;
+        let key: Key<UnspecifiedParts, UnspecifiedRole> = Key::from_bytes(self.public)?;
         let octets = session_key.key().into();
         let body = if seipd2 {
             let mut sealed = pkesk::PKESK6::for_recipient(&octets, &key)?;

@@ -11,8 +11,9 @@ use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::secret::file::FileKeys;
 use serde::Serialize;
 
-use super::encrypt::PasswordSource;
+use super::encrypt::{PasswordSource, standard_output};
 use crate::exit::Outcome;
+use crate::moment;
 use crate::session::Session;
 
 /// The arguments of `keyhoard decrypt`.
@@ -80,7 +81,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Some(path) => {
             Release::to_file(path, arguments.stream_unverified).with_context(|| path.display().to_string())?
         }
-        None => Release::to_stream(Box::new(io::stdout()), arguments.stream_unverified),
+        None => Release::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
     arguments.read(session, input.as_mut(), &mut release)?;
     tell(session, arguments, file, &release)?;
@@ -154,7 +155,12 @@ fn tell(
             cipher: key.cipher().name(),
             aead: container.mode().map(|mode| mode.name()),
             name: name.unwrap_or_default(),
-            time: release.literal.as_ref().map_or(0, |literal| literal.time.0),
+            time: release
+                .literal
+                .as_ref()
+                .map(|literal| literal.time)
+                .filter(|time| time.0 != 0)
+                .map(moment::rfc3339),
             signed: release.is_signed,
         })?;
     } else {
@@ -171,6 +177,6 @@ struct DecryptedJson<'a> {
     cipher: &'a str,
     aead: Option<&'a str>,
     name: String,
-    time: u32,
+    time: Option<String>,
     signed: bool,
 }

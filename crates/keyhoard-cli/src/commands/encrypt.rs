@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::effective::View;
 use keyhoard::cert::{Timestamp, mailbox};
+use keyhoard::descriptor::duplicate;
 use keyhoard::find::{find, shown};
 use keyhoard::message::{
     Aead, Alone, Cipher, Compression, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL, Encryption, Format,
@@ -17,7 +18,7 @@ use keyhoard::message::{
 };
 use keyhoard::output_file::OutputFile;
 use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::recipients::{Candidate, EncryptionKey, candidates};
+use keyhoard::recipients::{self, Candidate, EncryptionKey, candidates};
 use keyhoard::trust::Validity;
 use keyhoard::validity::{Model, TrustSettings};
 use serde::Serialize;
@@ -48,6 +49,10 @@ pub(crate) struct Arguments {
     /// Encrypt to this certificate without saying so in the message.
     #[arg(long, value_name = "NAME")]
     to_hidden: Vec<OsString>,
+
+    /// Encrypt to the certificates in this file; may be given again.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    to_file: Vec<PathBuf>,
 
     /// Encrypt with a password, which is asked for.
     #[arg(long)]
@@ -192,12 +197,17 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             tell(session, path, &keys, &encryption)?;
         }
         _ => {
-            let mut stdout = io::stdout();
+            let mut stdout = standard_output()?;
             let terminal = stdout.is_terminal();
             arguments.write(&mut input, &mut stdout, terminal, &openers, &encryption)?;
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Returns standard output, without the lock that this thread holds: another one writes the message.
+pub(super) fn standard_output() -> anyhow::Result<File> {
+    Ok(File::from(duplicate(1).context("standard output")?))
 }
 
 impl Arguments {
@@ -266,8 +276,11 @@ impl Chosen {
 /// Finds the recipients; none if one of them is not certain, which has been told then.
 fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option<Vec<Chosen>>> {
     let mut chosen = Vec::new();
+    for path in &arguments.to_file {
+        chosen.extend(of_file(session, path)?);
+    }
     if arguments.to.is_empty() && arguments.to_hidden.is_empty() {
-        if !arguments.password && !arguments.source.is_given() {
+        if chosen.is_empty() && !arguments.password && !arguments.source.is_given() {
             bail!("nobody could read the message: give --to or --password");
         }
         return Ok(Some(chosen));
@@ -293,6 +306,20 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
         }
     }
     Ok(Some(chosen))
+}
+
+fn of_file(session: &Session, path: &Path) -> anyhow::Result<Vec<Chosen>> {
+    let named = || path.display().to_string();
+    let candidates =
+        recipients::of_file(File::open(path).with_context(named)?, session.now).with_context(named)?;
+    if candidates.is_empty() {
+        bail!("{}: there is no certificate in it", path.display());
+    }
+    let chosen = |candidate: Candidate| match candidate.key.clone() {
+        Some(key) => Ok(Chosen { candidate, key, is_hidden: false }),
+        None => bail!("{}: {} has no key to encrypt to", path.display(), candidate.fingerprint),
+    };
+    candidates.into_iter().map(chosen).collect()
 }
 
 /// Takes the only candidate that can be meant, or returns all of them.

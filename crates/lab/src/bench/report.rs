@@ -16,6 +16,8 @@ pub(super) struct Report {
     pub(super) debian: Vec<Row>,
     /// About trust, on the same keyring.
     pub(super) trust: Vec<Row>,
+    /// Encrypted and decrypted.
+    pub(super) messages: Vec<Row>,
     pub(super) made: Vec<Growth>,
     pub(super) webs: Vec<BigWeb>,
 }
@@ -34,6 +36,7 @@ impl Report {
             self.machine.markdown(),
             side_by_side(&self.debian),
             side_by_side(&self.trust),
+            side_by_side(&self.messages),
             made(&self.made),
             webs(&self.webs),
         ];

@@ -1,0 +1,360 @@
+//! `keyhoard encrypt` and `keyhoard decrypt`: messages that gpg, gpg1 and sq read, theirs, and what is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cert::packet::Packets;
+use harness::{Done, Home, OwnKey, Run};
+use secret::file::FileKeys;
+use secret::{Role, SecretKey, SecretKeys};
+
+const CIPHERS: [&str; 11] = [
+    "IDEA",
+    "3DES",
+    "CAST5",
+    "BLOWFISH",
+    "AES",
+    "AES192",
+    "AES256",
+    "TWOFISH",
+    "CAMELLIA128",
+    "CAMELLIA192",
+    "CAMELLIA256",
+];
+const COMPRESSIONS: [&str; 4] = ["none", "zip", "zlib", "bzip2"];
+
+/// Text that compresses, longer than one part of a packet.
+fn text() -> Vec<u8> {
+    (0..20_000).flat_map(|line: u32| format!("line {line} of {}\n", line % 977).into_bytes()).collect()
+}
+
+fn password_file(home: &Home) -> PathBuf {
+    home.write("password", "open sesame\n")
+}
+
+/// Encrypts with the password of [`password_file`].
+fn encrypted(home: &Home, content: &[u8], arguments: &[&str]) -> Vec<u8> {
+    let run = Run::keyhoard(home).args(["encrypt", "--password-file"]).arg(password_file(home));
+    run.args(arguments).stdin(content).succeed().stdout
+}
+
+fn decrypt(home: &Home, message: &[u8], arguments: &[&str]) -> Done {
+    let run = Run::keyhoard(home).args(["decrypt", "--password-file"]).arg(password_file(home));
+    run.args(arguments).stdin(message).done()
+}
+
+#[track_caller]
+fn decrypted(home: &Home, message: &[u8]) -> Vec<u8> {
+    let done = decrypt(home, message, &[]);
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    done.stdout
+}
+
+/// Runs another program with the password on its standard input.
+fn with_password(program: &str, home: &Home, arguments: &[&str], file: &Path) -> Vec<u8> {
+    let mut command = Command::new(program);
+    command
+        .args(["--batch", "--homedir"])
+        .arg(home.path())
+        .arg("--no-permission-warning")
+        .args(["-q", "--passphrase-file"]);
+    command.arg(password_file(home)).args(arguments).arg(file);
+    if program == "gpg" {
+        command.env("GNUPGHOME", home.path());
+    }
+    let output = command.output().expect("the program is installed");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {said}");
+    output.stdout
+}
+
+const GPG: [&str; 2] = ["--pinentry-mode", "loopback"];
+
+#[test]
+fn gpg_reads_every_cipher_with_every_compression_and_is_read() {
+    let home = Home::new();
+    let plain = text();
+    for cipher in CIPHERS {
+        for compression in COMPRESSIONS {
+            let message = encrypted(
+                &home,
+                &plain,
+                &["--cipher", cipher, "--compress", compression, "--allow-old-cipher"],
+            );
+            let file = home.write("message", &message);
+            let read = with_password("gpg", &home, &[&GPG[..], &["--decrypt"]].concat(), &file);
+            assert!(read == plain, "gpg, {cipher}, {compression}");
+            let file = home.write("plain", &plain);
+            let options = [
+                "--cipher-algo",
+                cipher,
+                "--compress-algo",
+                compression,
+                "--s2k-count",
+                "65536",
+                "-o",
+                "-",
+                "-c",
+            ];
+            let message = with_password("gpg", &home, &[&GPG[..], &options].concat(), &file);
+            assert!(decrypted(&home, &message) == plain, "from gpg, {cipher}, {compression}");
+        }
+    }
+}
+
+#[test]
+fn gpg_1_reads_every_cipher_and_is_read() {
+    let home = Home::new();
+    let plain = text();
+    for cipher in CIPHERS {
+        let message =
+            encrypted(&home, &plain, &["--cipher", cipher, "--compress", "zlib", "--allow-old-cipher"]);
+        let file = home.write("message", &message);
+        assert!(with_password("gpg1", &home, &["--decrypt"], &file) == plain, "{cipher}");
+        let file = home.write("plain", &plain);
+        let options = ["--cipher-algo", cipher, "--s2k-digest-algo", "SHA1", "--force-mdc", "-o", "-", "-c"];
+        let message = with_password("gpg1", &home, &options, &file);
+        assert!(decrypted(&home, &message) == plain, "{cipher}");
+    }
+}
+
+#[test]
+fn every_protection_is_read_back_from_a_pipe_and_from_a_file() {
+    let home = Home::new();
+    let plain = text();
+    for mode in ["none", "ocb", "gcm", "eax", "gnupg-ocb"] {
+        for armor in ["--armor", "--binary"] {
+            let message = encrypted(&home, &plain, &["--aead", mode, armor]);
+            assert_eq!(message.starts_with(b"-----BEGIN PGP MESSAGE-----\n"), armor == "--armor");
+            assert!(decrypted(&home, &message) == plain, "{mode}");
+            let file = home.path().join("content");
+            let done = decrypt(&home, &message, &["--json", "--output", &file.to_string_lossy()]);
+            assert_eq!(done.code, Some(0), "{}", done.errors());
+            assert!(fs::read(&file).expect("a file") == plain, "{mode}");
+            let told: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+            assert_eq!(told["octets"], plain.len());
+        }
+    }
+}
+
+#[test]
+fn a_changed_or_truncated_message_leaves_the_file_as_it_was_and_gives_a_pipe_nothing() {
+    let home = Home::new();
+    let message = encrypted(&home, &text(), &[]);
+    let file = home.write("content", "precious");
+    let mut changed = message.clone();
+    changed[message.len() / 2] ^= 1;
+    for message in [&changed[..], &message[..message.len() - 1], &message[..1000]] {
+        let done = decrypt(&home, message, &["--output", &file.to_string_lossy()]);
+        assert_eq!(done.code, Some(2), "{}", done.errors());
+        assert_eq!(fs::read(&file).expect("a file"), b"precious");
+        let done = decrypt(&home, message, &[]);
+        assert_eq!((done.code, done.stdout.len()), (Some(2), 0), "{}", done.errors());
+    }
+    let done = decrypt(&home, &changed, &["--stream-unverified"]);
+    assert!(done.code == Some(2) && !done.stdout.is_empty());
+    assert!(done.errors().contains("changed"), "{}", done.errors());
+}
+
+#[test]
+fn more_than_25_megabytes_without_check_go_to_a_pipe_only_when_that_is_asked_for() {
+    let home = Home::new();
+    let plain = vec![b'x'; 26 << 20];
+    let message = encrypted(&home, &plain, &["--compress", "zlib"]);
+    let done = decrypt(&home, &message, &[]);
+    assert!(done.code == Some(2) && done.stdout.is_empty(), "{}", done.errors());
+    assert!(done.errors().contains("--stream-unverified"), "{}", done.errors());
+    assert!(decrypt(&home, &message, &["--stream-unverified"]).stdout == plain);
+    let message = encrypted(&home, &plain, &["--aead", "ocb"]);
+    assert!(decrypted(&home, &message) == plain);
+}
+
+#[test]
+fn a_wrong_password_and_what_is_no_message_are_errors() {
+    let home = Home::new();
+    let message = encrypted(&home, b"text", &[]);
+    let wrong = home.write("wrong", "open barley\n");
+    let done = Run::keyhoard(&home).args(["decrypt", "--password-file"]).arg(wrong).stdin(message).done();
+    assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
+    assert!(done.errors().contains("wrong password"), "{}", done.errors());
+    for input in [&b""[..], b"text", b"-----BEGIN PGP MESSAGE-----\n\n"] {
+        let done = decrypt(&home, input, &[]);
+        assert_eq!(done.code, Some(2));
+        assert!(done.errors().contains("no OpenPGP message"), "{}", done.errors());
+    }
+}
+
+#[test]
+fn ciphers_with_small_blocks_are_used_only_when_that_is_asked_for() {
+    let home = Home::new();
+    let run = Run::keyhoard(&home)
+        .args(["encrypt", "--cipher", "3des", "--password-file"])
+        .arg(password_file(&home));
+    let done = run.stdin("text").done();
+    assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
+    assert!(done.errors().contains("--allow-old-cipher"), "{}", done.errors());
+}
+
+#[test]
+fn the_session_key_that_is_shown_opens_the_message() {
+    let home = Home::new();
+    let message = encrypted(&home, b"text", &["--aead", "gcm"]);
+    let shown = decrypt(&home, &message, &["--show-session-key"]).errors();
+    let key = shown.lines().find_map(|line| line.split_once("session key: ")).expect("a session key").1;
+    let done = Run::keyhoard(&home).args(["decrypt", "--session-key", key]).stdin(message.clone()).done();
+    assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
+    let other = format!("9:{}", "0".repeat(64));
+    let done = Run::keyhoard(&home).args(["decrypt", "--session-key", &other]).stdin(message).done();
+    assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
+}
+
+#[test]
+fn a_device_given_as_output_stays_a_device() {
+    let home = Home::new();
+    let message = encrypted(&home, b"text", &[]);
+    let done = decrypt(&home, &message, &["--output", "/dev/stdout"]);
+    assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
+    assert_eq!(decrypt(&home, &message, &["--output", "/dev/null"]).code, Some(0));
+    assert!(!fs::metadata("/dev/null").expect("a device").is_file());
+}
+
+/// A key of gpg's, with the certificate in a database of ours.
+fn key_in(home: &Home, user_id: &str) -> OwnKey {
+    let key = OwnKey::new(user_id);
+    Run::keyhoard(home).args(["import", "--quiet"]).stdin(key.certificate()).succeed();
+    key
+}
+
+fn decrypted_by(key: &OwnKey, message: &[u8]) -> Vec<u8> {
+    Run::gpg_with_agent(key.home()).args(["--quiet", "--decrypt"]).stdin(message).succeed().stdout
+}
+
+#[test]
+fn the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named() {
+    let home = Home::new();
+    let (ann, ben) = (key_in(&home, "Ann <ann@example.org>"), key_in(&home, "Ben <ben@example.org>"));
+    let run =
+        Run::keyhoard(&home).args(["encrypt", "--to", ann.fingerprint(), "--to-hidden", ben.fingerprint()]);
+    let message = run.stdin(text()).succeed().stdout;
+    assert!(decrypted_by(&ann, &message) == text());
+    assert!(decrypted_by(&ben, &message) == text());
+    let packets = Run::gpg(&Home::new()).args(["--list-only", "--list-packets"]).stdin(message).done().stdout;
+    let packets = String::from_utf8_lossy(&packets);
+    assert_eq!(packets.matches("pubkey enc packet").count(), 2, "{packets}");
+    assert_eq!(packets.matches("keyid 0000000000000000").count(), 1, "{packets}");
+}
+
+#[test]
+fn the_certificates_of_a_file_are_recipients_without_a_database() {
+    let home = Home::new();
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let file = home.write("ann.pgp", key.certificate());
+    let message =
+        Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(file).stdin(text()).succeed().stdout;
+    assert!(decrypted_by(&key, &message) == text());
+    assert!(!home.database().exists());
+    let file = home.write("nothing.pgp", "");
+    let done = Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(file).stdin("text").done();
+    assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
+}
+
+#[test]
+fn a_mail_address_is_taken_only_if_it_is_certain_whose_it_is() {
+    let home = Home::new();
+    let ann = key_in(&home, "Ann <ann@example.org>");
+    let encrypt =
+        |arguments: &[&str]| Run::keyhoard(&home).arg("encrypt").args(arguments).stdin("text").done();
+    let done = encrypt(&["--to", "ann@example.org"]);
+    assert_eq!((done.code, done.stdout.len()), (Some(1), 0));
+    assert!(done.errors().contains(ann.fingerprint()), "{}", done.errors());
+    assert_eq!(encrypt(&["--to", "ann@example.org", "--trust-model", "always"]).code, Some(0));
+    let trusted = ["--to", "ann@example.org", "--trusted-key", ann.fingerprint()];
+    assert_eq!(encrypt(&trusted).code, Some(0));
+    let other = key_in(&home, "Another Ann <ann@example.org>");
+    let done = encrypt(&["--to", "ann@example.org", "--trust-model", "always"]);
+    assert_eq!((done.code, done.stdout.len()), (Some(1), 0));
+    assert!(done.errors().contains(ann.fingerprint()) && done.errors().contains(other.fingerprint()));
+    let done = encrypt(&["--to", "nobody@example.org"]);
+    assert_eq!((done.code, done.stdout.len()), (Some(1), 0));
+    assert!(done.errors().contains("not found"), "{}", done.errors());
+}
+
+/// Makes a key that is not locked, hands its secret to a database of ours, and returns gpg's home and the fingerprint.
+fn secret_key_in(home: &Home, algorithm: &str) -> (Home, String) {
+    let gpg = Home::new();
+    let run = |arguments: &[&str]| {
+        let run = Run::gpg_with_agent(&gpg).args(["--passphrase", "", "--pinentry-mode", "loopback"]);
+        run.args(arguments).succeed().stdout
+    };
+    run(&["--quick-generate-key", "Key <key@example.org>", algorithm, "default", "never"]);
+    let listing = String::from_utf8(run(&["--with-colons", "--list-keys"])).expect("text");
+    let fingerprint = listing.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).expect("a key");
+    let fingerprint = fingerprint.trim_end_matches(':').to_owned();
+    if algorithm.starts_with("rsa") {
+        run(&["--quick-add-key", &fingerprint, algorithm, "encr", "never"]);
+    }
+    let secret = run(&["--export-secret-keys", &fingerprint]);
+    Run::keyhoard(home).args(["import", "--quiet"]).stdin(secret.clone()).succeed();
+    let keys = FileKeys::beside(&home.database());
+    for packet in Packets::new(&secret).map(|packet| packet.expect("gpg writes packets")) {
+        if let Some(role) = Role::of(packet.tag) {
+            keys.store(&SecretKey::parse(role, packet.body).expect("a secret key")).expect("a new file");
+        }
+    }
+    (gpg, fingerprint)
+}
+
+#[test]
+fn messages_to_our_keys_are_read_whoever_wrote_them() {
+    for algorithm in ["rsa2048", "future-default"] {
+        let home = Home::new();
+        let (gpg, fingerprint) = secret_key_in(&home, algorithm);
+        let read = |message: Vec<u8>| {
+            let run = Run::keyhoard(&home).args(["--faked-system-time", "20260101T000000", "decrypt"]);
+            run.stdin(message).succeed().stdout
+        };
+        for (cipher, compression) in CIPHERS.into_iter().zip(COMPRESSIONS.into_iter().cycle()) {
+            let options =
+                ["--cipher-algo", cipher, "--compress-algo", compression, "--trust-model", "always"];
+            for recipient in ["-r", "-R"] {
+                let run = Run::gpg(&gpg).args(options).args([recipient, &fingerprint, "--encrypt"]);
+                let message = run.stdin(text()).succeed().stdout;
+                assert!(read(message) == text(), "from gpg, {algorithm}, {cipher}, {compression}");
+            }
+            let options =
+                ["--cipher", cipher, "--compress", compression, "--allow-old-cipher", "--to", &fingerprint];
+            let run = Run::keyhoard(&home).args(["--faked-system-time", "20260101T000000", "encrypt"]);
+            let message = run.args(options).stdin(text()).succeed().stdout;
+            let by_gpg =
+                Run::gpg_with_agent(&gpg).args(["--quiet", "--decrypt"]).stdin(message.clone()).succeed();
+            assert!(by_gpg.stdout == text(), "to gpg, {algorithm}, {cipher}, {compression}");
+            assert!(read(message) == text());
+        }
+        let certificate = Run::gpg(&gpg).args(["--export", &fingerprint]).succeed().stdout;
+        let certificate = gpg.write("certificate", certificate);
+        let plain = gpg.write("plain", text());
+        let sq =
+            Command::new("sq").args(["encrypt", "--recipient-cert"]).arg(&certificate).arg(&plain).output();
+        let sq = sq.expect("sq is installed");
+        assert!(sq.status.success(), "{}", String::from_utf8_lossy(&sq.stderr));
+        assert!(read(sq.stdout) == text(), "from sq, {algorithm}");
+    }
+}
+
+#[test]
+fn a_message_to_somebody_else_is_an_error() {
+    let home = Home::new();
+    let ann = key_in(&home, "Ann <ann@example.org>");
+    let message =
+        Run::keyhoard(&home).args(["encrypt", "--to", ann.fingerprint()]).stdin("text").succeed().stdout;
+    let done = Run::keyhoard(&home).arg("decrypt").stdin(message).done();
+    assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
+    assert!(done.errors().contains("no password or secret key"), "{}", done.errors());
+}
+
+#[test]
+fn nobody_encrypts_for_nobody() {
+    let done = Run::keyhoard(&Home::new()).arg("encrypt").stdin("text").done();
+    assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
+}
