@@ -225,10 +225,8 @@ impl Sink for Release<'_> {
                 self.text = literal.format.is_text().then(LineEnds::default);
                 self.literal = Some(literal.clone());
             }
-            Event::LiteralEnd => {
-                if self.text.take().is_some_and(|text| text.after_return) {
-                    self.write(b"\r", Standing::Unverified)?;
-                }
+            Event::LiteralEnd if self.text.take().is_some_and(|text| text.after_return) => {
+                self.write(b"\r", Standing::Unverified)?;
             }
             Event::OnePass(_) | Event::Signature(_) => self.is_signed = true,
             _ => {}
