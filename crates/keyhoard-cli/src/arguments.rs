@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
 use crate::commands::{
-    check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key, list, log, man,
-    migrate, search, show, signed_by, sql, tofu, trust, undo, who_signed,
+    check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key, list, log,
+    man, migrate, search, show, signed_by, sql, tofu, trust, undo, who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
