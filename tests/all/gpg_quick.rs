@@ -1,0 +1,190 @@
+//! The life of a key in gpg-keyhoard beside the real gpg: the same commands make the same packets, since Ed25519 and RSA
+//! leave no choice, and fail alike.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use harness::{Both, Done, Home, Run, assert_same};
+
+const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
+const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
+const SIGNING: &str = "6D99D72BC918488168D85B540D877A59B81A5B94";
+/// What makes a program work without questions, on keys without a passphrase.
+const QUIETLY: [&str; 5] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", ""];
+
+/// Alice and Bob, as gpg 2.2.40 made them in January 2026.
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp")
+}
+
+fn both() -> Both {
+    let both = Both::with_agent().now("20260131T000000!");
+    let file = file();
+    let mut words: Vec<&std::ffi::OsStr> = QUIETLY.iter().map(AsRef::as_ref).collect();
+    words.extend(["--import".as_ref(), file.as_os_str()]);
+    both.same_reports(words);
+    both
+}
+
+/// Runs a command in both; what they write, their status lines and their exits are the same.
+fn same(both: &Both, words: &[&str]) {
+    both.same_status(QUIETLY.iter().chain(words));
+}
+
+/// The packets of a home, each with the component it stands under.
+fn packets(export: &[u8]) -> BTreeSet<Vec<u8>> {
+    let mut found = BTreeSet::new();
+    for certificate in harness::packets::certificates(export) {
+        for component in harness::packets::components(&certificate) {
+            let name = component.body;
+            found.extend(component.signatures.iter().map(|signature| [name, b"\0", signature].concat()));
+        }
+    }
+    found
+}
+
+/// Asserts that every packet that gpg has is here too. (What gpg replaced is still here.)
+fn same_packets(both: &Both) {
+    let export = ["--export-options", "export-local-sigs", "--export"];
+    let [gpg, keyhoard] = both.run(export).map(|done| packets(&done.stdout));
+    assert!(gpg.len() > 4, "gpg exports its signatures");
+    let missing = gpg.difference(&keyhoard).count();
+    assert_eq!(missing, 0, "of {} signatures", gpg.len());
+}
+
+#[test]
+fn every_command_makes_the_packets_that_gpg_makes() {
+    let mut both = both();
+    let steps: &[(&str, &[&str])] = &[
+        ("20260201T000000!", &["--quick-add-uid", ALICE, "  New One <new@example.org> "]),
+        ("20260202T000000!", &["--quick-set-primary-uid", "alice", "Alice <alice@example.org>"]),
+        ("20260203T000000!", &["--quick-revoke-uid", ALICE, "New One <new@example.org>"]),
+        ("20260204T000000!", &["--quick-set-expire", ALICE, "1y"]),
+        ("20260205T000000!", &["--quick-set-expire", ALICE, "2027-01-01", SIGNING]),
+        ("20260206T000000!", &["--quick-set-expire", ALICE, "0", "*"]),
+        ("20260207T000000!", &["-u", "bob", "--quick-lsign-key", ALICE, "Second"]),
+        ("20260208T000000!", &["-u", "bob", "--quick-sign-key", ALICE]),
+        ("20260208T120000!", &["--quick-add-uid", BOB, "Robert"]),
+        (
+            "20260209T000000!",
+            &[
+                "-u",
+                ALICE,
+                "--default-cert-level",
+                "2",
+                "--default-cert-expire",
+                "1y",
+                "--quick-lsign-key",
+                BOB,
+                "Robert",
+            ],
+        ),
+        ("20260210T000000!", &["--quick-revoke-sig", ALICE, "bob"]),
+        ("20260211T000000!", &["--quick-revoke-sig", BOB, ALICE, "=Bob <bob@example.org>"]),
+        ("20260212T000000!", &["--quick-set-expire", ALICE, "never"]),
+    ];
+    for (time, words) in steps {
+        both = both.now(time);
+        same(&both, words);
+        same_packets(&both);
+    }
+}
+
+#[test]
+fn what_cannot_be_done_fails_alike() {
+    let both = both();
+    same(&both, &["--quick-add-uid", ALICE, "New One"]);
+    let failures: &[&[&str]] = &[
+        &["--quick-add-uid", ALICE, "Alice <alice@example.org>"],
+        &["--quick-add-uid", "nobody", "Alice"],
+        &["--quick-add-uid", ALICE, " "],
+        &["--quick-add-uid", ALICE],
+        &["--quick-revoke-uid", ALICE, "no such"],
+        &["--quick-revoke-uid", "nobody", "no such"],
+        &["--quick-revoke-uid", BOB, "Bob <bob@example.org>"],
+        &["--quick-set-primary-uid", ALICE, "no such"],
+        &["--quick-set-primary-uid", ALICE, "Third"],
+        &["--quick-set-primary-uid", ALICE, "Alice Second <second@example.org>"],
+        &["--quick-set-expire", "alice", "1y"],
+        &["--quick-set-expire", ALICE, "bla"],
+        &["--quick-set-expire", SIGNING, "1y"],
+        &["--quick-set-expire", ALICE],
+        &["--quick-set-expire", ALICE, "1y", "bla"],
+        &["--quick-set-expire", ALICE, "1y", ALICE],
+        &["--quick-set-expire", "1111111111111111111111111111111111111111", "0"],
+        &["--quick-sign-key", "alice"],
+        &["--quick-sign-key", ALICE, "no such"],
+        &["-u", "bob", "--quick-sign-key", ALICE, "alice"],
+        &["-u", "nobody", "--quick-sign-key", ALICE],
+        &["-u", "alice", "--quick-sign-key", BOB],
+        &["--quick-sign-key"],
+        &["--quick-revoke-sig", ALICE, "nobody"],
+        &["--quick-revoke-sig", "nobody", "bob"],
+        &["--quick-revoke-sig", ALICE],
+        &["--quick-add-key", "alice"],
+        &["--quick-add-key", ALICE, "bla"],
+        &["--quick-add-key", ALICE, "rsa2048", "bla"],
+        &["--quick-add-key", ALICE, "ed25519", "encr"],
+        &["--quick-add-key", ALICE, "rsa2048", "default", "xx"],
+        &["--generate-revocation", ALICE],
+        &["--generate-revocation"],
+    ];
+    for words in failures {
+        same(&both, words);
+    }
+}
+
+#[test]
+fn gpg_takes_what_was_changed_here_and_says_the_same_of_it() {
+    let both = both();
+    let keyhoard = |words: &[&str]| {
+        Run::gpg_keyhoard(&both.keyhoard).at("20260301T000000!").args(QUIETLY).args(words).succeed()
+    };
+    keyhoard(&["--quick-add-uid", ALICE, "New One"]);
+    keyhoard(&["--quick-add-key", ALICE, "ed25519", "sign", "1y"]);
+    keyhoard(&["--quick-add-key", ALICE, "rsa2048", "sign,encr"]);
+    keyhoard(&["-u", "bob", "--quick-sign-key", ALICE]);
+    let export = keyhoard(&["--export"]).stdout;
+    let home = Home::new();
+    Run::gpg(&home).at("20260301T000000!").arg("--import").stdin(export).succeed();
+    let words = ["--with-colons", "--with-fingerprint", "--with-fingerprint", "--list-keys"];
+    let listing = |run: Run| run.at("20260302T000000!").args(words).succeed().stdout;
+    let keys = |listing: Vec<u8>| {
+        let text = String::from_utf8(listing).expect("colon listings are text");
+        text.lines()
+            .filter(|line| !line.starts_with("tru"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
+    let [gpg, here] = [Run::gpg(&home), Run::gpg_keyhoard(&both.keyhoard)].map(|run| keys(listing(run)));
+    assert_eq!(gpg.matches("\nsub:").count(), 4);
+    assert_same("--list-keys", gpg.as_bytes(), here.as_bytes());
+    let checked =
+        Run::gpg(&home).at("20260302T000000!").args(["--with-colons", "--check-sigs"]).succeed().text();
+    assert!(!checked.contains("sig:-") && !checked.contains("sig:%"), "{checked}");
+}
+
+/// Lets both make Alice's revocation, giving these answers.
+fn revocations(both: &Both, answers: &str) -> [Done; 2] {
+    let words = ["--no-tty", "--command-fd", "0", "--status-fd", "2", "--pinentry-mode", "loopback"];
+    [Run::gpg_with_agent(&both.gpg), Run::gpg_keyhoard(&both.keyhoard)].map(|run| {
+        let run = run.at("20260301T000000!").args(words).args(["--passphrase", ""]);
+        run.args(["--generate-revocation", ALICE]).stdin(answers.as_bytes().to_vec()).done()
+    })
+}
+
+#[test]
+fn a_revocation_certificate_is_made_after_the_same_dialogue() {
+    let both = both();
+    for answers in ["y\n1\nbecause\nof that\n\ny\n", "y\n7\n\n\nn\n0\n\ny\n", "y\n3\n\ny\n", "n\n", "y\nq\n"]
+    {
+        let [gpg, keyhoard] = revocations(&both, answers);
+        assert_eq!(gpg.code, keyhoard.code, "{answers:?}");
+        assert_same(answers, &gpg.stdout, &keyhoard.stdout);
+        let asked = |done: &Done| {
+            let lines = done.errors();
+            lines.lines().filter(|line| line.starts_with("[GNUPG:]")).collect::<Vec<_>>().join("\n")
+        };
+        assert_same(answers, asked(&gpg).as_bytes(), asked(&keyhoard).as_bytes());
+    }
+}

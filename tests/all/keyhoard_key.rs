@@ -1,0 +1,116 @@
+//! `keyhoard key`: the life of a key, and what it certifies.
+
+use std::path::Path;
+
+use harness::{Done, Home, Run};
+
+const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
+const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
+const TIME: &str = "20260201T000000";
+
+/// A home with Alice's and Bob's keys, the secret ones too.
+fn home() -> Home {
+    let home = Home::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
+    Run::gpg_keyhoard(&home).args(["--batch", "--import"]).arg(file).succeed();
+    home
+}
+
+fn at(home: &Home, time: &str, words: &[&str]) -> Done {
+    Run::keyhoard(home).args(["--faked-system-time", time]).args(words).done()
+}
+
+fn key(home: &Home, words: &[&str]) -> Done {
+    let done = at(home, TIME, &[&["key"], words].concat());
+    assert_eq!(done.code, Some(0), "{words:?}: {}", done.errors());
+    done
+}
+
+fn listing(home: &Home) -> serde_json::Value {
+    let text = at(home, TIME, &["list", "--json", ALICE]).text();
+    serde_json::from_str(&text).expect("a document")
+}
+
+#[test]
+fn an_edit_says_what_it_did_and_is_undone() {
+    let home = home();
+    let before = listing(&home);
+    let text = key(&home, &["add-user-id", "--json", "alice@example.org", "New One"]).text();
+    let said: serde_json::Value = serde_json::from_str(&text).expect("a document");
+    assert_eq!((&said["fingerprint"], &said["signatures"]), (&ALICE.into(), &1.into()));
+    assert_eq!(listing(&home)["user_ids"].as_array().map(Vec::len), Some(4));
+    assert_eq!(at(&home, TIME, &["undo", &said["entry"].to_string()]).code, Some(0));
+    assert_eq!(listing(&home)["user_ids"], before["user_ids"]);
+}
+
+#[test]
+fn a_key_gets_another_end_and_another_primary_user_id() {
+    let home = home();
+    key(&home, &["set-expiry", ALICE, "1y"]);
+    assert_eq!(listing(&home)["expires"], "2027-02-01T00:00:00Z");
+    key(&home, &["primary-user-id", ALICE, "Alice <alice@example.org>"]);
+    assert_eq!(listing(&home)["user_ids"][0]["text"], "Alice <alice@example.org>");
+    let subkeys = |home: &Home| listing(home)["subkeys"].as_array().expect("subkeys").clone();
+    key(&home, &["set-expiry", ALICE, "never", "--subkeys"]);
+    assert!(subkeys(&home).iter().all(|subkey| subkey["expires"].is_null()));
+    key(&home, &["add-subkey", ALICE, "--for", "sign,authenticate", "--expires", "30d"]);
+    let added = subkeys(&home).pop().expect("the new subkey");
+    assert_eq!(added["usage"], serde_json::json!(["sign", "authenticate"]));
+    assert_eq!(added["expires"], "2026-03-03T00:00:00Z");
+}
+
+#[test]
+fn nothing_is_certified_or_revoked_unasked() {
+    let home = home();
+    for words in [&["certify", ALICE, "--by", BOB][..], &["revoke", ALICE]] {
+        let done = at(&home, TIME, &[&["key"], words].concat());
+        assert_eq!(done.code, Some(2));
+        assert!(done.errors().contains("--yes"), "{}", done.errors());
+    }
+}
+
+#[test]
+fn a_certification_counts_until_it_is_taken_back() {
+    let home = home();
+    let certified = |home: &Home| {
+        let text = at(home, "20260203T000000", &["who-signed", "--json", ALICE]).text();
+        text.contains(BOB)
+    };
+    assert!(!certified(&home));
+    key(&home, &["certify", ALICE, "--by", BOB, "--yes"]);
+    assert!(certified(&home));
+    let withdrawn = at(&home, "20260202T000000", &["key", "revoke-certification", ALICE, "--by", BOB]);
+    assert_eq!(withdrawn.code, Some(0), "{}", withdrawn.errors());
+    let again = at(&home, "20260202T000000", &["key", "certify", ALICE, "--by", BOB, "--yes"]);
+    assert_eq!(again.code, Some(0), "{}", again.errors());
+}
+
+#[test]
+fn a_revocation_certificate_is_written_and_revokes_when_it_is_imported() {
+    let home = home();
+    let path = home.path().join("revocation.asc");
+    let place = path.to_str().expect("text");
+    key(&home, &["revocation-certificate", ALICE, "--reason", "retired", "--output", place]);
+    assert_eq!(listing(&home)["standing"], "good");
+    let text = std::fs::read_to_string(&path).expect("the file");
+    assert!(text.contains("Comment: This is a revocation certificate"), "{text}");
+    assert_eq!(at(&home, TIME, &["import", place]).code, Some(0));
+    assert_eq!(listing(&home)["standing"], "revoked");
+}
+
+#[test]
+fn without_a_secret_key_nothing_can_be_changed() {
+    let home = Home::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
+    let public = Run::gpg_keyhoard(&home_of(&file)).args(["--export", ALICE]).succeed().stdout;
+    Run::keyhoard(&home).arg("import").stdin(public).succeed();
+    let done = at(&home, TIME, &["key", "add-user-id", ALICE, "New One"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("no secret key"), "{}", done.errors());
+}
+
+fn home_of(file: &Path) -> Home {
+    let home = Home::new();
+    Run::gpg_keyhoard(&home).args(["--batch", "--import"]).arg(file).succeed();
+    home
+}
