@@ -2,6 +2,7 @@
 
 mod gpg_delete;
 mod gpg_export;
+mod gpg_generate_key;
 mod gpg_import;
 mod gpg_keyrings;
 mod gpg_options;

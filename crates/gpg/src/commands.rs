@@ -5,6 +5,7 @@ mod checks;
 mod delete;
 mod edit;
 mod export;
+mod generate;
 mod import;
 mod list;
 mod list_config;
@@ -83,10 +84,9 @@ impl Session<'_> {
             Some(Command::ExportSecretSubkeys) => {
                 export::run(self, export::What::Secret(SecretParts::Subkeys))
             }
-            Some(Command::GenerateKey | Command::FullGenerateKey | Command::QuickGenerateKey) => {
-                self.not_yet("making keys");
-                Ok(())
-            }
+            Some(Command::GenerateKey) => generate::run(self, false),
+            Some(Command::FullGenerateKey) => generate::run(self, true),
+            Some(Command::QuickGenerateKey) => generate::quick(self),
             Some(Command::Import | Command::FastImport | Command::ShowKeys) => import::run(self),
             Some(Command::ListKeys) => list::run(self, false),
             Some(Command::ListSecretKeys) => list::run_secret(self),

@@ -7,13 +7,12 @@
 //! - [`streams`], [`status`] and [`code`] are what the calling program sees;
 //! - [`home`] finds GnuPG's home directory and the database that belongs to it, [`keyrings`] what else is searched.
 
-#![expect(dead_code, reason = "what making keys needs is there before the command")]
-
 mod algorithms;
 mod clock;
 mod code;
 mod commands;
 mod filter;
+mod generation;
 mod home;
 mod interval;
 mod keyrings;

@@ -67,6 +67,7 @@ impl<'a> Passphrases<'a> {
     }
 
     /// Tells programs whose passphrase they are asked for.
+    #[expect(dead_code, reason = "commands that sign tell it, those of keys do not")]
     pub(crate) fn with_hint(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }

@@ -193,13 +193,13 @@ fn find(
 
 /// A key's listing, and its fingerprints.
 #[derive(Default)]
-struct Shown {
-    text: Vec<u8>,
+pub(super) struct Shown {
+    pub(super) text: Vec<u8>,
     primary: Option<Fingerprint>,
     subkeys: Vec<Fingerprint>,
 }
 
-fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -> keyhoard::Result<Shown> {
+pub(super) fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -> keyhoard::Result<Shown> {
     let options =
         ListOptions { now: session.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);

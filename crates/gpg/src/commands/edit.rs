@@ -16,7 +16,7 @@ use keyhoard::cert::effective::{Usage, View};
 use keyhoard::edit::{Editor, Refusal};
 use keyhoard::find::shown;
 use keyhoard::store::query::{Name as KeyName, NameError};
-use keyhoard::store::{CertId, Detail, Fingerprint, Query, Record, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
 use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
 
@@ -225,13 +225,6 @@ impl Desk {
             streams.error(format_args!("signing failed: {}", failure.code));
         }
         Ok(Err(failure))
-    }
-
-    /// Reads a certificate before it is changed.
-    fn view<T>(&self, look: impl FnOnce(&dyn Snapshot) -> anyhow::Result<T>) -> anyhow::Result<Option<T>> {
-        let Some(store) = self.keyrings.store() else { return Ok(None) };
-        let snapshot = Store::snapshot(store)?;
-        look(snapshot.as_ref()).map(Some)
     }
 }
 

@@ -1,0 +1,184 @@
+//! One key, made as it was asked for.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use keygen::{Algorithm, Plan, Preferences, Profile, Silent, Version};
+use keyhoard::cert::Fingerprint;
+use keyhoard::cert::effective::Usage;
+use keyhoard::database;
+use keyhoard::generate::{self, Place};
+use keyhoard::verify::HashAlgorithm;
+use secret::{Ask, Passphrase};
+use sign::KeyFlags;
+
+use super::super::{Session, delete};
+use super::defaults;
+use crate::code::Code;
+use crate::generation::preferences::DEFAULT as DEFAULT_PREFERENCES;
+use crate::generation::{Curve, Material, Part, Request, size};
+use crate::keyrings::Keyrings;
+use crate::passphrases::Passphrases;
+use crate::status::Status;
+
+/// A request, and how it is to be carried out.
+pub(super) struct Order {
+    pub(super) request: Request,
+    /// What status lines about it end with.
+    pub(super) handle: Vec<u8>,
+    /// The passphrase, if it is known already.
+    pub(super) passphrase: Option<Passphrase>,
+    /// The secret keys are locked.
+    pub(super) protected: bool,
+    /// The certificate goes into this file only.
+    pub(super) pubring: Option<PathBuf>,
+}
+
+impl Order {
+    /// Orders a key whose passphrase is asked for.
+    pub(super) fn of(request: Request) -> Self {
+        Self { request, handle: Vec::new(), passphrase: None, protected: true, pubring: None }
+    }
+}
+
+/// Makes a key and tells what came of it.
+pub(super) fn make(session: &mut Session<'_>, order: &Order) -> anyhow::Result<()> {
+    let profile = match profile(session, order) {
+        Ok(profile) => profile,
+        Err(code) => {
+            not_made(session, code, code.with_gpg(), &order.handle);
+            return Ok(());
+        }
+    };
+    match generated(session, order, &profile)? {
+        Ok(made) => {
+            session
+                .streams
+                .info(format_args!("revocation certificate stored as '{}'", made.revocation.display()));
+            if !session.settings.batch {
+                show(session, &made.primary)?;
+            }
+            session.streams.status(&Status::KeyCreated {
+                letter: if made.subkeys.is_empty() { 'P' } else { 'B' },
+                fingerprint: made.primary.to_string(),
+                handle: &order.handle,
+            });
+        }
+        Err(code) => not_made(session, code, code.with_agent(), &order.handle),
+    }
+    Ok(())
+}
+
+/// Tells that a key was not made.
+pub(super) fn not_made(session: &mut Session<'_>, code: Code, value: u32, handle: &[u8]) {
+    session.streams.error(format_args!("key generation failed: {code}"));
+    session.streams.status_error("key_generate", value);
+    session.streams.status(&Status::KeyNotCreated { handle });
+}
+
+/// Makes the key, keeps it and enters it; a passphrase that is not to be had is a code.
+fn generated(
+    session: &mut Session<'_>,
+    order: &Order,
+    profile: &Profile,
+) -> anyhow::Result<Result<generate::Made, Code>> {
+    let secrets = session.file_keys()?;
+    let revocations = generate::revocations_beside(&database::local(&session.home.database()?));
+    let mut keyrings = Keyrings::open(session)?;
+    let Session { settings, home, streams, passphrase, now, .. } = session;
+    let store = keyrings.writable(home, settings, streams)?;
+    let place = Place { store, secrets: &secrets, revocations };
+    let created = order.request.created.unwrap_or(*now);
+    let given = order.passphrase.as_ref().or(passphrase.as_ref());
+    let mut passphrases = Passphrases::new(settings, streams, given);
+    let ask = order.protected.then_some(&mut passphrases as &mut dyn Ask);
+    let command = "gpg-keyhoard --generate-key";
+    match generate::generate(&place, profile, ask, command, created, &mut Silent) {
+        Ok(made) => Ok(Ok(made)),
+        Err(keyhoard::Error::Secret(error)) => Ok(Err(passphrases.code(&error))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lists the new key.
+fn show(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<()> {
+    session.settings.list.flags.uid_validity = false;
+    let keyrings = Keyrings::open(session)?;
+    for (_, snapshot) in keyrings.snapshots()? {
+        if let Some(id) = snapshot.by_fingerprint(&[*key])?[0] {
+            let text = delete::show(session, snapshot.as_ref(), id)?.text;
+            session.streams.out().write_all(&text)?;
+            break;
+        }
+    }
+    session.streams.out().flush()?;
+    Ok(())
+}
+
+fn profile(session: &mut Session<'_>, order: &Order) -> Result<Profile, Code> {
+    let request = &order.request;
+    if order.pubring.is_some() || request.revoker.is_some() {
+        return Err(Code::NotSupported);
+    }
+    let primary = plan(session, &request.primary)?;
+    let subkeys = request.subkey.iter().map(|part| plan(session, part)).collect::<Result<_, Code>>()?;
+    let defaults = defaults(&session.settings, session.now);
+    let usual = || crate::generation::Preferences::read(defaults.preferences, DEFAULT_PREFERENCES).ok();
+    let preferences = match request.preferences.clone().or_else(usual) {
+        Some(asked) => Preferences {
+            ciphers: asked.ciphers,
+            hashes: asked.digests.into_iter().map(HashAlgorithm).collect(),
+            compressions: asked.compressions,
+            aead: Vec::new(),
+        },
+        None => Preferences::gnupg(),
+    };
+    Ok(Profile {
+        version: Version::V4,
+        primary,
+        subkeys,
+        preferences,
+        user_ids: vec![request.user_id.clone()],
+        keyserver: request.keyserver.clone().or_else(|| session.settings.default_keyserver_url.clone()),
+    })
+}
+
+fn plan(session: &mut Session<'_>, part: &Part) -> Result<Plan, Code> {
+    let algorithm = algorithm(session, part.kind.material)?;
+    let mut plan = Plan::new(algorithm, flags(part.kind.usage)).map_err(|_| Code::WrongKeyUsage)?;
+    plan.lifetime = NonZeroU32::new(part.valid_for);
+    Ok(plan)
+}
+
+fn algorithm(session: &mut Session<'_>, material: Material) -> Result<Algorithm, Code> {
+    Ok(match material {
+        Material::Rsa { bits } => {
+            let corrected = size::corrected(bits, material.family(), session.settings.large_rsa);
+            corrected.notes.iter().for_each(|note| session.streams.info(note));
+            Algorithm::parse(&format!("rsa{}", corrected.bits)).map_err(|_| Code::UnsupportedAlgorithm)?
+        }
+        Material::Dsa { .. } | Material::Elgamal { .. } => return Err(Code::UnsupportedAlgorithm),
+        Material::Eddsa(Curve::Ed25519) | Material::Ecdh(Curve::Curve25519) => Algorithm::Curve25519,
+        Material::Eddsa(_) => return Err(Code::UnknownCurve),
+        Material::Ecdsa(curve) | Material::Ecdh(curve) => match curve {
+            Curve::NistP256 => Algorithm::NistP256,
+            Curve::NistP384 => Algorithm::NistP384,
+            Curve::NistP521 => Algorithm::NistP521,
+            Curve::BrainpoolP256r1 => Algorithm::BrainpoolP256,
+            Curve::BrainpoolP384r1 => Algorithm::BrainpoolP384,
+            Curve::BrainpoolP512r1 => Algorithm::BrainpoolP512,
+            Curve::Curve25519 | Curve::Ed25519 => return Err(Code::UnknownCurve),
+            Curve::Secp256k1 => return Err(Code::UnsupportedAlgorithm),
+        },
+    })
+}
+
+fn flags(usage: Usage) -> KeyFlags {
+    let flags = [
+        (Usage::CERTIFY, KeyFlags::CERTIFY),
+        (Usage::SIGN, KeyFlags::SIGN),
+        (Usage::ENCRYPT, KeyFlags::ENCRYPT),
+        (Usage::AUTHENTICATE, KeyFlags::AUTHENTICATE),
+    ];
+    flags.into_iter().filter(|(use_, _)| usage.contains(*use_)).fold(KeyFlags(0), |all, (_, flag)| all | flag)
+}

@@ -1,0 +1,205 @@
+//! `--quick-generate-key USER-ID [ALGO [USAGE [EXPIRE]]]`.
+
+use keyhoard::cert::effective::Usage;
+use keyhoard::find::shown;
+use keyhoard::store::query::Name;
+
+use super::make::{self, Order};
+use super::{Session, defaults, failed, is_at_terminal, is_forbidden};
+use crate::code::Code;
+use crate::generation::dialogue::USUAL_VALIDITY;
+use crate::generation::parameters::Defaults;
+use crate::generation::{Kind, Part, Request, algorithm, interval};
+use crate::keyrings::Keyrings;
+use crate::prompt::{self, Question};
+
+/// Makes a key without asking, but for a user at a terminal who said nothing but the user ID.
+pub(in super::super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    if !(1..=4).contains(&session.arguments.len()) {
+        session.usage("--quick-generate-key USER-ID [ALGO [USAGE [EXPIRE]]]");
+        return Ok(());
+    }
+    if is_forbidden(session) {
+        return Ok(());
+    }
+    let user_id = session.arguments[0].trim_ascii().to_vec();
+    if user_id.is_empty() {
+        failed(session, Code::InvalidUserId);
+        return Ok(());
+    }
+    if !is_wanted(session, &user_id)? {
+        return Ok(());
+    }
+    let word = |index: usize| -> String {
+        session
+            .arguments
+            .get(index)
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .unwrap_or_default()
+    };
+    let words = Words { algorithm: word(1), usage: word(2), expiry: word(3) };
+    match words.request(user_id, &defaults(&session.settings, session.now)) {
+        Ok(request) => make::make(session, &Order::of(request)),
+        Err(code) => {
+            failed(session, code);
+            Ok(())
+        }
+    }
+}
+
+/// Says whether the key is to be made, though there may be one with the same user ID.
+fn is_wanted(session: &mut Session<'_>, user_id: &[u8]) -> anyhow::Result<bool> {
+    let settings = &session.settings;
+    let asks = !settings.batch
+        && !settings.answer_yes
+        && session.arguments[1..].iter().all(Vec::is_empty)
+        && settings.command_input.is_none()
+        && is_at_terminal();
+    let context = format!("About to create a key for:\n    \"{}\"\n\n", shown(user_id));
+    if asks && !agrees(session, "quick_keygen.okay", &context, "Continue? (Y/n) ", true)? {
+        return Ok(false);
+    }
+    if !is_known(session, user_id)? {
+        return Ok(true);
+    }
+    session.streams.info(format_args!("A key for \"{}\" already exists", shown(user_id)));
+    let anyway = session.settings.answer_yes
+        || (asks && agrees(session, "quick_keygen.force", "", "Create anyway? (y/N) ", false)?);
+    match anyway {
+        true => session.streams.info("creating anyway"),
+        false => {
+            session.streams.status_error("genkey", Code::UserIdExists.with_gpg());
+            session.streams.count_error();
+        }
+    }
+    Ok(anyway)
+}
+
+fn agrees(
+    session: &mut Session<'_>,
+    keyword: &'static str,
+    context: &str,
+    text: &str,
+    usually: bool,
+) -> anyhow::Result<bool> {
+    let question = Question { keyword, context: context.as_bytes(), text };
+    let answer = prompt::line(&question, &session.settings, session.streams)?;
+    Ok(match answer.trim_ascii().to_ascii_lowercase().as_slice() {
+        b"" => usually,
+        answer => matches!(answer, b"y" | b"yes"),
+    })
+}
+
+/// Says whether there is a certificate with exactly this user ID.
+fn is_known(session: &mut Session<'_>, user_id: &[u8]) -> anyhow::Result<bool> {
+    let Ok(name) = Name::parse(&[b"=", user_id].concat()) else { return Ok(false) };
+    let keyrings = Keyrings::open(session)?;
+    for (_, snapshot) in keyrings.snapshots()? {
+        if !snapshot.find(&name.query)?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What follows the user ID.
+struct Words {
+    algorithm: String,
+    usage: String,
+    expiry: String,
+}
+
+impl Words {
+    fn request(&self, user_id: Vec<u8>, defaults: &Defaults<'_>) -> Result<Request, Code> {
+        let expiry = match self.expiry.as_bytes() {
+            b"" | b"-" => USUAL_VALIDITY,
+            expiry => expiry,
+        };
+        let (primary, subkey) = match self.asks_for_pair() {
+            true => {
+                let pair = algorithm::pair(&self.algorithm, defaults.algorithm)?;
+                (pair.primary, pair.subkey)
+            }
+            false => (self.primary(defaults)?, None),
+        };
+        let valid_for = interval::validity(expiry, defaults.now).ok_or(Code::InvalidValue)?;
+        Ok(Request {
+            primary: Part { kind: primary, valid_for },
+            // The subkey ends with the primary key.
+            subkey: subkey.map(|kind| Part { kind, valid_for: 0 }),
+            user_id,
+            created: None,
+            preferences: None,
+            revoker: None,
+            keyserver: None,
+        })
+    }
+
+    /// Only a default algorithm for the default uses brings a subkey.
+    fn asks_for_pair(&self) -> bool {
+        const PAIRS: [&str; 4] = ["default", "future-default", "futuredefault", "card"];
+        let is_pair = |word: &&str| word.eq_ignore_ascii_case(&self.algorithm);
+        (self.algorithm.is_empty() || PAIRS.iter().any(is_pair)) && self.has_usual_usage()
+    }
+
+    fn has_usual_usage(&self) -> bool {
+        matches!(self.usage.as_str(), "" | "-") || self.usage.eq_ignore_ascii_case("default")
+    }
+
+    fn primary(&self, defaults: &Defaults<'_>) -> Result<Kind, Code> {
+        let kind = algorithm::primary(&self.algorithm, defaults.algorithm)?;
+        if self.has_usual_usage() {
+            return Ok(kind);
+        }
+        let usage = algorithm::usage_list(&self.usage).ok_or(Code::InvalidValue)? | Usage::CERTIFY;
+        match kind.material.family().allows(usage) {
+            true => Ok(Kind { usage, ..kind }),
+            false => Err(Code::WrongKeyUsage),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keyhoard::cert::Timestamp;
+
+    use super::*;
+    use crate::generation::{Curve, Material, preferences};
+
+    fn request(words: [&str; 3]) -> Result<Request, Code> {
+        let [algorithm, usage, expiry] = words.map(str::to_owned);
+        let defaults = Defaults {
+            now: Timestamp(1_767_225_600),
+            algorithm: algorithm::DEFAULT,
+            preferences: preferences::DEFAULT,
+        };
+        Words { algorithm, usage, expiry }.request(b"x".to_vec(), &defaults)
+    }
+
+    #[test]
+    fn the_default_is_a_pair_valid_for_two_years_of_which_the_subkey_has_no_expiry_of_its_own() {
+        for words in [["", "", ""], ["default", "-", "-"], ["", "default", "2y"]] {
+            let request = request(words).expect("a key");
+            assert_eq!(request.primary.valid_for, 730 * 86_400);
+            assert_eq!(request.subkey.expect("a subkey").valid_for, 0);
+        }
+    }
+
+    #[test]
+    fn a_named_algorithm_or_use_makes_a_primary_key_alone() {
+        let named = request(["ed25519/sign", "", "0"]).expect("a key");
+        assert_eq!(named.primary.kind.material, Material::Eddsa(Curve::Ed25519));
+        assert_eq!((named.primary.valid_for, named.subkey), (0, None));
+        assert_eq!(request(["-", "", ""]).expect("a key").subkey, None);
+        let cert = request(["default", "cert", ""]).expect("a key");
+        assert_eq!((cert.primary.kind.usage, cert.subkey), (Usage::CERTIFY, None));
+    }
+
+    #[test]
+    fn what_is_wrong_has_the_code_that_gpg_gives() {
+        assert_eq!(request(["foo", "", ""]), Err(Code::UnknownCurve));
+        assert_eq!(request(["ed25519", "foo", ""]), Err(Code::InvalidValue));
+        assert_eq!(request(["ed25519", "encr", ""]), Err(Code::WrongKeyUsage));
+        assert_eq!(request(["ed25519", "", "foo"]), Err(Code::InvalidValue));
+    }
+}

@@ -1,0 +1,188 @@
+//! What key is to be made: read from options, from a parameter file, or asked for.
+//!
+//! - [`algorithm`]: `rsa3072/sign+cv25519` and the like;
+//! - [`interval`]: how long a key is valid, and since when;
+//! - [`preferences`]: preference lists;
+//! - [`parameters`]: the blocks of a parameter file, and [`parameter_file`] the lines of one;
+//! - [`dialogue`]: the questions of `--generate-key` and `--full-generate-key`.
+//!
+//! All of them end in a [`Request`].
+
+pub(crate) mod algorithm;
+pub(crate) mod dialogue;
+pub(crate) mod interval;
+pub(crate) mod parameter_file;
+pub(crate) mod parameters;
+pub(crate) mod preferences;
+pub(crate) mod size;
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::effective::Usage;
+
+pub(crate) use preferences::Preferences;
+
+/// A key that is to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) primary: Part,
+    pub(crate) subkey: Option<Part>,
+    pub(crate) user_id: Vec<u8>,
+    /// When it is to be created; now, if nothing is said.
+    pub(crate) created: Option<Timestamp>,
+    /// gpg's default preferences, if nothing is said.
+    pub(crate) preferences: Option<Preferences>,
+    pub(crate) revoker: Option<Revoker>,
+    pub(crate) keyserver: Option<Vec<u8>>,
+}
+
+/// The primary key or a subkey of a [`Request`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) kind: Kind,
+    /// Seconds after its creation; 0 for ever.
+    pub(crate) valid_for: u32,
+}
+
+/// What a key is made of and what for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    pub(crate) material: Material,
+    pub(crate) usage: Usage,
+}
+
+/// What a key is made of; sizes in bits, 0 for the usual one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Material {
+    Rsa { bits: u32 },
+    Dsa { bits: u32 },
+    Elgamal { bits: u32 },
+    Eddsa(Curve),
+    Ecdsa(Curve),
+    Ecdh(Curve),
+}
+
+/// An elliptic curve that gpg has a name for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Curve {
+    Curve25519,
+    Ed25519,
+    NistP256,
+    NistP384,
+    NistP521,
+    BrainpoolP256r1,
+    BrainpoolP384r1,
+    BrainpoolP512r1,
+    Secp256k1,
+}
+
+/// A key that may revoke the one that is to be made (RFC 9580, 5.2.3.23).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Revoker {
+    pub(crate) algorithm: u8,
+    pub(crate) fingerprint: [u8; 20],
+    pub(crate) sensitive: bool,
+}
+
+/// A public-key algorithm that keys can be made with, by OpenPGP's number (RFC 9580, 9.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Family {
+    Rsa = 1,
+    Elgamal = 16,
+    Dsa = 17,
+    Ecdh = 18,
+    Ecdsa = 19,
+    Eddsa = 22,
+}
+
+impl Family {
+    /// Returns the algorithm with a number.
+    pub(crate) fn from_number(number: u32) -> Option<Self> {
+        const ALL: [Family; 6] =
+            [Family::Rsa, Family::Elgamal, Family::Dsa, Family::Ecdh, Family::Ecdsa, Family::Eddsa];
+        ALL.into_iter().find(|family| *family as u32 == number)
+    }
+
+    /// Returns all that keys with this algorithm can be used for.
+    pub(crate) fn usage(self) -> Usage {
+        let signs = Usage::CERTIFY | Usage::SIGN | Usage::AUTHENTICATE;
+        match self {
+            Self::Rsa => signs | Usage::ENCRYPT,
+            Self::Elgamal | Self::Ecdh => Usage::ENCRYPT,
+            Self::Dsa | Self::Ecdsa | Self::Eddsa => signs,
+        }
+    }
+
+    /// Says whether keys with this algorithm can be used for all of `usage`.
+    pub(crate) fn allows(self, usage: Usage) -> bool {
+        self.usage().contains(usage)
+    }
+
+    /// Returns gpg's name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rsa => "RSA",
+            Self::Elgamal => "ELG",
+            Self::Dsa => "DSA",
+            Self::Ecdh => "ECDH",
+            Self::Ecdsa | Self::Eddsa => "ECDSA/EdDSA",
+        }
+    }
+}
+
+impl Material {
+    /// Returns the algorithm.
+    pub(crate) fn family(self) -> Family {
+        match self {
+            Self::Rsa { .. } => Family::Rsa,
+            Self::Dsa { .. } => Family::Dsa,
+            Self::Elgamal { .. } => Family::Elgamal,
+            Self::Eddsa(_) => Family::Eddsa,
+            Self::Ecdsa(_) => Family::Ecdsa,
+            Self::Ecdh(_) => Family::Ecdh,
+        }
+    }
+}
+
+impl Curve {
+    /// Reads one of the two names that gpg lists a curve by.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, names)| names[..2].contains(&name)).map(|(curve, _)| *curve)
+    }
+
+    /// Reads any name of a curve, in any case, as libgcrypt knows them.
+    pub(crate) fn named_loosely(name: &str) -> Option<Self> {
+        let is_name = |known: &&str| known.eq_ignore_ascii_case(name);
+        NAMES.iter().find(|(_, names)| names.iter().any(is_name)).map(|(curve, _)| *curve)
+    }
+}
+
+/// Names of curves: those of gpg first, then libgcrypt's others.
+const NAMES: &[(Curve, &[&str])] = &[
+    (Curve::Curve25519, &["Curve25519", "cv25519", "1.3.6.1.4.1.3029.1.5.1"]),
+    (Curve::Ed25519, &["Ed25519", "ed25519", "1.3.6.1.4.1.11591.15.1"]),
+    (Curve::NistP256, &["NIST P-256", "nistp256", "prime256v1", "secp256r1", "1.2.840.10045.3.1.7"]),
+    (Curve::NistP384, &["NIST P-384", "nistp384", "secp384r1", "1.3.132.0.34"]),
+    (Curve::NistP521, &["NIST P-521", "nistp521", "secp521r1", "1.3.132.0.35"]),
+    (Curve::BrainpoolP256r1, &["brainpoolP256r1", "brainpoolP256r1", "1.3.36.3.3.2.8.1.1.7"]),
+    (Curve::BrainpoolP384r1, &["brainpoolP384r1", "brainpoolP384r1", "1.3.36.3.3.2.8.1.1.11"]),
+    (Curve::BrainpoolP512r1, &["brainpoolP512r1", "brainpoolP512r1", "1.3.36.3.3.2.8.1.1.13"]),
+    (Curve::Secp256k1, &["secp256k1", "secp256k1", "1.3.132.0.10"]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_goes_by_the_names_that_gpg_lists_and_loosely_by_those_of_libgcrypt() {
+        assert_eq!(Curve::named("nistp256"), Some(Curve::NistP256));
+        assert_eq!(Curve::named("NIST P-521"), Some(Curve::NistP521));
+        assert_eq!(Curve::named("secp256r1"), None);
+        assert_eq!(Curve::named("ED25519"), None);
+        assert_eq!(Curve::named_loosely("secp256r1"), Some(Curve::NistP256));
+        assert_eq!(Curve::named_loosely("ED25519"), Some(Curve::Ed25519));
+        assert_eq!(Curve::named_loosely("1.3.36.3.3.2.8.1.1.11"), Some(Curve::BrainpoolP384r1));
+        assert_eq!(Curve::named_loosely("foo"), None);
+    }
+}

@@ -1,0 +1,292 @@
+//! Algorithms as `--quick-generate-key` takes them: `ALGO[/FLAGS][+SUBALGO[/FLAGS]]`.
+
+use keyhoard::cert::effective::Usage;
+
+use super::size::{self, Range};
+use super::{Curve, Family, Kind, Material};
+use crate::code::Code;
+
+/// What `default` stands for.
+pub(crate) const DEFAULT: &str = "rsa3072/cert,sign+rsa3072/encr";
+/// What `future-default` stands for.
+const FUTURE_DEFAULT: &str = "ed25519/cert,sign+cv25519/encr";
+
+/// A primary key and perhaps a subkey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) primary: Kind,
+    pub(crate) subkey: Option<Kind>,
+}
+
+/// Where a key stands in its certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Primary,
+    Subkey,
+}
+
+/// Returns what stands for a word; `default` is what `--default-new-key-algo` says, else gpg's.
+fn expanded<'a>(text: &'a str, default: &'a str) -> &'a str {
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    match text {
+        "" | "-" => default,
+        _ if is("default") => default,
+        _ if is("future-default") || is("futuredefault") => FUTURE_DEFAULT,
+        other => other,
+    }
+}
+
+/// Reads both parts.
+///
+/// # Errors
+///
+/// gpg's code for what is wrong.
+pub(crate) fn pair(text: &str, default: &str) -> Result<Pair, Code> {
+    let (primary, subkey) = match expanded(text, default).split_once('+') {
+        Some((primary, subkey)) => (primary, Some(subkey).filter(|subkey| !subkey.is_empty())),
+        None => (expanded(text, default), None),
+    };
+    Ok(Pair {
+        primary: kind(primary, Place::Primary)?,
+        subkey: subkey.map(|subkey| kind(subkey, Place::Subkey)).transpose()?,
+    })
+}
+
+/// Reads the part for the primary key.
+///
+/// # Errors
+///
+/// gpg's code for what is wrong.
+pub(crate) fn primary(text: &str, default: &str) -> Result<Kind, Code> {
+    let text = expanded(text, default);
+    kind(text.split_once('+').map_or(text, |(primary, _)| primary), Place::Primary)
+}
+
+fn kind(text: &str, place: Place) -> Result<Kind, Code> {
+    let (name, flags) = text.split_once('/').unwrap_or((text, ""));
+    if name.eq_ignore_ascii_case("card") {
+        return Err(Code::NotSupported);
+    }
+    let named = Named::read(name)?;
+    let flags = Flags::read(flags, &named)?;
+    let material = named.material(&flags, place);
+    let family = material.family();
+    let mut usage = flags.usage.map_or_else(|| usual(family, place), |usage| usage_of(usage, family));
+    if place == Place::Primary {
+        usage |= Usage::CERTIFY;
+    }
+    let certifies_as_subkey = place == Place::Subkey && usage.contains(Usage::CERTIFY);
+    if certifies_as_subkey || !family.allows(usage) {
+        return Err(Code::WrongKeyUsage);
+    }
+    Ok(Kind { material, usage })
+}
+
+/// An algorithm's name.
+enum Named {
+    Sized(Material),
+    Curve(Curve),
+}
+
+impl Named {
+    fn read(name: &str) -> Result<Self, Code> {
+        let family = name.get(..3).and_then(|word| match word.to_ascii_lowercase().as_str() {
+            "rsa" => Some(Family::Rsa),
+            "dsa" => Some(Family::Dsa),
+            "elg" => Some(Family::Elgamal),
+            _ => None,
+        });
+        match family {
+            Some(family) if name.len() == 3 || name.as_bytes()[3].is_ascii_digit() => {
+                sized(family, &name[3..]).map(Self::Sized)
+            }
+            _ => Curve::named(name).map(Self::Curve).ok_or(Code::UnknownCurve),
+        }
+    }
+
+    fn material(&self, flags: &Flags, place: Place) -> Material {
+        match *self {
+            Self::Sized(material) => material,
+            Self::Curve(curve @ Curve::Ed25519) => Material::Eddsa(curve),
+            Self::Curve(curve @ Curve::Curve25519) if flags.family != Some(Family::Ecdsa) => {
+                Material::Ecdh(curve)
+            }
+            Self::Curve(curve) => {
+                let encrypts =
+                    flags.usage.map_or(place == Place::Subkey, |usage| usage.contains(Usage::ENCRYPT));
+                match flags.family {
+                    Some(Family::Ecdh) => Material::Ecdh(curve),
+                    None if encrypts => Material::Ecdh(curve),
+                    _ => Material::Ecdsa(curve),
+                }
+            }
+        }
+    }
+}
+
+fn sized(family: Family, digits: &str) -> Result<Material, Code> {
+    let range = Range::of(family, false);
+    let bits = match digits {
+        "" => range.usual,
+        digits => {
+            digits.parse().ok().filter(|bits| (512..=16384).contains(bits)).ok_or(Code::InvalidValue)?
+        }
+    };
+    let bits = size::rounded(range.nearest(bits), family);
+    Ok(match family {
+        Family::Dsa => Material::Dsa { bits },
+        Family::Elgamal => Material::Elgamal { bits },
+        _ => Material::Rsa { bits },
+    })
+}
+
+/// What stands after the slash.
+struct Flags {
+    /// What the key is for, where that is said.
+    usage: Option<Usage>,
+    /// The algorithm, where one is named.
+    family: Option<Family>,
+}
+
+impl Flags {
+    fn read(text: &str, named: &Named) -> Result<Self, Code> {
+        let mut flags = Self { usage: None, family: None };
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            let word = word.to_ascii_lowercase();
+            if let Some(usage) = usage_word(&word) {
+                flags.usage = Some(flags.usage.unwrap_or_default() | usage);
+                continue;
+            }
+            let eddsa = matches!(named, Named::Curve(Curve::Ed25519));
+            let curve = matches!(named, Named::Curve(_));
+            match word.as_str() {
+                "ecdsa" if curve && !eddsa => flags.family = Some(Family::Ecdsa),
+                "ecdh" if curve && !eddsa => flags.family = Some(Family::Ecdh),
+                "eddsa" if eddsa => {}
+                "ecdsa" | "ecdh" | "eddsa" => return Err(Code::InvalidFlag),
+                _ => return Err(Code::UnknownFlag),
+            }
+        }
+        Ok(flags)
+    }
+}
+
+/// Reads a use of a key.
+fn usage_word(word: &str) -> Option<Usage> {
+    match word.to_ascii_lowercase().as_str() {
+        "sign" => Some(Usage::SIGN),
+        "encrypt" | "encr" => Some(Usage::ENCRYPT),
+        "auth" => Some(Usage::AUTHENTICATE),
+        "cert" => Some(Usage::CERTIFY),
+        _ => None,
+    }
+}
+
+/// Reads a list of uses, separated by commas or white space; `None` if one of them is none.
+pub(crate) fn usage_list(text: &str) -> Option<Usage> {
+    let words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+    words.map(usage_word).try_fold(Usage::default(), |all, usage| Some(all | usage?))
+}
+
+/// Returns what keys of an algorithm are for, if nothing is said.
+fn usual(family: Family, place: Place) -> Usage {
+    match family {
+        Family::Rsa if place == Place::Subkey => Usage::ENCRYPT,
+        Family::Elgamal | Family::Ecdh => Usage::ENCRYPT,
+        _ => Usage::SIGN,
+    }
+}
+
+/// Returns what is left of the uses that were asked for.
+fn usage_of(asked: Usage, family: Family) -> Usage {
+    match family {
+        Family::Elgamal | Family::Ecdh => Usage::ENCRYPT,
+        Family::Rsa => asked,
+        _ => [Usage::SIGN, Usage::AUTHENTICATE, Usage::CERTIFY]
+            .into_iter()
+            .filter(|usage| asked.contains(*usage))
+            .fold(Usage::default(), |all, usage| all | usage),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Result<Kind, Code> {
+        primary(text, DEFAULT)
+    }
+
+    fn made(material: Material, usage: Usage) -> Kind {
+        Kind { material, usage }
+    }
+
+    fn sc() -> Usage {
+        Usage::SIGN | Usage::CERTIFY
+    }
+
+    #[test]
+    fn the_default_is_a_pair_of_rsa_keys_and_may_be_changed() {
+        let rsa = Material::Rsa { bits: 3072 };
+        for text in ["", "-", "default", "Default"] {
+            let pair = pair(text, DEFAULT).expect("an algorithm");
+            assert_eq!(pair.primary, made(rsa, sc()), "{text}");
+            assert_eq!(pair.subkey, Some(made(rsa, Usage::ENCRYPT)), "{text}");
+        }
+        assert_eq!(pair("default", "nistp384").expect("an algorithm").subkey, None);
+    }
+
+    #[test]
+    fn the_future_default_is_a_pair_on_curve25519() {
+        let pair = pair("future-default", DEFAULT).expect("an algorithm");
+        assert_eq!(pair.primary, made(Material::Eddsa(Curve::Ed25519), sc()));
+        assert_eq!(pair.subkey, Some(made(Material::Ecdh(Curve::Curve25519), Usage::ENCRYPT)));
+    }
+
+    #[test]
+    fn sizes_are_brought_into_the_range() {
+        let bits = |bits| Ok(made(Material::Rsa { bits }, sc()));
+        assert_eq!(one("rsa"), bits(3072));
+        assert_eq!(one("RSA4096"), bits(4096));
+        assert_eq!(one("rsa600"), bits(1024));
+        assert_eq!(one("rsa2050"), bits(2080));
+        assert_eq!(one("rsa8192"), bits(4096));
+        assert_eq!(one("rsa100"), Err(Code::InvalidValue));
+        assert_eq!(one("rsa2048x"), Err(Code::InvalidValue));
+    }
+
+    #[test]
+    fn a_curve_signs_or_encrypts_as_its_place_or_its_flags_say() {
+        assert_eq!(one("nistp256"), Ok(made(Material::Ecdsa(Curve::NistP256), sc())));
+        assert_eq!(
+            one("nistp256/auth"),
+            Ok(made(Material::Ecdsa(Curve::NistP256), Usage::AUTHENTICATE | Usage::CERTIFY))
+        );
+        let pair = pair("nistp256+brainpoolP256r1", DEFAULT).expect("an algorithm");
+        let subkey = made(Material::Ecdh(Curve::BrainpoolP256r1), Usage::ENCRYPT);
+        assert_eq!(pair.subkey, Some(subkey));
+        assert_eq!(one("ed25519/encr").expect("an algorithm").usage, Usage::CERTIFY);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_its_code() {
+        assert_eq!(one("foo"), Err(Code::UnknownCurve));
+        assert_eq!(one("ED25519"), Err(Code::UnknownCurve));
+        assert_eq!(one("cv25519"), Err(Code::WrongKeyUsage));
+        assert_eq!(one("nistp256/ecdh"), Err(Code::WrongKeyUsage));
+        assert_eq!(one("rsa2048/ecdsa"), Err(Code::InvalidFlag));
+        assert_eq!(one("rsa2048/foo"), Err(Code::UnknownFlag));
+        assert_eq!(pair("rsa2048+rsa2048/cert", DEFAULT), Err(Code::WrongKeyUsage));
+        assert_eq!(one("card"), Err(Code::NotSupported));
+    }
+
+    #[test]
+    fn a_list_of_uses_is_separated_by_commas_or_white_space() {
+        assert_eq!(
+            usage_list("sign, auth\tencrypt"),
+            Some(Usage::SIGN | Usage::AUTHENTICATE | Usage::ENCRYPT)
+        );
+        assert_eq!(usage_list(""), Some(Usage::default()));
+        assert_eq!(usage_list("sign foo"), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! Which algorithm, for which uses, on which curve, how large.
+
+use keyhoard::cert::effective::Usage;
+
+use super::super::size::{Range, rounded};
+use super::super::{Curve, Family, Kind, Material};
+use super::{Asker, named};
+
+/// A primary key and perhaps a subkey.
+pub(super) struct Choice {
+    pub(super) primary: Kind,
+    pub(super) subkey: Option<Kind>,
+}
+
+/// A row of the menu: its number, the word for it, what it makes, and whether it is for experts.
+struct Row {
+    number: i64,
+    word: &'static str,
+    text: &'static str,
+    what: What,
+    expert: bool,
+}
+
+/// What a row makes.
+#[derive(Clone, Copy)]
+enum What {
+    /// A primary key, and a subkey for encryption.
+    Both(Sort, Sort),
+    Signing(Sort),
+    /// A primary key for uses that are asked for.
+    Chosen(Sort),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Rsa,
+    Dsa,
+    Elgamal,
+    Ecc,
+}
+
+const fn row(number: i64, word: &'static str, text: &'static str, what: What, expert: bool) -> Row {
+    Row { number, word, text, what, expert }
+}
+
+const ROWS: [Row; 9] = [
+    row(1, "rsa+rsa", "RSA and RSA (default)", What::Both(Sort::Rsa, Sort::Rsa), false),
+    row(2, "dsa+elg", "DSA and Elgamal", What::Both(Sort::Dsa, Sort::Elgamal), false),
+    row(3, "dsa", "DSA (sign only)", What::Signing(Sort::Dsa), false),
+    row(4, "rsa/s", "RSA (sign only)", What::Signing(Sort::Rsa), false),
+    row(7, "dsa/*", "DSA (set your own capabilities)", What::Chosen(Sort::Dsa), true),
+    row(8, "rsa/*", "RSA (set your own capabilities)", What::Chosen(Sort::Rsa), true),
+    row(9, "ecc+ecc", "ECC and ECC", What::Both(Sort::Ecc, Sort::Ecc), true),
+    row(10, "ecc/s", "ECC (sign only)", What::Signing(Sort::Ecc), true),
+    row(11, "ecc/*", "ECC (set your own capabilities)", What::Chosen(Sort::Ecc), true),
+];
+
+/// The menu of curves; the gaps in its numbers are curves that gpg 2.2 does not offer.
+const CURVES: [(i64, Curve, [&str; 2], bool); 8] = [
+    (1, Curve::Curve25519, ["Curve25519", "Curve 25519"], false),
+    (3, Curve::NistP256, ["NIST P-256", "NIST P-256"], true),
+    (4, Curve::NistP384, ["NIST P-384", "NIST P-384"], false),
+    (5, Curve::NistP521, ["NIST P-521", "NIST P-521"], true),
+    (6, Curve::BrainpoolP256r1, ["brainpoolP256r1", "Brainpool P-256"], true),
+    (7, Curve::BrainpoolP384r1, ["brainpoolP384r1", "Brainpool P-384"], true),
+    (8, Curve::BrainpoolP512r1, ["brainpoolP512r1", "Brainpool P-512"], true),
+    (9, Curve::Secp256k1, ["secp256k1", "secp256k1"], true),
+];
+
+const INVALID: &str = "Invalid selection.\n";
+
+/// Asks for everything about the algorithm.
+pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Choice> {
+    let what = asker.row()?;
+    let (sort, usage) = match what {
+        What::Both(sort, _) | What::Signing(sort) => (sort, Usage::SIGN),
+        What::Chosen(sort) => (sort, asker.uses(sort)?),
+    };
+    let primary = Kind { material: asker.material(sort)?, usage: usage | Usage::CERTIFY };
+    let subkey = match what {
+        What::Both(_, sort) => Some(asker.subkey(sort, primary.material)?),
+        What::Signing(_) | What::Chosen(_) => None,
+    };
+    Ok(Choice { primary, subkey })
+}
+
+impl Asker<'_> {
+    fn row(&mut self) -> anyhow::Result<What> {
+        let expert = self.settings.expert;
+        let offered = || ROWS.iter().filter(|row| expert || !row.expert);
+        let rows: String = offered().map(|row| format!("  ({:2}) {}\n", row.number, row.text)).collect();
+        let mut context = format!("Please select what kind of key you want:\n{rows}");
+        loop {
+            let answer = self.line("keygen.algo", &context, "Your selection? ")?;
+            let number = if answer.is_empty() { 1 } else { number(&answer) };
+            match offered().find(|row| row.number == number || row.word == answer) {
+                Some(row) => return Ok(row.what),
+                None => context = INVALID.to_owned(),
+            }
+        }
+    }
+
+    /// Asks what the key is for, one use at a time, or all at once after an equals sign.
+    fn uses(&mut self, sort: Sort) -> anyhow::Result<Usage> {
+        let possible = sort.family().usage();
+        let letters: Vec<(char, Usage)> =
+            [('s', Usage::SIGN), ('e', Usage::ENCRYPT), ('a', Usage::AUTHENTICATE)]
+                .into_iter()
+                .filter(|(_, usage)| possible.contains(*usage))
+                .collect();
+        let usage_of =
+            |letter: char| letters.iter().find(|it| it.0 == letter.to_ascii_lowercase()).map(|it| it.1);
+        let mut chosen: Vec<Usage> =
+            letters.iter().map(|it| it.1).filter(|usage| *usage != Usage::AUTHENTICATE).collect();
+        let mut complaint = "";
+        loop {
+            let now = chosen.iter().fold(Usage::CERTIFY, |all, usage| all | *usage);
+            let toggles: String = letters.iter().map(|(letter, _)| format!("{letter}, ")).collect();
+            let context = format!(
+                "{complaint}Possible actions: {}\nCurrent allowed actions: {}\nToggle one with {toggles}end with q\n",
+                named(possible),
+                named(now)
+            );
+            let answer = self.line("keygen.flags", &context, "Your selection? ")?;
+            if let Some(letters) = answer.strip_prefix('=') {
+                return Ok(letters.chars().filter_map(usage_of).fold(Usage::CERTIFY, |all, it| all | it));
+            }
+            complaint = match answer.as_str() {
+                "" | "q" | "Q" => return Ok(now),
+                letter => match letter.chars().next().filter(|_| letter.len() == 1).and_then(usage_of) {
+                    Some(usage) if chosen.contains(&usage) => {
+                        chosen.retain(|it| *it != usage);
+                        ""
+                    }
+                    Some(usage) => {
+                        chosen.push(usage);
+                        ""
+                    }
+                    None => INVALID,
+                },
+            };
+        }
+    }
+
+    fn material(&mut self, sort: Sort) -> anyhow::Result<Material> {
+        Ok(match sort {
+            Sort::Ecc => match self.curve()? {
+                Curve::Curve25519 => Material::Eddsa(Curve::Ed25519),
+                curve => Material::Ecdsa(curve),
+            },
+            sort => sort.sized(self.size(sort.family())?),
+        })
+    }
+
+    /// Returns the subkey that belongs to a primary key; experts are asked for its size.
+    fn subkey(&mut self, sort: Sort, primary: Material) -> anyhow::Result<Kind> {
+        let material = match primary {
+            Material::Eddsa(_) => Material::Ecdh(Curve::Curve25519),
+            Material::Ecdsa(curve) | Material::Ecdh(curve) => Material::Ecdh(curve),
+            _ if self.settings.expert => sort.sized(self.size(sort.family())?),
+            Material::Rsa { bits } | Material::Dsa { bits } | Material::Elgamal { bits } => sort.sized(bits),
+        };
+        Ok(Kind { material, usage: Usage::ENCRYPT })
+    }
+
+    fn curve(&mut self) -> anyhow::Result<Curve> {
+        let expert = self.settings.expert;
+        let offered = || CURVES.iter().filter(|(.., for_experts)| expert || !for_experts);
+        let rows: String =
+            offered().map(|(number, _, [_, name], _)| format!("   ({number}) {name}\n")).collect();
+        let mut context = format!("Please select which elliptic curve you want:\n{rows}");
+        loop {
+            let answer = self.line("keygen.curve", &context, "Your selection? ")?;
+            let number = if answer.is_empty() { 1 } else { number(&answer) };
+            let is_named = |names: &[&str; 2]| names.iter().any(|name| name.eq_ignore_ascii_case(&answer));
+            match offered().find(|(known, _, names, _)| *known == number || (number == 0 && is_named(names)))
+            {
+                Some((_, curve, ..)) => return Ok(*curve),
+                None => context = INVALID.to_owned(),
+            }
+        }
+    }
+
+    fn size(&mut self, family: Family) -> anyhow::Result<u32> {
+        let Range { least, usual, most } = Range::of(family, self.settings.expert);
+        let name = family.name();
+        let mut context = format!("{name} keys may be between {least} and {most} bits long.\n");
+        loop {
+            let answer =
+                self.line("keygen.size", &context, &format!("What keysize do you want? ({usual}) "))?;
+            let bits = if answer.is_empty() { i64::from(usual) } else { number(&answer) };
+            match u32::try_from(bits) {
+                Ok(bits) if (least..=most).contains(&bits) => return Ok(rounded(bits, family)),
+                _ => context = format!("{name} keysizes must be in the range {least}-{most}\n"),
+            }
+        }
+    }
+}
+
+impl Sort {
+    fn family(self) -> Family {
+        match self {
+            Self::Rsa => Family::Rsa,
+            Self::Dsa => Family::Dsa,
+            Self::Elgamal => Family::Elgamal,
+            Self::Ecc => Family::Ecdsa,
+        }
+    }
+
+    /// Returns a key of a size; curves have none to choose.
+    fn sized(self, bits: u32) -> Material {
+        match self {
+            Self::Dsa => Material::Dsa { bits },
+            Self::Elgamal => Material::Elgamal { bits },
+            Self::Rsa | Self::Ecc => Material::Rsa { bits },
+        }
+    }
+}
+
+fn number(text: &str) -> i64 {
+    crate::number::decimal(text.as_bytes()).unwrap_or(i64::MAX)
+}

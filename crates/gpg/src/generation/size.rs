@@ -1,0 +1,74 @@
+//! How large keys are.
+
+use super::Family;
+
+/// The sizes that keys of an algorithm may have, in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) least: u32,
+    pub(crate) usual: u32,
+    pub(crate) most: u32,
+}
+
+impl Range {
+    /// Returns what gpg offers for RSA, DSA or Elgamal keys.
+    pub(crate) fn of(family: Family, expert: bool) -> Self {
+        match family {
+            Family::Dsa => Self { least: if expert { 768 } else { 1024 }, usual: 2048, most: 3072 },
+            _ => Self { least: 1024, usual: 3072, most: 4096 },
+        }
+    }
+
+    /// Returns the size in the range that is next to `bits`.
+    pub(crate) fn nearest(self, bits: u32) -> u32 {
+        bits.clamp(self.least, self.most)
+    }
+}
+
+/// Rounds a size up to one that the algorithm's keys come in.
+pub(crate) fn rounded(bits: u32, family: Family) -> u32 {
+    bits.next_multiple_of(if family == Family::Dsa { 64 } else { 32 })
+}
+
+/// A size that keys are made in, and what gpg says where it is not the one that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Corrected {
+    pub(crate) bits: u32,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Returns the size that a key is made in where a parameter file asks for `asked` bits; 0 for the usual size.
+pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool) -> Corrected {
+    // Smaller DSA keys are made only for those who ask for them here.
+    let Range { least, usual, most } = Range::of(family, true);
+    let most = if family == Family::Rsa && large_rsa { 8192 } else { most };
+    let mut notes = Vec::new();
+    let fitting = match asked {
+        bits if bits < least => usual,
+        bits => bits.min(most),
+    };
+    if asked != 0 && asked != fitting {
+        notes.push(format!("keysize invalid; using {fitting} bits"));
+    }
+    let bits = rounded(fitting, family);
+    if bits != fitting {
+        notes.push(format!("keysize rounded up to {bits} bits"));
+    }
+    Corrected { bits, notes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_cannot_be_are_replaced_and_others_rounded_up() {
+        let rsa = |bits| corrected(bits, Family::Rsa, false);
+        assert_eq!(corrected(0, Family::Rsa, false), Corrected { bits: 3072, notes: vec![] });
+        assert_eq!(rsa(2048), Corrected { bits: 2048, notes: vec![] });
+        assert_eq!(rsa(500).notes, ["keysize invalid; using 3072 bits"]);
+        assert_eq!(rsa(9000).bits, 4096);
+        assert_eq!(rsa(2050).notes, ["keysize rounded up to 2080 bits"]);
+        assert_eq!(corrected(9000, Family::Rsa, true).bits, 8192);
+    }
+}

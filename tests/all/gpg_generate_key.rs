@@ -1,0 +1,194 @@
+//! Keys that gpg-keyhoard makes beside those of the real gpg: the same commands, what is key-dependent masked.
+
+use harness::{Both, Done, Home, Run, assert_same};
+
+/// No passphrase.
+const PLAIN: [&str; 2] = ["--passphrase", ""];
+
+/// Returns text with every key ID, fingerprint and keygrip masked, and without the look-ups that gpg tells.
+fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    for line in
+        text.lines().filter(|line| !line.contains("] KEY_CONSIDERED") && !line.contains("] KEYEXPIRED"))
+    {
+        let digits = |word: &str| {
+            [16, 40].contains(&word.len())
+                && word.bytes().all(|it| it.is_ascii_digit() || (b'A'..=b'F').contains(&it))
+        };
+        let is_end = |c: char| !c.is_ascii_alphanumeric();
+        for word in line.split_inclusive(is_end) {
+            let bare = word.trim_end_matches(is_end);
+            masked.push_str(&if digits(bare) { word.replace(bare, "[key]") } else { word.to_owned() });
+        }
+        masked.push('\n');
+    }
+    masked
+}
+
+fn same(both: &Both, answers: &str, words: &[&str]) -> [Done; 2] {
+    let with_status: Vec<&str> = ["--status-fd", "2"].into_iter().chain(words.iter().copied()).collect();
+    let [gpg, keyhoard] = both.answered(answers, &with_status);
+    let what = words.join(" ");
+    let [expected, found] =
+        [&gpg, &keyhoard].map(|done| masked(&done.status_lines()) + &masked(&done.text()));
+    assert_same(&what, expected.as_bytes(), found.as_bytes());
+    assert_eq!(gpg.code, keyhoard.code, "{what}\n{}\n{}", gpg.errors(), keyhoard.errors());
+    [gpg, keyhoard]
+}
+
+/// Lists all secret keys of both alike.
+fn same_keys(both: &Both) {
+    same(both, "", &["--trust-model", "pgp", "-K", "--with-colons"]);
+}
+
+/// Returns what gpg sees in the packets of all certificates, without what differs between any two keys.
+fn packets(home: &Home, run: Run) -> String {
+    let exported = run.arg("--export").succeed().stdout;
+    let listing = Run::gpg(home).arg("--list-packets").stdin(exported).succeed().text();
+    let shows = |line: &&str| {
+        ["subpkt", "version", ":signature", ":user ID", ":public"].iter().any(|part| line.contains(part))
+    };
+    masked(&listing.lines().filter(shows).map(|line| format!("{}\n", line.trim())).collect::<String>())
+}
+
+#[test]
+fn a_quick_key_is_what_gpg_makes_of_the_same_words() {
+    let both = Both::with_agent();
+    for words in [
+        &["Default <d@example.org>"][..],
+        &["Future <f@example.org>", "future-default", "-", "1y"],
+        &["One <o@example.org>", "ed25519/sign", "-", "never"],
+        &["Cert <c@example.org>", "ed25519", "cert", "2030-01-01"],
+        &["Nist <n@example.org>", "nistp256", "sign,auth", "20300101T120000"],
+        &["Pool <p@example.org>", "brainpoolP256r1", "default", "0"],
+        &["Rsa <r@example.org>", "rsa2048/sign,auth", "", "seconds=86400"],
+    ] {
+        same(&both, "", &[&PLAIN[..], &["--quick-generate-key"], words].concat());
+    }
+    same_keys(&both);
+    let of_gpg = packets(&both.gpg, Run::gpg(&both.gpg));
+    assert_same(
+        "--list-packets",
+        of_gpg.as_bytes(),
+        packets(&both.gpg, Run::gpg_keyhoard(&both.keyhoard)).as_bytes(),
+    );
+}
+
+#[test]
+fn a_quick_key_that_cannot_be_is_refused_with_gpgs_code() {
+    let both = Both::with_agent();
+    let make = [&PLAIN[..], &["--quick-generate-key"]].concat();
+    same(&both, "", &[&make[..], &["A <a@example.org>", "ed25519"]].concat());
+    for words in [
+        &["A <a@example.org>", "ed25519"][..],
+        &["B", "foo"],
+        &["B", "ed25519", "foo"],
+        &["B", "ed25519", "encr"],
+        &["B", "ed25519", "", "foo"],
+        &["B", "rsa2048/foo"],
+        &["B", "rsa100"],
+        &[" "],
+        &[],
+        &["B", "rsa2048", "sign", "1y", "more"],
+    ] {
+        same(&both, "", &[&make[..], words].concat());
+    }
+    same(&both, "", &[&["--forbid-gen-key"], &make[..], &["B"]].concat());
+    same(&both, "", &[&["--yes"], &make[..], &["A <a@example.org>", "ed25519"]].concat());
+    same_keys(&both);
+}
+
+#[test]
+fn keys_of_a_parameter_file_are_those_that_gpg_makes() {
+    let both = Both::with_agent();
+    let file = "%echo Hello\n%no-protection\n# comment\nKey-Type: eddsa\nKey-Curve: ed25519\nKey-Usage: sign,cert\n\
+                Subkey-Type: ecdh\nSubkey-Curve: cv25519\nName-Real: Joe Tester\nName-Comment: stupid\n\
+                Name-Email: joe@foo.bar\nExpire-Date: 20y\nCreation-Date: 20200101T101112\n\
+                Preferences: S9 S7 H10 Z2\nHandle: my handle\nKeyserver: hkp://keys.example.org\n%commit\n\
+                Key-Type: rsa\nKey-Length: 2050\nName-Email: foo@example.org\n\
+                Key-Type: default\nSubkey-Type: default\nName-Real: D\n%commit\n%echo done\n";
+    same(&both, file, &["--generate-key"]);
+    same_keys(&both);
+    let of_gpg = packets(&both.gpg, Run::gpg(&both.gpg));
+    assert_same(
+        "--list-packets",
+        of_gpg.as_bytes(),
+        packets(&both.gpg, Run::gpg_keyhoard(&both.keyhoard)).as_bytes(),
+    );
+}
+
+#[test]
+fn a_parameter_file_that_is_wrong_is_refused_as_gpg_does() {
+    let both = Both::with_agent();
+    for file in [
+        "Key-Length: 3\n",
+        "Key-Type: foo\nName-Real: x\n",
+        "Key-Type: rsa\nKey-Type: rsa\n",
+        "Key-Type rsa\n",
+        "Key-Type: \n",
+        "Key-Type: rsa\nKey-Length: 1024\nKey-Length: 3\n",
+        "Key-Type: rsa\nFoo: 3\n",
+        "Key-Type: eddsa\nKey-Curve: ed25519\nKey-Usage: encr\nName-Real: x\nHandle: a b\n",
+        "Key-Type: eddsa\nKey-Usage: foo\nName-Real: x\n",
+        "Key-Type: rsa\nExpire-Date: foo\nName-Real: x\n",
+        "Key-Type: rsa\nCreation-Date: foo\nName-Real: x\n",
+        "Key-Type: rsa\nRevoker: foo\nName-Real: x\n",
+        "%no-protection\nKey-Type: eddsa\nName-Real: x\nHandle: h\n",
+        "%dry-run\nKey-Type: rsa\nPreferences: foo\nName-Real: x\n",
+        "%dry-run\nKey-Type: rsa\nSubkey-Type: ecdh\nSubkey-Usage: sign\nName-Real: x\n",
+        "%commit\n",
+        "",
+    ] {
+        same(&both, file, &["--pinentry-mode", "error", "--generate-key"]);
+    }
+    same(&both, "", &["--generate-key", "no such file"]);
+    same(&both, "", &["--generate-key", "a", "b"]);
+}
+
+#[test]
+fn a_program_is_asked_the_same_questions() {
+    let both = Both::with_agent();
+    let asked = ["--no-batch", "--no-tty", "--command-fd", "0", "--pinentry-mode", "loopback"];
+    let full = [&asked[..], &["--full-generate-key"]].concat();
+    let expert = [&["--expert"], &full[..]].concat();
+    same(&both, "4\n2048\n1y\nHeinrich Heine\nheinrich@example.org\nDer Dichter\nabc\n", &full);
+    same(&both, "x\n33\n1\n100\n2048\nbad\n0\nHe\nHeine H\nbad\n\n(x\n\nabc\n", &full);
+    same(&both, "9\n1\n0\nHeinrich Heine2\nh2@example.org\n\nabc\n", &expert);
+    same(&both, "8\ne\na\nq\n2048\n0\nHeinrich Heine3\nh3@example.org\n\nabc\n", &expert);
+    same(&both, "11\n=sc\n3\nfoo\n20270101T000000\nHeinrich Heine4\n\n\nabc\n", &expert);
+    same(&both, "9\nNIST P-384\n2y\nHeinrich Heine5\n\n\nabc\n", &expert);
+    same(&both, "Heinrich Heine6\nh6@example.org\nabc\n", &[&asked[..], &["--generate-key"]].concat());
+    same(&both, "Heinrich@Heine\n\n", &[&asked[..], &["--generate-key"]].concat());
+    same_keys(&both);
+}
+
+#[test]
+fn gpg_takes_the_keys_over_with_their_passphrase() {
+    let keyhoard = Home::new();
+    let given = ["--pinentry-mode", "loopback", "--passphrase", "abc"];
+    for words in [&["Future <f@example.org>", "future-default"][..], &["Nist <n@example.org>", "nistp384"]] {
+        Run::gpg_keyhoard(&keyhoard).args(given).arg("--quick-generate-key").args(words).succeed();
+    }
+    let exported = Run::gpg_keyhoard(&keyhoard).arg("--export-secret-keys").succeed().stdout;
+    let both = Both::with_agent();
+    let file = both.gpg.write("exported", exported);
+    both.same_reports(["--import".as_ref(), file.as_os_str()]);
+    both.same(["-K", "--with-colons", "--with-keygrip"]);
+    for user in ["f@example.org", "n@example.org"] {
+        Run::gpg_with_agent(&both.gpg).args(given).args(["-u", user, "--sign"]).stdin("text").succeed();
+    }
+}
+
+#[test]
+fn a_revocation_certificate_is_kept_beside_and_revokes_the_key() {
+    let home = Home::new();
+    Run::gpg_keyhoard(&home).args(PLAIN).args(["--quick-generate-key", "x", "ed25519"]).succeed();
+    let listing = Run::gpg_keyhoard(&home).args(["-K", "--with-colons"]).succeed().text();
+    let line = listing.lines().find(|line| line.starts_with("fpr:")).expect("a fingerprint");
+    let fingerprint = line.split(':').nth(9).expect("ten fields");
+    let text = std::fs::read_to_string(home.path().join(format!("openpgp-revocs.d/{fingerprint}.rev")));
+    let armored = text.expect("a revocation certificate").replace(":-----BEGIN", "-----BEGIN");
+    Run::gpg_keyhoard(&home).arg("--import").stdin(armored).succeed();
+    let listing = Run::gpg_keyhoard(&home).args(["-K", "--with-colons"]).succeed().text();
+    assert!(listing.starts_with("sec:r:"), "{listing}");
+}
