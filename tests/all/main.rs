@@ -19,6 +19,7 @@ mod keyhoard_delete;
 mod keyhoard_doctor;
 mod keyhoard_encrypt;
 mod keyhoard_export;
+mod keyhoard_generate;
 mod keyhoard_import;
 mod keyhoard_json;
 mod keyhoard_key;

@@ -1,6 +1,7 @@
 //! The benchmark: Debian's keyring and messages beside gpg, made keyrings of growing size, and a big web of trust.
 
 mod growth;
+mod keys;
 mod machine;
 mod messages;
 mod report;
@@ -45,7 +46,13 @@ pub(crate) struct Options {
     /// How often each program encrypts and decrypts
     #[arg(long, default_value_t = 5)]
     message_rounds: usize,
-    /// Leaves Debian's keyring, messages and gpg out
+    /// How many keys of each kind are made
+    #[arg(long, default_value_t = 100)]
+    keys: usize,
+    /// Leaves everything out but new keys
+    #[arg(long, conflicts_with = "only_made")]
+    only_keys: bool,
+    /// Leaves Debian's keyring, messages, new keys and gpg out
     #[arg(long)]
     only_made: bool,
 }
@@ -53,22 +60,24 @@ pub(crate) struct Options {
 /// Runs the benchmark, writes the report as Markdown and JSON, and prints the Markdown.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let machine = Machine::here(&[&Contender::gpg()?, &Contender::gpg_keyhoard()?])?;
-    let [debian, trust] = if options.only_made { Default::default() } else { debian(options)? };
-    let messages = match options.only_made {
+    let only_some = options.only_made || options.only_keys;
+    let [debian, trust] = if only_some { Default::default() } else { debian(options)? };
+    let keys = if options.only_made || options.keys == 0 { Vec::new() } else { keys::measure(options.keys)? };
+    let messages = match only_some {
         true => Vec::new(),
         false => messages::measure(options.message, options.message_rounds)?,
     };
-    let made = options
-        .made
+    let (made, webs): (&[u64], &[u64]) =
+        if options.only_keys { (&[], &[]) } else { (&options.made, &options.webs) };
+    let made = made
         .iter()
         .map(|&certificates| growth::measure(certificates, options.rounds, options.lookups))
         .collect::<Result<_>>()?;
-    let webs = options
-        .webs
+    let webs = webs
         .iter()
         .map(|&keys| web::measure(keys, options.rounds, options.lookups))
         .collect::<Result<_>>()?;
-    let report = Report { machine, debian, trust, messages, made, webs };
+    let report = Report { machine, debian, trust, messages, keys, made, webs };
     fs::create_dir_all(&options.output).with_context(|| options.output.display().to_string())?;
     let markdown = report.markdown();
     for (name, text) in

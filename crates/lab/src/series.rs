@@ -26,6 +26,29 @@ impl Series {
         if walls.len() % 2 == 1 { walls[middle] } else { (walls[middle - 1] + walls[middle]) / 2.0 }
     }
 
+    /// Returns between which wall times, in seconds, the middle half of them lies.
+    ///
+    /// # Panics
+    ///
+    /// If there was no run.
+    pub(crate) fn middle_half(&self) -> [f64; 2] {
+        let mut walls: Vec<f64> = self.runs.iter().map(|run| run.wall).collect();
+        walls.sort_by(f64::total_cmp);
+        let quarter = (walls.len() - 1) / 4;
+        [walls[quarter], walls[walls.len() - 1 - quarter]]
+    }
+
+    /// Returns the median of the processor times in seconds.
+    ///
+    /// # Panics
+    ///
+    /// If there was no run.
+    pub(crate) fn median_processor(&self) -> f64 {
+        let mut times: Vec<f64> = self.runs.iter().map(|run| run.processor).collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    }
+
     /// Returns the shortest of the wall times in seconds.
     pub(crate) fn min(&self) -> f64 {
         self.runs.iter().map(|run| run.wall).fold(f64::INFINITY, f64::min)
@@ -77,6 +100,12 @@ mod tests {
     fn the_median_is_the_middle_one_or_between_the_middle_two() {
         assert_eq!(series(&[9.0, 1.0, 2.0]).median(), 2.0);
         assert_eq!(series(&[9.0, 1.0, 2.0, 4.0]).median(), 3.0);
+    }
+
+    #[test]
+    fn the_middle_half_leaves_a_quarter_out_on_either_side() {
+        assert_eq!(series(&[5.0, 1.0, 2.0, 4.0, 3.0]).middle_half(), [2.0, 4.0]);
+        assert_eq!(series(&[7.0]).middle_half(), [7.0, 7.0]);
     }
 
     #[test]

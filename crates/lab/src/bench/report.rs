@@ -18,6 +18,8 @@ pub(super) struct Report {
     pub(super) trust: Vec<Row>,
     /// Encrypted and decrypted.
     pub(super) messages: Vec<Row>,
+    /// New keys.
+    pub(super) keys: Vec<Row>,
     pub(super) made: Vec<Growth>,
     pub(super) webs: Vec<BigWeb>,
 }
@@ -37,6 +39,7 @@ impl Report {
             side_by_side(&self.debian),
             side_by_side(&self.trust),
             side_by_side(&self.messages),
+            keys(&self.keys),
             made(&self.made),
             webs(&self.webs),
         ];
@@ -70,6 +73,30 @@ fn side_by_side(rows: &[Row]) -> String {
             runs(gpg, keyhoard),
             mebibytes(gpg),
             mebibytes(keyhoard),
+        ]));
+    }
+    text
+}
+
+/// The search for primes is a matter of luck: the middle half of all runs says how much.
+fn keys(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = table(&["work", "gpg", "keyhoard", "times as fast", "runs", "processor: gpg", "keyhoard"]);
+    let spread = |series: &Series| {
+        let [from, to] = series.middle_half().map(seconds);
+        format!("{} ({from} to {to})", seconds(series.median()))
+    };
+    for Row { work, gpg, keyhoard } in rows {
+        text.push_str(&line(&[
+            (*work).to_owned(),
+            spread(gpg),
+            spread(keyhoard),
+            ratio(gpg.median(), keyhoard.median()),
+            runs(gpg, keyhoard),
+            seconds(gpg.median_processor()),
+            seconds(keyhoard.median_processor()),
         ]));
     }
     text

@@ -1,0 +1,118 @@
+//! New keys: gpg with its agent beside `keyhoard`.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use lab::measure;
+use tempfile::TempDir;
+
+use super::report::Row;
+use crate::series::Series;
+
+/// What is made: its name in the table, what gpg calls it, and the profile.
+const KEYS: [(&str, [&str; 2], &str); 4] = [
+    ("new key, RSA-4096", ["rsa4096", "default"], "one-rsa4096"),
+    ("new key, RSA-3072", ["rsa3072", "default"], "one-rsa3072"),
+    ("new key, RSA-2048", ["rsa2048", "default"], "one-rsa2048"),
+    ("new key, Ed25519 with Cv25519", ["future-default", "default"], "compatible"),
+];
+
+/// A key alone, as gpg makes it where its algorithm is named.
+const PROFILES: &str = "\
+[one-rsa4096]
+algorithm = \"rsa4096\"
+subkeys = []
+[one-rsa3072]
+algorithm = \"rsa3072\"
+subkeys = []
+[one-rsa2048]
+algorithm = \"rsa2048\"
+subkeys = []
+";
+
+/// Where no disk is waited for.
+const MEMORY: &str = "/dev/shm";
+
+/// Measures each kind of key so many times, by turns. gpg has one home, in which its agent runs already; `keyhoard` makes a
+/// new database for each key.
+pub(super) fn measure(keys: usize) -> Result<Vec<Row>> {
+    let bench = Bench::new()?;
+    // Starts the agent.
+    bench.gpg(&KEYS[3].1, "first@example.org")?;
+    let rows = KEYS.iter().map(|(work, gpg_kind, profile)| {
+        let (mut gpg, mut keyhoard) = (Series::default(), Series::default());
+        for number in 1..=keys {
+            eprintln!("{work}: {number} of {keys}");
+            gpg.push(bench.gpg(gpg_kind, &format!("{profile}-{number}@example.org"))?);
+            keyhoard.push(bench.keyhoard(profile)?);
+        }
+        Ok(Row { work, gpg, keyhoard })
+    });
+    rows.collect()
+}
+
+struct Bench {
+    directory: TempDir,
+    keyhoard: PathBuf,
+}
+
+impl Bench {
+    fn new() -> Result<Self> {
+        let place = if Path::new(MEMORY).is_dir() { PathBuf::from(MEMORY) } else { std::env::temp_dir() };
+        let directory = TempDir::with_prefix_in("kh-lab-", place).context("making a directory")?;
+        let here = std::env::current_exe().context("finding keyhoard")?;
+        let bench = Self { directory, keyhoard: here.with_file_name("keyhoard") };
+        private_directory(&bench.home("gpg"))?;
+        let configuration = bench.home("config").join("keyhoard");
+        fs::create_dir_all(&configuration).with_context(|| configuration.display().to_string())?;
+        fs::write(configuration.join("profiles.toml"), PROFILES).context("profiles.toml")?;
+        Ok(bench)
+    }
+
+    fn home(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn gpg(&self, kind: &[&str; 2], user_id: &str) -> Result<measure::Cost> {
+        let mut command = Command::new("gpg");
+        command.arg("--homedir").arg(self.home("gpg")).args(["--batch", "--quiet", "--passphrase", ""]);
+        command
+            .args(["--pinentry-mode", "loopback", "--quick-generate-key", user_id])
+            .args(kind)
+            .arg("never");
+        run(&mut command)
+    }
+
+    fn keyhoard(&self, profile: &str) -> Result<measure::Cost> {
+        let home = self.home("keyhoard");
+        private_directory(&home)?;
+        let mut command = Command::new(&self.keyhoard);
+        command.args(["generate", "--quiet", "--no-passphrase", "--profile", profile, "ann@example.org"]);
+        command.env("KEYHOARD_DB", home.join("keyhoard.db")).env("XDG_CONFIG_HOME", self.home("config"));
+        let cost = run(&mut command)?;
+        fs::remove_dir_all(&home).with_context(|| home.display().to_string())?;
+        Ok(cost)
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        // The agent would notice that its home is gone, but only after a while.
+        let _ =
+            Command::new("gpgconf").arg("--homedir").arg(self.home("gpg")).args(["--kill", "all"]).status();
+    }
+}
+
+fn private_directory(path: &Path) -> Result<()> {
+    fs::DirBuilder::new().mode(0o700).create(path).with_context(|| path.display().to_string())
+}
+
+fn run(command: &mut Command) -> Result<measure::Cost> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let cost = measure::run(command).with_context(|| format!("starting {:?}", command.get_program()))?;
+    ensure!(cost.code == Some(0), "{command:?} failed");
+    Ok(cost)
+}
