@@ -1,0 +1,368 @@
+//! `keyhoard key list`, `export`, `import`, `delete` and `passphrase`: secret keys come in, go out, are locked anew, and are never
+//! lost by the way.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use harness::{Done, Home, OwnKey, Run};
+use serde_json::Value;
+
+const ANN: &str = "Ann <ann@example.org>";
+
+/// Returns an unlocked transferable secret key, as gpg exports it.
+fn secret_of(key: &OwnKey) -> Vec<u8> {
+    let secret = ["--pinentry-mode", "loopback", "--passphrase", ""];
+    Run::gpg_with_agent(key.home()).args(secret).arg("--export-secret-keys").succeed().stdout
+}
+
+fn key(home: &Home, arguments: &[&str]) -> Done {
+    Run::keyhoard(home).arg("key").args(arguments).done()
+}
+
+fn listed(home: &Home) -> Vec<Value> {
+    key(home, &["list", "--json"]).json_lines()
+}
+
+fn protections(home: &Home) -> Vec<String> {
+    listed(home).iter().map(|key| key["protection"].as_str().expect("a word").to_owned()).collect()
+}
+
+/// A home with Ann's secret key.
+fn with_ann() -> (OwnKey, Home) {
+    let (ann, home) = (OwnKey::new(ANN), Home::new());
+    Run::keyhoard(&home).arg("import").stdin(secret_of(&ann)).succeed();
+    (ann, home)
+}
+
+/// Locks all keys of a home with a passphrase.
+fn lock(home: &Home, passphrase: &str) {
+    let file = home.write("passphrase", format!("{passphrase}\n"));
+    let done =
+        key(home, &["passphrase", "--new-passphrase-file", &file.to_string_lossy(), "ann@example.org"]);
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("a file").permissions().mode() & 0o777
+}
+
+#[test]
+fn an_import_keeps_secret_keys_in_files_for_their_owner_only() {
+    let (ann, home) = with_ann();
+    let directory = home.path().join("secret-keys");
+    assert_eq!(mode(&directory), 0o700);
+    let files: Vec<_> = fs::read_dir(&directory).expect("a directory").flatten().collect();
+    assert_eq!(files.len(), 2, "primary key and subkey");
+    assert!(files.iter().all(|file| mode(&file.path()) == 0o600));
+    assert!(directory.join(format!("{}.key", ann.fingerprint())).exists());
+}
+
+#[test]
+fn an_import_says_which_secret_keys_are_new_and_which_were_here() {
+    let (ann, home) = (OwnKey::new(ANN), Home::new());
+    let import = |arguments: &[&str]| {
+        let done =
+            Run::keyhoard(&home).args(["import", "--json"]).args(arguments).stdin(secret_of(&ann)).succeed();
+        let mut lines = done.json_lines();
+        let summary = lines.pop().expect("a summary");
+        let count = |name: &str| summary[name].as_u64().expect("a number");
+        (count("secret"), count("secret_new"), count("secret_unchanged"))
+    };
+    assert_eq!(import(&["--no-secret-keys"]), (1, 0, 0));
+    assert_eq!(listed(&home), [Value::Null; 0], "only the public part was taken");
+    assert_eq!(import(&["--dry-run"]), (1, 1, 0));
+    assert_eq!(listed(&home), [Value::Null; 0], "nothing was written");
+    assert_eq!(import(&[]), (1, 1, 0), "though the certificate was imported before");
+    assert_eq!(import(&[]), (1, 0, 1));
+    assert_eq!(protections(&home), ["none", "none"]);
+}
+
+#[test]
+fn the_list_agrees_with_gpg() {
+    let (ann, home) = with_ann();
+    let gpg =
+        Run::gpg_with_agent(ann.home()).args(["--with-colons", "--with-keygrip", "-K"]).succeed().text();
+    let of_gpg = |record: &str| -> Vec<String> {
+        let lines = gpg.lines().filter_map(|line| line.strip_prefix(record));
+        lines.map(|line| line.trim_matches(':').to_owned()).collect()
+    };
+    let of_keyhoard = |field: &str| -> Vec<String> {
+        listed(&home).iter().map(|key| key[field].as_str().expect("text").to_owned()).collect()
+    };
+    assert_eq!(of_keyhoard("fingerprint"), of_gpg("fpr"));
+    assert_eq!(of_keyhoard("keygrip"), of_gpg("grp"));
+    assert_eq!(of_keyhoard("role"), ["primary", "subkey"]);
+    let text = key(&home, &["list", "ann@example.org"]).text();
+    assert!(text.starts_with("Ann <ann@example.org>\n  primary  "), "{text}");
+    assert_eq!(key(&home, &["list", "nobody@example.org"]).code, Some(1));
+}
+
+#[test]
+fn an_export_is_what_was_imported_and_its_file_is_for_its_owner_only() {
+    let (ann, home) = with_ann();
+    assert_eq!(key(&home, &["export", "--binary", "ann@example.org"]).stdout, secret_of(&ann));
+    let file = home.path().join("backup.asc");
+    let done = key(&home, &["export", "--all", "--output", &file.to_string_lossy()]);
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    assert_eq!(mode(&file), 0o600);
+    let text = fs::read_to_string(&file).expect("armor");
+    assert!(text.starts_with("-----BEGIN PGP PRIVATE KEY BLOCK-----\n"), "{text}");
+    let again = Home::new();
+    Run::keyhoard(&again).arg("import").arg(&file).succeed();
+    assert_eq!(protections(&again), ["none", "none"]);
+    assert_eq!(key(&home, &["export", "nobody@example.org"]).code, Some(2));
+}
+
+#[test]
+fn an_export_of_subkeys_leaves_the_primary_key_at_home() {
+    let (_ann, home) = with_ann();
+    let exported = key(&home, &["export", "--subkeys-only", "ann@example.org"]).stdout;
+    let laptop = Home::new();
+    Run::keyhoard(&laptop).arg("import").stdin(exported.clone()).succeed();
+    let roles: Vec<Value> = listed(&laptop).iter().map(|key| key["role"].clone()).collect();
+    assert_eq!(roles, ["subkey"]);
+    // Nor does the stub take anything away where the secret is.
+    Run::keyhoard(&home).arg("import").stdin(exported).succeed();
+    assert_eq!(protections(&home), ["none", "none"]);
+}
+
+#[test]
+fn a_passphrase_is_set_changed_and_taken_away() {
+    let (_ann, home) = with_ann();
+    lock(&home, "one");
+    assert_eq!(protections(&home), ["passphrase", "passphrase"]);
+    let (one, two) = (home.write("one", "one\n"), home.write("two", "two\nmore\n"));
+    let (one, two) = (one.to_string_lossy(), two.to_string_lossy());
+    let change =
+        |arguments: &[&str]| key(&home, &[&["passphrase"], arguments, &["ann@example.org"]].concat());
+    assert_eq!(change(&["--passphrase-file", &one, "--new-passphrase-file", &two]).code, Some(0));
+    let wrong = change(&["--passphrase-file", &one, "--remove"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.errors().contains("wrong passphrase"), "{}", wrong.errors());
+    assert_eq!(protections(&home), ["passphrase", "passphrase"]);
+    assert_eq!(change(&["--passphrase-file", &two, "--remove"]).code, Some(0));
+    assert_eq!(protections(&home), ["none", "none"]);
+}
+
+#[test]
+fn a_program_is_asked_if_the_user_names_one() {
+    let (_ann, home) = with_ann();
+    lock(&home, "one");
+    let program = home.write("ask", "#!/bin/sh\necho \"$1\" >>\"$HOME/asked\"\necho one\n");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("a mode");
+    let remove = ["key", "passphrase", "--remove", "ann@example.org"];
+    let done = Run::keyhoard(&home).env("KEYHOARD_PASSPHRASE_PROGRAM", &program).args(remove).done();
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    let asked = fs::read_to_string(home.path().join("asked")).expect("questions");
+    assert_eq!(asked.lines().count(), 1, "once for all keys: {asked}");
+    assert!(asked.starts_with("Passphrase of the secret key ") && asked.contains(ANN), "{asked}");
+    lock(&home, "one");
+    let failing = home.write("fail", "#!/bin/sh\nexit 3\n");
+    fs::set_permissions(&failing, fs::Permissions::from_mode(0o700)).expect("a mode");
+    let failing = failing.to_string_lossy();
+    let done = key(&home, &["passphrase", "--passphrase-program", &failing, "--remove", "ann@example.org"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("exit status: 3"), "{}", done.errors());
+}
+
+#[test]
+fn without_a_terminal_nobody_is_asked_and_standard_input_is_not_read() {
+    let (_ann, home) = with_ann();
+    lock(&home, "one");
+    // A session of its own has no terminal.
+    let done = Command::new("setsid")
+        .arg("--wait")
+        .arg(Run::program("keyhoard"))
+        .args(["key", "passphrase", "--remove", "ann@example.org"])
+        .env("KEYHOARD_DB", home.database())
+        .stdin(fs::File::open(home.path().join("passphrase")).expect("a file"))
+        .output()
+        .expect("setsid");
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("it is locked, and no passphrase was given"), "{errors}");
+}
+
+/// A command on a terminal of its own.
+struct OnTerminal {
+    child: std::process::Child,
+    shown: String,
+}
+
+impl OnTerminal {
+    fn new(home: &Home, command: &str) -> Self {
+        let child = Command::new("script")
+            .args(["-q", "-e", "-f", "-c", command, "/dev/null"])
+            .env("KEYHOARD_DB", home.database())
+            .env("KEYHOARD", Run::program("keyhoard"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("script (util-linux)");
+        Self { child, shown: String::new() }
+    }
+
+    /// Waits until the terminal shows something more that ends so, then types.
+    fn answer(&mut self, question: &str, typed: &[u8]) {
+        let from = self.shown.len();
+        let out = self.child.stdout.as_mut().expect("a pipe");
+        let mut octet = [0];
+        while !self.shown[from..].ends_with(question) {
+            assert_eq!(
+                out.read(&mut octet).expect("what is shown"),
+                1,
+                "no {question:?} in {:?}",
+                self.shown
+            );
+            self.shown.push(char::from(octet[0]));
+        }
+        let keyboard = self.child.stdin.as_mut().expect("a pipe");
+        keyboard.write_all(typed).and_then(|()| keyboard.flush()).expect("a terminal takes what is typed");
+    }
+
+    /// Returns the exit code and what is shown.
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut rest = Vec::new();
+        self.child.stdout.take().expect("a pipe").read_to_end(&mut rest).expect("what is shown");
+        self.shown.push_str(&String::from_utf8_lossy(&rest));
+        let status = self.child.wait().expect("a child can be waited for");
+        (status.code(), self.shown)
+    }
+}
+
+const CHANGE: &str = "\"$KEYHOARD\" key passphrase ann@example.org";
+
+#[test]
+fn a_terminal_shows_no_passphrase_and_asks_twice_for_a_new_one() {
+    let (_ann, home) = with_ann();
+    let mut terminal = OnTerminal::new(&home, CHANGE);
+    terminal.answer("(empty for none): ", b"first try\r");
+    terminal.answer("Once more: ", b"other\r");
+    terminal.answer("(empty for none): ", b"new wrd\x7f\x7f\x7fwords\r");
+    terminal.answer("Once more: ", b"new words\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(!shown.contains("words") && !shown.contains("other"), "{shown}");
+    assert!(shown.contains("They differ"), "{shown}");
+    assert!(shown.contains(ANN), "{shown}");
+    let new = home.write("new", "new words\n");
+    let done = key(
+        &home,
+        &["passphrase", "--passphrase-file", &new.to_string_lossy(), "--remove", "ann@example.org"],
+    );
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+}
+
+#[test]
+fn a_wrong_passphrase_is_asked_for_three_times() {
+    let (_ann, home) = with_ann();
+    lock(&home, "right");
+    let mut terminal = OnTerminal::new(&home, "\"$KEYHOARD\" key passphrase --remove ann@example.org");
+    terminal.answer("Ann <ann@example.org>: ", b"wrong\r");
+    terminal.answer("Ann <ann@example.org>: ", b"\x15worse\r");
+    terminal.answer("Ann <ann@example.org>: ", b"worst\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("Wrong passphrase; try 3 of 3."), "{shown}");
+    assert!(shown.contains("wrong passphrase, 3 times"), "{shown}");
+    let mut terminal = OnTerminal::new(&home, "\"$KEYHOARD\" key passphrase --remove ann@example.org");
+    terminal.answer("Ann <ann@example.org>: ", b"wrong\r");
+    terminal.answer("Ann <ann@example.org>: ", b"right\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert_eq!(protections(&home), ["none", "none"], "the second key opened with what opened the first");
+}
+
+#[test]
+fn after_ctrl_c_the_terminal_is_as_it_was() {
+    let (_ann, home) = with_ann();
+    lock(&home, "right");
+    let command = format!("trap : INT; {CHANGE}; echo \"ended: $?\"; stty -a");
+    let mut terminal = OnTerminal::new(&home, &command);
+    terminal.answer("Ann <ann@example.org>: ", b"secr\x03");
+    let (_, shown) = terminal.end();
+    assert!(shown.contains("ended: 130"), "{shown}");
+    assert!(!shown.contains("secr\r"), "{shown}");
+    for setting in [" echo ", " icanon ", "isig "] {
+        assert!(shown.contains(setting), "no {setting:?} in {shown}");
+    }
+    assert_eq!(protections(&home), ["passphrase", "passphrase"]);
+}
+
+#[test]
+fn a_deletion_takes_certificate_and_secret_keys_and_undo_brings_the_certificate() {
+    let (_ann, home) = with_ann();
+    let refused = key(&home, &["delete", "ann@example.org"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("say --yes"), "{}", refused.errors());
+    assert_eq!(listed(&home).len(), 2);
+    assert_eq!(key(&home, &["delete", "--yes", "ann@example.org"]).code, Some(0));
+    assert_eq!(listed(&home).len(), 0);
+    assert_eq!(fs::read_dir(home.path().join("secret-keys")).expect("a directory").count(), 0);
+    Run::keyhoard(&home).arg("undo").succeed();
+    let certificates = Run::keyhoard(&home).args(["list", "--json"]).succeed();
+    assert_eq!(certificates.json_lines().len(), 1);
+    assert_eq!(key(&home, &["delete", "--yes", "ann@example.org"]).code, Some(1), "there is no secret key");
+}
+
+#[test]
+fn a_certificate_with_a_secret_key_is_not_deleted_unwarned() {
+    let (_ann, home) = with_ann();
+    let refused = Run::keyhoard(&home).args(["delete", "--yes", "ann@example.org"]).done();
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("secret-keys/"), "{}", refused.errors());
+    assert!(refused.errors().contains("--despite-secret-key"), "{}", refused.errors());
+}
+
+#[test]
+fn the_doctor_names_secret_keys_without_certificate() {
+    let (ann, home) = with_ann();
+    let sound = Run::keyhoard(&home).arg("doctor").succeed();
+    assert!(sound.text().is_empty(), "{}", sound.text());
+    Run::keyhoard(&home).args(["delete", "--yes", "--despite-secret-key", "ann@example.org"]).succeed();
+    let sick = Run::keyhoard(&home).arg("doctor").done();
+    assert_eq!(sick.code, Some(1));
+    assert_eq!(sick.text().lines().count(), 2, "{}", sick.text());
+    assert!(
+        sick.text().contains(&format!("key delete --secret-only {}", ann.fingerprint())),
+        "{}",
+        sick.text()
+    );
+    assert!(key(&home, &["list"]).text().starts_with("(no certificate here)"));
+    let orphans: Vec<String> =
+        listed(&home).iter().map(|key| key["fingerprint"].as_str().expect("text").to_owned()).collect();
+    let without = key(&home, &["delete", "--yes", &orphans[0]]);
+    assert!(without.errors().contains("--secret-only"), "{}", without.errors());
+    let done = key(&home, &["delete", "--yes", "--secret-only", &orphans[0], &orphans[1]]);
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    Run::keyhoard(&home).arg("doctor").succeed();
+}
+
+#[test]
+fn a_directory_that_others_can_read_is_refused() {
+    let (_ann, home) = with_ann();
+    let directory = home.path().join("secret-keys");
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("a mode");
+    for arguments in [&["list"][..], &["export", "--all"], &["passphrase", "--remove", "ann@example.org"]] {
+        let refused = key(&home, arguments);
+        assert_eq!(refused.code, Some(2), "{arguments:?}");
+        assert!(refused.errors().contains("run `chmod 700 "), "{}", refused.errors());
+    }
+    let sick = Run::keyhoard(&home).arg("doctor").done();
+    assert!(sick.text().contains("chmod 700"), "{}", sick.text());
+}
+
+#[test]
+fn a_damaged_secret_key_is_refused_and_its_certificate_taken() {
+    let (ann, home) = (OwnKey::new(ANN), Home::new());
+    let mut damaged = secret_of(&ann);
+    // The checksum at the end of the first packet; its header has two octets.
+    let end = 2 + usize::from(damaged[1]);
+    damaged[end - 1] ^= 1;
+    let done = Run::keyhoard(&home).arg("import").stdin(damaged).succeed();
+    assert!(done.errors().contains("damaged, its checksum does not fit"), "{}", done.errors());
+    assert_eq!(listed(&home).len(), 1, "the subkey is whole");
+}
