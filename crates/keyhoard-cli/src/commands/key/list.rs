@@ -116,9 +116,9 @@ impl Listing<'_> {
             if owner_of(snapshot, &held.fingerprint)?.is_some() {
                 continue;
             }
-            self.any = true;
             if self.output.is_json() {
                 self.json(held, None, None, None)?;
+                self.any = true;
                 continue;
             }
             let (style, how) = in_words(&held.protection);
@@ -128,6 +128,7 @@ impl Listing<'_> {
             self.head("(no certificate here)")?;
             let colour = self.output.colour();
             table.write(self.output, colour)?;
+            self.any = true;
         }
         Ok(())
     }
