@@ -69,7 +69,7 @@ impl Session {
     /// Returns the secret keys beside the database. From now on no core dump can hold a secret.
     pub(crate) fn secret_keys(&self) -> Result<FileKeys> {
         keyhoard::secret::forbid_core_dumps();
-        Ok(FileKeys::beside(&self.path()?))
+        Ok(FileKeys::beside(&database::local(&self.path()?)))
     }
 
     /// Tells a person something that is no result.

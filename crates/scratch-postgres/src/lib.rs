@@ -20,8 +20,9 @@ const NAME: &str = "keyhoard";
 /// How long a server may take to start, recovery included.
 const START: Duration = Duration::from_secs(60);
 
-/// Runs the server beside a pipe that ends with whoever holds its other end.
-const GUARD: &str = "\"$@\" & server=$!; read _; kill -QUIT $server; wait $server";
+/// Runs the server beside a pipe that ends with whoever holds its other end. A server that has only just been started does
+/// not listen to QUIT yet, which ends it at once, but to TERM.
+const GUARD: &str = "\"$@\" & server=$!; read _; kill -TERM $server; kill -QUIT $server; wait $server";
 
 /// Where a server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +108,8 @@ impl Server {
         let pid = fs::read_to_string(self.data().join("postmaster.pid"))?;
         let pid = pid.lines().next().unwrap_or_default().to_owned();
         run(Command::new("kill").args(["-9", &pid]))?;
-        self.guard.kill()?;
+        // The guard takes note of the end; without it the dead process would count as a running one.
+        drop(self.guard.stdin.take());
         self.guard.wait()?;
         // The server's other processes notice before long that it is gone; until then none can be started.
         let began = Instant::now();
@@ -142,7 +144,9 @@ fn start(
     settings: &[String],
 ) -> io::Result<Child> {
     let log = directory.join("log");
-    let output = File::options().create(true).append(true).open(&log)?;
+    // What an earlier server said must not be taken for this one's words.
+    File::create(&log)?;
+    let output = File::options().append(true).open(&log)?;
     let mut guard = as_user(Path::new("sh"), user);
     guard.args(["-c", GUARD, "sh"]).arg(program("postgres")?).arg("-D").arg(directory.join("data"));
     guard.arg("-k").arg(directory).arg("-c").arg("max_connections=60");

@@ -1,5 +1,6 @@
 //! The memory of trust on first use: which bindings are made, and what becomes of them.
 
+#[allow(dead_code, reason = "shared by several tests")]
 mod engines;
 #[allow(dead_code, reason = "shared by several tests")]
 mod made;

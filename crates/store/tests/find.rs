@@ -1,5 +1,6 @@
 //! An index proposes and the bytes decide: on Debian's keyrings every index finds what looking at everything finds.
 
+#[allow(dead_code, reason = "shared by several tests")]
 mod engines;
 #[allow(dead_code, reason = "shared by several tests")]
 mod made;

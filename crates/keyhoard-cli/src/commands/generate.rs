@@ -73,7 +73,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
              --no-passphrase"
         );
     }
-    let path = session.path()?;
+    let path = keyhoard::database::local(&session.path()?);
     let store = session.open_or_create()?;
     let place = Place {
         store: store.as_ref(),

@@ -42,6 +42,8 @@ pub(super) struct Writer<'s> {
     view: View<'s>,
     now: Timestamp,
     journal: Journal,
+    /// It is the last one of its entry.
+    last: bool,
 }
 
 /// A certificate that is there and about to be replaced.
@@ -58,7 +60,8 @@ impl Turn {
             Self::Alone => "pg_advisory_xact_lock",
             Self::Beside => "pg_advisory_xact_lock_shared",
         };
-        format!("{BEGIN}; SELECT {lock}({LOCK}, hashtext(current_schema()))")
+        // Notes for the search index are moved into it with this much memory at a time.
+        format!("{BEGIN}; SET LOCAL work_mem = '64MB'; SELECT {lock}({LOCK}, hashtext(current_schema()))")
     }
 }
 
@@ -72,7 +75,7 @@ impl<'s> Writer<'s> {
     ) -> Result<Self> {
         let view = View::within(store, store.server.begin(&turn.begin())?);
         let journal = Journal::open(&view, command, journal, now)?;
-        Ok(Self { view, now, journal })
+        Ok(Self { view, now, journal, last: false })
     }
 
     /// Gives new certificates their numbers; those whose primary key is there already get none.
@@ -460,6 +463,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn finish_journal(&mut self) -> Result<()> {
+        self.last = true;
         self.journal.finish(&self.view)
     }
 
@@ -468,14 +472,27 @@ impl Transaction for Writer<'_> {
     }
 
     fn commit(self: Box<Self>) -> Result<()> {
-        let Self { view, journal, .. } = *self;
+        let Self { view, journal, last, .. } = *self;
         let batch = journal.close(&view)?;
         let store = view.store;
         match view.commit() {
             // The server went away between the question and the answer.
             Err(error) if error.is_transient() => Self::find_out(store, journal.id, batch, error),
+            Ok(()) if last && store.shape.search_index => {
+                clean_search(store);
+                Ok(())
+            }
             done => done,
         }
+    }
+}
+
+/// Has the search index brought up to date. Without it searches take longer, and whoever writes next does it.
+fn clean_search(store: &PostgresStore) {
+    if let Ok(connection) = store.server.take()
+        && connection.batch("SELECT clean_search()", "bringing the search index up to date").is_ok()
+    {
+        store.server.give_back(connection);
     }
 }
 

@@ -1,0 +1,94 @@
+//! Measures a database of either engine: an import, a listing with signatures, and lookups over an open connection.
+//!
+//! ```sh
+//! cargo run --release -p keyhoard --example measure_database -- postgres:///keys?schema=measure keyring.pgp
+//! ```
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use cert::mailbox::mail_address;
+use keyhoard::import::{ImportOptions, Importer};
+use keyhoard::store::{Detail, Query, Selection, Snapshot, Timestamp};
+use keyhoard::{Result, database};
+
+/// Certificates that are looked up, spread over all.
+const LOOKED_UP: u64 = 200;
+
+const NOW: Timestamp = Timestamp(1_767_225_600);
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args_os().skip(1);
+    let (Some(place), Some(keyring)) = (arguments.next(), arguments.next()) else {
+        eprintln!("usage: measure_database DATABASE KEYRING");
+        std::process::exit(2);
+    };
+    let store = database::create(Path::new(&place))?;
+    let began = Instant::now();
+    let options = ImportOptions { command: "measure".to_owned(), ..ImportOptions::default() };
+    let mut importer = Importer::new(store.as_ref(), &options, NOW);
+    let file = File::open(&keyring)
+        .map_err(|source| keyhoard::Error::File { path: Path::new(&keyring).to_owned(), source })?;
+    importer.add(file, &mut |_| {})?;
+    importer.finish(&mut |_| {})?;
+    let took = began.elapsed();
+    let snapshot = store.snapshot()?;
+    let count = snapshot.count()?;
+    println!("import of {count}: {took:.2?}, {:.1} us each", took.as_secs_f64() * 1e6 / count.max(1) as f64);
+
+    let began = Instant::now();
+    let (mut signatures, mut ids, mut number) = (0, Vec::new(), 0);
+    let step = (count / LOOKED_UP).max(1);
+    snapshot.visit(Selection::All, Detail::Full, &mut |record| {
+        let facts = record.facts.iter().flat_map(|facts| &facts.components);
+        signatures += facts.map(|component| component.signatures.len()).sum::<usize>();
+        if number % step == 0 {
+            ids.push(record.id);
+        }
+        number += 1;
+        ControlFlow::Continue(())
+    })?;
+    println!("all facts, {signatures} signatures: {:.2?}", began.elapsed());
+    let mut certificates = Vec::new();
+    snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+        certificates.extend(record.facts);
+        ControlFlow::Continue(())
+    })?;
+    let user_id = |facts: &cert::Facts| facts.user_ids().next().unwrap_or_default().to_vec();
+    let key_ids = certificates.iter().map(|facts| Query::KeyId(facts.primary().fingerprint.key_id()));
+    look_up(&*snapshot, "key ID", key_ids)?;
+    let mails =
+        certificates.iter().filter_map(|facts| Some(Query::Mail(mail_address(&user_id(facts))?.to_vec())));
+    look_up(&*snapshot, "mail address", mails)?;
+    let parts = certificates.iter().filter_map(|facts| {
+        let user_id = user_id(facts);
+        Some(Query::Substring(user_id.get(3..11)?.to_vec()))
+    });
+    look_up(&*snapshot, "substring of 8", parts)
+}
+
+/// Looks names up, and reads what is found.
+fn look_up(snapshot: &dyn Snapshot, kind: &str, queries: impl Iterator<Item = Query>) -> Result<()> {
+    let (mut costs, mut hits) = (Vec::new(), 0);
+    for query in queries {
+        let began = Instant::now();
+        let found = snapshot.find(&query)?;
+        if found.len() > 100 {
+            continue;
+        }
+        snapshot.visit(Selection::Ids(&found), Detail::Own, &mut |_| ControlFlow::Continue(()))?;
+        costs.push(began.elapsed());
+        hits = hits.max(found.len());
+    }
+    costs.sort_unstable();
+    let at = |part: usize| costs.get(costs.len() * part / 100).copied().unwrap_or(Duration::ZERO);
+    println!(
+        "{kind}: median {:.2?}, 95 % within {:.2?}, {} lookups, at most {hits} hits",
+        at(50),
+        at(95),
+        costs.len()
+    );
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! Imports and copies with a real PostgreSQL server: beside each other, killed in the middle, and both ways.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use cert::split::{Piece, Splitter};
+use cert::{BoundAddress, ContentKey, Facts};
+use keyhoard::copy::{CopySummary, copy};
+use keyhoard::import::{ImportEvent, ImportOptions, Importer};
+use keyhoard::store::postgres::{Address, PostgresStore};
+use keyhoard::store::sqlite::SqliteStore;
+use keyhoard::store::tofu::VerifiedMessage;
+use keyhoard::store::{Detail, Fingerprint, KeptVerdict, Query, Selection, Store, Timestamp};
+use keyhoard::undo::{UndoOptions, undo};
+use scratch_postgres::{Listen, Server};
+
+const NOW: Timestamp = Timestamp(1_767_225_600);
+const LATER: Timestamp = Timestamp(NOW.0 + 86_400);
+
+fn keyring(name: &str) -> Vec<u8> {
+    let path = Path::new("/usr/share/keyrings").join(format!("{name}.gpg"));
+    std::fs::read(path).expect("Debian's package debian-keyring is installed (scripts/setup)")
+}
+
+fn keyrings() -> Vec<Vec<u8>> {
+    ["debian-keyring", "debian-maintainers", "debian-nonupload"].map(keyring).to_vec()
+}
+
+/// Returns the server that tests share, but for those that kill theirs.
+fn server() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| Server::start(Listen::Socket, &["fsync=off"]).expect("a PostgreSQL server"))
+}
+
+fn create(server: &Server, schema: &str) -> PostgresStore {
+    PostgresStore::create(address(server, schema), 0).expect("a new schema")
+}
+
+fn address(server: &Server, schema: &str) -> Address {
+    Address::parse(&server.url(&format!("schema={schema}"))).expect("a URL")
+}
+
+fn sqlite(directory: &tempfile::TempDir, name: &str) -> SqliteStore {
+    SqliteStore::create(&directory.path().join(name)).expect("a new database")
+}
+
+fn import(store: &dyn Store, inputs: &[Vec<u8>], now: Timestamp, on_event: &mut dyn FnMut(ImportEvent<'_>)) {
+    let options = ImportOptions { command: "import".to_owned(), ..ImportOptions::default() };
+    let mut importer = Importer::new(store, &options, now);
+    for input in inputs {
+        importer.add(&input[..], on_event).expect("the import goes on");
+    }
+    importer.finish(on_event).expect("the import ends");
+}
+
+/// The bytes and facts of every certificate.
+fn content(store: &dyn Store) -> BTreeMap<Fingerprint, (Vec<u8>, Facts)> {
+    let mut content = BTreeMap::new();
+    let snapshot = store.snapshot().expect("snapshot");
+    let visited = snapshot.visit(Selection::All, Detail::Bytes, &mut |record| {
+        let found = (record.bytes.expect("asked for"), record.facts.expect("asked for"));
+        content.insert(record.fingerprint, found);
+        ControlFlow::Continue(())
+    });
+    visited.expect("visit");
+    content
+}
+
+/// What one import of everything into a file leaves.
+fn expected() -> &'static BTreeMap<Fingerprint, (Vec<u8>, Facts)> {
+    static EXPECTED: OnceLock<BTreeMap<Fingerprint, (Vec<u8>, Facts)>> = OnceLock::new();
+    EXPECTED.get_or_init(|| {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let store = sqlite(&directory, "keyhoard.db");
+        import(&store, &keyrings(), NOW, &mut |_| {});
+        content(&store)
+    })
+}
+
+#[test]
+fn eight_importers_of_overlapping_keyrings_leave_what_one_after_the_other_leaves() {
+    const IMPORTERS: usize = 8;
+    let certificates: Vec<Vec<u8>> = keyrings()
+        .iter()
+        .flat_map(|keyring| Splitter::new(&keyring[..]).collect::<Vec<_>>())
+        .filter_map(|piece| match piece {
+            Ok(Piece::Certificate(raw)) => Some(raw.bytes),
+            _ => None,
+        })
+        .collect();
+    drop(create(server(), "eight"));
+    thread::scope(|scope| {
+        for number in 0..IMPORTERS {
+            // Each certificate is in the keyrings of three importers, each of which goes another way.
+            let mut own: Vec<&Vec<u8>> = certificates
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| (index + IMPORTERS - number) % IMPORTERS < 3)
+                .map(|(_, certificate)| certificate)
+                .collect();
+            if number % 2 == 1 {
+                own.reverse();
+            }
+            let input = own.into_iter().flatten().copied().collect::<Vec<u8>>();
+            let store = PostgresStore::open(address(server(), "eight")).expect("open");
+            scope.spawn(move || import(&store, &[input], NOW, &mut |_| {}));
+        }
+    });
+    let store = PostgresStore::open(address(server(), "eight")).expect("open");
+    assert!(content(&store) == *expected(), "something was lost, or came twice");
+}
+
+#[test]
+fn an_import_goes_on_by_itself_when_the_server_is_killed_and_what_was_reported_stays() {
+    const KILLS: u64 = 4;
+    // The system survives, so nothing has to reach the disk.
+    let mut server = Server::start(Listen::Socket, &["fsync=off"]).expect("a server of its own");
+    for kill in 0..KILLS {
+        let schema = format!("kill_{kill}");
+        let store = create(&server, &schema);
+        let (reported, ended) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let importing = scope.spawn(|| {
+                // One keyring after the other, so that there is something to be reported in between.
+                for keyring in keyrings() {
+                    import(&store, &[keyring], NOW, &mut |event| {
+                        if let ImportEvent::Certificate(imported) = event {
+                            reported.lock().expect("nobody panics").push(imported.fingerprint);
+                        }
+                    });
+                }
+                ended.store(true, Ordering::Relaxed);
+            });
+            thread::sleep(Duration::from_millis(250 + 350 * kill));
+            let before = reported.lock().expect("nobody panics").clone();
+            server.kill_and_restart().expect("it starts again");
+            let there = PostgresStore::open(address(&server, &schema)).expect("open");
+            let found = there.snapshot().expect("snapshot").by_fingerprint(&before).expect("answers");
+            assert!(found.iter().all(Option::is_some), "what was reported is lost");
+            importing.join().expect("the import goes on");
+        });
+        assert!(content(&store) == *expected(), "after kill {kill}");
+    }
+}
+
+#[test]
+fn an_import_is_undone_as_in_a_file() {
+    let store = create(server(), "undo");
+    import(&store, &[keyring("debian-nonupload")], NOW, &mut |_| {});
+    import(&store, &[keyring("debian-maintainers")], LATER, &mut |_| {});
+    let undone = undo(&store, None, &UndoOptions::default(), LATER, &mut |_| {}).expect("undo");
+    assert!(undone.removed > 100 && undone.kept == 0, "{undone:?}");
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = sqlite(&directory, "keyhoard.db");
+    import(&file, &[keyring("debian-nonupload")], NOW, &mut |_| {});
+    assert!(content(&store) == content(&file));
+}
+
+/// Leaves something of everything that is not a certificate.
+fn remember(store: &dyn Store) {
+    let snapshot = store.snapshot().expect("snapshot");
+    let found = snapshot.find(&Query::Substring(b"debian.org".to_vec())).expect("find");
+    let mut keys = Vec::new();
+    let visited = snapshot.visit(Selection::Ids(&found[..3]), Detail::Name, &mut |record| {
+        keys.push(record.fingerprint);
+        ControlFlow::Continue(())
+    });
+    visited.expect("visit");
+    drop(snapshot);
+    let mut transaction = store.begin("trust", None, LATER).expect("begin");
+    transaction.set_owner_trust(&keys[0], Some(6)).expect("trust");
+    transaction.set_owner_trust(&keys[1], Some(4)).expect("trust");
+    let address = BoundAddress::of_user_id(b"Somebody <somebody@example.org>");
+    let binding = transaction.decide(&keys[2], &address, b"Somebody", 4).expect("decide");
+    let message =
+        VerifiedMessage { digest: vec![7; 20], origin: "test".to_owned(), signed: NOW, verified: LATER };
+    transaction.add_verified(binding, &message).expect("add");
+    transaction.add_encrypted(binding, LATER).expect("add");
+    transaction.add_encrypted(binding, LATER).expect("add");
+    transaction.commit().expect("commit");
+    let verdict = KeptVerdict { content: ContentKey([3; 16]), issuer: keys[1], good: true };
+    assert!(store.keep_verdicts(&[(found[0], vec![verdict])]).expect("keep"));
+}
+
+#[test]
+fn a_copy_into_the_other_engine_and_back_is_equal_and_goes_on_where_it_was_interrupted() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (file, back) = (sqlite(&directory, "first.db"), sqlite(&directory, "back.db"));
+    import(&file, &[keyring("debian-nonupload")], NOW, &mut |_| {});
+    import(&file, &[keyring("debian-maintainers")], LATER, &mut |_| {});
+    remember(&file);
+    let store = create(server(), "copy");
+    let there = copy(&file, &store, "copy", LATER, &mut |_| {}).expect("equal");
+    let certificates = content(&file).len() as u64;
+    assert_eq!(there, CopySummary { copied: certificates, there: 0, owner_trusts: 2, bindings: 1 });
+    let again = copy(&file, &store, "copy", LATER, &mut |_| {}).expect("equal");
+    assert_eq!(again, CopySummary { copied: 0, there: certificates, ..there });
+    assert_eq!(copy(&store, &back, "copy", LATER, &mut |_| {}).expect("equal"), there);
+    assert!(content(&back) == content(&file));
+    assert!(keyhoard::doctor::examine(back.path(), &mut |_| {}).expect("examine").problems == 0);
+}
+
+#[test]
+fn a_copy_that_is_not_equal_says_what_differs() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = sqlite(&directory, "first.db");
+    import(&file, &[keyring("debian-nonupload")], NOW, &mut |_| {});
+    let store = create(server(), "unequal");
+    import(&store, &[keyring("debian-nonupload")], LATER, &mut |_| {});
+    let refused = copy(&file, &store, "copy", LATER, &mut |_| {}).expect_err("first seen at another time");
+    assert!(refused.to_string().starts_with("the databases are not equal: certificate "), "{refused}");
+}
