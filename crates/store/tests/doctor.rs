@@ -134,6 +134,14 @@ fn every_kind_of_wrong_row_is_found_and_healed() {
         ),
         ("DELETE FROM user_id_search WHERE rowid = 11", vec![rows(11, "user_id_search_docsize")]),
         (
+            "REPLACE INTO user_id_search (rowid, octets) VALUES (11, 'Mary Young')",
+            vec![rows(11, "user_id_search_docsize")],
+        ),
+        (
+            "INSERT INTO user_id_search (rowid, octets) VALUES (4711, 'Mary Young')",
+            vec![rows(4711, "user_id_search_docsize")],
+        ),
+        (
             "INSERT INTO user_id_origin VALUES (4711, x'41', 5, NULL, NULL)",
             vec![Finding::Orphans { table: "user_id_origin", rows: 1 }],
         ),

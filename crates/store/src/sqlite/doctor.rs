@@ -1,14 +1,17 @@
 //! Holding rows against bytes, and deriving them again.
 
+mod trigrams;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use cert::Facts;
 use rusqlite::params;
+use trigrams::Trigrams;
 
 use super::derived::Derived;
 use super::read::{View, parse_fingerprint};
-use super::{SqliteStore, log, schema, search, turn};
+use super::{SqliteStore, log, schema, turn};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
 use crate::error::Context;
 use crate::rows::Rows;
@@ -186,6 +189,7 @@ fn check_lost(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<Vec<i64
 
 fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
     let mut expected = BTreeMap::new();
+    let mut trigrams = Trigrams::new();
     let mut damaged = check_lost(view, found)?;
     each_batch(view, |batch| {
         for (kept, facts) in batch.iter().zip(derive(batch)) {
@@ -194,11 +198,18 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
                     damaged.push(kept.id.0);
                     found(Finding::Bytes { cert: kept.id, reason });
                 }
-                Ok(facts) => check_certificate(view, kept, &facts, &mut expected, found)?,
+                Ok(facts) => {
+                    let rows = Rows::new(&facts);
+                    trigrams.expect(kept.id.0, &rows.user_ids);
+                    check_certificate(view, kept, &facts, &rows, &mut expected, found)?;
+                }
             }
         }
         Ok(())
     })?;
+    for cert in trigrams.differing(view, &damaged)? {
+        found(Finding::Rows { cert: CertId(cert), table: SEARCHED });
+    }
     for (table, cert) in TABLES {
         let count = view.number(&format!("SELECT count(*) FROM {table}{}", all_but(cert, &damaged)))?;
         let expected = expected.get(table).copied().unwrap_or(0);
@@ -209,12 +220,15 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     Ok(())
 }
 
-/// Every derived table, the search's own list of what it knows among them; and its column that names the certificate.
+/// The search's own list of what it knows.
+const SEARCHED: &str = "user_id_search_docsize";
+
+/// Every derived table, and its column that names the certificate.
 const TABLES: [(&str, &str); 8] = [
     ("self_facts", "cert"),
     ("third_party", "cert"),
     ("user_id", "cert"),
-    ("user_id_search_docsize", "id"),
+    (SEARCHED, "id"),
     ("key_id", "cert"),
     ("keygrip", "cert"),
     ("mail", "cert"),
@@ -235,6 +249,7 @@ fn check_certificate(
     view: &View<'_>,
     kept: &Kept,
     facts: &Facts,
+    rows: &Rows,
     expected: &mut BTreeMap<&'static str, u64>,
     found: &mut dyn FnMut(Finding),
 ) -> Result<()> {
@@ -255,11 +270,8 @@ fn check_certificate(
         others.unwrap_or_default() == packed.third_party,
     );
 
-    let rows = Rows::new(facts);
     table("user_id", rows.user_ids.len(), view.user_ids(id)? == rows.user_ids);
-    let searchable =
-        rows.user_ids.iter().try_fold(true, |all, (_, value)| Ok(all && is_searchable(view, id, value)?));
-    table("user_id_search_docsize", 1, searchable?);
+    table(SEARCHED, 1, true);
     let mut index = |name, sql: &str, values: &[i64]| -> Result<()> {
         let mut there = true;
         for value in values {
@@ -273,13 +285,4 @@ fn check_certificate(
     index("keygrip", "SELECT 1 FROM keygrip WHERE hash = ?1 AND cert = ?2", &rows.keygrips)?;
     index("mail", "SELECT 1 FROM mail WHERE hash = ?1 AND cert = ?2", &rows.mails)?;
     index("certification", "SELECT 1 FROM certification WHERE issuer = ?1 AND cert = ?2", &rows.issuers)
-}
-
-fn is_searchable(view: &View<'_>, cert: i64, user_id: &[u8]) -> Result<bool> {
-    let trigrams = search::trigrams(user_id);
-    if trigrams.is_empty() {
-        return Ok(true);
-    }
-    let sql = "SELECT 1 FROM user_id_search WHERE user_id_search MATCH ?1 AND rowid = ?2";
-    view.exists(sql, params![trigrams.join(" AND "), cert])
 }

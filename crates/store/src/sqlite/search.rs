@@ -50,6 +50,30 @@ pub(super) fn rarest(mut trigrams: Vec<(i64, String)>) -> String {
     rare.map(|(_, trigram)| trigram).collect::<Vec<_>>().join(" AND ")
 }
 
+/// Returns the trigrams that FTS5 indexes a text by, folded as it folds them, each once and [packed](pack).
+pub(super) fn indexed(text: &str) -> Vec<u64> {
+    let characters: Vec<char> = text.chars().map(folded).collect();
+    let mut trigrams: Vec<u64> = characters.windows(3).map(|three| pack(three.iter().copied())).collect();
+    trigrams.sort_unstable();
+    trigrams.dedup();
+    trigrams
+}
+
+/// Returns a trigram as one number.
+pub(super) fn pack(trigram: impl Iterator<Item = char>) -> u64 {
+    trigram.fold(0, |packed, character| packed << 21 | u64::from(u32::from(character)))
+}
+
+/// Returns the character that FTS5 takes one of ours for.
+fn folded(character: char) -> char {
+    match character {
+        'A'..='Z' | 'À'..='Ö' | 'Ø'..='Þ' => char::from(character as u8 + 32),
+        'µ' => 'μ',
+        NUL => '\u{101}',
+        _ => character,
+    }
+}
+
 fn quoted(trigram: &[u8]) -> String {
     let text: String = trigram.iter().map(|&octet| character(octet)).collect();
     format!("\"{}\"", text.replace('"', "\"\""))
@@ -90,5 +114,23 @@ mod tests {
     fn every_octet_has_a_character() {
         assert_eq!(text(&[(1, b"a\0\xff".to_vec())]), "a\u{100}\u{ff}\n");
         assert_eq!(trigrams(b"\"\0x"), ["\"\"\"\u{100}x\""]);
+    }
+
+    #[test]
+    fn the_trigrams_that_are_expected_are_those_that_fts5_makes() {
+        let database = rusqlite::Connection::open_in_memory().expect("memory");
+        database.execute_batch(crate::sqlite::schema::CREATE_DERIVED).expect("tables");
+        let octets: Vec<u8> = (0..=255).chain((0..=255).rev()).flat_map(|octet| [octet, b'x']).collect();
+        let text = text(&[(1, octets), (2, b"Aa".to_vec())]);
+        database
+            .execute("INSERT INTO user_id_search (rowid, octets) VALUES (1, ?1)", [&text])
+            .expect("insert");
+        let vocabulary = "CREATE VIRTUAL TABLE temp.term USING fts5vocab('main', 'user_id_search', 'row')";
+        database.execute_batch(vocabulary).expect("vocabulary");
+        let mut statement = database.prepare("SELECT term FROM temp.term").expect("select");
+        let terms = statement.query_map([], |row| row.get::<_, String>(0)).expect("terms");
+        let mut made: Vec<u64> = terms.map(|term| pack(term.expect("a term").chars())).collect();
+        made.sort_unstable();
+        assert_eq!(made, indexed(&text));
     }
 }
