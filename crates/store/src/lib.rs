@@ -34,7 +34,7 @@ pub use tofu::{ReadBindings, WriteBindings};
 
 /// A certificate's number in this database, in the order of listings: of arrival in SQLite's engine, of (first seen,
 /// fingerprint) in PostgreSQL's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CertId(pub i64);
 
 /// SHA-256 over an imported certificate's bytes, the options, and the version of our import rules.
@@ -171,6 +171,27 @@ pub struct Record {
     pub bytes: Option<Vec<u8>>,
 }
 
+/// What other keys signed on one certificate, as far as those were asked about.
+#[derive(Clone, Debug, Default)]
+pub struct Certifications {
+    /// The certificate.
+    pub id: CertId,
+    /// The signatures with the numbers of their components, in the order of the packets; their spans mean nothing.
+    pub signatures: Vec<(usize, SignatureFacts)>,
+    /// The verdicts about these keys that are kept, by ascending issuer, the good ones before the bad ones, by ascending
+    /// content.
+    pub verdicts: Vec<KeptVerdict>,
+}
+
+impl Certifications {
+    /// Begins with another certificate.
+    pub fn begin(&mut self, id: CertId) {
+        self.id = id;
+        self.signatures.clear();
+        self.verdicts.clear();
+    }
+}
+
 /// A key found by its key ID: the name a signature listing shows for an issuer.
 #[derive(Clone, Debug)]
 pub struct KeyHit {
@@ -207,6 +228,38 @@ pub trait Snapshot: ReadBindings {
     /// Hands every signature by another key on a certificate to `visit`, in the order of the packets; their spans mean
     /// nothing.
     fn visit_third_party(&self, id: CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()>;
+
+    /// Returns a certificate's facts without third-party certifications; `None` if it is not there.
+    fn own_facts(&self, id: CertId) -> Result<Option<Facts>> {
+        let mut facts = None;
+        self.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
+            facts = record.facts;
+            ControlFlow::Break(())
+        })?;
+        Ok(facts)
+    }
+
+    /// Hands the signatures `by` some other keys on each of these certificates, whose numbers ascend, to `visit`;
+    /// certificates without a signature by another key may be left out.
+    fn visit_certifications(
+        &self,
+        ids: &[CertId],
+        by: &dyn Fn(KeyId) -> bool,
+        visit: &mut dyn FnMut(&Certifications) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut found = Certifications::default();
+        self.visit(Selection::Ids(ids), Detail::Verdicts, &mut |record| {
+            found.begin(record.id);
+            let components = record.facts.into_iter().flat_map(|facts| facts.components).enumerate();
+            found.signatures.extend(components.flat_map(|(number, component)| {
+                let signatures = component.signatures.into_iter();
+                let asked = signatures.filter(|it| it.own.is_none() && by(it.issuer.key_id));
+                asked.map(move |signature| (number, signature))
+            }));
+            found.verdicts.extend(record.verdicts.into_iter().filter(|verdict| by(verdict.issuer.key_id())));
+            visit(&found)
+        })
+    }
 
     /// Hands the fingerprints of each certificate's keys to `visit`, the primary key's first, in order of arrival.
     fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()>;

@@ -23,13 +23,13 @@ mod signature;
 mod verdicts;
 
 use cert::facts::{Component, ComponentKind, SignatureFacts};
-use cert::{Facts, Fingerprint};
+use cert::{Facts, Fingerprint, KeyId};
 
 use component::Head;
 use reader::{Reader, Writer};
 use run::{Groups, Run};
 
-pub use verdicts::{pack_verdicts, unpack_verdicts};
+pub use verdicts::{pack_verdicts, unpack_verdicts, unpack_wanted_verdicts};
 
 /// The version every blob begins with.
 pub const VERSION: u8 = 1;
@@ -99,12 +99,19 @@ pub fn unpack(own: &[u8], third_party: Option<&[u8]>) -> Result<Facts> {
     Ok(Facts { components })
 }
 
-/// Hands every signature of a third-party blob to `visit`. The other blob tells where they stand: these spans do not.
-pub fn third_party(blob: &[u8], mut visit: impl FnMut(&SignatureFacts)) -> Result<()> {
+/// Hands the signatures of a third-party blob whose issuers are `wanted` to `visit`, each with its component's number.
+/// The other blob tells where they stand: these spans do not.
+pub fn third_party(
+    blob: &[u8],
+    wanted: impl Fn(KeyId) -> bool,
+    mut visit: impl FnMut(usize, SignatureFacts),
+) -> Result<()> {
     let mut groups = Groups::new(blob)?;
-    while let Some(mut run) = groups.following()? {
+    while let Some((component, mut run)) = groups.following()? {
         while run.next.is_some() {
-            visit(&run.read()?);
+            if let Some(signature) = run.read_wanted(&wanted)? {
+                visit(component, signature);
+            }
         }
     }
     Ok(())

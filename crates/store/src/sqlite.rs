@@ -1,5 +1,6 @@
 //! The SQLite engine.
 
+mod certifications;
 mod connect;
 mod derived;
 mod doctor;

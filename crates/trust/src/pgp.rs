@@ -29,7 +29,7 @@ mod web;
 pub use account::{Account, AccountedCertification, AccountedUser, account};
 pub use backward::trace;
 pub use count::Weight;
-pub use forward::{Level, Outcome, spread, spread_unsummed};
+pub use forward::{Level, Outcome, Validities, spread, spread_unsummed};
 pub use scope::Scope;
 pub use web::{Certificate, Certification, Certifier, Interest, Standing, User, Web};
 

@@ -114,7 +114,7 @@ impl<'a> Appraisal<'a> {
             Some(first) => {
                 facts.components.iter().map(|component| self.as_in(&first, &component.kind)).collect()
             }
-            None => (0..facts.components.len()).map(|place| self.validity(facts, place)).collect(),
+            None => self.in_web(facts).collect(),
         };
         let key_in_web = in_web.iter().copied().max().unwrap_or_default();
         let (key_validity, user_ids, first_uses) = match &self.first_use {
@@ -136,14 +136,21 @@ impl<'a> Appraisal<'a> {
         })
     }
 
-    fn validity(&self, facts: &Facts, place: usize) -> Validity {
+    /// Returns the validity of each component, without what was seen first.
+    fn in_web<'f>(&self, facts: &'f Facts) -> impl Iterator<Item = Validity> + use<'_, 'f, 'a> {
         let key = &facts.primary().fingerprint;
-        match (&facts.components[place].kind, self.model) {
-            (ComponentKind::Key(_) | ComponentKind::Unknown(_), _) => Validity::Unknown,
-            (_, Model::Always | Model::Tofu) => Validity::Unknown,
-            (_, Model::Direct) => direct(self.roots.owner_trust(key)),
-            (_, Model::Pgp | Model::Classic | Model::TofuPgp) => self.outcome.validity(key, place),
-        }
+        let counted = self.outcome.validities(key);
+        let by_owner = match self.model {
+            Model::Direct => direct(self.roots.owner_trust(key)),
+            _ => Validity::Unknown,
+        };
+        facts.components.iter().enumerate().map(move |(place, component)| {
+            match (&component.kind, self.model) {
+                (ComponentKind::Key(_) | ComponentKind::Unknown(_), _) => Validity::Unknown,
+                (_, Model::Always | Model::Tofu | Model::Direct) => by_owner,
+                (_, Model::Pgp | Model::Classic | Model::TofuPgp) => counted.of(place),
+            }
+        })
     }
 
     /// Returns the facts of the copy that was appraised, if an earlier database has one.
@@ -163,8 +170,9 @@ impl<'a> Appraisal<'a> {
 
     /// Returns the validity of the same user ID or attribute in another copy.
     fn as_in(&self, copy: &Facts, kind: &ComponentKind) -> Validity {
-        let place = copy.components.iter().position(|component| component.kind == *kind);
-        place.map_or(Validity::Unknown, |place| self.validity(copy, place))
+        let mut validities = copy.components.iter().zip(self.in_web(copy));
+        let same = validities.find(|(component, _)| component.kind == *kind);
+        same.map_or(Validity::Unknown, |(_, validity)| validity)
     }
 }
 

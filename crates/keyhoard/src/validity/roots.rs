@@ -1,10 +1,8 @@
 //! What the user says of keys: owner trust, and which keys are the user's own.
 
-use std::collections::{HashMap, HashSet};
-
 use cert::{Fingerprint, KeyId};
 use store::Snapshot;
-use trust::OwnerTrust;
+use trust::{ByKey, Keys, OwnerTrust};
 
 use super::{TrustSettings, TrustedKey};
 use crate::Result;
@@ -13,8 +11,8 @@ use crate::owner_trust::DISABLED;
 /// Owner trust, and the keys that validity begins with.
 #[derive(Clone, Debug, Default)]
 pub struct Roots {
-    given: HashMap<Fingerprint, u8>,
-    named: HashSet<Fingerprint>,
+    given: ByKey<u8>,
+    named: Keys,
     missing: Vec<KeyId>,
 }
 

@@ -5,6 +5,7 @@ use cert::Fingerprint;
 use super::{Error, Result};
 
 /// A place in a blob; every read is checked against its end.
+#[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,

@@ -1,5 +1,6 @@
 //! Signatures that follow each other in a blob.
 
+use cert::KeyId;
 use cert::facts::{SignatureFacts, Span};
 
 use super::component::read_span;
@@ -45,6 +46,18 @@ impl<'r, 'a> Run<'r, 'a> {
         let signature = signature::read(self.reader, span)?;
         self.advance(span.end)?;
         Ok(signature)
+    }
+
+    /// Reads the next signature if its issuer is wanted, else moves past it.
+    #[inline]
+    pub(super) fn read_wanted(&mut self, wanted: impl Fn(KeyId) -> bool) -> Result<Option<SignatureFacts>> {
+        if wanted(signature::issuer(self.reader)?) {
+            return self.read().map(Some);
+        }
+        let Some(span) = self.next else { return Err(self.reader.error("the end")) };
+        signature::skip(self.reader)?;
+        self.advance(span.end)?;
+        Ok(None)
     }
 
     fn advance(&mut self, end: u32) -> Result<()> {
@@ -93,13 +106,13 @@ impl<'a> Groups<'a> {
         Run::of(&mut self.reader, count, end)
     }
 
-    /// Returns the next group, as if its component's packet ended at 0.
-    pub(super) fn following(&mut self) -> Result<Option<Run<'_, 'a>>> {
+    /// Returns the next group and its component, as if that one's packet ended at 0.
+    pub(super) fn following(&mut self) -> Result<Option<(usize, Run<'_, 'a>)>> {
         if self.next.is_none() {
             self.advance()?;
         }
-        let Some((_, count)) = self.next.take() else { return Ok(None) };
-        Run::of(&mut self.reader, count, 0).map(Some)
+        let Some((component, count)) = self.next.take() else { return Ok(None) };
+        Ok(Some((component as usize, Run::of(&mut self.reader, count, 0)?)))
     }
 
     /// Makes sure that every group had its component.

@@ -116,6 +116,32 @@ pub(super) fn read(reader: &mut Reader<'_>, span: Span) -> Result<SignatureFacts
     })
 }
 
+/// Returns the issuer's key ID of the signature that a reader stands at, without moving.
+pub(super) fn issuer(reader: &Reader<'_>) -> Result<KeyId> {
+    let mut reader = *reader;
+    let present = read_to_issuer(&mut reader)?;
+    Ok(read_issuer(present, &mut reader)?.key_id)
+}
+
+/// Moves past a signature, but for what is of the certificate itself.
+pub(super) fn skip(reader: &mut Reader<'_>) -> Result<()> {
+    let present = read_to_issuer(reader)?;
+    read_issuer(present, reader)?;
+    optional(present & present::TRUST != 0, || reader.array::<2>())?;
+    optional(present & present::REGEXP != 0, || reader.bytes())?;
+    optional(present & present::REASON != 0, || reader.byte().and_then(|_| reader.bytes()))?;
+    optional(present & present::CONTENT != 0, || reader.array::<16>())?;
+    optional(present & present::OWN != 0, || read_own(reader)).map(drop)
+}
+
+/// Moves to the issuer, and returns what follows there.
+fn read_to_issuer(reader: &mut Reader<'_>) -> Result<u8> {
+    let [.., present] = reader.array::<6>()?;
+    reader.u32()?;
+    optional(present & present::EXPIRES != 0, || reader.u32())?;
+    Ok(present)
+}
+
 #[inline]
 fn optional<T>(present: bool, read: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
     if present { read().map(Some) } else { Ok(None) }

@@ -8,7 +8,7 @@
 use super::reader::{Reader, Writer};
 use super::{Result, VERSION};
 use crate::KeptVerdict;
-use cert::ContentKey;
+use cert::{ContentKey, KeyId};
 
 const CONTENT: usize = 16;
 
@@ -31,20 +31,34 @@ pub fn pack_verdicts(verdicts: &[KeptVerdict]) -> Vec<u8> {
 
 /// Unpacks verdicts; an empty blob has none.
 pub fn unpack_verdicts(blob: &[u8]) -> Result<Vec<KeptVerdict>> {
+    let mut verdicts = Vec::with_capacity(blob.len() / CONTENT);
+    unpack_wanted_verdicts(blob, |_| true, &mut verdicts)?;
+    Ok(verdicts)
+}
+
+/// Adds the verdicts about issuers whose key IDs are `wanted` to `verdicts`, and skips the others.
+pub fn unpack_wanted_verdicts(
+    blob: &[u8],
+    wanted: impl Fn(KeyId) -> bool,
+    verdicts: &mut Vec<KeptVerdict>,
+) -> Result<()> {
     if blob.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let mut reader = Reader::new(blob);
     if reader.byte()? != VERSION {
         return Err(reader.error("an unknown version"));
     }
-    let mut verdicts = Vec::with_capacity(blob.len() / CONTENT);
     while reader.remaining() > 0 {
         let issuer = reader.fingerprint()?;
         let (good, bad) = (reader.count(CONTENT)?, reader.count(CONTENT)?);
+        let is_wanted = wanted(issuer.key_id());
         for index in 0..good + bad {
-            verdicts.push(KeptVerdict { content: ContentKey(reader.array()?), issuer, good: index < good });
+            let content = ContentKey(reader.array()?);
+            if is_wanted {
+                verdicts.push(KeptVerdict { content, issuer, good: index < good });
+            }
         }
     }
-    Ok(verdicts)
+    Ok(())
 }

@@ -71,7 +71,7 @@ pub(super) fn primaries(view: &View<'_>, key_id: KeyId) -> Result<Vec<(CertId, F
     Ok(primaries)
 }
 
-fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<Vec<CertId>> {
+pub(super) fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<Vec<CertId>> {
     let mut certs = Vec::new();
     view.rows(sql, parameters, DOING, |row| {
         certs.push(CertId(view.column(row, 0)?));
@@ -83,11 +83,6 @@ fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<Vec<Cert
 fn by_fingerprint(view: &View<'_>, fingerprint: &Fingerprint) -> Result<Vec<CertId>> {
     let hits = keys(view, fingerprint.key_id())?.into_iter();
     Ok(hits.filter(|hit| hit.fingerprint.as_bytes() == fingerprint.as_bytes()).map(|hit| hit.cert).collect())
-}
-
-/// Finds the certificates that name a key ID as the issuer of a signature, in order of arrival.
-pub(super) fn certified_by(view: &View<'_>, issuer: KeyId) -> Result<Vec<CertId>> {
-    certs(view, "SELECT cert FROM certification WHERE issuer = ?1", [issuer.0 as i64])
 }
 
 fn by_mail_hash(view: &View<'_>, address: &[u8]) -> Result<Vec<CertId>> {

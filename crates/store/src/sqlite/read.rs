@@ -9,12 +9,12 @@ use cert::facts::SignatureFacts;
 use cert::{Fingerprint, KeyId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{SqliteStore, connect, journal, log, provenance};
+use super::{SqliteStore, certifications, connect, journal, log, provenance};
 use crate::error::Context;
 use crate::rows;
 use crate::{
-    CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
-    Record, Result, Selection, Snapshot, packed,
+    CertId, Certifications, Change, Detail, Error, Facts, InputDigest, JournalEntry, JournalId, KeyHit,
+    Migration, Origin, Query, Record, Result, Selection, Snapshot, packed,
 };
 
 /// Finds the certificates whose primary key has a key ID.
@@ -291,16 +291,26 @@ impl Snapshot for View<'_> {
         super::find::primaries(self, key_id)
     }
 
-    fn visit_third_party(&self, CertId(id): CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
-        const SQL: &str = "SELECT facts FROM third_party WHERE cert = ?1";
+    fn visit_third_party(&self, id: CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
         if !self.follows.replace(true) {
             self.set_cache(FOLLOWING_CACHE)?;
         }
-        self.rows(SQL, [id], "reading certifications", |row| {
-            packed::third_party(self.blob(row, 0)?, &mut *visit)
-                .map_err(|source| self.corrupt(id, source))?;
-            Ok(ControlFlow::Continue(()))
-        })
+        certifications::visit_all(self, id, visit)
+    }
+
+    fn own_facts(&self, CertId(id): CertId) -> Result<Option<Facts>> {
+        let own = self.own(id)?;
+        own.map(|own| packed::unpack(&own, None).map_err(|source| self.corrupt(id, source))).transpose()
+    }
+
+    fn visit_certifications(
+        &self,
+        ids: &[CertId],
+        by: &dyn Fn(KeyId) -> bool,
+        visit: &mut dyn FnMut(&Certifications) -> ControlFlow<()>,
+    ) -> Result<()> {
+        certifications::visit_by(self, ids, by, visit)?;
+        self.store.check_unchanged()
     }
 
     fn visit_keys(&self, visit: &mut dyn FnMut(CertId, &[Fingerprint])) -> Result<()> {
@@ -316,7 +326,7 @@ impl Snapshot for View<'_> {
     }
 
     fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>> {
-        super::find::certified_by(self, issuer)
+        certifications::certified_by(self, issuer)
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {

@@ -1,27 +1,25 @@
 //! From the ultimately trusted keys outwards, to every key.
 
-use std::collections::{HashMap, HashSet};
-
 use cert::{Fingerprint, Timestamp};
 
 use super::count::{Count, Counter, Tally};
 use super::{Certificate, Certifier, Delegation, Interest, Introducer, Settings, Standing, User, Web};
-use crate::{OwnerTrust, Validity};
+use crate::{ByKey, Keys, OwnerTrust, Validity};
 
 /// What came of all keys.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Every key that was fully valid on a level on which it could introduce others, even if it may not certify any
     /// more.
-    pub introducers: HashMap<Fingerprint, Introducer>,
+    pub introducers: ByKey<Introducer>,
     /// What happened on each level.
     pub levels: Vec<Level>,
     /// Ultimately trusted keys that are not there.
     pub missing: Vec<Fingerprint>,
     /// The first end of a certification that counted.
     pub first_end: Option<Timestamp>,
-    ultimate: HashSet<Fingerprint>,
-    users: HashMap<Fingerprint, Vec<(usize, Validity)>>,
+    ultimate: Keys,
+    users: ByKey<Vec<(usize, Validity)>>,
 }
 
 /// What happened on one level; GnuPG's `--check-trustdb` prints a line of it.
@@ -35,14 +33,40 @@ pub struct Level {
     pub trusts: [usize; 6],
 }
 
+/// The validities of one certificate's user IDs.
+#[derive(Clone, Copy, Debug)]
+pub enum Validities<'o> {
+    /// The key is ultimately trusted.
+    Ultimate,
+    /// By the places of the components; of others nothing is known.
+    Counted(&'o [(usize, Validity)]),
+}
+
+impl Validities<'_> {
+    /// Returns the validity of a user ID, by its place among the certificate's components.
+    pub fn of(self, component: usize) -> Validity {
+        match self {
+            Self::Ultimate => Validity::Ultimate,
+            Self::Counted(users) => {
+                let user = users.iter().find(|(place, _)| *place == component);
+                user.map_or(Validity::Unknown, |(_, validity)| *validity)
+            }
+        }
+    }
+}
+
 impl Outcome {
     /// Returns the validity of a user ID, by its place among the certificate's components.
     pub fn validity(&self, key: &Fingerprint, component: usize) -> Validity {
-        if self.ultimate.contains(key) {
-            return Validity::Ultimate;
+        self.validities(key).of(component)
+    }
+
+    /// Returns the validities of a certificate's user IDs.
+    pub fn validities(&self, key: &Fingerprint) -> Validities<'_> {
+        match self.users.get(key) {
+            _ if self.ultimate.contains(key) => Validities::Ultimate,
+            users => Validities::Counted(users.map_or(&[], Vec::as_slice)),
         }
-        let user = self.users.get(key).and_then(|users| users.iter().find(|(place, _)| *place == component));
-        user.map_or(Validity::Unknown, |(_, validity)| *validity)
     }
 
     pub(super) fn add_ultimate(&mut self, key: Fingerprint) {
@@ -110,6 +134,8 @@ fn spread_as<W: Web>(
         }
         keys = spreading.level(web, level, &keys)?;
     }
+    let light = std::mem::take(&mut spreading.light);
+    spreading.count(web, &light)?;
     Ok(spreading.finish())
 }
 
@@ -117,9 +143,12 @@ struct Spreading<'s> {
     purpose: Purpose,
     settings: &'s Settings,
     outcome: Outcome,
-    tallies: HashMap<Fingerprint, (Tally, Vec<usize>)>,
+    tallies: ByKey<(Tally, Vec<usize>)>,
     /// Keys that were fully valid on some level.
-    used: HashSet<Fingerprint>,
+    used: Keys,
+    /// Introducers of all levels whose certifications change nothing on any level, only what is shown of a user ID that
+    /// nobody else certified. They are asked for when all levels are done, so that each certificate is read once for it.
+    light: ByKey<Introducer>,
 }
 
 /// A key that became fully valid, and what trust signatures gave it.
@@ -127,8 +156,8 @@ type Promoted = (Fingerprint, Delegation);
 
 impl<'s> Spreading<'s> {
     fn new(purpose: Purpose, settings: &'s Settings) -> Self {
-        let (tallies, used) = (HashMap::new(), HashSet::new());
-        Self { purpose, settings, outcome: Outcome::default(), tallies, used }
+        let (tallies, used, light) = (ByKey::default(), Keys::default(), ByKey::default());
+        Self { purpose, settings, outcome: Outcome::default(), tallies, used, light }
     }
 
     fn begin<W: Web>(&mut self, web: &mut W, ultimate: &[Fingerprint]) -> Result<Vec<Promoted>, W::Error> {
@@ -148,35 +177,52 @@ impl<'s> Spreading<'s> {
         keys: &[Promoted],
     ) -> Result<Vec<Promoted>, W::Error> {
         let mut summary = Level { valid: keys.len(), ..Level::default() };
-        let mut issuers = HashMap::with_capacity(keys.len());
+        let mut issuers = ByKey::with_capacity_and_hasher(keys.len(), Default::default());
         for (key, delegation) in keys {
             let given = if level == 0 { OwnerTrust::Ultimate } else { web.owner_trust(key)? };
             let introducer = Introducer::new(level, given, delegation.clone(), self.settings);
             summary.trusts[introducer.trust as usize] += 1;
             if web.standing(key)? == Some(Standing::Usable) {
-                issuers.insert(*key, introducer.clone());
+                let asked = if self.can_wait(&introducer) { &mut self.light } else { &mut issuers };
+                asked.insert(*key, introducer.clone());
             }
             self.outcome.introducers.insert(*key, introducer);
         }
+        let (certified, promoted) = self.count(web, &issuers)?;
+        self.outcome.levels.push(Level { certified, ..summary });
+        Ok(promoted)
+    }
+
+    /// Says whether an introducer's certifications change nothing on its level.
+    fn can_wait(&self, introducer: &Introducer) -> bool {
+        let Settings { completes_needed, marginals_needed, .. } = *self.settings;
+        let untrusted_is_full = completes_needed == 0 || marginals_needed == 0;
+        self.purpose == Purpose::Validity && !introducer.weighs() && !untrusted_is_full
+    }
+
+    /// Counts what some introducers certified; returns how many certificates these are, and who is fully valid now.
+    fn count<W: Web>(
+        &mut self,
+        web: &mut W,
+        issuers: &ByKey<Introducer>,
+    ) -> Result<(usize, Vec<Promoted>), W::Error> {
         let mut asked: Vec<Certifier> =
             issuers.iter().map(|(key, it)| Certifier { key: *key, weighs: it.weighs() }).collect();
         asked.sort_unstable_by_key(|certifier| certifier.key);
-        let mut promoted = Vec::new();
+        let (mut certified, mut promoted) = (0, Vec::new());
         let mut counter = Counter::new(self.settings);
         web.certified_by(&asked, &mut |certificate| {
-            summary.certified +=
-                usize::from(self.certificate(&certificate, &issuers, &mut counter, &mut promoted));
+            certified += usize::from(self.certificate(&certificate, issuers, &mut counter, &mut promoted));
             self.interest(&certificate)
         })?;
-        self.outcome.levels.push(summary);
-        Ok(promoted)
+        Ok((certified, promoted))
     }
 
     /// Counts what the keys of this level certified of one certificate; says whether that is anything.
     fn certificate(
         &mut self,
         certificate: &Certificate<'_>,
-        issuers: &HashMap<Fingerprint, Introducer>,
+        issuers: &ByKey<Introducer>,
         counter: &mut Counter<'_>,
         promoted: &mut Vec<Promoted>,
     ) -> bool {

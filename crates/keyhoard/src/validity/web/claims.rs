@@ -1,0 +1,194 @@
+//! Signatures on one certificate that say who made them, and what is known of that.
+
+use std::collections::HashSet;
+
+use cert::Fingerprint;
+use cert::facts::{SignatureFacts, SignatureType};
+use store::{CertId, ContentKey, KeptVerdict};
+use trust::pgp::{Certificate, Certification, Certifier, Interest, User};
+
+use super::asked::Asked;
+use super::present::Present;
+use crate::certifications::Finding;
+use crate::validity::TrustSettings;
+
+/// Is told of a certificate, and says what still matters of it.
+pub(super) type Visit<'v> = dyn FnMut(Certificate<'_>) -> Interest + 'v;
+
+/// What is to be verified.
+#[derive(Default)]
+pub(super) struct Open {
+    pub(super) certificates: Vec<CertId>,
+    pub(super) signatures: HashSet<ContentKey>,
+}
+
+/// A signature by another key, on the component with this number, and what was found out about it just now.
+pub(super) type Named<'c> = (usize, &'c SignatureFacts, Finding);
+
+/// What is claimed about one certificate by those who were asked for.
+pub(super) struct Claims<'c> {
+    present: &'c Present,
+    asked: &'c Asked,
+    /// In the order of the issuers, of the good and the bad ones, of the contents.
+    kept: &'c [KeptVerdict],
+    /// In the order of the packets.
+    all: Vec<Claim<'c>>,
+}
+
+/// A certification, or the revocation of one, that GnuPG would ask about.
+struct Claim<'c> {
+    /// The place of what is certified among the user IDs and attributes.
+    user: usize,
+    signature: &'c SignatureFacts,
+    /// Who may have made it.
+    certifiers: &'c [Certifier],
+    /// It is the only one that names its issuer, and good for ever.
+    is_plain: bool,
+    finding: Finding,
+}
+
+impl<'c> Claims<'c> {
+    /// Takes those of `named` that are acceptable; it has all signatures on the certificate by whom was asked for.
+    pub(super) fn new(
+        settings: &TrustSettings,
+        present: &'c Present,
+        asked: &'c Asked,
+        kept: &'c [KeptVerdict],
+        named: &[Named<'c>],
+    ) -> Self {
+        let mut issuers: Vec<_> =
+            named.iter().map(|(component, signature, _)| (*component, signature.issuer.key_id)).collect();
+        issuers.sort_unstable();
+        let is_only_one = |issuer| {
+            let first = issuers.partition_point(|other| *other < issuer);
+            issuers.get(first + 1) != Some(&issuer)
+        };
+        let claim = |&(component, signature, finding): &Named<'c>| {
+            let user = present.users.binary_search_by_key(&component, |user| user.component).ok()?;
+            let key_id = signature.issuer.key_id;
+            is_acceptable(settings, present, signature).then(|| Claim {
+                user,
+                signature,
+                certifiers: asked.behind(key_id),
+                is_plain: lasts(settings, signature) && is_only_one((component, key_id)),
+                finding,
+            })
+        };
+        Self { present, asked, kept, all: named.iter().filter_map(claim).collect() }
+    }
+
+    /// Notes the signatures that are to be verified, and says whether there are none.
+    pub(super) fn note_open(&self, open: &mut HashSet<ContentKey>) -> bool {
+        let mut is_complete = true;
+        for of_user in self.all.chunk_by(|one, other| one.user == other.user) {
+            if self.asked.only_live && !self.present.users[of_user[0].user].live {
+                continue;
+            }
+            // One good certification that only tells that a valid key made it is enough of these.
+            let (mut any_good, mut hope) = (false, None);
+            for claim in of_user {
+                for certifier in claim.certifiers {
+                    let may_do = !self.asked.thorough && !certifier.weighs && claim.is_plain;
+                    match self.verdict(claim, &certifier.key) {
+                        Some(good) => any_good |= good && may_do,
+                        None if may_do => hope = hope.or(Some(claim.signature)),
+                        None => {
+                            is_complete = false;
+                            open.extend(claim.signature.content);
+                        }
+                    }
+                }
+            }
+            if let Some(signature) = hope.filter(|_| !any_good) {
+                is_complete = false;
+                open.extend(signature.content);
+            }
+        }
+        is_complete
+    }
+
+    /// Hands out what is known, and returns what still matters of the certificate.
+    pub(super) fn hand_out(&self, visit: &mut Visit<'_>) -> Interest {
+        let mut certifications = Vec::with_capacity(self.all.len());
+        let mut ends = Vec::with_capacity(self.present.users.len());
+        let mut claims = self.all.iter().peekable();
+        for number in 0..self.present.users.len() {
+            while let Some(claim) = claims.next_if(|claim| claim.user == number) {
+                let made = |certifier: &&Certifier| self.verdict(claim, &certifier.key) == Some(true);
+                if let Some(maker) = claim.certifiers.iter().find(made) {
+                    certifications.push(certification(maker.key, claim.signature));
+                }
+            }
+            ends.push(certifications.len());
+        }
+        if certifications.is_empty() {
+            return Interest::All;
+        }
+        let mut start = 0;
+        let users = self.present.users.iter().zip(ends).map(|(user, end)| User {
+            component: user.component,
+            live: user.live,
+            name: (&*user.name).into(),
+            certifications: &certifications[std::mem::replace(&mut start, end)..end],
+        });
+        let users: Vec<User<'_>> = users.collect();
+        visit(Certificate { key: self.present.key, standing: self.present.standing, users: &users })
+    }
+
+    /// Says whether a key made a signature; `None` if that is not known yet.
+    fn verdict(&self, claim: &Claim<'_>, key: &Fingerprint) -> Option<bool> {
+        match claim.finding {
+            Finding::Good(maker) => Some(maker == *key),
+            Finding::NotAsked => {
+                self.kept_verdict(claim.signature, key).or(self.asked.thorough.then_some(false))
+            }
+            Finding::Bad(_) | Finding::NoIssuer | Finding::Unsupported(_) | Finding::Unchecked(_) => {
+                Some(false)
+            }
+        }
+    }
+
+    /// Says so by the verdicts that are kept.
+    fn kept_verdict(&self, signature: &SignatureFacts, issuer: &Fingerprint) -> Option<bool> {
+        let content = signature.content?;
+        let is_kept = |good: bool| {
+            let order = |kept: &KeptVerdict| (kept.issuer, !kept.good, kept.content);
+            self.kept.binary_search_by(|kept| order(kept).cmp(&(*issuer, !good, content))).is_ok()
+        };
+        if is_kept(true) { Some(true) } else { is_kept(false).then_some(false) }
+    }
+}
+
+/// Says whether GnuPG would ask who made a certification, or the revocation of one, of a certificate.
+fn is_acceptable(settings: &TrustSettings, present: &Present, signature: &SignatureFacts) -> bool {
+    accepts(settings, signature) && signature.created >= present.created && present.created <= settings.now
+}
+
+/// Says so whatever it certifies.
+pub(super) fn accepts(settings: &TrustSettings, signature: &SignatureFacts) -> bool {
+    signature.own.is_none()
+        && signature.kind.is_over_user()
+        && settings.view.shows(signature)
+        && !signature.flags.unknown_critical
+        && settings.digests.accepts_certification(signature.hash_algorithm, signature.created.0)
+}
+
+/// Says whether a signature certifies for ever.
+fn lasts(settings: &TrustSettings, signature: &SignatureFacts) -> bool {
+    let level = signature.kind.0.wrapping_sub(SignatureType::GENERIC_CERTIFICATION.0);
+    signature.kind.is_certification()
+        && (level == 0 || level >= settings.min_cert_level)
+        && signature.expires.is_none()
+}
+
+fn certification(issuer: Fingerprint, signature: &SignatureFacts) -> Certification<'_> {
+    Certification {
+        issuer,
+        kind: signature.kind,
+        created: signature.created,
+        expires: signature.expires,
+        revocable: signature.flags.revocable,
+        trust: signature.trust,
+        regexp: signature.trust_regexp.as_deref(),
+    }
+}
