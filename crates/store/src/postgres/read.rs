@@ -352,7 +352,8 @@ impl Snapshot for View<'_> {
     fn visit_third_party(&self, CertId(id): CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
         let blobs = self.blobs("SELECT cert, facts FROM third_party WHERE cert = ANY ($1)", &[id])?;
         match blobs.get(&id) {
-            Some(blob) => packed::third_party(blob, visit).map_err(|source| self.corrupt(id, source)),
+            Some(blob) => packed::third_party(blob, |_| true, |_, signature| visit(&signature))
+                .map_err(|source| self.corrupt(id, source)),
             None => Ok(()),
         }
     }
