@@ -130,7 +130,7 @@ fn gpg_takes_subkeys_whose_primary_key_stayed_at_home() {
 fn gpg1(home: &Path, arguments: &[&str], stdin: &[u8]) -> (Option<i32>, Vec<u8>, String) {
     use std::io::Write;
     let mut child = Command::new("gpg1")
-        .args(["--batch", "--no-tty", "--yes", "--quick-random", "--homedir"])
+        .args(["--batch", "--no-tty", "--yes", "--homedir"])
         .arg(home)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -166,7 +166,7 @@ fn every_protection_of_gpg_1_opens_here_and_gpg_1_unlocks_what_was_locked_here()
     ];
     for protection in protections {
         let theirs = Home::with_conf("");
-        let generate = [protection, &["--gen-key"]].concat();
+        let generate = [protection, &["--quick-random", "--gen-key"]].concat();
         let (code, _, errors) = gpg1(theirs.path(), &generate, OLD_KEY.as_bytes());
         assert_eq!(code, Some(0), "{protection:?}: {errors}");
         let (_, secret, _) = gpg1(theirs.path(), &["--export-secret-keys"], b"");

@@ -2,7 +2,10 @@
 
 use aws_lc_rs::hkdf;
 use cert::Fingerprint;
-use sequoia_openpgp::crypto::{Password, S2K, SessionKey};
+use sequoia_openpgp::crypto::{Password, S2K};
+use verify::HashAlgorithm;
+use verify::hash::Hasher;
+use zeroize::Zeroizing;
 
 use crate::memory::Guarded;
 use crate::{Error, Passphrase, Result, S2k};
@@ -21,14 +24,24 @@ impl S2k {
     /// [`Error::TooExpensive`] above the limits, [`Error::UnknownProtection`] for a digest that is not known.
     pub(crate) fn derive(&self, key: Fingerprint, passphrase: &Passphrase, length: usize) -> Result<Guarded> {
         self.refuse_expensive(key)?;
-        let password = Password::from(passphrase.as_bytes());
-        let derived = self.as_sequoia(key)?.derive_key(&password, length);
-        let derived: SessionKey = derived.map_err(|error| Error::Operation {
-            key,
-            what: "making a key of the passphrase",
-            reason: error.to_string(),
-        })?;
-        Ok(Guarded::copy_of(&derived))
+        match *self {
+            Self::Implicit => hashed(key, HashAlgorithm::MD5, &[], passphrase, 0, length),
+            Self::Simple { hash } => hashed(key, hash, &[], passphrase, 0, length),
+            Self::Salted { hash, salt } => hashed(key, hash, &salt, passphrase, 0, length),
+            Self::Iterated { hash, salt, count } => {
+                hashed(key, hash, &salt, passphrase, Self::octets(count) as usize, length)
+            }
+            Self::Argon2 { salt, passes, lanes, exponent } => {
+                let argon2 = S2K::Argon2 { salt, t: passes, p: lanes, m: exponent };
+                let derived = argon2.derive_key(&Password::from(passphrase.as_bytes()), length);
+                let derived = derived.map_err(|error| Error::Operation {
+                    key,
+                    what: "making a key of the passphrase",
+                    reason: error.to_string(),
+                })?;
+                Ok(Guarded::copy_of(&derived))
+            }
+        }
     }
 
     fn refuse_expensive(&self, key: Fingerprint) -> Result<()> {
@@ -42,30 +55,44 @@ impl S2k {
         }
         Ok(())
     }
-
-    #[allow(deprecated)] // What others wrote long ago is read.
-    fn as_sequoia(&self, key: Fingerprint) -> Result<S2K> {
-        Ok(match *self {
-            Self::Implicit => S2K::Implicit,
-            Self::Simple { hash } => S2K::Simple { hash: known(key, hash)? },
-            Self::Salted { hash, salt } => S2K::Salted { hash: known(key, hash)?, salt },
-            Self::Iterated { hash, salt, count } => {
-                S2K::Iterated { hash: known(key, hash)?, salt, hash_bytes: Self::octets(count) }
-            }
-            Self::Argon2 { salt, passes, lanes, exponent } => {
-                S2K::Argon2 { salt, t: passes, p: lanes, m: exponent }
-            }
-        })
-    }
 }
 
-fn known(key: Fingerprint, hash: verify::HashAlgorithm) -> Result<sequoia_openpgp::types::HashAlgorithm> {
-    let known = sequoia_openpgp::types::HashAlgorithm::from(hash.0);
-    if known.is_supported() {
-        Ok(known)
-    } else {
-        Err(Error::UnknownProtection { key, what: format!("digest {}", hash.0) })
+/// Hashes salt and passphrase, repeated up to `octets`, but at least once; behind one zero more for each further digest
+/// that the length asks for (RFC 9580, 3.7.1.1 to 3.7.1.3).
+fn hashed(
+    key: Fingerprint,
+    hash: HashAlgorithm,
+    salt: &[u8],
+    passphrase: &Passphrase,
+    octets: usize,
+    length: usize,
+) -> Result<Guarded> {
+    /// Octets that are handed to the digest at once.
+    const PIECE: usize = 16 << 10;
+    let unknown = || Error::UnknownProtection { key, what: format!("digest {}", hash.0) };
+    let once = Zeroizing::new([salt, passphrase.as_bytes()].concat());
+    let octets = octets.max(once.len());
+    let repeated = Zeroizing::new(once.repeat(PIECE / once.len().max(1) + 1));
+    let mut derived = Guarded::zeroed(length);
+    let mut filled = 0;
+    for zeros in 0.. {
+        if filled == length {
+            break;
+        }
+        let mut hasher = Hasher::new(hash).ok_or_else(unknown)?;
+        hasher.update(&vec![0; zeros]);
+        let mut left = octets;
+        while left > 0 {
+            let piece = repeated.len().min(left);
+            hasher.update(&repeated[..piece]);
+            left -= piece;
+        }
+        let digest = hasher.finish().ok_or_else(unknown)?;
+        let more = digest.as_bytes().len().min(length - filled);
+        derived[filled..filled + more].copy_from_slice(&digest.as_bytes()[..more]);
+        filled += more;
     }
+    Ok(derived)
 }
 
 /// Expands a key with HKDF and SHA-256, without salt (RFC 9580, 3.7.2.1).

@@ -239,15 +239,15 @@ pub(super) fn recreate_derived(connection: &Connection) -> Result<()> {
 /// `pg_trgm` is one of the extensions that an ordinary user may add who may create in the database.
 fn create_search_index(connection: &Connection) -> Result<bool> {
     const EXTENSION: &str = "SELECT nspname FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n
-        ON n.oid = extnamespace WHERE extname = 'pg_trgm'";
+        ON n.oid = extnamespace WHERE extname = 'pg_trgm' AND has_schema_privilege(n.oid, 'USAGE')";
     if connection.row(EXTENSION, &[], DOING)?.is_none() {
         const WHERE: &str = "SELECT 1 FROM pg_catalog.pg_available_extensions WHERE name = 'pg_trgm'";
         if connection.row(WHERE, &[], DOING)?.is_none() {
             return Ok(false);
         }
         connection.batch("SAVEPOINT extension", DOING)?;
-        // In the schema that was made, where this user may make what it wants.
-        match connection.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm", DOING) {
+        // An extension is there once for all schemas, whose users may all use what is in this one.
+        match connection.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA public", DOING) {
             Ok(()) => connection.batch("RELEASE extension", DOING)?,
             Err(error) if error.is_transient() => return Err(error),
             Err(_) => {
