@@ -183,13 +183,16 @@ fn create_tables(connection: &Connection, path: &Path) -> Result<()> {
 /// Says whether this is a database of ours, of a version that is known.
 fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     let read = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).context(path, "opening");
-    if read("PRAGMA application_id")? == schema::APPLICATION_ID {
-        return check_version(connection, path);
-    }
-    // One that another process is about to fill has nothing in it yet.
-    match read("SELECT count(*) FROM sqlite_schema")? {
-        0 => Err(Error::Missing { path: path.to_owned() }),
-        _ => Err(Error::Foreign { path: path.to_owned() }),
+    let is_ours = || Ok(read("PRAGMA application_id")? == schema::APPLICATION_ID);
+    // One that another process is about to fill has nothing in it yet, and may have all at the second look.
+    if is_ours()? {
+        check_version(connection, path)
+    } else if read("SELECT count(*) FROM sqlite_schema")? == 0 {
+        Err(Error::Missing { path: path.to_owned() })
+    } else if is_ours()? {
+        check_version(connection, path)
+    } else {
+        Err(Error::Foreign { path: path.to_owned() })
     }
 }
 
