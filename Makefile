@@ -73,7 +73,8 @@ setup:
 
 # INN, the checked programs, and beside their compilation the homes that the real gpg makes for the comparisons.
 .PHONY: programs
-programs: setup
+programs:
+	@scripts/setup test
 	@scripts/inn $(TARGET) >/dev/null
 	@scripts/reference-homes $(TARGET) >/dev/null & homes=$$!; \
 	cargo build $(CHECKED) --bins --tests --examples; wait $$homes

@@ -1,4 +1,4 @@
-//! How long a key or a signature is valid, as gpg's options say it.
+//! How long a key is valid, and since when, as gpg's options and parameter files say it.
 
 use keyhoard::cert::Timestamp;
 
@@ -7,13 +7,14 @@ use crate::number;
 
 const DAY: u32 = 86_400;
 
-/// Reads for how many seconds something is to be valid, counted from `now`; 0 for ever.
+/// Reads for how many seconds a key is to be valid, counted from `now`; 0 for ever.
 ///
 /// A number of days, weeks, months or years (`2y`), a day (`2027-01-31`, its noon), a time (`20270131T120000`),
 /// `seconds=N`, or one of `0`, `none`, `never`, `-` for ever. `None` for anything else.
 pub(crate) fn validity(text: &[u8], now: Timestamp) -> Option<u32> {
-    if matches!(text, b"" | b"none" | b"never" | b"-") {
-        return Some(0);
+    match text {
+        b"" | b"none" | b"never" | b"-" => return Some(0),
+        _ => {}
     }
     if let Some(seconds) = text.strip_prefix(b"seconds=") {
         return Some(wrapped(seconds));
@@ -34,6 +35,15 @@ pub(crate) fn validity(text: &[u8], now: Timestamp) -> Option<u32> {
     };
     // All ones says that nothing could be read.
     Some(wrapped(&text[..count]).wrapping_mul(DAY).wrapping_mul(days)).filter(|&seconds| seconds != u32::MAX)
+}
+
+/// Reads when a key is to be created: a day, a time, or `seconds=N` after 1970. `None` for anything else.
+pub(crate) fn creation(text: &[u8]) -> Option<Timestamp> {
+    let seconds = match text.strip_prefix(b"seconds=") {
+        Some(seconds) => wrapped(seconds),
+        None => day(text).or_else(|| clock::iso_time(text).map(|time| time.0))?,
+    };
+    Some(Timestamp(seconds)).filter(|time| time.0 != 0)
 }
 
 /// Reads a day, `YYYY-MM-DD`, and returns when it begins.
@@ -59,6 +69,7 @@ mod tests {
     #[test]
     fn a_number_counts_days_weeks_months_or_years() {
         assert_eq!(validity(b"3", NOW), Some(3 * DAY));
+        assert_eq!(validity(b"3d", NOW), Some(3 * DAY));
         assert_eq!(validity(b"2W", NOW), Some(14 * DAY));
         assert_eq!(validity(b"6m", NOW), Some(180 * DAY));
         assert_eq!(validity(b"2y", NOW), Some(730 * DAY));
@@ -71,13 +82,27 @@ mod tests {
         assert_eq!(validity(b"2026-01-02", NOW), Some(DAY + DAY / 2));
         assert_eq!(validity(b"20260102T000001", NOW), Some(DAY + 1));
         assert_eq!(validity(b"seconds=77", NOW), Some(77));
+    }
+
+    #[test]
+    fn a_day_in_the_past_is_no_expiry() {
         assert_eq!(validity(b"2020-01-01", NOW), None);
     }
 
     #[test]
-    fn something_may_be_valid_for_ever() {
+    fn a_key_may_be_valid_for_ever() {
         for text in [&b"0"[..], b"none", b"never", b"-", b""] {
             assert_eq!(validity(text, NOW), Some(0));
         }
+    }
+
+    #[test]
+    fn a_key_is_created_on_a_day_or_at_a_time() {
+        assert_eq!(creation(b"2026-01-01"), Some(NOW));
+        assert_eq!(creation(b"20260101T000000"), Some(NOW));
+        assert_eq!(creation(b"seconds=1767225600"), Some(NOW));
+        assert_eq!(creation(b"seconds=0"), None);
+        assert_eq!(creation(b"soon"), None);
+        assert_eq!(creation(b""), None);
     }
 }
