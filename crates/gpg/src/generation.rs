@@ -1,7 +1,6 @@
 //! What key is to be made: read from options, from a parameter file, or asked for.
 //!
 //! - [`algorithm`]: `rsa3072/sign+cv25519` and the like;
-//! - [`interval`]: how long a key is valid, and since when;
 //! - [`preferences`]: preference lists;
 //! - [`parameters`]: the blocks of a parameter file, and [`parameter_file`] the lines of one;
 //! - [`dialogue`]: the questions of `--generate-key` and `--full-generate-key`.
@@ -10,7 +9,6 @@
 
 pub(crate) mod algorithm;
 pub(crate) mod dialogue;
-pub(crate) mod interval;
 pub(crate) mod parameter_file;
 pub(crate) mod parameters;
 pub(crate) mod preferences;

@@ -1,4 +1,4 @@
-//! How long a key is valid, and since when, as gpg's options and parameter files say it.
+//! How long a key or a signature is valid, and since when, as gpg's options and parameter files say it.
 
 use keyhoard::cert::Timestamp;
 
@@ -7,14 +7,13 @@ use crate::number;
 
 const DAY: u32 = 86_400;
 
-/// Reads for how many seconds a key is to be valid, counted from `now`; 0 for ever.
+/// Reads for how many seconds something is to be valid, counted from `now`; 0 for ever.
 ///
 /// A number of days, weeks, months or years (`2y`), a day (`2027-01-31`, its noon), a time (`20270131T120000`),
 /// `seconds=N`, or one of `0`, `none`, `never`, `-` for ever. `None` for anything else.
 pub(crate) fn validity(text: &[u8], now: Timestamp) -> Option<u32> {
-    match text {
-        b"" | b"none" | b"never" | b"-" => return Some(0),
-        _ => {}
+    if matches!(text, b"" | b"none" | b"never" | b"-") {
+        return Some(0);
     }
     if let Some(seconds) = text.strip_prefix(b"seconds=") {
         return Some(wrapped(seconds));
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_be_valid_for_ever() {
+    fn something_may_be_valid_for_ever() {
         for text in [&b"0"[..], b"none", b"never", b"-", b""] {
             assert_eq!(validity(text, NOW), Some(0));
         }

@@ -9,9 +9,10 @@ mod name;
 use keyhoard::cert::effective::Usage;
 
 use super::parameters::Defaults;
-use super::{Part, Request, algorithm, interval};
+use super::{Part, Request, algorithm};
 use crate::clock;
 use crate::code::Code;
+use crate::interval;
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;

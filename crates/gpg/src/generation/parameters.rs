@@ -4,8 +4,9 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::Usage;
 
 use super::parameter_file::{Keyword, LineError};
-use super::{Curve, Family, Kind, Material, Part, Preferences, Request, Revoker, algorithm, interval};
+use super::{Curve, Family, Kind, Material, Part, Preferences, Request, Revoker, algorithm};
 use crate::code::Code;
+use crate::interval;
 use crate::number;
 
 /// The parameters of one key, as far as they were read.

@@ -9,7 +9,8 @@ use super::{Session, defaults, failed, is_at_terminal, is_forbidden};
 use crate::code::Code;
 use crate::generation::dialogue::USUAL_VALIDITY;
 use crate::generation::parameters::Defaults;
-use crate::generation::{Kind, Part, Request, algorithm, interval};
+use crate::generation::{Kind, Part, Request, algorithm};
+use crate::interval;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 
