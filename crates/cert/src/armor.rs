@@ -25,7 +25,7 @@ pub(crate) enum TextLine {
 pub(crate) enum Kind {
     /// Those of keys.
     Keys,
-    /// Those of messages.
+    /// Those of messages and of signatures.
     Messages,
 }
 
@@ -34,7 +34,8 @@ impl Kind {
         match self {
             Self::Keys => matches!(title, b"PUBLIC KEY BLOCK" | b"PRIVATE KEY BLOCK" | b"SECRET KEY BLOCK"),
             Self::Messages => {
-                matches!(title, b"MESSAGE" | b"ARMORED FILE") || title.starts_with(b"MESSAGE, PART ")
+                matches!(title, b"MESSAGE" | b"SIGNATURE" | b"ARMORED FILE")
+                    || title.starts_with(b"MESSAGE, PART ")
             }
         }
     }

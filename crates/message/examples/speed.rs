@@ -6,7 +6,7 @@ use std::fs::File;
 use std::time::Instant;
 
 use keyhoard_message::{
-    Aead, Allowed, Alone, Cipher, Compression, Container, Encryption, Error, Event, Opener, Openers,
+    Aead, Allowed, Alone, Cipher, Compression, Container, Content, Encryption, Error, Event, Opener, Openers,
     Protection, Result, S2k, SessionKey, Sink, Standing, Unlock, decrypt, encrypt,
 };
 use zeroize::Zeroizing;
@@ -80,7 +80,8 @@ fn main() -> Result<()> {
         run(Encryption { protection, ..Encryption::default() }, &format!("AES256 {mode}"))?;
     }
     for compression in [Compression::Zip, Compression::Zlib] {
-        run(Encryption { compression, ..Encryption::default() }, &format!("AES256 {}", compression.name()))?;
+        let content = Content { compression, ..Content::default() };
+        run(Encryption { content, ..Encryption::default() }, &format!("AES256 {}", compression.name()))?;
     }
     let _ = (std::fs::remove_file(sealed), std::fs::remove_file(&opened));
     Ok(())

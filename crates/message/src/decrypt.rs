@@ -1,11 +1,13 @@
-//! Reads encrypted messages.
+//! Reads messages, encrypted and signed.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 
 use cert::Timestamp;
 use cert::dearmor::Message;
 use cert::packet::{Header, Tag};
+use verify::HashAlgorithm;
 
+use crate::clear_text;
 use crate::compress::Compression;
 use crate::container::Container;
 use crate::decompress::Unpacked;
@@ -19,11 +21,11 @@ use crate::{Aead, Cipher, Error, Result, SessionKey, Skesk};
 /// How deep packets may hold packets: nobody writes more than three levels.
 const MAX_DEPTH: u8 = 8;
 /// Octets of one packet that is held in memory.
-const MAX_PACKET: usize = 64 << 10;
+pub(crate) const MAX_PACKET: usize = 64 << 10;
 /// Octets of all packets that hand the session key to somebody: more than 10,000 recipients.
 const MAX_OPENERS: usize = 8 << 20;
 /// Signatures of one message.
-const MAX_SIGNATURES: usize = 1 << 10;
+pub(crate) const MAX_SIGNATURES: usize = 1 << 10;
 
 /// What opens a message.
 #[derive(Clone, Debug)]
@@ -76,6 +78,10 @@ pub enum Event<'a> {
     },
     /// The content is over.
     LiteralEnd,
+    /// The content begins: clear text, whose headers name these digests.
+    ClearText(&'a [HashAlgorithm]),
+    /// The clear text is over. Its last line ended so, which is not part of it.
+    ClearTextEnd(&'a [u8]),
     /// The encrypted data are over, and they were not changed (never said of data without protection).
     Unchanged,
     /// The encrypted data are over.
@@ -129,10 +135,42 @@ pub fn decrypt(
     unlock: &mut dyn Unlock,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut input = BufReader::with_capacity(PIECE, Message::new(input));
+    let mut input = BufReader::with_capacity(PIECE, input);
     let mut reader = Reader { allowed, unlock, sink, standing: None, has_content: false, signatures: 0 };
-    reader.packets(&mut input, 0)?;
-    if reader.has_content { Ok(()) } else { Err(Error::NoMessage) }
+    let mut line = Vec::new();
+    if is_clear_text(&mut input, &mut line)? {
+        reader.clear_text(&mut input, &mut line)?;
+    }
+    let rest = Cursor::new(line).chain(input);
+    reader.packets(&mut BufReader::with_capacity(PIECE, Message::new(rest)), 0)?;
+    match reader {
+        Reader { has_content: true, .. } => Ok(()),
+        Reader { signatures: 0, .. } => Err(Error::NoMessage),
+        _ => Err(Error::Detached),
+    }
+}
+
+/// Looks for the first line of a message in text; says whether clear text begins. `line` holds what was read then.
+fn is_clear_text(input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool> {
+    // Packets begin with the high bit, text does not.
+    let first = input.fill_buf().map_err(Error::reading)?.first();
+    if first.is_none_or(|octet| octet & 0x80 != 0) {
+        return Ok(false);
+    }
+    let mut begins = true;
+    loop {
+        clear_text::read_line(input, line)?;
+        let title = line.trim_ascii_end();
+        if begins && title == clear_text::BEGIN {
+            return Ok(true);
+        }
+        let is_message =
+            [&b"-----BEGIN PGP MESSAGE"[..], b"-----BEGIN PGP SIGNATURE", b"-----BEGIN PGP ARMORED FILE"];
+        if line.is_empty() || (begins && is_message.iter().any(|message| title.starts_with(message))) {
+            return Ok(false);
+        }
+        begins = line.ends_with(b"\n");
+    }
 }
 
 struct Reader<'a> {
@@ -146,6 +184,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Reads clear text to the line that begins its signatures, which is in `line` then.
+    fn clear_text(&mut self, input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<()> {
+        if !self.allowed.unencrypted {
+            return Err(Error::NotEncrypted);
+        }
+        self.has_content = true;
+        let hashes = clear_text::read_headers(input)?;
+        self.sink.event(Event::ClearText(&hashes))?;
+        let end = clear_text::read_text(input, line, |data| self.sink.data(data, Standing::Unverified))?;
+        self.sink.event(Event::ClearTextEnd(&end))
+    }
+
     /// Reads packets to the end.
     fn packets(&mut self, input: &mut dyn Input, depth: u8) -> Result<()> {
         if depth > MAX_DEPTH {

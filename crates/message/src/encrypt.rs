@@ -1,16 +1,13 @@
 //! Writes encrypted messages.
 
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 
 use cert::packet::{self, Tag};
 use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
-use crate::compress::{Compression, DEFAULT_LEVEL, compress};
 use crate::container::Container;
-use crate::frame::Packet;
-use crate::literal::Literal;
-use crate::pipeline::PIECE;
+use crate::content::{Companion, Content};
 use crate::recipient::Recipient;
 use crate::s2k::random;
 use crate::{Aead, Cipher, Error, Result, S2k, SessionKey, Skesk, seal};
@@ -55,59 +52,14 @@ pub struct Encryption {
     pub cipher: Cipher,
     /// The protection against changes.
     pub protection: Protection,
-    /// The compression.
-    pub compression: Compression,
-    /// Its level, 0 to 9.
-    pub level: u8,
-    /// What the message says about its content.
-    pub literal: Literal,
+    /// What is encrypted.
+    pub content: Content,
 }
 
 impl Default for Encryption {
     /// AES-256 as every program reads it, uncompressed.
     fn default() -> Self {
-        Self {
-            cipher: Cipher::Aes256,
-            protection: Protection::Mdc,
-            compression: Compression::Uncompressed,
-            level: DEFAULT_LEVEL,
-            literal: Literal::default(),
-        }
-    }
-}
-
-/// What goes with the literal data, around them and inside the encryption: one-pass signatures before, which hash it,
-/// and signatures after.
-pub trait Companion {
-    /// Returns the packets before the literal data.
-    ///
-    /// # Errors
-    ///
-    /// Whatever keeps the message from being written.
-    fn before(&mut self) -> Result<Vec<u8>>;
-    /// Sees the literal data, piece by piece.
-    fn data(&mut self, data: &[u8]);
-    /// Returns the packets after the literal data.
-    ///
-    /// # Errors
-    ///
-    /// Whatever keeps the message from being written.
-    fn after(&mut self) -> Result<Vec<u8>>;
-}
-
-/// Nothing goes with the data.
-#[derive(Debug)]
-pub struct Alone;
-
-impl Companion for Alone {
-    fn before(&mut self) -> Result<Vec<u8>> {
-        Ok(Vec::new())
-    }
-
-    fn data(&mut self, _: &[u8]) {}
-
-    fn after(&mut self) -> Result<Vec<u8>> {
-        Ok(Vec::new())
+        Self { cipher: Cipher::Aes256, protection: Protection::Mdc, content: Content::default() }
     }
 }
 
@@ -125,18 +77,11 @@ pub fn encrypt(
     encryption: &Encryption,
     companion: &mut dyn Companion,
 ) -> Result<SessionKey> {
-    if encryption.level > 9 {
-        return Err(Error::Options("the level of a compression is 0 to 9"));
-    }
+    encryption.content.check()?;
     let (packets, key) = session_key(openers, encryption)?;
     output.write_all(&packets).map_err(Error::Write)?;
     seal::seal(&container(encryption)?, &key, output, |sealed| {
-        compress(encryption.compression, encryption.level, sealed, |out| {
-            let write = |out: &mut dyn Write, packets: &[u8]| out.write_all(packets).map_err(Error::writing);
-            write(out, &companion.before()?)?;
-            literal(input, out, &encryption.literal, companion)?;
-            write(out, &companion.after()?)
-        })
+        encryption.content.write(input, sealed, companion)
     })?;
     output.flush().map_err(Error::Write)?;
     Ok(key)
@@ -179,31 +124,6 @@ fn session_key(openers: &Openers<'_>, encryption: &Encryption) -> Result<(Vec<u8
         packets.extend(packet::write(Tag(3), &body));
     }
     Ok((packets, key))
-}
-
-/// Writes the literal data packet.
-fn literal(
-    input: &mut dyn Read,
-    out: &mut dyn Write,
-    literal: &Literal,
-    companion: &mut dyn Companion,
-) -> Result<()> {
-    let mut packet = Packet::new(out, Tag(11));
-    packet.write_all(&literal.head()).map_err(Error::writing)?;
-    let mut text = literal.lines();
-    let mut buffer = Zeroizing::new(vec![0; PIECE]);
-    loop {
-        let count = match input.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Error::Read(error)),
-        };
-        let data = text.convert(&buffer[..count]);
-        companion.data(&data);
-        packet.write_all(&data).map_err(Error::writing)?;
-    }
-    packet.finish().map(drop).map_err(Error::writing)
 }
 
 /// GnuPG's default for passwords.

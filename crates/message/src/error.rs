@@ -20,6 +20,9 @@ pub enum Error {
     /// There is a message, and it is not encrypted.
     #[error("the message is not encrypted")]
     NotEncrypted,
+    /// There are signatures, and what they are over is somewhere else.
+    #[error("there are only signatures here; what they are over is needed too")]
+    Detached,
     /// The input ends in the middle.
     #[error("the message is cut short")]
     CutShort,
@@ -60,6 +63,9 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A key did not sign.
+    #[error("cannot sign: {0}")]
+    Sign(#[from] sign::Error),
     /// The system gives no random octets.
     #[error("the system gives no random numbers")]
     Random,

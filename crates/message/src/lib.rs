@@ -1,8 +1,12 @@
-//! OpenPGP messages: streams encrypted and decrypted, in memory that does not grow with them.
+//! OpenPGP messages: streams encrypted, signed and read, in memory that does not grow with them.
 //!
 //! - [`encrypt`] writes a message: [`Encryption`] says how, [`Openers`] for whom, a [`Companion`] may put signatures
 //!   around the content, which it sees as it passes.
-//! - [`decrypt`] reads one: an [`Unlock`] finds the session key, a [`Sink`] takes the content and word of what it is.
+//! - [`sign`] writes a message that is signed and not encrypted, [`sign_clear`] a text, [`sign_detached`] signatures
+//!   only: a [`Signing`] says who signs and what the signatures say; it is a [`Companion`] too.
+//! - [`decrypt`] reads a message, encrypted or not: an [`Unlock`] finds the session key, a [`Sink`] takes the content and
+//!   word of what it is. A [`Verifier`] around the sink hashes what signatures are over, [`Detached`] does it for
+//!   signatures that stand alone; each [`DataSignature`] then needs whoever knows the keys.
 //! - [`Cipher`], [`Aead`], [`S2k`], [`Compression`], [`Container`]: the parts that messages are made of.
 //!
 //! Input, compression, hash, cipher and output run in threads of their own; what can be done for many pieces at once
@@ -12,13 +16,16 @@ mod aead;
 mod camellia;
 mod cfb;
 mod cipher;
+mod clear_text;
 mod compress;
 mod container;
+mod content;
 mod decompress;
 mod decrypt;
 mod encrypt;
 mod error;
 mod frame;
+mod hashing;
 mod literal;
 mod open;
 mod openssl;
@@ -28,21 +35,24 @@ mod recipient;
 mod s2k;
 mod seal;
 mod session_key;
+mod signing;
 mod triple_des;
 mod twofish;
+mod verifying;
 
 pub use crate::aead::Aead;
 pub use crate::cfb::Cfb;
 pub use crate::cipher::Cipher;
 pub use crate::compress::{Compression, DEFAULT_LEVEL};
 pub use crate::container::Container;
+pub use crate::content::{Alone, Companion, Content};
 pub use crate::decrypt::{Allowed, Event, Opener, Sink, Standing, Unlock, decrypt};
-pub use crate::encrypt::{
-    Alone, Companion, DEFAULT_CHUNK, DEFAULT_HASH, Encryption, Openers, Protection, encrypt,
-};
+pub use crate::encrypt::{DEFAULT_CHUNK, DEFAULT_HASH, Encryption, Openers, Protection, encrypt};
 pub use crate::error::{Error, Result};
 pub use crate::literal::{Format, Literal};
 pub use crate::password::Skesk;
 pub use crate::recipient::{Addressee, Pkesk, Recipient};
 pub use crate::s2k::{S2k, decode_count, encode_count};
 pub use crate::session_key::SessionKey;
+pub use crate::signing::{Signatory, Signing, sign, sign_clear, sign_detached};
+pub use crate::verifying::{DataSignature, Detached, Verifier};

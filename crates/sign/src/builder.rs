@@ -68,6 +68,16 @@ impl Builder {
         Ok(Self { kept, expires, ..Self::new(older.kind, hash, created) })
     }
 
+    /// Returns the signature's type.
+    pub fn kind(&self) -> SignatureType {
+        self.kind
+    }
+
+    /// Returns the digest.
+    pub fn hash(&self) -> HashAlgorithm {
+        self.hash
+    }
+
     /// Lets it end so many seconds after its creation.
     pub fn expiring_after(self, seconds: NonZeroU32) -> Self {
         Self { expires: Some(seconds), ..self }

@@ -66,4 +66,58 @@ impl HashAlgorithm {
     pub const SHA3_256: Self = Self(12);
     /// SHA3-512.
     pub const SHA3_512: Self = Self(14);
+
+    /// All that are known, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::MD5,
+        Self::SHA1,
+        Self::RIPEMD160,
+        Self::SHA256,
+        Self::SHA384,
+        Self::SHA512,
+        Self::SHA224,
+        Self::SHA3_256,
+        Self::SHA3_512,
+    ];
+
+    /// Returns its text name (RFC 9580, 9.5), as it stands in clear-signed text; `None` if it is not known.
+    pub fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::MD5 => "MD5",
+            Self::SHA1 => "SHA1",
+            Self::RIPEMD160 => "RIPEMD160",
+            Self::SHA256 => "SHA256",
+            Self::SHA384 => "SHA384",
+            Self::SHA512 => "SHA512",
+            Self::SHA224 => "SHA224",
+            Self::SHA3_256 => "SHA3-256",
+            Self::SHA3_512 => "SHA3-512",
+            _ => return None,
+        })
+    }
+
+    /// Returns the digest of a text name, in any case, or of a number behind an `H` (as GnuPG takes it).
+    pub fn named(name: &str) -> Option<Self> {
+        let number = name.strip_prefix(['H', 'h']).and_then(|number| number.parse().ok()).map(Self);
+        let is_it = |one: &Self| {
+            Some(*one) == number || one.name().is_some_and(|known| known.eq_ignore_ascii_case(name))
+        };
+        Self::ALL.into_iter().find(is_it)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_found_by_its_name_and_number() {
+        for hash in HashAlgorithm::ALL {
+            let name = hash.name().expect("a name");
+            assert_eq!(HashAlgorithm::named(&name.to_lowercase()), Some(hash));
+            assert_eq!(HashAlgorithm::named(&format!("H{}", hash.0)), Some(hash));
+        }
+        assert_eq!(HashAlgorithm::named("SHA"), None);
+        assert_eq!(HashAlgorithm::named("H99"), None);
+    }
 }

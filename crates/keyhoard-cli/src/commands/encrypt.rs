@@ -13,8 +13,8 @@ use keyhoard::cert::{Timestamp, mailbox};
 use keyhoard::descriptor::duplicate;
 use keyhoard::find::{find, shown};
 use keyhoard::message::{
-    Aead, Alone, Cipher, Compression, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL, Encryption, Format,
-    Literal, Openers, Protection, Recipient, S2k, encrypt,
+    Aead, Alone, Cipher, Compression, Content, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL, Encryption,
+    Format, Literal, Openers, Protection, Recipient, S2k, encrypt,
 };
 use keyhoard::output_file::OutputFile;
 use keyhoard::passphrase::{Passphrases, Source};
@@ -222,7 +222,8 @@ impl Arguments {
             time: Timestamp(0),
         };
         let Self { cipher, compress: compression, level, .. } = *self;
-        Encryption { cipher, protection: mode.protection(), compression, level, literal }
+        let content = Content { compression, level, literal };
+        Encryption { cipher, protection: mode.protection(), content }
     }
 
     fn write(
@@ -365,7 +366,7 @@ fn tell(session: &mut Session, path: &Path, keys: &[Chosen], encryption: &Encryp
             Protection::Aead { mode, .. } | Protection::Gnupg { mode, .. } => Some(mode.name()),
         };
         let cipher = encryption.cipher.name();
-        let compression = encryption.compression.name();
+        let compression = encryption.content.compression.name();
         let file = path.to_string_lossy();
         session.output.json(&EncryptedJson { file: &file, cipher, aead: mode, compression, recipients })?;
     } else {

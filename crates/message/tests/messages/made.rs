@@ -1,8 +1,8 @@
 //! Messages made for the tests, and who reads them.
 
 use keyhoard_message::{
-    Allowed, Alone, Compression, Container, Encryption, Error, Event, Opener, Openers, Protection, Result,
-    S2k, SessionKey, Sink, Standing, Unlock, decrypt, encrypt,
+    Allowed, Alone, Compression, Container, Content, Encryption, Error, Event, Opener, Openers, Protection,
+    Result, S2k, SessionKey, Sink, Standing, Unlock, decrypt, encrypt,
 };
 use verify::HashAlgorithm;
 use zeroize::Zeroizing;
@@ -30,7 +30,8 @@ pub(crate) fn encrypted(mut content: &[u8], encryption: &Encryption) -> Vec<u8> 
 }
 
 pub(crate) fn mdc(compression: Compression) -> Encryption {
-    Encryption { protection: Protection::Mdc, compression, ..Encryption::default() }
+    let content = Content { compression, ..Content::default() };
+    Encryption { protection: Protection::Mdc, content, ..Encryption::default() }
 }
 
 /// Reads with one password, and keeps everything that comes.

@@ -3,3 +3,4 @@
 mod damaged;
 mod made;
 mod round_trip;
+mod signed;

@@ -4,8 +4,8 @@ use crate::made::{PASSWORD, Password, encrypted, mdc, openers, read, read_with, 
 use cert::Timestamp;
 use cert::armor_writer::ArmorWriter;
 use keyhoard_message::{
-    Aead, Allowed, Alone, Cipher, Companion, Compression, Encryption, Error, Format, Literal, Protection,
-    encrypt,
+    Aead, Allowed, Alone, Cipher, Companion, Compression, Content, Encryption, Error, Format, Literal,
+    Protection, encrypt,
 };
 use std::io::Write;
 
@@ -73,7 +73,9 @@ fn every_level_is_read_back() {
     for compression in [Compression::Zip, Compression::Zlib, Compression::Bzip2] {
         for level in 0..=9 {
             let plain = text(700_000);
-            let (reading, result) = read(&encrypted(&plain, &Encryption { level, ..mdc(compression) }));
+            let content = Content { compression, level, ..Content::default() };
+            let (reading, result) =
+                read(&encrypted(&plain, &Encryption { content, ..Encryption::default() }));
             result.expect("a message");
             assert!(reading.content == plain, "{compression:?}, level {level}");
         }
@@ -102,8 +104,8 @@ fn each_of_several_passwords_opens_the_message_and_no_other() {
 #[test]
 fn name_time_and_format_are_read_back_and_text_ends_its_lines_as_messages_do() {
     let literal = Literal { format: Format::Text, name: b"a\xffb".to_vec(), time: Timestamp(1_234_567_890) };
-    let (reading, result) =
-        read(&encrypted(b"a\nb\n", &Encryption { literal: literal.clone(), ..Encryption::default() }));
+    let content = Content { literal: literal.clone(), ..Content::default() };
+    let (reading, result) = read(&encrypted(b"a\nb\n", &Encryption { content, ..Encryption::default() }));
     result.expect("a message");
     assert_eq!((reading.literal, &reading.content[..]), (Some(literal), &b"a\r\nb\r\n"[..]));
 }

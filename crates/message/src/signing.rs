@@ -1,0 +1,167 @@
+//! Makes signatures over content while it passes: inline, detached and in clear text.
+
+use std::io::{Read, Write};
+
+use cert::packet::{self, Tag};
+use cert::signed::{Form, salt_length};
+use secret::Signer;
+use sign::Builder;
+
+use crate::clear_text;
+use crate::content::{Companion, Content, for_each_piece};
+use crate::hashing::{Documents, Hashing};
+use crate::{Error, Result};
+
+/// Who signs, and what the signature says.
+pub struct Signatory<'a> {
+    /// The key.
+    pub key: &'a mut dyn Signer,
+    /// The signature, of type `BINARY` or `TEXT`.
+    pub builder: Builder,
+}
+
+/// Signatures over one content, being made.
+///
+/// As a [`Companion`] it signs what [`encrypt`](crate::encrypt) encrypts.
+pub struct Signing<'a> {
+    pending: Vec<Pending<'a>>,
+    hashing: Hashing,
+}
+
+struct Pending<'a> {
+    signatory: Signatory<'a>,
+    form: Form,
+    salt: Vec<u8>,
+}
+
+impl<'a> Signing<'a> {
+    /// Begins: everybody signs the same content.
+    ///
+    /// # Errors
+    ///
+    /// For signatures of other types and of unknown digests, and if the system gives no random numbers for a salt.
+    pub fn new(signatories: Vec<Signatory<'a>>) -> Result<Self> {
+        let mut documents = Documents::default();
+        let mut pending = Vec::with_capacity(signatories.len());
+        for signatory in signatories {
+            let Signatory { key, builder } = &signatory;
+            let form = Form::of(builder.kind()).filter(|form| *form != Form::Nothing);
+            let form = form.ok_or(Error::Options("only binary and text signatures are over content"))?;
+            let hash = builder.hash();
+            let unknown = || Error::Sign(sign::Error::Hash(hash));
+            let mut salt = Vec::new();
+            if key.key().version == 6 {
+                salt = vec![0; salt_length(hash).ok_or_else(unknown)?];
+                getrandom::fill(&mut salt).map_err(|_| Error::Random)?;
+            }
+            documents.want(form, hash, &salt).map_err(|_| unknown())?;
+            pending.push(Pending { signatory, form, salt });
+        }
+        Ok(Self { pending, hashing: Hashing::new(documents) })
+    }
+
+    /// Returns the digests, each once, in the order of the signatures.
+    pub(crate) fn hashes(&self) -> Vec<verify::HashAlgorithm> {
+        let mut hashes = Vec::new();
+        for pending in &self.pending {
+            let hash = pending.signatory.builder.hash();
+            if !hashes.contains(&hash) {
+                hashes.push(hash);
+            }
+        }
+        hashes
+    }
+
+    /// Ends the content, and returns the signature packets.
+    pub(crate) fn finish(&mut self) -> Result<Vec<u8>> {
+        let hashing = std::mem::replace(&mut self.hashing, Hashing::new(Documents::default()));
+        let documents = hashing.finish();
+        let mut packets = Vec::new();
+        for Pending { signatory, form, salt } in self.pending.drain(..) {
+            let document = documents.find(form, signatory.builder.hash(), &salt);
+            let document = document.expect("every signature's document is hashed, and finished once").clone();
+            packets.extend(signatory.builder.over_document(document).by(signatory.key)?);
+        }
+        Ok(packets)
+    }
+}
+
+impl Companion for Signing<'_> {
+    /// One-pass signatures, the last signer's first (RFC 9580, 5.4 and 10.3).
+    fn before(&mut self) -> Result<Vec<u8>> {
+        let announced = self.pending.iter().enumerate().rev();
+        Ok(announced.flat_map(|(index, pending)| pending.one_pass(index == 0)).collect())
+    }
+
+    fn data(&mut self, data: &[u8]) {
+        self.hashing.update(data);
+    }
+
+    fn after(&mut self) -> Result<Vec<u8>> {
+        self.finish()
+    }
+}
+
+impl Pending<'_> {
+    fn one_pass(&self, is_last: bool) -> Vec<u8> {
+        let key = self.signatory.key.key();
+        let builder = &self.signatory.builder;
+        let mut body = vec![3, builder.kind().0, builder.hash().0, key.algorithm.0];
+        let fingerprint = key.fingerprint();
+        if key.version == 6 {
+            body[0] = 6;
+            body.push(self.salt.len() as u8);
+            body.extend(&self.salt);
+            body.extend(fingerprint.as_bytes());
+        } else {
+            body.extend(fingerprint.key_id().0.to_be_bytes());
+        }
+        body.push(u8::from(is_last));
+        packet::write(Tag(4), &body)
+    }
+}
+
+/// Signs all of `input` into a message that holds it.
+///
+/// # Errors
+///
+/// What input and output say, and what keeps a key from signing.
+pub fn sign(
+    input: &mut dyn Read,
+    output: &mut dyn Write,
+    content: &Content,
+    mut signing: Signing<'_>,
+) -> Result<()> {
+    content.check()?;
+    content.write(input, output, &mut signing)?;
+    output.flush().map_err(Error::Write)
+}
+
+/// Signs all of `input`, and returns the signature packets.
+///
+/// # Errors
+///
+/// What the input says, and what keeps a key from signing.
+pub fn sign_detached(input: &mut dyn Read, mut signing: Signing<'_>) -> Result<Vec<u8>> {
+    for_each_piece(input, |piece| {
+        signing.data(piece);
+        Ok(())
+    })?;
+    signing.finish()
+}
+
+/// Signs all of `input`, a text, into a text that everybody can read (RFC 9580, 7).
+///
+/// White space at the ends of lines is written but not signed, as the last line's end.
+///
+/// # Errors
+///
+/// What input and output say, what keeps a key from signing, and binary signatures.
+pub fn sign_clear(input: &mut dyn Read, output: &mut dyn Write, mut signing: Signing<'_>) -> Result<()> {
+    if signing.pending.iter().any(|pending| pending.form != Form::Text) {
+        return Err(Error::Options("clear text is signed with text signatures"));
+    }
+    // Only signatures of version 4 have use for the header (RFC 9580, 7.1).
+    let hashes = signing.hashes();
+    clear_text::write(input, output, &hashes, &mut signing)
+}
