@@ -198,6 +198,11 @@ impl<'a> Signature<'a> {
         Statements::read(self).issuer()
     }
 
+    /// Says whether it demands what is not understood here: a critical subpacket that is unknown or damaged.
+    pub fn demands_more(&self) -> bool {
+        Statements::read(self).unknown_critical
+    }
+
     /// Returns the signature's facts; `primary` is the certificate's primary key.
     pub fn facts(&self, span: Span, primary: &Fingerprint) -> SignatureFacts {
         let said = Statements::read(self);

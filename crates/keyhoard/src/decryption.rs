@@ -228,6 +228,7 @@ impl Sink for Release<'_> {
             Event::LiteralEnd if self.text.take().is_some_and(|text| text.after_return) => {
                 self.write(b"\r", Standing::Unverified)?;
             }
+            Event::ClearTextEnd(end) => self.write(end, Standing::Unverified)?,
             Event::OnePass(_) | Event::Signature(_) => self.is_signed = true,
             _ => {}
         }

@@ -14,6 +14,7 @@
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`find`]: from the names that users give to certificates.
 //! - [`generate`]: new keys, made, kept and entered.
+//! - [`git_signatures`]: the signed tags and commits of a repository.
 //! - [`import`]: from a stream of bytes to rows.
 //! - [`keyring_file`]: keyrings that others keep in files, read as they are.
 //! - [`listing`]: everything a front shows of a certificate, as plain values.
@@ -21,6 +22,8 @@
 //! - [`owner_trust`]: how far the user trusts the owners of keys, given and exchanged.
 //! - [`passphrase`]: asked for on the terminal, or read where the user says.
 //! - [`secret_transfer`]: secret keys as GnuPG exports them.
+//! - [`signatories`]: the keys that sign content; [`verification`]: whose signatures are over content, and what they are
+//!   worth.
 //! - [`sql`]: statements that users write.
 //! - [`undo`]: takes back what an entry of the journal did.
 //! - [`validity`]: how sure one may be of user IDs.
@@ -39,6 +42,7 @@ pub mod edit;
 pub mod export;
 pub mod find;
 pub mod generate;
+pub mod git_signatures;
 pub mod import;
 pub mod keyring_file;
 pub mod listing;
@@ -49,10 +53,12 @@ pub mod passphrase;
 pub mod recipients;
 pub mod secret_keys;
 pub mod secret_transfer;
+pub mod signatories;
 pub mod sql;
 pub mod tofu;
 pub mod undo;
 pub mod validity;
+pub mod verification;
 
 mod again;
 mod error;
@@ -63,6 +69,7 @@ pub use error::{Error, Result, causes};
 pub use keygen;
 pub use message;
 pub use secret;
+pub use sign;
 pub use store;
 pub use trust;
 pub use verify;

@@ -1,0 +1,173 @@
+//! The signed tags and commits of a git repository, as git itself gives them out.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// What begins a signature in a tag.
+const SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----\n";
+/// What begins a commit's signature, in its header.
+const HEADER: &[u8] = b"gpgsig ";
+/// A longer object is no tag or commit that somebody wrote.
+const MAX_OBJECT: u64 = 16 << 20;
+
+/// A signed object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedObject {
+    /// Its name: the tag's reference, or the commit's identifier.
+    pub name: String,
+    /// Its identifier.
+    pub id: String,
+    /// What is signed.
+    pub payload: Vec<u8>,
+    /// The signature, armored.
+    pub signature: Vec<u8>,
+}
+
+/// The signed objects of a repository, in git's order.
+pub struct SignedObjects {
+    /// The objects, one a line: identifier and name.
+    list: io::Lines<BufReader<ChildStdout>>,
+    to_git: ChildStdin,
+    from_git: BufReader<ChildStdout>,
+    children: [Child; 2],
+}
+
+impl SignedObjects {
+    /// Begins with all annotated tags, or with all commits that references lead to.
+    ///
+    /// # Errors
+    ///
+    /// What starting git says.
+    pub fn of(repository: &Path, commits: bool) -> io::Result<Self> {
+        let git = |arguments: &[&str]| {
+            let mut command = Command::new("git");
+            command.arg("-C").arg(repository).args(arguments).stdout(Stdio::piped());
+            command
+        };
+        let listing: &[&str] = match commits {
+            true => &["rev-list", "--all"],
+            false => &["for-each-ref", "--format=%(objectname) %(refname:short)", "refs/tags"],
+        };
+        let mut lister = git(listing).stdin(Stdio::null()).spawn()?;
+        let mut reader = git(&["cat-file", "--batch"]).stdin(Stdio::piped()).spawn()?;
+        let taken = || io::Error::other("git gave no pipe");
+        Ok(Self {
+            list: BufReader::new(lister.stdout.take().ok_or_else(taken)?).lines(),
+            to_git: reader.stdin.take().ok_or_else(taken)?,
+            from_git: BufReader::new(reader.stdout.take().ok_or_else(taken)?),
+            children: [lister, reader],
+        })
+    }
+
+    fn object(&mut self, id: &str) -> io::Result<Vec<u8>> {
+        writeln!(self.to_git, "{id}")?;
+        self.to_git.flush()?;
+        let mut head = String::new();
+        self.from_git.read_line(&mut head)?;
+        let length: Option<u64> = head.trim_end().rsplit(' ').next().and_then(|length| length.parse().ok());
+        let length = length.ok_or_else(|| io::Error::other(format!("git cat-file: {}", head.trim_end())))?;
+        let mut octets = Vec::new();
+        let kept = length.min(MAX_OBJECT);
+        self.from_git.by_ref().take(kept).read_to_end(&mut octets)?;
+        io::copy(&mut self.from_git.by_ref().take(length - kept + 1), &mut io::sink())?;
+        Ok(octets)
+    }
+
+    fn next_signed(&mut self) -> io::Result<Option<SignedObject>> {
+        while let Some(line) = self.list.next().transpose()? {
+            let (id, name) = line.split_once(' ').unwrap_or((&line, &line));
+            let object = self.object(id)?;
+            if let Some((payload, signature)) = of_tag(&object).or_else(|| of_commit(&object)) {
+                return Ok(Some(SignedObject {
+                    name: name.to_owned(),
+                    id: id.to_owned(),
+                    payload,
+                    signature,
+                }));
+            }
+        }
+        self.children[0].wait()?.success().then_some(None).ok_or_else(|| io::Error::other("git failed"))
+    }
+}
+
+impl Iterator for SignedObjects {
+    type Item = io::Result<SignedObject>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_signed().transpose()
+    }
+}
+
+impl Drop for SignedObjects {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            // One that has ended already is only waited for.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Cuts a tag before its signature, which is the last one in it.
+fn of_tag(object: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    if !object.starts_with(b"object ") {
+        return None;
+    }
+    let at = memchr::memmem::rfind(object, SIGNATURE).filter(|&at| at > 0 && object[at - 1] == b'\n')?;
+    Some((object[..at].to_vec(), object[at..].to_vec()))
+}
+
+/// Takes the signature out of a commit's header, in which its lines but for the first begin with a space.
+fn of_commit(object: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    if !object.starts_with(b"tree ") {
+        return None;
+    }
+    let (mut payload, mut signature) = (Vec::with_capacity(object.len()), Vec::new());
+    let (mut inside, mut in_header) = (false, true);
+    for line in object.split_inclusive(|octet| *octet == b'\n') {
+        inside = in_header
+            && match line.strip_prefix(HEADER) {
+                Some(first) if signature.is_empty() => {
+                    signature.extend_from_slice(first);
+                    true
+                }
+                _ => match line.strip_prefix(b" ").filter(|_| inside) {
+                    Some(more) => {
+                        signature.extend_from_slice(more);
+                        true
+                    }
+                    None => false,
+                },
+            };
+        if !inside {
+            payload.extend_from_slice(line);
+        }
+        in_header &= line != b"\n";
+    }
+    (!signature.is_empty()).then_some((payload, signature))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_cut_before_its_last_signature() {
+        let tag = b"object 1\ntag v1\n\nRelease\n-----BEGIN PGP SIGNATURE-----\n\nabc\n-----END PGP SIGNATURE-----\n";
+        let (payload, signature) = of_tag(tag).expect("a signed tag");
+        assert_eq!(payload, b"object 1\ntag v1\n\nRelease\n");
+        assert!(signature.starts_with(SIGNATURE));
+        assert_eq!(of_tag(b"object 1\ntag v1\n\nRelease\n"), None);
+        assert_eq!(of_tag(b"tree 1\n-----BEGIN PGP SIGNATURE-----\n"), None);
+    }
+
+    #[test]
+    fn a_commit_s_signature_is_in_its_header_only() {
+        let commit = b"tree 1\nauthor A\ngpgsig -----BEGIN\n \n abc\n -----END\nencoding X\n\nText\ngpgsig no\n more\n";
+        let (payload, signature) = of_commit(commit).expect("a signed commit");
+        assert_eq!(payload, b"tree 1\nauthor A\nencoding X\n\nText\ngpgsig no\n more\n");
+        assert_eq!(signature, b"-----BEGIN\n\nabc\n-----END\n");
+        assert_eq!(of_commit(b"tree 1\n\ngpgsig no\n"), None);
+    }
+}

@@ -1,0 +1,49 @@
+//! Many signatures, each over content of its own.
+
+use message::DataSignature;
+use rayon::prelude::*;
+
+use super::{Examiner, Report};
+
+/// Content that is read and hashed side by side before its signatures are examined together.
+const MANY: usize = 512;
+
+/// Examines the signatures of many contents, on all cores, and tells what came of each in its order.
+///
+/// `read` reads one content with its signatures; what keeps it from being read is told too.
+///
+/// # Errors
+///
+/// The databases' errors, those of `items`, and what `tell` returns.
+pub fn batch<T: Send + Sync, E: From<crate::Error>>(
+    examiner: &mut Examiner<'_>,
+    items: impl IntoIterator<Item = std::result::Result<T, E>>,
+    read: impl Fn(&T) -> message::Result<Vec<DataSignature>> + Sync,
+    mut tell: impl FnMut(T, message::Result<Vec<Report>>) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let mut items = items.into_iter();
+    loop {
+        let some = items.by_ref().take(MANY).collect::<std::result::Result<Vec<T>, E>>()?;
+        if some.is_empty() {
+            return Ok(());
+        }
+        let found: Vec<_> = some.par_iter().map(&read).collect();
+        let counts: Vec<_> = found.iter().map(|found| found.as_ref().map_or(0, Vec::len)).collect();
+        let mut errors = Vec::with_capacity(some.len());
+        let mut signatures = Vec::with_capacity(some.len());
+        for found in found {
+            match found {
+                Ok(found) => {
+                    signatures.extend(found);
+                    errors.push(None);
+                }
+                Err(error) => errors.push(Some(error)),
+            }
+        }
+        let mut reports = examiner.examine(signatures).map_err(E::from)?.into_iter();
+        for ((item, count), error) in some.into_iter().zip(counts).zip(errors) {
+            let of_item = reports.by_ref().take(count).collect();
+            tell(item, error.map_or(Ok(of_item), Err))?;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Signatures with what they are worth and whose they are.
+
+use std::collections::HashMap;
+
+use cert::Fingerprint;
+use cert::effective::Moment;
+use message::DataSignature;
+use trust::Validity;
+
+use super::{Examined, Makers, Standing};
+use crate::Result;
+use crate::validity::{Appraisal, Sources, TrustSettings};
+
+/// A signature over content, and what it is worth.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What came of the signature.
+    pub examined: Examined,
+    /// What it is worth, whoever made it.
+    pub standing: Standing,
+    /// How sure it is that the certificate of the key that made it is whose its user IDs say: the best of them counts.
+    pub validity: Validity,
+}
+
+/// Examines signatures, as of one moment.
+pub struct Examiner<'s> {
+    makers: Makers<'s>,
+    sources: Sources<'s>,
+    settings: TrustSettings,
+    validities: HashMap<Fingerprint, Validity>,
+}
+
+impl<'s> Examiner<'s> {
+    /// Begins; keys are looked up where the certificates are.
+    pub fn new(sources: Sources<'s>, settings: TrustSettings) -> Self {
+        let moment = Moment::new(settings.now, settings.view);
+        let makers = Makers::new(sources.certificates.clone(), moment);
+        Self { makers, sources, settings, validities: HashMap::new() }
+    }
+
+    /// Examines signatures; the reports are in their order.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<Report>> {
+        let examined = self.makers.examine(signatures)?;
+        self.appraise(&examined)?;
+        let Self { settings, validities, .. } = self;
+        let report = |examined: Examined| {
+            let standing = examined.standing(settings.digests, settings.now);
+            let maker = examined.outcome.good();
+            let validity =
+                maker.and_then(|maker| validities.get(&maker.primary())).copied().unwrap_or_default();
+            Report { examined, standing, validity }
+        };
+        Ok(examined.into_iter().map(report).collect())
+    }
+
+    /// Finds out how sure it is whose the keys are that were not met before.
+    fn appraise(&mut self, examined: &[Examined]) -> Result<()> {
+        let mut new: Vec<Fingerprint> = examined
+            .iter()
+            .filter_map(|one| Some(one.outcome.good()?.primary()))
+            .filter(|primary| !self.validities.contains_key(primary))
+            .collect();
+        new.sort_unstable();
+        new.dedup();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let appraisal = Appraisal::of(&new, &self.sources, &self.settings)?;
+        for maker in examined.iter().filter_map(|one| one.outcome.good()) {
+            let primary = maker.primary();
+            if !self.validities.contains_key(&primary) {
+                let trust = appraisal.trust(&maker.certificate.facts, &maker.effective, maker.source)?;
+                self.validities.insert(primary, trust.key);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says whether content holds: somebody's signature is good, and nobody's is bad.
+///
+/// With `surely` it must also be fully certain whose a good one is.
+pub fn all_hold(reports: &[Report], surely: bool) -> bool {
+    let is_good =
+        |report: &Report| report.standing == Standing::Good && (!surely || report.validity >= Validity::Full);
+    reports.iter().any(is_good) && reports.iter().all(|report| report.standing != Standing::Bad)
+}

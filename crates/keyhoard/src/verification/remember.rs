@@ -1,0 +1,97 @@
+//! What trust on first use counts: the messages that were seen with a key's addresses.
+
+use cert::effective::{Moment, State, View, evaluate};
+use cert::facts::ComponentKind;
+use cert::{BoundAddress, Facts, Timestamp};
+use store::Store;
+use store::tofu::{AUTO, Binding, VerifiedMessage};
+
+use super::Examined;
+use crate::Result;
+use crate::again::again;
+
+/// Keeps that good signatures were seen with all addresses of their makers' certificates, each message once.
+///
+/// # Errors
+///
+/// The database's errors; then nothing was kept.
+pub fn remember(
+    store: &dyn Store,
+    examined: &[&Examined],
+    origin: &str,
+    command: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let seen = examined.iter().filter_map(|one| {
+        let (maker, statement, digest) =
+            (one.outcome.good()?, one.statement.as_ref()?, one.signature.digest.ok()?);
+        let digest = digest.as_bytes().to_vec();
+        let message =
+            VerifiedMessage { digest, origin: origin.to_owned(), signed: statement.created, verified: now };
+        Some((&maker.certificate.facts, Message::Verified(message)))
+    });
+    keep(store, &seen.collect::<Vec<_>>(), command, now)
+}
+
+/// Keeps that a message was encrypted to certificates, with all their addresses.
+///
+/// # Errors
+///
+/// The database's errors; then nothing was kept.
+pub fn remember_encrypted(
+    store: &dyn Store,
+    recipients: &[&Facts],
+    command: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let seen: Vec<_> = recipients.iter().map(|facts| (*facts, Message::Encrypted)).collect();
+    keep(store, &seen, command, now)
+}
+
+enum Message {
+    Verified(VerifiedMessage),
+    Encrypted,
+}
+
+fn keep(store: &dyn Store, seen: &[(&Facts, Message)], command: &str, now: Timestamp) -> Result<()> {
+    if seen.is_empty() {
+        return Ok(());
+    }
+    again(|| {
+        let mut transaction = store.begin(command, None, now)?;
+        for (facts, message) in seen {
+            for binding in bindings(facts, now) {
+                let id = transaction.take_over_binding(&binding)?;
+                match message {
+                    Message::Verified(message) => transaction.add_verified(id, message).map(drop)?,
+                    Message::Encrypted => transaction.add_encrypted(id, now)?,
+                }
+            }
+        }
+        transaction.finish_journal()?;
+        transaction.commit()?;
+        Ok(())
+    })
+}
+
+/// Returns a certificate's bindings of user IDs that were not revoked, each address once.
+fn bindings(facts: &Facts, now: Timestamp) -> Vec<Binding> {
+    let effective = evaluate(facts, Moment::new(now, View::Full));
+    let mut bindings: Vec<Binding> = Vec::new();
+    for (component, state) in facts.components.iter().zip(&effective.components) {
+        let (ComponentKind::UserId(user_id), State::User(user)) = (&component.kind, state) else { continue };
+        let address = BoundAddress::of_user_id(user_id);
+        if user.revoked || bindings.iter().any(|binding| binding.address == address) {
+            continue;
+        }
+        bindings.push(Binding {
+            id: None,
+            fingerprint: facts.primary().fingerprint,
+            address,
+            user_id: user_id.clone(),
+            since: now,
+            policy: AUTO,
+        });
+    }
+    bindings
+}
