@@ -1,8 +1,15 @@
 //! `keyhoard check`, `who-signed` and `signed-by`: every signature is verified once, and what came of it lasts.
 
 use harness::packets::{SIGNATURE, packets};
-use harness::{Done, Home, Keyring, OwnKey, Run};
+use harness::{Done, Engine, Home, Keyring, OwnKey, Run};
 use serde_json::Value;
+
+harness::on_both_engines! {
+    a_certification_is_good_as_long_as_the_issuers_key_is_here
+    a_forged_certification_is_bad_and_check_says_so
+    whom_a_key_signed_is_found_by_the_index
+    a_weak_digest_is_refused_if_the_user_says_so
+}
 
 const DAY: &str = "20250301T000000!";
 
@@ -13,11 +20,11 @@ struct People {
     bob: OwnKey,
 }
 
-fn people() -> People {
+fn people(engine: Engine) -> People {
     let (ann, bob) = (OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>"));
     ann.import(bob.certificate());
     ann.certify(DAY, bob.fingerprint());
-    let people = People { home: Home::new(), ann, bob };
+    let people = People { home: engine.home(), ann, bob };
     import(&people.home, people.ann.certificate_of(people.bob.fingerprint()));
     import(&people.home, OwnKey::new("Carol <carol@example.org>").certificate());
     people
@@ -41,9 +48,8 @@ fn summary(done: &Done) -> Value {
     done.json_lines().pop().expect("a summary")
 }
 
-#[test]
-fn a_certification_is_good_as_long_as_the_issuers_key_is_here() {
-    let People { home, ann, .. } = people();
+fn a_certification_is_good_as_long_as_the_issuers_key_is_here(engine: Engine) {
+    let People { home, ann, .. } = people(engine);
     assert_eq!(standings_of_bob(&home), ["no issuer"]);
     import(&home, ann.certificate());
     assert_eq!(standings_of_bob(&home), ["good"]);
@@ -53,11 +59,10 @@ fn a_certification_is_good_as_long_as_the_issuers_key_is_here() {
     assert_eq!(standings_of_bob(&home), ["good"]);
 }
 
-#[test]
-fn a_forged_certification_is_bad_and_check_says_so() {
-    let People { home, ann, bob } = people();
+fn a_forged_certification_is_bad_and_check_says_so(engine: Engine) {
+    let People { home, ann, bob } = people(engine);
     import(&home, ann.certificate());
-    let forged = Home::new();
+    let forged = engine.home();
     let certificate = with_new_signature_damaged(&ann.certificate_of(bob.fingerprint()), &bob.certificate());
     import(&forged, certificate);
     import(&forged, ann.certificate());
@@ -116,7 +121,7 @@ fn with_forgeries_of_costly(certificate: &[u8], count: u32) -> Vec<u8> {
 #[test]
 fn a_flood_forged_under_a_costly_key_is_checked_piece_by_piece_and_leaves_other_issuers_their_share() {
     const FORGED: usize = 2500;
-    let People { home, ann, bob } = people();
+    let People { home, ann, bob } = people(Engine::Sqlite);
     let certificate = ann.certificate_of(bob.fingerprint());
     for certificate in
         [ann.certificate(), COSTLY.to_vec(), with_forgeries_of_costly(&certificate, FORGED as u32)]
@@ -156,16 +161,15 @@ fn what_was_found_out_is_kept_and_a_second_check_says_the_same() {
 
 #[test]
 fn a_database_that_cannot_be_written_to_is_checked_all_the_same() {
-    let People { home, ann, .. } = people();
+    let People { home, ann, .. } = people(Engine::Sqlite);
     import(&home, ann.certificate());
     home.set_writable(false);
     assert_eq!(standings_of_bob(&home), ["good"]);
     home.set_writable(true);
 }
 
-#[test]
-fn whom_a_key_signed_is_found_by_the_index() {
-    let People { home, ann, bob } = people();
+fn whom_a_key_signed_is_found_by_the_index(engine: Engine) {
+    let People { home, ann, bob } = people(engine);
     import(&home, ann.certificate());
     let signatures = run(&home, &["signed-by", "ann@example.org"]).json_lines();
     assert_eq!(signatures.len(), 1);
@@ -177,9 +181,8 @@ fn whom_a_key_signed_is_found_by_the_index() {
     assert!(human.text().contains(bob.fingerprint()) && human.text().contains("good"), "{}", human.text());
 }
 
-#[test]
-fn a_weak_digest_is_refused_if_the_user_says_so() {
-    let People { home, ann, .. } = people();
+fn a_weak_digest_is_refused_if_the_user_says_so(engine: Engine) {
+    let People { home, ann, .. } = people(engine);
     import(&home, ann.certificate());
     let weak = ["--weak-digest", "sha512", "--weak-digest", "SHA256"];
     let refused = run(&home, &[&["who-signed", "bob@example.org"], &weak[..]].concat()).json_lines();

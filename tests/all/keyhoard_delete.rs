@@ -1,6 +1,12 @@
 //! `keyhoard delete`: asks, forgets, and never leaves a secret key alone unsaid.
 
-use harness::{Done, Home, OwnKey, Run};
+use harness::{Done, Engine, Home, OwnKey, Run};
+
+harness::on_both_engines! {
+    without_a_terminal_nothing_is_deleted_unasked
+    a_name_that_stands_for_nothing_keeps_everything
+    the_inputs_of_a_deleted_certificate_are_forgotten
+}
 
 fn import(home: &Home, bytes: Vec<u8>) -> Done {
     Run::keyhoard(home).args(["import", "--json"]).stdin(bytes).succeed()
@@ -14,9 +20,8 @@ fn count(home: &Home) -> usize {
     Run::keyhoard(home).args(["list", "--json"]).done().text().lines().count()
 }
 
-#[test]
-fn without_a_terminal_nothing_is_deleted_unasked() {
-    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+fn without_a_terminal_nothing_is_deleted_unasked(engine: Engine) {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     import(&home, key.certificate());
     let refused = delete(&home, &["ann@example.org"]);
     assert_eq!(refused.code, Some(2));
@@ -24,17 +29,15 @@ fn without_a_terminal_nothing_is_deleted_unasked() {
     assert_eq!(count(&home), 1);
 }
 
-#[test]
-fn a_name_that_stands_for_nothing_keeps_everything() {
-    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+fn a_name_that_stands_for_nothing_keeps_everything(engine: Engine) {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     import(&home, key.certificate());
     assert_eq!(delete(&home, &["--yes", "ann@example.org", "nobody@example.org"]).code, Some(1));
     assert_eq!(count(&home), 1);
 }
 
-#[test]
-fn the_inputs_of_a_deleted_certificate_are_forgotten() {
-    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+fn the_inputs_of_a_deleted_certificate_are_forgotten(engine: Engine) {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     import(&home, key.certificate());
     assert_eq!(delete(&home, &["--yes", "ann@example.org"]).code, Some(0));
     assert_eq!(count(&home), 0);

@@ -1,10 +1,18 @@
 //! `keyhoard import`: several inputs, one journal entry, and errors that say where.
 
-use harness::{Home, Keyring, OwnKey, Run};
+use harness::{Engine, Keyring, OwnKey, Run};
 
-#[test]
-fn several_files_are_one_entry_of_the_journal() {
-    let home = Home::new();
+harness::on_both_engines! {
+    several_files_are_one_entry_of_the_journal
+    a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_taken
+    nothing_usable_is_exit_code_1
+    a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written
+    a_dry_run_says_what_an_import_would_do_and_makes_no_database
+    merge_only_takes_what_adds_to_certificates_that_are_here
+}
+
+fn several_files_are_one_entry_of_the_journal(engine: Engine) {
+    let home = engine.home();
     let files = [Keyring::Nonupload, Keyring::Maintainers].map(Keyring::path);
     let done = Run::keyhoard(&home).args(["import", "--json"]).args(&files).succeed();
     let events = done.json_lines();
@@ -17,10 +25,9 @@ fn several_files_are_one_entry_of_the_journal() {
     assert_eq!(Run::keyhoard(&home).args(["log", "--json"]).succeed().text().lines().count(), 1);
 }
 
-#[test]
-fn a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_taken() {
+fn a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_taken(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
-    let home = Home::new();
+    let home = engine.home();
     let mut bytes = ann.certificate();
     let position = bytes.len();
     // A version 3 key: its packet is sound, but nobody should use it any more.
@@ -36,29 +43,26 @@ fn a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_t
     assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).succeed().text().lines().count(), 2);
 }
 
-#[test]
-fn nothing_usable_is_exit_code_1() {
-    let home = Home::new();
+fn nothing_usable_is_exit_code_1(engine: Engine) {
+    let home = engine.home();
     assert_eq!(Run::keyhoard(&home).arg("import").stdin("not a key").done().code, Some(1));
     assert_eq!(Run::keyhoard(&home).arg("import").done().code, Some(1));
 }
 
-#[test]
-fn a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written() {
-    let home = Home::new();
+fn a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written(engine: Engine) {
+    let home = engine.home();
     let missing = home.path().join("missing.pgp");
     let done = Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).arg(&missing).done();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("missing.pgp"), "{}", done.errors());
-    assert!(!home.database().exists());
+    assert!(!home.has_database());
     let done = Run::keyhoard(&home).arg("import").arg(home.path()).done();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("keyhoard migrate"), "{}", done.errors());
 }
 
-#[test]
-fn a_dry_run_says_what_an_import_would_do_and_makes_no_database() {
-    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+fn a_dry_run_says_what_an_import_would_do_and_makes_no_database(engine: Engine) {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     let summary = |arguments: &[&str]| {
         let done = Run::keyhoard(&home).args(["import", "--json"]).args(arguments).stdin(key.certificate());
         let mut lines = done.succeed().json_lines();
@@ -67,7 +71,7 @@ fn a_dry_run_says_what_an_import_would_do_and_makes_no_database() {
         ["new", "changed", "unchanged"].map(|name| summary[name].as_u64().expect("a number"))
     };
     assert_eq!(summary(&["--dry-run"]), [1, 0, 0]);
-    assert!(!home.database().exists());
+    assert!(!home.has_database());
     assert_eq!(summary(&[]), [1, 0, 0]);
     assert_eq!(summary(&["--dry-run"]), [0, 0, 1]);
     key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
@@ -76,10 +80,9 @@ fn a_dry_run_says_what_an_import_would_do_and_makes_no_database() {
     assert_eq!(Run::keyhoard(&home).args(["log", "--json"]).succeed().json_lines().len(), 2);
 }
 
-#[test]
-fn merge_only_takes_what_adds_to_certificates_that_are_here() {
+fn merge_only_takes_what_adds_to_certificates_that_are_here(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
-    let home = Home::new();
+    let home = engine.home();
     Run::keyhoard(&home).arg("import").stdin(ann.certificate()).succeed();
     ann.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
     let both = [ann.certificate(), bob.certificate()].concat();

@@ -2,15 +2,24 @@
 
 use std::path::Path;
 
-use harness::{Done, Home, Run};
+use harness::{Done, Engine, Home, Run};
+
+harness::on_both_engines! {
+    an_edit_says_what_it_did_and_is_undone
+    a_key_gets_another_end_and_another_primary_user_id
+    nothing_is_certified_or_revoked_unasked
+    a_certification_counts_until_it_is_taken_back
+    a_revocation_certificate_is_written_and_revokes_when_it_is_imported
+    without_a_secret_key_nothing_can_be_changed
+}
 
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
 const TIME: &str = "20260201T000000";
 
 /// A home with Alice's and Bob's keys, the secret ones too.
-fn home() -> Home {
-    let home = Home::new();
+fn home(engine: Engine) -> Home {
+    let home = engine.home();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
     Run::gpg_keyhoard(&home).args(["--batch", "--import"]).arg(file).succeed();
     home
@@ -31,9 +40,8 @@ fn listing(home: &Home) -> serde_json::Value {
     serde_json::from_str(&text).expect("a document")
 }
 
-#[test]
-fn an_edit_says_what_it_did_and_is_undone() {
-    let home = home();
+fn an_edit_says_what_it_did_and_is_undone(engine: Engine) {
+    let home = home(engine);
     let before = listing(&home);
     let text = key(&home, &["add-user-id", "--json", "alice@example.org", "New One"]).text();
     let said: serde_json::Value = serde_json::from_str(&text).expect("a document");
@@ -43,9 +51,8 @@ fn an_edit_says_what_it_did_and_is_undone() {
     assert_eq!(listing(&home)["user_ids"], before["user_ids"]);
 }
 
-#[test]
-fn a_key_gets_another_end_and_another_primary_user_id() {
-    let home = home();
+fn a_key_gets_another_end_and_another_primary_user_id(engine: Engine) {
+    let home = home(engine);
     key(&home, &["set-expiry", ALICE, "1y"]);
     assert_eq!(listing(&home)["expires"], "2027-02-01T00:00:00Z");
     key(&home, &["primary-user-id", ALICE, "Alice <alice@example.org>"]);
@@ -59,9 +66,8 @@ fn a_key_gets_another_end_and_another_primary_user_id() {
     assert_eq!(added["expires"], "2026-03-03T00:00:00Z");
 }
 
-#[test]
-fn nothing_is_certified_or_revoked_unasked() {
-    let home = home();
+fn nothing_is_certified_or_revoked_unasked(engine: Engine) {
+    let home = home(engine);
     for words in [&["certify", ALICE, "--by", BOB][..], &["revoke", ALICE]] {
         let done = at(&home, TIME, &[&["key"], words].concat());
         assert_eq!(done.code, Some(2));
@@ -69,9 +75,8 @@ fn nothing_is_certified_or_revoked_unasked() {
     }
 }
 
-#[test]
-fn a_certification_counts_until_it_is_taken_back() {
-    let home = home();
+fn a_certification_counts_until_it_is_taken_back(engine: Engine) {
+    let home = home(engine);
     let certified = |home: &Home| {
         let text = at(home, "20260203T000000", &["who-signed", "--json", ALICE]).text();
         text.contains(BOB)
@@ -85,9 +90,8 @@ fn a_certification_counts_until_it_is_taken_back() {
     assert_eq!(again.code, Some(0), "{}", again.errors());
 }
 
-#[test]
-fn a_revocation_certificate_is_written_and_revokes_when_it_is_imported() {
-    let home = home();
+fn a_revocation_certificate_is_written_and_revokes_when_it_is_imported(engine: Engine) {
+    let home = home(engine);
     let path = home.path().join("revocation.asc");
     let place = path.to_str().expect("text");
     key(&home, &["revocation-certificate", ALICE, "--reason", "retired", "--output", place]);
@@ -98,19 +102,18 @@ fn a_revocation_certificate_is_written_and_revokes_when_it_is_imported() {
     assert_eq!(listing(&home)["standing"], "revoked");
 }
 
-#[test]
-fn without_a_secret_key_nothing_can_be_changed() {
-    let home = Home::new();
+fn without_a_secret_key_nothing_can_be_changed(engine: Engine) {
+    let home = engine.home();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
-    let public = Run::gpg_keyhoard(&home_of(&file)).args(["--export", ALICE]).succeed().stdout;
+    let public = Run::gpg_keyhoard(&home_of(engine, &file)).args(["--export", ALICE]).succeed().stdout;
     Run::keyhoard(&home).arg("import").stdin(public).succeed();
     let done = at(&home, TIME, &["key", "add-user-id", ALICE, "New One"]);
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("no secret key"), "{}", done.errors());
 }
 
-fn home_of(file: &Path) -> Home {
-    let home = Home::new();
+fn home_of(engine: Engine, file: &Path) -> Home {
+    let home = engine.home();
     Run::gpg_keyhoard(&home).args(["--batch", "--import"]).arg(file).succeed();
     home
 }

@@ -1,10 +1,15 @@
 //! `keyhoard log`: what changed the database, newest first.
 
-use harness::{Home, OwnKey, Run};
+use harness::{Engine, OwnKey, Run};
 
-#[test]
-fn entries_say_what_they_did_and_what_undid_them() {
-    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+harness::on_both_engines! {
+    entries_say_what_they_did_and_what_undid_them
+    one_entry_names_its_certificates
+    an_entry_that_is_not_there_is_exit_code_1
+}
+
+fn entries_say_what_they_did_and_what_undid_them(engine: Engine) {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     let keyhoard = |arguments: &[&str]| Run::keyhoard(&home).at("20260101T000000").args(arguments);
     keyhoard(&["import"]).stdin(key.certificate()).succeed();
     key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
@@ -28,17 +33,15 @@ fn entries_say_what_they_did_and_what_undid_them() {
     assert_eq!(entries[2]["time"], "2026-01-01T00:00:00Z");
 }
 
-#[test]
-fn one_entry_names_its_certificates() {
-    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+fn one_entry_names_its_certificates(engine: Engine) {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     Run::keyhoard(&home).arg("import").stdin(key.certificate()).succeed();
     let text = Run::keyhoard(&home).args(["log", "1"]).succeed().text();
     assert_eq!(text, format!("{}  added\n", key.fingerprint()));
 }
 
-#[test]
-fn an_entry_that_is_not_there_is_exit_code_1() {
-    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
+fn an_entry_that_is_not_there_is_exit_code_1(engine: Engine) {
+    let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     Run::keyhoard(&home).arg("import").stdin(key.certificate()).succeed();
     let done = Run::keyhoard(&home).args(["log", "9"]).done();
     assert_eq!(done.code, Some(1));

@@ -2,9 +2,18 @@
 
 use std::thread;
 
-use harness::{Home, OwnKey, Run};
+use harness::{Engine, Home, OwnKey, Run};
 use lab::made::Rivals;
 use serde_json::Value;
+
+harness::on_both_engines! {
+    forged_certifications_change_nothing
+    an_address_is_explained_with_its_keys_in_the_order_they_came
+    what_was_decided_is_listed_until_it_is_forgotten
+    a_key_imported_by_mistake_leaves_no_conflict_when_that_is_undone
+    what_gnupg_remembers_is_taken_over_once
+    many_processes_that_import_and_list_at_once_on_a_new_database_make_one_result
+}
 
 const LISTING: [&str; 4] = ["--trust-model", "tofu", "--with-colons", "-k"];
 
@@ -14,8 +23,8 @@ fn made(rivals: &Rivals) -> Vec<u8> {
     certificates
 }
 
-fn home_with(certificates: Vec<u8>) -> Home {
-    let home = Home::with_conf("");
+fn home_with(engine: Engine, certificates: Vec<u8>) -> Home {
+    let home = engine.home_with_conf("");
     Run::gpg_keyhoard(&home).arg("--import").stdin(certificates).succeed();
     home
 }
@@ -28,12 +37,11 @@ fn two_anns() -> [OwnKey; 2] {
     ["Ann <ann@example.org>", "Ann Other <Ann@example.org>"].map(OwnKey::new)
 }
 
-#[test]
-fn forged_certifications_change_nothing() {
+fn forged_certifications_change_nothing(engine: Engine) {
     let honest = Rivals { keys: 24, addresses: 8, forged: false, seed: 5 };
     let own = [0, 1].map(|number| format!("{}:6:\n", honest.fingerprint(number))).concat();
     let listings = [honest, Rivals { forged: true, ..honest }].map(|rivals| {
-        let home = home_with(made(&rivals));
+        let home = home_with(engine, made(&rivals));
         Run::gpg_keyhoard(&home).arg("--import-ownertrust").stdin(own.clone()).succeed();
         let listing = Run::gpg_keyhoard(&home).args(LISTING).succeed().text();
         assert_eq!(listing.matches("\npub:").count(), 24);
@@ -44,10 +52,9 @@ fn forged_certifications_change_nothing() {
     assert_eq!(listings[0], listings[1]);
 }
 
-#[test]
-fn an_address_is_explained_with_its_keys_in_the_order_they_came() {
+fn an_address_is_explained_with_its_keys_in_the_order_they_came(engine: Engine) {
     let [first, second] = two_anns();
-    let home = home_with(first.certificate());
+    let home = home_with(engine, first.certificate());
     Run::gpg_keyhoard(&home).at("20260202T000000!").arg("--import").stdin(second.certificate()).succeed();
     let explained = &documents(&home, &["tofu", "explain", "<ANN@example.org>"])[0];
     assert_eq!(explained["address"], "ann@example.org");
@@ -63,10 +70,9 @@ fn an_address_is_explained_with_its_keys_in_the_order_they_came() {
     assert!(text.contains(&format!("  in conflict with {}\n", first.fingerprint())), "{text}");
 }
 
-#[test]
-fn what_was_decided_is_listed_until_it_is_forgotten() {
+fn what_was_decided_is_listed_until_it_is_forgotten(engine: Engine) {
     let [first, second] = two_anns();
-    let home = home_with([first.certificate(), second.certificate()].concat());
+    let home = home_with(engine, [first.certificate(), second.certificate()].concat());
     let decided = documents(&home, &["tofu", "policy", "good", first.fingerprint()]);
     assert_eq!((&decided[0]["before"], &decided[0]["policy"]), (&Value::from("auto"), &Value::from("good")));
     let policies = || -> Vec<[String; 2]> {
@@ -85,10 +91,9 @@ fn what_was_decided_is_listed_until_it_is_forgotten() {
     assert_eq!(policies(), expected("ask"));
 }
 
-#[test]
-fn a_key_imported_by_mistake_leaves_no_conflict_when_that_is_undone() {
+fn a_key_imported_by_mistake_leaves_no_conflict_when_that_is_undone(engine: Engine) {
     let [first, second] = two_anns();
-    let home = home_with(first.certificate());
+    let home = home_with(engine, first.certificate());
     let before = Run::gpg_keyhoard(&home).args(LISTING).succeed().text();
     Run::gpg_keyhoard(&home).arg("--import").stdin(second.certificate()).succeed();
     assert!(Run::gpg_keyhoard(&home).args(LISTING).succeed().text().contains("\nuid:q:"));
@@ -96,11 +101,10 @@ fn a_key_imported_by_mistake_leaves_no_conflict_when_that_is_undone() {
     assert_eq!(Run::gpg_keyhoard(&home).args(LISTING).succeed().text(), before);
 }
 
-#[test]
-fn what_gnupg_remembers_is_taken_over_once() {
+fn what_gnupg_remembers_is_taken_over_once(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
     let secret = ["--yes", "--pinentry-mode", "loopback", "--passphrase", ""];
-    let gnupg = Home::with_conf("");
+    let gnupg = engine.home_with_conf("");
     Run::gpg(&gnupg).arg("--import").stdin([ann.certificate(), bob.certificate()].concat()).succeed();
     for (day, text) in
         [("20260103T000000!", "one"), ("20260103T010000!", "two"), ("20260105T000000!", "three")]
@@ -122,7 +126,7 @@ fn what_gnupg_remembers_is_taken_over_once() {
     let expected = known(Run::gpg(&gnupg).at("20260201T000000!").args(informed).succeed().text());
     assert!(expected.iter().any(|line| line.starts_with("tfs:1:2:3:")), "{expected:?}");
 
-    let home = Home::with_conf("");
+    let home = engine.home_with_conf("");
     for _ in 0..2 {
         Run::keyhoard(&home).arg("migrate").arg(gnupg.path()).succeed();
         let listed = Run::gpg_keyhoard(&home).at("20260201T000000!").args(informed).succeed().text();
@@ -134,12 +138,11 @@ fn what_gnupg_remembers_is_taken_over_once() {
     assert_eq!(explained["verified"]["last"], "2026-01-05T00:00:00Z");
 }
 
-#[test]
-fn many_processes_that_import_and_list_at_once_on_a_new_database_make_one_result() {
+fn many_processes_that_import_and_list_at_once_on_a_new_database_make_one_result(engine: Engine) {
     let rivals = Rivals { keys: 40, addresses: 10, forged: false, seed: 8 };
-    let alone = home_with(made(&rivals));
+    let alone = home_with(engine, made(&rivals));
     let expected = Run::gpg_keyhoard(&alone).args(LISTING).succeed().text();
-    let home = Home::with_conf("");
+    let home = engine.home_with_conf("");
     let file = home.write("rivals.pgp", made(&rivals));
     let run = |import: bool| match import {
         true => Run::gpg_keyhoard(&home).arg("--import").arg(&file).done(),

@@ -1,15 +1,21 @@
 //! `keyhoard trust graph`: on whom the validity of a certificate depends, as a picture.
 
-use harness::{Done, Home, Run};
+use harness::{Done, Engine, Home, Run};
 use lab::made::Web;
+
+harness::on_both_engines! {
+    keyhoard_draws_everybody_who_is_on_a_path
+    keyhoard_draws_the_nearest_keys_if_there_are_too_many
+    keyhoard_draws_one_certificate_at_a_time
+}
 
 /// When the web is made for.
 const NOW: &str = "20260101T000000!";
 
 const WEB: Web = Web { keys: 30, certifications: 6, introducers: 20, seed: 7 };
 
-fn home() -> Home {
-    let home = Home::with_conf("");
+fn home(engine: Engine) -> Home {
+    let home = engine.home_with_conf("");
     let mut certificates = Vec::new();
     WEB.write(&mut certificates).expect("a vector takes everything");
     Run::gpg_keyhoard(&home).arg("--import").stdin(certificates).done();
@@ -33,9 +39,8 @@ fn on_paths(home: &Home, key: &str) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn keyhoard_draws_everybody_who_is_on_a_path() {
-    let home = home();
+fn keyhoard_draws_everybody_who_is_on_a_path(engine: Engine) {
+    let home = home(engine);
     let mut drawn = 0;
     for number in 0..WEB.keys {
         let key = WEB.fingerprint(number);
@@ -51,9 +56,8 @@ fn keyhoard_draws_everybody_who_is_on_a_path() {
     assert!(drawn > 8, "the web has keys with several paths");
 }
 
-#[test]
-fn keyhoard_draws_the_nearest_keys_if_there_are_too_many() {
-    let home = home();
+fn keyhoard_draws_the_nearest_keys_if_there_are_too_many(engine: Engine) {
+    let home = home(engine);
     let boxes = |arguments: &[&str]| graph(&home, arguments).text().matches("<rect ").count();
     let counts = (0..WEB.keys).map(|number| WEB.fingerprint(number)).find_map(|key| {
         let all = boxes(&[&key]);
@@ -64,9 +68,8 @@ fn keyhoard_draws_the_nearest_keys_if_there_are_too_many() {
     assert!(errors.contains(&format!("{} more keys are left out", all - 3)), "{errors}");
 }
 
-#[test]
-fn keyhoard_draws_one_certificate_at_a_time() {
-    let home = home();
+fn keyhoard_draws_one_certificate_at_a_time(engine: Engine) {
+    let home = home(engine);
     let several = graph(&home, &["example.org"]);
     assert_eq!((several.code, several.text().as_str()), (Some(2), ""));
     assert!(several.errors().contains("certificates"), "{}", several.errors());

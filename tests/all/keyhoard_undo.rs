@@ -1,7 +1,26 @@
 //! `keyhoard undo`: what an entry of the journal did is taken back, and what must not be is not.
 
-use harness::{Home, OwnKey, Run};
+use harness::{Engine, Home, OwnKey, Run};
 use serde_json::Value;
+
+harness::on_both_engines! {
+    importing_undoing_and_importing_again_is_importing
+    what_an_import_merged_is_taken_out_again_and_nothing_else
+    undoing_an_undo_does_it_again
+    an_undo_without_a_number_goes_further_back_each_time
+    what_a_later_import_brought_as_well_stays_unless_forced
+    an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_again
+    an_older_input_that_is_met_again_does_not_protect_what_came_between
+    a_revocation_stays_unless_it_is_asked_for
+    a_revocation_is_taken_back_if_it_is_asked_for
+    a_revoked_user_id_stays_revoked_while_other_additions_go
+    a_shortened_expiry_stays_and_a_lengthened_one_goes
+    an_addition_goes_as_a_whole_even_if_it_came_revoked
+    a_forced_undo_does_not_lose_a_revocation_that_came_later
+    a_deletion_is_undone_in_place
+    a_dry_run_changes_nothing
+    an_entry_that_is_not_there_or_is_undone_already_is_an_error_that_says_so
+}
 
 /// The command with JSON output, as of a time after everything that these tests make.
 fn keyhoard(home: &Home, arguments: &[&str]) -> Run {
@@ -31,10 +50,9 @@ fn export(home: &Home) -> Vec<u8> {
     Run::keyhoard(home).arg("export").done().stdout
 }
 
-#[test]
-fn importing_undoing_and_importing_again_is_importing() {
+fn importing_undoing_and_importing_again_is_importing(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let [once, again] = [Home::new(), Home::new()];
+    let [once, again] = [engine.home(), engine.home()];
     import(&once, key.certificate());
     import(&again, key.certificate());
     assert_eq!(undo(&again, &[])["removed"], 1);
@@ -44,10 +62,9 @@ fn importing_undoing_and_importing_again_is_importing() {
     assert_eq!(export(&again), export(&once));
 }
 
-#[test]
-fn what_an_import_merged_is_taken_out_again_and_nothing_else() {
+fn what_an_import_merged_is_taken_out_again_and_nothing_else(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     let (before, bytes_before) = (listing(&home), export(&home));
     key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
@@ -63,10 +80,9 @@ fn what_an_import_merged_is_taken_out_again_and_nothing_else() {
     assert_eq!(listing(&home), after, "the input is not taken for one that is known");
 }
 
-#[test]
-fn undoing_an_undo_does_it_again() {
+fn undoing_an_undo_does_it_again(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     let before = listing(&home);
     let entry = undo(&home, &[])["entry"].to_string();
@@ -75,10 +91,9 @@ fn undoing_an_undo_does_it_again() {
     assert_eq!(undo(&home, &[])["undone"], 1, "the first entry is in force again");
 }
 
-#[test]
-fn an_undo_without_a_number_goes_further_back_each_time() {
+fn an_undo_without_a_number_goes_further_back_each_time(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
-    let home = Home::new();
+    let home = engine.home();
     import(&home, ann.certificate());
     import(&home, bob.certificate());
     assert_eq!(undo(&home, &[])["undone"], 2);
@@ -88,10 +103,9 @@ fn an_undo_without_a_number_goes_further_back_each_time() {
     assert!(done.errors().contains("nothing to undo"), "{}", done.errors());
 }
 
-#[test]
-fn what_a_later_import_brought_as_well_stays_unless_forced() {
+fn what_a_later_import_brought_as_well_stays_unless_forced(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
-    let home = Home::new();
+    let home = engine.home();
     import(&home, ann.certificate());
     import(&home, [ann.certificate(), bob.certificate()].concat());
     let refused = keyhoard(&home, &["undo", "1"]).done();
@@ -102,10 +116,9 @@ fn what_a_later_import_brought_as_well_stays_unless_forced() {
     assert_eq!(listing(&home).len(), 1);
 }
 
-#[test]
-fn an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_again() {
+fn an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_again(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     import(&home, key.certificate());
     assert_eq!(keyhoard(&home, &["undo", "1"]).done().code, Some(2));
@@ -113,22 +126,20 @@ fn an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_a
     assert_eq!(undo(&home, &["1"])["removed"], 1);
 }
 
-#[test]
-fn an_older_input_that_is_met_again_does_not_protect_what_came_between() {
+fn an_older_input_that_is_met_again_does_not_protect_what_came_between(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let old = key.certificate();
     key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, old.clone());
     import(&home, key.certificate());
     import(&home, old);
     assert_eq!(undo(&home, &["2"])["shrunk"], 1);
 }
 
-#[test]
-fn a_revocation_stays_unless_it_is_asked_for() {
+fn a_revocation_stays_unless_it_is_asked_for(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     import(&home, key.revocation());
     assert_eq!(listing(&home)[0]["standing"], "revoked");
@@ -137,10 +148,9 @@ fn a_revocation_stays_unless_it_is_asked_for() {
     assert_eq!(listing(&home)[0]["standing"], "revoked");
 }
 
-#[test]
-fn a_revocation_is_taken_back_if_it_is_asked_for() {
+fn a_revocation_is_taken_back_if_it_is_asked_for(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     let before = listing(&home);
     import(&home, key.revocation());
@@ -149,11 +159,10 @@ fn a_revocation_is_taken_back_if_it_is_asked_for() {
     assert_eq!(listing(&home), before);
 }
 
-#[test]
-fn a_revoked_user_id_stays_revoked_while_other_additions_go() {
+fn a_revoked_user_id_stays_revoked_while_other_additions_go(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     key.revoke_user_id("20240301T000000!", "Ann at work <ann@example.com>");
     key.add_user_id("20240302T000000!", "Ann elsewhere <ann@example.net>");
@@ -170,10 +179,9 @@ fn a_revoked_user_id_stays_revoked_while_other_additions_go() {
     assert_eq!(names, expected);
 }
 
-#[test]
-fn a_shortened_expiry_stays_and_a_lengthened_one_goes() {
+fn a_shortened_expiry_stays_and_a_lengthened_one_goes(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     key.set_expiry("20240201T000000!", "20270101T000000");
     import(&home, key.certificate());
@@ -189,19 +197,17 @@ fn a_shortened_expiry_stays_and_a_lengthened_one_goes() {
     assert_eq!(listing(&home)[0]["expires"], "2027-01-01T00:00:00Z");
 }
 
-#[test]
-fn an_addition_goes_as_a_whole_even_if_it_came_revoked() {
+fn an_addition_goes_as_a_whole_even_if_it_came_revoked(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, [key.certificate(), key.revocation()].concat());
     assert_eq!(listing(&home)[0]["standing"], "revoked");
     assert_eq!(undo(&home, &[])["removed"], 1);
 }
 
-#[test]
-fn a_forced_undo_does_not_lose_a_revocation_that_came_later() {
+fn a_forced_undo_does_not_lose_a_revocation_that_came_later(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     import(&home, key.revocation());
     let undone = undo(&home, &["1", "--force"]);
@@ -209,10 +215,9 @@ fn a_forced_undo_does_not_lose_a_revocation_that_came_later() {
     assert_eq!(listing(&home)[0]["standing"], "revoked");
 }
 
-#[test]
-fn a_deletion_is_undone_in_place() {
+fn a_deletion_is_undone_in_place(engine: Engine) {
     let keys = ["Ann <ann@example.org>", "Bob <bob@example.org>", "Eve <eve@example.org>"].map(OwnKey::new);
-    let home = Home::new();
+    let home = engine.home();
     import(&home, keys.iter().flat_map(OwnKey::certificate).collect());
     let before = listing(&home);
     Run::keyhoard(&home).args(["delete", "--yes", "bob@example.org"]).succeed();
@@ -221,10 +226,9 @@ fn a_deletion_is_undone_in_place() {
     assert_eq!(listing(&home), before);
 }
 
-#[test]
-fn a_dry_run_changes_nothing() {
+fn a_dry_run_changes_nothing(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     let before = listing(&home);
     let undone = undo(&home, &["--dry-run"]);
@@ -232,10 +236,9 @@ fn a_dry_run_changes_nothing() {
     assert_eq!(listing(&home), before);
 }
 
-#[test]
-fn an_entry_that_is_not_there_or_is_undone_already_is_an_error_that_says_so() {
+fn an_entry_that_is_not_there_or_is_undone_already_is_an_error_that_says_so(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
-    let home = Home::new();
+    let home = engine.home();
     import(&home, key.certificate());
     let missing = keyhoard(&home, &["undo", "7"]).done();
     assert_eq!(missing.code, Some(2));

@@ -1,7 +1,7 @@
 //! GnuPG home directories.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,10 +11,13 @@ use tempfile::{Builder, TempDir};
 const GPG_CONF: &str = "trust-model always\nno-auto-check-trustdb\n";
 
 /// A GnuPG home directory, removed with the value. Both programs take it with `--homedir`; `gpg-keyhoard`
-/// keeps its database in it.
+/// keeps its database in it, unless a server does.
 #[derive(Debug)]
 pub struct Home {
     directory: TempDir,
+    /// Where its database is on a server.
+    url: Option<String>,
+    path: PathBuf,
 }
 
 impl Home {
@@ -29,7 +32,18 @@ impl Home {
             Builder::new().prefix("keyhoard-test-").permissions(Permissions::from_mode(0o700)).tempdir();
         let directory = directory.expect("a directory for temporary files");
         fs::write(directory.path().join("gpg.conf"), conf).expect("a new directory is writable");
-        Home { directory }
+        let path = directory.path().to_owned();
+        Home { directory, url: None, path }
+    }
+
+    /// Puts the database on a server. `gpg-keyhoard` looks for it there in GnuPG's default home only, so that is what
+    /// this home becomes.
+    pub(crate) fn with_database_at(self, url: String) -> Home {
+        let path = self.directory.path().join(".gnupg");
+        let made = fs::DirBuilder::new().mode(0o700).create(&path);
+        made.and_then(|()| fs::rename(self.path().join("gpg.conf"), path.join("gpg.conf")))
+            .expect("a new directory is writable");
+        Home { url: Some(url), path, ..self }
     }
 
     /// Makes a copy of the files of an existing home.
@@ -46,12 +60,29 @@ impl Home {
 
     /// Returns the directory.
     pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the home directory of the user whose GnuPG home this is.
+    pub(crate) fn of_user(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Returns the place of the database that `gpg-keyhoard` keeps here.
+    /// Returns the place of the database that `gpg-keyhoard` keeps here, or a server's URL.
     pub fn database(&self) -> PathBuf {
-        self.path().join("keyhoard.db")
+        match &self.url {
+            Some(url) => PathBuf::from(url),
+            None => self.path().join("keyhoard.db"),
+        }
+    }
+
+    /// Says whether the database was made.
+    pub fn has_database(&self) -> bool {
+        let Some((_, schema)) = self.url.as_ref().and_then(|url| url.split_once("schema=")) else {
+            return self.database().exists();
+        };
+        let sql = format!("SELECT count(*) FROM pg_namespace WHERE nspname = '{schema}'");
+        crate::server().psql(&sql).expect("the server answers") != "0"
     }
 
     /// Writes a file into the home and returns its path.

@@ -1,6 +1,8 @@
 //! What the tests of whole programs share: fresh homes, running programs, comparing them with the real gpg.
 //!
 //! - [`Home`]: a GnuPG home directory of its own for each test, removed afterwards.
+//! - [`Engine`]: homes whose database is a file, or a schema of a real PostgreSQL server; [`on_both_engines`] runs tests
+//!   with each.
 //! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Done`] holds what came out.
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
@@ -23,6 +25,7 @@
 mod both;
 pub mod colons;
 mod difference;
+mod engine;
 mod home;
 mod keyring;
 mod mask;
@@ -35,6 +38,7 @@ mod trust;
 
 pub use both::Both;
 pub use difference::{assert_same, difference};
+pub use engine::{Engine, server};
 pub use home::Home;
 pub use keyring::Keyring;
 pub use mask::{mask, without_misplaced};

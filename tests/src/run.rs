@@ -42,7 +42,8 @@ impl Run {
 
     /// `gpg-keyhoard` in `home`.
     pub fn gpg_keyhoard(home: &Home) -> Run {
-        Run::gpg_keyhoard_in(home.path())
+        let run = Run::of(&Run::program("gpg-keyhoard"), home.of_user());
+        run.env("KEYHOARD_DB", home.database()).front(home.path())
     }
 
     /// `gpg-keyhoard` in a home that is only read, such as a [`Reference`](crate::Reference)'s.
@@ -59,7 +60,7 @@ impl Run {
     /// `keyhoard` on the database that `gpg-keyhoard` keeps in `home`.
     pub fn keyhoard(home: &Home) -> Run {
         let database = home.database();
-        Run::of(&Run::program("keyhoard"), home.path()).env("KEYHOARD_DB", database)
+        Run::of(&Run::program("keyhoard"), home.of_user()).env("KEYHOARD_DB", database)
     }
 
     /// `keyhoard-lab`, the generator of keyrings and the benchmark.

@@ -18,6 +18,7 @@ use std::path::Path;
 use store::{JournalId, Migration, Snapshot, Store, Timestamp};
 
 use crate::Result;
+use crate::again::again;
 use take_over::TakeOver;
 
 pub use source::{Kind, Source, in_home, keyrings_in_home, usual, within};
@@ -129,12 +130,14 @@ pub fn never_mentioned(snapshot: &dyn Snapshot, home: &Path) -> Result<Vec<Sourc
 ///
 /// The database's errors.
 pub fn mention(store: &dyn Store, sources: &[Source], command: &str, now: Timestamp) -> Result<()> {
-    let mut transaction = store.begin(command, None, now)?;
-    for source in sources {
-        transaction.remember_migration(&source.as_it_is(None)?)?;
-    }
-    transaction.finish_journal()?;
-    Ok(transaction.commit()?)
+    again(|| {
+        let mut transaction = store.begin(command, None, now)?;
+        for source in sources {
+            transaction.remember_migration(&source.as_it_is(None)?)?;
+        }
+        transaction.finish_journal()?;
+        Ok(transaction.commit()?)
+    })
 }
 
 fn has_changed(migration: &Migration) -> bool {

@@ -1,11 +1,11 @@
 //! A PostgreSQL server in a temporary directory, for tests and measurements.
 //!
 //! It listens on a socket in that directory, or on loopback as well, and goes away with the process that started it,
-//! whatever becomes of that one: the server's guard reads from a pipe that ends with its starter. PostgreSQL refuses to run as
-//! root; started by root, it runs as the user `postgres` or `nobody`.
+//! whatever becomes of that one, and the directory with it: the server's guard reads from a pipe that ends with its starter.
+//! PostgreSQL refuses to run as root; started by root, it runs as the user `postgres` or `nobody`.
 
 use std::fs::{self, File};
-use std::io::{self, Error};
+use std::io::{self, Error, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -20,9 +20,11 @@ const NAME: &str = "keyhoard";
 /// How long a server may take to start, recovery included.
 const START: Duration = Duration::from_secs(60);
 
-/// Runs the server beside a pipe that ends with whoever holds its other end. A server that has only just been started does
-/// not listen to QUIT yet, which ends it at once, but to TERM.
-const GUARD: &str = "\"$@\" & server=$!; read _; kill -TERM $server; kill -QUIT $server; wait $server";
+/// Runs the server beside a pipe that ends with whoever holds its other end, and removes the directory then; unless it is
+/// told in a line to end the server only. A server that has only just been started does not listen to QUIT yet, which ends
+/// it at once, but to TERM.
+const GUARD: &str = "directory=$1; shift; \"$@\" & server=$!; read word; kill -TERM $server; kill -QUIT $server;
+    wait $server; test -n \"$word\" || rm -rf \"$directory\"";
 
 /// Where a server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +111,7 @@ impl Server {
         let pid = pid.lines().next().unwrap_or_default().to_owned();
         run(Command::new("kill").args(["-9", &pid]))?;
         // The guard takes note of the end; without it the dead process would count as a running one.
-        drop(self.guard.stdin.take());
-        self.guard.wait()?;
+        end(&mut self.guard)?;
         // The server's other processes notice before long that it is gone; until then none can be started.
         let began = Instant::now();
         loop {
@@ -148,7 +149,10 @@ fn start(
     File::create(&log)?;
     let output = File::options().append(true).open(&log)?;
     let mut guard = as_user(Path::new("sh"), user);
-    guard.args(["-c", GUARD, "sh"]).arg(program("postgres")?).arg("-D").arg(directory.join("data"));
+    guard.args(["-c", GUARD, "sh"]).arg(directory);
+    guard.arg(program("postgres")?).arg("-D").arg(directory.join("data"));
+    // What interrupts the tests from the keyboard must not end the guard before the server.
+    guard.process_group(0);
     guard.arg("-k").arg(directory).arg("-c").arg("max_connections=60");
     match port {
         Some(port) => guard.args(["-c", "listen_addresses=127.0.0.1", "-p", &port.to_string()]),
@@ -172,12 +176,19 @@ fn start(
         let is_fatal = |line: &str| line.contains("FATAL:") && !line.contains("the database system is");
         let failed = said.lines().next_back().is_some_and(|line| is_fatal(line) || line.contains("HINT:"));
         if failed || began.elapsed() > START {
-            drop(guard.stdin.take());
-            guard.wait()?;
+            end(&mut guard)?;
             return Err(Error::other(format!("PostgreSQL does not start: {said}")));
         }
         sleep(Duration::from_millis(20));
     }
+}
+
+/// Ends a server and leaves its directory.
+fn end(guard: &mut Child) -> io::Result<()> {
+    if let Some(mut pipe) = guard.stdin.take() {
+        pipe.write_all(b"only\n")?;
+    }
+    guard.wait().map(drop)
 }
 
 /// Returns whom the server is to run as, if this is root.

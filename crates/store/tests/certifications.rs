@@ -1,6 +1,8 @@
 //! Signatures by some other keys are read without the rest of their certificates.
 
 #[allow(dead_code, reason = "shared by several tests")]
+mod engines;
+#[allow(dead_code, reason = "shared by several tests")]
 mod made;
 
 use std::collections::{BTreeMap, HashSet};
@@ -10,8 +12,11 @@ use std::path::Path;
 use cert::facts::{SignatureFacts, Span};
 use keyhoard_store as store;
 use made::{Made, NOW};
-use store::sqlite::SqliteStore;
 use store::{CertId, Detail, Facts, Fingerprint, KeptVerdict, KeyId, Selection, Snapshot, Store};
+
+engines::on_every_engine! {
+    signatures_and_verdicts_by_some_keys_are_those_among_all
+}
 
 type Certified = BTreeMap<CertId, (Vec<(usize, SignatureFacts)>, Vec<KeptVerdict>)>;
 
@@ -43,10 +48,7 @@ fn certified(snapshot: &dyn Snapshot, ids: &[CertId], wanted: &dyn Fn(KeyId) -> 
     certified
 }
 
-#[test]
-fn signatures_and_verdicts_by_some_keys_are_those_among_all() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("a new database");
+fn signatures_and_verdicts_by_some_keys_are_those_among_all(store: &dyn Store) {
     let made = made::keyring(Path::new("/usr/share/keyrings/debian-nonupload.gpg"));
     let mut transaction = store.begin("import", None, NOW).expect("begin");
     transaction.put(&made.iter().map(Made::put).collect::<Vec<_>>()).expect("put");

@@ -1,36 +1,50 @@
 //! What the doctor finds and heals, on certificates of the Debian keyring.
 
 #[allow(dead_code, reason = "shared by several tests")]
+mod engines;
+#[allow(dead_code, reason = "shared by several tests")]
 mod made;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use engines::Database;
 use keyhoard_store as store;
 use keyhoard_store::Facts;
 use made::{Made, NOW};
-use rusqlite::Connection;
 use store::doctor::{Finding, Kept, Rebuilt};
 use store::sqlite::SqliteStore;
-use store::{CertId, Error, PutKind, Removal, Store};
-use tempfile::TempDir;
+use store::{CertId, Error, PutKind, PutOutcome, Removal, Store};
 
-/// Sixty certificates with superseded signatures among them, one merged, one removed.
-fn database() -> (TempDir, PathBuf, SqliteStore) {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let path = directory.path().join("keyhoard.db");
-    let store = SqliteStore::create(&path).expect("a new database");
+engines::on_every_engine! { |database| &database;
+    a_database_that_was_written_to_in_every_way_is_sound
+    rows_derived_again_equal_the_rows_that_were_written
+    every_kind_of_wrong_row_is_found_and_healed
+    damaged_bytes_are_named_and_nothing_is_derived_from_them
+    lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding
+}
+
+/// Puts sixty certificates with superseded signatures among them, merges into all, and removes two. Returns the numbers of
+/// the others.
+fn fill(store: &dyn Store) -> Vec<CertId> {
     let keyring = made::keyring(Path::new("/usr/share/keyrings/debian-keyring.gpg"));
     let made: Vec<Made> = keyring.into_iter().take(60).map(with_superseded_signatures).collect();
     let mut transaction = store.begin("import", None, NOW).expect("begin");
     let first: Vec<Made> = made.iter().map(without_last_component).collect();
-    transaction.put(&first.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
-    let merged = |id| PutKind::Merged { id: CertId(id), generation: 1, added: Vec::new() };
+    let outcomes = transaction.put(&first.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
+    let id = |outcome: &PutOutcome| match outcome {
+        PutOutcome::Done(id) => *id,
+        PutOutcome::Conflict => panic!("nobody else writes"),
+    };
+    let mut ids: Vec<CertId> = outcomes.iter().map(id).collect();
+    let merged = |id| PutKind::Merged { id, generation: 1, added: Vec::new() };
     let whole: Vec<_> =
-        (1..).zip(&made).map(|(id, made)| store::Put { kind: merged(id), ..made.put() }).collect();
+        ids.iter().zip(&made).map(|(&id, made)| store::Put { kind: merged(id), ..made.put() }).collect();
     transaction.put(&whole).expect("put");
-    transaction.remove(&[CertId(7), CertId(60)], Removal::Undoable).expect("remove");
+    transaction.remove(&[ids[6], ids[59]], Removal::Undoable).expect("remove");
     transaction.commit().expect("commit");
-    (directory, path, store)
+    ids.remove(59);
+    ids.remove(6);
+    ids
 }
 
 fn with_superseded_signatures(made: Made) -> Made {
@@ -59,132 +73,157 @@ fn derive_one(kept: &Kept) -> Result<Facts, String> {
     Ok(facts)
 }
 
-fn findings(store: &SqliteStore) -> Vec<Finding> {
+fn findings(store: &dyn Store) -> Vec<Finding> {
     let mut findings = Vec::new();
     store.check(&mut derive, &mut |finding| findings.push(finding)).expect("the check itself works");
     findings
 }
 
 /// Every row of the derived tables; FTS5's own tables are left out, since they tell its history.
-fn derived_rows(path: &Path) -> Vec<String> {
-    let connection = Connection::open(path).expect("open");
-    let mut rows = Vec::new();
-    for table in ["self_facts", "third_party", "user_id", "key_id", "keygrip", "mail", "certification"] {
-        let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).expect("prepare");
-        let columns = statement.column_count();
-        let mut found = statement.query([]).expect("query");
-        while let Some(row) = found.next().expect("row") {
-            let values: Vec<_> = (0..columns).map(|index| row.get_ref(index).expect("value")).collect();
-            rows.push(format!("{table} {values:?}"));
-        }
-    }
-    rows
+fn derived_rows(database: &Database) -> Vec<Vec<String>> {
+    ["self_facts", "third_party", "user_id", "key_id", "keygrip", "mail", "certification"]
+        .map(|table| database.sql(&format!("SELECT * FROM {table}")))
+        .to_vec()
 }
 
-fn damage(path: &Path, sql: &str) {
-    let connection = Connection::open(path).expect("open");
-    connection.execute_batch(sql).expect("a statement that works");
+fn a_database_that_was_written_to_in_every_way_is_sound(database: &Database) {
+    fill(&*database.store);
+    assert_eq!(findings(&*database.store), []);
 }
 
-#[test]
-fn a_database_that_was_written_to_in_every_way_is_sound() {
-    let (_directory, _path, store) = database();
-    assert_eq!(findings(&store), []);
-}
-
-#[test]
-fn rows_derived_again_equal_the_rows_that_were_written() {
-    let (_directory, path, store) = database();
-    let before = derived_rows(&path);
+fn rows_derived_again_equal_the_rows_that_were_written(database: &Database) {
+    let store = &*database.store;
+    fill(store);
+    let before = derived_rows(database);
     let rebuilt = store.rebuild(&mut derive).expect("rebuild");
     assert_eq!(rebuilt, Rebuilt { certificates: 58, lost: Vec::new() });
-    assert_eq!(derived_rows(&path), before);
-    assert_eq!(findings(&store), []);
+    assert_eq!(derived_rows(database), before);
+    assert_eq!(findings(store), []);
 }
 
-#[test]
-fn every_kind_of_wrong_row_is_found_and_healed() {
-    let rows = |cert, table| Finding::Rows { cert: CertId(cert), table };
+fn every_kind_of_wrong_row_is_found_and_healed(database: &Database) {
+    let store = &*database.store;
+    let ids = fill(store);
+    let rows = |cert, table| Finding::Rows { cert, table };
     let count = |table, found, expected| Finding::Count { table, found, expected };
-    let (_directory, path, store) = database();
-    let total = |table: &str| {
-        let connection = Connection::open(&path).expect("open");
-        let sql = format!("SELECT count(*) FROM {table}");
-        connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).expect("count") as u64
-    };
-    let (keys, mails, user_ids) = (total("key_id"), total("mail"), total("user_id"));
-    let cases = [
+    let total = |table: &str| database.number(&format!("SELECT count(*) FROM {table}"));
+    let (keys, mails) = (total("key_id"), total("mail"));
+    let of = |place: usize| format!("WHERE cert = {}", ids[place].0);
+    let [nought, one] = [&[0], &[1]].map(|octets| database.octets(octets));
+    let mut cases = vec![
         (
-            "DELETE FROM key_id WHERE cert = 3 AND component = 0",
-            vec![rows(3, "key_id"), count("key_id", keys - 1, keys)],
+            format!("DELETE FROM key_id {} AND component = 0", of(2)),
+            vec![rows(ids[2], "key_id"), count("key_id", keys - 1, keys)],
         ),
-        ("INSERT INTO mail VALUES (1, 2)", vec![count("mail", mails + 1, mails)]),
+        ("INSERT INTO mail VALUES (1, 2)".to_owned(), vec![count("mail", mails + 1, mails)]),
         (
-            "INSERT INTO user_id VALUES (4711, 1, x'4d61727920596f756e67')",
-            vec![count("user_id", user_ids + 1, user_ids)],
+            format!("UPDATE user_id SET value = {nought} {} AND component = 1", of(4)),
+            vec![rows(ids[4], "user_id")],
         ),
-        ("UPDATE user_id SET value = x'00' WHERE cert = 5 AND component = 1", vec![rows(5, "user_id")]),
-        ("UPDATE self_facts SET facts = substr(facts, 1, 40) WHERE cert = 6", vec![rows(6, "self_facts")]),
-        ("UPDATE third_party SET facts = x'01' WHERE cert = 8", vec![rows(8, "third_party")]),
-        ("DELETE FROM keygrip WHERE cert = 9", vec![rows(9, "keygrip")]),
-        ("DELETE FROM certification WHERE cert = 10", vec![rows(10, "certification")]),
         (
-            "INSERT INTO tofu_encryption VALUES (4711, 1)",
+            format!("UPDATE self_facts SET facts = substr(facts, 1, 40) {}", of(5)),
+            vec![rows(ids[5], "self_facts")],
+        ),
+        (format!("UPDATE third_party SET facts = {one} {}", of(7)), vec![rows(ids[7], "third_party")]),
+        (format!("DELETE FROM keygrip {}", of(8)), vec![rows(ids[8], "keygrip")]),
+        (format!("DELETE FROM certification {}", of(9)), vec![rows(ids[9], "certification")]),
+        (
+            "INSERT INTO tofu_encryption VALUES (4711, 1)".to_owned(),
             vec![Finding::Orphans { table: "tofu_encryption", rows: 1 }],
         ),
-        ("DELETE FROM user_id_search WHERE rowid = 11", vec![rows(11, "user_id_search_docsize")]),
+    ];
+    cases.extend(if database.is_sqlite() {
+        only_in_sqlite(database)
+    } else {
+        only_in_postgres(database, &ids)
+    });
+    for (sql, expected) in cases {
+        database.sql(&sql);
+        let found = findings(store);
+        assert!(expected.iter().all(|finding| found.contains(finding)), "{sql}: {found:?}");
+        store.rebuild(&mut derive).expect("rebuild");
+        assert_eq!(findings(store), [], "after {sql}");
+    }
+}
+
+/// A statement that damages something, and what is found then.
+type Damage = (String, Vec<Finding>);
+
+fn only_in_sqlite(database: &Database) -> Vec<Damage> {
+    let user_ids = database.number("SELECT count(*) FROM user_id");
+    let searched = |cert| vec![Finding::Rows { cert: CertId(cert), table: "user_id_search_docsize" }];
+    let cases = [
         (
-            "REPLACE INTO user_id_search (rowid, octets) VALUES (11, 'Mary Young')",
-            vec![rows(11, "user_id_search_docsize")],
+            "INSERT INTO user_id VALUES (4711, 1, x'4d61727920596f756e67')",
+            vec![Finding::Count { table: "user_id", found: user_ids + 1, expected: user_ids }],
         ),
-        (
-            "INSERT INTO user_id_search (rowid, octets) VALUES (4711, 'Mary Young')",
-            vec![rows(4711, "user_id_search_docsize")],
-        ),
+        ("DELETE FROM user_id_search WHERE rowid = 11", searched(11)),
+        ("REPLACE INTO user_id_search (rowid, octets) VALUES (11, 'Mary Young')", searched(11)),
+        ("INSERT INTO user_id_search (rowid, octets) VALUES (4711, 'Mary Young')", searched(4711)),
         (
             "INSERT INTO user_id_origin VALUES (4711, x'41', 5, NULL, NULL)",
             vec![Finding::Orphans { table: "user_id_origin", rows: 1 }],
         ),
     ];
-    for (sql, expected) in cases {
-        damage(&path, sql);
-        let found = findings(&store);
-        assert!(expected.iter().all(|finding| found.contains(finding)), "{sql}: {found:?}");
-        store.rebuild(&mut derive).expect("rebuild");
-        assert_eq!(findings(&store), [], "after {sql}");
-    }
+    cases.map(|(sql, found)| (sql.to_owned(), found)).to_vec()
 }
 
-#[test]
-fn damaged_bytes_are_named_and_nothing_is_derived_from_them() {
-    let (_directory, path, store) = database();
-    let before = derived_rows(&path);
-    damage(&path, "UPDATE packets SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB) WHERE cert = 12");
-    let found = findings(&store);
-    assert!(matches!(&found[..], [Finding::Bytes { cert: CertId(12), .. }]), "{found:?}");
-    assert!(matches!(store.rebuild(&mut derive), Err(Error::Underivable { cert: 12, .. })));
-    assert_eq!(derived_rows(&path), before);
+fn only_in_postgres(database: &Database, ids: &[CertId]) -> Vec<Damage> {
+    let user_ids = database.number("SELECT count(*) FROM user_id");
+    let id = ids[10];
+    let rows = |table| vec![Finding::Rows { cert: id, table }];
+    let orphan = |table| vec![Finding::Orphans { table, rows: 1 }];
+    let cases = [
+        (
+            "INSERT INTO user_id VALUES (4711, 1, 'Mary Young', '', 'mary young')".to_owned(),
+            vec![Finding::Count { table: "user_id", found: user_ids + 1, expected: user_ids }],
+        ),
+        (format!("UPDATE user_id SET search = 'mary' WHERE cert = {}", id.0), rows("user_id")),
+        (format!("UPDATE user_id SET email = 'mary' WHERE cert = {}", id.0), rows("user_id")),
+        ("INSERT INTO primary_key VALUES ('stranger', 4711)".to_owned(), orphan("primary_key")),
+        (
+            "INSERT INTO user_id_origin VALUES (4711, 'digest', 'Mary', 5, NULL, NULL)".to_owned(),
+            orphan("user_id_origin"),
+        ),
+    ];
+    cases.to_vec()
 }
 
-#[test]
-fn lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding() {
-    let (_directory, path, store) = database();
-    let known = |store: &SqliteStore| store.snapshot().expect("snapshot").count().expect("count");
-    assert_eq!(known(&store), 58);
-    damage(&path, "DELETE FROM packets WHERE cert IN (12, 13)");
-    let found = findings(&store);
+fn damaged_bytes_are_named_and_nothing_is_derived_from_them(database: &Database) {
+    let store = &*database.store;
+    let damaged = fill(store)[10];
+    let before = derived_rows(database);
+    let octets = database.octets(&[0, 1, 2]);
+    database.sql(&format!("UPDATE packets SET bytes = {octets} WHERE cert = {}", damaged.0));
+    let found = findings(store);
+    assert!(matches!(&found[..], [Finding::Bytes { cert, .. }] if *cert == damaged), "{found:?}");
+    let refused = store.rebuild(&mut derive);
+    assert!(matches!(refused, Err(Error::Underivable { cert, .. }) if cert == damaged.0), "{refused:?}");
+    assert_eq!(derived_rows(database), before);
+}
+
+fn lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding(
+    database: &Database,
+) {
+    let store = &*database.store;
+    let ids = fill(store);
+    let known = || store.snapshot().expect("snapshot").count().expect("count");
+    assert_eq!(known(), 58);
+    database.sql(&format!("DELETE FROM packets WHERE cert IN ({}, {})", ids[10].0, ids[11].0));
+    let found = findings(store);
     let lost = |finding: &Finding| matches!(finding, Finding::Lost { fingerprint: Some(_), .. });
     assert!(found.len() == 2 && found.iter().all(lost), "{found:?}");
     assert!(found.iter().all(|finding| !finding.is_healed_by_rebuilding()));
     let rebuilt = store.rebuild(&mut derive).expect("rebuild");
     assert_eq!(rebuilt, Rebuilt { certificates: 56, lost: found });
-    assert_eq!((known(&store), findings(&store)), (56, Vec::new()));
+    assert_eq!((known(), findings(store)), (56, Vec::new()));
 }
 
 #[test]
-fn a_page_of_garbage_is_an_error_in_words_and_no_panic() {
-    let (_directory, path, store) = database();
-    drop(store);
+fn a_page_of_garbage_in_a_file_is_an_error_in_words_and_no_panic() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("keyhoard.db");
+    fill(&SqliteStore::create(&path).expect("a new database"));
     let mut bytes = std::fs::read(&path).expect("read");
     let pages = bytes.len() / 8192;
     for page in (2..pages).step_by(5) {

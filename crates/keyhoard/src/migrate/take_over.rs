@@ -18,6 +18,7 @@ use super::read::Item;
 use super::source::Source;
 use super::tofu_db::Remembered;
 use super::{MigrateEvent, MigrateOptions, MigrateSummary};
+use crate::again::again;
 use crate::owner_trust::Given;
 use crate::stored;
 use crate::{Error, Result};
@@ -140,15 +141,13 @@ impl<'a> TakeOver<'a> {
     ) -> Result<()> {
         self.chunk_bytes = 0;
         let chunk = std::mem::take(&mut self.chunk);
-        let snapshot = self.store.snapshot()?;
         let digests: Vec<InputDigest> = chunk.par_iter().map(|(raw, _)| digest(raw)).collect();
-        let known = snapshot.known_inputs(&digests)?;
+        let known = again(|| Ok(self.store.snapshot()?.known_inputs(&digests)?))?;
         let work = chunk.into_par_iter().zip(digests).zip(known);
         let verified: Vec<Step> =
             work.map(|((certificate, digest), known)| step(certificate, digest, known)).collect();
         let fingerprints: Vec<Fingerprint> = verified.iter().filter_map(Step::fingerprint).collect();
-        let stored = stored::read(snapshot.as_ref(), &fingerprints)?;
-        drop(snapshot);
+        let stored = again(|| stored::read(self.store.snapshot()?.as_ref(), &fingerprints))?;
         for step in verified {
             match step {
                 Step::Known(digest, id) => {
@@ -221,18 +220,24 @@ impl<'a> TakeOver<'a> {
 
     /// Writes what waits, in one transaction; with the migrations it is the last one.
     fn write(&mut self, migrations: Option<&[Migration]>) -> Result<()> {
-        let entries = std::mem::take(&mut self.entries);
-        let remembered = std::mem::take(&mut self.remembered);
-        let owner_trusts = std::mem::take(&mut self.owner_trusts);
+        if !self.options.dry_run {
+            self.journal = Some(again(|| self.write_once(migrations))?);
+        }
+        self.entries.clear();
         self.by_fingerprint.clear();
         self.bytes = 0;
-        if self.options.dry_run {
-            return Ok(());
-        }
+        self.unchanged.clear();
+        self.remembered.clear();
+        self.owner_trusts.clear();
+        self.origins.clear();
+        Ok(())
+    }
+
+    fn write_once(&self, migrations: Option<&[Migration]>) -> Result<JournalId> {
         let mut transaction = self.store.begin(&self.options.command, self.journal, self.now)?;
-        let puts: Vec<Put<'_>> = entries.iter().map(Entry::put).collect();
+        let puts: Vec<Put<'_>> = self.entries.iter().map(Entry::put).collect();
         let outcomes = transaction.put(&puts)?;
-        for (entry, outcome) in entries.iter().zip(outcomes) {
+        for (entry, outcome) in self.entries.iter().zip(outcomes) {
             match outcome {
                 PutOutcome::Conflict => return Err(Error::ChangedMeanwhile),
                 PutOutcome::Done(id) if entry.origins != Origins::default() => {
@@ -241,28 +246,29 @@ impl<'a> TakeOver<'a> {
                 PutOutcome::Done(_) => {}
             }
         }
-        for (id, origins) in self.origins.drain(..) {
-            transaction.set_origins(id, &origins)?;
+        for (id, origins) in &self.origins {
+            transaction.set_origins(*id, origins)?;
         }
-        transaction.remember_inputs(&std::mem::take(&mut self.unchanged))?;
-        for Remembered { binding, verified, encrypted } in &remembered {
+        transaction.remember_inputs(&self.unchanged)?;
+        for Remembered { binding, verified, encrypted } in &self.remembered {
             let binding = transaction.take_over_binding(binding)?;
             transaction.take_over_encrypted(binding, encrypted)?;
             for message in verified {
                 transaction.add_verified(binding, message)?;
             }
         }
-        for Given { key, number } in owner_trusts {
-            if transaction.snapshot().owner_trust(&key)?.is_none() {
-                transaction.set_owner_trust(&key, number)?;
+        for Given { key, number } in &self.owner_trusts {
+            if transaction.snapshot().owner_trust(key)?.is_none() {
+                transaction.set_owner_trust(key, *number)?;
             }
         }
         if let Some(migrations) = migrations {
             migrations.iter().try_for_each(|migration| transaction.remember_migration(migration))?;
             transaction.finish_journal()?;
         }
-        self.journal = Some(transaction.journal());
-        Ok(transaction.commit()?)
+        let journal = transaction.journal();
+        transaction.commit()?;
+        Ok(journal)
     }
 }
 
