@@ -55,6 +55,12 @@ stress: programs ## long runs: SIGKILL 200 times, 8 importing beside 8 listing, 
 bench: build ## measures gpg and Keyhoard side by side, writes target/bench/ (20 to 60 minutes)
 	$(TARGET)/release/keyhoard-lab bench --output $(TARGET)/bench
 
+.PHONY: bench-postgres
+bench-postgres: setup ## measures a PostgreSQL server beside SQLite, writes target/bench/ (about 10 minutes, 8 GB)
+	@scripts/setup test
+	cargo build --release --workspace --bins --example measure_database
+	$(TARGET)/release/keyhoard-lab bench --only-postgres --output $(TARGET)/bench
+
 .PHONY: lint
 lint: ## rustfmt and clippy, warnings are errors
 	@scripts/setup lint

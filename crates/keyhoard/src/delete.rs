@@ -134,14 +134,15 @@ pub fn delete_subkey(
         let stored::Stored { generation, certificate: known, .. } = stored;
         let is_subkey =
             |kind: &ComponentKind| matches!(kind, ComponentKind::Key(key) if key.fingerprint == *subkey);
-        let left =
-            known.retain(|asked| !matches!(asked, Retained::Component(component) if is_subkey(&component.kind)));
+        let left = known
+            .retain(|asked| !matches!(asked, Retained::Component(component) if is_subkey(&component.kind)));
         if left.bytes.len() == known.bytes.len() {
             return Ok(None);
         }
         let kind = PutKind::Shrunk { id, generation };
         let certificate = Prepared::new(left);
-        let outcomes = transaction.put(&[Put { certificate: &certificate, kind, inputs: &[], origin: None }])?;
+        let outcomes =
+            transaction.put(&[Put { certificate: &certificate, kind, inputs: &[], origin: None }])?;
         debug_assert!(!outcomes.contains(&PutOutcome::Conflict), "it was read under the same lock");
         finish(transaction).map(Some)
     })

@@ -1,5 +1,7 @@
 //! The benchmark: Debian's keyring and messages beside gpg, made keyrings of growing size, and a big web of trust.
 
+mod engines;
+mod engines_report;
 mod growth;
 mod keys;
 mod machine;
@@ -49,9 +51,15 @@ pub(crate) struct Options {
     /// How many keys of each kind are made
     #[arg(long, default_value_t = 100)]
     keys: usize,
+    /// Sizes of the made keyrings that a PostgreSQL server is measured with
+    #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000, 1_000_000])]
+    served: Vec<u64>,
     /// Leaves everything out but new keys
     #[arg(long, conflicts_with = "only_made")]
     only_keys: bool,
+    /// Measures a PostgreSQL server beside SQLite, and nothing else
+    #[arg(long, conflicts_with_all = ["only_made", "only_keys"])]
+    only_postgres: bool,
     /// Leaves Debian's keyring, messages, new keys and gpg out
     #[arg(long)]
     only_made: bool,
@@ -60,6 +68,10 @@ pub(crate) struct Options {
 /// Runs the benchmark, writes the report as Markdown and JSON, and prints the Markdown.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let machine = Machine::here(&[&Contender::gpg()?, &Contender::gpg_keyhoard()?])?;
+    if options.only_postgres {
+        let engines = engines::measure(&options.served)?;
+        return write(options, &Report { machine, engines, ..Report::default() });
+    }
     let only_some = options.only_made || options.only_keys;
     let [debian, trust] = if only_some { Default::default() } else { debian(options)? };
     let keys = if options.only_made || options.keys == 0 { Vec::new() } else { keys::measure(options.keys)? };
@@ -77,11 +89,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .iter()
         .map(|&keys| web::measure(keys, options.rounds, options.lookups))
         .collect::<Result<_>>()?;
-    let report = Report { machine, debian, trust, messages, keys, made, webs };
+    write(options, &Report { machine, debian, trust, messages, keys, made, webs, engines: Vec::new() })
+}
+
+fn write(options: &Options, report: &Report) -> Result<()> {
     fs::create_dir_all(&options.output).with_context(|| options.output.display().to_string())?;
     let markdown = report.markdown();
     for (name, text) in
-        [("benchmarks.md", &markdown), ("benchmarks.json", &serde_json::to_string_pretty(&report)?)]
+        [("benchmarks.md", &markdown), ("benchmarks.json", &serde_json::to_string_pretty(report)?)]
     {
         let path = options.output.join(name);
         fs::write(&path, text).with_context(|| path.display().to_string())?;

@@ -23,7 +23,8 @@ const START: Duration = Duration::from_secs(60);
 /// Runs the server beside a pipe that ends with whoever holds its other end, and removes the directory then; unless it is
 /// told in a line to end the server only. A server that has only just been started does not listen to QUIT yet, which ends
 /// it at once, but to TERM.
-const GUARD: &str = "directory=$1; shift; \"$@\" & server=$!; read word; kill -TERM $server; kill -QUIT $server;
+const GUARD: &str =
+    "directory=$1; shift; \"$@\" & server=$!; read word; kill -TERM $server; kill -QUIT $server;
     wait $server; test -n \"$word\" || rm -rf \"$directory\"";
 
 /// Where a server listens.
@@ -101,15 +102,50 @@ impl Server {
         run(psql.arg("-h").arg(self.directory.path()).args(["-p", &self.port()]))
     }
 
+    /// Returns the processor time that the server's processes have used, those that have ended too.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn processor_time(&self) -> io::Result<Duration> {
+        let server = self.pid()?;
+        let mut ticks = 0;
+        for entry in fs::read_dir("/proc")?.flatten() {
+            // A process may end between the two.
+            let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
+            // The name, in parentheses, may hold anything (proc_pid_stat(5)).
+            let Some((pid, rest)) =
+                stat.split_once(" (").zip(stat.rsplit_once(") ")).map(|(a, b)| (a.0, b.1))
+            else {
+                continue;
+            };
+            let fields: Vec<&str> = rest.split(' ').collect();
+            let ticks_in = |places: std::ops::RangeInclusive<usize>| -> u64 {
+                fields.get(places).into_iter().flatten().filter_map(|field| field.parse::<u64>().ok()).sum()
+            };
+            // User and system time; of the first process also its children's that have ended.
+            match fields.get(1) {
+                _ if pid == server => ticks += ticks_in(11..=14),
+                Some(parent) if *parent == server => ticks += ticks_in(11..=12),
+                _ => {}
+            }
+        }
+        // Linux tells programs a hundred ticks to the second, whatever the kernel's own are.
+        Ok(Duration::from_millis(ticks * 10))
+    }
+
+    fn pid(&self) -> io::Result<String> {
+        let file = fs::read_to_string(self.data().join("postmaster.pid"))?;
+        Ok(file.lines().next().unwrap_or_default().to_owned())
+    }
+
     /// Kills the server without warning (`SIGKILL`), and starts it again, which recovers what was committed.
     ///
     /// # Errors
     ///
     /// The system's, and what the server said.
     pub fn kill_and_restart(&mut self) -> io::Result<()> {
-        let pid = fs::read_to_string(self.data().join("postmaster.pid"))?;
-        let pid = pid.lines().next().unwrap_or_default().to_owned();
-        run(Command::new("kill").args(["-9", &pid]))?;
+        run(Command::new("kill").args(["-9", &self.pid()?]))?;
         // The guard takes note of the end; without it the dead process would count as a running one.
         end(&mut self.guard)?;
         // The server's other processes notice before long that it is gone; until then none can be started.

@@ -70,7 +70,7 @@ pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Resul
 }
 
 /// Makes the keyring in a process of its own, since what this one has used counts as used by those it measures.
-fn make(certificates: u64) -> Result<NamedTempFile> {
+pub(super) fn make(certificates: u64) -> Result<NamedTempFile> {
     eprintln!("{certificates} certificates: making the keyring");
     let file = NamedTempFile::with_prefix("keyhoard-lab-").context("making a temporary file")?;
     let program = std::env::current_exe().context("finding this program")?;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::contender::{Contender, KEYRING};
 
 /// The machine and the versions of what was measured on it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Machine {
     pub(super) processor: String,
     pub(super) cores: usize,

@@ -4,13 +4,15 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::engines::Measured;
+use super::engines_report;
 use super::growth::Growth;
 use super::machine::Machine;
 use super::web::BigWeb;
 use crate::series::{Series, ratio, seconds};
 
 /// Everything that was measured.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     pub(super) machine: Machine,
     pub(super) debian: Vec<Row>,
@@ -22,6 +24,8 @@ pub(super) struct Report {
     pub(super) keys: Vec<Row>,
     pub(super) made: Vec<Growth>,
     pub(super) webs: Vec<BigWeb>,
+    /// A server beside a file.
+    pub(super) engines: Vec<Measured>,
 }
 
 /// One work, done by both programs.
@@ -42,6 +46,7 @@ impl Report {
             keys(&self.keys),
             made(&self.made),
             webs(&self.webs),
+            engines_report::markdown(&self.engines),
         ];
         sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
     }
@@ -185,11 +190,11 @@ fn mebibytes(series: &Series) -> String {
     format!("{:.1} MiB", series.peak_memory() as f64 / f64::from(1 << 20))
 }
 
-fn table(heads: &[&str]) -> String {
+pub(super) fn table(heads: &[&str]) -> String {
     let rule = "|---".repeat(heads.len());
     format!("| {} |\n{rule}|\n", heads.join(" | "))
 }
 
-fn line(cells: &[String]) -> String {
+pub(super) fn line(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }

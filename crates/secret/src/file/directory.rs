@@ -45,13 +45,14 @@ impl Directory {
         Ok(Some(Self { path: path.to_owned(), handle }))
     }
 
-    /// Opens a directory, making it first if there is none.
+    /// Opens a directory, making it and those that it is in first if there is none: where a server keeps the database
+    /// there may be nothing here yet.
     pub(super) fn create(path: &Path) -> Result<Self> {
         loop {
             if let Some(directory) = Self::open(path)? {
                 return Ok(directory);
             }
-            match DirBuilder::new().mode(0o700).create(path) {
+            match DirBuilder::new().recursive(true).mode(0o700).create(path) {
                 Ok(()) => sync_parent(path)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => return Err(Error::Io { path: path.to_owned(), source }),

@@ -1,0 +1,165 @@
+//! A server beside a file: the same keyrings in both of Keyhoard's engines, and what more of them would take.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use lab::measure;
+use scratch_postgres::{Listen, Server};
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::growth::make;
+use crate::contender::KEYRING;
+
+/// What the measured server is told; everything else is as it comes.
+const SETTINGS: [&str; 1] = ["max_wal_size=4GB"];
+
+/// Into how many partitions the tables are split to see what that costs.
+const PARTITIONS: u32 = 16;
+
+/// Where a database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Place {
+    File,
+    Server,
+    /// On the server, in split tables.
+    Partitions,
+}
+
+/// What a keyring costs in a database.
+#[derive(Debug, Serialize)]
+pub(super) struct Measured {
+    pub(super) keyring: String,
+    pub(super) place: Place,
+    /// What `measure_database` has written: names, and the numbers behind them.
+    pub(super) figures: HashMap<String, Vec<f64>>,
+    /// The client's peak memory in bytes, and its processor time in seconds.
+    pub(super) peak_memory: u64,
+    pub(super) client: f64,
+    /// The server's processor time in seconds.
+    pub(super) server: f64,
+    /// Rows in all tables of the server's, and octets in files.
+    pub(super) rows: f64,
+    pub(super) bytes: f64,
+}
+
+/// Measures Debian's keyring and made ones of these sizes in a file, on a server, and the smallest in split tables.
+pub(super) fn measure(sizes: &[u64]) -> Result<Vec<Measured>> {
+    let bench = Bench::new()?;
+    let mut measured = Vec::new();
+    for place in [Place::File, Place::Server] {
+        measured.push(bench.measure("Debian's keyring", Path::new(KEYRING), place)?);
+    }
+    for (position, &certificates) in sizes.iter().enumerate() {
+        let keyring = make(certificates)?;
+        let name = format!("{certificates} made");
+        for place in [Place::File, Place::Server, Place::Partitions] {
+            if place != Place::Partitions || position == 0 {
+                measured.push(bench.measure(&name, keyring.path(), place)?);
+            }
+        }
+    }
+    Ok(measured)
+}
+
+struct Bench {
+    server: Server,
+    directory: TempDir,
+    keyhoard: PathBuf,
+    measure_database: PathBuf,
+}
+
+impl Bench {
+    fn new() -> Result<Self> {
+        let server = Server::start(Listen::Loopback, &SETTINGS).context("starting PostgreSQL")?;
+        let directory = TempDir::with_prefix("keyhoard-lab-").context("making a directory")?;
+        let here = std::env::current_exe().context("finding keyhoard")?;
+        let measure_database = here.with_file_name("examples").join("measure_database");
+        Ok(Self { server, directory, keyhoard: here.with_file_name("keyhoard"), measure_database })
+    }
+
+    /// Measures one import into a new database, which is gone afterwards.
+    fn measure(&self, name: &str, keyring: &Path, place: Place) -> Result<Measured> {
+        eprintln!("{name}: {place:?}");
+        let file = self.directory.path().join("keyhoard.db");
+        let database = match place {
+            Place::File => file.clone(),
+            Place::Server | Place::Partitions => PathBuf::from(self.server.url("")),
+        };
+        if place == Place::Partitions {
+            let mut init = Command::new(&self.keyhoard);
+            init.arg("--db").arg(&database).args(["db", "init", "--partitions", &PARTITIONS.to_string()]);
+            ensure!(init.stdout(Stdio::null()).status()?.success(), "making partitions failed");
+        }
+        let before = self.server.processor_time()?;
+        let output = self.directory.path().join("figures");
+        let mut command = Command::new(&self.measure_database);
+        command.arg(&database).arg(keyring).stdin(Stdio::null()).stdout(std::fs::File::create(&output)?);
+        let cost = measure::run(&mut command)
+            .with_context(|| format!("{} (make bench builds it)", self.measure_database.display()))?;
+        ensure!(cost.code == Some(0), "{command:?} failed");
+        let server = (self.server.processor_time()? - before).as_secs_f64();
+        let (rows, bytes) = match place {
+            Place::File => (0.0, file.metadata()?.len() as f64),
+            Place::Server | Place::Partitions => self.size()?,
+        };
+        self.clear(&file)?;
+        Ok(Measured {
+            keyring: name.to_owned(),
+            place,
+            figures: figures(&std::fs::read_to_string(&output)?),
+            peak_memory: cost.peak_memory,
+            client: cost.processor,
+            server,
+            rows,
+            bytes,
+        })
+    }
+
+    /// Returns how many rows and octets the server keeps.
+    fn size(&self) -> Result<(f64, f64)> {
+        const SQL: &str = "ANALYZE; SELECT sum(reltuples) FILTER (WHERE relkind = 'r')::bigint,
+            sum(pg_total_relation_size(oid)) FILTER (WHERE relkind = 'r') FROM pg_class
+            WHERE relnamespace = 'keyhoard'::regnamespace";
+        let said = self.server.psql(SQL)?;
+        let (rows, bytes) = said.split_once('|').context("two numbers")?;
+        Ok((rows.parse()?, bytes.parse()?))
+    }
+
+    fn clear(&self, file: &Path) -> Result<()> {
+        if file.exists() {
+            std::fs::remove_file(file)?;
+        }
+        // What is left to write of one database must not disturb the measuring of the next.
+        self.server.psql("DROP SCHEMA IF EXISTS keyhoard CASCADE")?;
+        self.server.psql("CHECKPOINT")?;
+        Ok(())
+    }
+}
+
+fn figures(text: &str) -> HashMap<String, Vec<f64>> {
+    let line = |line: &str| {
+        let (name, numbers) = line.split_once('\t')?;
+        let numbers: Option<Vec<f64>> = numbers.split('\t').map(|number| number.parse().ok()).collect();
+        Some((name.to_owned(), numbers?))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+impl Measured {
+    /// Returns a figure; 0 where there is none.
+    pub(super) fn figure(&self, name: &str, place: usize) -> f64 {
+        self.figures.get(name).and_then(|numbers| numbers.get(place)).copied().unwrap_or(0.0)
+    }
+
+    pub(super) fn certificates(&self) -> f64 {
+        self.figure("certificates", 0)
+    }
+
+    /// Returns the seconds that the import of one certificate took.
+    pub(super) fn each(&self) -> f64 {
+        self.figure("import", 0) / self.certificates()
+    }
+}
