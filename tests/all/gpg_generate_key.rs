@@ -122,6 +122,64 @@ fn keys_of_a_parameter_file_are_those_that_gpg_makes() {
 }
 
 #[test]
+fn a_key_names_its_revoker_its_preferences_and_is_signed_with_the_digest_that_was_asked_for() {
+    let both = Both::with_agent();
+    let file = "%no-protection\nKey-Type: eddsa\nKey-Curve: ed25519\nName-Real: R\n\
+                Revoker: 1:0123456789ABCDEF0123456789ABCDEF01234567\n\
+                Subkey-Type: ecdh\nSubkey-Curve: cv25519\nPreferences: S9 H10 Z1 no-mdc ks-modify\n";
+    same(&both, file, &["--batch", "--cert-digest-algo", "SHA512", "--generate-key"]);
+    same_keys(&both);
+    let of_gpg = packets(&both.gpg, Run::gpg(&both.gpg));
+    assert!(of_gpg.contains("revocation key: c=80 a=1"), "{of_gpg}");
+    let of_ours = packets(&both.gpg, Run::gpg_keyhoard(&both.keyhoard));
+    assert_same("--list-packets", of_gpg.as_bytes(), of_ours.as_bytes());
+}
+
+#[test]
+fn a_certificate_for_a_file_of_its_own_is_not_in_the_database() {
+    let both = Both::with_agent();
+    let listings = [
+        (&both.gpg, Run::gpg_with_agent(&both.gpg)),
+        (&both.keyhoard, Run::gpg_keyhoard(&both.keyhoard)),
+    ]
+    .map(|(home, run)| {
+        let place = home.path().join("certificate.pgp");
+        let file = format!(
+            "%no-protection\n%pubring {}\nKey-Type: eddsa\nKey-Curve: ed25519\nName-Real: One\n%commit\n\
+             Key-Type: eddsa\nKey-Curve: ed25519\nName-Real: Two\n",
+            place.display()
+        );
+        run.at(both.clock()).args(["--batch", "--generate-key"]).stdin(file).done();
+        let listing = Run::gpg(&both.gpg).arg("--list-packets").arg(place).succeed();
+        listing
+            .text()
+            .lines()
+            .filter(|line| line.starts_with(':'))
+            .map(|line| masked(line))
+            .collect::<String>()
+    });
+    assert_eq!(listings[0], listings[1]);
+    assert_eq!(listings[0].matches(":user ID packet").count(), 2);
+    assert_eq!(Run::gpg_keyhoard(&both.keyhoard).arg("-k").done().text(), "");
+}
+
+#[test]
+fn a_program_that_asks_for_it_is_told_how_the_search_for_primes_goes_on() {
+    let both = Both::with_agent();
+    let words = [&PLAIN[..], &["--enable-progress-filter", "--batch", "--status-fd", "2"]].concat();
+    let words = [&words[..], &["--quick-generate-key", "A", "rsa2048"]].concat();
+    for done in both.answered("", words) {
+        let told = done.status_lines();
+        assert_eq!(told.matches("] PROGRESS primegen X 100 100\n").count(), 2, "{told}");
+        assert_eq!(told.matches("] PROGRESS primegen + 0 0\n").count(), 10, "{told}");
+    }
+    let quiet =
+        [&PLAIN[..], &["--batch", "--status-fd", "2", "--quick-generate-key", "B", "rsa2048"]].concat();
+    let [_, done] = both.answered("", quiet);
+    assert!(!done.status_lines().contains("PROGRESS"), "{}", done.status_lines());
+}
+
+#[test]
 fn a_parameter_file_that_is_wrong_is_refused_as_gpg_does() {
     let both = Both::with_agent();
     for file in [

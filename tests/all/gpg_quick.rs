@@ -91,6 +91,96 @@ fn every_command_makes_the_packets_that_gpg_makes() {
 }
 
 #[test]
+fn what_signatures_say_besides_is_what_gpg_makes_of_the_options() {
+    let mut both = both();
+    let certify = ["-u", "bob", "--quick-sign-key", ALICE];
+    let notations = [
+        "--cert-notation",
+        "!n@example.org=%S over %f",
+        "--cert-notation",
+        "m@example.org=%k %s %g %p %% %x",
+        "--cert-policy-url",
+        "https://example.org/%K",
+        "--cert-policy-url",
+        "!https://example.org/second",
+    ];
+    let steps: &[(&str, &[&str])] = &[
+        ("20260201T000000!", &[&notations[..], &certify].concat()),
+        ("20260202T000000!", &["--cert-digest-algo", "SHA512", "--quick-add-uid", BOB, "Robert"]),
+        ("20260203T000000!", &["--cert-digest-algo", "SHA384", "--quick-set-expire", ALICE, "1y"]),
+        ("20260204T000000!", &["--cert-digest-algo", "SHA384", "-u", ALICE, "--quick-sign-key", BOB]),
+        (
+            "20260205T000000!",
+            &["--default-preference-list", "S9 S8 H10 Z1 no-mdc", "--quick-add-uid", BOB, "Rob"],
+        ),
+        (
+            "20260206T000000!",
+            &["--default-preference-list", "S7 H8 Z0 ks-modify", "--quick-add-uid", BOB, "R"],
+        ),
+        (
+            "20260207T000000!",
+            &["--default-keyserver-url", "hkp://k.example.org", "--quick-add-uid", BOB, "Bobby"],
+        ),
+    ];
+    for (time, words) in steps {
+        both = both.now(time);
+        same(&both, words);
+        same_packets(&both);
+    }
+    same(&both, &["--cert-notation", "no-domain=x", "-u", "bob", "--quick-sign-key", ALICE]);
+    same(&both, &["--cert-policy-url", "", "-u", "bob", "--quick-sign-key", ALICE]);
+}
+
+#[test]
+fn a_program_is_told_whose_passphrase_it_is_asked_for() {
+    let both = both();
+    let lock = [
+        "--pinentry-mode",
+        "loopback",
+        "--command-fd",
+        "0",
+        "--status-fd",
+        "2",
+        "--change-passphrase",
+        ALICE,
+    ];
+    Run::gpg_keyhoard(&both.keyhoard).at(both.clock()).args(lock).stdin("right\nright\n").succeed();
+    let lock = ["--pinentry-mode", "loopback", "--passphrase-fd", "0", "--batch"];
+    // The agent asks for old and new passphrases of each key, which a program cannot tell apart: a locked key is imported.
+    let locked =
+        Run::gpg_keyhoard(&both.keyhoard).at(both.clock()).args(["--export-secret-keys", ALICE]).succeed();
+    let delete = ["--batch", "--yes", "--delete-secret-and-public-keys", ALICE];
+    Run::gpg_with_agent(&both.gpg).at(both.clock()).args(delete).succeed();
+    let file = both.gpg.write("locked", locked.stdout);
+    Run::gpg_with_agent(&both.gpg)
+        .at(both.clock())
+        .args(lock)
+        .arg("--import")
+        .arg(file)
+        .stdin("right\n")
+        .succeed();
+    let add = [
+        "--pinentry-mode",
+        "loopback",
+        "--command-fd",
+        "0",
+        "--status-fd",
+        "2",
+        "--quick-add-uid",
+        ALICE,
+        "New",
+    ];
+    both.gpg.kill_agent();
+    let [theirs, ours] = both.answered("right\n", add).map(|done| {
+        let lines = done.status_lines();
+        let told = |line: &&str| !line.contains("KEY_CONSIDERED");
+        lines.lines().filter(told).map(|line| format!("{line}\n")).collect::<String>()
+    });
+    assert!(theirs.contains("NEED_PASSPHRASE"), "{theirs}");
+    assert_same("--quick-add-uid", theirs.as_bytes(), ours.as_bytes());
+}
+
+#[test]
 fn what_cannot_be_done_fails_alike() {
     let both = both();
     same(&both, &["--quick-add-uid", ALICE, "New One"]);

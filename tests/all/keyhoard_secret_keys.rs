@@ -2,12 +2,11 @@
 //! lost by the way.
 
 use std::fs;
-use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use harness::{Done, Home, OwnKey, Run};
+use harness::{Done, Home, OwnKey, Run, Terminal};
 use serde_json::Value;
 
 const ANN: &str = "Ann <ann@example.org>";
@@ -169,6 +168,40 @@ fn a_program_is_asked_if_the_user_names_one() {
 }
 
 #[test]
+fn a_program_is_asked_if_the_configuration_names_one() {
+    let (_ann, home) = with_ann();
+    lock(&home, "one");
+    let program = home.write("ask", "#!/bin/sh\necho one\n");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("a mode");
+    let directory = home.path().join(".config/keyhoard");
+    fs::create_dir_all(&directory).expect("the home is writable");
+    let configuration = directory.join("config.toml");
+    fs::write(&configuration, format!("passphrase-program = {program:?}\n")).expect("the home is writable");
+    // Both programs go by it.
+    let add = ["--no-tty", "--quick-add-uid", "ann@example.org", "Ann"];
+    let done = Run::gpg_keyhoard(&home).args(add).done();
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    assert_eq!(key(&home, &["passphrase", "--remove", "ann@example.org"]).code, Some(0));
+    fs::write(&configuration, "passphrase-programme = 1\n").expect("the home is writable");
+    let refused = key(&home, &["passphrase", "--remove", "ann@example.org"]);
+    assert_eq!(refused.code, Some(2));
+    let said = refused.errors();
+    assert!(said.contains("config.toml") && said.contains("passphrase-programme"), "{said}");
+}
+
+#[test]
+fn undo_of_an_import_names_the_secret_keys_that_stay() {
+    let (ann, home) = with_ann();
+    let undone = Run::keyhoard(&home).arg("undo").succeed();
+    assert_eq!(undone.errors().matches(" stays, though no certificate").count(), 2, "{}", undone.errors());
+    assert!(undone.errors().contains(&format!("--secret-only {}", ann.fingerprint())), "{}", undone.errors());
+    assert_eq!(Run::keyhoard(&home).arg("doctor").done().code, Some(1));
+    let again = Run::keyhoard(&home).args(["undo", "2"]).succeed();
+    assert!(!again.errors().contains("stays"), "{}", again.errors());
+    Run::keyhoard(&home).arg("doctor").succeed();
+}
+
+#[test]
 fn without_a_terminal_nobody_is_asked_and_standard_input_is_not_read() {
     let (_ann, home) = with_ann();
     lock(&home, "one");
@@ -186,59 +219,12 @@ fn without_a_terminal_nobody_is_asked_and_standard_input_is_not_read() {
     assert!(errors.contains("it is locked, and no passphrase was given"), "{errors}");
 }
 
-/// A command on a terminal of its own.
-struct OnTerminal {
-    child: std::process::Child,
-    shown: String,
-}
-
-impl OnTerminal {
-    fn new(home: &Home, command: &str) -> Self {
-        let child = Command::new("script")
-            .args(["-q", "-e", "-f", "-c", command, "/dev/null"])
-            .env("KEYHOARD_DB", home.database())
-            .env("KEYHOARD", Run::program("keyhoard"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("script (util-linux)");
-        Self { child, shown: String::new() }
-    }
-
-    /// Waits until the terminal shows something more that ends so, then types.
-    fn answer(&mut self, question: &str, typed: &[u8]) {
-        let from = self.shown.len();
-        let out = self.child.stdout.as_mut().expect("a pipe");
-        let mut octet = [0];
-        while !self.shown[from..].ends_with(question) {
-            assert_eq!(
-                out.read(&mut octet).expect("what is shown"),
-                1,
-                "no {question:?} in {:?}",
-                self.shown
-            );
-            self.shown.push(char::from(octet[0]));
-        }
-        let keyboard = self.child.stdin.as_mut().expect("a pipe");
-        keyboard.write_all(typed).and_then(|()| keyboard.flush()).expect("a terminal takes what is typed");
-    }
-
-    /// Returns the exit code and what is shown.
-    fn end(mut self) -> (Option<i32>, String) {
-        let mut rest = Vec::new();
-        self.child.stdout.take().expect("a pipe").read_to_end(&mut rest).expect("what is shown");
-        self.shown.push_str(&String::from_utf8_lossy(&rest));
-        let status = self.child.wait().expect("a child can be waited for");
-        (status.code(), self.shown)
-    }
-}
-
 const CHANGE: &str = "\"$KEYHOARD\" key passphrase ann@example.org";
 
 #[test]
 fn a_terminal_shows_no_passphrase_and_asks_twice_for_a_new_one() {
     let (_ann, home) = with_ann();
-    let mut terminal = OnTerminal::new(&home, CHANGE);
+    let mut terminal = Terminal::new(&home, CHANGE);
     terminal.answer("(empty for none): ", b"first try\r");
     terminal.answer("Once more: ", b"other\r");
     terminal.answer("(empty for none): ", b"new wrd\x7f\x7f\x7fwords\r");
@@ -260,7 +246,7 @@ fn a_terminal_shows_no_passphrase_and_asks_twice_for_a_new_one() {
 fn a_wrong_passphrase_is_asked_for_three_times() {
     let (_ann, home) = with_ann();
     lock(&home, "right");
-    let mut terminal = OnTerminal::new(&home, "\"$KEYHOARD\" key passphrase --remove ann@example.org");
+    let mut terminal = Terminal::new(&home, "\"$KEYHOARD\" key passphrase --remove ann@example.org");
     terminal.answer("Ann <ann@example.org>: ", b"wrong\r");
     terminal.answer("Ann <ann@example.org>: ", b"\x15worse\r");
     terminal.answer("Ann <ann@example.org>: ", b"worst\r");
@@ -268,7 +254,7 @@ fn a_wrong_passphrase_is_asked_for_three_times() {
     assert_eq!(code, Some(2), "{shown}");
     assert!(shown.contains("Wrong passphrase; try 3 of 3."), "{shown}");
     assert!(shown.contains("wrong passphrase, 3 times"), "{shown}");
-    let mut terminal = OnTerminal::new(&home, "\"$KEYHOARD\" key passphrase --remove ann@example.org");
+    let mut terminal = Terminal::new(&home, "\"$KEYHOARD\" key passphrase --remove ann@example.org");
     terminal.answer("Ann <ann@example.org>: ", b"wrong\r");
     terminal.answer("Ann <ann@example.org>: ", b"right\r");
     let (code, shown) = terminal.end();
@@ -281,7 +267,7 @@ fn after_ctrl_c_the_terminal_is_as_it_was() {
     let (_ann, home) = with_ann();
     lock(&home, "right");
     let command = format!("trap : INT; {CHANGE}; echo \"ended: $?\"; stty -a");
-    let mut terminal = OnTerminal::new(&home, &command);
+    let mut terminal = Terminal::new(&home, &command);
     terminal.answer("Ann <ann@example.org>: ", b"secr\x03");
     let (_, shown) = terminal.end();
     assert!(shown.contains("ended: 130"), "{shown}");

@@ -1,5 +1,6 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
+mod generate_on_terminal;
 mod gpg_delete;
 mod gpg_export;
 mod gpg_generate_key;
@@ -45,3 +46,4 @@ mod oracle_signatures;
 mod oracle_tofu;
 mod oracle_trust_debian;
 mod oracle_trust_webs;
+mod secret_keys_killed;

@@ -34,6 +34,7 @@ pub mod packets;
 mod reference;
 mod run;
 pub mod scale;
+mod terminal;
 mod trust;
 
 pub use both::Both;
@@ -45,3 +46,4 @@ pub use mask::{mask, without_misplaced};
 pub use own_key::OwnKey;
 pub use reference::Reference;
 pub use run::{Done, NOW, Run};
+pub use terminal::Terminal;

@@ -14,8 +14,9 @@ pub(crate) mod parameters;
 pub(crate) mod preferences;
 pub(crate) mod size;
 
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::Usage;
+use keyhoard::cert::{Fingerprint, Timestamp, facts};
+use keyhoard::verify::PublicKeyAlgorithm;
 
 pub(crate) use preferences::Preferences;
 
@@ -79,6 +80,18 @@ pub(crate) struct Revoker {
     pub(crate) algorithm: u8,
     pub(crate) fingerprint: [u8; 20],
     pub(crate) sensitive: bool,
+}
+
+impl From<Revoker> for facts::Revoker {
+    fn from(revoker: Revoker) -> Self {
+        const REVOKER: u8 = 0x80;
+        const SENSITIVE: u8 = 0x40;
+        Self {
+            class: REVOKER | if revoker.sensitive { SENSITIVE } else { 0 },
+            algorithm: PublicKeyAlgorithm(revoker.algorithm),
+            fingerprint: Fingerprint::V4(revoker.fingerprint),
+        }
+    }
 }
 
 /// A public-key algorithm that keys can be made with, by OpenPGP's number (RFC 9580, 9.1).

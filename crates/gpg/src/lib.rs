@@ -24,6 +24,7 @@ mod output;
 mod passphrases;
 mod prompt;
 mod properties;
+mod remarks;
 mod render;
 mod secrets;
 mod settings;

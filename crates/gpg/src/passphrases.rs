@@ -67,7 +67,6 @@ impl<'a> Passphrases<'a> {
     }
 
     /// Tells programs whose passphrase they are asked for.
-    #[expect(dead_code, reason = "commands that sign tell it, those of keys do not")]
     pub(crate) fn with_hint(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
@@ -139,13 +138,16 @@ impl Ask for Passphrases<'_> {
                 let asked = self.ask_program(question);
                 self.answered(question, asked.map_err(|error| Error::Asking(format!("{error:#}"))))
             }
-            PinentryMode::Ask if self.settings.no_tty => Ok(self.refuse(Code::NoPinentry)),
             PinentryMode::Ask => {
+                let source = Source::usual().map_err(|error| Error::Asking(error.to_string()))?;
+                if source == Source::Terminal && self.settings.no_tty {
+                    return Ok(self.refuse(Code::NoPinentry));
+                }
                 let owner =
                     self.hint.as_ref().map(|hint| String::from_utf8_lossy(&hint.user_id).into_owned());
-                let mut terminal = passphrase::Passphrases::new(Source::Terminal, |_| owner.clone());
-                let answer = terminal.passphrase(question);
-                drop(terminal);
+                let mut asked = passphrase::Passphrases::new(source, |_| owner.clone());
+                let answer = asked.passphrase(question);
+                drop(asked);
                 self.answered(question, answer)
             }
         }

@@ -7,11 +7,12 @@ pub(crate) mod list_words;
 use keyhoard::cert::Timestamp;
 use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::TrustedKey;
-
+use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::policy::DigestPolicy;
 
-use crate::algorithms::Choice;
+use crate::algorithms::{self, Choice};
 use crate::filter::Filter;
+use crate::remarks::Remark;
 
 pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
@@ -89,12 +90,16 @@ pub(crate) struct Settings {
     pub(crate) force_sign_key: bool,
     /// How long certifications hold, as [`crate::interval`] reads it.
     pub(crate) default_cert_expire: Option<Vec<u8>>,
+    /// `--cert-notation` and `--cert-policy-url`.
+    pub(crate) cert_remarks: Vec<Remark>,
     pub(crate) keyrings: Vec<Keyring>,
     pub(crate) default_keyring: DefaultKeyring,
     pub(crate) allow_non_selfsigned_uid: bool,
     pub(crate) allow_freeform_uid: bool,
     pub(crate) forbid_gen_key: bool,
     pub(crate) large_rsa: bool,
+    /// `--enable-progress-filter`: tells programs how long work goes on.
+    pub(crate) progress: bool,
     /// `--default-new-key-algo`.
     pub(crate) default_new_key_algorithm: Option<String>,
     /// `--default-keyserver-url`, which new keys name.
@@ -290,12 +295,14 @@ impl Default for Settings {
             default_keys: Vec::new(),
             force_sign_key: false,
             default_cert_expire: None,
+            cert_remarks: Vec::new(),
             keyrings: Vec::new(),
             default_keyring: DefaultKeyring::Used,
             allow_non_selfsigned_uid: false,
             allow_freeform_uid: false,
             forbid_gen_key: false,
             large_rsa: false,
+            progress: false,
             default_new_key_algorithm: None,
             default_keyserver_url: None,
             trust_model: TrustModel::Auto,
@@ -335,6 +342,15 @@ impl Settings {
         };
         self.command = joined.or(self.command);
         joined.is_some()
+    }
+
+    /// Returns the digest of `--cert-digest-algo`.
+    pub(crate) fn cert_digest(&self) -> Option<HashAlgorithm> {
+        let named = self.choices.iter().rev().find_map(|choice| match choice {
+            Choice::CertDigest(name) => Some(name),
+            _ => None,
+        });
+        named.and_then(|name| algorithms::digest(name)).map(HashAlgorithm)
     }
 
     /// Complains about values that gpg checks only after all options are read.

@@ -43,6 +43,8 @@ pub(crate) enum Status<'a> {
     AlreadySigned { key_id: String },
     /// A key cannot sign, and why.
     InvalidSigner { reason: u32, name: &'a [u8] },
+    /// The search for primes goes on: libgcrypt's sign for a step, and how much of one prime is done, in per cent.
+    Primes { sign: char, done: u8 },
     /// A key was made: `P` for a primary key, `B` for one with a subkey.
     KeyCreated { letter: char, fingerprint: String, handle: &'a [u8] },
     /// A key was not made.
@@ -75,8 +77,14 @@ pub(crate) struct ImportResult {
 }
 
 impl Status<'_> {
-    /// Writes the line; line ends inside a value are escaped.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Returns the line; line ends inside a value are escaped.
+    pub(crate) fn line(&self) -> Vec<u8> {
+        let mut line = Vec::new();
+        self.write(&mut line).expect("a vector takes everything");
+        line
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "[GNUPG:] {}", self.keyword())?;
         match self {
             Self::Imported { key_id, user_id } => {
@@ -115,6 +123,7 @@ impl Status<'_> {
                 write!(out, " {reason} ")?;
                 write_escaped(out, name)?;
             }
+            Self::Primes { sign, done } => write!(out, " primegen {sign} {done} {done}")?,
             Self::KeyCreated { letter, fingerprint, handle } => {
                 write!(out, " {letter} {fingerprint}")?;
                 write_handle(out, handle)?;
@@ -150,6 +159,7 @@ impl Status<'_> {
             Self::InquireMaxLength(_) => "INQUIRE_MAXLEN",
             Self::AlreadySigned { .. } => "ALREADY_SIGNED",
             Self::InvalidSigner { .. } => "INV_SGNR",
+            Self::Primes { .. } => "PROGRESS",
             Self::KeyCreated { .. } => "KEY_CREATED",
             Self::KeyNotCreated { .. } => "KEY_NOT_CREATED",
             Self::Success { .. } => "SUCCESS",
@@ -210,9 +220,7 @@ mod tests {
     use super::*;
 
     fn line(status: Status<'_>) -> String {
-        let mut out = Vec::new();
-        status.write(&mut out).expect("a vector takes everything");
-        String::from_utf8(out).expect("text")
+        String::from_utf8(status.line()).expect("text")
     }
 
     #[test]

@@ -34,6 +34,19 @@ pub(crate) struct Streams {
     failure_told: bool,
 }
 
+/// Status lines that are written from another thread, while what owns the [`Streams`] waits for it.
+pub(crate) struct StatusLines(Option<File>);
+
+impl StatusLines {
+    /// Writes a status line.
+    pub(crate) fn status(&mut self, status: &Status<'_>) {
+        if let Some(file) = &mut self.0 {
+            // As in `Streams::status`.
+            let _ = file.write_all(&status.line());
+        }
+    }
+}
+
 /// Where a channel leads.
 enum Sink {
     Nowhere,
@@ -189,14 +202,25 @@ impl Streams {
         if matches!(status, Status::Failure { .. }) && std::mem::replace(&mut self.failure_told, true) {
             return;
         }
-        let mut line = Vec::new();
+        let line = status.line();
         // A status reader that went away is no reason to stop, as in gpg.
-        let _ = status.write(&mut line);
         let _ = match &mut self.status {
             Sink::Nowhere => Ok(()),
             Sink::Out => self.out.write_all(&line).and_then(|()| self.out.flush()),
             Sink::File(file) => file.write_all(&line),
         };
+    }
+
+    /// Returns another way to where status lines go; nothing may be written by this one meanwhile.
+    pub(crate) fn status_lines(&mut self) -> StatusLines {
+        StatusLines(match &self.status {
+            Sink::Nowhere => None,
+            Sink::Out => {
+                let flushed = self.out.flush().and_then(|()| io::stdout().as_fd().try_clone_to_owned());
+                flushed.ok().map(File::from)
+            }
+            Sink::File(file) => file.try_clone().ok(),
+        })
     }
 
     /// Writes an `ERROR` line.

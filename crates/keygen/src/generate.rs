@@ -3,14 +3,14 @@
 use crate::algorithm::Version;
 use crate::error::{Error, Result};
 use crate::material;
-use crate::profile::{Plan, Preferences, Profile};
+use crate::profile::{Plan, Profile};
 use crate::progress::Progress;
 use cert::Timestamp;
 use cert::facts::{RevocationReason, SignatureType};
 use cert::packet::{self, Tag};
 use cert::signed::Subject;
 use secret::{Role, Signer, Unlocked};
-use sign::{Builder, Features, KeyFlags, Subpacket, hash_for};
+use sign::{Builder, KeyFlags, Subpacket, hash_for};
 
 /// A new certificate with its secret keys, each of which has signed or decrypted once.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub fn generate(profile: &Profile, now: Timestamp, progress: &mut dyn Progress) 
         subkeys.push(key(profile.version, plan, Role::Subkey, now, progress)?);
     }
     let certificate = certificate(profile, &mut primary, &mut subkeys, now)?;
-    let revocation = revocation(&mut primary, now)?;
+    let revocation = revocation(profile, &mut primary, now)?;
     Ok(Generated { primary, subkeys, certificate, revocation })
 }
 
@@ -79,11 +79,18 @@ fn certificate(
 ) -> Result<Vec<u8>> {
     let mut packets = packet::write(Tag::PUBLIC_KEY, primary.public_body());
     if profile.version == Version::V6 {
-        let builder = described(begin(SignatureType::DIRECT_KEY, primary, now), profile);
+        let builder = described(begin(profile, SignatureType::DIRECT_KEY, primary, now), profile);
+        packets.extend(signed(builder, primary, Subject::Primary)?);
+    }
+    if let Some(revoker) = profile.revoker {
+        // Nobody takes it back who has the key only now (RFC 9580, 5.2.3.23).
+        let builder = begin(profile, SignatureType::DIRECT_KEY, primary, now)
+            .with(Subpacket::Revoker(revoker))
+            .with(Subpacket::Revocable(false));
         packets.extend(signed(builder, primary, Subject::Primary)?);
     }
     for (place, user_id) in profile.user_ids.iter().enumerate() {
-        let mut builder = begin(SignatureType::POSITIVE_CERTIFICATION, primary, now);
+        let mut builder = begin(profile, SignatureType::POSITIVE_CERTIFICATION, primary, now);
         if profile.version == Version::V4 {
             builder = described(builder, profile);
         }
@@ -95,13 +102,14 @@ fn certificate(
     }
     for (plan, subkey) in profile.subkeys.iter().zip(subkeys) {
         packets.extend(packet::write(Tag::PUBLIC_SUBKEY, subkey.public_body()));
-        packets.extend(binding(plan, primary, subkey, now)?);
+        packets.extend(binding(profile, plan, primary, subkey, now)?);
     }
     Ok(packets)
 }
 
-fn begin(kind: SignatureType, signer: &Unlocked, now: Timestamp) -> Builder {
-    Builder::new(kind, hash_for(&signer.key()), now)
+fn begin(profile: &Profile, kind: SignatureType, signer: &Unlocked, now: Timestamp) -> Builder {
+    let hash = profile.digest.unwrap_or_else(|| hash_for(&signer.key()));
+    Builder::new(kind, hash, now)
 }
 
 fn signed(builder: Builder, primary: &mut Unlocked, subject: Subject<'_>) -> Result<Vec<u8>> {
@@ -112,29 +120,8 @@ fn signed(builder: Builder, primary: &mut Unlocked, subject: Subject<'_>) -> Res
 
 /// Says what the primary key is for, and what its owner prefers.
 fn described(builder: Builder, profile: &Profile) -> Builder {
-    let Preferences { ciphers, hashes, compressions, aead } = &profile.preferences;
-    let mut builder = with_life(builder, &profile.primary);
-    if profile.version == Version::V4 && !aead.is_empty() {
-        builder = builder.with(Subpacket::AeadPreferences(aead.clone()));
-    }
-    if !ciphers.is_empty() {
-        builder = builder.with(Subpacket::CipherPreferences(ciphers.clone()));
-    }
-    if !hashes.is_empty() {
-        builder = builder.with(Subpacket::HashPreferences(hashes.clone()));
-    }
-    if !compressions.is_empty() {
-        builder = builder.with(Subpacket::CompressionPreferences(compressions.clone()));
-    }
-    let suites = ciphersuites(ciphers, aead);
-    if profile.version == Version::V6 && !suites.is_empty() {
-        builder = builder.with(Subpacket::Ciphersuites(suites));
-    }
-    builder = builder.with(Subpacket::Features(features(profile)));
-    if profile.version == Version::V4 {
-        // Only the owner may change the certificate on a key server (GnuPG's default).
-        builder = builder.with(Subpacket::KeyserverPreferences(0x80));
-    }
+    let builder = with_life(builder, &profile.primary);
+    let builder = profile.preferences.subpackets(profile.version).into_iter().fold(builder, Builder::with);
     match &profile.keyserver {
         Some(keyserver) => builder.with(Subpacket::PreferredKeyserver(keyserver.clone())),
         None => builder,
@@ -149,27 +136,19 @@ fn with_life(builder: Builder, plan: &Plan) -> Builder {
     }
 }
 
-fn features(profile: &Profile) -> Features {
-    match profile.version {
-        Version::V6 => Features::SEIPD_V1 | Features::SEIPD_V2,
-        Version::V4 if profile.preferences.aead.is_empty() => Features::SEIPD_V1,
-        Version::V4 => Features::SEIPD_V1 | Features::OCB,
-    }
-}
-
-/// Pairs of a cipher and a mode; only ciphers with blocks of 16 octets have AEAD modes, of which AES is preferred.
-fn ciphersuites(ciphers: &[u8], modes: &[u8]) -> Vec<(u8, u8)> {
-    let aes = ciphers.iter().filter(|cipher| (7..=9).contains(*cipher));
-    aes.flat_map(|&cipher| modes.iter().map(move |&mode| (cipher, mode))).collect()
-}
-
 /// Binds a subkey; one that signs has to consent (RFC 9580, 5.2.1.9).
-fn binding(plan: &Plan, primary: &mut Unlocked, subkey: &mut Unlocked, now: Timestamp) -> Result<Vec<u8>> {
+fn binding(
+    profile: &Profile,
+    plan: &Plan,
+    primary: &mut Unlocked,
+    subkey: &mut Unlocked,
+    now: Timestamp,
+) -> Result<Vec<u8>> {
     let public = subkey.public_body().to_vec();
     let bound = cert::key::parse_public(&public).expect("a key that was just made");
-    let mut builder = with_life(begin(SignatureType::SUBKEY_BINDING, primary, now), plan);
+    let mut builder = with_life(begin(profile, SignatureType::SUBKEY_BINDING, primary, now), plan);
     if plan.flags().contains(KeyFlags::SIGN) {
-        let consent = begin(SignatureType::PRIMARY_KEY_BINDING, subkey, now)
+        let consent = begin(profile, SignatureType::PRIMARY_KEY_BINDING, subkey, now)
             .over(primary.key(), Subject::Subkey(bound))
             .body_by(subkey)?;
         builder = builder.with(Subpacket::EmbeddedSignature(consent));
@@ -177,9 +156,9 @@ fn binding(plan: &Plan, primary: &mut Unlocked, subkey: &mut Unlocked, now: Time
     signed(builder, primary, Subject::Subkey(bound))
 }
 
-fn revocation(primary: &mut Unlocked, now: Timestamp) -> Result<Vec<u8>> {
+fn revocation(profile: &Profile, primary: &mut Unlocked, now: Timestamp) -> Result<Vec<u8>> {
     let unsaid = RevocationReason { code: 0, comment: Vec::new() };
     let builder =
-        begin(SignatureType::KEY_REVOCATION, primary, now).with(Subpacket::RevocationReason(unsaid));
+        begin(profile, SignatureType::KEY_REVOCATION, primary, now).with(Subpacket::RevocationReason(unsaid));
     signed(builder, primary, Subject::Primary)
 }

@@ -3,6 +3,8 @@
 use crate::algorithm::{Algorithm, Version};
 use crate::error::{Error, Result};
 use crate::material::Use;
+use crate::preferences::Preferences;
+use cert::facts::Revoker;
 use sign::KeyFlags;
 use std::num::NonZeroU32;
 use verify::HashAlgorithm;
@@ -22,6 +24,10 @@ pub struct Profile {
     pub user_ids: Vec<Vec<u8>>,
     /// Where to find newer versions of the certificate.
     pub keyserver: Option<Vec<u8>>,
+    /// Who else may revoke the certificate.
+    pub revoker: Option<Revoker>,
+    /// The digest of its signatures, if it is not to be the one that fits each key.
+    pub digest: Option<HashAlgorithm>,
 }
 
 impl Profile {
@@ -91,49 +97,6 @@ fn encrypts(KeyFlags(flags): KeyFlags) -> bool {
     flags & KeyFlags::ENCRYPT.0 != 0
 }
 
-/// What a certificate's owner prefers to be sent, best first; algorithms by their numbers in RFC 9580, 9.3 to 9.6.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Preferences {
-    /// Ciphers.
-    pub ciphers: Vec<u8>,
-    /// Digests.
-    pub hashes: Vec<HashAlgorithm>,
-    /// Compressions.
-    pub compressions: Vec<u8>,
-    /// AEAD modes. Version 6 certificates name each with every AES cipher; those of version 4 say what LibrePGP has for it.
-    pub aead: Vec<u8>,
-}
-
-impl Preferences {
-    /// Returns what GnuPG 2.2 prefers.
-    pub fn gnupg() -> Self {
-        Self {
-            ciphers: vec![9, 8, 7, 2],
-            hashes: [10, 9, 8, 11, 2].map(HashAlgorithm).to_vec(),
-            compressions: vec![2, 3, 1],
-            aead: Vec::new(),
-        }
-    }
-
-    /// Returns what is preferred with RFC 9580: AES in OCB mode, SHA-2.
-    pub fn rfc9580() -> Self {
-        Self {
-            ciphers: vec![9, 7],
-            hashes: [10, 8].map(HashAlgorithm).to_vec(),
-            compressions: Vec::new(),
-            aead: vec![2],
-        }
-    }
-
-    /// Returns the preferences that a certificate has where nothing else is said.
-    pub fn of_version(version: Version) -> Self {
-        match version {
-            Version::V4 => Self::gnupg(),
-            Version::V6 => Self::rfc9580(),
-        }
-    }
-}
-
 /// The profiles that are always there: name and what it is good for.
 pub const NAMED: [(&str, &str); 3] = [
     ("compatible", "version 4, Ed25519 and Cv25519: every GnuPG since 2.1 reads it"),
@@ -165,6 +128,8 @@ impl Profile {
             preferences: Preferences::of_version(version),
             user_ids: Vec::new(),
             keyserver: None,
+            revoker: None,
+            digest: None,
         }
     }
 }

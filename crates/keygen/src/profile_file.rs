@@ -22,7 +22,8 @@
 //! A profile that says nothing of subkeys has one that encrypts; `subkeys = []` is none.
 
 use crate::algorithm::{Algorithm, Version};
-use crate::profile::{Plan, Preferences, Profile};
+use crate::preferences::Preferences;
+use crate::profile::{Plan, Profile};
 use serde::Deserialize;
 use sign::KeyFlags;
 use std::collections::BTreeMap;
@@ -118,9 +119,13 @@ fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
             compressions: numbers(text, table.compressions, COMPRESSIONS)?
                 .unwrap_or(usual.preferences.compressions),
             aead: numbers(text, table.aead, AEAD)?.unwrap_or(usual.preferences.aead),
+            integrity: usual.preferences.integrity,
+            keyserver_modify: usual.preferences.keyserver_modify,
         },
         user_ids: table.user_ids.into_iter().map(String::into_bytes).collect(),
         keyserver: table.keyserver.map(String::into_bytes),
+        revoker: None,
+        digest: None,
     }
     .living(lifetime);
     for (subkey, own) in profile.subkeys.iter_mut().zip(subkeys_say) {

@@ -1,6 +1,5 @@
 //! Where passphrases come from, as arguments.
 
-use std::env;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
@@ -25,24 +24,17 @@ pub(crate) struct PassphraseOptions {
 }
 
 impl PassphraseOptions {
-    /// Returns the source that was chosen; if none was, the program that `KEYHOARD_PASSPHRASE_PROGRAM` names, else the
-    /// terminal.
-    pub(crate) fn source(&self) -> Source {
+    /// Returns the source that was chosen, else the usual one.
+    pub(crate) fn source(&self) -> keyhoard::Result<Source> {
         match self {
-            Self { passphrase_fd: Some(number), .. } => Source::Descriptor(*number),
-            Self { passphrase_file: Some(path), .. } => Source::File(path.clone()),
-            Self { passphrase_program: Some(path), .. } => Source::Program(path.clone()),
-            _ => by_default(),
+            Self { passphrase_fd: Some(number), .. } => Ok(Source::Descriptor(*number)),
+            Self { passphrase_file: Some(path), .. } => Ok(Source::File(path.clone())),
+            _ => self.source_of_questions(),
         }
     }
 
-    /// Returns who is asked for something else than what the options give: the program, else the default.
-    pub(crate) fn source_of_questions(&self) -> Source {
-        self.passphrase_program.clone().map_or_else(by_default, Source::Program)
+    /// Returns who is asked for something else than what the options give: the program, else the usual source.
+    pub(crate) fn source_of_questions(&self) -> keyhoard::Result<Source> {
+        self.passphrase_program.clone().map_or_else(Source::usual, |program| Ok(Source::Program(program)))
     }
-}
-
-fn by_default() -> Source {
-    let program = env::var_os("KEYHOARD_PASSPHRASE_PROGRAM").filter(|program| !program.is_empty());
-    program.map_or(Source::Terminal, |program| Source::Program(program.into()))
 }

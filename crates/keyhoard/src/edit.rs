@@ -23,15 +23,17 @@ mod self_signature;
 mod target;
 
 use cert::facts::RevocationReason;
+use cert::key::Key;
 use cert::{Fingerprint, Timestamp};
 use secret::{Ask, Name, OpenKey, SecretKeys};
 use store::{JournalId, Store};
+use verify::HashAlgorithm;
 
 use crate::{Result, stored};
 
 pub use add_subkey::NewSubkey;
 pub use add_user_id::can_be_user_id;
-pub use certify::{Again, Certification, Certified, Level, Obstacle};
+pub use certify::{Again, Certification, Certified, Level, Obstacle, Remark};
 pub use expiry::Which;
 pub use refusal::Refusal;
 pub use revocation_certificate::armored;
@@ -55,6 +57,7 @@ pub struct Editor<'a> {
     ask: &'a mut dyn Ask,
     command: String,
     now: Timestamp,
+    digest: Option<HashAlgorithm>,
 }
 
 impl<'a> Editor<'a> {
@@ -66,7 +69,17 @@ impl<'a> Editor<'a> {
         command: String,
         now: Timestamp,
     ) -> Self {
-        Self { store, secrets, ask, command, now }
+        Self { store, secrets, ask, command, now, digest: None }
+    }
+
+    /// Lets all signatures be made with a digest, instead of with the one that fits each key.
+    pub fn with_digest(self, digest: Option<HashAlgorithm>) -> Self {
+        Self { digest, ..self }
+    }
+
+    /// Returns the digest that a key signs with.
+    fn hash(&self, key: &Key<'_>) -> HashAlgorithm {
+        self.digest.unwrap_or_else(|| sign::hash_for(key))
     }
 
     /// Reads the certificate with a primary key, as it stands now.

@@ -57,6 +57,15 @@ pub enum Error {
         #[source]
         source: keygen::ProfileError,
     },
+    /// The user's configuration is not what it should be.
+    #[error("{path}: {source}")]
+    Configuration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and in which line.
+        #[source]
+        source: Box<toml::de::Error>,
+    },
     /// Neither an option nor the environment says where the database is.
     #[error("no place for the database: HOME is not set; name one with --db or KEYHOARD_DB")]
     NoHome,

@@ -5,8 +5,7 @@
 //! secret keys away again; a process that is killed before them leaves nothing.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -16,12 +15,11 @@ use cert::{Fingerprint, Timestamp};
 use keygen::{Generated, Profile, profile, profile_file};
 use secret::{Ask, Name, Question, SecretKey, SecretKeys, Stored, Unlocked};
 use store::{JournalId, Store};
-use trust::OwnerTrust;
 
+use crate::configuration;
 use crate::edit::{Refusal, armored, can_be_user_id};
-use crate::import::{ImportOptions, import};
+use crate::import::{ImportOptions, NewOwnerTrust, import};
 use crate::output_file::OutputFile;
-use crate::owner_trust::{self, Given};
 use crate::{Error, Result};
 
 pub use keygen::{Algorithm, Preferences, Progress, Silent, Step, Version};
@@ -34,6 +32,8 @@ pub struct Place<'a> {
     pub secrets: &'a dyn SecretKeys,
     /// The directory for revocation certificates, see [`revocations_beside`].
     pub revocations: PathBuf,
+    /// A file for the certificate, which is added to its end; the certificate is not entered into the database then.
+    pub certificate: Option<PathBuf>,
 }
 
 /// A new key, kept and entered.
@@ -107,17 +107,37 @@ fn enter(
 ) -> Result<Made> {
     let primary = generated.primary.fingerprint();
     let revocation = write_revocation(&place.revocations, &primary, profile, &generated.revocation)?;
-    let ultimate = Given::new(primary, OwnerTrust::Ultimate, None);
-    owner_trust::give(place.store, &[ultimate], command, now)?;
+    let journal = match &place.certificate {
+        Some(path) => {
+            append(path, &generated.certificate)
+                .map_err(|source| Error::File { path: path.clone(), source })?;
+            None
+        }
+        None => import_certificate(place.store, &generated.certificate, command, now)?,
+    };
+    let subkeys = generated.subkeys.iter().map(Unlocked::fingerprint).collect();
+    Ok(Made { primary, subkeys, revocation, journal })
+}
+
+fn append(path: &Path, packets: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(packets)?;
+    file.sync_all()
+}
+
+fn import_certificate(
+    store: &dyn Store,
+    packets: &[u8],
+    command: &str,
+    now: Timestamp,
+) -> Result<Option<JournalId>> {
     let options = ImportOptions {
         command: command.to_owned(),
         clean: CleanOptions { keep_local: true, ..CleanOptions::default() },
-        keep_owner_trust: true,
+        owner_trust: NewOwnerTrust::Ultimate,
         ..ImportOptions::default()
     };
-    let summary = import(place.store, generated.certificate.as_slice(), &options, now, &mut |_| {})?;
-    let subkeys = generated.subkeys.iter().map(Unlocked::fingerprint).collect();
-    Ok(Made { primary, subkeys, revocation, journal: summary.journal })
+    Ok(import(store, packets, &options, now, &mut |_| {})?.journal)
 }
 
 /// Writes the revocation certificate, which only its owner may read.
@@ -188,8 +208,5 @@ pub fn own_profiles() -> Result<BTreeMap<String, Profile>> {
 
 /// Returns the place of the user's own profiles: `keyhoard/profiles.toml` in the XDG configuration directory.
 pub fn profiles_path() -> Option<PathBuf> {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let directory = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-    let directory = directory.or_else(|| Some(set("HOME")?.join(".config")))?;
-    Some(directory.join("keyhoard").join("profiles.toml"))
+    configuration::file("profiles.toml")
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`certifications`]: signatures by other keys, verified; [`check`]: counted, and who certified whom;
 //!   [`compact`]: certificates without what is of no use.
+//! - [`configuration`]: what users configure.
 //! - [`copy`]: everything that a database holds, into another one.
 //! - [`database`]: where the database is, and opening it.
 //! - [`delete`]: certificates go; [`secret_keys`]: which of them have a secret key that would be left alone.
@@ -31,6 +32,7 @@
 pub mod certifications;
 pub mod check;
 pub mod compact;
+pub mod configuration;
 pub mod copy;
 pub mod database;
 pub mod decryption;

@@ -4,6 +4,7 @@
 
 mod terminal;
 
+use std::env;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
@@ -16,6 +17,7 @@ use secret::{Ask, Error, Passphrase, Question, Result};
 use store::Fingerprint;
 use zeroize::Zeroizing;
 
+use crate::configuration::Configuration;
 use crate::descriptor::duplicate;
 use terminal::Terminal;
 
@@ -37,6 +39,23 @@ pub enum Source {
     Given(Passphrase),
     /// Nobody is asked.
     Nobody,
+}
+
+impl Source {
+    /// Returns the source that counts where a command names none: the program of `KEYHOARD_PASSPHRASE_PROGRAM`, that of
+    /// the [`Configuration`], else the terminal.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the configuration.
+    pub fn usual() -> crate::Result<Self> {
+        let named = env::var_os("KEYHOARD_PASSPHRASE_PROGRAM").filter(|program| !program.is_empty());
+        let program = match named {
+            Some(program) => Some(program.into()),
+            None => Configuration::read()?.passphrase_program,
+        };
+        Ok(program.map_or(Self::Terminal, Self::Program))
+    }
 }
 
 /// What calls a key by the name of its owner.

@@ -101,6 +101,20 @@ pub enum Trouble {
     Unusable(String),
 }
 
+/// Returns the secret keys beside a database that no certificate in it has; what cannot be read is left to [`examine`].
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn orphans(snapshot: &dyn Snapshot, keys: &FileKeys) -> Result<Vec<Fingerprint>> {
+    let found = examine(snapshot, keys)?.into_iter();
+    let orphan = |trouble| match trouble {
+        Trouble::Orphan { key, .. } => Some(key),
+        Trouble::Unusable(_) => None,
+    };
+    Ok(found.filter_map(orphan).collect())
+}
+
 /// Examines the secret keys beside a database; no secret is read.
 ///
 /// # Errors

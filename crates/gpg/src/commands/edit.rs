@@ -12,7 +12,8 @@ pub(super) mod user_ids;
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Facts;
-use keyhoard::cert::effective::{Usage, View};
+use keyhoard::cert::effective::{Moment, Usage, View, evaluate};
+use keyhoard::cert::facts::ComponentKind;
 use keyhoard::edit::{Editor, Refusal};
 use keyhoard::find::shown;
 use keyhoard::store::query::{Name as KeyName, NameError};
@@ -23,7 +24,7 @@ use secret::{Name, SecretKeys};
 use super::Session;
 use crate::code::Code;
 use crate::keyrings::Keyrings;
-use crate::passphrases::Passphrases;
+use crate::passphrases::{Hint, Passphrases};
 use crate::status::Status;
 
 /// The keys that an edit works with: the first database, and the secret keys beside it.
@@ -181,9 +182,9 @@ impl Desk {
         let Some(store) = self.keyrings.store() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let mut candidates = Vec::new();
-        let moment = keyhoard::cert::effective::Moment::new(session.now, View::Gnupg);
+        let moment = Moment::new(session.now, View::Gnupg);
         let certifies = |facts: &Facts| {
-            let primary = *keyhoard::cert::effective::evaluate(facts, moment).primary();
+            let primary = *evaluate(facts, moment).primary();
             primary.is_usable() && primary.usage.contains(Usage::CERTIFY)
         };
         snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { fingerprint, facts, .. }| {
@@ -198,20 +199,47 @@ impl Desk {
         Ok(None)
     }
 
-    /// Lets an edit happen. What failed for want of a key or a passphrase is told as gpg does, up to what it says of the
+    /// Says whose passphrase it is that unlocks the secret keys with a primary key.
+    fn hint(&self, session: &Session<'_>, primary: &Fingerprint) -> anyhow::Result<Option<Hint>> {
+        let Some(store) = self.keyrings.store() else { return Ok(None) };
+        let snapshot = store.snapshot()?;
+        let ids: Vec<CertId> = snapshot.by_fingerprint(&[*primary])?.into_iter().flatten().collect();
+        let mut found = None;
+        snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { facts, .. }| {
+            let user_id = facts.as_ref().and_then(|facts| {
+                let index = evaluate(facts, Moment::new(session.now, View::Gnupg)).primary_user_id(facts)?;
+                match &facts.components[index].kind {
+                    ComponentKind::UserId(value) => Some(value.clone()),
+                    _ => None,
+                }
+            });
+            found = user_id.map(|user_id| Hint { primary: *primary, user_id });
+            ControlFlow::Break(())
+        })?;
+        Ok(found)
+    }
+
+    /// Lets an edit happen that is signed `by` a primary key. What failed for want of a key or a passphrase is told as gpg does, up to what it says of the
     /// command itself.
     fn edit<T>(
         &mut self,
         session: &mut Session<'_>,
         command: &str,
+        by: &Fingerprint,
         edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
     ) -> anyhow::Result<std::result::Result<T, Failure>> {
         let now = session.now;
+        let hint = self.hint(session, by)?;
         let Session { settings, home, streams, passphrase, .. } = session;
         let store = self.keyrings.writable(home, settings, streams)?;
         let mut ask = Passphrases::new(settings, streams, passphrase.as_ref());
+        if let Some(hint) = hint {
+            ask = ask.with_hint(hint);
+        }
         let command = format!("gpg-keyhoard {command}");
-        let outcome = edit(&mut Editor::new(store, &self.secrets, &mut ask, command, now));
+        let mut editor =
+            Editor::new(store, &self.secrets, &mut ask, command, now).with_digest(settings.cert_digest());
+        let outcome = edit(&mut editor);
         let failure = match outcome {
             Ok(done) => return Ok(Ok(done)),
             Err(keyhoard::Error::Secret(error) | keyhoard::Error::Sign(sign::Error::Signer(error))) => {

@@ -63,14 +63,24 @@ fn failed(session: &mut Session<'_>, code: Code) {
     session.streams.error(format_args!("Key generation failed: {code}"));
 }
 
+/// Returns what new keys prefer where nothing else is said.
+pub(super) fn usual_preferences(settings: &Settings) -> keygen::Preferences {
+    let read = crate::generation::Preferences::read(default_list(settings), preferences::DEFAULT);
+    read.map_or_else(|_| keygen::Preferences::gnupg(), Into::into)
+}
+
 /// Returns what requests are read with.
 fn defaults(settings: &Settings, now: keyhoard::cert::Timestamp) -> Defaults<'_> {
+    let algorithm = settings.default_new_key_algorithm.as_deref().unwrap_or(algorithm::DEFAULT);
+    Defaults { now, algorithm, preferences: default_list(settings) }
+}
+
+fn default_list(settings: &Settings) -> &str {
     let list = settings.choices.iter().rev().find_map(|choice| match choice {
         Choice::Preferences("default", list) => std::str::from_utf8(list).ok(),
         _ => None,
     });
-    let algorithm = settings.default_new_key_algorithm.as_deref().unwrap_or(algorithm::DEFAULT);
-    Defaults { now, algorithm, preferences: list.unwrap_or(preferences::DEFAULT) }
+    list.unwrap_or(preferences::DEFAULT)
 }
 
 /// Says whether somebody sits at a terminal.

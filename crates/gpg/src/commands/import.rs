@@ -14,7 +14,7 @@ use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::clean::CleanOptions;
 use keyhoard::cert::effective::{Moment, View, evaluate};
 use keyhoard::compact::{CompactOptions, compact};
-use keyhoard::import::{Filter, ImportEvent, ImportOptions, Importer, Preview, preview};
+use keyhoard::import::{Filter, ImportEvent, ImportOptions, Importer, NewOwnerTrust, Preview, preview};
 use keyhoard::store::{Origin, Store};
 
 use super::{Session, checker};
@@ -80,7 +80,10 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
         clean: clean_options(settings),
         merge_only: settings.import.merge_only,
-        keep_owner_trust: settings.import.keep_ownertrust,
+        owner_trust: match settings.import.keep_ownertrust {
+            true => NewOwnerTrust::Kept,
+            false => NewOwnerTrust::None,
+        },
         dry_run: false,
         show: settings.import.show || settings.interactive,
         names: true,

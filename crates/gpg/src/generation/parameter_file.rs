@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use zeroize::Zeroizing;
+
 /// What gpg reads of a line, its end included.
 const LONGEST_LINE: usize = 1024;
 
@@ -18,7 +20,8 @@ pub(crate) enum Statement {
     Harmless,
     /// A control statement that is not known, and its argument.
     Unknown(Vec<u8>, Vec<u8>),
-    Parameter(Keyword, Vec<u8>),
+    /// Its value may be a passphrase.
+    Parameter(Keyword, Zeroizing<Vec<u8>>),
 }
 
 /// The name of a parameter.
@@ -138,12 +141,16 @@ fn parameter(line: &[u8]) -> Result<Statement, LineError> {
     }
     let known = KEYWORDS.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name));
     let (_, keyword) = known.ok_or(LineError::UnknownKeyword)?;
-    Ok(Statement::Parameter(*keyword, value.to_vec()))
+    Ok(Statement::Parameter(*keyword, Zeroizing::new(value.to_vec())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parameter(keyword: Keyword, value: &[u8]) -> Result<Statement, LineError> {
+        Ok(Statement::Parameter(keyword, Zeroizing::new(value.to_vec())))
+    }
 
     fn read_all(text: &str) -> Vec<(usize, Result<Statement, LineError>)> {
         lines(text.as_bytes()).collect()
@@ -155,7 +162,7 @@ mod tests {
         assert_eq!(
             read,
             [
-                (3, Ok(Statement::Parameter(Keyword::KeyType, b"RSA".to_vec()))),
+                (3, parameter(Keyword::KeyType, b"RSA")),
                 (4, Ok(Statement::Echo(b"two  words".to_vec()))),
                 (5, Ok(Statement::NoProtection)),
             ]
@@ -165,8 +172,8 @@ mod tests {
     #[test]
     fn a_keyword_may_be_written_in_any_case_and_a_value_may_hold_colons() {
         let read = read_all("keyserver: hkp://a:1\nSUBKEY-GRIP: x");
-        assert_eq!(read[0].1, Ok(Statement::Parameter(Keyword::Keyserver, b"hkp://a:1".to_vec())));
-        assert_eq!(read[1].1, Ok(Statement::Parameter(Keyword::SubkeyGrip, b"x".to_vec())));
+        assert_eq!(read[0].1, parameter(Keyword::Keyserver, b"hkp://a:1"));
+        assert_eq!(read[1].1, parameter(Keyword::SubkeyGrip, b"x"));
     }
 
     #[test]

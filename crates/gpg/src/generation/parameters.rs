@@ -3,6 +3,8 @@
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::Usage;
 
+use zeroize::Zeroizing;
+
 use super::parameter_file::{Keyword, LineError};
 use super::{Curve, Family, Kind, Material, Part, Preferences, Request, Revoker, algorithm};
 use crate::code::Code;
@@ -19,7 +21,7 @@ pub(crate) struct Block {
 struct Parameter {
     line: usize,
     keyword: Keyword,
-    value: Vec<u8>,
+    value: Zeroizing<Vec<u8>>,
 }
 
 /// What a block is read with.
@@ -59,7 +61,12 @@ impl Block {
     /// # Errors
     ///
     /// If it is there already, or the block begins with another one than the key's type.
-    pub(crate) fn add(&mut self, line: usize, keyword: Keyword, value: Vec<u8>) -> Result<(), LineError> {
+    pub(crate) fn add(
+        &mut self,
+        line: usize,
+        keyword: Keyword,
+        value: Zeroizing<Vec<u8>>,
+    ) -> Result<(), LineError> {
         if self.is_empty() && keyword != Keyword::KeyType {
             return Err(LineError::NoKeyType);
         }
@@ -370,10 +377,10 @@ mod tests {
     #[test]
     fn a_block_begins_with_the_type_and_says_nothing_twice() {
         let mut block = Block::default();
-        assert_eq!(block.add(1, Keyword::KeyLength, b"1".to_vec()), Err(LineError::NoKeyType));
-        assert_eq!(block.add(2, Keyword::KeyType, b"1".to_vec()), Ok(()));
-        assert_eq!(block.add(3, Keyword::KeyLength, b"1".to_vec()), Ok(()));
-        assert_eq!(block.add(4, Keyword::KeyLength, b"1".to_vec()), Err(LineError::Duplicate));
+        assert_eq!(block.add(1, Keyword::KeyLength, b"1".to_vec().into()), Err(LineError::NoKeyType));
+        assert_eq!(block.add(2, Keyword::KeyType, b"1".to_vec().into()), Ok(()));
+        assert_eq!(block.add(3, Keyword::KeyLength, b"1".to_vec().into()), Ok(()));
+        assert_eq!(block.add(4, Keyword::KeyLength, b"1".to_vec().into()), Err(LineError::Duplicate));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Preference lists, as `setpref` and `--default-preference-list` take them.
 
+use keyhoard::verify::HashAlgorithm;
+
 use crate::algorithms;
 
 /// What gpg 2.2.40 prefers by default.
@@ -18,6 +20,19 @@ pub(crate) struct Preferences {
     pub(crate) mdc: bool,
     /// Others than the owner may change the key on a keyserver.
     pub(crate) keyserver_modify: bool,
+}
+
+impl From<Preferences> for keygen::Preferences {
+    fn from(read: Preferences) -> Self {
+        Self {
+            ciphers: read.ciphers,
+            hashes: read.digests.into_iter().map(HashAlgorithm).collect(),
+            compressions: read.compressions,
+            aead: Vec::new(),
+            integrity: read.mdc,
+            keyserver_modify: read.keyserver_modify,
+        }
+    }
 }
 
 impl Preferences {

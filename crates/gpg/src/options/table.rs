@@ -234,7 +234,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     other("attribute-file", Meaning::OpenFile(Channel::Attribute)),
     harmless("no-greeting"), harmless_text("debug"), harmless_text("debug-level"), harmless("debug-all"),
     harmless("debug-iolbf"), harmless("debug-quick-random"), harmless("exit-on-status-write-error"),
-    harmless("enable-progress-filter"),
+    flag("enable-progress-filter", |s| s.progress = true),
 
     // Where keys are kept, and what time it is. --homedir is read before all others.
     harmless_text("homedir").help("|DIR|use DIR, not ~/.gnupg, for gpg.conf and the database"),
@@ -387,9 +387,9 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("enable-dsa2"), harmless("disable-dsa2"), harmless("rfc2440-text"), harmless("no-rfc2440-text"),
 
     // Making signatures and messages.
-    harmless_text("set-notation").short(b'N'), harmless_text("sig-notation"), harmless_text("cert-notation"),
-    harmless_text("known-notation"), harmless_text("set-policy-url"), harmless_text("sig-policy-url"),
-    harmless_text("cert-policy-url"), harmless_text("sig-keyserver-url"), 
+    text("set-notation", values::cert_notation).short(b'N'), harmless_text("sig-notation"), text("cert-notation", values::cert_notation),
+    harmless_text("known-notation"), text("set-policy-url", values::cert_policy), harmless_text("sig-policy-url"),
+    text("cert-policy-url", values::cert_policy), harmless_text("sig-keyserver-url"), 
     text("default-keyserver-url", |s, url| { s.default_keyserver_url = Some(url.to_vec()); Ok(()) }),
     harmless_text("default-sig-expire"), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),
     text("default-cert-expire", |s, end| { s.default_cert_expire = Some(end.to_vec()); Ok(()) }), harmless("ask-cert-expire"), harmless("no-ask-cert-expire"),

@@ -6,6 +6,7 @@ use keyhoard::verify::HashAlgorithm;
 use crate::algorithms::digest;
 use crate::clock;
 use crate::filter::{Filter, FilterError};
+use crate::remarks::Remark;
 use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, TrustModel};
 use crate::trust;
 
@@ -32,6 +33,24 @@ fn choose<T: Copy>(words: &[(&str, T)], text: &[u8]) -> Option<T> {
 
 fn complaint<T>(text: impl Into<String>) -> std::result::Result<T, Refusal> {
     Err(Refusal::Complaint(text.into()))
+}
+
+pub(super) fn cert_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
+    // One that is to be taken away: a new signature has none yet.
+    if text.starts_with(b"-") {
+        return Ok(());
+    }
+    let remark = Remark::notation(text, settings.expert).map_err(|error| Refusal::Complaint(error.into()))?;
+    settings.cert_remarks.push(remark);
+    Ok(())
+}
+
+pub(super) fn cert_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
+    let remark = Remark::policy(url);
+    settings.cert_remarks.push(
+        remark.ok_or_else(|| Refusal::Complaint("the given certification policy URL is invalid".into()))?,
+    );
+    Ok(())
 }
 
 pub(super) fn trust_model(settings: &mut Settings, text: &[u8]) -> Outcome {

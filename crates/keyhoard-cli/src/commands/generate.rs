@@ -66,7 +66,7 @@ fn algorithm(name: &str) -> Result<Algorithm, String> {
 /// Makes a key.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let profile = wanted(session, arguments)?;
-    let source = arguments.passphrase.source();
+    let source = arguments.passphrase.source()?;
     if !arguments.no_passphrase && source == Source::Terminal && !on_terminal() {
         bail!(
             "nobody can be asked for a passphrase: say --passphrase-file, --passphrase-fd, --passphrase-program or \
@@ -79,6 +79,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         store: store.as_ref(),
         secrets: &FileKeys::beside(&path),
         revocations: generate::revocations_beside(&path),
+        certificate: None,
     };
     let owner = profile.user_ids.first().map(|user_id| String::from_utf8_lossy(user_id).into_owned());
     let mut passphrases = Passphrases::new(source, move |_| owner.clone());

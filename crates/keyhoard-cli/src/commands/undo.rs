@@ -1,5 +1,6 @@
 //! `keyhoard undo`: takes back what an earlier command did.
 
+use keyhoard::secret_keys::orphans;
 use keyhoard::store::JournalId;
 use keyhoard::undo::{Kept, UndoEvent, UndoOptions, UndoSummary, undo};
 use serde::Serialize;
@@ -45,6 +46,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         including_revocations: arguments.including_revocations,
         dry_run: arguments.dry_run,
     };
+    let secrets = session.secret_keys()?;
+    let orphans = || orphans(store.snapshot()?.as_ref(), &secrets);
+    let before = orphans()?;
     let mut progress = session.progress(Unit::Certificates, None);
     let mut kept = Vec::new();
     let mut purged = Vec::new();
@@ -57,6 +61,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         UndoEvent::Progress { done } => progress.set(done),
     })?;
     drop(progress);
+    for key in orphans()?.into_iter().filter(|key| !before.contains(key)) {
+        session.warn(format_args!(
+            "the secret key {key} stays, though no certificate here has it any more; `keyhoard key delete \
+             --secret-only {key}` deletes it"
+        ));
+    }
     if session.output.is_json() {
         session.output.json(&SummaryJson::new(&summary, &kept, purged, damaged))?;
     } else {

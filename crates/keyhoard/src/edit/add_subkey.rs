@@ -6,7 +6,7 @@ use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp, key};
 use secret::ask::KeyName;
 use secret::{Name, Question, SecretKey, Unlocked};
-use sign::{Builder, KeyFlags, Subpacket, hash_for};
+use sign::{Builder, KeyFlags, Subpacket};
 
 use super::change::Change;
 use super::self_signature::living;
@@ -42,7 +42,7 @@ impl Editor<'_> {
         builder = living(builder, subkey.created, new.end);
         if new.flags.contains(KeyFlags::SIGN) {
             // What can sign in the certificate's name has to agree to be a part of it.
-            let consent = Builder::new(SignatureType::PRIMARY_KEY_BINDING, hash_for(&subkey), self.now)
+            let consent = Builder::new(SignatureType::PRIMARY_KEY_BINDING, self.hash(&subkey), self.now)
                 .over(target.primary()?, Subject::Subkey(subkey))
                 .body_by(&mut new.key)?;
             builder = builder.with(Subpacket::EmbeddedSignature(consent));

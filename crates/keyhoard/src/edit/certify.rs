@@ -6,7 +6,7 @@ use cert::facts::{SignatureFacts, SignatureType, TrustSignature};
 use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp};
 use secret::Signer;
-use sign::{Builder, Subpacket, hash_for};
+use sign::{Builder, Subpacket};
 use verify::HashAlgorithm;
 
 use super::change::Change;
@@ -33,8 +33,19 @@ pub struct Certification {
     pub regexp: Option<Vec<u8>>,
     /// How many seconds it holds.
     pub expires: Option<NonZeroU32>,
+    /// What it says besides.
+    pub remarks: Vec<Remark>,
     /// What is certified although this key has certified it before.
     pub again: Again,
+}
+
+/// A notation, a policy, or what else a certification may say besides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// What is said.
+    pub subpacket: Subpacket,
+    /// Who does not understand it must not use the certification.
+    pub critical: bool,
 }
 
 /// How well the maker of a certification has checked who someone is (RFC 9580, 5.2.1).
@@ -113,6 +124,7 @@ impl Certification {
             trust: None,
             regexp: None,
             expires: None,
+            remarks: Vec::new(),
             again: Again::default(),
         }
     }
@@ -181,6 +193,9 @@ impl Certification {
         if let Some(seconds) = self.expires {
             builder = builder.expiring_after(seconds);
         }
+        for Remark { subpacket, critical } in self.remarks.iter().cloned() {
+            builder = if critical { builder.with_critical(subpacket) } else { builder.with(subpacket) };
+        }
         if self.local {
             builder = builder.with(Subpacket::Exportable(false));
         }
@@ -212,7 +227,7 @@ impl Editor<'_> {
             return Ok(plan);
         }
         let mut signer = self.certifier(&certification.by)?;
-        let hash = certification_hash(signer.as_ref());
+        let hash = self.certification_hash(signer.as_ref());
         let mut change = Change::new(&target);
         for user_id in &plan.user_ids {
             let found = target.user_id(user_id)?;
@@ -234,6 +249,15 @@ impl Editor<'_> {
         }
         Ok(self.open(by)?)
     }
+
+    /// Returns the digest for signatures on others' certificates: nobody accepts SHA-1 there any more, so that the old
+    /// keys that would choose it sign the beginning of a longer one.
+    pub(super) fn certification_hash(&self, signer: &dyn Signer) -> HashAlgorithm {
+        match self.hash(&signer.key()) {
+            HashAlgorithm::SHA1 => HashAlgorithm::SHA256,
+            hash => hash,
+        }
+    }
 }
 
 fn refuse_if_expired(target: &Target) -> Result<()> {
@@ -241,13 +265,4 @@ fn refuse_if_expired(target: &Target) -> Result<()> {
         return Err(Refusal::Expired { key: target.fingerprint() }.into());
     }
     Ok(())
-}
-
-/// Returns the digest for signatures on others' certificates: nobody accepts SHA-1 there any more, so that the old
-/// keys that would choose it sign the beginning of a longer one.
-pub(super) fn certification_hash(signer: &dyn Signer) -> HashAlgorithm {
-    match hash_for(&signer.key()) {
-        HashAlgorithm::SHA1 => HashAlgorithm::SHA256,
-        hash => hash,
-    }
 }

@@ -5,7 +5,6 @@ use cert::facts::{SignatureFacts, SignatureType};
 use cert::signed::Subject;
 use sign::{Builder, Subpacket};
 
-use super::certify::certification_hash;
 use super::change::Change;
 use super::target::UserId;
 use super::{Edited, Editor, Reason, Target};
@@ -51,7 +50,7 @@ impl Editor<'_> {
             return Ok(withdrawn);
         }
         let mut signer = self.certifier(by)?;
-        let hash = certification_hash(signer.as_ref());
+        let hash = self.certification_hash(signer.as_ref());
         let mut change = Change::new(&target);
         for (found, certification) in standing {
             let created = self.later_than(&target, certification.created)?;

@@ -5,7 +5,7 @@ use cert::signature::Signature;
 use cert::signed::Subject;
 use cert::subpacket::Kind;
 use secret::Signer;
-use sign::{Builder, hash_for};
+use sign::Builder;
 use verify::HashAlgorithm;
 
 use super::{Editor, Refusal, Target};
@@ -23,9 +23,10 @@ impl Editor<'_> {
     pub(super) fn renewed(&self, target: &Target, older: &Signature<'_>) -> Result<Builder> {
         let created = self.later_than(target, older.created())?;
         let hash = match older.hash_algorithm {
+            older if self.digest.is_some_and(|wanted| wanted != older) => self.hash(&target.primary()?),
             // A digest that nobody should use any more is not used again.
             HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160 => {
-                hash_for(&target.primary()?)
+                self.hash(&target.primary()?)
             }
             hash => hash,
         };
@@ -69,7 +70,7 @@ impl Editor<'_> {
         kind: cert::facts::SignatureType,
         created: Timestamp,
     ) -> Result<Builder> {
-        Ok(Builder::new(kind, hash_for(&target.primary()?), created))
+        Ok(Builder::new(kind, self.hash(&target.primary()?), created))
     }
 }
 

@@ -7,10 +7,11 @@ use store::{
     CertId, Fingerprint, InputDigest, JournalId, KeyId, Prepared, Put, PutKind, PutOutcome, Store, Timestamp,
     Transaction,
 };
+use trust::OwnerTrust;
 
 use super::chunk::CHUNK_CERTIFICATES;
 use super::event::{Additions, Imported, Outcome, Refusal};
-use super::options::ImportOptions;
+use super::options::{ImportOptions, NewOwnerTrust};
 use crate::again::again;
 use crate::{Result, stored};
 
@@ -152,10 +153,14 @@ impl Batch {
                 }
             }
         }
-        if !options.keep_owner_trust {
-            let new = self.entries.iter().filter(|entry| entry.kind == PutKind::New);
-            let new: Vec<Fingerprint> = new.map(|entry| entry.certificate.fingerprint()).collect();
-            transaction.forget_owner_trust(&new)?;
+        let new = self.entries.iter().filter(|entry| entry.kind == PutKind::New);
+        let new: Vec<Fingerprint> = new.map(|entry| entry.certificate.fingerprint()).collect();
+        match options.owner_trust {
+            NewOwnerTrust::None => transaction.forget_owner_trust(&new)?,
+            NewOwnerTrust::Kept => {}
+            NewOwnerTrust::Ultimate => new.iter().try_for_each(|primary| {
+                transaction.set_owner_trust(primary, Some(OwnerTrust::Ultimate.number()))
+            })?,
         }
         transaction.remember_inputs(&self.unchanged)?;
         if last {

@@ -33,7 +33,7 @@ use work::{Effect, Incoming, Item, Name, Ready, Seen, Source, Worker};
 pub use event::{
     Additions, ImportEvent, ImportSummary, Imported, ImportedSecret, Outcome, Refusal, SecretOutcome,
 };
-pub use options::{Filter, ImportOptions};
+pub use options::{Filter, ImportOptions, NewOwnerTrust};
 pub use preview::{Preview, preview};
 
 /// Chunks that wait between the reader and the workers.

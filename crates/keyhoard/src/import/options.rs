@@ -11,6 +11,18 @@ const RULES_VERSION: u8 = 1;
 /// Removes what a filter does not want from a cleaned certificate.
 pub type Filter<'a> = Box<dyn Fn(Certificate) -> Certificate + Send + Sync + 'a>;
 
+/// What owner trust a certificate has that an import brings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NewOwnerTrust {
+    /// None: what is stored for it is forgotten, as in gpg.
+    #[default]
+    None,
+    /// What is stored for it.
+    Kept,
+    /// Ultimate trust: it was made here.
+    Ultimate,
+}
+
 /// What an import does beyond the ordinary.
 #[derive(Default)]
 pub struct ImportOptions<'a> {
@@ -20,8 +32,8 @@ pub struct ImportOptions<'a> {
     pub clean: CleanOptions,
     /// Takes only what adds to certificates that are here already.
     pub merge_only: bool,
-    /// Keeps an owner trust that is stored for a certificate that was not here; as gpg, it is forgotten otherwise.
-    pub keep_owner_trust: bool,
+    /// What owner trust a certificate has that was not here.
+    pub owner_trust: NewOwnerTrust,
     /// Writes nothing; what is reported is what would have become of the certificates.
     pub dry_run: bool,
     /// Hands every cleaned certificate out as [`super::ImportEvent::Cleaned`].

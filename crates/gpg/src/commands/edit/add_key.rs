@@ -32,7 +32,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
     let added = match made {
         Ok(new) => {
             let fingerprint = new.key.fingerprint().to_string();
-            let added = desk.edit(session, "--quick-add-key", |editor| editor.add_subkey(&key, new))?;
+            let added = desk.edit(session, "--quick-add-key", &key, |editor| editor.add_subkey(&key, new))?;
             added.map(|_| fingerprint).map_err(|failure| failure.code)
         }
         Err(code) => Err(code),

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::code::Code;
 use crate::commands::Session;
 use crate::interval;
+use crate::remarks;
 use crate::render::card::Names;
 use crate::render::text;
 use crate::status::Status;
@@ -25,7 +26,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>, local: bool) -> anyhow
     let (name, user_ids) = (name.clone(), user_ids.to_vec());
     let mut desk = Desk::open(session)?;
     let Ok(key) = desk.find_by_primary(session, &name)? else { return Ok(()) };
-    let Ok(target) = desk.edit(session, "", |editor| editor.target(&key))? else { return Ok(()) };
+    let Ok(target) = desk.edit(session, "", &key, |editor| editor.target(&key))? else { return Ok(()) };
     if session.settings.verbose > 0 {
         shown_key::write(session, &desk, &key, Names::All { selected: &[] })?;
     }
@@ -39,7 +40,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>, local: bool) -> anyhow
     let Some(selected) = select(session, &desk, &target, &user_ids)? else { return Ok(()) };
     let mut changed = false;
     for by in desk.certifiers(session)? {
-        let certification = certification(session, by, selected.clone(), local);
+        let certification = certification(session, by, &key, selected.clone(), local);
         match certify(session, &mut desk, &target, &certification)? {
             Ok(signed) => changed |= signed,
             Err(Failure { code, value, .. }) => {
@@ -106,6 +107,7 @@ fn select(
 fn certification(
     session: &Session<'_>,
     by: Fingerprint,
+    over: &Fingerprint,
     user_ids: Option<Vec<Vec<u8>>>,
     local: bool,
 ) -> Certification {
@@ -121,6 +123,7 @@ fn certification(
         },
         local,
         expires: interval::validity(expires, session.now).and_then(NonZeroU32::new),
+        remarks: remarks::between(&settings.cert_remarks, &by, over),
         again: if settings.force_sign_key { Again::Always } else { Again::Never },
         ..Certification::new(by)
     }
@@ -155,7 +158,8 @@ fn certify(
     }
     session.streams.out().write_all(claims(certification).as_bytes())?;
     let command = if certification.local { "--quick-lsign-key" } else { "--quick-sign-key" };
-    let certified = desk.edit(session, command, |editor| editor.certify(&key, certification))?;
+    let certified =
+        desk.edit(session, command, &certification.by, |editor| editor.certify(&key, certification))?;
     Ok(certified.map(|certified| !certified.user_ids.is_empty()))
 }
 

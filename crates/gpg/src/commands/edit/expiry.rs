@@ -51,7 +51,8 @@ fn set(
             Err(value) => return Ok(Err(value)),
         },
     };
-    let edited = desk.edit(session, "--quick-set-expire", |editor| editor.set_expiry(key, &which, end))?;
+    let edited =
+        desk.edit(session, "--quick-set-expire", key, |editor| editor.set_expiry(key, &which, end))?;
     Ok(match edited {
         Ok(_) => Ok(()),
         Err(failure) if failure.code == Code::CertificateRevoked => {
@@ -73,7 +74,7 @@ fn these(
     named: &[Vec<u8>],
 ) -> anyhow::Result<Result<Vec<Fingerprint>, u32>> {
     let here: Vec<Fingerprint> =
-        match desk.edit(session, "--quick-set-expire", |editor| editor.target(key))? {
+        match desk.edit(session, "--quick-set-expire", key, |editor| editor.target(key))? {
             Ok(target) => {
                 let living = target.subkeys().filter(|subkey| subkey.state.revoked.is_none());
                 living.map(|subkey| subkey.facts.fingerprint).collect()

@@ -43,8 +43,8 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
         return Ok(());
     }
     let Some(reason) = ask_reason(session)? else { return Ok(()) };
-    let revocation =
-        desk.edit(session, "--generate-revocation", |editor| editor.revocation_certificate(&key, reason))?;
+    let revocation = desk
+        .edit(session, "--generate-revocation", &key, |editor| editor.revocation_certificate(&key, reason))?;
     match revocation {
         Ok(packet) => write(session, &armored(&packet)),
         Err(failure) => {

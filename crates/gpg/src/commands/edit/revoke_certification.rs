@@ -41,7 +41,7 @@ fn revoke(
     session.considered(&by);
     let chosen = |user_id: &[u8]| user_ids.is_empty() || user_ids.iter().any(|wanted| fits(user_id, wanted));
     let reason = Reason::of(ReasonCode::Unspecified);
-    let withdrawn = desk.edit(session, "--quick-revoke-sig", |editor| {
+    let withdrawn = desk.edit(session, "--quick-revoke-sig", &by, |editor| {
         editor.revoke_certification(&key, &by, &chosen, reason)
     })?;
     match withdrawn {

@@ -1,12 +1,13 @@
 //! `--quick-add-uid`, `--quick-revoke-uid` and `--quick-set-primary-uid`.
 
 use keyhoard::edit::{Reason, ReasonCode, Revoked};
-use keyhoard::verify::HashAlgorithm;
-use sign::{Features, Subpacket};
+use sign::Subpacket;
 
 use super::{Desk, Failure};
 use crate::code::Code;
 use crate::commands::Session;
+use crate::commands::generate::usual_preferences;
+use crate::settings::Settings;
 
 /// Adds a user ID that says what gpg says by default.
 pub(in crate::commands) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
@@ -21,9 +22,10 @@ pub(in crate::commands) fn add(session: &mut Session<'_>) -> anyhow::Result<()> 
     }
     let mut desk = Desk::open(session)?;
     let Ok(key) = desk.find(session, &name, true)? else { return Ok(()) };
-    let preferences = preferences();
-    let added = desk
-        .edit(session, "--quick-add-uid", |editor| editor.add_user_id(&key, &user_id, Some(&preferences)))?;
+    let preferences = preferences(&session.settings);
+    let added = desk.edit(session, "--quick-add-uid", &key, |editor| {
+        editor.add_user_id(&key, &user_id, Some(&preferences))
+    })?;
     match added {
         Ok(_) => session.considered(&key),
         Err(Failure { code: Code::UserIdExists, value, .. }) => {
@@ -38,16 +40,11 @@ pub(in crate::commands) fn add(session: &mut Session<'_>) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// What gpg 2.2 says of a new user ID.
-fn preferences() -> Vec<Subpacket> {
-    vec![
-        Subpacket::CipherPreferences(vec![9, 8, 7, 2]),
-        Subpacket::HashPreferences([10, 9, 8, 11, 2].map(HashAlgorithm).to_vec()),
-        Subpacket::CompressionPreferences(vec![2, 3, 1]),
-        Subpacket::Features(Features::SEIPD_V1),
-        // Nobody else is to change it on a key server.
-        Subpacket::KeyserverPreferences(0x80),
-    ]
+/// What a new user ID says besides what the key is for.
+fn preferences(settings: &Settings) -> Vec<Subpacket> {
+    let mut said = usual_preferences(settings).subpackets(keygen::Version::V4);
+    said.extend(settings.default_keyserver_url.clone().map(Subpacket::PreferredKeyserver));
+    said
 }
 
 /// Revokes a user ID, named by its bytes or by its hash in colon listings.
@@ -61,7 +58,7 @@ pub(in crate::commands) fn revoke(session: &mut Session<'_>) -> anyhow::Result<(
     let failed = match desk.find(session, &name, true)? {
         Err(code) => Some((code, if code == Code::NoSecretKey { code.bare() } else { code.with_gpg() })),
         Ok(key) => {
-            let revoked = desk.edit(session, "--quick-revoke-uid", |editor| {
+            let revoked = desk.edit(session, "--quick-revoke-uid", &key, |editor| {
                 let target = editor.target(&key)?;
                 let by_hash = |found: &keyhoard::edit::UserId<'_>| {
                     keyhoard::verify::naming::ripemd160(found.value)
@@ -128,8 +125,9 @@ pub(in crate::commands) fn set_primary(session: &mut Session<'_>) -> anyhow::Res
     let (name, user_id) = (name.clone(), user_id.clone());
     let mut desk = Desk::open(session)?;
     let Ok(key) = desk.find(session, &name, true)? else { return Ok(()) };
-    let set =
-        desk.edit(session, "--quick-set-primary-uid", |editor| editor.set_primary_user_id(&key, &user_id))?;
+    let set = desk.edit(session, "--quick-set-primary-uid", &key, |editor| {
+        editor.set_primary_user_id(&key, &user_id)
+    })?;
     let failed = match set {
         Ok(edited) if edited.signatures > 0 => {
             session.considered(&key);

@@ -3,23 +3,23 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use keygen::{Algorithm, Plan, Preferences, Profile, Silent, Version};
+use keygen::{Algorithm, Plan, Profile, Version};
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::Usage;
+use keyhoard::cert::facts::Revoker;
 use keyhoard::database;
-use keyhoard::generate::{self, Place};
-use keyhoard::verify::HashAlgorithm;
+use keyhoard::generate::{self, Place, Progress, Step};
 use secret::{Ask, Passphrase};
 use sign::KeyFlags;
 
 use super::super::{Session, delete};
-use super::defaults;
+use super::usual_preferences;
 use crate::code::Code;
-use crate::generation::preferences::DEFAULT as DEFAULT_PREFERENCES;
 use crate::generation::{Curve, Material, Part, Request, size};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
 use crate::status::Status;
+use crate::streams::StatusLines;
 
 /// A request, and how it is to be carried out.
 pub(super) struct Order {
@@ -41,6 +41,34 @@ impl Order {
     }
 }
 
+/// Tells a program that wants to know how the search for primes goes on, with libgcrypt's signs.
+struct PrimeSearch {
+    lines: Option<StatusLines>,
+    composites: u32,
+}
+
+impl Progress for PrimeSearch {
+    fn step(&mut self, step: Step) {
+        const COMPOSITES_A_SIGN: u32 = 10;
+        const ROUNDS: usize = 5;
+        let Some(lines) = &mut self.lines else { return };
+        let mut sign = |sign, done| lines.status(&Status::Primes { sign, done });
+        match step {
+            Step::Composite => {
+                self.composites += 1;
+                if self.composites % COMPOSITES_A_SIGN == 0 {
+                    sign('.', 0);
+                }
+            }
+            Step::Prime => {
+                // One for each round of the test that the prime passed.
+                (0..ROUNDS).for_each(|_| sign('+', 0));
+                sign('X', 100);
+            }
+        }
+    }
+}
+
 /// Makes a key and tells what came of it.
 pub(super) fn make(session: &mut Session<'_>, order: &Order) -> anyhow::Result<()> {
     let profile = match profile(session, order) {
@@ -55,7 +83,7 @@ pub(super) fn make(session: &mut Session<'_>, order: &Order) -> anyhow::Result<(
             session
                 .streams
                 .info(format_args!("revocation certificate stored as '{}'", made.revocation.display()));
-            if !session.settings.batch {
+            if !session.settings.batch && order.pubring.is_none() {
                 show(session, &made.primary)?;
             }
             session.streams.status(&Status::KeyCreated {
@@ -87,13 +115,14 @@ fn generated(
     let mut keyrings = Keyrings::open(session)?;
     let Session { settings, home, streams, passphrase, now, .. } = session;
     let store = keyrings.writable(home, settings, streams)?;
-    let place = Place { store, secrets: &secrets, revocations };
+    let place = Place { store, secrets: &secrets, revocations, certificate: order.pubring.clone() };
     let created = order.request.created.unwrap_or(*now);
+    let mut primes = PrimeSearch { lines: settings.progress.then(|| streams.status_lines()), composites: 0 };
     let given = order.passphrase.as_ref().or(passphrase.as_ref());
     let mut passphrases = Passphrases::new(settings, streams, given);
     let ask = order.protected.then_some(&mut passphrases as &mut dyn Ask);
     let command = "gpg-keyhoard --generate-key";
-    match generate::generate(&place, profile, ask, command, created, &mut Silent) {
+    match generate::generate(&place, profile, ask, command, created, &mut primes) {
         Ok(made) => Ok(Ok(made)),
         Err(keyhoard::Error::Secret(error)) => Ok(Err(passphrases.code(&error))),
         Err(error) => Err(error.into()),
@@ -117,21 +146,11 @@ fn show(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<()> {
 
 fn profile(session: &mut Session<'_>, order: &Order) -> Result<Profile, Code> {
     let request = &order.request;
-    if order.pubring.is_some() || request.revoker.is_some() {
-        return Err(Code::NotSupported);
-    }
     let primary = plan(session, &request.primary)?;
     let subkeys = request.subkey.iter().map(|part| plan(session, part)).collect::<Result<_, Code>>()?;
-    let defaults = defaults(&session.settings, session.now);
-    let usual = || crate::generation::Preferences::read(defaults.preferences, DEFAULT_PREFERENCES).ok();
-    let preferences = match request.preferences.clone().or_else(usual) {
-        Some(asked) => Preferences {
-            ciphers: asked.ciphers,
-            hashes: asked.digests.into_iter().map(HashAlgorithm).collect(),
-            compressions: asked.compressions,
-            aead: Vec::new(),
-        },
-        None => Preferences::gnupg(),
+    let preferences = match request.preferences.clone() {
+        Some(asked) => asked.into(),
+        None => usual_preferences(&session.settings),
     };
     Ok(Profile {
         version: Version::V4,
@@ -140,6 +159,8 @@ fn profile(session: &mut Session<'_>, order: &Order) -> Result<Profile, Code> {
         preferences,
         user_ids: vec![request.user_id.clone()],
         keyserver: request.keyserver.clone().or_else(|| session.settings.default_keyserver_url.clone()),
+        revoker: request.revoker.clone().map(Revoker::from),
+        digest: session.settings.cert_digest(),
     })
 }
 

@@ -69,7 +69,7 @@ impl Editing {
         edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
     ) -> anyhow::Result<T> {
         let owner = |key: &Fingerprint| self.owner(key);
-        let mut ask = Passphrases::new(options.source(), owner);
+        let mut ask = Passphrases::new(options.source()?, owner);
         let mut editor = Editor::new(self.store.as_ref(), &self.keys, &mut ask, command_line(), session.now);
         Ok(edit(&mut editor)?)
     }

@@ -50,13 +50,13 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Returns where the new passphrase comes from.
-    fn new_source(&self) -> Source {
-        match (&self.new_passphrase_file, self.new_passphrase_fd) {
+    fn new_source(&self) -> keyhoard::Result<Source> {
+        Ok(match (&self.new_passphrase_file, self.new_passphrase_fd) {
             _ if self.remove => Source::Given(Passphrase::new(b"")),
             (Some(path), _) => Source::File(path.clone()),
             (None, Some(number)) => Source::Descriptor(number),
-            (None, None) => self.current.source_of_questions(),
-        }
+            (None, None) => self.current.source_of_questions()?,
+        })
     }
 }
 
@@ -74,8 +74,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         bail!("there is no secret key of what was named; nothing was changed");
     }
     let owner = |key: &Fingerprint| owner(snapshot.as_ref(), key);
-    let mut current = Passphrases::new(arguments.current.source(), owner);
-    let mut renewed = New { from: Passphrases::new(arguments.new_source(), owner), passphrase: None };
+    let mut current = Passphrases::new(arguments.current.source()?, owner);
+    let mut renewed = New { from: Passphrases::new(arguments.new_source()?, owner), passphrase: None };
     for key in &locked {
         let name = Name::from(*key);
         keys.relock(&name, &mut current, &mut |question| renewed.answer(question))?;

@@ -1,0 +1,99 @@
+//! What a certificate's owner prefers to be sent.
+
+use crate::algorithm::Version;
+use sign::{Features, Subpacket};
+use verify::HashAlgorithm;
+
+/// What a certificate's owner prefers to be sent, best first; algorithms by their numbers in RFC 9580, 9.3 to 9.6.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preferences {
+    /// Ciphers.
+    pub ciphers: Vec<u8>,
+    /// Digests.
+    pub hashes: Vec<HashAlgorithm>,
+    /// Compressions.
+    pub compressions: Vec<u8>,
+    /// AEAD modes. Version 6 certificates name each with every AES cipher; those of version 4 say what LibrePGP has for it.
+    pub aead: Vec<u8>,
+    /// Whether messages are to be protected against changes.
+    pub integrity: bool,
+    /// Whether others than the owner may change the certificate on a key server.
+    pub keyserver_modify: bool,
+}
+
+impl Preferences {
+    /// Returns what GnuPG 2.2 prefers.
+    pub fn gnupg() -> Self {
+        Self {
+            ciphers: vec![9, 8, 7, 2],
+            hashes: [10, 9, 8, 11, 2].map(HashAlgorithm).to_vec(),
+            compressions: vec![2, 3, 1],
+            aead: Vec::new(),
+            integrity: true,
+            keyserver_modify: false,
+        }
+    }
+
+    /// Returns what is preferred with RFC 9580: AES in OCB mode, SHA-2.
+    pub fn rfc9580() -> Self {
+        Self {
+            ciphers: vec![9, 7],
+            hashes: [10, 8].map(HashAlgorithm).to_vec(),
+            compressions: Vec::new(),
+            aead: vec![2],
+            integrity: true,
+            keyserver_modify: false,
+        }
+    }
+
+    /// Returns the preferences that a certificate has where nothing else is said.
+    pub fn of_version(version: Version) -> Self {
+        match version {
+            Version::V4 => Self::gnupg(),
+            Version::V6 => Self::rfc9580(),
+        }
+    }
+
+    /// Returns what a self-signature says of them, in GnuPG's order.
+    pub fn subpackets(&self, version: Version) -> Vec<Subpacket> {
+        let mut said = Vec::new();
+        let Self { ciphers, hashes, compressions, aead, .. } = self;
+        if version == Version::V4 && !aead.is_empty() {
+            said.push(Subpacket::AeadPreferences(aead.clone()));
+        }
+        if !ciphers.is_empty() {
+            said.push(Subpacket::CipherPreferences(ciphers.clone()));
+        }
+        if !hashes.is_empty() {
+            said.push(Subpacket::HashPreferences(hashes.clone()));
+        }
+        if !compressions.is_empty() {
+            said.push(Subpacket::CompressionPreferences(compressions.clone()));
+        }
+        let suites = ciphersuites(ciphers, aead);
+        if version == Version::V6 && !suites.is_empty() {
+            said.push(Subpacket::Ciphersuites(suites));
+        }
+        if self.integrity {
+            said.push(Subpacket::Features(self.features(version)));
+        }
+        if version == Version::V4 && !self.keyserver_modify {
+            said.push(Subpacket::KeyserverPreferences(0x80));
+        }
+        said
+    }
+
+    fn features(&self, version: Version) -> Features {
+        match version {
+            Version::V6 => Features::SEIPD_V1 | Features::SEIPD_V2,
+            Version::V4 if self.aead.is_empty() => Features::SEIPD_V1,
+            Version::V4 => Features::SEIPD_V1 | Features::OCB,
+        }
+    }
+}
+
+/// Pairs of a cipher and a mode; only ciphers with blocks of 16 octets have AEAD modes, of which AES is preferred.
+fn ciphersuites(ciphers: &[u8], modes: &[u8]) -> Vec<(u8, u8)> {
+    let aes = ciphers.iter().filter(|cipher| (7..=9).contains(*cipher));
+    aes.flat_map(|&cipher| modes.iter().map(move |&mode| (cipher, mode))).collect()
+}
