@@ -74,15 +74,16 @@ pub fn candidates(
 ) -> Result<Vec<Candidate>> {
     let mut certificates = Vec::with_capacity(ids.len());
     for &id in ids {
-        certificates.extend(read_one(snapshot, id)?.map(|stored| stored.certificate));
+        certificates.extend(read_one(snapshot, id)?.map(|stored| (id, stored.certificate)));
     }
-    let keys: Vec<Fingerprint> = certificates.iter().map(|one| one.facts.primary().fingerprint).collect();
+    let keys: Vec<Fingerprint> =
+        certificates.iter().map(|(_, one)| one.facts.primary().fingerprint).collect();
     let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: None };
     let appraisal = Appraisal::of(&keys, &sources, trust)?;
-    let candidate = |certificate: &Certificate| {
+    let candidate = |(id, certificate): &(CertId, Certificate)| {
         let facts = &certificate.facts;
         let effective = evaluate(facts, Moment::new(trust.now, View::Full));
-        let appraised = appraisal.trust(facts, &effective, 0)?;
+        let appraised = appraisal.trust((0, *id), facts, &effective)?;
         let validity = (0..facts.components.len())
             .filter(|&place| is_of(&facts.components[place].kind, &effective.components[place], address))
             .filter_map(|place| appraised.user_ids.get(place).copied())

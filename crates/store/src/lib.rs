@@ -192,6 +192,17 @@ impl Certifications {
     }
 }
 
+/// What one key signed of a certificate's user IDs and attributes, when everything there that names its key ID was
+/// verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proven {
+    /// The primary key that made these signatures.
+    pub issuer: Fingerprint,
+    /// The signatures with the numbers of their components, in the order of the packets, without those that are older
+    /// than the certificate's primary key. Spans only tell the order on a component; reasons and contents are left out.
+    pub signatures: Vec<(usize, SignatureFacts)>,
+}
+
 /// A key found by its key ID: the name a signature listing shows for an issuer.
 #[derive(Clone, Debug)]
 pub struct KeyHit {
@@ -267,6 +278,16 @@ pub trait Snapshot: ReadBindings {
     /// Finds the certificates with a signature by another key that names this key ID as its issuer, in order of
     /// arrival. That is a hint: nothing is verified.
     fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>>;
+
+    /// Hands the same certificates to `visit`, each with what is proven of these signatures, where that is at hand.
+    fn visit_certified_by(
+        &self,
+        issuer: KeyId,
+        visit: &mut dyn FnMut(CertId, Option<&Proven>),
+    ) -> Result<()> {
+        self.certified_by(issuer)?.into_iter().for_each(|id| visit(id, None));
+        Ok(())
+    }
 
     /// Finds certificates by the fingerprint of their primary key; the answers stand in the order asked.
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>>;

@@ -2,7 +2,7 @@
 //!
 //! One certificate is two blobs. *Own* holds its components and what it says about itself, *third party* the
 //! certifications by others; a listing without signatures reads the first one only. A third one keeps the verdicts on
-//! those certifications. All begin with [`VERSION`].
+//! those certifications, and what they prove stands once more by issuer. All begin with [`VERSION`].
 //!
 //! Integers are LEB128 unless a width is given, widths are little-endian. Positions are stored as the gap since the
 //! packet before.
@@ -17,6 +17,7 @@
 //! ```
 
 mod component;
+mod proven;
 mod reader;
 mod run;
 mod signature;
@@ -29,6 +30,7 @@ use component::Head;
 use reader::{Reader, Writer};
 use run::{Groups, Run};
 
+pub use proven::{pack_proven, unpack_proven};
 pub use verdicts::{pack_verdicts, unpack_verdicts, unpack_wanted_verdicts};
 
 /// The version every blob begins with.

@@ -28,6 +28,7 @@ mod web;
 
 pub use account::{Account, AccountedCertification, AccountedUser, account};
 pub use backward::trace;
+pub use certification::certifies;
 pub use count::Weight;
 pub use forward::{Level, Outcome, Validities, spread, spread_unsummed};
 pub use scope::Scope;

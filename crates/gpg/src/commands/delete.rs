@@ -203,7 +203,7 @@ pub(super) fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -
     let options =
         ListOptions { now: session.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
-    let mut trust = |_: &Facts, _: &Effective| Ok(Trust::default());
+    let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(Trust::default());
     let mut shown = Shown::default();
     listing::list(snapshot, Selection::Ids(&[id]), options, &mut issuers, &mut trust, &mut |listing| {
         render::listing(&listing, &session.settings.list, &mut shown.text);

@@ -231,9 +231,9 @@ impl<'a> Page<'a> {
         let options = render::needs(&self.settings, streams.attribute().is_some(), options);
         let secrets = self.secrets.clone();
         let (appraisal, number) = (self.appraisal, self.number);
-        let mut trust = |facts: &Facts, effective: &Effective| {
+        let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
             let secret_keys = secrets.as_ref().map_or(Vec::new(), |secrets| secrets.parts(facts));
-            Ok(Trust { secret_keys, ..appraisal.trust(facts, effective, number)? })
+            Ok(Trust { secret_keys, ..appraisal.trust((number, id), facts, effective)? })
         };
         let mut written = Ok(());
         let mut each = |listing: KeyListing<'_>| {

@@ -7,7 +7,7 @@ use keyhoard::cert::Facts;
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{Effective, View};
 use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
-use keyhoard::store::{Detail, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Detail, Selection, Snapshot, Store};
 use keyhoard::validity::{Appraisal, Sources, TrustSettings};
 
 use crate::listing::{CertificateJson, Details, write};
@@ -53,7 +53,8 @@ pub(super) fn write_listings(
     let mut written = Ok(());
     let output = &mut session.output;
     let mut names = Names::new(vec![snapshot], options.now, options.view);
-    let mut trust = |facts: &Facts, effective: &Effective| appraisal.trust(facts, effective, 0);
+    let mut trust =
+        |id: CertId, facts: &Facts, effective: &Effective| appraisal.trust((0, id), facts, effective);
     list(snapshot, selection, options, &mut names, &mut trust, &mut |listing| {
         written = write_one(output, &listing, options.signatures, details, any);
         any = true;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use cert::effective::{Effective, Moment};
 use cert::facts::Facts;
-use store::{Detail, Record, Selection, Snapshot};
+use store::{CertId, Detail, Record, Selection, Snapshot};
 
 use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, Stored, Trust};
 use crate::Result;
@@ -24,7 +24,7 @@ pub fn list(
     selection: Selection<'_>,
     options: ListOptions,
     names: &mut Names<'_>,
-    trust: &mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
+    trust: &mut dyn FnMut(CertId, &Facts, &Effective) -> Result<Trust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut walk = Walk::new(snapshot, options, names, trust, each)?;
@@ -49,7 +49,7 @@ pub fn list_checked(
     options: ListOptions,
     names: &mut Names<'_>,
     checker: &mut Checker<'_>,
-    trust: &mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
+    trust: &mut dyn FnMut(CertId, &Facts, &Effective) -> Result<Trust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut walk = Walk::new(snapshot, options, names, trust, each)?;
@@ -67,7 +67,7 @@ struct Walk<'w, 's> {
     options: ListOptions,
     origins_known: bool,
     names: &'w mut Names<'s>,
-    trust: &'w mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
+    trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<Trust>,
     each: &'w mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 }
 
@@ -76,7 +76,7 @@ impl<'w, 's> Walk<'w, 's> {
         snapshot: &'w dyn Snapshot,
         options: ListOptions,
         names: &'w mut Names<'s>,
-        trust: &'w mut dyn FnMut(&Facts, &Effective) -> Result<Trust>,
+        trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<Trust>,
         each: &'w mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         let origins_known = snapshot.has_user_id_origins()?;
@@ -97,7 +97,7 @@ impl<'w, 's> Walk<'w, 's> {
             facts,
             effective: &effective,
             bytes: record.bytes.as_deref(),
-            trust: &(self.trust)(facts, &effective)?,
+            trust: &(self.trust)(record.id, facts, &effective)?,
             origin: &record.origin,
             user_id_origins: &user_id_origins,
             stored: Some(Stored { first_seen: record.first_seen, changed: record.changed }),
@@ -140,7 +140,7 @@ mod tests {
         let keyring = KeyringFile::read(file.path()).expect("a keyring");
         let snapshot = keyring.snapshot();
         let mut names = Names::new(vec![&*snapshot], options.now, options.view);
-        let mut trust = |_: &Facts, _: &Effective| Ok(Trust::default());
+        let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(Trust::default());
         list(&*snapshot, Selection::All, options, &mut names, &mut trust, look).expect("no error");
     }
 

@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use cert::Fingerprint;
 use cert::effective::Effective;
 use cert::facts::{ComponentKind, Facts};
-use store::{Detail, Selection, Snapshot};
-use trust::pgp::{self, Outcome};
+use cert::{Fingerprint, Timestamp};
+use store::{CertId, Detail, Selection, Snapshot};
+use trust::pgp::{self, Outcome, Standing};
 use trust::tofu::validity::combine;
 use trust::{OwnerTrust, Validity};
 
-use super::web::Web;
+use super::web::{Touched, Web, is_live, standing};
 use super::{Assessment, Model, Roots, Sources, TrustSettings};
 use crate::Result;
 use crate::listing::Trust;
@@ -18,8 +18,11 @@ use crate::listing::Trust;
 /// What came of keys at one moment.
 pub struct Appraisal<'a> {
     model: Model,
+    now: Timestamp,
     roots: Roots,
     outcome: Outcome,
+    /// What the outcome leaves out.
+    touched: Touched,
     /// In the models that remember.
     first_use: Option<Assessment>,
     /// Where certificates are, for those that several databases have.
@@ -76,11 +79,12 @@ impl<'a> Appraisal<'a> {
         compute: impl FnOnce(&mut Web<'_>, &[Fingerprint]) -> Result<Outcome>,
     ) -> Result<Self> {
         let roots = Roots::read(sources.owner_trust, &sources.certificates, settings)?;
-        let mut outcome = Outcome::default();
+        let (mut outcome, mut touched) = (Outcome::default(), Touched::default());
         if settings.model.spreads() {
             let mut web = Web::new(sources, &roots, settings);
             outcome = compute(&mut web, &roots.ultimate())?;
             web.keep()?;
+            touched = web.into_touched();
         }
         let first_use = match keys {
             _ if !settings.model.remembers() => None,
@@ -88,7 +92,15 @@ impl<'a> Appraisal<'a> {
             Some(keys) => Some(Assessment::of(keys, sources, &roots, settings)?),
         };
         let certificates = sources.certificates.clone();
-        Ok(Self { model: settings.model, roots, outcome, first_use, certificates })
+        Ok(Self {
+            model: settings.model,
+            now: settings.now,
+            roots,
+            outcome,
+            touched,
+            first_use,
+            certificates,
+        })
     }
 
     /// Returns what the user says of keys.
@@ -101,12 +113,18 @@ impl<'a> Appraisal<'a> {
         &self.outcome
     }
 
-    /// Returns what the user thinks of a certificate, which is in database number `source`.
+    /// Returns what the user thinks of a certificate, which is number `id` in database number `source`; what it means is
+    /// as of the settings' moment.
     ///
     /// # Errors
     ///
     /// The databases' errors, where several have the certificate.
-    pub fn trust(&self, facts: &Facts, effective: &Effective, source: usize) -> Result<Trust> {
+    pub fn trust(
+        &self,
+        (source, id): (usize, CertId),
+        facts: &Facts,
+        effective: &Effective,
+    ) -> Result<Trust> {
         let key = facts.primary().fingerprint;
         let given = self.roots.owner_trust(&key);
         let introducer = self.outcome.introducers.get(&key);
@@ -114,7 +132,7 @@ impl<'a> Appraisal<'a> {
             Some(first) => {
                 facts.components.iter().map(|component| self.as_in(&first, &component.kind)).collect()
             }
-            None => self.in_web(facts).collect(),
+            None => self.in_whole_web(id, facts, effective).collect(),
         };
         let key_in_web = in_web.iter().copied().max().unwrap_or_default();
         let (key_validity, user_ids, first_uses) = match &self.first_use {
@@ -137,6 +155,24 @@ impl<'a> Appraisal<'a> {
     }
 
     /// Returns the validity of each component, without what was seen first.
+    fn in_whole_web<'f>(
+        &self,
+        id: CertId,
+        facts: &'f Facts,
+        effective: &'f Effective,
+    ) -> impl Iterator<Item = Validity> + use<'_, 'f, 'a> {
+        let can_be_touched = standing(effective) != Standing::Dead && facts.primary().created <= self.now;
+        self.in_web(facts).enumerate().map(move |(place, validity)| match validity {
+            Validity::Unknown
+                if can_be_touched && is_live(effective, place) && self.touched.has(id, place) =>
+            {
+                Validity::Undefined
+            }
+            _ => validity,
+        })
+    }
+
+    /// Returns the validity of each component as the outcome has it.
     fn in_web<'f>(&self, facts: &'f Facts) -> impl Iterator<Item = Validity> + use<'_, 'f, 'a> {
         let key = &facts.primary().fingerprint;
         let counted = self.outcome.validities(key);

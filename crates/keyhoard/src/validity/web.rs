@@ -3,6 +3,7 @@
 mod asked;
 mod claims;
 mod present;
+mod proven;
 mod reader;
 
 use std::collections::HashMap;
@@ -23,9 +24,11 @@ use crate::{Error, Result};
 use asked::Asked;
 use claims::{Claims, Named, Open, Visit, accepts};
 use present::Present;
+use proven::Certified;
 use reader::{Places, Reader};
 
-pub(super) use present::{name, standing, users};
+pub(super) use present::{is_live, name, standing, users};
+pub(super) use proven::Touched;
 
 /// Certificates at one moment, verified as far as somebody asked.
 pub(super) struct Web<'a> {
@@ -35,6 +38,7 @@ pub(super) struct Web<'a> {
     verifiers: Vec<Verifier<'a>>,
     seen: Seen,
     places: Places,
+    touched: Touched,
 }
 
 /// What is remembered of certificates that were looked at.
@@ -54,6 +58,7 @@ impl<'a> Web<'a> {
             verifiers,
             seen: Seen::default(),
             places: Places::default(),
+            touched: Touched::default(),
         };
         if let Some((store, first)) = sources.keeper.zip(web.verifiers.first_mut()) {
             let bare = std::mem::replace(first, Verifier::within(all[0]));
@@ -65,6 +70,11 @@ impl<'a> Web<'a> {
     /// Writes down what was found out, if that can be done at once.
     pub(super) fn keep(&mut self) -> Result<()> {
         self.verifiers.iter_mut().try_for_each(Verifier::keep)
+    }
+
+    /// Returns the user IDs that were certified lightly and never handed out.
+    pub(super) fn into_touched(self) -> Touched {
+        self.touched
     }
 
     /// Returns what a certificate means at the moment, if it is there.
@@ -216,20 +226,51 @@ impl trust::pgp::Web for Web<'_> {
         // What an earlier database has is taken from there.
         let mut done = Keys::default();
         for source in 0..self.verifiers.len() {
-            let ids = asked.certified(self.reader.sources[source], |id, weighs| {
-                match self.seen.certificates.get(&(source, id)) {
+            let certified =
+                Certified::read(&asked, self.reader.sources[source], &mut |id, weighs| match self
+                    .seen
+                    .certificates
+                    .get(&(source, id))
+                {
                     Some((present, interest)) if !matters(*interest, weighs) => {
                         done.insert(present.key);
                         false
                     }
                     _ => true,
-                }
-            })?;
-            self.visit(source, &ids, &asked, &mut |certificate| {
+                })?;
+            let visit: &mut Visit<'_> = &mut |certificate| {
                 if done.insert(certificate.key) { visit(certificate) } else { Interest::All }
-            })?;
+            };
+            for (id, named) in certified.proven() {
+                let sight = Sight { id, named, kept: &[] };
+                self.seen.look_at(&self.reader, source, &sight, &asked, &mut Open::default(), visit)?;
+            }
+            self.visit(source, &certified.open, &asked, visit)?;
         }
         Ok(())
+    }
+
+    fn certified_lightly(
+        &mut self,
+        certifiers: &[Certifier],
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
+    ) -> Result<()> {
+        let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
+        let asked = Asked::new(certifiers, true);
+        let mut open = Vec::new();
+        let Self { seen, touched, reader, .. } = self;
+        asked.visit_certified(
+            source,
+            &mut |id, _, proven| match (proven, seen.certificates.get(&(0, id))) {
+                (_, Some((_, interest))) if !matters(*interest, false) => {}
+                (Some(proven), _) => touched.add(id, proven, reader.settings),
+                (None, _) => open.push(id),
+            },
+        )?;
+        touched.finish();
+        open.sort_unstable();
+        open.dedup();
+        self.visit(0, &open, &asked, visit)
     }
 
     fn certificate(

@@ -1,6 +1,7 @@
 //! Signatures with what they are worth and whose they are.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use cert::Fingerprint;
 use cert::effective::Moment;
@@ -71,10 +72,10 @@ impl<'s> Examiner<'s> {
         }
         let appraisal = Appraisal::of(&new, &self.sources, &self.settings)?;
         for maker in examined.iter().filter_map(|one| one.outcome.good()) {
-            let primary = maker.primary();
-            if !self.validities.contains_key(&primary) {
-                let trust = appraisal.trust(&maker.certificate.facts, &maker.effective, maker.source)?;
-                self.validities.insert(primary, trust.key);
+            if let Entry::Vacant(unknown) = self.validities.entry(maker.primary()) {
+                let place = (maker.source, maker.id);
+                let trust = appraisal.trust(place, &maker.certificate.facts, &maker.effective)?;
+                unknown.insert(trust.key);
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use cert::signature::{self, Signature};
 use cert::signed::{Digester, Subject, question};
 use cert::{Fingerprint, KeyId, Timestamp};
 use message::DataSignature;
-use store::Snapshot;
+use store::{CertId, Snapshot};
 use verify::{Check, Verdict, verify};
 
 use super::{Examined, Outcome, Statement};
@@ -35,6 +35,8 @@ pub struct Maker {
     pub component: usize,
     /// In which of the databases it is.
     pub source: usize,
+    /// The certificate's number there.
+    pub id: CertId,
     is_cross_certified: bool,
 }
 
@@ -185,8 +187,14 @@ impl<'s> Makers<'s> {
                     certificate.facts.components.iter().position(|component| is_it(&component.kind));
                 let Some(component) = component else { continue };
                 let (certificate, effective) = (Arc::new(certificate), Arc::new(effective));
-                let mut maker =
-                    Maker { certificate, effective, component, source, is_cross_certified: false };
+                let mut maker = Maker {
+                    certificate,
+                    effective,
+                    component,
+                    source,
+                    id: hit.cert,
+                    is_cross_certified: false,
+                };
                 maker.is_cross_certified = maker.is_bound_both_ways();
                 found.push(Arc::new(maker));
             }

@@ -4,17 +4,77 @@ use std::ops::ControlFlow;
 
 use cert::KeyId;
 use cert::facts::SignatureFacts;
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::find;
 use super::read::View;
 use crate::error::Context;
-use crate::{CertId, Certifications, Result, packed};
+use crate::{CertId, Certifications, Fingerprint, Proven, Result, packed};
 
 const DOING: &str = "reading certifications";
 
 /// Finds the certificates that name a key ID as the issuer of a signature, in order of arrival.
 pub(super) fn certified_by(view: &View<'_>, issuer: KeyId) -> Result<Vec<CertId>> {
     find::certs(view, "SELECT cert FROM certification WHERE issuer = ?1", [issuer.0 as i64])
+}
+
+/// Hands out the same, with what is proven of the signatures.
+pub(super) fn visit_proven(
+    view: &View<'_>,
+    issuer: KeyId,
+    visit: &mut dyn FnMut(CertId, Option<&Proven>),
+) -> Result<()> {
+    const SQL: &str = "SELECT cert, proven FROM certification WHERE issuer = ?1";
+    let mut proven = Proven { issuer: Fingerprint::V4([0; 20]), signatures: Vec::new() };
+    view.rows(SQL, [issuer.0 as i64], DOING, |row| {
+        let id = CertId(view.column(row, 0)?);
+        let blob =
+            row.get_ref(1).and_then(|value| Ok(value.as_blob_or_null()?)).context(view.path(), DOING)?;
+        match blob {
+            Some(blob) => {
+                packed::unpack_proven(blob, &mut proven).map_err(|source| view.corrupt(id.0, source))?;
+                visit(id, Some(&proven));
+            }
+            None => visit(id, None),
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// A row of `certification` that is to hold what is proven: the issuer, the certificate, and that.
+pub(super) type ProvenRow = (i64, i64, Option<Vec<u8>>);
+
+/// Works out what is proven about a certificate by all whom some verdict is about.
+pub(super) fn proven_rows(
+    connection: &Connection,
+    CertId(id): CertId,
+) -> rusqlite::Result<packed::Result<Vec<ProvenRow>>> {
+    const SQL: &str = "SELECT self_facts.facts, third_party.facts, verdicts FROM verdicts
+        JOIN third_party USING (cert) JOIN self_facts USING (cert) WHERE cert = ?1";
+    let mut statement = connection.prepare_cached(SQL)?;
+    let unpacked = statement.query_row([id], |row| {
+        let blob = |index| row.get_ref(index).and_then(|value| Ok(value.as_blob()?));
+        let facts = packed::unpack(blob(0)?, Some(blob(1)?));
+        let verdicts = packed::unpack_verdicts(blob(2)?);
+        Ok(facts.and_then(|facts| Ok((facts, verdicts?))))
+    });
+    let Some(unpacked) = unpacked.optional()? else { return Ok(Ok(Vec::new())) };
+    Ok(unpacked.map(|(facts, verdicts)| {
+        let proven = packed::pack_proven(&facts, &verdicts).into_iter();
+        proven.map(|(issuer, proven)| (issuer.0 as i64, id, proven)).collect()
+    }))
+}
+
+/// Writes what is proven, in the order of the table.
+pub(super) fn write_proven(connection: &Connection, mut rows: Vec<ProvenRow>) -> rusqlite::Result<()> {
+    const SQL: &str =
+        "UPDATE certification SET proven = ?3 WHERE issuer = ?1 AND cert = ?2 AND proven IS NOT ?3";
+    rows.sort_unstable();
+    let mut statement = connection.prepare_cached(SQL)?;
+    for (issuer, cert, proven) in rows {
+        statement.execute(params![issuer, cert, proven])?;
+    }
+    Ok(())
 }
 
 /// Hands out every signature by another key on a certificate.

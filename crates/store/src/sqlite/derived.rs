@@ -5,6 +5,7 @@
 
 use rusqlite::{Params, params};
 
+use super::certifications::{self, ProvenRow};
 use super::read::View;
 use super::search;
 use crate::error::Context;
@@ -19,6 +20,7 @@ const DOING: &str = "writing";
 pub(super) struct Derived {
     deleted: Table,
     inserted: Table,
+    proven: Vec<ProvenRow>,
 }
 
 /// Rows of the narrow tables, each with the certificate's number.
@@ -56,13 +58,22 @@ impl Derived {
         self.inserted.extend(id, new);
 
         let Packed { own, third_party } = packed;
+        let differs = view.third_party(id.0)?.unwrap_or_default() != *third_party;
         execute(view, "REPLACE INTO self_facts (cert, facts) VALUES (?1, ?2)", params![id.0, own])?;
         if third_party.is_empty() {
-            execute(view, "DELETE FROM third_party WHERE cert = ?1", [id.0])
+            execute(view, "DELETE FROM third_party WHERE cert = ?1", [id.0])?;
         } else {
             const SQL: &str = "REPLACE INTO third_party (cert, facts) VALUES (?1, ?2)";
-            execute(view, SQL, params![id.0, third_party])
+            execute(view, SQL, params![id.0, third_party])?;
         }
+        if differs { self.prove(view, id) } else { Ok(()) }
+    }
+
+    /// Works out what the kept verdicts prove about a certificate whose facts are there.
+    pub(super) fn prove(&mut self, view: &View<'_>, id: CertId) -> Result<()> {
+        let rows = certifications::proven_rows(view.connection(), id).context(view.path(), DOING)?;
+        self.proven.extend(rows.map_err(|source| view.corrupt(id.0, source))?);
+        Ok(())
     }
 
     /// Takes away everything that was derived from a certificate.
@@ -76,7 +87,7 @@ impl Derived {
 
     /// Writes the index rows.
     pub(super) fn flush(self, view: &View<'_>) -> Result<()> {
-        let Self { mut deleted, mut inserted } = self;
+        let Self { mut deleted, mut inserted, proven } = self;
         // Else it would come when the transaction ends, after the tables below have driven its pages out of the cache
         // and into the log: SQLite reads the log from there on once more if a page in it changes again.
         execute(view, "INSERT INTO user_id_search (user_id_search) VALUES ('flush')", [])?;
@@ -85,7 +96,8 @@ impl Derived {
         remove_common(&mut deleted.mails, &mut inserted.mails);
         remove_common(&mut deleted.issuers, &mut inserted.issuers);
         deleted.delete(view)?;
-        inserted.insert(view)
+        inserted.insert(view)?;
+        certifications::write_proven(view.connection(), proven).context(view.path(), DOING)
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod trigrams;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 use cert::Facts;
@@ -11,7 +11,7 @@ use trigrams::Trigrams;
 
 use super::derived::Derived;
 use super::read::{View, parse_fingerprint};
-use super::{SqliteStore, log, schema, turn};
+use super::{SqliteStore, certifications, log, schema, turn};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
 use crate::error::Context;
 use crate::rows::Rows;
@@ -93,6 +93,7 @@ impl SqliteStore {
                 let facts =
                     facts.map_err(|reason| Error::Underivable { path: path(), cert: id.0, reason })?;
                 derived.insert(&view, id, &packed::pack(&facts), &Rows::new(&facts))?;
+                derived.prove(&view, id)?;
             }
             certificates += batch.len() as u64;
             gathered += batch.len();
@@ -284,5 +285,27 @@ fn check_certificate(
     index("key_id", "SELECT 1 FROM key_id WHERE key_id = ?1 AND cert = ?2", &keys)?;
     index("keygrip", "SELECT 1 FROM keygrip WHERE hash = ?1 AND cert = ?2", &rows.keygrips)?;
     index("mail", "SELECT 1 FROM mail WHERE hash = ?1 AND cert = ?2", &rows.mails)?;
-    index("certification", "SELECT 1 FROM certification WHERE issuer = ?1 AND cert = ?2", &rows.issuers)
+    index("certification", "SELECT 1 FROM certification WHERE issuer = ?1 AND cert = ?2", &rows.issuers)?;
+    if !is_proven(view, kept.id, &rows.issuers)? {
+        found(Finding::Rows { cert: kept.id, table: "certification" });
+    }
+    Ok(())
+}
+
+/// Says whether the rows of those who certified a certificate hold exactly what the kept verdicts prove.
+fn is_proven(view: &View<'_>, id: CertId, issuers: &[i64]) -> Result<bool> {
+    const SQL: &str = "SELECT proven FROM certification WHERE issuer = ?1 AND cert = ?2";
+    // What cannot be read was found already.
+    let proven = certifications::proven_rows(view.connection(), id).context(view.path(), CHECKING)?;
+    let Ok(proven) = proven else { return Ok(true) };
+    let proven: HashMap<i64, Option<Vec<u8>>> =
+        proven.into_iter().map(|(issuer, _, proven)| (issuer, proven)).collect();
+    let mut is_right = true;
+    for issuer in issuers {
+        view.rows(SQL, [*issuer, id.0], CHECKING, |row| {
+            is_right &= view.column::<Option<Vec<u8>>>(row, 0)? == *proven.get(issuer).unwrap_or(&None);
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(is_right)
 }

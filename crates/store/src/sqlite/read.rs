@@ -14,7 +14,7 @@ use crate::error::Context;
 use crate::rows;
 use crate::{
     CertId, Certifications, Change, Detail, Error, Facts, InputDigest, JournalEntry, JournalId, KeyHit,
-    Migration, Origin, Query, Record, Result, Selection, Snapshot, packed,
+    Migration, Origin, Proven, Query, Record, Result, Selection, Snapshot, packed,
 };
 
 /// Finds the certificates whose primary key has a key ID.
@@ -327,6 +327,14 @@ impl Snapshot for View<'_> {
 
     fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>> {
         certifications::certified_by(self, issuer)
+    }
+
+    fn visit_certified_by(
+        &self,
+        issuer: KeyId,
+        visit: &mut dyn FnMut(CertId, Option<&Proven>),
+    ) -> Result<()> {
+        certifications::visit_proven(self, issuer, visit)
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {

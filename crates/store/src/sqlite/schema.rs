@@ -66,7 +66,7 @@ CREATE TABLE former (
   PRIMARY KEY (journal, number));
 ";
 
-/// Creates what can be derived from `cert` and `packets`.
+/// Creates what can be derived from `cert`, `packets` and, of `certification`, `verdicts`.
 pub(super) const CREATE_DERIVED: &str = "
 CREATE TABLE self_facts (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
 CREATE TABLE third_party (cert INTEGER PRIMARY KEY, facts BLOB NOT NULL);
@@ -78,7 +78,8 @@ CREATE TABLE key_id (
   key_id INTEGER, cert INTEGER, component INTEGER, PRIMARY KEY (key_id, cert, component)) WITHOUT ROWID;
 CREATE TABLE keygrip (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
 CREATE TABLE mail (hash INTEGER, cert INTEGER, PRIMARY KEY (hash, cert)) WITHOUT ROWID;
-CREATE TABLE certification (issuer INTEGER, cert INTEGER, PRIMARY KEY (issuer, cert)) WITHOUT ROWID;
+CREATE TABLE certification (
+  issuer INTEGER, cert INTEGER, proven BLOB, PRIMARY KEY (issuer, cert)) WITHOUT ROWID;
 ";
 
 /// Takes away what [`CREATE_DERIVED`] creates.

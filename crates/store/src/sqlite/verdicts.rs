@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::connect::Access;
-use super::{SqliteStore, connect, log, turn};
+use super::{SqliteStore, certifications, connect, log, turn};
 use crate::error::Context;
 use crate::{CertId, Error, KeptVerdict, Result, packed};
 
@@ -37,9 +37,14 @@ fn write(
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).context(&store.path, DOING)?;
     connect::check_version(&transaction, &store.path)?;
+    let mut proven = Vec::new();
     for (id, verdicts) in found.iter().filter(|(_, verdicts)| !verdicts.is_empty()) {
         add(&transaction, *id, verdicts).context(&store.path, DOING)?;
+        // What is damaged proves nothing; the doctor finds it.
+        let rows = certifications::proven_rows(&transaction, *id).context(&store.path, DOING)?;
+        proven.extend(rows.unwrap_or_default());
     }
+    certifications::write_proven(&transaction, proven).context(&store.path, DOING)?;
     transaction.commit().context(&store.path, DOING)
 }
 

@@ -20,6 +20,14 @@ pub(super) enum Use {
     Revokes,
 }
 
+/// Says whether a key certifies a user ID: `certifications` are all that it made of it, and their revocations, in the
+/// order of the packets.
+pub fn certifies(certifications: &[Certification<'_>], settings: &Settings) -> bool {
+    let mut uses = Vec::new();
+    judge(certifications, settings, &mut uses);
+    uses.contains(&Use::Counts)
+}
+
 /// Decides what becomes of the certifications of one user ID, in the order of the packets.
 pub(super) fn judge(certifications: &[Certification<'_>], settings: &Settings, uses: &mut Vec<Use>) {
     uses.clear();

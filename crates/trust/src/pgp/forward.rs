@@ -98,7 +98,8 @@ pub fn spread<W: Web>(
 }
 
 /// Computes the same, but for the certificates that each level certified and the first end: those are too few then, as
-/// certifications that make no difference to validity are not looked at.
+/// certifications that make no difference to validity are not looked at. User IDs that are valid to nobody, but undefined,
+/// are left out as far as the web can tell of them itself ([`Web::certified_lightly`]).
 ///
 /// # Errors
 ///
@@ -135,7 +136,7 @@ fn spread_as<W: Web>(
         keys = spreading.level(web, level, &keys)?;
     }
     let light = std::mem::take(&mut spreading.light);
-    spreading.count(web, &light)?;
+    spreading.count(&light, |asked, visit| web.certified_lightly(asked, visit))?;
     Ok(spreading.finish())
 }
 
@@ -150,6 +151,9 @@ struct Spreading<'s> {
     /// nobody else certified. They are asked for when all levels are done, so that each certificate is read once for it.
     light: ByKey<Introducer>,
 }
+
+/// Is told of a certificate, and says what still matters of it.
+type Visit<'v> = dyn FnMut(Certificate<'_>) -> Interest + 'v;
 
 /// A key that became fully valid, and what trust signatures gave it.
 type Promoted = (Fingerprint, Delegation);
@@ -188,7 +192,7 @@ impl<'s> Spreading<'s> {
             }
             self.outcome.introducers.insert(*key, introducer);
         }
-        let (certified, promoted) = self.count(web, &issuers)?;
+        let (certified, promoted) = self.count(&issuers, |asked, visit| web.certified_by(asked, visit))?;
         self.outcome.levels.push(Level { certified, ..summary });
         Ok(promoted)
     }
@@ -201,17 +205,17 @@ impl<'s> Spreading<'s> {
     }
 
     /// Counts what some introducers certified; returns how many certificates these are, and who is fully valid now.
-    fn count<W: Web>(
+    fn count<E>(
         &mut self,
-        web: &mut W,
         issuers: &ByKey<Introducer>,
-    ) -> Result<(usize, Vec<Promoted>), W::Error> {
+        read: impl FnOnce(&[Certifier], &mut Visit<'_>) -> Result<(), E>,
+    ) -> Result<(usize, Vec<Promoted>), E> {
         let mut asked: Vec<Certifier> =
             issuers.iter().map(|(key, it)| Certifier { key: *key, weighs: it.weighs() }).collect();
         asked.sort_unstable_by_key(|certifier| certifier.key);
         let (mut certified, mut promoted) = (0, Vec::new());
         let mut counter = Counter::new(self.settings);
-        web.certified_by(&asked, &mut |certificate| {
+        read(&asked, &mut |certificate| {
             certified += usize::from(self.certificate(&certificate, issuers, &mut counter, &mut promoted));
             self.interest(&certificate)
         })?;

@@ -31,6 +31,16 @@ pub trait Web {
         visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<(), Self::Error>;
 
+    /// Does the same when nothing else will be asked any more, and no certifier weighs. All that matters then is which
+    /// user IDs they certified: a web that can tell that later, by [`certifies`](super::certifies), may leave those out.
+    fn certified_lightly(
+        &mut self,
+        certifiers: &[Certifier],
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
+    ) -> Result<(), Self::Error> {
+        self.certified_by(certifiers, visit)
+    }
+
     /// Hands out one certificate, if it is there, with all that matters of the certifications by `certifiers` at least.
     fn certificate(
         &mut self,

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use keyhoard::cert::effective::{Effective, View};
 use keyhoard::cert::facts::Facts;
 use keyhoard::listing::{self, ListOptions, Signatures};
-use keyhoard::store::{Fingerprint, Selection, Store};
+use keyhoard::store::{CertId, Fingerprint, Selection, Store};
 use keyhoard::validity::Appraisal;
 
 use super::Desk;
@@ -33,7 +33,9 @@ pub(super) fn write(
     let mut text = Vec::new();
     for (number, (_, snapshot)) in snapshots.iter().enumerate() {
         let ids: Vec<_> = snapshot.by_fingerprint(&[*key])?.into_iter().flatten().collect();
-        let mut trust = |facts: &Facts, effective: &Effective| appraisal.trust(facts, effective, number);
+        let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
+            appraisal.trust((number, id), facts, effective)
+        };
         let each = &mut |listing: listing::KeyListing<'_>| {
             let model = session.settings.trust_model;
             card(&listing, &session.settings.list, model, secret, names, &mut text);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cert::KeyId;
 use foldhash::fast::RandomState;
-use store::{CertId, Snapshot};
+use store::{CertId, Proven, Snapshot};
 use trust::pgp::Certifier;
 
 use crate::Result;
@@ -42,24 +42,23 @@ impl Asked {
         self.by_key_id.get(&key_id).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the certificates that name one of them as the issuer of a signature, those that `matters`: it is told
-    /// whether one of these issuers weighs.
-    pub(super) fn certified(
+    /// Hands out the certificates that name one of them as the issuer of a signature, issuer by issuer: whether that one
+    /// weighs, and what is proven of its signatures.
+    pub(super) fn visit_certified(
         &self,
         source: &dyn Snapshot,
-        mut matters: impl FnMut(CertId, bool) -> bool,
-    ) -> Result<Vec<CertId>> {
-        let mut named: Vec<(CertId, bool)> = Vec::new();
+        visit: &mut dyn FnMut(CertId, bool, Option<&Proven>),
+    ) -> Result<()> {
         // An index is read quickest in its order.
         let mut issuers: Vec<_> = self.by_key_id.iter().collect();
         issuers.sort_unstable_by_key(|(key_id, _)| **key_id);
         for (key_id, certifiers) in issuers {
-            let is_light = !certifiers.iter().any(|certifier| certifier.weighs);
-            named.extend(source.certified_by(*key_id)?.into_iter().map(|id| (id, is_light)));
+            let weighs = certifiers.iter().any(|certifier| certifier.weighs);
+            let is_the_one = |proven: &&Proven| matches!(certifiers.as_slice(), [certifier] if certifier.key == proven.issuer);
+            source.visit_certified_by(*key_id, &mut |id, proven| {
+                visit(id, weighs, proven.filter(is_the_one))
+            })?;
         }
-        // Those who weigh come first.
-        named.sort_unstable();
-        named.dedup_by_key(|(id, _)| *id);
-        Ok(named.into_iter().filter(|&(id, is_light)| matters(id, !is_light)).map(|(id, _)| id).collect())
+        Ok(())
     }
 }

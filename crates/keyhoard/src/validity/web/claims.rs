@@ -181,7 +181,8 @@ fn lasts(settings: &TrustSettings, signature: &SignatureFacts) -> bool {
         && signature.expires.is_none()
 }
 
-fn certification(issuer: Fingerprint, signature: &SignatureFacts) -> Certification<'_> {
+/// Returns a signature as the web of trust sees it.
+pub(super) fn certification(issuer: Fingerprint, signature: &SignatureFacts) -> Certification<'_> {
     Certification {
         issuer,
         kind: signature.kind,

@@ -67,6 +67,7 @@ pub(in super::super) fn standing(effective: &Effective) -> Standing {
     }
 }
 
-fn is_live(effective: &Effective, component: usize) -> bool {
+/// Says whether a component is a user ID or attribute that is neither revoked nor expired.
+pub(in super::super) fn is_live(effective: &Effective, component: usize) -> bool {
     matches!(&effective.components[component], State::User(user) if !user.revoked && !user.expired)
 }
