@@ -106,6 +106,21 @@ fn keyhoard_explains_a_valid_user_id_by_paths_from_the_users_own_key() {
 }
 
 #[test]
+fn keyhoard_explains_by_the_rules_that_it_is_given() {
+    let home = developers();
+    let (key, _) = listed(&home).into_iter().find(|(_, letters)| letters[0] == "f").expect("a valid key");
+    let own = &json(&home, &[&key])[0];
+    let nobodys = Home::copy_of(Reference::Developers.keyhoard());
+    assert_ne!(json(&nobodys, &[&key])[0]["user_ids"], own["user_ids"]);
+    let named = &json(&nobodys, &["--trusted-key", TRUSTED, "--marginals-needed", "7", &key])[0];
+    assert_eq!(named["user_ids"], own["user_ids"]);
+    assert_eq!(named["marginals_needed"], 7);
+    let refused = explain(&home, &["--trust-model", "tofu", &key]);
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.errors().contains("only the trust models pgp and classic"), "{}", refused.errors());
+}
+
+#[test]
 fn keyhoard_names_the_missing_link_and_giving_it_makes_the_user_id_valid() {
     let home = developers();
     let letters = listed(&home);

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use super::Named;
 use crate::exit::Outcome;
 use crate::session::Session;
+use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard trust explain`.
 #[derive(Debug, clap::Args)]
@@ -25,15 +26,18 @@ pub(super) struct Arguments {
     /// Name the certifications by keys that are not valid.
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
+
+    #[command(flatten)]
+    trust: TrustOptions,
 }
 
 /// Writes an explanation of each certificate.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let settings = super::settings(session, &arguments.trust)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
-    let settings = super::settings(session);
-    let explanations = super::explanations(session, store.as_ref(), snapshot.as_ref(), &named)?;
+    let explanations = super::explanations(store.as_ref(), snapshot.as_ref(), &named, &settings)?;
     for (number, explanation) in explanations.iter().enumerate() {
         if session.output.is_json() {
             session.output.json(&json::ExplanationJson::new(explanation, &settings))?;

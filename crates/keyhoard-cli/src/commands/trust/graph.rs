@@ -16,6 +16,7 @@ use crate::exit::Outcome;
 use crate::naming;
 use crate::printable::printable;
 use crate::session::Session;
+use crate::trust_options::TrustOptions;
 use picture::{Colour, Node, Picture};
 
 /// The arguments of `keyhoard trust graph`.
@@ -34,14 +35,18 @@ pub(super) struct Arguments {
     /// Draw at most this many keys, the nearest ones.
     #[arg(long, value_name = "NUMBER", default_value_t = 100)]
     most: usize,
+
+    #[command(flatten)]
+    trust: TrustOptions,
 }
 
 /// Writes an SVG picture.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let settings = super::settings(session, &arguments.trust)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = Named::find(session, snapshot.as_ref(), std::slice::from_ref(&arguments.name))?;
-    let explanations = super::explanations(session, store.as_ref(), snapshot.as_ref(), &named)?;
+    let explanations = super::explanations(store.as_ref(), snapshot.as_ref(), &named, &settings)?;
     let explanation = match explanations.as_slice() {
         [] => return Ok(Outcome::Nothing),
         [explanation] => explanation,

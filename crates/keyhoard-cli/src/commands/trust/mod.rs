@@ -5,15 +5,18 @@ mod explain;
 mod given;
 mod graph;
 
+use std::ops::ControlFlow;
+
+use anyhow::bail;
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::View;
 use keyhoard::store::{Detail, Snapshot, Store};
-use keyhoard::validity::{Explanation, Sources, TrustSettings};
-use std::ops::ControlFlow;
+use keyhoard::validity::{Explanation, Model, Sources, TrustSettings};
 
 use super::Named;
 use crate::exit::Outcome;
 use crate::session::Session;
+use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard trust`.
 #[derive(Debug, clap::Args)]
@@ -63,17 +66,23 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
 }
 
-/// Returns the rules of this run.
-fn settings(session: &Session) -> TrustSettings {
-    TrustSettings::new(session.now, View::Full)
+/// Returns the rules of an explanation, which is one of the web of trust.
+fn settings(session: &Session, options: &TrustOptions) -> anyhow::Result<TrustSettings> {
+    let settings = options.settings(session.now, View::Full)?;
+    match settings.model {
+        Model::Pgp | Model::Classic => Ok(settings),
+        Model::Tofu | Model::TofuPgp | Model::Direct | Model::Always => {
+            bail!("only the trust models pgp and classic can be explained; see keyhoard tofu explain")
+        }
+    }
 }
 
 /// Explains the validity of the certificates that were named, in database order.
 fn explanations(
-    session: &Session,
     store: &dyn Store,
     snapshot: &dyn Snapshot,
     named: &Named,
+    settings: &TrustSettings,
 ) -> anyhow::Result<Vec<Explanation>> {
     let mut keys: Vec<Fingerprint> = Vec::new();
     snapshot.visit(named.selection(), Detail::Own, &mut |record| {
@@ -81,8 +90,7 @@ fn explanations(
         ControlFlow::Continue(())
     })?;
     let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store) };
-    let settings = settings(session);
-    let explain = |key| Explanation::of(key, &sources, &settings);
+    let explain = |key| Explanation::of(key, &sources, settings);
     let explanations: Result<Vec<_>, _> = keys.iter().filter_map(|key| explain(key).transpose()).collect();
     Ok(explanations?)
 }
