@@ -56,7 +56,7 @@ impl Progress for PrimeSearch {
         match step {
             Step::Composite => {
                 self.composites += 1;
-                if self.composites % COMPOSITES_A_SIGN == 0 {
+                if self.composites.is_multiple_of(COMPOSITES_A_SIGN) {
                     sign('.', 0);
                 }
             }
