@@ -155,7 +155,7 @@ fn a_certificate_for_a_file_of_its_own_is_not_in_the_database() {
             .text()
             .lines()
             .filter(|line| line.starts_with(':'))
-            .map(|line| masked(line))
+            .map(masked)
             .collect::<String>()
     });
     assert_eq!(listings[0], listings[1]);
