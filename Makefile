@@ -28,7 +28,7 @@ build: setup ## builds the release programs
 .PHONY: install
 install: build ## installs the programs, man pages and completions to PREFIX (default /usr/local)
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(TARGET)/release/keyhoard $(TARGET)/release/gpg-keyhoard \
-	    $(TARGET)/release/hn2nntp
+	    $(TARGET)/release/hn2nntp $(TARGET)/release/keyhoard-lab
 	share=$(DESTDIR)$(PREFIX)/share; \
 	mkdir -p "$$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}; \
 	for program in keyhoard hn2nntp; do \
@@ -53,13 +53,13 @@ stress: programs ## long runs: SIGKILL 200 times, 8 importing beside 8 listing, 
 
 .PHONY: bench
 bench: build ## measures gpg and Keyhoard side by side, writes target/bench/ (20 to 60 minutes)
-	$(TARGET)/release/keyhoard-lab bench --output $(TARGET)/bench
+	$(TARGET)/release/keyhoard-lab bench tables --output $(TARGET)/bench
 
 .PHONY: bench-postgres
 bench-postgres: setup ## measures a PostgreSQL server beside SQLite, writes target/bench/ (about 10 minutes, 8 GB)
 	@scripts/setup test
 	cargo build --release --workspace --bins --example measure_database
-	$(TARGET)/release/keyhoard-lab bench --only-postgres --output $(TARGET)/bench
+	$(TARGET)/release/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
 
 .PHONY: lint
 lint: ## rustfmt and clippy, warnings are errors

@@ -16,6 +16,7 @@ mod import_hostile;
 mod import_killed;
 mod import_processes;
 mod interop_secret_keys;
+mod keyhoard_bench;
 mod keyhoard_check;
 mod keyhoard_db;
 mod keyhoard_delete;

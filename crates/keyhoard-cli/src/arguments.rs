@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use keyhoard::cert::Timestamp;
 
 use crate::commands::{
-    check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key, list, log,
-    man, migrate, search, show, signed_by, sql, tofu, trust, undo, who_signed,
+    bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key,
+    list, log, man, migrate, search, show, signed_by, sql, tofu, trust, undo, who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
@@ -100,6 +100,8 @@ pub(crate) enum Command {
     Tofu(tofu::Arguments),
     /// Take over the keys of GnuPG and other programs, which stay as they are.
     Migrate(migrate::Arguments),
+    /// Measure every OpenPGP program on this machine, side by side.
+    Bench(bench::Arguments),
     /// Write a completion script for a shell.
     Completions(completions::Arguments),
     /// Write the man pages.

@@ -4,7 +4,6 @@ mod engines;
 mod engines_report;
 mod growth;
 mod keys;
-mod machine;
 mod messages;
 mod report;
 mod trust;
@@ -12,13 +11,14 @@ mod web;
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::contender::Contender;
+use crate::contender::{Contender, KEYRING};
+use crate::machine::Machine;
 use crate::series::Series;
 use crate::work::{Work, Worker};
-use machine::Machine;
 use report::{Report, Row};
 
 /// What is measured, and how often.
@@ -67,10 +67,10 @@ pub(crate) struct Options {
 
 /// Runs the benchmark, writes the report as Markdown and JSON, and prints the Markdown.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let machine = Machine::here(&[&Contender::gpg()?, &Contender::gpg_keyhoard()?])?;
+    let (machine, versions) = (Machine::here(), versions()?);
     if options.only_postgres {
         let engines = engines::measure(&options.served)?;
-        return write(options, &Report { machine, engines, ..Report::default() });
+        return write(options, &Report { machine, versions, engines, ..Report::default() });
     }
     let only_some = options.only_made || options.only_keys;
     let [debian, trust] = if only_some { Default::default() } else { debian(options)? };
@@ -89,7 +89,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .iter()
         .map(|&keys| web::measure(keys, options.rounds, options.lookups))
         .collect::<Result<_>>()?;
-    write(options, &Report { machine, debian, trust, messages, keys, made, webs, engines: Vec::new() })
+    write(options, &Report { machine, versions, debian, trust, messages, keys, made, webs, engines: Vec::new() })
 }
 
 fn write(options: &Options, report: &Report) -> Result<()> {
@@ -103,6 +103,19 @@ fn write(options: &Options, report: &Report) -> Result<()> {
     }
     println!("{markdown}");
     Ok(())
+}
+
+/// Returns the version lines of the programs, and of the package that the keyring is from.
+fn versions() -> Result<Vec<String>> {
+    let mut versions = Vec::new();
+    for contender in [Contender::gpg()?, Contender::gpg_keyhoard()?] {
+        versions.push(format!("{}: {}", contender.name, contender.version()?));
+    }
+    let package = Command::new("dpkg-query").args(["-W", "-f", "${Version}", "debian-keyring"]).output();
+    let package =
+        package.map_or("unknown".to_owned(), |output| String::from_utf8_lossy(&output.stdout).into());
+    versions.push(format!("{KEYRING}: package debian-keyring {package}"));
+    Ok(versions)
 }
 
 /// Measures both programs on Debian's keyring, by turns: what disturbs the machine for a while disturbs both. The

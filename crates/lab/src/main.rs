@@ -1,9 +1,25 @@
 //! `keyhoard-lab`: makes keyrings, measures programs.
 
 mod bench;
+mod conduct;
 mod contender;
 mod demo;
+mod experiment_arguments;
+mod experiments;
+mod format;
+mod laboratory;
+mod layout;
+mod machine;
+mod plan;
+mod programs;
+mod progress;
+mod records;
+mod report;
 mod series;
+mod statistics;
+mod subject;
+mod summary;
+mod trace;
 mod work;
 
 use std::ffi::OsString;
@@ -16,6 +32,8 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand, ValueEnum};
 use lab::made::{Flood, FloodIssuer, Recipe, Web};
 use lab::measure;
+
+use experiment_arguments::Bench;
 
 /// Experiments against other OpenPGP programs, and the keyrings they need.
 #[derive(Debug, Parser)]
@@ -72,8 +90,20 @@ enum Experiment {
     },
     /// Imports and lists Debian's keyring, each time beside the installed gpg's
     Demo,
-    /// Measures gpg and gpg-keyhoard side by side, and made keyrings of growing size
-    Bench(bench::Options),
+    /// Measures every OpenPGP program on this machine, side by side, and writes a report with pictures
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Writes TOFU bindings into databases, each in a transaction of its own
+    #[command(hide = true)]
+    WriteBindings {
+        /// Each binding has a file of its own
+        #[arg(long)]
+        split: bool,
+        /// How many bindings
+        bindings: u64,
+        /// Where the databases are made, or written to
+        directory: PathBuf,
+    },
     /// Runs a program and writes its time and peak memory as JSON to a file
     Measure {
         /// The file to write
@@ -113,7 +143,10 @@ fn main() -> Result<ExitCode> {
             to_file(output.as_deref(), |file| Flood { signatures, issuer, seed }.write(file))
         }
         Experiment::Demo => demo::run().map(|()| ExitCode::SUCCESS),
-        Experiment::Bench(options) => bench::run(&options).map(|()| ExitCode::SUCCESS),
+        Experiment::Bench(bench) => bench.run(),
+        Experiment::WriteBindings { split, bindings, directory } => {
+            layout::write(bindings, split, &directory).map(|()| ExitCode::SUCCESS)
+        }
         Experiment::Measure { output, command } => measure_to(&output, &command),
     }
 }

@@ -12,13 +12,22 @@ use serde::{Deserialize, Serialize};
 pub struct Cost {
     /// Seconds from just before the program was started until its end was known.
     pub wall: f64,
-    /// Seconds of processor time, the program's own and the system's for it, over all threads.
-    pub processor: f64,
+    /// Seconds of processor time of the program itself, over all threads.
+    pub user: f64,
+    /// Seconds of processor time of the system for the program.
+    pub system: f64,
     /// The most memory that was resident at one time, in bytes. Never less than what the measuring process has
     /// used itself (Linux counts the moment between `vfork` and `exec`): measure from a small process.
     pub peak_memory: u64,
     /// The exit code, `None` if a signal ended the program.
     pub code: Option<i32>,
+}
+
+impl Cost {
+    /// Returns the seconds of processor time, the program's own and the system's for it.
+    pub fn processor(&self) -> f64 {
+        self.user + self.system
+    }
 }
 
 /// Runs a program to its end. Nothing reads its output: redirect what it may write much of.
@@ -58,7 +67,8 @@ pub fn wait(child: Child, start: Instant) -> io::Result<Cost> {
     let usage = unsafe { usage.assume_init() };
     Ok(Cost {
         wall,
-        processor: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        user: seconds(usage.ru_utime),
+        system: seconds(usage.ru_stime),
         // In KiB, on Linux.
         peak_memory: usage.ru_maxrss as u64 * 1024,
         code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
@@ -90,7 +100,7 @@ mod tests {
     #[test]
     fn waiting_costs_wall_time_but_no_processor_time() {
         let cost = shell("sleep 0.2");
-        assert!(cost.wall >= 0.2 && cost.processor < 0.1, "{cost:?}");
+        assert!(cost.wall >= 0.2 && cost.processor() < 0.1, "{cost:?}");
     }
 
     #[test]

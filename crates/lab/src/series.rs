@@ -44,7 +44,7 @@ impl Series {
     ///
     /// If there was no run.
     pub(crate) fn median_processor(&self) -> f64 {
-        let mut times: Vec<f64> = self.runs.iter().map(|run| run.processor).collect();
+        let mut times: Vec<f64> = self.runs.iter().map(Cost::processor).collect();
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     }
@@ -91,8 +91,13 @@ mod tests {
     use super::*;
 
     fn series(walls: &[f64]) -> Series {
-        let cost =
-            |&wall: &f64| Cost { wall, processor: 0.0, peak_memory: (wall * 10.0) as u64, code: Some(0) };
+        let cost = |&wall: &f64| Cost {
+            wall,
+            user: 0.0,
+            system: 0.0,
+            peak_memory: (wall * 10.0) as u64,
+            code: Some(0),
+        };
         Series { runs: walls.iter().map(cost).collect() }
     }
 

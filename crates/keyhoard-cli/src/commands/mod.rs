@@ -1,5 +1,6 @@
 //! One file for each subcommand: its arguments, and from the library's answer to text or JSON.
 
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod copy;
@@ -66,6 +67,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Tofu(arguments) => tofu::run(session, &arguments),
         Command::Trust(arguments) => trust::run(session, &arguments),
         Command::Migrate(arguments) => migrate::run(session, &arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
         Command::Man(arguments) => man::run(session, &arguments),
     }?;

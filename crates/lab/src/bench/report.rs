@@ -7,14 +7,15 @@ use serde::Serialize;
 use super::engines::Measured;
 use super::engines_report;
 use super::growth::Growth;
-use super::machine::Machine;
 use super::web::BigWeb;
+use crate::machine::Machine;
 use crate::series::{Series, ratio, seconds};
 
 /// Everything that was measured.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     pub(super) machine: Machine,
+    pub(super) versions: Vec<String>,
     pub(super) debian: Vec<Row>,
     /// About trust, on the same keyring.
     pub(super) trust: Vec<Row>,
@@ -39,7 +40,7 @@ pub(super) struct Row {
 impl Report {
     pub(super) fn markdown(&self) -> String {
         let sections = [
-            self.machine.markdown(),
+            machine(&self.machine, &self.versions),
             side_by_side(&self.debian),
             side_by_side(&self.trust),
             side_by_side(&self.messages),
@@ -52,15 +53,13 @@ impl Report {
     }
 }
 
-impl Machine {
-    fn markdown(&self) -> String {
-        let Machine { processor, cores, memory_gib, system, versions } = self;
-        let mut text = format!("Measured on {cores} cores of {processor}, {memory_gib} GiB, {system}:\n\n");
-        for version in versions {
-            text.push_str(&format!("- {version}\n"));
-        }
-        text
+fn machine(machine: &Machine, versions: &[String]) -> String {
+    let Machine { processor, cores, memory_gib, system, .. } = machine;
+    let mut text = format!("Measured on {cores} cores of {processor}, {memory_gib} GiB, {system}:\n\n");
+    for version in versions {
+        text.push_str(&format!("- {version}\n"));
     }
+    text
 }
 
 fn side_by_side(rows: &[Row]) -> String {

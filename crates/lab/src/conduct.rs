@@ -1,0 +1,370 @@
+//! Doing what a plan says: by turns, so that what disturbs the machine for a while disturbs every program.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+
+use crate::plan::{Plan, Sequence, Start, Step};
+use crate::programs::Action;
+use crate::progress::Progress;
+use crate::records::{Records, Run};
+use crate::subject::{Attempt, Counts, Outcome, Subject};
+use crate::trace::{self, Calls};
+
+/// Where plans are conducted: with which programs, into which records, until somebody stops it.
+#[derive(Debug)]
+pub(crate) struct Conduct<'a> {
+    pub(crate) subjects: &'a [Subject],
+    pub(crate) records: &'a mut Records,
+    pub(crate) progress: &'a mut Progress,
+    pub(crate) stop: &'a AtomicBool,
+    /// The exact command of each work and program.
+    pub(crate) commands: Vec<CommandLine>,
+    pub(crate) calls: Vec<Calls>,
+    choices: BTreeMap<(String, String), usize>,
+}
+
+/// The exact command of a work and a program.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct CommandLine {
+    pub(crate) work: String,
+    pub(crate) subject: String,
+    pub(crate) line: String,
+    pub(crate) note: String,
+}
+
+/// The home in which a program has done what fills it.
+struct Filled {
+    home: PathBuf,
+    /// Why it is empty.
+    problem: Option<String>,
+}
+
+impl<'a> Conduct<'a> {
+    /// Returns a place where nothing was done yet.
+    pub(crate) fn new(
+        subjects: &'a [Subject],
+        records: &'a mut Records,
+        progress: &'a mut Progress,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        Self {
+            subjects,
+            records,
+            progress,
+            stop,
+            commands: Vec::new(),
+            calls: Vec::new(),
+            choices: BTreeMap::new(),
+        }
+    }
+
+    /// Returns whether somebody wants it to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Tells the progress bar what a plan has to do.
+    pub(crate) fn expect(&mut self, plan: &Plan) {
+        for step in plan.sequences.iter().flat_map(|sequence| &sequence.steps) {
+            for subject in self.subjects.iter().filter(|subject| subject.action(step.action).is_some()) {
+                self.progress.expect(&step.work, subject.name(), plan.rounds + 1);
+            }
+        }
+    }
+
+    /// Does everything that is not recorded yet, until it is stopped.
+    ///
+    /// # Errors
+    ///
+    /// If files cannot be written or programs not be started; not if a program refuses a work.
+    pub(crate) fn run(&mut self, plan: &Plan) -> Result<()> {
+        let mut filled: Vec<Option<Filled>> = self.subjects.iter().map(|_| None).collect();
+        for sequence in &plan.sequences {
+            for round in 0..=plan.rounds {
+                for (subject, filled) in self.subjects.iter().zip(&mut filled) {
+                    if !self.is_stopped() {
+                        self.sequence(plan, sequence, round, subject, filled)?;
+                    }
+                }
+            }
+        }
+        if plan.trace && trace::is_here() {
+            for sequence in &plan.sequences {
+                for (subject, filled) in self.subjects.iter().zip(&mut filled) {
+                    if !self.is_stopped() {
+                        self.trace(plan, sequence, subject, filled)?;
+                    }
+                }
+            }
+        }
+        for (subject, filled) in self.subjects.iter().zip(filled) {
+            if let Some(filled) = filled {
+                subject.remove_home(&filled.home);
+            }
+        }
+        Ok(())
+    }
+
+    fn sequence(
+        &mut self,
+        plan: &Plan,
+        sequence: &Sequence,
+        round: u32,
+        subject: &Subject,
+        filled: &mut Option<Filled>,
+    ) -> Result<()> {
+        let steps: Vec<(&Step, &Action)> = known_steps(sequence, subject);
+        let is_due = |records: &Records, step: &Step| {
+            !records.has(&step.work, subject.name(), round) && !records.is_refused(&step.work, subject.name())
+        };
+        if !steps.iter().any(|(step, _)| is_due(self.records, step)) {
+            for (step, action) in steps {
+                self.note_command(subject, step, action)?;
+                self.progress.end(&step.work, subject.name(), None);
+            }
+            return Ok(());
+        }
+        let (home, missing) = self.home(plan, sequence, subject, filled)?;
+        let mut problem: Option<String> = None;
+        for (step, action) in &steps {
+            if self.is_stopped() {
+                break;
+            }
+            let outcome = match &problem {
+                Some(problem) => Done::Refused(problem.clone()),
+                None => {
+                    self.progress.begin(&step.work, subject.name());
+                    self.step(subject, step, action, &home, missing.as_deref(), round == 0)?
+                }
+            };
+            // An interrupt from the keyboard ends the measured program too.
+            if self.is_stopped() {
+                break;
+            }
+            let seconds = match outcome {
+                Done::Run { cost, counts, bytes } => {
+                    let run = Run::done(&step.work, subject.name(), round, &cost).with(counts, bytes);
+                    self.records.keep(run)?;
+                    Some(cost.wall)
+                }
+                Done::Refused(message) => {
+                    self.records.keep(Run::refused(&step.work, subject.name(), round, message.clone()))?;
+                    problem = Some(message);
+                    None
+                }
+            };
+            self.note_command(subject, step, action)?;
+            self.progress.end(&step.work, subject.name(), seconds);
+        }
+        match sequence.start {
+            Start::Filled => {}
+            Start::Empty if steps[0].0.fills() && round == plan.rounds && filled.is_none() => {
+                *filled = Some(Filled { home, problem });
+            }
+            _ => subject.remove_home(&home),
+        }
+        Ok(())
+    }
+
+    /// Returns the home that a sequence begins in, and why it is empty if it ought to be filled.
+    fn home(
+        &mut self,
+        plan: &Plan,
+        sequence: &Sequence,
+        subject: &Subject,
+        filled: &mut Option<Filled>,
+    ) -> Result<(PathBuf, Option<String>)> {
+        if sequence.start == Start::Empty {
+            return Ok((subject.new_home()?, None));
+        }
+        if filled.is_none() {
+            let home = subject.new_home()?;
+            let problem = match &plan.fill {
+                Some(step) => match subject.action(step.action) {
+                    Some(action) => match self.step(subject, step, action, &home, None, false)? {
+                        Done::Run { .. } => None,
+                        Done::Refused(message) => Some(message),
+                    },
+                    None => Some("it has no database to fill".to_owned()),
+                },
+                None => None,
+            };
+            *filled = Some(Filled { home, problem });
+        }
+        let Filled { home, problem } = filled.as_ref().expect("it was made if it was not there");
+        let home = if sequence.start == Start::Copy { subject.copy_of(home)? } else { home.clone() };
+        Ok((home, problem.clone()))
+    }
+
+    /// Does a work once, with the first of its commands that the program understands. `missing` says why the home is
+    /// empty: then only a command that reads the file itself counts.
+    fn step(
+        &mut self,
+        subject: &Subject,
+        step: &Step,
+        action: &Action,
+        home: &Path,
+        missing: Option<&str>,
+        count: bool,
+    ) -> Result<Done> {
+        let key = (step.work.clone(), subject.name().to_owned());
+        let chosen = self.choices.get(&key).copied();
+        let choices = chosen.map_or(0..action.or.len() + 1, |choice| choice..choice + 1);
+        let mut refusal = None;
+        for choice in choices {
+            for file in &step.makes {
+                // There is none the first time.
+                let _ = fs::remove_file(file);
+            }
+            let output = subject.file("stdout");
+            let output = count.then_some(output.as_path());
+            let attempt =
+                Attempt { action, choice, home, values: &step.values, processes: step.processes, output };
+            let message = match subject.attempt(&attempt)? {
+                Outcome::Done(cost) => {
+                    let arguments = if choice == 0 { &action.run } else { &action.or[choice - 1] };
+                    let reads_file = arguments.iter().any(|argument| argument.contains("{file}"));
+                    let wrong = match missing {
+                        Some(missing) if !reads_file => Some(missing.to_owned()),
+                        _ => differs(step)?,
+                    };
+                    match wrong {
+                        Some(wrong) => wrong,
+                        None => {
+                            self.choices.insert(key, choice);
+                            let counts = self.counts(subject, step, action, home, output)?;
+                            let bytes = if step.sized { Some(size(home)?) } else { None };
+                            return Ok(Done::Run { cost, counts, bytes });
+                        }
+                    }
+                }
+                Outcome::Refused(message) => message,
+            };
+            refusal.get_or_insert(message);
+        }
+        Ok(Done::Refused(refusal.unwrap_or_else(|| "nothing was tried".to_owned())))
+    }
+
+    /// Counts what a work has put out, or what is there after a home was filled.
+    fn counts(
+        &self,
+        subject: &Subject,
+        step: &Step,
+        action: &Action,
+        home: &Path,
+        output: Option<&Path>,
+    ) -> Result<Counts> {
+        let Some(output) = output else { return Ok(Counts::default()) };
+        match subject.action("count") {
+            Some(count) if step.fills() => {
+                let attempt = Attempt {
+                    action: count,
+                    choice: 0,
+                    home,
+                    values: &step.values,
+                    processes: 1,
+                    output: Some(output),
+                };
+                match subject.attempt(&attempt)? {
+                    Outcome::Done(_) => Subject::count(count, output),
+                    Outcome::Refused(_) => Ok(Counts::default()),
+                }
+            }
+            _ => Subject::count(action, output),
+        }
+    }
+
+    fn note_command(&mut self, subject: &Subject, step: &Step, action: &Action) -> Result<()> {
+        let is_noted = |command: &CommandLine| command.work == step.work && command.subject == subject.name();
+        if self.commands.iter().any(is_noted) {
+            return Ok(());
+        }
+        let choice = self.choices.get(&(step.work.clone(), subject.name().to_owned())).copied().unwrap_or(0);
+        self.commands.push(CommandLine {
+            work: step.work.clone(),
+            subject: subject.name().to_owned(),
+            line: subject.command_line(action, choice, &step.values)?,
+            note: action.note.clone(),
+        });
+        Ok(())
+    }
+
+    /// Does a sequence once more, under the eyes of strace.
+    fn trace(
+        &mut self,
+        plan: &Plan,
+        sequence: &Sequence,
+        subject: &Subject,
+        filled: &mut Option<Filled>,
+    ) -> Result<()> {
+        let steps = known_steps(sequence, subject);
+        if steps.iter().any(|(step, _)| self.records.is_refused(&step.work, subject.name())) {
+            return Ok(());
+        }
+        let (home, _) = self.home(plan, sequence, subject, filled)?;
+        for (step, action) in steps {
+            self.progress.begin(&format!("system calls of {}", step.work), subject.name());
+            let choice = self.choices.get(&(step.work.clone(), subject.name().to_owned()));
+            let command = subject.command(action, choice.copied().unwrap_or(0), &home, &step.values)?;
+            if let Some(calls) = trace::count(command, &subject.file("strace"), self.stop)? {
+                let (work, subject) = (step.work.clone(), subject.name().to_owned());
+                self.calls.push(Calls { work, subject, ..calls });
+            }
+        }
+        if sequence.start != Start::Filled {
+            subject.remove_home(&home);
+        }
+        Ok(())
+    }
+}
+
+/// How a work ended.
+enum Done {
+    Run { cost: lab::measure::Cost, counts: Counts, bytes: Option<u64> },
+    Refused(String),
+}
+
+fn known_steps<'p>(sequence: &'p Sequence, subject: &'p Subject) -> Vec<(&'p Step, &'p Action)> {
+    let known = |step: &'p Step| subject.action(step.action).map(|action| (step, action));
+    sequence.steps.iter().filter_map(known).collect()
+}
+
+/// Returns what is wrong if the files that must be the same are not.
+fn differs(step: &Step) -> Result<Option<String>> {
+    let Some([one, other]) = &step.same else { return Ok(None) };
+    let same = is_same(one, other).with_context(|| other.display().to_string())?;
+    Ok((!same).then(|| "what came out is not what went in".to_owned()))
+}
+
+/// Compares two files piece by piece: the peak of memory of a child is never below that of its parent.
+fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    loop {
+        left.clear();
+        right.clear();
+        (&mut one).take(1 << 16).read_to_end(&mut left)?;
+        (&mut other).take(1 << 16).read_to_end(&mut right)?;
+        if left != right || left.is_empty() {
+            return Ok(left == right);
+        }
+    }
+}
+
+/// Returns how many bytes the files of a directory occupy.
+fn size(directory: &Path) -> Result<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let mut bytes = 0;
+    for entry in fs::read_dir(directory).with_context(|| directory.display().to_string())? {
+        let entry = entry.with_context(|| directory.display().to_string())?;
+        // A program's temporary file may be gone by now.
+        let Ok(metadata) = entry.metadata() else { continue };
+        bytes += if metadata.is_dir() { size(&entry.path())? } else { metadata.blocks() * 512 };
+    }
+    Ok(bytes)
+}

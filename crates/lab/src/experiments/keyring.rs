@@ -1,0 +1,202 @@
+//! `bench keyring`: what a key database costs, from the import to the web of trust.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+use super::made;
+use super::{Experiment, Findings};
+use crate::conduct::Conduct;
+use crate::format::{bytes, seconds};
+use crate::plan::{Plan, Sequence, Start, Step};
+use crate::programs::Values;
+use crate::report::{Section, Table, comparison};
+use crate::trace::KINDS;
+
+/// The experiment.
+#[derive(Debug)]
+pub(crate) struct Keyring {
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) trusted: Option<String>,
+    pub(crate) rounds: u32,
+    pub(crate) quick: bool,
+    pub(crate) trace: bool,
+}
+
+const IMPORT: &str = "import";
+
+impl Experiment for Keyring {
+    fn name(&self) -> &'static str {
+        "keyring"
+    }
+
+    fn measure(&self, conduct: &mut Conduct<'_>, _: &Path) -> Result<()> {
+        let directory = TempDir::with_prefix("kh-").context("making a directory")?;
+        let file = made::keyring(self.file.as_deref(), self.quick, directory.path())?;
+        let trusted = match &self.trusted {
+            Some(trusted) => trusted.clone(),
+            None => best_connected(&file)?,
+        };
+        let values =
+            Values::from([("file".to_owned(), file.display().to_string()), ("trusted".to_owned(), trusted)]);
+        let step = |work: &str, action| Step::new(work, action, &values);
+        let import = Step { sized: true, ..step(IMPORT, "import") };
+        let plan = Plan {
+            fill: Some(import.clone()),
+            sequences: vec![
+                Sequence { start: Start::Empty, steps: vec![import, step("import again", "import")] },
+                Sequence { start: Start::Filled, steps: vec![step("list keys", "list-keys")] },
+                Sequence {
+                    start: Start::Filled,
+                    steps: vec![step("list signatures, fast", "list-sigs-fast")],
+                },
+                Sequence {
+                    start: Start::Filled,
+                    steps: vec![step("list signatures with names", "list-sigs")],
+                },
+                Sequence {
+                    start: Start::Copy,
+                    steps: vec![
+                        step("check signatures", "check-sigs"),
+                        step("check signatures again", "check-sigs"),
+                    ],
+                },
+                Sequence { start: Start::Copy, steps: vec![step("trustdb run", "check-trustdb")] },
+                Sequence {
+                    start: Start::Copy,
+                    steps: vec![
+                        step("first TOFU listing", "list-tofu"),
+                        step("second TOFU listing", "list-tofu"),
+                    ],
+                },
+            ],
+            rounds: self.rounds,
+            trace: self.trace,
+        };
+        conduct.expect(&plan);
+        conduct.run(&plan)
+    }
+
+    fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {
+        let mut section = comparison("Key database", findings);
+        let name = match &self.file {
+            Some(file) => file.display().to_string(),
+            None => "Debian's keyring, or a made one where that is missing".to_owned(),
+        };
+        section.question = format!(
+            "What does a key database cost, from the import to the web of trust? Measured with {name}. Each import goes \
+             into a new home; signatures are checked, trust and TOFU computed in a copy in which nothing was computed \
+             before. What a server does for its client (keyboxd) is in the wall time alone."
+        );
+        section.conclusion = conclusion(findings);
+        section.tables.extend(calls(findings));
+        section.tables.push(history(findings));
+        section.notes.push(MORE_HISTORY.to_owned());
+        Ok(section)
+    }
+}
+
+/// Returns the key of a keyring that has certified most, and has not expired: who trusts it sees most of the web.
+fn best_connected(file: &Path) -> Result<String> {
+    let home = TempDir::with_prefix("kh-").context("making a home")?;
+    let program = env::current_exe().context("finding gpg-keyhoard")?.with_file_name("gpg-keyhoard");
+    let run = |arguments: &[&OsStr]| {
+        let mut command = Command::new(&program);
+        command.arg("--homedir").arg(home.path()).args(["--batch", "--quiet"]).args(arguments);
+        let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
+        output.with_context(|| program.display().to_string())
+    };
+    run(&[OsStr::new("--import"), file.as_os_str()])?;
+    let listing = run(&["--with-colons", "--fast-list-mode", "--list-sigs"].map(OsStr::new))?.stdout;
+    let listing = String::from_utf8_lossy(&listing);
+    let mut certifications: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut keys = Vec::new();
+    for line in listing.lines() {
+        match line.split(':').collect::<Vec<_>>()[..] {
+            ["pub", validity, _, _, key, ..] if !["e", "r"].contains(&validity) => keys.push(key),
+            ["sig", _, _, _, issuer, ..] => *certifications.entry(issuer).or_default() += 1,
+            _ => {}
+        }
+    }
+    let best = keys.into_iter().max_by_key(|key| certifications.get(key).copied().unwrap_or(0));
+    Ok(best.with_context(|| format!("{}: no key that could be trusted", file.display()))?.to_owned())
+}
+
+fn conclusion(findings: &Findings<'_>) -> String {
+    let Some(import) = findings.row(IMPORT) else { return "Nothing was measured.".to_owned() };
+    let measured = import.measured();
+    let (Some((quickest, first)), Some((slowest, last))) = (measured.first(), measured.last()) else {
+        return "No program could import the keyring.".to_owned();
+    };
+    let winners: Vec<&str> =
+        findings.rows.iter().filter_map(|row| row.measured().first().map(|(name, _)| *name)).collect();
+    let wins = |name: &str| winners.iter().filter(|winner| **winner == name).count();
+    let most = winners.iter().max_by_key(|name| wins(name)).map_or("none", |name| *name);
+    format!(
+        "The import takes from {} ({quickest}) to {} ({slowest}); {most} is the fastest in {} of {} works.",
+        seconds(first.wall),
+        seconds(last.wall),
+        wins(most),
+        winners.len()
+    )
+}
+
+fn calls(findings: &Findings<'_>) -> Option<Table> {
+    if findings.calls.is_empty() {
+        return None;
+    }
+    let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).chain(["other"]).collect();
+    let head = ["work", "program"].iter().chain(&kinds).map(|&name| name.to_owned()).collect();
+    let row = |calls: &crate::trace::Calls| {
+        let mut row = vec![calls.work.clone(), calls.subject.clone()];
+        row.extend(kinds.iter().map(|&kind| calls.kinds.get(kind).copied().unwrap_or(0).to_string()));
+        row
+    };
+    let rows = findings.calls.iter().map(row).collect();
+    Some(Table { title: "System calls by kind, one run each".to_owned(), head, rows })
+}
+
+/// The figures of 2015: 1,293 keys with 242,993 signatures in gpg's ring, gpg's keybox, and a prototype on SQLite.
+const HISTORY: [(&str, &str, [&str; 3]); 7] = [
+    ("import", "import", ["89.9 s", "55.4 s", "9.8 s"]),
+    ("list keys", "list keys", ["1.94 s", "0.60 s", "0.73 s"]),
+    ("list signatures, fast", "list signatures, fast", ["2.06 s", "0.80 s", "0.96 s"]),
+    ("list signatures, nested", "list signatures with names", ["32.1 s", "151.9 s", "5.9 s"]),
+    ("trustdb run", "trustdb run", ["8.0 s", "6.8 s", "11.4 s"]),
+    ("peak memory of the import", "import", ["19 MB", "189 MB", "32 MB"]),
+    ("peak memory of the trustdb run", "trustdb run", ["104 MB", "103 MB", "249 MB"]),
+];
+const MORE_HISTORY: &str = "Also in 2015: the import of Debian's keyring, then 751 keys, took the keybox 112.6 s and the \
+    prototype 7.7 s; TOFU with 615 keys took 20.7 to 14.5 s with one database (flat) and 44.6 to 45.8 s with a file per \
+    binding (split).";
+
+fn history(findings: &Findings<'_>) -> Table {
+    let heads =
+        ["work", "2015: ring", "2015: keybox", "2015: SQLite prototype", "here, fastest", "here, slowest"];
+    let mut rows = Vec::new();
+    for (name, work, figures) in HISTORY {
+        let is_memory = name.starts_with("peak");
+        let measured = findings.row(work).map(|row| row.measured()).unwrap_or_default();
+        let mut row = vec![name.to_owned()];
+        row.extend(figures.map(str::to_owned));
+        let value = |cell: Option<&(&str, &crate::summary::Measured)>| {
+            cell.map_or_else(String::new, |(subject, measured)| match is_memory {
+                true => format!("{} ({subject})", bytes(measured.peak_memory)),
+                false => format!("{} ({subject})", seconds(measured.wall)),
+            })
+        };
+        row.extend([value(measured.first()), value(measured.last())]);
+        rows.push(row);
+    }
+    Table {
+        title: "As history: 2015, another machine, another keyring (1,293 keys, 242,993 signatures)"
+            .to_owned(),
+        head: heads.map(str::to_owned).to_vec(),
+        rows,
+    }
+}

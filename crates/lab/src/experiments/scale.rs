@@ -1,0 +1,201 @@
+//! `bench scale`: what the size of a keyring costs.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+use super::made;
+use super::{Experiment, Findings};
+use crate::conduct::Conduct;
+use crate::format::seconds;
+use crate::plan::{Plan, Sequence, Start, Step};
+use crate::programs::Values;
+use crate::records::Run;
+use crate::report::{Line, Plot, PlotGroup, Scale as Axis, Section, Table, comparison};
+use crate::statistics::{log_log_slope, median};
+
+/// The experiment.
+#[derive(Debug)]
+pub(crate) struct Scale {
+    pub(crate) sizes: Vec<u64>,
+    /// A program leaves out what is expected to take longer than so many seconds.
+    pub(crate) limit: f64,
+    pub(crate) rounds: u32,
+}
+
+const IMPORT: &str = "import";
+const WORKS: [(&str, &str); 3] =
+    [(IMPORT, "import"), ("look one key up", "lookup"), ("list keys", "list-keys")];
+
+/// How the reason begins why something was not tried.
+const LEFT_OUT: &str = "not measured:";
+
+fn work(name: &str, certificates: u64) -> String {
+    format!("{name}, {certificates} certificates")
+}
+
+impl Experiment for Scale {
+    fn name(&self) -> &'static str {
+        "scale"
+    }
+
+    fn measure(&self, conduct: &mut Conduct<'_>, _: &Path) -> Result<()> {
+        let directory = TempDir::with_prefix("kh-").context("making a directory")?;
+        for &certificates in &self.sizes {
+            if conduct.is_stopped() {
+                break;
+            }
+            let file = directory.path().join("made.pgp");
+            made::make(certificates, &file)?;
+            let somebody = made::recipe(certificates).certificate(certificates / 2);
+            let values = Values::from([
+                ("file".to_owned(), file.display().to_string()),
+                ("mail".to_owned(), somebody.mail().to_string()),
+                ("name".to_owned(), format!("<{}>", somebody.mail())),
+            ]);
+            self.leave_out(conduct, certificates)?;
+            let step =
+                |(name, action): (&str, &'static str)| Step::new(work(name, certificates), action, &values);
+            let import = Step { sized: true, ..step(WORKS[0]) };
+            let mut sequences = vec![Sequence { start: Start::Empty, steps: vec![import.clone()] }];
+            for named in &WORKS[1..] {
+                sequences.push(Sequence { start: Start::Filled, steps: vec![step(*named)] });
+            }
+            let plan = Plan { fill: Some(import), sequences, rounds: self.rounds, trace: false };
+            conduct.expect(&plan);
+            conduct.run(&plan)?;
+        }
+        Ok(())
+    }
+
+    fn section(&self, findings: &Findings<'_>, _: &Path) -> Result<Section> {
+        let mut section = comparison("Growing keyrings", findings);
+        section.question = format!(
+            "How do the times grow with the keyring? Keyrings are made of valid Ed25519 certificates with two user IDs and \
+             certifications by up to five others. A program leaves a size out that it is expected to need more than {} \
+             for, by how its times have grown so far. A slope of 1 means: ten times the keys, ten times the time; 2 means \
+             a hundred times.",
+            seconds(self.limit)
+        );
+        // The lines say what a bar for every size would.
+        section.plots = vec![self.lines(findings)];
+        let slopes = self.slopes(findings);
+        section.conclusion = conclusion(&slopes);
+        section.tables.insert(0, slope_table(&slopes));
+        Ok(section)
+    }
+}
+
+/// A program's slope for a work.
+struct Slope {
+    work: &'static str,
+    subject: String,
+    slope: f64,
+}
+
+impl Scale {
+    /// Says of each program that will take too long that it is left out.
+    fn leave_out(&self, conduct: &mut Conduct<'_>, certificates: u64) -> Result<()> {
+        for subject in conduct.subjects {
+            let Some(why) = self.too_long(&conduct.records.runs, subject.name(), certificates) else {
+                continue;
+            };
+            for (name, _) in WORKS {
+                let run = Run::refused(&work(name, certificates), subject.name(), 0, why.clone());
+                conduct.records.keep(run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns why a program is left out, by what its smaller imports took.
+    fn too_long(&self, runs: &[Run], subject: &str, certificates: u64) -> Option<String> {
+        let mut points = Vec::new();
+        for &size in self.sizes.iter().filter(|size| **size < certificates) {
+            let import = work(IMPORT, size);
+            let its = || runs.iter().filter(|run| run.work == import && run.subject == subject);
+            let walls: Vec<f64> = its().filter_map(|run| run.wall).collect();
+            if !walls.is_empty() {
+                points.push((size as f64, median(&walls)));
+            } else if its().any(|run| run.problem.as_ref().is_some_and(|why| why.starts_with(LEFT_OUT))) {
+                return Some(format!("{LEFT_OUT} a smaller keyring would have taken too long"));
+            }
+        }
+        let last = *points.last()?;
+        let slope = log_log_slope(&points[points.len().saturating_sub(2)..]).unwrap_or(1.0);
+        let expected = last.1 * (certificates as f64 / last.0).powf(slope.max(0.0));
+        (expected > self.limit)
+            .then(|| format!("{LEFT_OUT} {} expected, of {} allowed", seconds(expected), seconds(self.limit)))
+    }
+
+    fn points(&self, findings: &Findings<'_>, name: &str, subject: &str, bytes: bool) -> Vec<(f64, f64)> {
+        let point = |&size: &u64| {
+            let measured = findings.row(&work(name, size))?.of(subject)?;
+            Some((size as f64, if bytes { measured.bytes? as f64 } else { measured.wall }))
+        };
+        self.sizes.iter().filter_map(point).collect()
+    }
+
+    fn subjects<'f>(&self, findings: &Findings<'f>) -> Vec<&'f str> {
+        let mut subjects: Vec<&str> = Vec::new();
+        for cell in findings.rows.iter().flat_map(|row| &row.cells) {
+            if !subjects.contains(&cell.subject.as_str()) {
+                subjects.push(&cell.subject);
+            }
+        }
+        subjects
+    }
+
+    fn lines(&self, findings: &Findings<'_>) -> PlotGroup {
+        let plot = |title: &str, name: &str, scale: Axis, bytes: bool| {
+            let lines = self.subjects(findings).into_iter().filter_map(|subject| {
+                let points = self.points(findings, name, subject, bytes);
+                (!points.is_empty()).then(|| Line { label: subject.to_owned(), points })
+            });
+            Plot::Lines { title: title.to_owned(), scale, lines: lines.collect() }
+        };
+        let mut plots: Vec<Plot> =
+            WORKS.map(|(name, _)| plot(name, name, Axis::Seconds, false)).into_iter().collect();
+        plots.push(plot("size on disk", IMPORT, Axis::Bytes, true));
+        plots.retain(|plot| !plot.is_empty());
+        PlotGroup { title: "Times and size, by the number of certificates".to_owned(), plots }
+    }
+
+    fn slopes(&self, findings: &Findings<'_>) -> Vec<Slope> {
+        let mut slopes = Vec::new();
+        for (name, _) in WORKS {
+            for subject in self.subjects(findings) {
+                if let Some(slope) = log_log_slope(&self.points(findings, name, subject, false)) {
+                    slopes.push(Slope { work: name, subject: subject.to_owned(), slope });
+                }
+            }
+        }
+        slopes
+    }
+}
+
+fn slope_table(slopes: &[Slope]) -> Table {
+    let row =
+        |slope: &Slope| vec![slope.work.to_owned(), slope.subject.clone(), format!("{:.2}", slope.slope)];
+    Table {
+        title: "Slopes on logarithmic axes".to_owned(),
+        head: ["work", "program", "slope"].map(str::to_owned).to_vec(),
+        rows: slopes.iter().map(row).collect(),
+    }
+}
+
+fn conclusion(slopes: &[Slope]) -> String {
+    let said: Vec<String> = slopes
+        .iter()
+        .filter(|slope| slope.work == IMPORT)
+        .map(|slope| format!("{} {:.2}", slope.subject, slope.slope))
+        .collect();
+    match said.is_empty() {
+        true => "Too little was measured to say how times grow.".to_owned(),
+        false => format!(
+            "The time of an import grows with the number of certificates to the power of: {}.",
+            said.join(", ")
+        ),
+    }
+}

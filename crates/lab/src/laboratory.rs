@@ -1,0 +1,179 @@
+//! Conducting experiments and writing what they say: `runs.csv` as the runs come, then `results.json` and `report.html`.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
+use signal_hook::consts::SIGINT;
+use time::OffsetDateTime;
+use time::macros::format_description;
+
+use crate::conduct::Conduct;
+use crate::experiments::{Experiment, Findings};
+use crate::machine::Machine;
+use crate::programs;
+use crate::progress::Progress;
+use crate::records::Records;
+use crate::report::{Page, Program, html};
+use crate::subject::{self, Subject};
+use crate::summary::{self, Row};
+use crate::trace::Calls;
+
+/// What every experiment takes.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Every experiment")]
+pub(crate) struct Options {
+    /// Measures with less data and fewer runs: minutes instead of hours
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The directory for the report, and for the results as CSV and JSON
+    #[arg(long, default_value = "keyhoard-bench", value_name = "DIR")]
+    out: PathBuf,
+    /// Goes on with what is in that directory
+    #[arg(long)]
+    resume: bool,
+    /// How often each program does each work, after a first time that does not count [default: 7, with --quick 5]
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// A file that describes further programs (docs/lab.md)
+    #[arg(long, value_name = "FILE")]
+    programs: Option<PathBuf>,
+    /// Measures these programs alone; by default all that are found
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    only: Vec<String>,
+}
+
+impl Options {
+    /// Returns how often each work is measured.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(if self.quick { 5 } else { 7 })
+    }
+
+    fn subjects(&self) -> Result<(Vec<Subject>, Vec<String>)> {
+        let further = self
+            .programs
+            .as_deref()
+            .map(|path| fs::read_to_string(path).with_context(|| path.display().to_string()));
+        let mut descriptions = programs::descriptions(further.transpose()?.as_deref())?;
+        if !self.only.is_empty() {
+            for name in &self.only {
+                let is_known = descriptions.iter().any(|description| description.name == *name);
+                ensure!(is_known, "{name}: no such program is described");
+            }
+            descriptions.retain(|description| self.only.contains(&description.name));
+        }
+        let (subjects, missing) = subject::find(descriptions)?;
+        ensure!(!subjects.is_empty(), "none of these programs is here: {}", missing.join("; "));
+        Ok((subjects, missing))
+    }
+}
+
+/// The results of one experiment, as JSON has them.
+#[derive(Debug, Serialize)]
+struct Results {
+    experiment: &'static str,
+    rows: Vec<Row>,
+    calls: Vec<Calls>,
+}
+
+/// Conducts experiments one after the other and writes one report. Returns whether nobody stopped it.
+///
+/// # Errors
+///
+/// Those of files and programs; not that a program refuses a work.
+pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Result<bool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGINT, Arc::clone(&stop)).context("waiting for interrupts")?;
+    let (subjects, missing) = options.subjects()?;
+    let begun = format_description!("[year]-[month]-[day] [hour]:[minute]");
+    let mut page = Page {
+        begun: OffsetDateTime::now_utc().format(&begun).context("writing the time")?,
+        command: command_line(),
+        machine: Machine::here(),
+        programs: Vec::new(),
+        missing,
+        interrupted: false,
+        sections: Vec::new(),
+    };
+    let mut results = Vec::new();
+    for experiment in experiments {
+        let directory = match experiments {
+            [_] => options.out.clone(),
+            _ => options.out.join(experiment.name()),
+        };
+        prepare(experiment.as_ref(), &directory, options.resume)?;
+        let mut records = Records::open(&directory.join("runs.csv"), options.resume)?;
+        let mut progress = Progress::new();
+        let mut conduct = Conduct::new(&subjects, &mut records, &mut progress, &stop);
+        if !conduct.is_stopped() {
+            experiment.measure(&mut conduct, &directory)?;
+        }
+        let Conduct { commands, calls, .. } = conduct;
+        drop(progress);
+        let rows = summary::rows(&records.runs);
+        let findings = Findings { rows: &rows, commands: &commands, calls: &calls };
+        page.sections.push(experiment.section(&findings, &directory)?);
+        results.push(Results { experiment: experiment.name(), rows, calls });
+    }
+    page.interrupted = stop.load(Ordering::Relaxed);
+    page.programs = subjects
+        .iter()
+        .map(|subject| Program { name: subject.name().to_owned(), version: subject.version.clone() })
+        .collect();
+    write(&options.out, &page, &results)?;
+    Ok(!page.interrupted)
+}
+
+/// Makes the directory, and makes sure that what is in it is of the same experiment.
+fn prepare(experiment: &dyn Experiment, directory: &Path, resume: bool) -> Result<()> {
+    fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+    let path = directory.join("experiment.txt");
+    let settings = format!("{experiment:?}\n");
+    if resume && path.exists() {
+        let before = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        if before != settings {
+            bail!("{} holds another experiment:\n{before}this is\n{settings}", directory.display());
+        }
+        return Ok(());
+    }
+    ensure!(
+        !path.exists(),
+        "{} holds results already: --resume goes on with them, --out names another directory",
+        directory.display()
+    );
+    fs::write(&path, settings).with_context(|| path.display().to_string())
+}
+
+fn write(directory: &Path, page: &Page, results: &[Results]) -> Result<()> {
+    let all = BTreeMap::from([
+        ("report", serde_json::to_value(page)?),
+        ("results", serde_json::to_value(results)?),
+    ]);
+    let files = [("report.html", html(page)), ("results.json", serde_json::to_string_pretty(&all)? + "\n")];
+    for (name, text) in files {
+        let path = directory.join(name);
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+    }
+    for section in &page.sections {
+        println!("{}: {}", section.title, section.conclusion);
+        for warning in &section.warnings {
+            println!("  {warning}");
+        }
+    }
+    if page.interrupted {
+        println!("Stopped: --resume goes on.");
+    }
+    println!("{}", directory.join("report.html").display());
+    Ok(())
+}
+
+/// Returns what was typed, as far as this program knows.
+fn command_line() -> String {
+    let arguments = env::args().skip(1).collect::<Vec<_>>().join(" ");
+    format!("keyhoard {arguments}")
+}

@@ -1,0 +1,237 @@
+//! What the lab knows of programs: how they are told to import, list, encrypt, ..., read from TOML.
+//!
+//! The programs that everybody may have are described in `programs.toml`, further ones in a file of the user's, in the
+//! same form.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+/// The programs that everybody may have.
+const KNOWN: &str = include_str!("programs.toml");
+
+/// How one program is used.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Description {
+    /// What it is called in reports.
+    pub(crate) name: String,
+    /// The description that says what this one leaves out.
+    pub(crate) like: Option<String>,
+    /// The file that is looked for beside this program, then in the `PATH`.
+    #[serde(default)]
+    pub(crate) program: String,
+    /// The arguments that let it say its version.
+    #[serde(default)]
+    pub(crate) version: Vec<String>,
+    /// The version is in the first line with this, in small letters.
+    #[serde(default)]
+    pub(crate) version_line: String,
+    /// What must be said by another program, else this one is not there.
+    pub(crate) needs: Option<Needs>,
+    /// What ends the servers that it has started.
+    #[serde(default)]
+    pub(crate) stop: Vec<String>,
+    /// Files in its home that are left out where it is copied.
+    #[serde(default)]
+    pub(crate) derived: Vec<String>,
+    /// Files that each new home has.
+    #[serde(default)]
+    pub(crate) files: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) environment: BTreeMap<String, String>,
+    /// What it calls the lab's ciphers, compressions and algorithms, as arguments.
+    #[serde(default)]
+    pub(crate) words: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub(crate) actions: BTreeMap<String, Action>,
+}
+
+/// What must be said by another program.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Needs {
+    pub(crate) run: Vec<String>,
+    pub(crate) says: String,
+}
+
+/// One thing that a program can be told to do.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Action {
+    pub(crate) run: Vec<String>,
+    /// What other versions of the program understand, if they refuse `run`.
+    #[serde(default)]
+    pub(crate) or: Vec<Vec<String>>,
+    #[serde(default)]
+    pub(crate) stdin: String,
+    /// The exit codes that mean it was done.
+    #[serde(default = "only_zero")]
+    pub(crate) accept: Vec<i32>,
+    /// Lines of its output that match are keys.
+    pub(crate) keys: Option<String>,
+    /// Lines of its output that match are signatures.
+    pub(crate) signatures: Option<String>,
+    /// What a reader should know beside the time.
+    #[serde(default)]
+    pub(crate) note: String,
+}
+
+fn only_zero() -> Vec<i32> {
+    vec![0]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    program: Vec<Description>,
+}
+
+/// Returns the known descriptions, then those of further TOML.
+///
+/// # Errors
+///
+/// What is wrong with the TOML.
+pub(crate) fn descriptions(further: Option<&str>) -> Result<Vec<Description>> {
+    let mut all: Vec<Description> = Vec::new();
+    for text in [Some(KNOWN), further].into_iter().flatten() {
+        let file: File = toml::from_str(text)?;
+        for description in file.program {
+            let description = complete(description, &all)?;
+            ensure!(
+                all.iter().all(|other| other.name != description.name),
+                "two programs are called {}",
+                description.name
+            );
+            all.push(description);
+        }
+    }
+    Ok(all)
+}
+
+/// Takes over what a description leaves out from the one that it is like.
+fn complete(mut description: Description, earlier: &[Description]) -> Result<Description> {
+    if let Some(like) = &description.like {
+        let base = earlier.iter().find(|other| other.name == *like);
+        let base =
+            base.with_context(|| format!("{} is like {like}, which is not there", description.name))?;
+        let base = base.clone();
+        let or = |own: String, other: String| if own.is_empty() { other } else { own };
+        let or_list = |own: Vec<String>, other: Vec<String>| if own.is_empty() { other } else { own };
+        description = Description {
+            program: or(description.program, base.program),
+            version: or_list(description.version, base.version),
+            version_line: or(description.version_line, base.version_line),
+            stop: or_list(description.stop, base.stop),
+            derived: or_list(description.derived, base.derived),
+            files: base.files.into_iter().chain(description.files).collect(),
+            environment: base.environment.into_iter().chain(description.environment).collect(),
+            words: base.words.into_iter().chain(description.words).collect(),
+            actions: base.actions.into_iter().chain(description.actions).collect(),
+            ..description
+        };
+    }
+    if description.program.is_empty() {
+        bail!("{}: no program is named", description.name);
+    }
+    if description.version.is_empty() {
+        description.version.push("--version".to_owned());
+    }
+    Ok(description)
+}
+
+impl Description {
+    /// Returns a command line's arguments with the values for `{names}`. A value that is an argument of its own may
+    /// become none or several, as the program's words say.
+    ///
+    /// # Errors
+    ///
+    /// If a name has no value.
+    pub(crate) fn fill(&self, arguments: &[String], values: &Values) -> Result<Vec<String>> {
+        let mut filled = Vec::new();
+        for argument in arguments {
+            let alone = argument.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+            match alone.and_then(|name| values.get(name)).and_then(|value| self.words.get(value)) {
+                Some(words) => filled.extend(words.iter().cloned()),
+                None => filled.push(self.fill_text(argument, values)?),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Returns a text with the values for `{names}`.
+    ///
+    /// # Errors
+    ///
+    /// If a name has no value.
+    pub(crate) fn fill_text(&self, text: &str, values: &Values) -> Result<String> {
+        let mut filled = String::new();
+        let mut rest = text;
+        while let Some((before, behind)) = rest.split_once('{') {
+            let (name, behind) =
+                behind.split_once('}').with_context(|| format!("{}: {text}: a }} is missing", self.name))?;
+            let value = values.get(name);
+            let value =
+                value.with_context(|| format!("{}: {text}: nothing is known of {name}", self.name))?;
+            filled.push_str(before);
+            match self.words.get(value) {
+                Some(words) => filled.push_str(&words.join(" ")),
+                None => filled.push_str(value),
+            }
+            rest = behind;
+        }
+        filled.push_str(rest);
+        Ok(filled)
+    }
+}
+
+/// The values for the names in a command line.
+pub(crate) type Values = BTreeMap<String, String>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(name: &str) -> Description {
+        descriptions(None).unwrap().into_iter().find(|description| description.name == name).unwrap()
+    }
+
+    fn filled(name: &str, arguments: &[&str], values: &[(&str, &str)]) -> Vec<String> {
+        let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let values = values.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        known(name).fill(&arguments, &values).unwrap()
+    }
+
+    #[test]
+    fn a_program_like_another_differs_in_what_it_says_itself() {
+        let gpg1 = known("gpg 1.4");
+        assert_eq!((gpg1.program.as_str(), gpg1.derived[0].as_str()), ("gpg1", "trustdb.gpg"));
+        assert!(!gpg1.actions["encrypt"].run.contains(&"--pinentry-mode".to_owned()));
+        assert_eq!(gpg1.actions["import"].run, known("gpg keybox").actions["import"].run);
+    }
+
+    #[test]
+    fn a_word_becomes_as_many_arguments_as_the_program_needs() {
+        let cipher = ["--cipher", "{cipher}"];
+        assert_eq!(filled("rnp", &cipher, &[("cipher", "3DES")]), ["--cipher", "TRIPLEDES"]);
+        assert_eq!(filled("rnp", &cipher, &[("cipher", "AES256 OCB")]), ["--cipher", "AES256", "--aead=OCB"]);
+        assert_eq!(filled("sq", &["encrypt", "{cipher}"], &[("cipher", "AES256")]), ["encrypt"]);
+        assert_eq!(filled("keyhoard", &["--db={home}/k"], &[("home", "/h")]), ["--db=/h/k"]);
+    }
+
+    #[test]
+    fn a_name_without_value_is_an_error() {
+        let error = known("rnp").fill(&["{nothing}".to_owned()], &Values::new()).unwrap_err();
+        assert_eq!(error.to_string(), "rnp: {nothing}: nothing is known of nothing");
+    }
+
+    #[test]
+    fn further_programs_come_from_a_file() {
+        let text = "[[program]]\nname = 'mine'\nprogram = 'pgp'\n[program.actions]\nimport = { run = ['pgp', '{file}'] }\n";
+        let all = descriptions(Some(text)).unwrap();
+        assert_eq!(all.last().unwrap().actions["import"].run, ["pgp", "{file}"]);
+        assert!(descriptions(Some("[[program]]\nname = 'rnp'\nprogram = 'x'\n")).is_err());
+        assert!(descriptions(Some("[[program]]\nname = 'x'\nlike = 'nobody'\n")).is_err());
+    }
+}

@@ -1,0 +1,400 @@
+//! The programs that were found on this machine, each with homes of its own.
+
+use std::cell::Cell;
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use lab::measure::{self, Cost};
+use regex::bytes::Regex;
+use tempfile::TempDir;
+
+use crate::programs::{Action, Description, Needs, Values};
+
+/// A program that was found, and the directory in which it keeps its homes.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    pub(crate) description: Description,
+    pub(crate) version: String,
+    program: PathBuf,
+    directory: TempDir,
+    homes: Cell<usize>,
+}
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Done(Cost),
+    /// It was refused, with the program's own message.
+    Refused(String),
+}
+
+/// What a program has put out, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) keys: Option<u64>,
+    pub(crate) signatures: Option<u64>,
+}
+
+/// Looks for each program. The second list names those that are not here.
+///
+/// # Errors
+///
+/// If no directory can be made for a program's homes.
+pub(crate) fn find(descriptions: Vec<Description>) -> Result<(Vec<Subject>, Vec<String>)> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for description in descriptions {
+        match locate(&description.program) {
+            Some(program) if description.needs.as_ref().is_none_or(is_met) => {
+                found.push(Subject::new(description, program)?);
+            }
+            _ => missing.push(description.name),
+        }
+    }
+    Ok((found, missing))
+}
+
+/// Returns where a program is: beside this one, or in the `PATH`.
+fn locate(program: &str) -> Option<PathBuf> {
+    let beside = env::current_exe().ok().map(|here| here.with_file_name(program));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let in_path = env::split_paths(&path).map(|directory| directory.join(program));
+    beside.into_iter().chain(in_path).find(|file| file.is_file())
+}
+
+fn is_met(needs: &Needs) -> bool {
+    let Some((program, arguments)) = needs.run.split_first() else { return false };
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(&needs.says))
+}
+
+impl Subject {
+    fn new(description: Description, program: PathBuf) -> Result<Self> {
+        // Short: a home has sockets, whose paths must be.
+        let directory = TempDir::with_prefix("kh-").context("making a directory for homes")?;
+        let output = Command::new(&program).args(&description.version).stdin(Stdio::null()).output();
+        let output = output.with_context(|| program.display().to_string())?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let is_wanted = |line: &&str| line.to_lowercase().contains(&description.version_line);
+        let version = text.lines().find(is_wanted).unwrap_or("unknown").to_owned();
+        Ok(Self { description, version, program, directory, homes: Cell::new(0) })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.description.name
+    }
+
+    /// Returns how this program does something, if the lab knows.
+    pub(crate) fn action(&self, action: &str) -> Option<&Action> {
+        self.description.actions.get(action)
+    }
+
+    /// Makes a new empty home.
+    pub(crate) fn new_home(&self) -> Result<PathBuf> {
+        let number = self.homes.replace(self.homes.get() + 1);
+        let home = self.directory.path().join(number.to_string());
+        private_directory(&home)?;
+        for (name, text) in &self.description.files {
+            let file = home.join(name);
+            if let Some(parent) = file.parent() {
+                fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+            }
+            fs::write(&file, text).with_context(|| file.display().to_string())?;
+        }
+        Ok(home)
+    }
+
+    /// Makes a home with what another one holds, but for what the program has derived from it.
+    pub(crate) fn copy_of(&self, home: &Path) -> Result<PathBuf> {
+        let copy = self.new_home()?;
+        self.stop(home);
+        copy_files(home, &copy, &self.description.derived)
+            .with_context(|| format!("copying {}", home.display()))?;
+        Ok(copy)
+    }
+
+    /// Ends the servers that work in a home, and removes it.
+    pub(crate) fn remove_home(&self, home: &Path) {
+        self.stop(home);
+        // A server that ends may still remove its socket.
+        let _ = fs::remove_dir_all(home).or_else(|_| fs::remove_dir_all(home));
+    }
+
+    fn stop(&self, home: &Path) {
+        if self.description.stop.is_empty() {
+            return;
+        }
+        let values = self.values(home, &Values::new());
+        if let Ok(stop) = self.description.fill(&self.description.stop, &values) {
+            let _ = Command::new(&stop[0])
+                .args(&stop[1..])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+        }
+    }
+
+    fn values(&self, home: &Path, values: &Values) -> Values {
+        let mut all = values.clone();
+        all.insert("home".to_owned(), home.display().to_string());
+        all.insert("program".to_owned(), self.program.display().to_string());
+        all
+    }
+
+    /// Returns the command line, as a shell would take it, for what has been chosen among an action's alternatives.
+    pub(crate) fn command_line(&self, action: &Action, choice: usize, values: &Values) -> Result<String> {
+        let mut all = self.values(Path::new("HOME"), values);
+        all.insert("program".to_owned(), self.description.program.clone());
+        let arguments = self.description.fill(alternative(action, choice), &all)?;
+        Ok(arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "))
+    }
+
+    /// Returns the command that does something in a home, without its standard streams.
+    pub(crate) fn command(
+        &self,
+        action: &Action,
+        choice: usize,
+        home: &Path,
+        values: &Values,
+    ) -> Result<Command> {
+        let values = self.values(home, values);
+        let arguments = self.description.fill(alternative(action, choice), &values)?;
+        let mut command = Command::new(&arguments[0]);
+        command.args(&arguments[1..]).env("LC_ALL", "C.UTF-8").env("TZ", "UTC").env("HOME", home);
+        for name in ["GNUPGHOME", "KEYHOARD_DB", "RUST_BACKTRACE"] {
+            command.env_remove(name);
+        }
+        for (name, value) in &self.description.environment {
+            command.env(name, self.description.fill_text(value, &values)?);
+        }
+        Ok(command)
+    }
+
+    /// Does something in a home, in so many processes at once: the time until the last one ends, their processor time
+    /// together, the highest peak of memory.
+    pub(crate) fn attempt(&self, attempt: &Attempt<'_>) -> Result<Outcome> {
+        let Attempt { action, choice, home, values, processes, output } = *attempt;
+        let stdin = self.description.fill_text(&action.stdin, &self.values(home, values))?;
+        let place = |name: String| self.directory.path().join(name);
+        fs::write(place("stdin".to_owned()), stdin).context("writing what a program reads")?;
+        let mut commands = Vec::new();
+        for process in 0..processes {
+            let mut command = self.command(action, choice, home, values)?;
+            command.stdin(open(&place("stdin".to_owned()))?);
+            command.stderr(create(&place(format!("stderr{process}")))?);
+            match output {
+                Some(path) => command.stdout(create(path)?),
+                None => command.stdout(Stdio::null()),
+            };
+            commands.push(command);
+        }
+        let costs = run_together(&mut commands)?;
+        for (process, cost) in costs.runs.iter().enumerate() {
+            if !cost.code.is_some_and(|code| action.accept.contains(&code)) {
+                let message = message(&place(format!("stderr{process}")), home);
+                return Ok(Outcome::Refused(message.unwrap_or_else(|| match cost.code {
+                    Some(code) => format!("exit code {code}, without a message"),
+                    None => "ended by a signal".to_owned(),
+                })));
+            }
+        }
+        Ok(Outcome::Done(costs.together()))
+    }
+
+    /// Counts the keys and signatures in what an action has put out.
+    pub(crate) fn count(action: &Action, output: &Path) -> Result<Counts> {
+        let [keys, signatures] = [&action.keys, &action.signatures]
+            .map(|pattern| pattern.as_deref().map(Regex::new).transpose())
+            .map(|pattern| pattern.context("a pattern that counts"));
+        let (keys, signatures) = (keys?, signatures?);
+        let mut counts =
+            Counts { keys: keys.as_ref().map(|_| 0), signatures: signatures.as_ref().map(|_| 0) };
+        let mut lines = BufReader::new(open(output)?);
+        let mut line = Vec::new();
+        while lines.read_until(b'\n', &mut line).with_context(|| output.display().to_string())? > 0 {
+            for (pattern, count) in [(&keys, &mut counts.keys), (&signatures, &mut counts.signatures)] {
+                if let (Some(pattern), Some(count)) = (pattern, count) {
+                    *count += u64::from(pattern.is_match(&line));
+                }
+            }
+            line.clear();
+        }
+        Ok(counts)
+    }
+
+    /// Returns a file that no other program uses.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+}
+
+/// Something to do, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) action: &'a Action,
+    /// Which of the action's alternatives: 0 is `run`, the others are `or`.
+    pub(crate) choice: usize,
+    pub(crate) home: &'a Path,
+    pub(crate) values: &'a Values,
+    pub(crate) processes: usize,
+    /// Where the output goes; thrown away without this.
+    pub(crate) output: Option<&'a Path>,
+}
+
+fn alternative(action: &Action, choice: usize) -> &[String] {
+    if choice == 0 { &action.run } else { &action.or[choice - 1] }
+}
+
+struct Costs {
+    wall: f64,
+    runs: Vec<Cost>,
+}
+
+impl Costs {
+    fn together(&self) -> Cost {
+        Cost {
+            wall: self.wall,
+            user: self.runs.iter().map(|run| run.user).sum(),
+            system: self.runs.iter().map(|run| run.system).sum(),
+            peak_memory: self.runs.iter().map(|run| run.peak_memory).max().unwrap_or(0),
+            code: self.runs.first().and_then(|run| run.code),
+        }
+    }
+}
+
+fn run_together(commands: &mut [Command]) -> Result<Costs> {
+    let start = Instant::now();
+    let runs = match commands {
+        [command] => vec![measure::run(command)],
+        _ => thread::scope(|scope| {
+            let threads: Vec<_> =
+                commands.iter_mut().map(|command| scope.spawn(|| measure::run(command))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
+        }),
+    };
+    let wall = start.elapsed().as_secs_f64();
+    let runs: io::Result<Vec<Cost>> = runs.into_iter().collect();
+    let runs = runs.with_context(|| format!("starting {:?}", commands[0].get_program()))?;
+    Ok(Costs { wall: if let [run] = &runs[..] { run.wall } else { wall }, runs })
+}
+
+/// Returns the line of a program's errors that says what was wrong: the first with that word, else the first one.
+fn message(errors: &Path, home: &Path) -> Option<String> {
+    let bytes = fs::read(errors).ok()?;
+    let text = String::from_utf8_lossy(&bytes).replace(&*home.to_string_lossy(), "HOME");
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_error = |line: &&str| {
+        let line = line.to_lowercase();
+        ["error:", "invalid", "unknown", "unrecognized", "not "].iter().any(|word| line.contains(word))
+    };
+    let line = lines.clone().find(is_error).or_else(|| lines.next())?;
+    Some(line.chars().take(160).collect())
+}
+
+fn quoted(argument: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
+}
+
+/// Copies files and directories, but for some names, and for sockets.
+fn copy_files(from: &Path, to: &Path, left_out: &[String]) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        if left_out.iter().any(|left_out| name == **left_out) {
+            continue;
+        }
+        if kind.is_dir() {
+            fs::DirBuilder::new().mode(0o700).recursive(true).create(to.join(&name))?;
+            copy_files(&entry.path(), &to.join(&name), left_out)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), to.join(&name))?;
+        }
+    }
+    Ok(())
+}
+
+fn private_directory(path: &Path) -> Result<()> {
+    fs::DirBuilder::new().mode(0o700).create(path).with_context(|| path.display().to_string())
+}
+
+fn open(path: &Path) -> Result<File> {
+    File::open(path).with_context(|| path.display().to_string())
+}
+
+fn create(path: &Path) -> Result<File> {
+    let mut file = File::create(path).with_context(|| path.display().to_string())?;
+    file.flush()?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::descriptions;
+
+    /// A program that every machine has, with an action that the test says in shell.
+    fn shell(script: &str, more: &str) -> Subject {
+        let text = format!(
+            "[[program]]\nname = 'shell'\nprogram = 'sh'\nversion = ['-c', 'echo shell 7']\n\
+             [program.actions]\nact = {{ run = ['{{program}}', '-c', '''{script}'''], {more} }}\n"
+        );
+        let descriptions = descriptions(Some(&text)).unwrap();
+        let shell = descriptions.into_iter().filter(|description| description.name == "shell").collect();
+        find(shell).unwrap().0.pop().unwrap()
+    }
+
+    fn attempt(subject: &Subject, output: Option<&Path>) -> Outcome {
+        let home = subject.new_home().unwrap();
+        let action = subject.action("act").unwrap();
+        let values = Values::new();
+        subject
+            .attempt(&Attempt { action, choice: 0, home: &home, values: &values, processes: 2, output })
+            .unwrap()
+    }
+
+    #[test]
+    fn what_a_program_refuses_is_told_in_its_own_words() {
+        let subject =
+            shell("echo starting >&2; echo \"error: cannot, in {home}\" >&2; exit 3", "accept = [0]");
+        let Outcome::Refused(message) = attempt(&subject, None) else { panic!("it was done") };
+        assert_eq!(message, "error: cannot, in HOME");
+    }
+
+    #[test]
+    fn an_exit_code_that_is_accepted_means_done() {
+        let subject = shell("exit 3", "accept = [0, 3]");
+        assert!(matches!(attempt(&subject, None), Outcome::Done(_)));
+    }
+
+    #[test]
+    fn lines_that_match_are_counted() {
+        let subject = shell("printf \"pub 1\\nsig\\nsig\\npub 2\\n\"", "keys = '^pub', signatures = '^sig'");
+        let output = subject.file("output");
+        assert!(matches!(attempt(&subject, Some(&output)), Outcome::Done(_)));
+        let counts = Subject::count(subject.action("act").unwrap(), &output).unwrap();
+        assert_eq!(counts, Counts { keys: Some(2), signatures: Some(2) });
+    }
+
+    #[test]
+    fn a_program_that_is_not_here_is_named_as_missing() {
+        let text = "[[program]]\nname = 'none'\nprogram = 'there-is-no-such-program'\n";
+        let descriptions = descriptions(Some(text)).unwrap();
+        assert!(find(descriptions).unwrap().1.contains(&"none".to_owned()));
+    }
+
+    #[test]
+    fn the_version_is_what_the_program_says() {
+        assert_eq!(shell("true", "accept = [0]").version, "shell 7");
+    }
+}

@@ -1,0 +1,173 @@
+//! System calls by kind, counted by strace.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+/// How long a program runs at most: strace slows it down many times.
+const LIMIT: Duration = Duration::from_secs(120);
+/// How long strace has for its table.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How often a program has called the system for each kind of thing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Calls {
+    pub(crate) work: String,
+    pub(crate) subject: String,
+    pub(crate) kinds: BTreeMap<&'static str, u64>,
+}
+
+/// The kinds in the order of a table, and the calls of each; everything else is `other`.
+pub(crate) const KINDS: [(&str, &[&str]); 8] = [
+    ("read", &["read", "pread64", "readv", "preadv", "preadv2"]),
+    ("write", &["write", "pwrite64", "writev", "pwritev", "ftruncate", "fallocate"]),
+    ("seek", &["lseek"]),
+    ("sync", &["fsync", "fdatasync", "sync_file_range", "msync"]),
+    ("lock", &["fcntl", "flock"]),
+    (
+        "open, close, look",
+        &[
+            "open",
+            "openat",
+            "close",
+            "stat",
+            "fstat",
+            "lstat",
+            "newfstatat",
+            "statx",
+            "access",
+            "faccessat",
+            "faccessat2",
+            "unlink",
+            "unlinkat",
+            "rename",
+            "renameat",
+            "renameat2",
+            "link",
+            "readlink",
+            "getdents64",
+            "mkdir",
+            "chmod",
+            "fchmod",
+        ],
+    ),
+    ("memory", &["mmap", "munmap", "mprotect", "brk", "madvise", "mlock", "mremap"]),
+    (
+        "threads, talk",
+        &[
+            "futex",
+            "clone",
+            "clone3",
+            "vfork",
+            "fork",
+            "execve",
+            "wait4",
+            "sendmsg",
+            "recvmsg",
+            "sendto",
+            "recvfrom",
+            "connect",
+            "socket",
+            "poll",
+            "ppoll",
+            "select",
+            "pselect6",
+            "epoll_wait",
+            "sched_yield",
+        ],
+    ),
+];
+
+/// Returns whether strace is here and may look into other programs.
+pub(crate) fn is_here() -> bool {
+    let mut command = Command::new("strace");
+    command
+        .args(["-c", "-o", "/dev/null", "true"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Runs a command and counts its system calls. `None` if it takes too long, or somebody stops it.
+///
+/// # Errors
+///
+/// If strace cannot be started.
+pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result<Option<Calls>> {
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-c", "-U", "calls,name", "-o"]).arg(table).arg("timeout");
+    strace.arg(LIMIT.as_secs().to_string()).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => strace.env(name, value),
+            None => strace.env_remove(name),
+        };
+    }
+    strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = strace.spawn().context("starting strace")?;
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().context("waiting for strace")? {
+            break status;
+        }
+        // A server that the program has started may stay.
+        if begun.elapsed() > LIMIT + GRACE || stop.load(Ordering::Relaxed) {
+            let _ = child.kill();
+            child.wait().context("waiting for strace")?;
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    if status.code() == Some(TIMED_OUT) {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(table).with_context(|| table.display().to_string())?;
+    Ok(Some(Calls { kinds: kinds(&text), ..Calls::default() }))
+}
+
+/// The exit code of `timeout(1)` for a command that has taken too long.
+const TIMED_OUT: i32 = 124;
+
+/// Reads strace's table of calls and names.
+fn kinds(table: &str) -> BTreeMap<&'static str, u64> {
+    let mut kinds = BTreeMap::new();
+    for line in table.lines() {
+        let mut fields = line.split_whitespace();
+        let (Some(count), Some(name)) = (fields.next(), fields.next()) else { continue };
+        let Ok(count) = count.parse::<u64>() else { continue };
+        if name == "total" {
+            continue;
+        }
+        let kind = KINDS.iter().find(|(_, calls)| calls.contains(&name)).map_or("other", |(kind, _)| kind);
+        *kinds.entry(kind).or_default() += count;
+    }
+    kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_by_kind() {
+        let table = "    calls syscall\n--------- -------\n      250 read\n        2 pread64\n        7 fsync\n        1 uname\n--------- -------\n      260 total\n";
+        assert_eq!(kinds(table), BTreeMap::from([("read", 252), ("sync", 7), ("other", 1)]));
+    }
+
+    #[test]
+    fn a_program_that_reads_is_seen_to_read() {
+        let table = tempfile::NamedTempFile::new().unwrap();
+        let mut command = Command::new("cat");
+        command.arg("/dev/null");
+        let calls = count(command, table.path(), &AtomicBool::new(false)).unwrap().unwrap();
+        assert!(calls.kinds["read"] > 0 && calls.kinds["open, close, look"] > 0, "{calls:?}");
+    }
+}
