@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_apart_is_said() {
-        let one = runs("one", &[0.0, 1.0, 1.1, 0.9, 1.05, 1.0]);
-        let other = runs("other", &[0.0, 1.1, 0.9, 1.0, 1.05, 1.02]);
+        let one = runs("one", &[0.0, 1.0, 1.02, 0.98, 1.01, 1.0]);
+        let other = runs("other", &[0.0, 1.02, 0.98, 1.0, 1.01, 1.005]);
         let said = warnings(&rows(&[one, other].concat()));
         assert_eq!(said, ["The two fastest cannot be told apart in: list: one, other."]);
     }

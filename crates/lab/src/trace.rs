@@ -103,7 +103,7 @@ pub(crate) fn is_here() -> bool {
 /// If strace cannot be started.
 pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result<Option<Calls>> {
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-c", "-U", "calls,name", "-o"]).arg(table).arg("timeout");
+    strace.args(["-I", "2", "-f", "-c", "-U", "calls,name", "-o"]).arg(table).arg("timeout");
     strace.arg(LIMIT.as_secs().to_string()).arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
@@ -114,16 +114,23 @@ pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result
     strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = strace.spawn().context("starting strace")?;
     let begun = Instant::now();
+    let mut has_begun = false;
     let status = loop {
         if let Some(status) = child.try_wait().context("waiting for strace")? {
             break status;
         }
-        // A server that the program has started may stay.
         if begun.elapsed() > LIMIT + GRACE || stop.load(Ordering::Relaxed) {
             let _ = child.kill();
             child.wait().context("waiting for strace")?;
             return Ok(None);
         }
+        // Once the program has ended, strace looks on at servers that it has started, for ever.
+        let is_at_work = has_children(child.id());
+        if has_begun && !is_at_work {
+            let _ = Command::new("kill").arg(child.id().to_string()).stderr(Stdio::null()).status();
+            break child.wait().context("waiting for strace")?;
+        }
+        has_begun |= is_at_work;
         thread::sleep(Duration::from_millis(5));
     };
     if status.code() == Some(TIMED_OUT) {
@@ -131,6 +138,12 @@ pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result
     }
     let text = fs::read_to_string(table).with_context(|| table.display().to_string())?;
     Ok(Some(Calls { kinds: kinds(&text), ..Calls::default() }))
+}
+
+/// Returns whether a process has children that it has not waited for.
+fn has_children(process: u32) -> bool {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    children.is_ok_and(|children| !children.trim().is_empty())
 }
 
 /// The exit code of `timeout(1)` for a command that has taken too long.
@@ -169,5 +182,15 @@ mod tests {
         command.arg("/dev/null");
         let calls = count(command, table.path(), &AtomicBool::new(false)).unwrap().unwrap();
         assert!(calls.kinds["read"] > 0 && calls.kinds["open, close, look"] > 0, "{calls:?}");
+    }
+
+    #[test]
+    fn a_server_that_stays_is_not_waited_for() {
+        let table = tempfile::NamedTempFile::new().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 30 & cat /dev/null"]);
+        let begun = Instant::now();
+        let calls = count(command, table.path(), &AtomicBool::new(false)).unwrap().unwrap();
+        assert!(calls.kinds["read"] > 0 && begun.elapsed() < Duration::from_secs(20), "{calls:?}");
     }
 }
