@@ -226,10 +226,10 @@ fn an_interrupted_grid_of_keys_goes_on_and_tells_size_from_preferences() {
 #[test]
 fn an_interrupt_keeps_what_was_measured_and_resuming_goes_on() {
     let home = Home::new();
-    let keyring = made_keyring(&home, 300);
+    let keyring = made_keyring(&home, 60);
     let only = ["--only", "gpg keybox,keyhoard"];
     let run = |more: &[&str]| {
-        bench(&home, &[&["keyring", &keyring, "--no-strace", "--rounds", "5"], &only[..], more].concat())
+        bench(&home, &[&["keyring", &keyring, "--no-strace", "--rounds", "2"], &only[..], more].concat())
     };
     let mut child = run(&[]).spawn();
     let begun = Instant::now();
@@ -254,7 +254,7 @@ fn an_interrupt_keeps_what_was_measured_and_resuming_goes_on() {
     assert_eq!(results(&home)["report"]["interrupted"], false);
     assert_eq!(
         cell(&home, "second TOFU listing", "keyhoard")["measured"]["walls"].as_array().map(Vec::len),
-        Some(5)
+        Some(2)
     );
 }
 

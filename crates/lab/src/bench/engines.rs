@@ -111,7 +111,7 @@ impl Bench {
             place,
             figures: figures(&std::fs::read_to_string(&output)?),
             peak_memory: cost.peak_memory,
-            client: cost.processor,
+            client: cost.processor(),
             server,
             rows,
             bytes,

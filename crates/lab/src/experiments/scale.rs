@@ -46,6 +46,11 @@ impl Experiment for Scale {
             if conduct.is_stopped() {
                 break;
             }
+            self.leave_out(conduct, certificates)?;
+            let import = work(IMPORT, certificates);
+            if conduct.subjects.iter().all(|subject| conduct.records.is_refused(&import, subject.name())) {
+                continue;
+            }
             let file = directory.path().join("made.pgp");
             made::make(certificates, &file)?;
             let somebody = made::recipe(certificates).certificate(certificates / 2);
@@ -54,7 +59,6 @@ impl Experiment for Scale {
                 ("mail".to_owned(), somebody.mail().to_string()),
                 ("name".to_owned(), format!("<{}>", somebody.mail())),
             ]);
-            self.leave_out(conduct, certificates)?;
             let step =
                 |(name, action): (&str, &'static str)| Step::new(work(name, certificates), action, &values);
             let import = Step { sized: true, ..step(WORKS[0]) };
