@@ -7,7 +7,8 @@ use keyhoard::cert::Timestamp;
 
 use crate::commands::{
     bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key,
-    list, log, man, migrate, search, show, signed_by, sql, tofu, trust, undo, who_signed,
+    list, log, man, migrate, policy, search, show, sign, signed_by, sql, tofu, trust, undo, verify,
+    who_signed,
 };
 use crate::moment;
 use crate::output::Colour;
@@ -74,9 +75,15 @@ pub(crate) enum Command {
     /// List whom keys certified, verified.
     SignedBy(signed_by::Arguments),
     /// Encrypt with a password, or to certificates.
-    Encrypt(encrypt::Arguments),
+    Encrypt(Box<encrypt::Arguments>),
     /// Decrypt a message.
     Decrypt(decrypt::Arguments),
+    /// Sign a file, a text or a message.
+    Sign(sign::Arguments),
+    /// Verify signatures: who signed it, and was it changed?
+    Verify(Box<verify::Arguments>),
+    /// Say which digests, ciphers and keys are accepted for what.
+    Policy(policy::Arguments),
     /// Remove certificates.
     #[command(visible_alias = "rm")]
     Delete(delete::Arguments),

@@ -22,6 +22,7 @@
 //! - [`migrate`]: takes over the certificates of GnuPG and of other certificate stores.
 //! - [`owner_trust`]: how far the user trusts the owners of keys, given and exchanged.
 //! - [`passphrase`]: asked for on the terminal, or read where the user says.
+//! - [`policy`]: what is accepted for reading, verifying and writing.
 //! - [`secret_transfer`]: secret keys as GnuPG exports them.
 //! - [`signatories`]: the keys that sign content; [`verification`]: whose signatures are over content, and what they are
 //!   worth.
@@ -52,6 +53,7 @@ pub mod migrate;
 pub mod output_file;
 pub mod owner_trust;
 pub mod passphrase;
+pub mod policy;
 pub mod recipients;
 pub mod secret_keys;
 pub mod secret_transfer;

@@ -39,6 +39,8 @@ pub enum Container {
 
 /// The longest chunk, coded (RFC 9580, 5.13.2): 4 MiB.
 pub(crate) const MAX_CHUNK: u8 = 16;
+/// Octets of the longest chunk that is read or written.
+pub const MAX_CHUNK_OCTETS: usize = 1 << (MAX_CHUNK + 6);
 
 impl Container {
     /// Returns the type of its packet.

@@ -44,7 +44,7 @@ pub use crate::aead::Aead;
 pub use crate::cfb::Cfb;
 pub use crate::cipher::Cipher;
 pub use crate::compress::{Compression, DEFAULT_LEVEL};
-pub use crate::container::Container;
+pub use crate::container::{Container, MAX_CHUNK_OCTETS};
 pub use crate::content::{Alone, Companion, Content};
 pub use crate::decrypt::{Allowed, Event, Opener, Sink, Standing, Unlock, decrypt};
 pub use crate::encrypt::{DEFAULT_CHUNK, DEFAULT_HASH, Encryption, Openers, Protection, encrypt};

@@ -30,6 +30,10 @@ pub const MAX_CHECKS_PER_COMPONENT: usize = 64;
 /// The most octets of a primary key and what follows it that signatures of version 6 are verified over: the salt comes
 /// first, so that each of them hashes all of it again.
 pub const MAX_SALTED: usize = 64 << 10;
+/// The largest RSA modulus that signatures are verified under (OpenSSL's limit).
+pub const MAX_RSA_BITS: usize = 16384;
+/// The largest DSA prime that signatures are verified under (OpenSSL's limit).
+pub const MAX_DSA_BITS: usize = 10000;
 /// Keys that are tried as the issuer behind one key ID.
 pub const MAX_ISSUER_CANDIDATES: usize = 8;
 /// Self-signatures of one certificate that are verified in all, divided by what each

@@ -2,6 +2,7 @@
 //!
 //! OpenSSL is initialised when the first question comes.
 
+use crate::limits::{MAX_DSA_BITS, MAX_RSA_BITS};
 use crate::mpi::{Fields, bits, padded};
 use crate::{Check, PublicKey, PublicKeyAlgorithm, SignatureValue, Verdict};
 use sequoia_openpgp::crypto::mpi::{self, MPI};
@@ -44,10 +45,8 @@ impl Issuer {
     }
 }
 
-/// OpenSSL's limits; it would call a good signature beyond them bad.
-const MAX_RSA_BITS: usize = 16384;
+/// OpenSSL's limits, as those in [`limits`](crate::limits); it would call a good signature beyond them bad.
 const MAX_RSA_BITS_WITH_LONG_EXPONENT: usize = 3072;
-const MAX_DSA_BITS: usize = 10000;
 const DSA_SUBGROUP_BITS: [usize; 3] = [160, 224, 256];
 
 fn public_key(key: PublicKey<'_>) -> Option<mpi::PublicKey> {

@@ -5,16 +5,20 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
+use keyhoard::cert::effective::View;
 use keyhoard::decryption::{Keys, Release};
-use keyhoard::message::{Allowed, Error, SessionKey, decrypt};
+use keyhoard::message::{Allowed, DataSignature, Error, SessionKey, Verifier, decrypt};
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::secret::file::FileKeys;
+use keyhoard::verification::{Report, Standing};
 use serde::Serialize;
 
 use super::encrypt::{PasswordSource, standard_output};
+use super::signatures::{SignatureJson, examine, lines};
 use crate::exit::Outcome;
 use crate::moment;
 use crate::session::Session;
+use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard decrypt`.
 #[derive(Debug, clap::Args)]
@@ -24,8 +28,8 @@ use crate::session::Session;
   keyhoard decrypt letter.asc
 
 A file appears only after the whole message was checked. What goes to a pipe is checked piece by piece where the \
-message allows that; a message that can only be checked at its end is held back up to 25 MiB. Signatures in the message \
-are not verified.")]
+message allows that; a message that can only be checked at its end is held back up to 25 MiB. Of a signed message \
+it is told who signed it; if a signature is bad, no file appears and the exit code is 2.")]
 pub(crate) struct Arguments {
     /// The message [default: standard input].
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -61,6 +65,9 @@ pub(crate) struct Arguments {
     /// Use this session key, as --show-session-key shows it.
     #[arg(long, value_name = "KEY", value_parser = session_key)]
     session_key: Option<SessionKey>,
+
+    #[command(flatten)]
+    trust: TrustOptions,
 }
 
 fn session_key(text: &str) -> Result<SessionKey, &'static str> {
@@ -83,8 +90,18 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         }
         None => Release::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
-    arguments.read(session, input.as_mut(), &mut release)?;
-    tell(session, arguments, file, &release)?;
+    let signatures = arguments.read(session, input.as_mut(), &mut release)?;
+    let reports = match signatures.is_empty() {
+        true => Vec::new(),
+        false => {
+            let trust = arguments.trust.settings(session.now, View::Full)?;
+            examine(session, session.open_or_empty()?.as_ref(), &trust, signatures)?
+        }
+    };
+    tell(session, arguments, file, &release, &reports)?;
+    if reports.iter().any(|report| report.standing == Standing::Bad) {
+        bail!("a signature in the message is bad: who encrypted it is not who is said to have signed it");
+    }
     release.finish().context("cannot write")?;
     Ok(Outcome::Done)
 }
@@ -95,7 +112,7 @@ impl Arguments {
         session: &Session,
         input: &mut (dyn Read + Send),
         release: &mut Release<'_>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Vec<DataSignature>> {
         let secret_keys = FileKeys::beside(&session.path()?);
         let mut ask = Passphrases::new(self.passphrases(), |_| None);
         let source = self.password.source();
@@ -111,8 +128,10 @@ impl Arguments {
         let mut keys =
             Keys { secret_keys: &secret_keys, ask: &mut ask, password: &mut password, known, failure: None };
         let allowed = Allowed { unprotected: self.allow_unprotected, unencrypted: false };
-        match (decrypt(input, allowed, &mut keys, release), keys.failure) {
-            (Ok(()), _) => Ok(()),
+        let mut verifier = Verifier::new(release);
+        let read = decrypt(input, allowed, &mut keys, &mut verifier);
+        match (read.and_then(|()| verifier.finish()), keys.failure) {
+            (Ok(signatures), _) => Ok(signatures),
             (Err(Error::NoKey), Some(failure)) => Err(failure.into()),
             (Err(Error::Unprotected), _) => {
                 bail!("{}; if it must be read, add --allow-unprotected", Error::Unprotected)
@@ -137,13 +156,20 @@ fn tell(
     arguments: &Arguments,
     file: Option<&Path>,
     release: &Release<'_>,
+    reports: &[Report],
 ) -> anyhow::Result<()> {
     let Some((container, key)) = &release.decrypted else { return Ok(()) };
     if arguments.show_session_key {
         session.warn(format_args!("session key: {}", *key.to_text()));
     }
-    if release.is_signed {
-        session.warn("there are signatures in the message; they were not verified");
+    for (report, line) in reports
+        .iter()
+        .flat_map(|report| lines(report, session.now).into_iter().map(move |line| (report, line)))
+    {
+        match report.standing {
+            Standing::Good => session.note(line),
+            _ => session.warn(line),
+        }
     }
     let Some(path) = file else { return Ok(()) };
     if session.output.is_json() {
@@ -162,6 +188,7 @@ fn tell(
                 .filter(|time| time.0 != 0)
                 .map(moment::rfc3339),
             signed: release.is_signed,
+            signatures: SignatureJson::all(reports),
         })?;
     } else {
         session.note(format_args!("decrypted to {}", path.display()));
@@ -179,4 +206,5 @@ struct DecryptedJson<'a> {
     name: String,
     time: Option<String>,
     signed: bool,
+    signatures: Vec<SignatureJson<'a>>,
 }

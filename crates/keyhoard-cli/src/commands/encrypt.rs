@@ -9,22 +9,26 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::effective::View;
+use keyhoard::cert::facts::SignatureType;
 use keyhoard::cert::{Timestamp, mailbox};
 use keyhoard::descriptor::duplicate;
 use keyhoard::find::{find, shown};
 use keyhoard::message::{
-    Aead, Alone, Cipher, Compression, Content, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL, Encryption,
-    Format, Literal, Openers, Protection, Recipient, S2k, encrypt,
+    Aead, Alone, Cipher, Companion, Compression, Content, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL,
+    Encryption, Format, Literal, Openers, Protection, Recipient, S2k, Signing, encrypt,
 };
 use keyhoard::output_file::OutputFile;
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::recipients::{self, Candidate, EncryptionKey, candidates};
 use keyhoard::trust::Validity;
 use keyhoard::validity::{Model, TrustSettings};
+use keyhoard::verification::remember_encrypted;
 use serde::Serialize;
 
+use super::signer_options::SignerOptions;
 use crate::exit::Outcome;
-use crate::session::Session;
+use crate::passphrase_options::PassphraseOptions;
+use crate::session::{Session, command_line};
 use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard encrypt`.
@@ -33,6 +37,7 @@ use crate::trust_options::TrustOptions;
   keyhoard encrypt --password --output backup.pgp backup.tar
   tar c photos | keyhoard encrypt --password-file secret.txt --aead gcm > photos.pgp
   keyhoard encrypt --to alice@example.org --armor letter.txt
+  keyhoard encrypt --to alice@example.org --sign --output letter.pgp letter.txt
 
 A mail address is only taken if exactly one usable certificate has it and is fully valid; give a fingerprint, or \
 --trust-model always, where you know better. AES-256 with a check at the end (--aead none) is what every program \
@@ -53,6 +58,10 @@ pub(crate) struct Arguments {
     /// Encrypt to the certificates in this file; may be given again.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     to_file: Vec<PathBuf>,
+
+    /// Sign it too; whoever decrypts it sees who signed.
+    #[arg(long)]
+    sign: bool,
 
     /// Encrypt with a password, which is asked for.
     #[arg(long)]
@@ -100,6 +109,12 @@ pub(crate) struct Arguments {
     /// Write binary packets, even to a terminal.
     #[arg(long)]
     binary: bool,
+
+    #[command(flatten)]
+    signers: SignerOptions,
+
+    #[command(flatten)]
+    passphrases: PassphraseOptions,
 
     #[command(flatten)]
     trust: TrustOptions,
@@ -166,7 +181,7 @@ fn cipher(name: &str) -> Result<Cipher, String> {
     Cipher::named(name).ok_or_else(|| format!("the ciphers are {}", names()))
 }
 
-fn compression(name: &str) -> Result<Compression, String> {
+pub(super) fn compression(name: &str) -> Result<Compression, String> {
     Compression::named(name).ok_or_else(|| "the compressions are none, ZIP, ZLIB and BZIP2".to_owned())
 }
 
@@ -179,6 +194,16 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         );
     }
     let Some(keys) = recipients(session, arguments)? else { return Ok(Outcome::Nothing) };
+    let mut signers = match arguments.sign || arguments.signers.names_somebody() {
+        true => arguments.signers.open(session, &arguments.passphrases)?,
+        false => Vec::new(),
+    };
+    let kind = if arguments.text { SignatureType::TEXT } else { SignatureType::BINARY };
+    let mut companion: Box<dyn Companion> = match &mut signers[..] {
+        [] => Box::new(Alone),
+        signers => Box::new(Signing::new(arguments.signers.signatories(signers, kind, session.now))?),
+    };
+    let companion = companion.as_mut();
     let openers =
         Openers { passwords: password(arguments)?, recipients: keys.iter().map(Chosen::recipient).collect() };
     let encryption = arguments.encryption(&keys);
@@ -192,17 +217,28 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Some(path) if path != Path::new("-") => {
             let mut file = OutputFile::create(path).with_context(|| path.display().to_string())?;
             let by_name = path.extension().is_some_and(|extension| extension == "asc");
-            arguments.write(&mut input, &mut file, by_name, &openers, &encryption)?;
+            arguments.write(&mut input, &mut file, by_name, &openers, &encryption, companion)?;
             file.commit().with_context(|| path.display().to_string())?;
             tell(session, path, &keys, &encryption)?;
         }
         _ => {
             let mut stdout = standard_output()?;
             let terminal = stdout.is_terminal();
-            arguments.write(&mut input, &mut stdout, terminal, &openers, &encryption)?;
+            arguments.write(&mut input, &mut stdout, terminal, &openers, &encryption, companion)?;
         }
     }
+    remember(session, arguments, &keys)?;
     Ok(Outcome::Done)
+}
+
+/// Lets trust on first use count the message.
+fn remember(session: &Session, arguments: &Arguments, keys: &[Chosen]) -> anyhow::Result<()> {
+    let trust = arguments.trust.settings(session.now, View::Full)?;
+    if trust.model.remembers() && !keys.is_empty() {
+        let recipients: Vec<_> = keys.iter().map(|key| key.candidate.fingerprint).collect();
+        remember_encrypted(session.open_or_empty()?.as_ref(), &recipients, &command_line(), session.now)?;
+    }
+    Ok(())
 }
 
 /// Returns standard output, without the lock that this thread holds: another one writes the message.
@@ -233,13 +269,14 @@ impl Arguments {
         armor_by_default: bool,
         openers: &Openers<'_>,
         encryption: &Encryption,
+        companion: &mut dyn Companion,
     ) -> anyhow::Result<()> {
         if self.armor || (armor_by_default && !self.binary) {
             let mut armored = ArmorWriter::titled(out, "MESSAGE");
-            encrypt(input, &mut armored, openers, encryption, &mut Alone)?;
+            encrypt(input, &mut armored, openers, encryption, companion)?;
             armored.finish()?;
         } else {
-            encrypt(input, out, openers, encryption, &mut Alone)?;
+            encrypt(input, out, openers, encryption, companion)?;
         }
         Ok(())
     }

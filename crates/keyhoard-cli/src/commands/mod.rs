@@ -17,17 +17,23 @@ pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod migrate;
+pub(crate) mod policy;
 pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod sign;
 pub(crate) mod signed_by;
 pub(crate) mod sql;
 pub(crate) mod tofu;
 pub(crate) mod trust;
 pub(crate) mod undo;
+pub(crate) mod verify;
 pub(crate) mod who_signed;
 
 mod checked;
 mod listed;
+mod signatures;
+mod signer_options;
+mod verify_batch;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -56,6 +62,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::SignedBy(arguments) => signed_by::run(session, &arguments),
         Command::Encrypt(arguments) => encrypt::run(session, &arguments),
         Command::Decrypt(arguments) => decrypt::run(session, &arguments),
+        Command::Sign(arguments) => sign::run(session, &arguments),
+        Command::Verify(arguments) => verify::run(session, &arguments),
+        Command::Policy(arguments) => policy::run(session, &arguments),
         Command::Delete(arguments) => delete::run(session, &arguments),
         Command::Key(arguments) => key::run(session, &arguments),
         Command::Log(arguments) => log::run(session, &arguments),

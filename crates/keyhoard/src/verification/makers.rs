@@ -13,14 +13,13 @@ use cert::signed::{Digester, Subject, question};
 use cert::{Fingerprint, KeyId, Timestamp};
 use message::DataSignature;
 use store::{CertId, Snapshot};
+use verify::limits::MAX_ISSUER_CANDIDATES as MAX_KEYS;
 use verify::{Check, Verdict, verify};
 
 use super::{Examined, Outcome, Statement};
 use crate::designated_revocation::evaluate_with_revokers;
 use crate::{Result, stored};
 
-/// So many keys of one key ID are tried.
-const MAX_KEYS: usize = 16;
 /// So many key IDs are remembered.
 const MANY: usize = 10_000;
 

@@ -2,13 +2,13 @@
 
 use cert::effective::{Moment, State, View, evaluate};
 use cert::facts::ComponentKind;
-use cert::{BoundAddress, Facts, Timestamp};
+use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use store::Store;
 use store::tofu::{AUTO, Binding, VerifiedMessage};
 
 use super::Examined;
-use crate::Result;
 use crate::again::again;
+use crate::{Result, stored};
 
 /// Keeps that good signatures were seen with all addresses of their makers' certificates, each message once.
 ///
@@ -33,18 +33,19 @@ pub fn remember(
     keep(store, &seen.collect::<Vec<_>>(), command, now)
 }
 
-/// Keeps that a message was encrypted to certificates, with all their addresses.
+/// Keeps that a message was encrypted to certificates, by their primary keys, with all their addresses.
 ///
 /// # Errors
 ///
 /// The database's errors; then nothing was kept.
 pub fn remember_encrypted(
     store: &dyn Store,
-    recipients: &[&Facts],
+    recipients: &[Fingerprint],
     command: &str,
     now: Timestamp,
 ) -> Result<()> {
-    let seen: Vec<_> = recipients.iter().map(|facts| (*facts, Message::Encrypted)).collect();
+    let found = stored::read(store.snapshot()?.as_ref(), recipients)?;
+    let seen: Vec<_> = found.values().map(|stored| (&stored.certificate.facts, Message::Encrypted)).collect();
     keep(store, &seen, command, now)
 }
 

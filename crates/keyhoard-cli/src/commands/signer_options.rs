@@ -1,0 +1,162 @@
+//! Who signs, and what the signature says, as arguments.
+
+use std::ffi::OsString;
+use std::num::NonZeroU32;
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::{Context, bail};
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::facts::SignatureType;
+use keyhoard::find::{find, shown};
+use keyhoard::message::Signatory;
+use keyhoard::passphrase::Passphrases;
+use keyhoard::secret_keys::owner_of;
+use keyhoard::signatories::{SigningKey, signing_key};
+use keyhoard::verify::HashAlgorithm;
+use secret::{Held, OpenKey, Role, SecretKeys, Signer};
+use sign::{Builder, Subpacket, hash_for};
+
+use crate::passphrase_options::PassphraseOptions;
+use crate::session::Session;
+
+/// Who signs, and what the signature says.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Signatures")]
+pub(crate) struct SignerOptions {
+    /// Sign with this key; may be given again [default: the only one with a secret key].
+    #[arg(long, value_name = "KEY")]
+    by: Vec<OsString>,
+
+    /// The digest [default: as long as suits the key].
+    #[arg(long, value_name = "DIGEST", value_parser = digest)]
+    digest: Option<HashAlgorithm>,
+
+    /// Say this in the signature; with ! before it nobody may overlook it. May be given again.
+    #[arg(long, value_name = "NAME@DOMAIN=VALUE", value_parser = notation)]
+    notation: Vec<Notation>,
+
+    /// Say where your policy can be read; may be given again.
+    #[arg(long, value_name = "URL")]
+    policy_url: Vec<String>,
+
+    /// Let the signature end after so many days.
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36500))]
+    signature_days: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Notation {
+    name: String,
+    value: String,
+    critical: bool,
+}
+
+fn digest(name: &str) -> Result<HashAlgorithm, String> {
+    let names = HashAlgorithm::ALL.iter().filter_map(|hash| hash.name()).collect::<Vec<_>>().join(", ");
+    match HashAlgorithm::named(name) {
+        Some(HashAlgorithm::MD5) => Err("nobody accepts signatures with MD5".to_owned()),
+        Some(hash) => Ok(hash),
+        None => Err(format!("the digests are {names}")),
+    }
+}
+
+fn notation(text: &str) -> Result<Notation, &'static str> {
+    let (critical, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
+    let (name, value) = text.split_once('=').ok_or("a notation is a name, an equals sign and a value")?;
+    let is_own = name.split_once('@').is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty());
+    if !is_own || !name.bytes().all(|octet| octet.is_ascii_graphic()) {
+        return Err("the name of a notation ends with the domain of who defines it: name@example.org");
+    }
+    Ok(Notation { name: name.to_owned(), value: value.to_owned(), critical })
+}
+
+impl SignerOptions {
+    /// Says whether anybody is named.
+    pub(crate) fn names_somebody(&self) -> bool {
+        !self.by.is_empty()
+    }
+
+    /// Finds the keys that sign and unlocks them.
+    pub(super) fn open(
+        &self,
+        session: &Session,
+        passphrases: &PassphraseOptions,
+    ) -> anyhow::Result<Vec<(SigningKey, Box<dyn OpenKey>)>> {
+        let (store, keys) = (session.open()?, session.secret_keys()?);
+        let snapshot = store.snapshot()?;
+        let held = keys.list()?;
+        let mut chosen = Vec::new();
+        for id in self.certificates(snapshot.as_ref(), &held)? {
+            let key = signing_key(snapshot.as_ref(), id, &held, session.now)?;
+            chosen.push(key.context("this certificate has no secret key here that may sign now")?);
+        }
+        let owner = |key: &keyhoard::cert::Fingerprint| {
+            let owner = owner_of(snapshot.as_ref(), key).ok()??;
+            owner.name.map(|name| crate::printable::printable(&name))
+        };
+        let mut ask = Passphrases::new(passphrases.source()?, owner);
+        let open = |key: SigningKey| {
+            let opened = key.open(&keys, &mut ask)?;
+            Ok((key, opened))
+        };
+        chosen.into_iter().map(open).collect()
+    }
+
+    fn certificates(
+        &self,
+        snapshot: &dyn keyhoard::store::Snapshot,
+        held: &[Held],
+    ) -> anyhow::Result<Vec<keyhoard::store::CertId>> {
+        let mut ids = Vec::new();
+        for name in &self.by {
+            let name = name.as_bytes();
+            match find(snapshot, &[name])?.ids[..] {
+                [id] => ids.push(id),
+                [] => bail!("{}: not found", shown(name)),
+                _ => bail!("{}: stands for several keys; say its fingerprint", shown(name)),
+            }
+        }
+        if ids.is_empty() {
+            let primaries = held.iter().filter(|held| held.role == Role::Primary);
+            let primaries: Vec<_> = primaries.map(|held| held.fingerprint).collect();
+            ids = snapshot.by_fingerprint(&primaries)?.into_iter().flatten().collect();
+            match ids.len() {
+                0 => bail!("there is no secret key to sign with"),
+                1 => {}
+                count => bail!("there are {count} secret keys; say which one signs with --by"),
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Says what each of the keys signs.
+    pub(super) fn signatories<'k>(
+        &self,
+        keys: &'k mut [(SigningKey, Box<dyn OpenKey>)],
+        kind: SignatureType,
+        now: Timestamp,
+    ) -> Vec<Signatory<'k>> {
+        let signatory = |(_, key): &'k mut (SigningKey, Box<dyn OpenKey>)| {
+            let key: &mut dyn Signer = key.as_mut();
+            let hash = self.digest.unwrap_or_else(|| hash_for(&key.key()));
+            Signatory { builder: self.said(Builder::new(kind, hash, now)), key }
+        };
+        keys.iter_mut().map(signatory).collect()
+    }
+
+    fn said(&self, builder: Builder) -> Builder {
+        let mut builder = builder;
+        for Notation { name, value, critical } in &self.notation {
+            let (name, value) = (name.as_bytes().to_vec(), value.as_bytes().to_vec());
+            let said = Subpacket::Notation { readable: true, name, value };
+            builder = if *critical { builder.with_critical(said) } else { builder.with(said) };
+        }
+        for url in &self.policy_url {
+            builder = builder.with(Subpacket::Policy(url.as_bytes().to_vec()));
+        }
+        match self.signature_days.and_then(|days| NonZeroU32::new(days * 86400)) {
+            Some(seconds) => builder.expiring_after(seconds),
+            None => builder,
+        }
+    }
+}

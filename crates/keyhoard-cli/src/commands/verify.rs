@@ -1,0 +1,191 @@
+//! `keyhoard verify`: who signed it, and was it changed?
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use keyhoard::cert::effective::View;
+use keyhoard::decryption::Release;
+use keyhoard::message::{
+    Allowed, Container, DataSignature, Detached, Error, Opener, SessionKey, Unlock, Verifier, decrypt,
+};
+use keyhoard::verification::{Report, all_hold};
+use serde::Serialize;
+
+use super::encrypt::standard_output;
+use super::signatures::{SignatureJson, examine, lines};
+use super::verify_batch;
+use crate::exit::Outcome;
+use crate::session::Session;
+use crate::trust_options::TrustOptions;
+
+/// The arguments of `keyhoard verify`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard verify release.tar.sig release.tar
+  keyhoard verify --output letter.txt letter.asc
+  printf '%s\\t%s\\n' a.sig a b.sig b | keyhoard verify --batch -
+  keyhoard verify --tags path/to/repository
+
+Exit code 0 says that there is a good signature, and none that is bad; 1 that there is not. That a signature is good says \
+who has made it only as far as the key is known to be whose it says: --sure asks for that too. Only what is signed is \
+written to --output.")]
+pub(crate) struct Arguments {
+    /// The signed message, or the signature of the data.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
+
+    /// What a detached signature is over [default: the signature's name without .sig or .asc].
+    #[arg(value_name = "DATA", value_hint = clap::ValueHint::FilePath)]
+    data: Option<PathBuf>,
+
+    /// Write what is signed to this file, if the signatures hold.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "data")]
+    output: Option<PathBuf>,
+
+    /// Take only signatures of keys that are fully valid.
+    #[arg(long)]
+    sure: bool,
+
+    /// Verify the detached signatures that are listed in this file, or on standard input (-): a line for each, the
+    /// signature's file, a tab, the data's file. Writes a line of JSON for each.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["file", "output"])]
+    batch: Option<PathBuf>,
+
+    /// Verify all signed tags of this git repository. Writes a line of JSON for each.
+    #[arg(long, value_name = "REPOSITORY", conflicts_with_all = ["file", "output", "batch"])]
+    tags: Option<PathBuf>,
+
+    /// Verify all signed commits of this git repository. Writes a line of JSON for each.
+    #[arg(long, value_name = "REPOSITORY", conflicts_with_all = ["file", "output", "batch", "tags"])]
+    commits: Option<PathBuf>,
+
+    #[command(flatten)]
+    trust: TrustOptions,
+}
+
+/// Verifies signatures.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let trust = arguments.trust.settings(session.now, View::Full)?;
+    let many = verify_batch::Batch { trust: &trust, sure: arguments.sure };
+    match arguments {
+        Arguments { batch: Some(list), .. } => return many.files(session, list),
+        Arguments { tags: Some(repository), .. } => return many.objects(session, repository, false),
+        Arguments { commits: Some(repository), .. } => return many.objects(session, repository, true),
+        _ => {}
+    }
+    let store = session.open_or_empty()?;
+    let (signatures, release) = match &arguments.data {
+        Some(data) => (detached(arguments.signature()?, data)?, None),
+        None => arguments.message()?,
+    };
+    if signatures.is_empty() {
+        bail!("there is no signature in it");
+    }
+    let reports = examine(session, store.as_ref(), &trust, signatures)?;
+    let holds = all_hold(&reports, arguments.sure);
+    if let Some(release) = release.filter(|_| holds) {
+        release.finish().context("cannot write")?;
+    }
+    tell(session, arguments, &reports, holds)?;
+    Ok(Outcome::found(holds))
+}
+
+impl Arguments {
+    fn signature(&self) -> anyhow::Result<&Path> {
+        self.file.as_deref().context("which file has the signature?")
+    }
+
+    /// Reads a message that holds what is signed, or the data beside a signature.
+    fn message(&self) -> anyhow::Result<(Vec<DataSignature>, Option<Release<'static>>)> {
+        let mut release = match &self.output {
+            Some(path) if path != Path::new("-") => {
+                Release::to_file(path, false).with_context(|| path.display().to_string())?
+            }
+            Some(_) => Release::to_stream(Box::new(standard_output()?), false),
+            None => Release::to_stream(Box::new(io::sink()), true),
+        };
+        let path = self.file.as_deref().filter(|path| *path != Path::new("-"));
+        let mut input: Box<dyn Read + Send> = match path {
+            Some(path) => Box::new(File::open(path).with_context(|| path.display().to_string())?),
+            None => Box::new(io::stdin()),
+        };
+        let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+        let mut verifier = Verifier::new(&mut release);
+        let read = decrypt(input.as_mut(), allowed, &mut Nobody, &mut verifier);
+        match read.and_then(|()| verifier.finish()) {
+            Ok(signatures) => Ok((signatures, Some(release))),
+            Err(Error::Detached) => {
+                let path = path.context("a detached signature: name its file and the data's")?;
+                let data = path.with_extension("");
+                let is_named = path.extension().is_some_and(|end| end == "sig" || end == "asc");
+                if !is_named || !data.exists() {
+                    bail!("{}: a detached signature; name the data's file too", path.display());
+                }
+                Ok((detached(path, &data)?, None))
+            }
+            Err(Error::NoKey) => {
+                bail!("the message is encrypted; `keyhoard decrypt` verifies its signatures too")
+            }
+            Err(error) => Err(anyhow!(error)),
+        }
+    }
+}
+
+/// Opens nothing.
+struct Nobody;
+
+impl Unlock for Nobody {
+    fn session_key(
+        &mut self,
+        _: &[Opener],
+        _: &Container,
+        _: &dyn Fn(&SessionKey) -> bool,
+    ) -> keyhoard::message::Result<SessionKey> {
+        Err(Error::NoKey)
+    }
+}
+
+/// Reads detached signatures and hashes what they are over.
+fn detached(signature: &Path, data: &Path) -> anyhow::Result<Vec<DataSignature>> {
+    let named = |path: &Path| path.display().to_string();
+    let mut file = File::open(signature).with_context(|| named(signature))?;
+    let signatures = Detached::read(&mut file).with_context(|| named(signature))?;
+    let mut data: Box<dyn Read> = match data {
+        path if path == Path::new("-") => Box::new(io::stdin()),
+        path => Box::new(BufReader::new(File::open(path).with_context(|| named(path))?)),
+    };
+    Ok(signatures.over(data.as_mut())?)
+}
+
+fn tell(session: &mut Session, arguments: &Arguments, reports: &[Report], holds: bool) -> anyhow::Result<()> {
+    let to_stdout = arguments.output.as_deref() == Some(Path::new("-"));
+    if session.output.is_json() && !to_stdout {
+        let signatures = SignatureJson::all(reports);
+        let file = arguments.file.as_deref().map(Path::to_string_lossy);
+        session.output.json(&VerifiedJson { file, holds, signatures })?;
+        return Ok(());
+    }
+    for line in reports.iter().flat_map(|report| lines(report, session.now)) {
+        match to_stdout {
+            true => session.warn(line),
+            false => session.output.line(line)?,
+        }
+    }
+    if !holds {
+        session.warn(match arguments.sure {
+            true => "no signature is good and by a key that is fully valid, or one is bad",
+            false => "no signature is good, or one is bad",
+        });
+    }
+    Ok(())
+}
+
+/// The result of verification, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct VerifiedJson<'a> {
+    file: Option<std::borrow::Cow<'a, str>>,
+    holds: bool,
+    signatures: Vec<SignatureJson<'a>>,
+}

@@ -1,0 +1,137 @@
+//! `keyhoard verify --batch`, `--tags` and `--commits`: many signatures, a line of JSON for each content.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use keyhoard::find::shown;
+use keyhoard::git_signatures::{SignedObject, SignedObjects};
+use keyhoard::message::{DataSignature, Detached, Error, Result};
+use keyhoard::validity::{Sources, TrustSettings};
+use keyhoard::verification::{Examiner, Standing, all_hold, batch, remember};
+use serde::Serialize;
+
+use super::signatures::SignatureJson;
+use crate::exit::Outcome;
+use crate::session::{Session, command_line};
+
+/// How many signatures are judged.
+pub(super) struct Batch<'a> {
+    pub(super) trust: &'a TrustSettings,
+    pub(super) sure: bool,
+}
+
+/// A detached signature and what it is over.
+struct Pair {
+    signature: PathBuf,
+    data: PathBuf,
+}
+
+impl Batch<'_> {
+    /// Verifies the files of a list.
+    pub(super) fn files(&self, session: &mut Session, list: &Path) -> anyhow::Result<Outcome> {
+        let list: Box<dyn Read> = match list {
+            path if path == Path::new("-") => Box::new(io::stdin()),
+            path => Box::new(File::open(path).with_context(|| path.display().to_string())?),
+        };
+        let pairs = BufReader::new(list).split(b'\n').map(|line| pair(&line.context("the list")?));
+        self.run(session, pairs, read_pair, |pair| Label::Files {
+            signature: pair.signature.to_string_lossy(),
+            data: pair.data.to_string_lossy(),
+        })
+    }
+
+    /// Verifies the signed tags or commits of a repository.
+    pub(super) fn objects(
+        &self,
+        session: &mut Session,
+        repository: &Path,
+        commits: bool,
+    ) -> anyhow::Result<Outcome> {
+        let named = || repository.display().to_string();
+        let objects = SignedObjects::of(repository, commits).with_context(named)?;
+        let objects = objects.map(|object| object.with_context(named));
+        self.run(session, objects, read_object, |object| Label::Object {
+            name: &object.name,
+            object: &object.id,
+        })
+    }
+
+    fn run<T: Send + Sync>(
+        &self,
+        session: &mut Session,
+        items: impl Iterator<Item = anyhow::Result<T>>,
+        read: impl Fn(&T) -> Result<Vec<DataSignature>> + Sync,
+        label: impl for<'t> Fn(&'t T) -> Label<'t>,
+    ) -> anyhow::Result<Outcome> {
+        let store = session.open_or_empty()?;
+        let (mut all_do, mut seen) = (true, Vec::new());
+        {
+            let snapshot = store.snapshot()?;
+            let sources = Sources {
+                certificates: vec![snapshot.as_ref()],
+                owner_trust: Some(snapshot.as_ref()),
+                keeper: Some(store.as_ref()),
+            };
+            let mut examiner = Examiner::new(sources, self.trust.clone());
+            batch(&mut examiner, items, read, |item, reports| -> anyhow::Result<()> {
+                let (reports, error) = match reports {
+                    Ok(reports) => (reports, None),
+                    Err(error) => (Vec::new(), Some(keyhoard::causes(&error))),
+                };
+                let holds = all_hold(&reports, self.sure);
+                all_do &= holds;
+                let signatures = SignatureJson::all(&reports);
+                session.output.json(&ContentJson { label: label(&item), holds, error, signatures })?;
+                if self.trust.model.remembers() {
+                    seen.extend(reports.into_iter().filter(|report| report.standing == Standing::Good));
+                }
+                Ok(())
+            })?;
+        }
+        let seen: Vec<_> = seen.iter().map(|report| &report.examined).collect();
+        remember(store.as_ref(), &seen, "keyhoard", &command_line(), session.now)?;
+        Ok(Outcome::found(all_do))
+    }
+}
+
+fn pair(line: &[u8]) -> anyhow::Result<Pair> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut names =
+        line.splitn(2, |octet| *octet == b'\t').map(|name| PathBuf::from(OsStr::from_bytes(name)));
+    match (names.next(), names.next()) {
+        (Some(signature), Some(data)) => Ok(Pair { signature, data }),
+        _ => bail!("{}: a line of the list is a signature's file, a tab, the data's file", shown(line)),
+    }
+}
+
+fn read_pair(pair: &Pair) -> Result<Vec<DataSignature>> {
+    let mut signature = File::open(&pair.signature).map_err(Error::Read)?;
+    let signatures = Detached::read(&mut signature)?;
+    signatures.over(&mut File::open(&pair.data).map_err(Error::Read)?)
+}
+
+fn read_object(object: &SignedObject) -> Result<Vec<DataSignature>> {
+    Detached::read(&mut &object.signature[..])?.over(&mut &object.payload[..])
+}
+
+/// What came of one content, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct ContentJson<'a> {
+    #[serde(flatten)]
+    label: Label<'a>,
+    holds: bool,
+    error: Option<String>,
+    signatures: Vec<SignatureJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Label<'a> {
+    Files { signature: Cow<'a, str>, data: Cow<'a, str> },
+    Object { name: &'a str, object: &'a str },
+}

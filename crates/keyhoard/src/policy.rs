@@ -1,0 +1,125 @@
+//! What is accepted for reading, verifying and writing, as one table.
+
+use message::{Cipher, MAX_CHUNK_OCTETS};
+use verify::policy::DigestPolicy;
+use verify::{HashAlgorithm, limits};
+
+/// A rule about one algorithm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// What it is about: `digest`, `cipher`, `protection` or `key`.
+    pub about: &'static str,
+    /// The algorithm.
+    pub name: String,
+    /// In messages that are decrypted.
+    pub reading: Acceptance,
+    /// In signatures that are verified.
+    pub verifying: Acceptance,
+    /// In what is written: messages, signatures, new keys.
+    pub writing: Acceptance,
+}
+
+/// Whether something is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// Always.
+    Yes,
+    /// Never.
+    No,
+    /// So far.
+    Only(String),
+    /// It has no place there.
+    Elsewhere,
+}
+
+/// Returns all rules.
+pub fn rules(digests: DigestPolicy) -> Vec<Rule> {
+    let digests = HashAlgorithm::ALL.into_iter().map(|hash| digest(hash, digests));
+    digests.chain(Cipher::ALL.into_iter().map(cipher)).chain(protections()).chain(keys()).collect()
+}
+
+fn only(text: impl Into<String>) -> Acceptance {
+    Acceptance::Only(text.into())
+}
+
+fn digest(hash: HashAlgorithm, digests: DigestPolicy) -> Rule {
+    let late = u32::MAX;
+    let verifying = match hash {
+        hash if digests.is_weak(hash) => Acceptance::No,
+        hash if digests.accepts_certification(hash, late) => Acceptance::Yes,
+        _ => only("not in others' certifications made after 2019-01-18"),
+    };
+    let writing = match hash {
+        HashAlgorithm::MD5 => Acceptance::No,
+        HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160 => only("if asked for, or for a DSA key of that size"),
+        _ => Acceptance::Yes,
+    };
+    let name = hash.name().unwrap_or_default().to_owned();
+    Rule { about: "digest", name, reading: Acceptance::Elsewhere, verifying, writing }
+}
+
+fn cipher(cipher: Cipher) -> Rule {
+    let writing = if cipher.is_old() { only("with --allow-old-cipher") } else { Acceptance::Yes };
+    let name = cipher.name().to_owned();
+    Rule { about: "cipher", name, reading: Acceptance::Yes, verifying: Acceptance::Elsewhere, writing }
+}
+
+fn protections() -> Vec<Rule> {
+    let chunks = || only(format!("in chunks of at most {} MiB", MAX_CHUNK_OCTETS >> 20));
+    let rule = |name: &str, reading, writing| Rule {
+        about: "protection",
+        name: name.to_owned(),
+        reading,
+        verifying: Acceptance::Elsewhere,
+        writing,
+    };
+    vec![
+        rule("none", only("with --allow-unprotected"), Acceptance::No),
+        rule("SHA-1 at the end (SEIPD 1)", Acceptance::Yes, Acceptance::Yes),
+        rule("OCB, EAX, GCM (SEIPD 2)", chunks(), Acceptance::Yes),
+        rule("OCB, EAX as GnuPG's packet 20", chunks(), Acceptance::Yes),
+    ]
+}
+
+fn keys() -> Vec<Rule> {
+    let rule = |name: &str, reading, verifying, writing| Rule {
+        about: "key",
+        name: name.to_owned(),
+        reading,
+        verifying,
+        writing,
+    };
+    let up_to = |bits: usize| only(format!("up to {bits} bits"));
+    vec![
+        rule("RSA", Acceptance::Yes, up_to(limits::MAX_RSA_BITS), only("new keys of 2048 to 16384 bits")),
+        rule("DSA", Acceptance::Elsewhere, up_to(limits::MAX_DSA_BITS), only("no new keys")),
+        rule("Elgamal", Acceptance::Yes, Acceptance::No, only("no new keys")),
+        rule("Ed25519, Ed448", Acceptance::Elsewhere, Acceptance::Yes, Acceptance::Yes),
+        rule("X25519, X448", Acceptance::Yes, Acceptance::Elsewhere, Acceptance::Yes),
+        rule("NIST and Brainpool curves", Acceptance::Yes, Acceptance::Yes, Acceptance::Yes),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_the_digest_policy_does() {
+        let verifying = |policy, name: &str| {
+            let rule = rules(policy).into_iter().find(|rule| rule.name == name).expect("a rule");
+            rule.verifying
+        };
+        assert_eq!(verifying(DigestPolicy::GNUPG, "MD5"), Acceptance::No);
+        assert!(matches!(verifying(DigestPolicy::GNUPG, "SHA1"), Acceptance::Only(_)));
+        assert_eq!(verifying(DigestPolicy::GNUPG.with_sha1_certifications(), "SHA1"), Acceptance::Yes);
+        assert_eq!(verifying(DigestPolicy::GNUPG, "SHA512"), Acceptance::Yes);
+    }
+
+    #[test]
+    fn every_digest_and_cipher_has_a_rule() {
+        let rules = rules(DigestPolicy::GNUPG);
+        let count = |about| rules.iter().filter(|rule| rule.about == about).count();
+        assert_eq!((count("digest"), count("cipher")), (HashAlgorithm::ALL.len(), 11));
+    }
+}
