@@ -3,7 +3,7 @@
 #![no_main]
 
 use keyhoard_message::{
-    Allowed, Cfb, Cipher, Container, Event, Opener, Result, SessionKey, Sink, Standing, Unlock, decrypt,
+    Allowed, Cfb, Cipher, Container, Detached, Event, Opener, Result, SessionKey, Sink, Standing, Unlock, Verifier, decrypt,
 };
 
 /// Takes one session key for that of every message, after its passwords were tried where that costs little.
@@ -30,10 +30,22 @@ impl Sink for Nothing {
     }
 }
 
+/// Reads a message with its signatures, of which every one that is readable has a digest or a verdict.
+fn read(message: &[u8], allowed: Allowed, key: &SessionKey) {
+    let mut nothing = Nothing;
+    let mut verifier = Verifier::new(&mut nothing);
+    if decrypt(&mut &message[..], allowed, &mut Known(key.clone()), &mut verifier).is_ok() {
+        let _ = verifier.finish().map(|found| found.iter().filter_map(|one| one.parsed()).count());
+    }
+}
+
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let key = SessionKey::new(Cipher::Aes256, &[7; 32]).expect("the cipher's size");
     let allowed = Allowed { unprotected: true, unencrypted: true };
-    let _ = decrypt(&mut &input[..], allowed, &mut Known(key.clone()), &mut Nothing);
+    read(input, allowed, &key);
+    if let Ok(signatures) = Detached::read(&mut &input[..]) {
+        let _ = signatures.over(&mut &b"data"[..]);
+    }
     let mut body = vec![0; 18];
     let cfb = Cfb::new(Cipher::Aes256, key.key());
     let mut feedback = [0; 16];
@@ -45,5 +57,5 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     cfb.encrypt(&mut feedback, &mut data);
     body.extend(data);
     let message = keyhoard_cert::packet::write(keyhoard_cert::packet::Tag(9), &body);
-    let _ = decrypt(&mut &message[..], allowed, &mut Known(key), &mut Nothing);
+    read(&message, allowed, &key);
 });

@@ -32,6 +32,7 @@ mod keyhoard_log;
 mod keyhoard_migrate;
 mod keyhoard_search;
 mod keyhoard_secret_keys;
+mod keyhoard_sign;
 mod keyhoard_sql;
 mod keyhoard_tofu;
 mod keyhoard_trust_explain;

@@ -1,5 +1,168 @@
 //! Keyhoard, the library: what a command does, as one function each.
 //!
+//! # Five examples
+//!
+//! Opens a database and finds certificates by mail address:
+//!
+//! ```
+//! # use keyhoard::generate::{Place, Silent, generate, revocations_beside};
+//! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
+//! # let home = tempfile::tempdir()?;
+//! # let path = home.path().join("keyhoard.db");
+//! # let now = keyhoard::cert::Timestamp(1_767_225_600);
+//! # {
+//! #     let (store, secrets) = (keyhoard::database::create(&path)?, FileKeys::beside(&path));
+//! #     let mut profile = Profile::named("compatible").expect("it is always there");
+//! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
+//! #     let revocations = revocations_beside(&path);
+//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations };
+//! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
+//! # }
+//! use keyhoard::store::{Detail, Selection};
+//! use keyhoard::{database, find::find};
+//! use std::ops::ControlFlow;
+//!
+//! let store = database::open(&path)?;
+//! let snapshot = store.snapshot()?;
+//! let found = find(snapshot.as_ref(), &["<ann@example.org>"])?;
+//! # assert_eq!(found.ids.len(), 1);
+//! snapshot.visit(Selection::Ids(&found.ids), Detail::Own, &mut |record| {
+//!     println!("{}", record.fingerprint);
+//!     ControlFlow::Continue(())
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Makes a key from a profile, and keeps it without a passphrase:
+//!
+//! ```
+//! # let home = tempfile::tempdir()?;
+//! # let path = home.path().join("keyhoard.db");
+//! # let now = keyhoard::cert::Timestamp(1_767_225_600);
+//! use keyhoard::generate::{Place, Silent, generate, revocations_beside};
+//! use keyhoard::{database, keygen::Profile, secret::file::FileKeys};
+//!
+//! let (store, secrets) = (database::create(&path)?, FileKeys::beside(&path));
+//! let mut profile = Profile::named("modern").expect("a profile that is always there");
+//! profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
+//! let revocations = revocations_beside(&path);
+//! let place = Place { store: store.as_ref(), secrets: &secrets, revocations };
+//! let made = generate(&place, &profile, None, "my program", now, &mut Silent)?;
+//! println!("{}", made.primary);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Encrypts a stream with a password and a cipher of one's choice:
+//!
+//! ```
+//! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
+//! use keyhoard::message::{Alone, Cipher, DEFAULT_HASH, Encryption, Openers, S2k, encrypt};
+//!
+//! let password = (b"open sesame".to_vec().into(), S2k::iterated(DEFAULT_HASH, 1 << 20)?);
+//! let openers = Openers { passwords: vec![password], ..Openers::default() };
+//! let encryption = Encryption { cipher: Cipher::Camellia256, ..Encryption::default() };
+//! encrypt(&mut input, &mut output, &openers, &encryption, &mut Alone)?;
+//! # assert!(output.len() > 50);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Encrypts to a recipient from the database who is certain, and signs:
+//!
+//! ```
+//! # use keyhoard::generate::{Place, Silent, generate, revocations_beside};
+//! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
+//! # let home = tempfile::tempdir()?;
+//! # let path = home.path().join("keyhoard.db");
+//! # let now = keyhoard::cert::Timestamp(1_767_225_600);
+//! # {
+//! #     let (store, secrets) = (keyhoard::database::create(&path)?, FileKeys::beside(&path));
+//! #     let mut profile = Profile::named("compatible").expect("it is always there");
+//! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
+//! #     let revocations = revocations_beside(&path);
+//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations };
+//! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
+//! # }
+//! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
+//! use keyhoard::cert::{effective::View, facts::SignatureType};
+//! use keyhoard::message::{Encryption, Openers, Recipient, Signatory, Signing, encrypt};
+//! use keyhoard::secret::{SecretKeys, Signer, ask::Nobody};
+//! use keyhoard::sign::{Builder, hash_for};
+//! use keyhoard::{database, find::find, recipients::candidates, signatories::signing_key};
+//! use keyhoard::{trust::Validity, validity::TrustSettings};
+//!
+//! let (store, secrets) = (database::open(&path)?, FileKeys::beside(&path));
+//! let snapshot = store.snapshot()?;
+//! let ann = find(snapshot.as_ref(), &["<ann@example.org>"])?.ids;
+//! let trust = TrustSettings::new(now, View::Full);
+//! let found = candidates(snapshot.as_ref(), &ann, Some(b"ann@example.org"), &trust)?;
+//! let certain = found.iter().find(|one| one.validity >= Validity::Full);
+//! let key = certain.and_then(|one| one.key.as_ref()).ok_or("nobody is certain")?;
+//! let recipients = vec![Recipient { public: &key.public, is_hidden: false }];
+//! let openers = Openers { recipients, ..Openers::default() };
+//!
+//! let signer = signing_key(snapshot.as_ref(), ann[0], &secrets.list()?, now)?;
+//! let mut signer = signer.ok_or("no key to sign with")?.open(&secrets, &mut Nobody)?;
+//! let hash = hash_for(&Signer::key(&*signer));
+//! let builder = Builder::new(SignatureType::BINARY, hash, now);
+//! let mut signing = Signing::new(vec![Signatory { key: signer.as_mut(), builder }])?;
+//! encrypt(&mut input, &mut output, &openers, &Encryption::default(), &mut signing)?;
+//! # assert!(output.len() > 200);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Verifies a detached signature, and says how sure it is whose it is:
+//!
+//! ```
+//! # use keyhoard::generate::{Place, Silent, generate, revocations_beside};
+//! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
+//! # let home = tempfile::tempdir()?;
+//! # let path = home.path().join("keyhoard.db");
+//! # let now = keyhoard::cert::Timestamp(1_767_225_600);
+//! # {
+//! #     let (store, secrets) = (keyhoard::database::create(&path)?, FileKeys::beside(&path));
+//! #     let mut profile = Profile::named("compatible").expect("it is always there");
+//! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
+//! #     let revocations = revocations_beside(&path);
+//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations };
+//! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
+//! # }
+//! # use keyhoard::{find::find, signatories::signing_key};
+//! # use keyhoard::message::{Signatory, Signing, sign_detached};
+//! # use keyhoard::secret::SecretKeys;
+//! # let mut data = &b"data"[..];
+//! # let signature = {
+//! #     let (store, secrets) = (keyhoard::database::open(&path)?, FileKeys::beside(&path));
+//! #     let snapshot = store.snapshot()?;
+//! #     let ann = find(snapshot.as_ref(), &["<ann@example.org>"])?.ids;
+//! #     let key = signing_key(snapshot.as_ref(), ann[0], &secrets.list()?, now)?.ok_or("no key")?;
+//! #     let mut key = key.open(&secrets, &mut keyhoard::secret::ask::Nobody)?;
+//! #     let kind = keyhoard::cert::facts::SignatureType::BINARY;
+//! #     let builder = keyhoard::sign::Builder::new(kind, keyhoard::verify::HashAlgorithm::SHA256, now);
+//! #     sign_detached(&mut &b"data"[..], Signing::new(vec![Signatory { key: key.as_mut(), builder }])?)?
+//! # };
+//! use keyhoard::message::Detached;
+//! use keyhoard::validity::{Sources, TrustSettings};
+//! use keyhoard::{cert::effective::View, database, verification::Examiner};
+//!
+//! let store = database::open(&path)?;
+//! let snapshot = store.snapshot()?;
+//! let sources = Sources {
+//!     certificates: vec![snapshot.as_ref()],
+//!     owner_trust: Some(snapshot.as_ref()),
+//!     keeper: None,
+//! };
+//! let mut examiner = Examiner::new(sources, TrustSettings::new(now, View::Full));
+//! let signatures = Detached::read(&mut &signature[..])?.over(&mut data)?;
+//! for report in examiner.examine(signatures)? {
+//!     println!("{}, validity {:?}", report.standing, report.validity);
+//! #   assert_eq!(report.standing, keyhoard::verification::Standing::Good);
+//! #   assert_eq!(report.validity, keyhoard::trust::Validity::Ultimate);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What there is
+//!
 //! - [`certifications`]: signatures by other keys, verified; [`check`]: counted, and who certified whom;
 //!   [`compact`]: certificates without what is of no use.
 //! - [`configuration`]: what users configure.

@@ -1,0 +1,297 @@
+//! `keyhoard sign` and `keyhoard verify`: signatures that gpg, gpg1, sq and rnp take for good, theirs, and what is not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use harness::{Done, Home, OwnKey, Run};
+
+const NOW: &str = "20260101T000000";
+
+fn run(home: &Home, arguments: &[&str]) -> Run {
+    Run::keyhoard(home).args(["--faked-system-time", NOW]).args(arguments)
+}
+
+/// A home with a key that is not locked.
+fn with_key(profile: &str) -> Home {
+    let home = Home::new();
+    let options =
+        ["generate", "--faked-system-time", "20250101T000000", "--no-passphrase", "--profile", profile];
+    Run::keyhoard(&home).args(options).arg("Ann <ann@example.org>").succeed();
+    home
+}
+
+/// The three forms, each with what of the options makes it.
+const FORMS: [(&str, &[&str]); 4] = [
+    ("inline", &["sign"]),
+    ("compressed", &["sign", "--compress", "zlib", "--armor"]),
+    ("text", &["sign", "--text"]),
+    ("clear", &["sign", "--clear"]),
+];
+
+const TEXT: &[u8] = b"- a dash\nFrom me\n\nand  white space \nthe end\n";
+/// What is signed of it in clear text.
+const CLEAR: &[u8] = b"- a dash\nFrom me\n\nand  white space\nthe end\n";
+
+fn verified(home: &Home, message: &[u8]) -> (Done, Vec<u8>) {
+    let file = home.path().join("verified");
+    let _ = fs::remove_file(&file);
+    let done = run(home, &["--json", "verify", "--output", &file.to_string_lossy()]).stdin(message).done();
+    (done, fs::read(file).unwrap_or_default())
+}
+
+fn certificate(home: &Home) -> Vec<u8> {
+    Run::keyhoard(home).args(["export", "--binary", "ann@example.org"]).succeed().stdout
+}
+
+/// Lets a program of GnuPG's judge a message, with our certificate in its keyring.
+fn judged_by(program: &str, home: &Home, files: &[&Path]) -> bool {
+    let gpg = Home::new();
+    let key = home.write("certificate", certificate(home));
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(["--batch", "--no-permission-warning", "--homedir"]).arg(gpg.path());
+        command.env("GNUPGHOME", gpg.path()).args(arguments);
+        command
+    };
+    assert!(command(&["--import"]).arg(&key).output().expect("it is installed").status.success());
+    let output = command(&["--verify"]).args(files).output().expect("it is installed");
+    output.status.success() && String::from_utf8_lossy(&output.stderr).contains("Good signature")
+}
+
+#[test]
+fn every_form_is_verified_here_and_by_gpg() {
+    let home = with_key("compatible");
+    for (form, options) in FORMS {
+        let message = run(&home, options).stdin(TEXT).succeed().stdout;
+        let (done, content) = verified(&home, &message);
+        assert_eq!(done.code, Some(0), "{form}: {}", done.errors());
+        assert_eq!(content, if form == "clear" { CLEAR } else { TEXT }, "{form}");
+        let told = &done.json_lines()[0];
+        assert_eq!((&told["holds"], &told["signatures"][0]["standing"]), (&true.into(), &"good".into()));
+        assert_eq!(told["signatures"][0]["validity"], "ultimate");
+        assert!(judged_by("gpg", &home, &[&home.write("message", &message)]), "{form}");
+    }
+}
+
+#[test]
+fn gpg_1_sq_and_rnp_take_our_signatures_for_good() {
+    let home = with_key("rsa4096");
+    let data = home.write("data", TEXT);
+    let signature = home.path().join("data.sig");
+    let name = signature.to_string_lossy().into_owned();
+    run(&home, &["sign", "--detached", "--output", &name]).arg(&data).succeed();
+    assert!(judged_by("gpg1", &home, &[&signature, &data]));
+    let clear = home.write("clear", run(&home, &["sign", "--clear"]).stdin(TEXT).succeed().stdout);
+    assert!(judged_by("gpg1", &home, &[&clear]));
+    let key = home.write("certificate", certificate(&home));
+    let sq = |arguments: &[&std::ffi::OsStr]| {
+        let output = Command::new("sq").arg("verify").arg("--signer-cert").arg(&key).args(arguments).output();
+        let output = output.expect("sq is installed");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    sq(&["--detached".as_ref(), signature.as_os_str(), data.as_os_str()]);
+    sq(&[clear.as_os_str()]);
+    let rnp_home = Home::new();
+    let rnp = |program: &str, arguments: &[&std::ffi::OsStr]| {
+        let output = Command::new(program).arg("--homedir").arg(rnp_home.path()).args(arguments).output();
+        let output = output.expect("rnp is installed");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    rnp("rnpkeys", &["--import".as_ref(), key.as_os_str()]);
+    rnp("rnp", &["--verify".as_ref(), signature.as_os_str()]);
+    rnp("rnp", &["--verify".as_ref(), clear.as_os_str()]);
+}
+
+#[test]
+fn signatures_of_gpg_are_verified_in_every_form() {
+    let home = Home::new();
+    let ann = OwnKey::new("Ann <ann@example.org>");
+    Run::keyhoard(&home).args(["import", "--quiet"]).stdin(ann.certificate()).succeed();
+    let gpg = |options: &[&str]| Run::gpg_with_agent(ann.home()).args(options).stdin(TEXT).succeed().stdout;
+    for options in
+        [&["--sign"][..], &["--sign", "--armor"], &["--sign", "--textmode", "-z0"], &["--clearsign"]]
+    {
+        let (done, content) = verified(&home, &gpg(options));
+        assert_eq!(done.code, Some(0), "{options:?}: {}", done.errors());
+        assert_eq!(content, if options[0] == "--clearsign" { CLEAR } else { TEXT }, "{options:?}");
+    }
+    let data = home.write("data", TEXT);
+    let options =
+        ["--detach-sign", "--sig-notation", "test@example.org=a value", "--sig-policy-url", "https://x/"];
+    let signature = home.write("data.sig", gpg(&options));
+    // The data's name is the signature's without its end.
+    let done = run(&home, &["--json", "verify"]).arg(&signature).done();
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    let told = &done.json_lines()[0]["signatures"][0];
+    assert_eq!(told["notations"][0]["value"]["text"], "a value");
+    assert_eq!(told["policies"][0]["text"], "https://x/");
+    assert_eq!(told["certificate"], ann.fingerprint());
+    assert_eq!(told["validity"], "unknown");
+    // Good, but nobody says whose it is.
+    let sure = |options: &[&str]| {
+        run(&home, &["verify", "--sure"]).args(options).arg(&signature).arg(&data).done().code
+    };
+    assert_eq!(sure(&[]), Some(1));
+    assert_eq!(sure(&["--trusted-key", ann.fingerprint()]), Some(0));
+}
+
+#[test]
+fn a_bad_signature_an_unknown_key_and_a_revoked_one_do_not_hold() {
+    let home = with_key("compatible");
+    let data = home.write("data", TEXT);
+    let signature = home.write("data.sig", run(&home, &["sign", "--detached"]).stdin(TEXT).succeed().stdout);
+    let judged = |home: &Home, now: &str| {
+        let run = Run::keyhoard(home).args(["--faked-system-time", now, "--json", "verify"]);
+        let done = run.arg(&signature).arg(&data).done();
+        (done.code, done.json_lines()[0]["signatures"][0]["standing"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(judged(&home, NOW), (Some(0), "good".to_owned()));
+    assert_eq!(judged(&home, "20250601T000000"), (Some(1), "wrong-time".to_owned()), "before it was made");
+    assert_eq!(judged(&Home::new(), NOW), (Some(1), "no-key".to_owned()));
+    fs::write(&data, b"other data\n").expect("space");
+    assert_eq!(judged(&home, NOW), (Some(1), "bad".to_owned()));
+    fs::write(&data, TEXT).expect("space");
+    run(&home, &["key", "revoke", "--yes", "ann@example.org"]).succeed();
+    assert_eq!(judged(&home, NOW), (Some(1), "key-revoked".to_owned()));
+}
+
+#[test]
+fn what_is_not_signed_is_not_written() {
+    let home = with_key("compatible");
+    let message = run(&home, &["sign", "--clear"]).stdin("I owe you 10\n").succeed().stdout;
+    let around = [b"I owe you 1000\n", &message[..], b"I owe you 1000000\n"].concat();
+    assert_eq!(verified(&home, &around).1, b"I owe you 10\n");
+    let mut changed = message;
+    let at = changed.windows(2).position(|pair| pair == b"10").expect("the text");
+    changed[at] = b'9';
+    let (done, content) = verified(&home, &changed);
+    assert_eq!((done.code, &content[..]), (Some(1), &b""[..]));
+    let encrypted = run(&home, &["encrypt", "--to", "ann@example.org"]).stdin("text").succeed().stdout;
+    let done = run(&home, &["verify"]).stdin(encrypted).done();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("encrypted"), "{}", done.errors());
+}
+
+#[test]
+fn a_message_is_encrypted_and_signed_and_decrypt_tells_by_whom() {
+    for profile in ["compatible", "modern"] {
+        let home = with_key(profile);
+        let encrypt = ["encrypt", "--to", "ann@example.org", "--sign"];
+        let message = run(&home, &encrypt).stdin(TEXT).succeed().stdout;
+        let file = home.path().join("content");
+        let done =
+            run(&home, &["--json", "decrypt", "--output", &file.to_string_lossy()]).stdin(message).done();
+        assert_eq!(done.code, Some(0), "{}", done.errors());
+        assert_eq!(fs::read(&file).expect("content"), TEXT);
+        assert_eq!(done.json_lines()[0]["signatures"][0]["standing"], "good");
+    }
+}
+
+fn list(pairs: &[(PathBuf, PathBuf)]) -> String {
+    pairs.iter().map(|(signature, data)| format!("{}\t{}\n", signature.display(), data.display())).collect()
+}
+
+#[test]
+fn many_signatures_are_verified_in_their_order() {
+    let home = with_key("compatible");
+    let mut pairs = Vec::new();
+    for number in 0..20 {
+        let text = format!("text {number}\n");
+        let data = home.write(&format!("data{number}"), &text);
+        let signature = run(&home, &["sign", "--detached"]).stdin(text).succeed().stdout;
+        pairs.push((home.write(&format!("data{number}.sig"), signature), data));
+    }
+    fs::write(&pairs[7].1, "something else").expect("space");
+    fs::remove_file(&pairs[9].1).expect("a file");
+    let done = run(&home, &["verify", "--batch", "-"]).stdin(list(&pairs)).done();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    let told = done.json_lines();
+    for (number, (line, (_, data))) in told.iter().zip(&pairs).enumerate() {
+        assert_eq!(line["data"], data.to_string_lossy().into_owned());
+        assert_eq!(line["holds"], number != 7 && number != 9, "{line}");
+        assert_eq!(line["error"].is_null(), number != 9, "{line}");
+    }
+    assert_eq!(told.len(), 20);
+    let done = run(&home, &["verify", "--batch", "-"]).stdin(list(&pairs[..5])).done();
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+}
+
+#[test]
+fn signed_tags_of_a_repository_are_verified() {
+    let home = Home::new();
+    let ann = OwnKey::new("Ann <ann@example.org>");
+    Run::keyhoard(&home).args(["import", "--quiet"]).stdin(ann.certificate()).succeed();
+    let repository = home.path().join("repository");
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(home.path()).args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]);
+        command.env("GNUPGHOME", ann.home().path()).env("GIT_CONFIG_GLOBAL", "/dev/null").args(arguments);
+        let output = command.output().expect("git is installed");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    let here = ["-C", "repository"];
+    let signer = format!("user.signingKey={}", ann.fingerprint());
+    git(&["init", "-q", "repository"]);
+    git(&[&here[..], &["-c", &signer, "commit", "-q", "--allow-empty", "-S", "-m", "One"]].concat());
+    git(&[&here[..], &["-c", &signer, "tag", "-s", "-m", "Release", "v1"]].concat());
+    git(&[&here[..], &["tag", "-a", "-m", "Not signed", "v2"]].concat());
+    for (option, name) in [("--tags", Some("v1")), ("--commits", None)] {
+        let done = Run::keyhoard(&home).args(["verify", option]).arg(&repository).done();
+        assert_eq!(done.code, Some(0), "{}", done.errors());
+        let told = done.json_lines();
+        assert_eq!(told.len(), 1);
+        assert!(name.is_none_or(|name| told[0]["name"] == name));
+        assert_eq!(told[0]["signatures"][0]["certificate"], ann.fingerprint());
+    }
+    assert_eq!(Run::keyhoard(&home).args(["verify", "--tags"]).arg(home.path()).done().code, Some(2));
+}
+
+#[test]
+fn trust_on_first_use_counts_what_was_verified_once() {
+    let home = with_key("compatible");
+    let data = home.write("data", TEXT);
+    let signature = home.write("data.sig", run(&home, &["sign", "--detached"]).stdin(TEXT).succeed().stdout);
+    for _ in 0..2 {
+        let verify = run(&home, &["verify", "--trust-model", "tofu"]).arg(&signature).arg(&data);
+        verify.succeed();
+    }
+    run(&home, &["encrypt", "--trust-model", "tofu", "--to", "ann@example.org"]).stdin("text").succeed();
+    let told = run(&home, &["--json", "tofu", "explain", "ann@example.org"]).succeed().json_lines();
+    let key = &told[0]["keys"][0];
+    assert_eq!(
+        (&key["verified"]["messages"], &key["encrypted"]["messages"]),
+        (&1.into(), &1.into()),
+        "{key}"
+    );
+}
+
+#[test]
+fn the_policy_is_stated() {
+    let home = Home::new();
+    let told = run(&home, &["--json", "policy"]).succeed().json_lines();
+    let rule = |name: &str| told.iter().find(|rule| rule["name"] == name).expect("a rule");
+    assert_eq!(rule("MD5")["verifying"], "no");
+    assert_eq!(rule("SHA512")["verifying"], "yes");
+    assert_eq!(rule("3DES")["writing"], "with --allow-old-cipher");
+    let text = run(&home, &["policy"]).succeed().text();
+    assert!(text.contains("AES256"), "{text}");
+}
+
+#[test]
+fn memory_does_not_grow_with_what_is_signed() {
+    let home = with_key("compatible");
+    let data = home.path().join("data");
+    let file = fs::File::create(&data).expect("a file");
+    file.set_len(200 << 20).expect("space, of which none is used");
+    let signature = home.path().join("data.sig");
+    let name = signature.to_string_lossy().into_owned();
+    for run in [
+        run(&home, &["sign", "--detached", "--output", &name]).arg(&data),
+        run(&home, &["verify"]).arg(&signature).arg(&data),
+    ] {
+        let (done, cost) = run.measured();
+        assert_eq!(done.code, Some(0), "{}", done.errors());
+        assert!(cost.peak_memory < 32 << 20, "{cost:?}");
+    }
+}
