@@ -29,7 +29,7 @@ mod web;
 pub use account::{Account, AccountedCertification, AccountedUser, account};
 pub use backward::trace;
 pub use certification::certifies;
-pub use count::Weight;
+pub use count::{Weight, weigh};
 pub use forward::{Level, Outcome, Validities, spread, spread_unsummed};
 pub use scope::Scope;
 pub use web::{Certificate, Certification, Certifier, Interest, Standing, User, Web};
@@ -97,6 +97,11 @@ impl Introducer {
             given == OwnerTrust::Never && settings.trust_signatures == TrustSignatures::RespectNever;
         let trust = if respected { given } else { given.max(delegated) };
         Self { level, trust, delegation }
+    }
+
+    /// Returns how much its certifications count, if that is the same for every user ID.
+    fn counts(&self) -> Option<OwnerTrust> {
+        self.delegation.scope.is_none().then_some(self.trust)
     }
 
     /// Says whether its certifications do more than tell that a valid key has certified a user ID.

@@ -162,13 +162,12 @@ impl<'a> Appraisal<'a> {
         effective: &'f Effective,
     ) -> impl Iterator<Item = Validity> + use<'_, 'f, 'a> {
         let can_be_touched = standing(effective) != Standing::Dead && facts.primary().created <= self.now;
-        self.in_web(facts).enumerate().map(move |(place, validity)| match validity {
-            Validity::Unknown
-                if can_be_touched && is_live(effective, place) && self.touched.has(id, place) =>
-            {
-                Validity::Undefined
+        self.in_web(facts).enumerate().map(move |(place, validity)| {
+            if validity < Validity::Full && can_be_touched && is_live(effective, place) {
+                validity.max(self.touched.validity(id, place))
+            } else {
+                validity
             }
-            _ => validity,
         })
     }
 

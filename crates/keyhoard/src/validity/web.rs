@@ -2,6 +2,7 @@
 
 mod asked;
 mod claims;
+mod held;
 mod present;
 mod proven;
 mod reader;
@@ -23,8 +24,9 @@ use crate::certifications::{Finding, Findings, Verifier};
 use crate::{Error, Result};
 use asked::Asked;
 use claims::{Claims, Named, Open, Visit, accepts};
+use held::Held;
 use present::Present;
-use proven::Certified;
+use proven::{Certified, One, by_certificate};
 use reader::{Places, Reader};
 
 pub(super) use present::{is_live, name, standing, users};
@@ -38,6 +40,7 @@ pub(super) struct Web<'a> {
     verifiers: Vec<Verifier<'a>>,
     seen: Seen,
     places: Places,
+    held: Held,
     touched: Touched,
 }
 
@@ -58,6 +61,7 @@ impl<'a> Web<'a> {
             verifiers,
             seen: Seen::default(),
             places: Places::default(),
+            held: Held::new(),
             touched: Touched::default(),
         };
         if let Some((store, first)) = sources.keeper.zip(web.verifiers.first_mut()) {
@@ -72,9 +76,12 @@ impl<'a> Web<'a> {
         self.verifiers.iter_mut().try_for_each(Verifier::keep)
     }
 
-    /// Returns the user IDs that were certified lightly and never handed out.
+    /// Returns the user IDs that were certified and never handed out.
     pub(super) fn into_touched(self) -> Touched {
-        self.touched
+        let Self { held, mut touched, reader, .. } = self;
+        held.finish(&mut touched, reader.settings);
+        touched.finish();
+        touched
     }
 
     /// Returns what a certificate means at the moment, if it is there.
@@ -241,13 +248,39 @@ impl trust::pgp::Web for Web<'_> {
             let visit: &mut Visit<'_> = &mut |certificate| {
                 if done.insert(certificate.key) { visit(certificate) } else { Interest::All }
             };
-            for (id, named) in certified.proven() {
+            for (id, named) in by_certificate(&certified.proven) {
                 let sight = Sight { id, named, kept: &[] };
                 self.seen.look_at(&self.reader, source, &sight, &asked, &mut Open::default(), visit)?;
             }
             self.visit(source, &certified.open, &asked, visit)?;
         }
         Ok(())
+    }
+
+    fn certified_enough(
+        &mut self,
+        certifiers: &[Certifier],
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
+    ) -> Result<()> {
+        let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
+        let asked = Asked::new(certifiers, true);
+        let Self { reader, seen, held, .. } = self;
+        held.ask(certifiers);
+        let Certified { open, proven } = Certified::read(&asked, source, &mut |id, weighs| {
+            seen.certificates.get(&(0, id)).is_none_or(|(_, interest)| matters(*interest, weighs))
+        })?;
+        let is_seen = |id: CertId, seen: &Seen| seen.certificates.contains_key(&(0, id));
+        let (mut ready, new): (Vec<_>, _) = proven.into_iter().partition(|one| is_seen(one.id, seen));
+        let (open_again, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|id| is_seen(*id, seen));
+        ready.extend(held.release(new, &open, reader.settings));
+        ready.sort_by_key(One::order);
+        let everybody = held.asked.clone();
+        for (id, named) in by_certificate(&ready) {
+            let sight = Sight { id, named, kept: &[] };
+            seen.look_at(reader, 0, &sight, &everybody, &mut Open::default(), visit)?;
+        }
+        self.visit(0, &open_again, &asked, visit)?;
+        self.visit(0, &open, &everybody, visit)
     }
 
     fn certified_lightly(
@@ -267,7 +300,6 @@ impl trust::pgp::Web for Web<'_> {
                 (None, _) => open.push(id),
             },
         )?;
-        touched.finish();
         open.sort_unstable();
         open.dedup();
         self.visit(0, &open, &asked, visit)

@@ -78,7 +78,7 @@ pub fn account<W: Web>(
     }
     let mut account = None;
     let certifiers: Vec<Certifier> =
-        certifiers.into_iter().map(|key| Certifier { key, weighs: true }).collect();
+        certifiers.into_iter().map(|key| Certifier { key, weighs: true, counts: None }).collect();
     web.certificate(key, &certifiers, &mut |certificate| {
         account = Some(count(&certificate, &introducers, outcome.is_ultimate(key), settings));
     })?;

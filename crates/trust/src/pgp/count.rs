@@ -83,6 +83,21 @@ impl Count {
     }
 }
 
+/// Returns the validity that certifications give to a user ID that is neither revoked nor expired, on a key that is not
+/// either: `trust` says how much their makers count.
+pub fn weigh(
+    certifications: &[Certification<'_>],
+    trust: &dyn Fn(&Fingerprint) -> OwnerTrust,
+    settings: &Settings,
+) -> Validity {
+    let (mut uses, mut count) = (Vec::new(), Count::default());
+    judge(certifications, settings, &mut uses);
+    for (certification, _) in certifications.iter().zip(uses).filter(|(_, use_)| *use_ == Use::Counts) {
+        count.add(trust(&certification.issuer), settings);
+    }
+    count.validity(settings)
+}
+
 /// Counts what the introducers of one level certified.
 pub(super) struct Counter<'s> {
     settings: &'s Settings,

@@ -98,8 +98,8 @@ pub fn spread<W: Web>(
 }
 
 /// Computes the same, but for the certificates that each level certified and the first end: those are too few then, as
-/// certifications that make no difference to validity are not looked at. User IDs that are valid to nobody, but undefined,
-/// are left out as far as the web can tell of them itself ([`Web::certified_lightly`]).
+/// certifications that make no difference to validity are not looked at. User IDs that are not fully valid are left out
+/// as far as the web can tell of them itself ([`Web::certified_enough`], [`Web::certified_lightly`]).
 ///
 /// # Errors
 ///
@@ -147,6 +147,8 @@ struct Spreading<'s> {
     tallies: ByKey<(Tally, Vec<usize>)>,
     /// Keys that were fully valid on some level.
     used: Keys,
+    /// The introducers who were asked about, level by level.
+    asked: Vec<ByKey<Introducer>>,
     /// Introducers of all levels whose certifications change nothing on any level, only what is shown of a user ID that
     /// nobody else certified. They are asked for when all levels are done, so that each certificate is read once for it.
     light: ByKey<Introducer>,
@@ -160,8 +162,15 @@ type Promoted = (Fingerprint, Delegation);
 
 impl<'s> Spreading<'s> {
     fn new(purpose: Purpose, settings: &'s Settings) -> Self {
-        let (tallies, used, light) = (ByKey::default(), Keys::default(), ByKey::default());
-        Self { purpose, settings, outcome: Outcome::default(), tallies, used, light }
+        Self {
+            purpose,
+            settings,
+            outcome: Outcome::default(),
+            tallies: ByKey::default(),
+            used: Keys::default(),
+            asked: Vec::new(),
+            light: ByKey::default(),
+        }
     }
 
     fn begin<W: Web>(&mut self, web: &mut W, ultimate: &[Fingerprint]) -> Result<Vec<Promoted>, W::Error> {
@@ -192,7 +201,12 @@ impl<'s> Spreading<'s> {
             }
             self.outcome.introducers.insert(*key, introducer);
         }
-        let (certified, promoted) = self.count(&issuers, |asked, visit| web.certified_by(asked, visit))?;
+        let purpose = self.purpose;
+        let (certified, promoted) = self.count(&issuers, |asked, visit| match purpose {
+            Purpose::Validity => web.certified_enough(asked, visit),
+            Purpose::Summary => web.certified_by(asked, visit),
+        })?;
+        self.asked.push(issuers);
         self.outcome.levels.push(Level { certified, ..summary });
         Ok(promoted)
     }
@@ -210,8 +224,12 @@ impl<'s> Spreading<'s> {
         issuers: &ByKey<Introducer>,
         read: impl FnOnce(&[Certifier], &mut Visit<'_>) -> Result<(), E>,
     ) -> Result<(usize, Vec<Promoted>), E> {
-        let mut asked: Vec<Certifier> =
-            issuers.iter().map(|(key, it)| Certifier { key: *key, weighs: it.weighs() }).collect();
+        let certifier = |(key, it): (&Fingerprint, &Introducer)| Certifier {
+            key: *key,
+            weighs: it.weighs(),
+            counts: it.counts(),
+        };
+        let mut asked: Vec<Certifier> = issuers.iter().map(certifier).collect();
         asked.sort_unstable_by_key(|certifier| certifier.key);
         let (mut certified, mut promoted) = (0, Vec::new());
         let mut counter = Counter::new(self.settings);
@@ -233,7 +251,14 @@ impl<'s> Spreading<'s> {
         if certificate.standing == Standing::Dead || self.outcome.ultimate.contains(&certificate.key) {
             return false;
         }
+        let is_new = !self.tallies.contains_key(&certificate.key);
         let (tally, places) = self.tallies.entry(certificate.key).or_default();
+        if is_new {
+            // It may have been held back on the levels before.
+            for earlier in &self.asked {
+                counter.count(certificate, tally, &|key| earlier.get(key), &mut |_, _, _| {});
+            }
+        }
         if tally.settled {
             return false;
         }

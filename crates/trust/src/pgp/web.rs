@@ -31,6 +31,18 @@ pub trait Web {
         visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<(), Self::Error>;
 
+    /// Does the same, but may hold a certificate back as long as no user ID of it would be fully valid by all that those
+    /// certified who were asked about this way until now ([`weigh`](super::weigh)), each of whom counts the same for
+    /// every user ID. When it is handed out at last, that is with all of these certifications. What becomes of one that
+    /// is held back to the end is for the web to say.
+    fn certified_enough(
+        &mut self,
+        certifiers: &[Certifier],
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
+    ) -> Result<(), Self::Error> {
+        self.certified_by(certifiers, visit)
+    }
+
     /// Does the same when nothing else will be asked any more, and no certifier weighs. All that matters then is which
     /// user IDs they certified: a web that can tell that later, by [`certifies`](super::certifies), may leave those out.
     fn certified_lightly(
@@ -65,6 +77,8 @@ pub struct Certifier {
     /// Each of its certifications matters. Else it only matters whether any such key certified a user ID: of the
     /// certifications by these that never end one is enough.
     pub weighs: bool,
+    /// So much its certifications count; `None` if they do not for every user ID.
+    pub counts: Option<OwnerTrust>,
 }
 
 /// Which further certifications of a certificate matter.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::made::{Made, MadeCertificate, MadeCertification, MadeUser, key, settings};
-use keyhoard_trust::pgp::{Settings, Standing, TrustSignatures, spread, spread_unsummed, trace};
+use keyhoard_trust::pgp::{Outcome, Settings, Standing, TrustSignatures, spread, spread_unsummed, trace};
 use keyhoard_trust::{OwnerTrust, Validity};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -115,6 +115,16 @@ proptest! {
             for component in 1..4 {
                 let key = key(number);
                 prop_assert_eq!(unsummed.validity(&key, component), all.validity(&key, component));
+            }
+        }
+        let mut holding = web.clone();
+        holding.holds = Some(rules);
+        let held = spread_unsummed(&mut holding, &ultimate, &rules).expect("no error");
+        prop_assert_eq!(&held.introducers, &all.introducers);
+        for number in 0..KEYS {
+            for component in 1..4 {
+                let is_full = |outcome: &Outcome| outcome.validity(&key(number), component) >= Validity::Full;
+                prop_assert_eq!(is_full(&held), is_full(&all));
             }
         }
         let summed = spread(&mut web, &ultimate, &rules).expect("no error");

@@ -1,14 +1,14 @@
 //! Webs written down by hand: keys are small numbers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
 use cert::facts::{SignatureType, TrustSignature};
 use cert::{Fingerprint, Timestamp};
-use keyhoard_trust::OwnerTrust;
 use keyhoard_trust::pgp::{
-    Certificate, Certification, Certifier, Interest, Settings, Standing, TrustSignatures, User, Web,
+    Certificate, Certification, Certifier, Interest, Settings, Standing, TrustSignatures, User, Web, weigh,
 };
+use keyhoard_trust::{OwnerTrust, Validity};
 
 /// The present of every test.
 pub(crate) const NOW: Timestamp = Timestamp(1_000_000);
@@ -39,7 +39,11 @@ pub(crate) struct Made {
     pub(crate) trusts: HashMap<u8, OwnerTrust>,
     /// What does not matter any more is left out.
     pub(crate) thrifty: bool,
+    /// What cannot become fully valid yet by these settings is held back.
+    pub(crate) holds: Option<Settings>,
     interests: HashMap<u8, Interest>,
+    asked: Vec<Certifier>,
+    handed_out: HashSet<u8>,
 }
 
 /// A certificate.
@@ -192,6 +196,20 @@ impl Made {
         certifications.filter(|one| wanted(one)).map(|one| key(one.issuer)).collect()
     }
 
+    fn may_be_full(&self, number: u8) -> bool {
+        let Some(settings) = &self.holds else { return true };
+        let counts = |issuer: &Fingerprint| self.asked.iter().find(|one| one.key == *issuer)?.counts;
+        let mut may_be = false;
+        self.hand_out(number, &self.asked, &mut |certificate| {
+            for user in certificate.users {
+                may_be |= user.certifications.iter().any(|one| counts(&one.issuer).is_none());
+                let trust = |issuer: &Fingerprint| counts(issuer).unwrap_or_default();
+                may_be |= weigh(user.certifications, &trust, settings) == Validity::Full;
+            }
+        });
+        may_be
+    }
+
     fn hand_out(&self, number: u8, certifiers: &[Certifier], visit: &mut dyn FnMut(Certificate<'_>)) {
         let Some(certificate) = self.certificates.get(&number) else { return };
         let wanted = |certification: &Certification<'_>| {
@@ -244,6 +262,31 @@ impl Web for Made {
         }
         if self.thrifty {
             self.interests.extend(interests);
+        }
+        Ok(())
+    }
+
+    fn certified_enough(
+        &mut self,
+        certifiers: &[Certifier],
+        visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
+    ) -> Result<(), Infallible> {
+        if self.holds.is_none() {
+            return self.certified_by(certifiers, visit);
+        }
+        self.asked.extend(certifiers);
+        let numbers: Vec<u8> = self.certificates.keys().copied().collect();
+        for number in numbers {
+            if self.handed_out.contains(&number) {
+                self.hand_out(number, certifiers, &mut |certificate| {
+                    visit(certificate);
+                });
+            } else if self.may_be_full(number) {
+                self.handed_out.insert(number);
+                self.hand_out(number, &self.asked, &mut |certificate| {
+                    visit(certificate);
+                });
+            }
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use trust::pgp::Certifier;
 use crate::Result;
 
 /// The keys that somebody asks about, by their key IDs.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Asked {
     by_key_id: HashMap<KeyId, Vec<Certifier>, RandomState>,
     /// Everything is to be verified.
@@ -21,11 +21,15 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn new(certifiers: &[Certifier], only_live: bool) -> Self {
-        let mut by_key_id: HashMap<KeyId, Vec<Certifier>, RandomState> = HashMap::default();
+        let mut asked = Self { only_live, ..Self::default() };
+        asked.extend(certifiers);
+        asked
+    }
+
+    pub(super) fn extend(&mut self, certifiers: &[Certifier]) {
         for certifier in certifiers {
-            by_key_id.entry(certifier.key.key_id()).or_default().push(*certifier);
+            self.by_key_id.entry(certifier.key.key_id()).or_default().push(*certifier);
         }
-        Self { by_key_id, thorough: false, only_live }
     }
 
     pub(super) fn thorough(&self) -> Self {

@@ -174,7 +174,7 @@ pub(super) fn accepts(settings: &TrustSettings, signature: &SignatureFacts) -> b
 }
 
 /// Says whether a signature certifies for ever.
-fn lasts(settings: &TrustSettings, signature: &SignatureFacts) -> bool {
+pub(super) fn lasts(settings: &TrustSettings, signature: &SignatureFacts) -> bool {
     let level = signature.kind.0.wrapping_sub(SignatureType::GENERIC_CERTIFICATION.0);
     signature.kind.is_certification()
         && (level == 0 || level >= settings.min_cert_level)

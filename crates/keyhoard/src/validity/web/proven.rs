@@ -1,12 +1,15 @@
 //! What is proven already of the certifications by those who were asked for.
 
+use std::cmp::Reverse;
+
 use cert::Fingerprint;
 use cert::facts::SignatureFacts;
 use store::{CertId, Proven, Snapshot};
+use trust::Validity;
 use trust::pgp;
 
 use super::asked::Asked;
-use super::claims::{Named, accepts, certification};
+use super::claims::{Named, accepts, certification, lasts};
 use crate::Result;
 use crate::certifications::Finding;
 use crate::validity::TrustSettings;
@@ -20,15 +23,26 @@ pub(super) struct Certified {
     /// Those of which not everything is proven that was asked for, ascending.
     pub(super) open: Vec<CertId>,
     /// What is proven of the others, by certificate, in the order of the packets.
-    proven: Vec<One>,
+    pub(super) proven: Vec<One>,
 }
 
-/// A signature on a component of a certificate, and who made it.
-struct One {
-    id: CertId,
-    component: usize,
-    signature: SignatureFacts,
-    maker: Fingerprint,
+/// A good signature on a component of a certificate, and who made it.
+pub(super) struct One {
+    pub(super) id: CertId,
+    pub(super) component: usize,
+    pub(super) signature: Box<SignatureFacts>,
+    pub(super) maker: Fingerprint,
+}
+
+impl One {
+    /// Certificates ascend, and their signatures stand in the order of the packets.
+    pub(super) fn order(&self) -> (CertId, usize, u32) {
+        (self.id, self.component, self.signature.span.start)
+    }
+
+    pub(super) fn is_on_the_same(&self, other: &Self) -> bool {
+        (self.id, self.component) == (other.id, other.component)
+    }
 }
 
 impl Certified {
@@ -46,7 +60,7 @@ impl Certified {
                     proven.extend(signatures.iter().map(|(component, signature)| One {
                         id,
                         component: *component,
-                        signature: signature.clone(),
+                        signature: Box::new(signature.clone()),
                         maker: *issuer,
                     }));
                 }
@@ -62,50 +76,64 @@ impl Certified {
         open.sort_unstable();
         open.dedup();
         proven.retain(|one| is_asked(one.id) && open.binary_search(&one.id).is_err());
-        proven.sort_unstable_by_key(|one| (one.id, one.component, one.signature.span.start));
+        proven.sort_unstable_by_key(One::order);
         Ok(Self { open, proven })
-    }
-
-    /// Walks the certificates of which everything is proven.
-    pub(super) fn proven(&self) -> impl Iterator<Item = (CertId, Vec<Named<'_>>)> {
-        let certificates = self.proven.chunk_by(|one, other| one.id == other.id);
-        certificates.map(|of_one| {
-            let named = of_one.iter().map(|one| (one.component, &one.signature, Finding::Good(one.maker)));
-            (of_one[0].id, named.collect())
-        })
     }
 }
 
-/// User IDs and attributes that a valid key certified which nobody trusts: if nothing else is known of them, and they
-/// are neither revoked nor expired, their validity is undefined.
+/// Walks the certificates that signatures are on.
+pub(super) fn by_certificate(signatures: &[One]) -> impl Iterator<Item = (CertId, Vec<Named<'_>>)> {
+    signatures.chunk_by(|one, other| one.id == other.id).map(|of_one| {
+        let named = of_one.iter().map(|one| (one.component, &*one.signature, Finding::Good(one.maker)));
+        (of_one[0].id, named.collect())
+    })
+}
+
+/// User IDs and attributes that were certified, but not so that they could be fully valid: so valid they are at least,
+/// if neither they nor their keys are revoked or expired.
 #[derive(Default)]
 pub(in super::super) struct Touched {
     /// Certificates of the only database, and places of components, ascending.
-    places: Vec<(CertId, usize)>,
+    places: Vec<(CertId, usize, Validity)>,
 }
 
 impl Touched {
-    /// Adds what is proven about one certificate.
+    /// Adds what is proven about one certificate by a key that nobody trusts.
     pub(super) fn add(&mut self, id: CertId, proven: &Proven, settings: &TrustSettings) {
         let rules = settings.web();
         for of_user in proven.signatures.chunk_by(|(one, _), (other, _)| one == other) {
+            if let [(component, signature)] = of_user
+                && accepts(settings, signature)
+                && lasts(settings, signature)
+            {
+                self.places.push((id, *component, Validity::Undefined));
+                continue;
+            }
             let accepted = of_user.iter().filter(|(_, signature)| accepts(settings, signature));
             let certifications: Vec<_> =
                 accepted.map(|(_, signature)| certification(proven.issuer, signature)).collect();
             if pgp::certifies(&certifications, &rules) {
-                self.places.push((id, of_user[0].0));
+                self.places.push((id, of_user[0].0, Validity::Undefined));
             }
+        }
+    }
+
+    /// Adds a user ID or attribute.
+    pub(super) fn add_user(&mut self, id: CertId, component: usize, validity: Validity) {
+        if validity > Validity::Unknown {
+            self.places.push((id, component, validity));
         }
     }
 
     /// Makes it ready to be asked.
     pub(super) fn finish(&mut self) {
-        self.places.sort();
-        self.places.dedup();
+        self.places.sort_unstable_by_key(|&(id, component, validity)| (id, component, Reverse(validity)));
+        self.places.dedup_by_key(|(id, component, _)| (*id, *component));
     }
 
-    /// Says whether one was certified.
-    pub(in super::super) fn has(&self, id: CertId, component: usize) -> bool {
-        self.places.binary_search(&(id, component)).is_ok()
+    /// Returns how valid one is at least.
+    pub(in super::super) fn validity(&self, id: CertId, component: usize) -> Validity {
+        let place = self.places.binary_search_by_key(&(id, component), |&(id, component, _)| (id, component));
+        place.map_or(Validity::Unknown, |place| self.places[place].2)
     }
 }

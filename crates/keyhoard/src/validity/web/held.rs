@@ -1,0 +1,83 @@
+//! Certificates that were certified, but not yet by enough to make anything of them fully valid: nothing more is read of
+//! them.
+
+use cert::Fingerprint;
+use store::CertId;
+use trust::pgp::{self, Certifier, Settings};
+use trust::{ByKey, OwnerTrust, Validity};
+
+use super::asked::Asked;
+use super::claims::{accepts, certification};
+use super::proven::{One, Touched};
+use crate::validity::TrustSettings;
+
+/// So many signatures are held at once: about 20 MB.
+const AT_ONCE: usize = 100_000;
+
+/// Certificates of the only database that are held back, and who was asked about until now.
+pub(super) struct Held {
+    pub(super) asked: Asked,
+    /// How much their certifications count, where that is the same for every user ID.
+    counts: ByKey<Option<OwnerTrust>>,
+    /// Good signatures, by certificate, in the order of the packets.
+    signatures: Vec<One>,
+}
+
+impl Held {
+    pub(super) fn new() -> Self {
+        Self { asked: Asked::new(&[], true), counts: ByKey::default(), signatures: Vec::new() }
+    }
+
+    /// Notes who else is asked about.
+    pub(super) fn ask(&mut self, certifiers: &[Certifier]) {
+        self.asked.extend(certifiers);
+        self.counts.extend(certifiers.iter().map(|certifier| (certifier.key, certifier.counts)));
+    }
+
+    /// Adds what was found on some certificates, of which nothing was handed out yet, and returns what may make one of
+    /// their user IDs fully valid, together with what was held; and what is `open`, which is looked up with all others.
+    pub(super) fn release(&mut self, found: Vec<One>, open: &[CertId], settings: &TrustSettings) -> Vec<One> {
+        let mut all = std::mem::take(&mut self.signatures);
+        all.extend(found);
+        // Both are in order.
+        all.sort_by_key(One::order);
+        all.retain(|one| open.binary_search(&one.id).is_err());
+        if all.len() > AT_ONCE {
+            return all;
+        }
+        let rules = settings.web();
+        let released: Vec<CertId> = all
+            .chunk_by(|one, other| one.id == other.id)
+            .filter(|of_one| self.may_be_full(of_one, settings, &rules))
+            .map(|of_one| of_one[0].id)
+            .collect();
+        let (released, held) = all.into_iter().partition(|one| released.binary_search(&one.id).is_ok());
+        self.signatures = held;
+        released
+    }
+
+    /// Says what the certifications that are still held are worth.
+    pub(super) fn finish(self, touched: &mut Touched, settings: &TrustSettings) {
+        let rules = settings.web();
+        for of_user in self.signatures.chunk_by(One::is_on_the_same) {
+            touched.add_user(of_user[0].id, of_user[0].component, self.weigh(of_user, settings, &rules));
+        }
+    }
+
+    fn may_be_full(&self, of_one: &[One], settings: &TrustSettings, rules: &Settings) -> bool {
+        of_one.iter().any(|one| self.counts(&one.maker).is_none())
+            || of_one
+                .chunk_by(One::is_on_the_same)
+                .any(|of_user| self.weigh(of_user, settings, rules) == Validity::Full)
+    }
+
+    fn weigh(&self, of_user: &[One], settings: &TrustSettings, rules: &Settings) -> Validity {
+        let accepted = of_user.iter().filter(|one| accepts(settings, &one.signature));
+        let certifications: Vec<_> = accepted.map(|one| certification(one.maker, &one.signature)).collect();
+        pgp::weigh(&certifications, &|maker| self.counts(maker).unwrap_or_default(), rules)
+    }
+
+    fn counts(&self, maker: &Fingerprint) -> Option<OwnerTrust> {
+        self.counts.get(maker).copied().flatten()
+    }
+}
