@@ -151,12 +151,7 @@ fn a_certificate_for_a_file_of_its_own_is_not_in_the_database() {
         );
         run.at(both.clock()).args(["--batch", "--generate-key"]).stdin(file).done();
         let listing = Run::gpg(&both.gpg).arg("--list-packets").arg(place).succeed();
-        listing
-            .text()
-            .lines()
-            .filter(|line| line.starts_with(':'))
-            .map(masked)
-            .collect::<String>()
+        listing.text().lines().filter(|line| line.starts_with(':')).map(masked).collect::<String>()
     });
     assert_eq!(listings[0], listings[1]);
     assert_eq!(listings[0].matches(":user ID packet").count(), 2);

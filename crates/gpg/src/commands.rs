@@ -45,13 +45,21 @@ pub(crate) struct Session<'a> {
     pub(crate) streams: &'a mut Streams,
 }
 
-/// Runs the command and returns the exit code: 2 if an error was told.
+/// A command gave up, and has told why: the exit code is 1.
+#[derive(Debug, thiserror::Error)]
+#[error("the command gave up")]
+pub(crate) struct GaveUp;
+
+/// Runs the command and returns the exit code: 2 if an error was told, but 1 if that made the command give up.
 pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
     let Loaded { settings, home, arguments } = loaded;
     let now = settings.faked_time.unwrap_or_else(clock::system_time);
     let mut session = Session { settings, home, arguments, now, passphrase: None, streams };
     session.begin();
     if let Err(error) = session.read_passphrase().and_then(|()| session.dispatch()) {
+        if error.is::<GaveUp>() {
+            return 1;
+        }
         session.streams.error(causes(error.as_ref()));
     }
     if session.streams.errors() > 0 { 2 } else { 0 }

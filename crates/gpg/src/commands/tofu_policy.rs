@@ -6,7 +6,7 @@ use keyhoard::store::{CertId, Query, Store};
 use keyhoard::tofu::{Decided, bindings_of, decide};
 use keyhoard::trust::tofu::Policy;
 
-use super::Session;
+use super::{GaveUp, Session};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::trust;
@@ -76,5 +76,5 @@ fn wrong_arguments(session: &mut Session<'_>) -> anyhow::Result<()> {
 fn failed(session: &mut Session<'_>, text: &str, code: Code) -> anyhow::Result<()> {
     session.streams.error(text);
     session.streams.status_failure("tofu-driver", code);
-    Ok(())
+    Err(GaveUp.into())
 }
