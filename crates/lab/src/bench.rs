@@ -89,7 +89,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .iter()
         .map(|&keys| web::measure(keys, options.rounds, options.lookups))
         .collect::<Result<_>>()?;
-    write(options, &Report { machine, versions, debian, trust, messages, keys, made, webs, engines: Vec::new() })
+    write(
+        options,
+        &Report { machine, versions, debian, trust, messages, keys, made, webs, engines: Vec::new() },
+    )
 }
 
 fn write(options: &Options, report: &Report) -> Result<()> {
