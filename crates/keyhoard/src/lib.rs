@@ -15,7 +15,7 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations };
+//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! use keyhoard::store::{Detail, Selection};
@@ -46,7 +46,7 @@
 //! let mut profile = Profile::named("modern").expect("a profile that is always there");
 //! profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! let revocations = revocations_beside(&path);
-//! let place = Place { store: store.as_ref(), secrets: &secrets, revocations };
+//! let place = Place { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! let made = generate(&place, &profile, None, "my program", now, &mut Silent)?;
 //! println!("{}", made.primary);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -79,7 +79,7 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations };
+//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
@@ -123,7 +123,7 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations };
+//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # use keyhoard::{find::find, signatories::signing_key};

@@ -209,8 +209,11 @@ fn start(
         }
         // The server ends at once where it cannot start; its guard then waits for the pipe only.
         let said = fs::read_to_string(&log).unwrap_or_default();
-        let is_fatal = |line: &str| line.contains("FATAL:") && !line.contains("the database system is");
-        let failed = said.lines().next_back().is_some_and(|line| is_fatal(line) || line.contains("HINT:"));
+        // Processes of a server that was killed before say their last words into the same file.
+        let others = ["the database system is", "terminating connection"];
+        let is_fatal =
+            |line: &str| line.contains("FATAL:") && !others.iter().any(|words| line.contains(words));
+        let failed = said.lines().any(is_fatal);
         if failed || began.elapsed() > START {
             end(&mut guard)?;
             return Err(Error::other(format!("PostgreSQL does not start: {said}")));
