@@ -36,6 +36,13 @@ fn same(both: &Both, answers: &str, words: &[&str]) -> [Done; 2] {
     [gpg, keyhoard]
 }
 
+/// Asserts that gpg lists the same packets of both exports.
+fn same_packets(both: &Both) {
+    let [of_gpg, ours] =
+        [Run::gpg(&both.gpg), Run::gpg_keyhoard(&both.keyhoard)].map(|export| packets(&both.gpg, export));
+    assert_same("--list-packets", of_gpg.as_bytes(), ours.as_bytes());
+}
+
 /// Lists all secret keys of both alike. gpg lists the validity that its last check found.
 fn same_keys(both: &Both) {
     Run::gpg(&both.gpg).at(both.clock()).args(["--trust-model", "pgp", "--yes", "--check-trustdb"]).succeed();
@@ -67,12 +74,7 @@ fn a_quick_key_is_what_gpg_makes_of_the_same_words() {
         same(&both, "", &[&PLAIN[..], &["--quick-generate-key"], words].concat());
     }
     same_keys(&both);
-    let of_gpg = packets(&both.gpg, Run::gpg(&both.gpg));
-    assert_same(
-        "--list-packets",
-        of_gpg.as_bytes(),
-        packets(&both.gpg, Run::gpg_keyhoard(&both.keyhoard)).as_bytes(),
-    );
+    same_packets(&both);
 }
 
 #[test]
@@ -113,12 +115,7 @@ fn keys_of_a_parameter_file_are_those_that_gpg_makes() {
                 %echo done\n";
     same(&both, file, &["--generate-key"]);
     same_keys(&both);
-    let of_gpg = packets(&both.gpg, Run::gpg(&both.gpg));
-    assert_same(
-        "--list-packets",
-        of_gpg.as_bytes(),
-        packets(&both.gpg, Run::gpg_keyhoard(&both.keyhoard)).as_bytes(),
-    );
+    same_packets(&both);
 }
 
 #[test]

@@ -1,13 +1,15 @@
-//! What an export is written to, and whether in ASCII armor.
+//! What packets are written to, and whether in ASCII armor.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::descriptor::duplicate;
 use keyhoard::output_file::OutputFile;
 
-/// Where an export goes.
+/// Where packets go.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Destination {
     /// Write to this file; a pipe or device is written to as it is.
@@ -30,24 +32,25 @@ impl Destination {
     }
 
     /// Has packets written; a file appears if `is_something` says so of what was written.
-    ///
-    /// With `secret` they are secret keys: their file is for its owner only.
     pub(crate) fn write<T>(
         &self,
-        secret: bool,
-        packets: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
+        contents: Contents,
+        packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
         is_something: impl FnOnce(&T) -> bool,
     ) -> anyhow::Result<T> {
         let Some(path) = self.file() else {
-            let stdout = io::stdout();
+            let mut stdout = standard_output()?;
             let terminal = stdout.is_terminal();
-            return self.framed(&mut stdout.lock(), terminal, secret, packets);
+            return self.framed(&mut stdout, terminal, contents, packets);
         };
         let named = || path.display().to_string();
-        let create = if secret { OutputFile::create_private } else { OutputFile::create };
+        let create = match contents {
+            Contents::SecretKeys => OutputFile::create_private,
+            _ => OutputFile::create,
+        };
         let mut file = create(path).with_context(named)?;
         let by_name = path.extension().is_some_and(|extension| extension == "asc");
-        let written = self.framed(&mut file, by_name, secret, packets).with_context(named)?;
+        let written = self.framed(&mut file, by_name, contents, packets).with_context(named)?;
         if is_something(&written) {
             file.commit().with_context(named)?;
         }
@@ -56,24 +59,54 @@ impl Destination {
 
     fn framed<T>(
         &self,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
         armor_by_default: bool,
-        secret: bool,
-        packets: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
+        contents: Contents,
+        packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let mut out = io::BufWriter::with_capacity(1 << 16, out);
-        let written = if self.armor || (armor_by_default && !self.binary) {
-            let mut armored = match secret {
-                true => ArmorWriter::titled(&mut out, "PRIVATE KEY BLOCK"),
-                false => ArmorWriter::new(&mut out),
-            };
-            let written = packets(&mut armored)?;
-            armored.finish()?;
-            written
-        } else {
-            packets(&mut out)?
+        let written = match contents.title() {
+            Some(title) if self.armor || (armor_by_default && !self.binary) => {
+                let mut armored = ArmorWriter::titled(&mut out, title);
+                let written = packets(&mut armored)?;
+                armored.finish()?;
+                written
+            }
+            _ => packets(&mut out)?,
         };
         out.flush()?;
         Ok(written)
     }
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Contents {
+    /// Certificates.
+    Certificates,
+    /// Secret keys: their file is for its owner only.
+    SecretKeys,
+    /// A message.
+    Message,
+    /// Detached signatures.
+    Signature,
+    /// Text with its signatures behind it, which has armor of its own.
+    ClearText,
+}
+
+impl Contents {
+    fn title(self) -> Option<&'static str> {
+        match self {
+            Self::Certificates => Some("PUBLIC KEY BLOCK"),
+            Self::SecretKeys => Some("PRIVATE KEY BLOCK"),
+            Self::Message => Some("MESSAGE"),
+            Self::Signature => Some("SIGNATURE"),
+            Self::ClearText => None,
+        }
+    }
+}
+
+/// Returns standard output, without the lock that this thread holds: another one writes messages.
+pub(crate) fn standard_output() -> anyhow::Result<File> {
+    Ok(File::from(duplicate(1).context("standard output")?))
 }

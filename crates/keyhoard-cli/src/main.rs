@@ -14,6 +14,7 @@ mod arguments;
 mod commands;
 mod destination;
 mod exit;
+mod input;
 mod listing;
 mod moment;
 mod naming;

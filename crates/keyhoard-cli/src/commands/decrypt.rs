@@ -1,7 +1,6 @@
 //! `keyhoard decrypt`: with the password, or a secret key.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -13,8 +12,9 @@ use keyhoard::secret::file::FileKeys;
 use keyhoard::verification::{Report, Standing};
 use serde::Serialize;
 
-use super::encrypt::{PasswordSource, standard_output};
+use super::encrypt::PasswordSource;
 use super::signatures::{SignatureJson, examine, lines};
+use crate::destination::standard_output;
 use crate::exit::Outcome;
 use crate::moment;
 use crate::session::Session;
@@ -77,12 +77,7 @@ fn session_key(text: &str) -> Result<SessionKey, &'static str> {
 
 /// Decrypts a message.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let mut input: Box<dyn Read + Send> = match &arguments.file {
-        Some(path) if path != Path::new("-") => {
-            Box::new(File::open(path).with_context(|| path.display().to_string())?)
-        }
-        _ => Box::new(io::stdin()),
-    };
+    let mut input = crate::input::open(arguments.file.as_deref())?;
     let file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let mut release = match file {
         Some(path) => {

@@ -2,22 +2,18 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::effective::View;
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::cert::{Timestamp, mailbox};
-use keyhoard::descriptor::duplicate;
 use keyhoard::find::{find, shown};
 use keyhoard::message::{
     Aead, Alone, Cipher, Companion, Compression, Content, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL,
     Encryption, Format, Literal, Openers, Protection, Recipient, S2k, Signing, encrypt,
 };
-use keyhoard::output_file::OutputFile;
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::recipients::{self, Candidate, EncryptionKey, candidates};
 use keyhoard::trust::Validity;
@@ -26,6 +22,7 @@ use keyhoard::verification::remember_encrypted;
 use serde::Serialize;
 
 use super::signer_options::SignerOptions;
+use crate::destination::{Contents, Destination};
 use crate::exit::Outcome;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::{Session, command_line};
@@ -98,17 +95,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     name: Option<OsString>,
 
-    /// Write to this file; a pipe or device is written to as it is.
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Write ASCII armor [default: on a terminal, and to files ending in .asc].
-    #[arg(long, short, conflicts_with = "binary")]
-    armor: bool,
-
-    /// Write binary packets, even to a terminal.
-    #[arg(long)]
-    binary: bool,
+    #[command(flatten)]
+    destination: Destination,
 
     #[command(flatten)]
     signers: SignerOptions,
@@ -207,25 +195,14 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let openers =
         Openers { passwords: password(arguments)?, recipients: keys.iter().map(Chosen::recipient).collect() };
     let encryption = arguments.encryption(&keys);
-    let mut input: Box<dyn Read> = match &arguments.file {
-        Some(path) if path != Path::new("-") => {
-            Box::new(File::open(path).with_context(|| path.display().to_string())?)
-        }
-        _ => Box::new(io::stdin()),
-    };
-    match &arguments.output {
-        Some(path) if path != Path::new("-") => {
-            let mut file = OutputFile::create(path).with_context(|| path.display().to_string())?;
-            let by_name = path.extension().is_some_and(|extension| extension == "asc");
-            arguments.write(&mut input, &mut file, by_name, &openers, &encryption, companion)?;
-            file.commit().with_context(|| path.display().to_string())?;
-            tell(session, path, &keys, &encryption)?;
-        }
-        _ => {
-            let mut stdout = standard_output()?;
-            let terminal = stdout.is_terminal();
-            arguments.write(&mut input, &mut stdout, terminal, &openers, &encryption, companion)?;
-        }
+    let mut input = crate::input::open(arguments.file.as_deref())?;
+    arguments.destination.write(
+        Contents::Message,
+        |out| Ok(encrypt(input.as_mut(), out, &openers, &encryption, companion)?),
+        |_| true,
+    )?;
+    if let Some(path) = arguments.destination.file() {
+        tell(session, path, &keys, &encryption)?;
     }
     remember(session, arguments, &keys)?;
     Ok(Outcome::Done)
@@ -239,11 +216,6 @@ fn remember(session: &Session, arguments: &Arguments, keys: &[Chosen]) -> anyhow
         remember_encrypted(session.open_or_empty()?.as_ref(), &recipients, &command_line(), session.now)?;
     }
     Ok(())
-}
-
-/// Returns standard output, without the lock that this thread holds: another one writes the message.
-pub(super) fn standard_output() -> anyhow::Result<File> {
-    Ok(File::from(duplicate(1).context("standard output")?))
 }
 
 impl Arguments {
@@ -260,25 +232,6 @@ impl Arguments {
         let Self { cipher, compress: compression, level, .. } = *self;
         let content = Content { compression, level, literal };
         Encryption { cipher, protection: mode.protection(), content }
-    }
-
-    fn write(
-        &self,
-        input: &mut dyn Read,
-        out: &mut (dyn Write + Send),
-        armor_by_default: bool,
-        openers: &Openers<'_>,
-        encryption: &Encryption,
-        companion: &mut dyn Companion,
-    ) -> anyhow::Result<()> {
-        if self.armor || (armor_by_default && !self.binary) {
-            let mut armored = ArmorWriter::titled(out, "MESSAGE");
-            encrypt(input, &mut armored, openers, encryption, companion)?;
-            armored.finish()?;
-        } else {
-            encrypt(input, out, openers, encryption, companion)?;
-        }
-        Ok(())
     }
 }
 

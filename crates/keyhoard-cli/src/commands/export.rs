@@ -8,7 +8,7 @@ use keyhoard::store::{Selection, Snapshot};
 use serde::Serialize;
 
 use super::Named;
-use crate::destination::Destination;
+use crate::destination::{Contents, Destination};
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::progress::Unit;
@@ -54,8 +54,11 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let snapshot = store.snapshot()?;
     let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
     let export = Export { session, snapshot: snapshot.as_ref(), selection: named.selection(), arguments };
-    let summary =
-        arguments.destination.write(false, |out| export.packets(out), |sum| sum.certificates > 0)?;
+    let summary = arguments.destination.write(
+        Contents::Certificates,
+        |out| export.packets(out),
+        |sum| sum.certificates > 0,
+    )?;
     tell(session, arguments, summary)?;
     Ok(Outcome::found(named.complete && summary.certificates > 0))
 }

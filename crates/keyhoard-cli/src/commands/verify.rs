@@ -1,7 +1,7 @@
 //! `keyhoard verify`: who signed it, and was it changed?
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -13,9 +13,9 @@ use keyhoard::message::{
 use keyhoard::verification::{Report, all_hold};
 use serde::Serialize;
 
-use super::encrypt::standard_output;
 use super::signatures::{SignatureJson, examine, lines};
 use super::verify_batch;
+use crate::destination::standard_output;
 use crate::exit::Outcome;
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
@@ -107,10 +107,7 @@ impl Arguments {
             None => Release::to_stream(Box::new(io::sink()), true),
         };
         let path = self.file.as_deref().filter(|path| *path != Path::new("-"));
-        let mut input: Box<dyn Read + Send> = match path {
-            Some(path) => Box::new(File::open(path).with_context(|| path.display().to_string())?),
-            None => Box::new(io::stdin()),
-        };
+        let mut input = crate::input::open(path)?;
         let allowed = Allowed { unencrypted: true, ..Allowed::default() };
         let mut verifier = Verifier::new(&mut release);
         let read = decrypt(input.as_mut(), allowed, &mut Nobody, &mut verifier);
@@ -152,11 +149,8 @@ fn detached(signature: &Path, data: &Path) -> anyhow::Result<Vec<DataSignature>>
     let named = |path: &Path| path.display().to_string();
     let mut file = File::open(signature).with_context(|| named(signature))?;
     let signatures = Detached::read(&mut file).with_context(|| named(signature))?;
-    let mut data: Box<dyn Read> = match data {
-        path if path == Path::new("-") => Box::new(io::stdin()),
-        path => Box::new(BufReader::new(File::open(path).with_context(|| named(path))?)),
-    };
-    Ok(signatures.over(data.as_mut())?)
+    let mut data = BufReader::new(crate::input::open(Some(data))?);
+    Ok(signatures.over(&mut data)?)
 }
 
 fn tell(session: &mut Session, arguments: &Arguments, reports: &[Report], holds: bool) -> anyhow::Result<()> {

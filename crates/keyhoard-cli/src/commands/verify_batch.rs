@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -34,10 +34,7 @@ struct Pair {
 impl Batch<'_> {
     /// Verifies the files of a list.
     pub(super) fn files(&self, session: &mut Session, list: &Path) -> anyhow::Result<Outcome> {
-        let list: Box<dyn Read> = match list {
-            path if path == Path::new("-") => Box::new(io::stdin()),
-            path => Box::new(File::open(path).with_context(|| path.display().to_string())?),
-        };
+        let list = crate::input::open(Some(list))?;
         let pairs = BufReader::new(list).split(b'\n').map(|line| pair(&line.context("the list")?));
         self.run(session, pairs, read_pair, |pair| Label::Files {
             signature: pair.signature.to_string_lossy(),

@@ -8,7 +8,7 @@ use keyhoard::secret_transfer::{SecretExportSummary, SecretParts, export_secret}
 use serde::Serialize;
 
 use crate::commands::Named;
-use crate::destination::Destination;
+use crate::destination::{Contents, Destination};
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::session::Session;
@@ -52,7 +52,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let parts = if arguments.subkeys_only { SecretParts::Subkeys } else { SecretParts::All };
     let options = ExportOptions::default();
     let summary = arguments.destination.write(
-        true,
+        Contents::SecretKeys,
         |out| Ok(export_secret(snapshot.as_ref(), named.selection(), &keys, parts, &options, out, |_| {})?),
         |summary| summary.exported > 0,
     )?;
