@@ -5,9 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cert::packet::Packets;
-use harness::{Done, Home, OwnKey, Run};
+use harness::{Done, Engine, Home, OwnKey, Run};
 use secret::file::FileKeys;
 use secret::{Role, SecretKey, SecretKeys};
+
+harness::on_both_engines! {
+    the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named
+    a_mail_address_is_taken_only_if_it_is_certain_whose_it_is
+}
 
 const CIPHERS: [&str; 11] = [
     "IDEA",
@@ -230,16 +235,16 @@ fn decrypted_by(key: &OwnKey, message: &[u8]) -> Vec<u8> {
     Run::gpg_with_agent(key.home()).args(["--quiet", "--decrypt"]).stdin(message).succeed().stdout
 }
 
-#[test]
-fn the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named() {
-    let home = Home::new();
+fn the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named(engine: Engine) {
+    let home = engine.home();
     let (ann, ben) = (key_in(&home, "Ann <ann@example.org>"), key_in(&home, "Ben <ben@example.org>"));
     let run =
         Run::keyhoard(&home).args(["encrypt", "--to", ann.fingerprint(), "--to-hidden", ben.fingerprint()]);
     let message = run.stdin(text()).succeed().stdout;
     assert!(decrypted_by(&ann, &message) == text());
     assert!(decrypted_by(&ben, &message) == text());
-    let packets = Run::gpg(&Home::new()).args(["--list-only", "--list-packets"]).stdin(message).done().stdout;
+    let packets =
+        Run::gpg(&engine.home()).args(["--list-only", "--list-packets"]).stdin(message).done().stdout;
     let packets = String::from_utf8_lossy(&packets);
     assert_eq!(packets.matches("pubkey enc packet").count(), 2, "{packets}");
     assert_eq!(packets.matches("keyid 0000000000000000").count(), 1, "{packets}");
@@ -259,9 +264,8 @@ fn the_certificates_of_a_file_are_recipients_without_a_database() {
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
 }
 
-#[test]
-fn a_mail_address_is_taken_only_if_it_is_certain_whose_it_is() {
-    let home = Home::new();
+fn a_mail_address_is_taken_only_if_it_is_certain_whose_it_is(engine: Engine) {
+    let home = engine.home();
     let ann = key_in(&home, "Ann <ann@example.org>");
     let encrypt =
         |arguments: &[&str]| Run::keyhoard(&home).arg("encrypt").args(arguments).stdin("text").done();

@@ -4,7 +4,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use harness::{Done, Home, Run};
+use harness::{Done, Engine, Home, Run};
+
+harness::on_both_engines! {
+    a_new_key_is_the_users_own_and_undo_takes_it_back
+}
 
 /// What a version 4 key may be made of, as gpg lists the primary key and the subkey.
 const GPG_READS: [(&str, &str, &str); 8] = [
@@ -161,9 +165,8 @@ fn the_revocation_certificate_revokes_in_gpg_once_its_colon_is_gone() {
     assert_eq!(validity(&gpg).as_deref(), Some("r"));
 }
 
-#[test]
-fn a_new_key_is_the_users_own_and_undo_takes_it_back() {
-    let home = Home::new();
+fn a_new_key_is_the_users_own_and_undo_takes_it_back(engine: Engine) {
+    let home = engine.home();
     let fingerprint = made(&home, &["ann@example.org"]);
     let trust = Run::gpg_keyhoard(&home).arg("--export-ownertrust").succeed();
     assert!(trust.text().contains(&format!("{fingerprint}:6:")), "{}", trust.text());

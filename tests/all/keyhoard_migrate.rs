@@ -6,9 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use harness::packets::{self, certificates};
-use harness::{Done, Home, Keyring, OwnKey, Reference, Run, assert_same};
+use harness::{Done, Engine, Home, Keyring, OwnKey, Reference, Run, assert_same};
 use rusqlite::Connection;
 use serde_json::Value;
+
+harness::on_both_engines! {
+    a_dry_run_says_what_would_be_taken_over_and_makes_no_database
+    a_migration_can_be_repeated_and_undone
+    a_listing_warns_of_a_source_that_has_changed
+}
 
 /// Everything a listing says, as records.
 const LISTING: [&str; 3] = ["--with-colons", "--with-key-origin", "--list-sigs"];
@@ -97,13 +103,12 @@ fn local_signatures_origins_and_the_order_are_taken_over() {
     assert!(user_id["signatures"].as_array().expect("a list").iter().any(|one| one["exportable"] == false));
 }
 
-#[test]
-fn a_dry_run_says_what_would_be_taken_over_and_makes_no_database() {
-    let (gnupg, home) = (Gnupg::new(), Home::new());
+fn a_dry_run_says_what_would_be_taken_over_and_makes_no_database(engine: Engine) {
+    let (gnupg, home) = (Gnupg::new(), engine.home());
     let dry_run =
         || Run::keyhoard(&home).args(["migrate", "--dry-run", "--json"]).arg(gnupg.home()).succeed();
     assert_eq!(dry_run().json_lines()[0]["new"], 3);
-    assert!(!home.database().exists());
+    assert!(!home.has_database());
     migrate(&home, gnupg.home());
     assert_eq!(dry_run().json_lines()[0]["unchanged"], 3);
 }
@@ -116,9 +121,8 @@ fn the_source_is_left_as_it_is() {
     assert!(everything(gnupg.home()) == before);
 }
 
-#[test]
-fn a_migration_can_be_repeated_and_undone() {
-    let (gnupg, home) = (Gnupg::new(), Home::new());
+fn a_migration_can_be_repeated_and_undone(engine: Engine) {
+    let (gnupg, home) = (Gnupg::new(), engine.home());
     migrate(&home, gnupg.home());
     let export = || Run::keyhoard(&home).args(["export", "--local-signatures"]).done().stdout;
     let before = export();
@@ -146,9 +150,8 @@ fn what_was_added_meanwhile_is_noticed_and_taken_over() {
     assert_lists_like_gpg(gnupg.home(), &home);
 }
 
-#[test]
-fn a_listing_warns_of_a_source_that_has_changed() {
-    let (gnupg, home) = (Gnupg::new(), Home::new());
+fn a_listing_warns_of_a_source_that_has_changed(engine: Engine) {
+    let (gnupg, home) = (Gnupg::new(), engine.home());
     migrate(&home, gnupg.home());
     let list = |quiet: &[&str]| Run::keyhoard(&home).arg("list").args(quiet).succeed().errors();
     assert_eq!(list(&[]), "");

@@ -4,7 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harness::{Done, Home, OwnKey, Run};
+use harness::{Done, Engine, Home, OwnKey, Run};
+
+harness::on_both_engines! {
+    a_message_is_encrypted_and_signed_and_decrypt_tells_by_whom
+    trust_on_first_use_counts_what_was_verified_once
+}
 
 const NOW: &str = "20260101T000000";
 
@@ -14,7 +19,11 @@ fn run(home: &Home, arguments: &[&str]) -> Run {
 
 /// A home with a key that is not locked.
 fn with_key(profile: &str) -> Home {
-    let home = Home::new();
+    with_key_on(Engine::Sqlite, profile)
+}
+
+fn with_key_on(engine: Engine, profile: &str) -> Home {
+    let home = engine.home();
     let options =
         ["generate", "--faked-system-time", "20250101T000000", "--no-passphrase", "--profile", profile];
     Run::keyhoard(&home).args(options).arg("Ann <ann@example.org>").succeed();
@@ -173,10 +182,9 @@ fn what_is_not_signed_is_not_written() {
     assert!(done.errors().contains("encrypted"), "{}", done.errors());
 }
 
-#[test]
-fn a_message_is_encrypted_and_signed_and_decrypt_tells_by_whom() {
+fn a_message_is_encrypted_and_signed_and_decrypt_tells_by_whom(engine: Engine) {
     for profile in ["compatible", "modern"] {
-        let home = with_key(profile);
+        let home = with_key_on(engine, profile);
         let encrypt = ["encrypt", "--to", "ann@example.org", "--sign"];
         let message = run(&home, &encrypt).stdin(TEXT).succeed().stdout;
         let file = home.path().join("content");
@@ -247,9 +255,8 @@ fn signed_tags_of_a_repository_are_verified() {
     assert_eq!(Run::keyhoard(&home).args(["verify", "--tags"]).arg(home.path()).done().code, Some(2));
 }
 
-#[test]
-fn trust_on_first_use_counts_what_was_verified_once() {
-    let home = with_key("compatible");
+fn trust_on_first_use_counts_what_was_verified_once(engine: Engine) {
+    let home = with_key_on(engine, "compatible");
     let data = home.write("data", TEXT);
     let signature = home.write("data.sig", run(&home, &["sign", "--detached"]).stdin(TEXT).succeed().stdout);
     for _ in 0..2 {

@@ -2,17 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use harness::{Done, Home, NOW, Reference, Run, colons};
+use harness::{Done, Engine, Home, Keyring, NOW, Run, colons};
 use serde_json::Value;
+
+harness::on_both_engines! {
+    keyhoard_explains_the_validity_that_listings_show
+    keyhoard_explains_a_valid_user_id_by_paths_from_the_users_own_key
+    keyhoard_explains_by_the_rules_that_it_is_given
+    keyhoard_names_the_missing_link_and_giving_it_makes_the_user_id_valid
+    keyhoard_names_certifiers_that_are_not_valid_only_if_asked
+    keyhoard_counts_nothing_for_the_users_own_key
+    keyhoard_explains_nothing_where_nothing_is_found
+}
 
 /// A key that has certified 125 others in the keyring.
 const TRUSTED: &str = "4900707DDC5C07F2DECB02839C31503C6D866396";
 
 /// Debian's developers, one of whom the user is.
-fn developers() -> Home {
-    let home = Home::copy_of(Reference::Developers.keyhoard());
-    home.write("gpg.conf", "");
+fn developers(engine: Engine) -> Home {
+    let home = with_debians_keys(engine);
     give(&home, TRUSTED, 6);
+    home
+}
+
+fn with_debians_keys(engine: Engine) -> Home {
+    let home = engine.home_with_conf("");
+    Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Developers.path()).at(NOW).succeed();
     home
 }
 
@@ -72,9 +87,8 @@ fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values
 }
 
-#[test]
-fn keyhoard_explains_the_validity_that_listings_show() {
-    let home = developers();
+fn keyhoard_explains_the_validity_that_listings_show(engine: Engine) {
+    let home = developers(engine);
     let listed = listed(&home);
     let some: Vec<&str> = listed.keys().step_by(20).map(String::as_str).collect();
     let documents = json(&home, &some);
@@ -90,9 +104,8 @@ fn keyhoard_explains_the_validity_that_listings_show() {
     assert!(["-", "q", "f"].iter().all(|letter| seen.contains(letter)), "{seen:?}");
 }
 
-#[test]
-fn keyhoard_explains_a_valid_user_id_by_paths_from_the_users_own_key() {
-    let home = developers();
+fn keyhoard_explains_a_valid_user_id_by_paths_from_the_users_own_key(engine: Engine) {
+    let home = developers(engine);
     let valid = listed(&home).into_iter().find(|(_, letters)| letters.iter().all(|letter| letter == "f"));
     let (key, _) = valid.expect("the trusted key makes some valid");
     let document = &json(&home, &[&key])[0];
@@ -105,12 +118,11 @@ fn keyhoard_explains_a_valid_user_id_by_paths_from_the_users_own_key() {
     assert!(text.contains("[counts: ultimately trusted]"), "{text}");
 }
 
-#[test]
-fn keyhoard_explains_by_the_rules_that_it_is_given() {
-    let home = developers();
+fn keyhoard_explains_by_the_rules_that_it_is_given(engine: Engine) {
+    let home = developers(engine);
     let (key, _) = listed(&home).into_iter().find(|(_, letters)| letters[0] == "f").expect("a valid key");
     let own = &json(&home, &[&key])[0];
-    let nobodys = Home::copy_of(Reference::Developers.keyhoard());
+    let nobodys = with_debians_keys(engine);
     assert_ne!(json(&nobodys, &[&key])[0]["user_ids"], own["user_ids"]);
     let named = &json(&nobodys, &["--trusted-key", TRUSTED, "--marginals-needed", "7", &key])[0];
     assert_eq!(named["user_ids"], own["user_ids"]);
@@ -120,9 +132,8 @@ fn keyhoard_explains_by_the_rules_that_it_is_given() {
     assert!(refused.errors().contains("only the trust models pgp and classic"), "{}", refused.errors());
 }
 
-#[test]
-fn keyhoard_names_the_missing_link_and_giving_it_makes_the_user_id_valid() {
-    let home = developers();
+fn keyhoard_names_the_missing_link_and_giving_it_makes_the_user_id_valid(engine: Engine) {
+    let home = developers(engine);
     let letters = listed(&home);
     let (key, _) = letters.iter().find(|(_, letters)| letters[0] == "q").expect("friends of friends");
     let text = explain(&home, &[key]).text();
@@ -147,24 +158,21 @@ fn keyhoard_names_the_missing_link_and_giving_it_makes_the_user_id_valid() {
     assert!(validities.contains(&&Value::from("full")), "{validities:?}");
 }
 
-#[test]
-fn keyhoard_names_certifiers_that_are_not_valid_only_if_asked() {
-    let home = developers();
+fn keyhoard_names_certifiers_that_are_not_valid_only_if_asked(engine: Engine) {
+    let home = developers(engine);
     let (key, _) = listed(&home).into_iter().find(|(_, letters)| letters[0] == "f").expect("a valid key");
     let [short, long] = [&[key.as_str()][..], &["--verbose", &key]].map(|names| explain(&home, names).text());
     assert!(short.contains("by keys that are not valid"), "{short}");
     assert!(!long.contains("by keys that are not valid") && long.contains("[not valid itself]"), "{long}");
 }
 
-#[test]
-fn keyhoard_counts_nothing_for_the_users_own_key() {
-    let text = explain(&developers(), &[TRUSTED]).text();
+fn keyhoard_counts_nothing_for_the_users_own_key(engine: Engine) {
+    let text = explain(&developers(engine), &[TRUSTED]).text();
     assert!(text.contains("The key is ultimately trusted.") && !text.contains("[counts"), "{text}");
 }
 
-#[test]
-fn keyhoard_explains_nothing_where_nothing_is_found() {
-    let home = developers();
+fn keyhoard_explains_nothing_where_nothing_is_found(engine: Engine) {
+    let home = developers(engine);
     let done = explain(&home, &["nobody@nowhere.example"]);
     assert_eq!((done.code, done.text().as_str()), (Some(1), ""));
 }

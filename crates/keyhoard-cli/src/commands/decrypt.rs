@@ -8,7 +8,6 @@ use keyhoard::cert::effective::View;
 use keyhoard::decryption::{Keys, Release};
 use keyhoard::message::{Allowed, DataSignature, Error, SessionKey, Verifier, decrypt};
 use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::secret::file::FileKeys;
 use keyhoard::verification::{Report, Standing};
 use serde::Serialize;
 
@@ -108,7 +107,7 @@ impl Arguments {
         input: &mut (dyn Read + Send),
         release: &mut Release<'_>,
     ) -> anyhow::Result<Vec<DataSignature>> {
-        let secret_keys = FileKeys::beside(&session.path()?);
+        let secret_keys = session.secret_keys()?;
         let mut ask = Passphrases::new(self.passphrases(), |_| None);
         let source = self.password.source();
         let is_typed = source == Source::Terminal;
