@@ -4,6 +4,7 @@
 //! data stay in here.
 
 mod address;
+mod claim;
 mod connect;
 mod derived;
 mod doctor;

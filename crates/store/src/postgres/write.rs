@@ -4,7 +4,7 @@
 //! Rows are always taken in the same order, so that writers seldom stand in each other's way; where they do, the server
 //! ends one of them, and that one is tried again from its beginning.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
 
@@ -12,7 +12,7 @@ use super::derived::Derived;
 use super::journal::{self, Journal, NewChange};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::rows_out::{Encoded, Value};
-use super::{PostgresStore, place, provenance, tofu};
+use super::{PostgresStore, claim, place, provenance, tofu};
 use crate::again::Pause;
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
@@ -46,12 +46,6 @@ pub(super) struct Writer<'s> {
     last: bool,
 }
 
-/// A certificate that is there and about to be replaced.
-struct Replaced<'p> {
-    id: i64,
-    put: &'p Put<'p>,
-}
-
 impl Turn {
     /// Returns what begins a transaction. The lock ends with it; who waits to be alone is not overtaken by those who
     /// come later.
@@ -76,157 +70,6 @@ impl<'s> Writer<'s> {
         let view = View::within(store, store.server.begin(&turn.begin())?);
         let journal = Journal::open(&view, command, journal, now)?;
         Ok(Self { view, now, journal, last: false })
-    }
-
-    /// Gives new certificates their numbers; those whose primary key is there already get none.
-    fn claim(&self, adds: &mut Vec<(Vec<u8>, i64, usize)>) -> Result<HashMap<usize, i64>> {
-        const CLAIM: &str = "INSERT INTO primary_key (fingerprint, cert)
-            SELECT * FROM unnest($1::bytea[], $2::bigint[]) ON CONFLICT DO NOTHING RETURNING fingerprint";
-        adds.sort_unstable();
-        let fingerprints: Vec<&[u8]> = adds.iter().map(|(fingerprint, ..)| fingerprint.as_slice()).collect();
-        let numbers: Vec<i64> = adds.iter().map(|(_, number, _)| *number).collect();
-        let mut ours = HashSet::with_capacity(adds.len());
-        for row in self.view.rows(CLAIM, &[&fingerprints, &numbers], DOING)? {
-            ours.insert(self.view.column::<Vec<u8>>(&row, 0)?);
-        }
-        let (mut claimed, mut taken) = (HashMap::with_capacity(ours.len()), Vec::new());
-        for (fingerprint, number, index) in adds {
-            // The first of several with the same key has it.
-            if ours.remove(fingerprint) {
-                claimed.insert(*index, *number);
-            } else {
-                taken.push(fingerprint.clone());
-            }
-        }
-        self.lock_taken(&taken)?;
-        Ok(claimed)
-    }
-
-    /// Has certificates for itself that another writer was quicker to add, so that they can be merged into.
-    fn lock_taken(&self, fingerprints: &[Vec<u8>]) -> Result<()> {
-        const LOCK: &str = "SELECT id FROM cert WHERE id = ANY
-            (ARRAY(SELECT cert FROM primary_key WHERE fingerprint = ANY ($1))) ORDER BY id FOR UPDATE";
-        if fingerprints.is_empty() {
-            return Ok(());
-        }
-        self.view.rows(LOCK, &[&fingerprints], DOING).map(drop)
-    }
-
-    /// Writes the rows of new certificates under their numbers, or the next ones where those are taken.
-    fn insert(&self, batch: &[Put<'_>], claimed: &mut HashMap<usize, i64>) -> Result<()> {
-        const INSERT: &str = "INSERT INTO cert (id, fingerprint, first_seen, changed, generation, superseded,
-                origin_kind, origin_updated, origin_url)
-            SELECT id, fingerprint, first_seen, changed, 1, superseded, kind, updated, url FROM unnest($1::bigint[],
-                $2::bytea[], $3::bigint[], $4::bigint[], $5::bytea[], $6::smallint[], $7::bigint[], $8::bytea[])
-            AS new (id, fingerprint, first_seen, changed, superseded, kind, updated, url)
-            ON CONFLICT (id) DO NOTHING RETURNING id";
-        const MOVE: &str = "UPDATE primary_key SET cert = $2 WHERE fingerprint = $1";
-        let mut rest: Vec<usize> = claimed.keys().copied().collect();
-        while !rest.is_empty() {
-            rest.sort_unstable_by_key(|index| claimed[index]);
-            // Two of one batch may have the same number.
-            let (mut round, mut later): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-            for index in rest {
-                let same = round.last().is_some_and(|last| claimed[last] == claimed[&index]);
-                if same { later.push(index) } else { round.push(index) }
-            }
-            let puts = || round.iter().map(|index| &batch[*index]);
-            let ids: Vec<i64> = round.iter().map(|index| claimed[index]).collect();
-            let fingerprints: Vec<Vec<u8>> =
-                puts().map(|put| stored_fingerprint(&put.certificate.fingerprint)).collect();
-            let first_seen: Vec<i64> = puts().map(|put| i64::from(put.kind.first_seen(self.now).0)).collect();
-            let changed: Vec<i64> = puts().map(|put| i64::from(put.kind.changed(self.now).0)).collect();
-            let superseded: Vec<Option<&[u8]>> =
-                puts().map(|put| put.certificate.superseded.as_deref()).collect();
-            let origins: Vec<_> = puts().map(|put| put.origin.clone().unwrap_or_default()).collect();
-            let kinds: Vec<i16> = origins.iter().map(|origin| i16::from(origin.kind)).collect();
-            let updated: Vec<Option<i64>> =
-                origins.iter().map(|origin| origin.updated.map(|updated| i64::from(updated.0))).collect();
-            let urls: Vec<Option<&[u8]>> =
-                origins.iter().map(|origin| origin.url.as_ref().map(String::as_bytes)).collect();
-            let rows = self.view.rows(
-                INSERT,
-                &[&ids, &fingerprints, &first_seen, &changed, &superseded, &kinds, &updated, &urls],
-                DOING,
-            )?;
-            let written: HashSet<i64> =
-                rows.iter().map(|row| self.view.column(row, 0)).collect::<Result<_>>()?;
-            later.extend(round.iter().copied().filter(|index| !written.contains(&claimed[index])));
-            for index in &later {
-                let number = claimed.get_mut(index).expect("it was claimed");
-                *number = place::next(*number);
-                let fingerprint = stored_fingerprint(&batch[*index].certificate.fingerprint);
-                self.view.execute(MOVE, &[&fingerprint, &*number], DOING)?;
-            }
-            rest = later;
-        }
-        Ok(())
-    }
-
-    /// Has the certificates for itself that are to be replaced, and leaves out those that have changed meanwhile.
-    fn lock<'p>(&self, wanted: &[(usize, &'p Put<'p>)]) -> Result<HashMap<usize, Replaced<'p>>> {
-        const LOCK: &str =
-            "SELECT id, generation, fingerprint FROM cert WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
-        if wanted.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let ids: Vec<i64> =
-            wanted.iter().filter_map(|(_, put)| replaced(&put.kind)).map(|(id, _)| id).collect();
-        let mut there = HashMap::new();
-        for row in self.view.rows(LOCK, &[&ids], DOING)? {
-            let fingerprint: Vec<u8> = self.view.column(&row, 2)?;
-            let id: i64 = self.view.column(&row, 0)?;
-            there.insert(id, (self.view.column::<i64>(&row, 1)?, fingerprint));
-        }
-        let mut locked = HashMap::new();
-        for &(index, put) in wanted {
-            let Some((id, generation)) = replaced(&put.kind) else { continue };
-            let current = (generation, stored_fingerprint(&put.certificate.fingerprint));
-            if there.get(&id) == Some(&current) {
-                there.remove(&id);
-                locked.insert(index, Replaced { id, put });
-            }
-        }
-        Ok(locked)
-    }
-
-    /// Takes away what is there of certificates that are about to be replaced, and keeps the rest right.
-    fn replace(&self, locked: &HashMap<usize, Replaced<'_>>, derived: &mut Derived) -> Result<()> {
-        const UPDATE: &str = "UPDATE cert SET changed = $1, generation = generation + 1,
-            superseded = new.superseded FROM unnest($2::bigint[], $3::bytea[]) AS new (id, superseded)
-            WHERE cert.id = new.id";
-        if locked.is_empty() {
-            return Ok(());
-        }
-        let mut replaced: Vec<&Replaced<'_>> = locked.values().collect();
-        replaced.sort_unstable_by_key(|replaced| replaced.id);
-        let ids: Vec<i64> = replaced.iter().map(|replaced| replaced.id).collect();
-        let user_ids = self.view.user_ids(&ids)?;
-        for Replaced { id, put } in &replaced {
-            let before = user_ids.get(id).map(Vec::as_slice).unwrap_or_default();
-            self.rebind(&put.certificate.fingerprint, before, &put.certificate.rows.user_ids)?;
-        }
-        let superseded: Vec<Option<&[u8]>> =
-            replaced.iter().map(|replaced| replaced.put.certificate.superseded.as_deref()).collect();
-        self.view.execute(UPDATE, &[&i64::from(self.now.0), &ids, &superseded], DOING)?;
-        for Replaced { id, put } in &replaced {
-            if let Some(origin) = &put.origin {
-                provenance::set_origin(&self.view, CertId(*id), origin)?;
-            }
-        }
-        derived.remove(&self.view, &ids)?;
-        self.view.execute("DELETE FROM packets WHERE cert = ANY ($1)", &[&ids], DOING).map(drop)
-    }
-
-    /// Keeps the bindings of a certificate right whose user IDs were others `before`.
-    fn rebind(
-        &self,
-        primary: &Fingerprint,
-        before: &[(i64, Vec<u8>)],
-        after: &[(i64, Vec<u8>)],
-    ) -> Result<()> {
-        tofu::remove_idle(&self.view, primary, &without(before, after))?;
-        tofu::add_later(&self.view, primary, &without(after, before), self.now)
     }
 
     /// Remembers inputs, in the order of their digests.
@@ -281,22 +124,6 @@ impl<'s> Writer<'s> {
     }
 }
 
-/// Returns which certificate a write replaces, and the generation that was read.
-fn replaced(kind: &PutKind) -> Option<(i64, i64)> {
-    match kind {
-        PutKind::Merged { id, generation, .. } | PutKind::Shrunk { id, generation } => {
-            Some((id.0, *generation))
-        }
-        PutKind::New | PutKind::Migrated { .. } | PutKind::Copied { .. } | PutKind::Restored { .. } => None,
-    }
-}
-
-/// Returns the user IDs that stand in one list and not in the other.
-fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> Vec<&'a [u8]> {
-    let in_other = |value: &[u8]| other.iter().any(|(_, there)| there == value);
-    list.iter().map(|(_, value)| value.as_slice()).filter(|value| !in_other(value)).collect()
-}
-
 impl Transaction for Writer<'_> {
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>> {
         if batch.is_empty() {
@@ -305,7 +132,7 @@ impl Transaction for Writer<'_> {
         let mut adds = Vec::new();
         let mut replaces = Vec::new();
         for (index, put) in batch.iter().enumerate() {
-            if replaced(&put.kind).is_some() {
+            if claim::replaced(&put.kind).is_some() {
                 replaces.push((index, put));
                 continue;
             }
@@ -316,9 +143,9 @@ impl Transaction for Writer<'_> {
             };
             adds.push((stored_fingerprint(fingerprint), number, index));
         }
-        let mut added = if adds.is_empty() { HashMap::new() } else { self.claim(&mut adds)? };
-        self.insert(batch, &mut added)?;
-        let locked = self.lock(&replaces)?;
+        let mut added = if adds.is_empty() { HashMap::new() } else { claim::claim(&self.view, &mut adds)? };
+        claim::insert(&self.view, self.now, batch, &mut added)?;
+        let locked = claim::lock(&self.view, &replaces)?;
         let changes = batch.iter().enumerate().filter_map(|(index, put)| {
             let change = match (&put.kind, locked.get(&index)) {
                 (PutKind::Merged { added, .. }, Some(_)) => NewChange::Merged(added),
@@ -331,7 +158,7 @@ impl Transaction for Writer<'_> {
         self.journal.write(&self.view, changes)?;
 
         let mut derived = Derived::default();
-        self.replace(&locked, &mut derived)?;
+        claim::replace(&self.view, self.now, &locked, &mut derived)?;
         let (mut packets, mut inputs, mut shrunk) = (Encoded::default(), Vec::new(), Vec::new());
         let mut outcomes = Vec::with_capacity(batch.len());
         for (index, put) in batch.iter().enumerate() {
@@ -403,7 +230,7 @@ impl Transaction for Writer<'_> {
                 let user_ids = self.view.user_ids(&ids)?;
                 for (id, fingerprint) in &there {
                     let gone = user_ids.get(id).map(Vec::as_slice).unwrap_or_default();
-                    tofu::remove_idle(&self.view, fingerprint, &without(gone, &[]))?;
+                    tofu::remove_idle(&self.view, fingerprint, &claim::without(gone, &[]))?;
                 }
             }
             Removal::Purge => {
