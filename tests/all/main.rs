@@ -6,6 +6,7 @@ mod gpg_export;
 mod gpg_generate_key;
 mod gpg_import;
 mod gpg_keyrings;
+mod gpg_messages;
 mod gpg_options;
 mod gpg_quick;
 mod gpg_secret_keys;

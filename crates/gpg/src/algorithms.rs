@@ -45,11 +45,13 @@ pub(crate) const CURVE: &[(&[u8], &str)] = &[
     (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "secp256k1"),
 ];
 
-/// An algorithm, or a list of them, that an option names; nothing uses it yet, but a bad name is an error in gpg.
+/// An algorithm, or a list of them, that an option names; a bad name is an error once all options are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Cipher(Vec<u8>),
+    S2kCipher(Vec<u8>),
     Digest(Vec<u8>),
+    S2kDigest(Vec<u8>),
     CertDigest(Vec<u8>),
     Compression(Vec<u8>),
     /// A preference list, and what gpg calls it.
@@ -60,8 +62,8 @@ impl Choice {
     /// Says what is wrong with the choice, if anything is.
     pub(crate) fn complaint(&self) -> Option<String> {
         let (known, what) = match self {
-            Self::Cipher(name) => (is_cipher(name), "selected cipher algorithm is"),
-            Self::Digest(name) => (is_digest(name), "selected digest algorithm is"),
+            Self::Cipher(name) | Self::S2kCipher(name) => (is_cipher(name), "selected cipher algorithm is"),
+            Self::Digest(name) | Self::S2kDigest(name) => (is_digest(name), "selected digest algorithm is"),
             Self::CertDigest(name) => (is_digest(name), "selected certification digest algorithm is"),
             Self::Compression(name) => (is_compression(name), "selected compression algorithm is"),
             Self::Preferences(kind, list) => (is_preference_list(list), *kind),
@@ -104,6 +106,15 @@ pub(crate) fn compression(name: &[u8]) -> Option<u8> {
 fn number(table: &[Named], letter: u8, other_names: &[Named], name: &[u8]) -> Option<u8> {
     let known = table.iter().find(|entry| is_one_of(&[**entry], letter, name));
     known.or_else(|| other_names.iter().find(|(_, other)| is_any(&[other], name))).map(|(number, _)| *number)
+}
+
+/// Returns gpg's name of a public-key algorithm.
+pub(crate) fn public_key_name(number: u8) -> &'static str {
+    match number {
+        1..=3 => "RSA",
+        16 | 20 => "ELG",
+        other => PUBLIC_KEY.iter().find(|(known, _)| *known == other).map_or("[?]", |(_, name)| name),
+    }
 }
 
 /// Returns gpg's name of a digest.

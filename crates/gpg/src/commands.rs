@@ -2,6 +2,7 @@
 
 pub(crate) mod about;
 mod checks;
+mod decrypt;
 mod delete;
 mod edit;
 mod export;
@@ -11,6 +12,7 @@ mod list;
 mod list_config;
 mod owner_trust;
 mod passwd;
+mod seal;
 mod tofu_policy;
 mod trustdb;
 
@@ -20,7 +22,7 @@ use keyhoard::cert::effective::View;
 use keyhoard::certifications::{Checker, IssuerRule, Rules};
 use keyhoard::secret_keys::SecretKeys as AgentKeys;
 use keyhoard::secret_transfer::SecretParts;
-use keyhoard::store::Snapshot;
+use keyhoard::store::{Fingerprint, Snapshot};
 use keyhoard::verify::policy::DigestPolicy;
 use secret::Passphrase;
 use secret::file::FileKeys;
@@ -31,6 +33,7 @@ use crate::home::Home;
 use crate::options::load::Loaded;
 use crate::passphrases;
 use crate::settings::{Command, Settings};
+use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
 
 /// What every command works with.
@@ -86,6 +89,8 @@ impl Session<'_> {
             Some(Command::GpgconfTest) => Ok(()),
             Some(Command::GpgconfList) => about::gpgconf_list(self),
             Some(Command::ListConfig) => list_config::run(self),
+            Some(Command::Decrypt) => decrypt::run(self, decrypt::Naming::Standard),
+            Some(Command::Seal(sealing)) => seal::run(self, sealing),
             Some(Command::DeleteKeys) => delete::run(self, delete::What::Public),
             Some(Command::Export) => export::run(self, export::What::Public),
             Some(Command::ExportSecretKeys) => export::run(self, export::What::Secret(SecretParts::All)),
@@ -129,9 +134,8 @@ impl Session<'_> {
                 Ok(())
             }
             None => {
-                self.not_yet("guessing a command from the input");
-                self.streams.info("give one of the commands that --help lists");
-                Ok(())
+                self.streams.info("WARNING: no command supplied.  Trying to guess what you mean ...");
+                decrypt::run(self, decrypt::Naming::AfterInput)
             }
         }
     }
@@ -149,6 +153,16 @@ impl Session<'_> {
     fn read_passphrase(&mut self) -> anyhow::Result<()> {
         self.passphrase = passphrases::given(&self.settings)?;
         Ok(())
+    }
+
+    /// Announces a key that was looked at.
+    fn considered(&mut self, key: &Fingerprint) {
+        self.streams.status(&Status::KeyConsidered { fingerprint: key.to_string(), flags: 0 });
+    }
+
+    /// Tells something about a message to a program.
+    fn tell(&mut self, status: MessageStatus<'_>) {
+        self.streams.status(&Status::Message(status));
     }
 
     /// Tells how a command is used.

@@ -14,6 +14,7 @@ mod commands;
 mod filter;
 mod generation;
 mod home;
+mod input;
 mod interval;
 mod keyrings;
 mod migration;
@@ -30,6 +31,7 @@ mod secrets;
 mod settings;
 mod status;
 mod streams;
+mod symmetric;
 mod trust;
 
 use std::ffi::OsString;

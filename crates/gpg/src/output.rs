@@ -1,6 +1,7 @@
 //! Where a command's result goes: standard output, or the file that `--output` names.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,8 @@ use std::path::{Path, PathBuf};
 use keyhoard::output_file::OutputFile;
 
 use crate::code::Code;
+use crate::descriptor;
+use crate::input;
 use crate::options::load::system_words;
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
@@ -29,7 +32,17 @@ impl Output {
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<std::result::Result<Self, Code>> {
-        let Some(name) = settings.output.as_deref().filter(|name| *name != b"-") else {
+        Self::named(settings.output.as_deref(), "can't create", settings, streams)
+    }
+
+    /// Opens what a name stands for, as [`Output::open`] does; `complaint` is what is said if the file cannot be made.
+    pub(crate) fn named(
+        name: Option<&[u8]>,
+        complaint: &str,
+        settings: &Settings,
+        streams: &mut Streams,
+    ) -> anyhow::Result<std::result::Result<Self, Code>> {
+        let Some(name) = name.filter(|_| !input::is_stream(name)) else {
             return Ok(Ok(Self::Standard));
         };
         if settings.dry_run {
@@ -47,8 +60,8 @@ impl Output {
                 Ok(Self::File(file, path.to_owned()))
             }
             Err(error) => {
-                streams.error(format_args!("can't create '{}': {}", path.display(), system_words(&error)));
-                Err(if error.kind() == io::ErrorKind::NotFound { Code::NoSuchFile } else { Code::General })
+                streams.error(format_args!("{complaint} '{}': {}", path.display(), system_words(&error)));
+                Err(input::code(&error))
             }
         })
     }
@@ -60,6 +73,18 @@ impl Output {
             Self::File(file, _) => Box::new(file),
             Self::Nowhere => Box::new(io::sink()),
         }
+    }
+
+    /// Returns where to write from another thread. What was written to standard output so far comes before it.
+    pub(crate) fn sender<'a>(&'a mut self, streams: &mut Streams) -> io::Result<Box<dyn Write + Send + 'a>> {
+        Ok(match self {
+            Self::Standard => {
+                streams.out().flush()?;
+                Box::new(File::from(descriptor::duplicate(1)?))
+            }
+            Self::File(file, _) => Box::new(file),
+            Self::Nowhere => Box::new(io::sink()),
+        })
     }
 
     /// Makes what was written appear under its name.

@@ -3,6 +3,7 @@
 pub(crate) mod export_words;
 pub(crate) mod import_words;
 pub(crate) mod list_words;
+pub(crate) mod message;
 
 use keyhoard::cert::Timestamp;
 use keyhoard::trust::tofu::Policy;
@@ -17,12 +18,14 @@ use crate::remarks::Remark;
 pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
 pub(crate) use list_words::{ListFlags, check_verify_options};
+pub(crate) use message::{DefaultRecipient, MessageSettings, RecipientKind, RecipientName, Sealing};
 
 /// A command, as the options name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     ChangePassphrase,
     CheckTrustDb,
+    Decrypt,
     DeleteKeys,
     DeleteSecretAndPublicKeys,
     DeleteSecretKeys,
@@ -53,6 +56,7 @@ pub(crate) enum Command {
     ListSecretKeys,
     ListSignatures,
     CheckSignatures,
+    Seal(Sealing),
     ShowKeys,
     TofuPolicy,
     UpdateTrustDb,
@@ -111,6 +115,7 @@ pub(crate) struct Settings {
     /// `--tofu-default-policy`.
     pub(crate) tofu_default_policy: Policy,
     pub(crate) groups: Vec<Group>,
+    pub(crate) message: MessageSettings,
     pub(crate) key_origin: KeyOrigin,
     pub(crate) faked_time: Option<Timestamp>,
     /// Which digests are accepted in signatures.
@@ -317,6 +322,7 @@ impl Default for Settings {
             trusted_keys: Vec::new(),
             tofu_default_policy: Policy::Auto,
             groups: Vec::new(),
+            message: MessageSettings::default(),
             key_origin: KeyOrigin::default(),
             faked_time: None,
             digests: DigestPolicy::GNUPG,
@@ -337,7 +343,13 @@ impl Settings {
         let joined = match (self.command, command) {
             (None, new) => Some(new),
             (Some(old), new) if old == new => Some(old),
-            (Some(Command::NotYet(old)), Command::NotYet(new)) if joins(old, new) => self.command,
+            (Some(Command::Seal(old)), Command::Seal(new)) => Some(Command::Seal(old.and(new))),
+            // Signing as well is told to be missing, not to be a conflict.
+            (Some(sign @ Command::NotYet("sign")), Command::Seal(_))
+            | (Some(Command::Seal(_)), sign @ Command::NotYet("sign")) => Some(sign),
+            (Some(sign @ Command::NotYet(old)), Command::NotYet(new)) if signs(old) && signs(new) => {
+                Some(sign)
+            }
             _ => None,
         };
         self.command = joined.or(self.command);
@@ -379,11 +391,9 @@ impl Settings {
     }
 }
 
-/// Says whether two commands make one: signing and encrypting, with a passphrase or without.
-fn joins(old: &str, new: &str) -> bool {
-    const MESSAGE: [&str; 5] = ["sign", "detach-sign", "encrypt", "encrypt-files", "symmetric"];
-    let sign = |name| name == "sign" || name == "detach-sign" || name == "clear-sign";
-    (MESSAGE.contains(&old) && MESSAGE.contains(&new)) || (sign(old) && sign(new))
+/// Says whether a command signs; several of them are one.
+fn signs(name: &str) -> bool {
+    matches!(name, "sign" | "detach-sign" | "clear-sign")
 }
 
 #[cfg(test)]
@@ -400,12 +410,14 @@ mod tests {
     }
 
     #[test]
-    fn signing_and_encrypting_are_one_command() {
+    fn encrypting_to_recipients_and_with_a_passphrase_are_one_command() {
         let mut settings = Settings::default();
-        assert!(settings.add_command(Command::NotYet("sign")));
-        assert!(settings.add_command(Command::NotYet("encrypt")));
-        assert!(settings.add_command(Command::NotYet("symmetric")));
-        assert!(!settings.add_command(Command::NotYet("verify")));
+        for one in [Sealing::ENCRYPT, Sealing::SYMMETRIC] {
+            assert!(settings.add_command(Command::Seal(one)));
+        }
+        let all = Sealing { encrypt: true, symmetric: true };
+        assert_eq!(settings.command, Some(Command::Seal(all)));
+        assert!(!settings.add_command(Command::Decrypt));
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Status lines for the calling program (GnuPG's `doc/DETAILS`, "Format of the --status-fd output").
 
+mod message;
+
 use std::io::{self, Write};
+
+pub(crate) use message::MessageStatus;
 
 /// What a status line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +53,8 @@ pub(crate) enum Status<'a> {
     KeyCreated { letter: char, fingerprint: String, handle: &'a [u8] },
     /// A key was not made.
     KeyNotCreated { handle: &'a [u8] },
+    /// Something about a message.
+    Message(MessageStatus<'a>),
     /// Something came to a good end.
     Success { place: &'a str },
     /// A part of the work failed.
@@ -132,6 +138,7 @@ impl Status<'_> {
                 out.write_all(b" ")?;
                 write_handle(out, handle)?;
             }
+            Self::Message(status) => status.write_values(out)?,
             Self::Success { place } => write!(out, " {place}")?,
             Self::Error { place, code } | Self::Failure { place, code } => write!(out, " {place} {code}")?,
         }
@@ -162,6 +169,7 @@ impl Status<'_> {
             Self::Primes { .. } => "PROGRESS",
             Self::KeyCreated { .. } => "KEY_CREATED",
             Self::KeyNotCreated { .. } => "KEY_NOT_CREATED",
+            Self::Message(status) => status.keyword(),
             Self::Success { .. } => "SUCCESS",
             Self::Error { .. } => "ERROR",
             Self::Failure { .. } => "FAILURE",

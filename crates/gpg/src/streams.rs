@@ -165,7 +165,17 @@ impl Streams {
 
     /// Tells something that may not be text, since it holds a user ID for example. Control characters are escaped.
     pub(crate) fn info_bytes(&mut self, text: &[u8]) {
-        let mut line = self.log.stamp.as_deref().unwrap_or("gpg: ").as_bytes().to_vec();
+        let start = self.log.stamp.as_deref().unwrap_or("gpg: ").as_bytes().to_vec();
+        self.log_line(start, text);
+    }
+
+    /// Goes on telling on another line, which begins as it is.
+    pub(crate) fn continue_info(&mut self, text: &[u8]) {
+        self.log_line(Vec::new(), text);
+    }
+
+    fn log_line(&mut self, start: Vec<u8>, text: &[u8]) {
+        let mut line = start;
         for_people(text, &mut line);
         line.push(b'\n');
         // There is nobody left to tell if messages cannot be written.
@@ -230,7 +240,12 @@ impl Streams {
 
     /// Writes a `FAILURE` line.
     pub(crate) fn status_failure(&mut self, place: &str, code: Code) {
-        self.status(&Status::Failure { place, code: code.with_gpg() });
+        self.status_failure_value(place, code.with_gpg());
+    }
+
+    /// Writes a `FAILURE` line with a value that names its source, or none.
+    pub(crate) fn status_failure_value(&mut self, place: &str, code: u32) {
+        self.status(&Status::Failure { place, code });
     }
 }
 

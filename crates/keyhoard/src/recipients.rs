@@ -10,7 +10,8 @@ use cert::packet::Packets;
 use cert::split::{Piece, Splitter};
 use cert::{Fingerprint, Timestamp};
 use message::Cipher;
-use store::{CertId, Snapshot};
+use store::query::Name;
+use store::{CertId, Query, Snapshot};
 use trust::Validity;
 
 use crate::Result;
@@ -26,8 +27,19 @@ pub struct Candidate {
     pub user_id: Vec<u8>,
     /// How sure it is that the certificate is whose the name says.
     pub validity: Validity,
+    /// The user does not want it to be used.
+    pub is_disabled: bool,
+    /// When it was made.
+    pub created: Timestamp,
     /// The key to encrypt to; `None` if there is none that may be used now.
     pub key: Option<EncryptionKey>,
+}
+
+impl Candidate {
+    /// Returns the key to encrypt to, unless the user does not want it to be used.
+    pub fn usable_key(&self) -> Option<&EncryptionKey> {
+        self.key.as_ref().filter(|_| !self.is_disabled)
+    }
 }
 
 /// A key to encrypt to.
@@ -72,29 +84,82 @@ pub fn candidates(
     address: Option<&[u8]>,
     trust: &TrustSettings,
 ) -> Result<Vec<Candidate>> {
+    let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: None };
+    let is_named = |user_id: &[u8]| {
+        address.is_none_or(|address| cert::mailbox::mailbox(user_id).as_deref() == Some(address))
+    };
+    appraised(0, ids, &Meant { user_id: &is_named, key: &|_| true }, &sources, trust)
+}
+
+/// Returns what the certificates that a name stands for are as recipients, as GnuPG looks at them: the validity is that of
+/// the user IDs that have the name, and a key that is named with a `!` is encrypted to itself.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn named(
+    sources: &Sources<'_>,
+    source: usize,
+    name: &Name,
+    trust: &TrustSettings,
+) -> Result<Vec<Candidate>> {
+    let ids = sources.certificates[source].find(&name.query)?;
+    let is_of_user =
+        matches!(name.query, Query::Exact(_) | Query::Mail(_) | Query::MailPart(_) | Query::Substring(_));
+    let user_id = |user_id: &[u8]| !is_of_user || name.query.matches_user_id(user_id);
+    let key = |key: &Fingerprint| !name.exact_key || is_named_by(&name.query, key);
+    appraised(source, &ids, &Meant { user_id: &user_id, key: &key }, sources, trust)
+}
+
+fn is_named_by(query: &Query, key: &Fingerprint) -> bool {
+    match query {
+        Query::ShortKeyId(short) => key.key_id().short() == *short,
+        Query::KeyId(key_id) => key.key_id() == *key_id,
+        Query::Fingerprint(fingerprint) => key.as_bytes() == fingerprint.as_bytes(),
+        _ => true,
+    }
+}
+
+/// Which parts of a certificate are meant.
+struct Meant<'a> {
+    user_id: &'a dyn Fn(&[u8]) -> bool,
+    key: &'a dyn Fn(&Fingerprint) -> bool,
+}
+
+fn appraised(
+    source: usize,
+    ids: &[CertId],
+    meant: &Meant<'_>,
+    sources: &Sources<'_>,
+    trust: &TrustSettings,
+) -> Result<Vec<Candidate>> {
+    let snapshot = sources.certificates[source];
     let mut certificates = Vec::with_capacity(ids.len());
     for &id in ids {
         certificates.extend(read_one(snapshot, id)?.map(|stored| (id, stored.certificate)));
     }
     let keys: Vec<Fingerprint> =
         certificates.iter().map(|(_, one)| one.facts.primary().fingerprint).collect();
-    let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: None };
-    let appraisal = Appraisal::of(&keys, &sources, trust)?;
+    let appraisal = Appraisal::of(&keys, sources, trust)?;
     let candidate = |(id, certificate): &(CertId, Certificate)| {
         let facts = &certificate.facts;
-        let effective = evaluate(facts, Moment::new(trust.now, View::Full));
-        let appraised = appraisal.trust((0, *id), facts, &effective)?;
+        let effective = evaluate(facts, Moment::new(trust.now, trust.view));
+        let appraised = appraisal.trust((source, *id), facts, &effective)?;
+        let is_of = |place: &usize| {
+            is_of(&facts.components[*place].kind, &effective.components[*place], meant.user_id)
+        };
         let validity = (0..facts.components.len())
-            .filter(|&place| is_of(&facts.components[place].kind, &effective.components[place], address))
+            .filter(is_of)
             .filter_map(|place| appraised.user_ids.get(place).copied())
             .max()
             .unwrap_or_default();
-        let key = encryption_key(certificate, &effective).filter(|_| !appraised.disabled);
         Ok(Candidate {
             fingerprint: facts.primary().fingerprint,
+            created: facts.primary().created,
             user_id: primary_name(certificate, &effective),
             validity,
-            key,
+            is_disabled: appraised.disabled,
+            key: encryption_key(certificate, &effective, meant.key),
         })
     };
     certificates.iter().map(candidate).collect()
@@ -116,17 +181,18 @@ pub fn of_file(file: impl Read, now: Timestamp) -> Result<Vec<Candidate>> {
         candidates.push(Candidate {
             fingerprint: certificate.facts.primary().fingerprint,
             user_id: primary_name(&certificate, &effective),
+            created: certificate.facts.primary().created,
             validity: Validity::Full,
-            key: encryption_key(&certificate, &effective),
+            is_disabled: false,
+            key: encryption_key(&certificate, &effective, &|_| true),
         });
     }
     Ok(candidates)
 }
 
-fn is_of(kind: &ComponentKind, state: &State, address: Option<&[u8]>) -> bool {
+fn is_of(kind: &ComponentKind, state: &State, is_meant: &dyn Fn(&[u8]) -> bool) -> bool {
     let (ComponentKind::UserId(user_id), State::User(user)) = (kind, state) else { return false };
-    let is_named = address.is_none_or(|address| cert::mailbox::mailbox(user_id).as_deref() == Some(address));
-    user.created.is_some() && !user.revoked && is_named
+    user.created.is_some() && !user.revoked && is_meant(user_id)
 }
 
 fn primary_name(certificate: &Certificate, effective: &Effective) -> Vec<u8> {
@@ -137,7 +203,11 @@ fn primary_name(certificate: &Certificate, effective: &Effective) -> Vec<u8> {
     }
 }
 
-fn encryption_key(certificate: &Certificate, effective: &Effective) -> Option<EncryptionKey> {
+fn encryption_key(
+    certificate: &Certificate,
+    effective: &Effective,
+    is_meant: &dyn Fn(&Fingerprint) -> bool,
+) -> Option<EncryptionKey> {
     if !effective.primary().is_usable() {
         return None;
     }
@@ -149,7 +219,7 @@ fn encryption_key(certificate: &Certificate, effective: &Effective) -> Option<En
             _ => false,
         };
     let key = |place: usize| match &certificate.facts.components[place].kind {
-        ComponentKind::Key(key) => Some((place, key)),
+        ComponentKind::Key(key) => is_meant(&key.fingerprint).then_some((place, key)),
         _ => None,
     };
     let places = (0..certificate.facts.components.len()).filter(usable).filter_map(key);

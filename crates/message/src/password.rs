@@ -68,6 +68,19 @@ impl Skesk {
         Ok(Self { version, cipher, s2k, sealed })
     }
 
+    /// Says whether the password's key is the session key itself.
+    pub fn is_direct(&self) -> bool {
+        matches!(self.sealed, Sealed::Itself)
+    }
+
+    /// Returns the mode in which the session key is encrypted, if that is authenticated.
+    pub fn mode(&self) -> Option<Aead> {
+        match self.sealed {
+            Sealed::Aead { mode, .. } => Some(mode),
+            Sealed::Itself | Sealed::Cfb(_) => None,
+        }
+    }
+
     /// Opens it: the session key, if the password is the right one.
     ///
     /// `container` is the cipher that the encrypted data name, if they do (version 6 relies on that). Version 4 cannot

@@ -281,10 +281,3 @@ fn fingerprint(name: &[u8]) -> Option<Fingerprint> {
         _ => None,
     }
 }
-
-impl Session<'_> {
-    /// Announces a key that was looked at.
-    fn considered(&mut self, key: &Fingerprint) {
-        self.streams.status(&Status::KeyConsidered { fingerprint: key.to_string(), flags: 0 });
-    }
-}

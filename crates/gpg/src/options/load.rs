@@ -209,7 +209,11 @@ impl Loader<'_> {
         let name = item.row.name();
         let settings = &mut self.settings;
         match (&item.row.meaning, item.value) {
-            (Meaning::Command(command), _) => return self.command(*command, place),
+            (Meaning::Command(command), _) => {
+                settings.message.multifile |=
+                    matches!(name, "encrypt-files" | "decrypt-files" | "verify-files");
+                return self.command(*command, place);
+            }
             (Meaning::Flag(set), _) => set(settings),
             (Meaning::Deprecated(set, instead), _) => {
                 set(settings);

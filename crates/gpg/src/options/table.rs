@@ -6,7 +6,8 @@
 use super::values::{self, Outcome};
 use crate::algorithms::Choice;
 use crate::settings::{
-    Command, CommandInput, DefaultKeyring, Keyring, Settings, TrustModel, check_verify_options,
+    Command, CommandInput, DefaultKeyring, DefaultRecipient, Keyring, RecipientKind, RecipientName, Sealing,
+    Settings, TrustModel, check_verify_options,
 };
 use crate::streams::Channel;
 
@@ -148,7 +149,13 @@ const fn other(names: &'static str, meaning: Meaning) -> Row {
     Row::new(names, meaning)
 }
 
+fn recipient(settings: &mut Settings, name: &[u8], kind: RecipientKind, is_hidden: bool) -> Outcome {
+    settings.message.recipients.push(RecipientName { name: name.to_vec(), kind, is_hidden });
+    Ok(())
+}
+
 fn choose(settings: &mut Settings, choice: Choice) -> Outcome {
+    settings.message.choose(&choice);
     settings.choices.push(choice);
     Ok(())
 }
@@ -175,6 +182,11 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("delete-secret-keys", Command::DeleteSecretKeys, "remove secret keys"),
     command("delete-secret-and-public-keys", Command::DeleteSecretAndPublicKeys, "remove secret keys, and then the keys"),
     command("change-passphrase|passwd", Command::ChangePassphrase, "lock secret keys with another passphrase"),
+    command("encrypt", Command::Seal(Sealing::ENCRYPT), "encrypt to recipients").short(b'e'),
+    command("symmetric", Command::Seal(Sealing::SYMMETRIC), "encrypt with a passphrase").short(b'c'),
+    command("decrypt", Command::Decrypt, "decrypt, which is also done if no command is given").short(b'd'),
+    command("encrypt-files", Command::Seal(Sealing::ENCRYPT), ""),
+    command("decrypt-files", Command::Decrypt, ""),
     command("tofu-policy", Command::TofuPolicy, "|POLICY KEYS|set the TOFU policy of keys"),
     command("quick-add-uid|quick-adduid", Command::QuickAddUserId, "add a user ID to a key"),
     command("quick-add-key|quick-addkey", Command::QuickAddKey, "add a new subkey to a key"),
@@ -191,9 +203,8 @@ pub(crate) static OPTIONS: &[Row] = &[
 
     // Commands that are still to be built.
     not_yet("sign", "sign").short(b's'), not_yet("clear-sign|clearsign", "clear-sign"),
-    not_yet("detach-sign", "detach-sign").short(b'b'), not_yet("encrypt", "encrypt").short(b'e'),
-    not_yet("encrypt-files", "encrypt-files"), not_yet("symmetric", "symmetric").short(b'c'), not_yet("store", "store"),
-    not_yet("decrypt", "decrypt").short(b'd'), not_yet("decrypt-files", "decrypt-files"), not_yet("verify", "verify"),
+    not_yet("detach-sign", "detach-sign").short(b'b'), not_yet("verify", "verify"),
+    not_yet("store", "store"),
     not_yet("verify-files", "verify-files"),
     not_yet("generate-designated-revocation|desig-revoke", "generate-designated-revocation"),
     not_yet("sign-key", "sign-key"),
@@ -275,12 +286,19 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("output", |s, file| { s.output = Some(file.to_vec()); Ok(()) }).short(b'o').help("|FILE|write to FILE"),
     harmless_unsigned("max-output"), harmless_text("comment"), harmless("default-comment"), harmless("no-comments"),
     harmless("emit-version"), harmless("no-emit-version|no-version"), harmless("not-dash-escaped"),
-    harmless("escape-from-lines"), harmless("no-escape-from-lines"), harmless("mimemode"), harmless("").short(b't'),
-    harmless("textmode"), harmless("no-textmode"), harmless_text("set-filename"), harmless("for-your-eyes-only"),
-    harmless("no-for-your-eyes-only"), harmless("show-session-key"), harmless("use-embedded-filename"),
-    harmless("no-use-embedded-filename"), harmless("unwrap"), harmless("mangle-dos-filenames"),
-    harmless("no-mangle-dos-filenames"), harmless("no-symkey-cache"), harmless("skip-verify"), harmless("list-only"),
-    harmless_int("").short(b'z'), harmless_int("compress-level"), harmless_int("bzip2-compress-level"),
+    harmless("escape-from-lines"), harmless("no-escape-from-lines"), harmless("mimemode"),
+    flag("", |s| s.message.text = true).short(b't').help("take the input for text"),
+    flag("textmode", |s| s.message.text = true), flag("no-textmode", |s| s.message.text = false),
+    text("set-filename", |s, name| { s.message.file_name = Some(name.to_vec()); Ok(()) }),
+    flag("for-your-eyes-only", |s| s.message.file_name = Some(b"_CONSOLE".to_vec())), harmless("no-for-your-eyes-only"),
+    flag("show-session-key", |s| s.message.show_session_key = true),
+    flag("use-embedded-filename", |s| s.message.use_embedded_file_name = true),
+    flag("no-use-embedded-filename", |s| s.message.use_embedded_file_name = false), harmless("unwrap"), harmless("mangle-dos-filenames"),
+    harmless("no-mangle-dos-filenames"), harmless("no-symkey-cache"), harmless("skip-verify"),
+    flag("list-only", |s| s.message.list_only = true),
+    int("", |s, level| s.message.set_level(level)).short(b'z').help("|N|compress at level N, 0 for not at all"),
+    int("compress-level", |s, level| s.message.deflate_level = Some(level)),
+    int("bzip2-compress-level", |s, level| s.message.bzip2_level = Some(level)),
     harmless("bzip2-decompress-lowmem"), harmless("disable-signer-uid"),
 
     // Import and export.
@@ -346,29 +364,41 @@ pub(crate) static OPTIONS: &[Row] = &[
 
     // Keys to use.
     text("group", values::group), text("ungroup", values::ungroup), flag("no-groups", |s| s.groups.clear()),
-    text("default-key", |s, name| { s.default_keys.push(name.to_vec()); Ok(()) }), harmless_text("encrypt-to"), harmless("no-encrypt-to"),
-    harmless_text("hidden-encrypt-to"), harmless("encrypt-to-default-key"), harmless_text("default-recipient"),
-    harmless("default-recipient-self"), harmless("no-default-recipient"),
-    harmless_text("recipient|remote-user|user").short(b'r'), harmless_text("hidden-recipient").short(b'R'),
-    harmless_text("recipient-file").short(b'f'), harmless_text("hidden-recipient-file").short(b'F'),
-    harmless("throw-keyids"), harmless("no-throw-keyids"), text("local-user|sign-with", |s, name| { s.local_users.push(name.to_vec()); Ok(()) }).short(b'u'),
-    harmless_text("sender"), harmless_text("try-secret-key"), harmless("try-all-secrets"),
-    harmless("skip-hidden-recipients"), harmless("no-skip-hidden-recipients"),
-    harmless_text("override-session-key"), harmless_int("override-session-key-fd"),
+    text("default-key", |s, name| { s.default_keys.push(name.to_vec()); Ok(()) }), 
+    text("encrypt-to", |s, name| recipient(s, name, RecipientKind::Always, false)),
+    text("hidden-encrypt-to", |s, name| recipient(s, name, RecipientKind::Always, true)),
+    flag("no-encrypt-to", |s| s.message.no_encrypt_to = true), harmless("encrypt-to-default-key"),
+    text("default-recipient", |s, name| { s.message.default_recipient = DefaultRecipient::Name(name.to_vec()); Ok(()) }),
+    flag("default-recipient-self", |s| s.message.default_recipient = DefaultRecipient::Oneself),
+    flag("no-default-recipient", |s| s.message.default_recipient = DefaultRecipient::Nobody),
+    text("recipient|remote-user|user", |s, name| recipient(s, name, RecipientKind::Key, false)).short(b'r')
+        .help("|NAME|encrypt to NAME"),
+    text("hidden-recipient", |s, name| recipient(s, name, RecipientKind::Key, true)).short(b'R'),
+    text("recipient-file", |s, name| recipient(s, name, RecipientKind::File, false)).short(b'f'),
+    text("hidden-recipient-file", |s, name| recipient(s, name, RecipientKind::File, true)).short(b'F'),
+    flag("throw-keyids", |s| s.message.throw_key_ids = true), flag("no-throw-keyids", |s| s.message.throw_key_ids = false),
+    text("local-user|sign-with", |s, name| { s.local_users.push(name.to_vec()); Ok(()) }).short(b'u'),
+    harmless_text("sender"),
+    text("try-secret-key", |s, name| { s.message.try_secret_keys.push(name.to_vec()); Ok(()) }),
+    flag("try-all-secrets", |s| s.message.try_all_secrets = true),
+    flag("skip-hidden-recipients", |s| s.message.skip_hidden_recipients = true),
+    flag("no-skip-hidden-recipients", |s| s.message.skip_hidden_recipients = false),
+    text("override-session-key", |s, key| { s.message.override_session_key = Some(key.to_vec()); Ok(()) }),
+    int("override-session-key-fd", |s, fd| s.message.override_session_key_fd = Some(fd)),
 
     // Algorithms and strictness.
     text("cipher-algo", |s, name| choose(s, Choice::Cipher(name.to_vec()))),
     text("digest-algo", |s, name| choose(s, Choice::Digest(name.to_vec()))),
     text("cert-digest-algo", |s, name| choose(s, Choice::CertDigest(name.to_vec()))),
     text("compress-algo|compression-algo", |s, name| choose(s, Choice::Compression(name.to_vec()))),
-    text("s2k-cipher-algo", |s, name| choose(s, Choice::Cipher(name.to_vec()))),
-    text("s2k-digest-algo", |s, name| choose(s, Choice::Digest(name.to_vec()))),
+    text("s2k-cipher-algo", |s, name| choose(s, Choice::S2kCipher(name.to_vec()))),
+    text("s2k-digest-algo", |s, name| choose(s, Choice::S2kDigest(name.to_vec()))),
     text("personal-cipher-preferences|personal-cipher-prefs", |s, list| choose(s, Choice::Preferences("personal cipher", list.to_vec()))),
     text("personal-digest-preferences|personal-digest-prefs", |s, list| choose(s, Choice::Preferences("personal digest", list.to_vec()))),
     text("personal-compress-preferences|personal-compress-prefs", |s, list| choose(s, Choice::Preferences("personal compress", list.to_vec()))),
     text("default-preference-list", |s, list| choose(s, Choice::Preferences("default", list.to_vec()))),
     int("s2k-mode", |s, mode| s.trust.s2k_mode = mode),
-    harmless_int("s2k-count"),
+    int("s2k-count", |s, count| s.message.s2k_count = u64::try_from(count).ok().filter(|count| *count > 0)),
     text("compliance", values::compliance),
     flag("openpgp", values::strict_openpgp), flag("rfc2440", values::strict_openpgp),
     flag("rfc4880", values::strict_openpgp), flag("rfc4880bis", values::strict_openpgp),
@@ -378,7 +408,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("require-cross-certification|require-backsigs"),
     harmless("no-require-cross-certification|no-require-backsigs"), harmless("enable-special-filenames"),
     harmless("ignore-time-conflict"), harmless("ignore-valid-from"), harmless("ignore-crc-error"),
-    harmless("ignore-mdc-error"), harmless_text("disable-cipher-algo"), harmless_text("disable-pubkey-algo"),
+    flag("ignore-mdc-error", |s| s.message.ignore_mdc_error = true), harmless_text("disable-cipher-algo"), harmless_text("disable-pubkey-algo"),
     harmless("override-compliance-check"), flag("allow-weak-key-signatures", |s| s.digests = s.digests.with_sha1_certifications()),
     flag("allow-weak-digest-algos", |s| s.digests = s.digests.without_weak()),
     text("weak-digest", values::weak_digest), harmless("allow-multisig-verification"), harmless("allow-multiple-messages"),
@@ -393,7 +423,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("default-keyserver-url", |s, url| { s.default_keyserver_url = Some(url.to_vec()); Ok(()) }),
     harmless_text("default-sig-expire"), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),
     text("default-cert-expire", |s, end| { s.default_cert_expire = Some(end.to_vec()); Ok(()) }), harmless("ask-cert-expire"), harmless("no-ask-cert-expire"),
-    harmless("only-sign-text-ids"), harmless("multifile"), harmless_text("input-size-hint"), harmless("utf8-strings"),
+    harmless("only-sign-text-ids"), flag("multifile", |s| s.message.multifile = true), harmless_text("input-size-hint"), harmless("utf8-strings"),
     harmless("no-utf8-strings"), harmless_unsigned("set-filesize"), harmless("no-literal"),
 
     // Agents, cards and terminals.

@@ -322,7 +322,7 @@ fn choose(
     let is_sure = |candidate: &Candidate| {
         !by_address || trust.model == Model::Always || candidate.validity >= Validity::Full
     };
-    let mut usable = candidates.iter().filter(|candidate| candidate.key.is_some());
+    let mut usable = candidates.iter().filter(|candidate| candidate.usable_key().is_some());
     match (usable.next(), usable.next()) {
         (Some(only), None) if is_sure(only) => Ok(only.clone()),
         _ => Err(candidates),
@@ -337,7 +337,7 @@ fn tell_candidates(session: &Session, name: &[u8], candidates: &[Candidate]) {
     session
         .warn(format_args!("{name}: it is not certain who that is; give the fingerprint of the right one:"));
     for candidate in candidates {
-        let state = match (&candidate.key, candidate.validity) {
+        let state = match (candidate.usable_key(), candidate.validity) {
             (None, _) => "no key to encrypt to",
             (Some(_), Validity::Full | Validity::Ultimate) => "valid",
             (Some(_), Validity::Marginal) => "marginally valid",

@@ -1,0 +1,90 @@
+//! What the keyrings know of a key that a message is encrypted to.
+
+use std::ops::ControlFlow;
+
+use keyhoard::cert::effective::{Effective, Moment, State, Usage, View, evaluate};
+use keyhoard::cert::facts::{Component, ComponentKind, KeyFacts};
+use keyhoard::cert::{Facts, KeyId};
+use keyhoard::store::{Detail, Fingerprint, Query, Selection};
+
+use crate::commands::Session;
+use crate::keyrings::Keyrings;
+
+/// A key of a certificate that is known.
+pub(super) struct KnownKey {
+    pub(super) key: KeyFacts,
+    pub(super) primary: Fingerprint,
+    /// The certificate's primary user ID.
+    pub(super) user_id: Vec<u8>,
+    /// Whether messages may be encrypted to it.
+    pub(super) encrypts: bool,
+    /// What its owner's programs read.
+    ciphers: Vec<u8>,
+    /// How far the owner is trusted, as gpg's letter.
+    pub(super) owner_trust: char,
+}
+
+impl KnownKey {
+    /// Finds a key by its ID.
+    pub(super) fn find(
+        session: &Session<'_>,
+        keyrings: &Keyrings,
+        key_id: KeyId,
+    ) -> anyhow::Result<Option<Self>> {
+        let moment = Moment::new(session.now, View::Gnupg);
+        let mut found = None;
+        for (_, snapshot) in keyrings.snapshots()? {
+            let ids = snapshot.find(&Query::KeyId(key_id))?;
+            snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+                found = record.facts.and_then(|facts| Self::of(&facts, &evaluate(&facts, moment), key_id));
+                if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            if let Some(known) = &mut found {
+                let value = snapshot.owner_trust(&known.primary)?;
+                known.owner_trust = letter(value);
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn of(facts: &Facts, effective: &Effective, key_id: KeyId) -> Option<Self> {
+        let key = facts.keys().find(|key| key.fingerprint.key_id() == key_id)?.clone();
+        let user_id = effective.primary_user_id(facts).map(|place| &facts.components[place].kind);
+        let user_id = match user_id {
+            Some(ComponentKind::UserId(user_id)) => user_id.clone(),
+            _ => b"[User ID not found]".to_vec(),
+        };
+        let ciphers = facts.components.iter().zip(&effective.components).filter_map(|(component, state)| {
+            let State::User(user) = state else { return None };
+            let signature = &component.signatures[user.binding.filter(|_| !user.revoked)?];
+            signature.own.as_deref()?.cipher_preferences.clone()
+        });
+        let ciphers = ciphers.flatten().collect();
+        let encrypts = facts.components.iter().zip(&effective.components).any(|pair| match pair {
+            (Component { kind: ComponentKind::Key(one), .. }, State::Key(state)) => {
+                one.fingerprint == key.fingerprint && state.usage.contains(Usage::ENCRYPT)
+            }
+            _ => false,
+        });
+        Some(Self { key, primary: facts.primary().fingerprint, user_id, encrypts, ciphers, owner_trust: '-' })
+    }
+
+    /// Says whether the owner's programs read a cipher.
+    pub(super) fn reads(&self, cipher: u8) -> bool {
+        const IMPLICIT: u8 = 2;
+        cipher == IMPLICIT || self.ciphers.contains(&cipher)
+    }
+}
+
+/// Returns gpg's letter for an owner trust.
+fn letter(value: Option<u8>) -> char {
+    match value.unwrap_or_default() & 15 {
+        2 => 'q',
+        3 => 'n',
+        4 => 'm',
+        5 => 'f',
+        6 => 'u',
+        _ => '-',
+    }
+}

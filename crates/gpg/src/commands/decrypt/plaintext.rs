@@ -1,0 +1,176 @@
+//! Where the content of a message goes: to standard output piece by piece, as gpg does it, or to a file, which gets its
+//! name once the message was read to its end.
+
+use std::cell::RefCell;
+use std::io::Write;
+
+use keyhoard::find::shown;
+use keyhoard::message::{Error, Event, Literal, Result, Sink, Standing};
+
+use super::Naming;
+use crate::code::Code;
+use crate::commands::Session;
+use crate::input;
+use crate::output::Output;
+use crate::status::MessageStatus;
+use crate::streams::Streams;
+
+/// The name by which a message asks not to be saved.
+const CONSOLE: &[u8] = b"_CONSOLE";
+
+/// Takes the content of a message.
+pub(super) struct Plaintext<'a, 's> {
+    session: &'a RefCell<&'a mut Session<'s>>,
+    input: Option<&'a [u8]>,
+    naming: Naming,
+    output: Option<Output>,
+    /// Line ends of text become those of this system.
+    is_text: bool,
+    is_protected: bool,
+    is_signed: bool,
+    failure: Option<anyhow::Error>,
+}
+
+impl<'a, 's> Plaintext<'a, 's> {
+    pub(super) fn new(
+        session: &'a RefCell<&'a mut Session<'s>>,
+        input: Option<&'a [u8]>,
+        naming: Naming,
+    ) -> Self {
+        Self {
+            session,
+            input,
+            naming,
+            output: None,
+            is_text: false,
+            is_protected: false,
+            is_signed: false,
+            failure: None,
+        }
+    }
+
+    /// Gives the file its name if the message `is_good`.
+    pub(super) fn finish(self, is_good: bool) -> anyhow::Result<()> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if self.is_signed {
+            self.session.borrow_mut().streams.error("signatures in messages: not supported yet");
+        }
+        match self.output {
+            Some(output) if is_good => output.commit(),
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, literal: &Literal, length: Option<u32>) {
+        let mut session = self.session.borrow_mut();
+        if literal.name == CONSOLE {
+            session.streams.info("Note: sender requested \"for-your-eyes-only\"");
+        } else if session.settings.verbose > 0 && !literal.name.is_empty() {
+            session.streams.info(format_args!("original file name='{}'", shown(&literal.name)));
+        }
+        let format = literal.format.letter();
+        session.tell(MessageStatus::Plaintext { format, time: literal.time.0, name: &literal.name });
+        if let Some(length) = length {
+            session.tell(MessageStatus::PlaintextLength(length));
+        }
+        self.is_text = literal.format.is_text();
+        match self.open(&mut session, &literal.name) {
+            Ok(Ok(output)) => self.output = output,
+            Ok(Err(code)) => session.streams.error(format_args!("handle plaintext failed: {code}")),
+            Err(failure) => self.failure = Some(failure),
+        }
+    }
+
+    /// Opens the output; nothing if the content is not to be saved.
+    fn open(
+        &self,
+        session: &mut Session<'_>,
+        embedded: &[u8],
+    ) -> anyhow::Result<std::result::Result<Option<Output>, Code>> {
+        let Session { settings, streams, .. } = session;
+        let is_free = settings.output.is_none();
+        let name = match (&settings.output, self.naming) {
+            (Some(name), _) => Some(name.clone()),
+            (None, _) if settings.message.use_embedded_file_name => Some(base(embedded).to_vec()),
+            (None, Naming::Standard) => None,
+            (None, Naming::AfterInput) if embedded == CONSOLE && is_free => {
+                streams.info("data not saved; use option \"--output\" to save it");
+                return Ok(Ok(None));
+            }
+            (None, Naming::AfterInput) => match self.input.filter(|name| !input::is_stream(Some(name))) {
+                None => None,
+                Some(input) => match name_after(input, streams) {
+                    Some(name) => Some(name),
+                    None => return Ok(Err(Code::General)),
+                },
+            },
+        };
+        let opened = Output::named(name.as_deref(), "error creating", settings, streams)?;
+        // That a file is there already is gpg's general error.
+        Ok(opened.map(Some).map_err(|code| if code == Code::FileExists { Code::General } else { code }))
+    }
+
+    fn unchanged(&mut self) {
+        self.is_protected = true;
+        let mut session = self.session.borrow_mut();
+        session.tell(MessageStatus::DecryptionOkay);
+        if session.settings.verbose > 1 {
+            session.streams.info("decryption okay");
+        }
+        session.tell(MessageStatus::GoodMdc);
+    }
+
+    fn decrypted(&mut self) {
+        let mut session = self.session.borrow_mut();
+        if !self.is_protected {
+            session.tell(MessageStatus::DecryptionOkay);
+            session.streams.info("WARNING: message was not integrity protected");
+        }
+        session.tell(MessageStatus::EndDecryption);
+    }
+}
+
+impl Sink for Plaintext<'_, '_> {
+    fn event(&mut self, event: Event<'_>) -> Result<()> {
+        match event {
+            Event::Literal { literal, length } => self.begin(literal, length),
+            Event::OnePass(_) | Event::Signature(_) => self.is_signed = true,
+            Event::Unchanged => self.unchanged(),
+            Event::Decrypted => self.decrypted(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, data: &[u8], _: Standing) -> Result<()> {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        let mut session = self.session.borrow_mut();
+        let mut writer = output.writer(session.streams);
+        let written = if self.is_text {
+            // gpg leaves out every carriage return.
+            let text: Vec<u8> = data.iter().copied().filter(|octet| *octet != b'\r').collect();
+            writer.write_all(&text)
+        } else {
+            writer.write_all(data)
+        };
+        written.map_err(Error::Write)
+    }
+}
+
+/// Returns the name of a message without its suffix, and tells if it has none.
+pub(super) fn name_after(name: &[u8], streams: &mut Streams) -> Option<Vec<u8>> {
+    const SUFFIXES: [&[u8]; 5] = [b".gpg", b".pgp", b".sig", b".asc", b".sign"];
+    let base = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(*suffix));
+    if base.is_none_or(<[u8]>::is_empty) {
+        streams.info(format_args!("{}: unknown suffix", shown(name)));
+        return None;
+    }
+    base.map(<[u8]>::to_vec)
+}
+
+/// Returns a name without its directories: a message must not choose where files are written.
+fn base(name: &[u8]) -> &[u8] {
+    name.rsplit(|octet| *octet == b'/').next().unwrap_or_default()
+}

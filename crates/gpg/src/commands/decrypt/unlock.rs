@@ -1,0 +1,418 @@
+//! Finds the session key of a message, and tells what gpg tells meanwhile: for whom the message is, whose passphrase is
+//! needed, what did not work.
+
+use std::cell::RefCell;
+use std::io;
+
+use keyhoard::cert::KeyId;
+use keyhoard::message::{Addressee, Container, Error, Opener, Pkesk, Result, SessionKey, Skesk, Unlock};
+use keyhoard::store::Query;
+use keyhoard::store::query::Name as KeyName;
+use secret::{Held, Name, SecretKeys};
+
+use super::known_key::KnownKey;
+use crate::algorithms::public_key_name;
+use crate::code::Code;
+use crate::commands::Session;
+use crate::descriptor;
+use crate::keyrings::Keyrings;
+use crate::names::names_key;
+use crate::passphrases::{Hint, Passphrases};
+use crate::prompt;
+use crate::render::digits;
+use crate::status::{MessageStatus, Status};
+use crate::symmetric::{self, Purpose};
+
+/// How the search for a session key ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Nobody asked for one: nothing encrypted came.
+    NotAsked,
+    /// There is none.
+    NoKey,
+    /// There is one.
+    Key,
+    /// It was not looked for (`--list-only`).
+    ListedOnly,
+}
+
+/// How the search went.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unlocked {
+    /// Whether the message can be opened with a passphrase.
+    pub(super) has_passphrases: bool,
+    pub(super) outcome: Outcome,
+}
+
+/// Finds session keys.
+pub(super) struct Unlocker<'a, 's> {
+    session: &'a RefCell<&'a mut Session<'s>>,
+    unlocked: Unlocked,
+    /// What ends the whole run.
+    failure: Option<anyhow::Error>,
+}
+
+/// A recipient, and why it did not open the message.
+struct Tried<'a> {
+    recipient: &'a Pkesk,
+    known: Option<KnownKey>,
+    failure: Option<Failure>,
+}
+
+enum Failure {
+    /// The secret key is not here.
+    NoSecretKey,
+    /// It was not tried.
+    NotTried,
+    Code(Code),
+}
+
+impl<'a, 's> Unlocker<'a, 's> {
+    pub(super) fn new(session: &'a RefCell<&'a mut Session<'s>>) -> Self {
+        let unlocked = Unlocked { has_passphrases: false, outcome: Outcome::NotAsked };
+        Self { session, unlocked, failure: None }
+    }
+
+    /// Returns how the search went, or what ends the whole run.
+    pub(super) fn end(self) -> anyhow::Result<Unlocked> {
+        self.failure.map_or(Ok(self.unlocked), Err)
+    }
+}
+
+impl Unlock for Unlocker<'_, '_> {
+    fn session_key(
+        &mut self,
+        openers: &[Opener],
+        container: &Container,
+        fits: &dyn Fn(&SessionKey) -> bool,
+    ) -> Result<SessionKey> {
+        let mut session = self.session.borrow_mut();
+        self.unlocked.has_passphrases = openers.iter().any(|opener| matches!(opener, Opener::Password(_)));
+        let found = Search { session: &mut session, container, fits }.all(openers);
+        let found = match found {
+            Ok(found) => found,
+            Err(failure) => {
+                self.failure = Some(failure);
+                return Err(Error::NoKey);
+            }
+        };
+        session.tell(MessageStatus::BeginDecryption);
+        self.unlocked.outcome = match &found {
+            _ if session.settings.message.list_only => Outcome::ListedOnly,
+            Some(_) => Outcome::Key,
+            None => Outcome::NoKey,
+        };
+        let key = found.filter(|_| self.unlocked.outcome == Outcome::Key).ok_or(Error::NoKey)?;
+        tell_key(&mut session, container, &key);
+        Ok(key)
+    }
+}
+
+fn tell_key(session: &mut Session<'_>, container: &Container, key: &SessionKey) {
+    let cipher = key.cipher();
+    if session.settings.verbose > 1 {
+        session.streams.info(format_args!("{cipher} encrypted data"));
+    }
+    let protection = if *container == Container::Version1 { 2 } else { 0 };
+    let mode = container.mode().map_or(0, |mode| mode.number());
+    session.tell(MessageStatus::DecryptionInfo { protection, cipher: cipher.number(), mode });
+    if session.settings.message.show_session_key {
+        let text = key.to_text();
+        session.streams.info(format_args!("session key: '{}'", *text));
+        session.tell(MessageStatus::SessionKey(&text));
+    }
+}
+
+struct Search<'a, 's> {
+    session: &'a mut Session<'s>,
+    container: &'a Container,
+    fits: &'a dyn Fn(&SessionKey) -> bool,
+}
+
+impl Search<'_, '_> {
+    /// Looks at what opens the message, one after the other, and tells of it.
+    fn all(&mut self, openers: &[Opener]) -> anyhow::Result<Option<SessionKey>> {
+        let overriding = self.overriding()?;
+        let keyrings = match openers.iter().any(|opener| matches!(opener, Opener::Recipient(_))) {
+            true => Some(Keyrings::open(self.session)?),
+            false => None,
+        };
+        let mut found = None;
+        let mut tried = Vec::new();
+        let passwords: Vec<&Skesk> = openers
+            .iter()
+            .filter_map(|opener| match opener {
+                Opener::Password(password) => Some(password),
+                Opener::Recipient(_) => None,
+            })
+            .collect();
+        for opener in openers {
+            match opener {
+                Opener::Recipient(recipient) => {
+                    let keyrings = keyrings.as_ref().expect("they were opened for this");
+                    let one = self.recipient(recipient, keyrings, overriding.as_ref(), &mut found)?;
+                    tried.push(one);
+                }
+                Opener::Password(password) if found.is_none() => {
+                    found = self.password(password, &passwords, overriding.as_ref())?;
+                }
+                Opener::Password(_) => {}
+            }
+        }
+        if openers.is_empty() {
+            found = overriding;
+        }
+        if !self.session.settings.quiet {
+            self.tell_openers(passwords.len(), &tried);
+        }
+        Ok(found)
+    }
+
+    /// Returns the session key that the options give.
+    fn overriding(&self) -> anyhow::Result<Option<SessionKey>> {
+        let settings = &self.session.settings.message;
+        let text = match (&settings.override_session_key, settings.override_session_key_fd) {
+            (_, Some(number)) => {
+                let mut file = std::fs::File::from(descriptor::duplicate(number)?);
+                prompt::read_line(&mut file)?
+            }
+            (text, None) => text.clone(),
+        };
+        Ok(text.and_then(|text| SessionKey::from_text(&String::from_utf8_lossy(&text))))
+    }
+
+    fn recipient<'p>(
+        &mut self,
+        recipient: &'p Pkesk,
+        keyrings: &Keyrings,
+        overriding: Option<&SessionKey>,
+        found: &mut Option<SessionKey>,
+    ) -> anyhow::Result<Tried<'p>> {
+        let key_id = key_id(recipient);
+        if self.session.settings.verbose > 0 {
+            self.session.streams.info(format_args!("public key is {key_id}"));
+        }
+        let algorithm = recipient.algorithm.0;
+        self.session.tell(MessageStatus::EncryptedTo { key_id: key_id.to_string(), algorithm });
+        let known = match recipient.addressee {
+            Addressee::Hidden => None,
+            _ => KnownKey::find(self.session, keyrings, key_id)?,
+        };
+        let settings = &self.session.settings.message;
+        let is_hidden = recipient.addressee == Addressee::Hidden || settings.try_all_secrets;
+        let failure = if settings.list_only {
+            Some(Failure::NotTried)
+        } else if let Some(key) = overriding {
+            found.get_or_insert_with(|| key.clone());
+            None
+        } else if found.is_some() || (is_hidden && settings.skip_hidden_recipients) {
+            Some(Failure::NoSecretKey)
+        } else if is_hidden {
+            self.try_all(recipient, keyrings, found)?
+        } else {
+            self.try_named(recipient, known.as_ref(), found)?
+        };
+        Ok(Tried { recipient, known, failure })
+    }
+
+    /// Tries the secret key that a recipient's packet names.
+    fn try_named(
+        &mut self,
+        recipient: &Pkesk,
+        known: Option<&KnownKey>,
+        found: &mut Option<SessionKey>,
+    ) -> anyhow::Result<Option<Failure>> {
+        let held = self.session.file_keys()?.list()?;
+        let is_meant = |held: &&Held| match recipient.addressee {
+            Addressee::KeyId(key_id) => held.fingerprint.key_id() == key_id,
+            Addressee::Fingerprint(fingerprint) => held.fingerprint == fingerprint,
+            Addressee::Hidden => false,
+        };
+        let Some(held) = held.iter().find(|held| is_meant(held) && held.protection.has_secret()) else {
+            return Ok(Some(Failure::NoSecretKey));
+        };
+        if let Some(known) = known {
+            self.session.considered(&known.primary);
+            self.session.considered(&known.primary);
+        }
+        match self.open(recipient, held, known)? {
+            Ok(key) => {
+                self.tell_found(held, known, &key);
+                *found = Some(key);
+                Ok(None)
+            }
+            Err(code) => Ok(Some(Failure::Code(code))),
+        }
+    }
+
+    /// Tries one secret key after another, those that the options name first.
+    fn try_all(
+        &mut self,
+        recipient: &Pkesk,
+        keyrings: &Keyrings,
+        found: &mut Option<SessionKey>,
+    ) -> anyhow::Result<Option<Failure>> {
+        for held in self.in_order()? {
+            let key_id = held.fingerprint.key_id();
+            let Some(known) = KnownKey::find(self.session, keyrings, key_id)? else { continue };
+            let is_fit = known.key.algorithm == recipient.algorithm && known.encrypts;
+            if !is_fit || !held.protection.has_secret() {
+                continue;
+            }
+            self.session.considered(&known.primary);
+            let is_quiet = self.session.settings.quiet;
+            if !is_quiet {
+                let text = format!("anonymous recipient; trying secret key {key_id} ...");
+                self.session.streams.info(text);
+            }
+            if let Ok(key) = self.open(recipient, &held, Some(&known))? {
+                self.session.considered(&known.primary);
+                self.tell_found(&held, Some(&known), &key);
+                if !is_quiet {
+                    self.session.streams.info("okay, we are the anonymous recipient.");
+                }
+                *found = Some(key);
+                return Ok(None);
+            }
+        }
+        Ok(Some(Failure::NoSecretKey))
+    }
+
+    /// Returns the secret keys, those of `--try-secret-key` first.
+    fn in_order(&self) -> anyhow::Result<Vec<Held>> {
+        let queries: Vec<Query> = self
+            .session
+            .settings
+            .message
+            .try_secret_keys
+            .iter()
+            .filter_map(|name| Some(KeyName::parse(name).ok()?.query))
+            .collect();
+        let mut held = self.session.file_keys()?.list()?;
+        held.sort_by_key(|held| {
+            queries.iter().position(|query| names_key(query, &held.fingerprint)).unwrap_or(queries.len())
+        });
+        Ok(held)
+    }
+
+    fn open(
+        &mut self,
+        recipient: &Pkesk,
+        held: &Held,
+        known: Option<&KnownKey>,
+    ) -> anyhow::Result<std::result::Result<SessionKey, Code>> {
+        let keys = self.session.file_keys()?;
+        let Session { settings, streams, passphrase, .. } = &mut *self.session;
+        let mut ask = Passphrases::new(settings, streams, passphrase.as_ref());
+        if let Some(known) = known {
+            ask = ask.with_hint(Hint { primary: known.primary, user_id: known.user_id.clone() });
+        }
+        let opened = keys
+            .open(&Name::Fingerprint(held.fingerprint), &mut ask)
+            .and_then(|mut key| recipient.open(key.as_mut(), self.container.cipher()));
+        Ok(match opened {
+            Ok(Some(key)) => Ok(key),
+            Ok(None) => Err(Code::WrongSecretKey),
+            Err(error) => Err(ask.code(&error)),
+        })
+    }
+
+    fn tell_found(&mut self, held: &Held, known: Option<&KnownKey>, key: &SessionKey) {
+        let Some(known) = known else { return };
+        let cipher = key.cipher();
+        if !self.session.settings.quiet && !known.reads(cipher.number()) {
+            let text = format!("WARNING: cipher algorithm {cipher} not found in recipient preferences");
+            self.session.streams.info(text);
+        }
+        self.session.tell(MessageStatus::DecryptionKey {
+            key: held.fingerprint.to_string(),
+            primary: known.primary.to_string(),
+            trust: known.owner_trust,
+        });
+    }
+
+    /// Asks for the passphrase; unlike gpg, tries it on every packet that a passphrase opens.
+    fn password(
+        &mut self,
+        asked: &Skesk,
+        all: &[&Skesk],
+        overriding: Option<&SessionKey>,
+    ) -> anyhow::Result<Option<SessionKey>> {
+        let cipher = asked.cipher;
+        let Session { settings, streams, passphrase, .. } = &mut *self.session;
+        if !settings.quiet {
+            let mode = asked.mode().map_or("CFB", |mode| mode.name());
+            let what = if asked.is_direct() { "data" } else { "session key" };
+            streams.info(format_args!("{cipher}.{mode} encrypted {what}"));
+        }
+        if settings.message.list_only {
+            return Ok(None);
+        }
+        if let Some(key) = overriding {
+            return Ok(Some(key.clone()));
+        }
+        let purpose = Purpose { cipher: cipher.number(), s2k: &asked.s2k, is_new: false };
+        let Ok(password) = symmetric::passphrase(&purpose, passphrase.as_ref(), settings, streams)? else {
+            return Ok(None);
+        };
+        let mut last = None;
+        for packet in all {
+            let opened = packet.open(password.as_bytes(), self.container.cipher());
+            match opened.map_err(io::Error::from)? {
+                Some(key) if (self.fits)(&key) => return Ok(Some(key)),
+                other => last = last.or(other),
+            }
+        }
+        // One that does not fit is told from none at all: the passphrase was wrong.
+        Ok(last)
+    }
+
+    /// Tells for whom the message is: those who did not open it first, the last one first.
+    fn tell_openers(&mut self, passwords: usize, tried: &[Tried<'_>]) {
+        match passwords {
+            0 => {}
+            1 => self.session.streams.info("encrypted with 1 passphrase"),
+            count => self.session.streams.info(format_args!("encrypted with {count} passphrases")),
+        }
+        let (failed, good): (Vec<_>, Vec<_>) = tried.iter().rev().partition(|one| one.failure.is_some());
+        for one in failed.into_iter().chain(good) {
+            self.tell_recipient(one);
+        }
+    }
+
+    fn tell_recipient(&mut self, tried: &Tried<'_>) {
+        let algorithm = public_key_name(tried.recipient.algorithm.0);
+        let key_id = key_id(tried.recipient);
+        if let Some(KnownKey { key, user_id, primary, .. }) = &tried.known {
+            self.session.considered(primary);
+            let mut date = Vec::new();
+            digits::date(key.created, &mut date);
+            let (bits, date) = (key.bits, String::from_utf8_lossy(&date).into_owned());
+            self.session
+                .streams
+                .info(format_args!("encrypted with {bits}-bit {algorithm} key, ID {key_id}, created {date}"));
+            self.session.streams.continue_info(&[b"      \"", &user_id[..], b"\""].concat());
+        } else {
+            self.session.streams.info(format_args!("encrypted with {algorithm} key, ID {key_id}"));
+        }
+        match tried.failure {
+            None | Some(Failure::NotTried) => {}
+            Some(Failure::NoSecretKey) => {
+                self.session.tell(MessageStatus::NoSecretKey { key_id: key_id.to_string() });
+            }
+            Some(Failure::Code(code)) => {
+                self.session.streams.info(format_args!("public key decryption failed: {code}"));
+                let status = Status::Error { place: "pkdecrypt_failed", code: code.with_agent() };
+                self.session.streams.status(&status);
+            }
+        }
+    }
+}
+
+fn key_id(recipient: &Pkesk) -> KeyId {
+    match recipient.addressee {
+        Addressee::KeyId(key_id) => key_id,
+        Addressee::Fingerprint(fingerprint) => fingerprint.key_id(),
+        Addressee::Hidden => KeyId(0),
+    }
+}

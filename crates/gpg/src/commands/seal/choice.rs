@@ -1,0 +1,87 @@
+//! The algorithms of a message: what is asked for, else what all recipients read and somebody prefers.
+
+use keyhoard::message::{Cipher, Compression};
+
+/// What GnuPG takes for granted where somebody's preferences do not say it.
+const IMPLICIT_CIPHER: u8 = Cipher::TripleDes as u8;
+const IMPLICIT_COMPRESSION: u8 = Compression::Uncompressed as u8;
+
+/// Chooses a cipher; `personal` are the user's own preferences, `recipients` everybody's.
+pub(super) fn cipher(personal: &[u8], recipients: &[&[u8]]) -> Cipher {
+    let lists: Vec<Vec<u8>> = recipients.iter().map(|list| with(list, IMPLICIT_CIPHER)).collect();
+    choose(personal, &lists, |number| Cipher::of(number).is_some())
+        .and_then(Cipher::of)
+        .unwrap_or(Cipher::Aes256)
+}
+
+/// Says whether all recipients want a cipher.
+pub(super) fn all_read_cipher(cipher: Cipher, recipients: &[&[u8]]) -> bool {
+    recipients.iter().all(|list| with(list, IMPLICIT_CIPHER).contains(&cipher.number()))
+}
+
+/// Chooses a compression; who says nothing reads ZIP (RFC 4880, 13.3.1).
+pub(super) fn compression(personal: &[u8], recipients: &[Option<&[u8]>]) -> Compression {
+    let lists = compressions(recipients);
+    choose(personal, &lists, |number| Compression::of(number).is_some())
+        .and_then(Compression::of)
+        .unwrap_or(Compression::Zip)
+}
+
+/// Says whether all recipients want a compression.
+pub(super) fn all_read_compression(compression: Compression, recipients: &[Option<&[u8]>]) -> bool {
+    compressions(recipients).iter().all(|list| list.contains(&compression.number()))
+}
+
+fn compressions(recipients: &[Option<&[u8]>]) -> Vec<Vec<u8>> {
+    let list = |list: &Option<&[u8]>| match list {
+        Some(list) if !list.is_empty() => with(list, IMPLICIT_COMPRESSION),
+        _ => vec![Compression::Zip.number(), IMPLICIT_COMPRESSION],
+    };
+    recipients.iter().map(list).collect()
+}
+
+fn with(list: &[u8], implicit: u8) -> Vec<u8> {
+    let mut list = list.to_vec();
+    if !list.contains(&implicit) {
+        list.push(implicit);
+    }
+    list
+}
+
+/// Returns the algorithm that is in all lists and stands first in the personal one, else the one that stands foremost in
+/// all lists together; of two equal ones that with the lower number, as in GnuPG.
+fn choose(personal: &[u8], lists: &[Vec<u8>], is_known: impl Fn(u8) -> bool) -> Option<u8> {
+    let first = lists.first()?;
+    let is_common = |number: &u8| is_known(*number) && lists.iter().all(|list| list.contains(number));
+    if let Some(personal) = personal.iter().copied().find(is_common) {
+        return Some(personal);
+    }
+    let rank = |number: u8| -> usize {
+        lists.iter().filter_map(|list| list.iter().position(|other| *other == number)).sum()
+    };
+    first.iter().copied().filter(is_common).min_by_key(|number| (rank(*number), *number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cipher_is_one_that_all_recipients_read() {
+        assert_eq!(cipher(&[], &[&[9, 8, 7], &[7, 8]]), Cipher::Aes128);
+        assert_eq!(cipher(&[8], &[&[9, 8, 7], &[7, 8]]), Cipher::Aes192);
+        assert_eq!(cipher(&[9], &[&[9], &[7]]), Cipher::TripleDes);
+        assert_eq!(cipher(&[], &[]), Cipher::Aes256);
+        assert!(all_read_cipher(Cipher::TripleDes, &[&[9], &[7]]));
+        assert!(!all_read_cipher(Cipher::Aes256, &[&[9], &[7]]));
+    }
+
+    #[test]
+    fn who_says_nothing_of_compression_reads_zip() {
+        assert_eq!(compression(&[], &[None]), Compression::Zip);
+        assert_eq!(compression(&[], &[Some(&[2, 3, 1]), None]), Compression::Zip);
+        assert_eq!(compression(&[3], &[Some(&[2, 3, 1])]), Compression::Bzip2);
+        assert_eq!(compression(&[], &[Some(&[0])]), Compression::Uncompressed);
+        assert!(!all_read_compression(Compression::Bzip2, &[None]));
+    }
+}

@@ -1,0 +1,326 @@
+//! Whom a message is encrypted to: names, files, and those whom every message is encrypted to.
+
+use std::cmp::Reverse;
+use std::fs::File;
+use std::ops::ControlFlow;
+
+use keyhoard::cert::Fingerprint;
+use keyhoard::find::shown;
+use keyhoard::recipients::{self, Candidate, EncryptionKey};
+use keyhoard::store::query::{Name, NameError};
+use keyhoard::store::{Detail, Query, Selection};
+use keyhoard::trust::Validity;
+
+use super::Failure;
+use crate::code::Code;
+use crate::commands::Session;
+use crate::keyrings::Keyrings;
+use crate::prompt::{self, Question};
+use crate::secrets::Secrets;
+use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, TrustModel};
+use crate::status::{MessageStatus, Status};
+use crate::{input, trust};
+
+/// A recipient.
+pub(super) struct Chosen {
+    pub(super) key: EncryptionKey,
+    pub(super) is_hidden: bool,
+    pub(super) user_id: Vec<u8>,
+}
+
+/// Finds all recipients, in the order in which the message names them.
+pub(super) fn collect(session: &mut Session<'_>) -> anyhow::Result<Result<Vec<Chosen>, Failure>> {
+    let names = expanded(&session.settings.message.recipients, &session.settings.groups);
+    let keyrings = Keyrings::open(session)?;
+    let mut search = Search { session, keyrings, chosen: Vec::new() };
+    let outcome = search.all(&names)?;
+    let mut chosen = search.chosen;
+    chosen.reverse();
+    Ok(outcome.map(|()| chosen))
+}
+
+/// Replaces the names of groups by what they stand for; they are looked at last first, and in order where there are
+/// groups, as in gpg.
+fn expanded(names: &[RecipientName], groups: &[Group]) -> Vec<RecipientName> {
+    if groups.is_empty() {
+        return names.iter().rev().cloned().collect();
+    }
+    let mut expanded = Vec::new();
+    for name in names {
+        match groups.iter().find(|group| group.name.eq_ignore_ascii_case(&name.name)) {
+            Some(group) => {
+                let member = |value: &Vec<u8>| RecipientName { name: value.clone(), ..name.clone() };
+                expanded.extend(group.values.iter().rev().map(member));
+            }
+            None => expanded.push(name.clone()),
+        }
+    }
+    expanded
+}
+
+struct Search<'a, 's> {
+    session: &'a mut Session<'s>,
+    keyrings: Keyrings,
+    chosen: Vec<Chosen>,
+}
+
+impl Search<'_, '_> {
+    fn all(&mut self, names: &[RecipientName]) -> anyhow::Result<Result<(), Failure>> {
+        let (always, named): (Vec<_>, Vec<_>) =
+            names.iter().partition(|name| name.kind == RecipientKind::Always);
+        if !self.session.settings.message.no_encrypt_to {
+            for name in always {
+                if let Err(failure) = self.add_always(name)? {
+                    return Ok(Err(failure));
+                }
+            }
+        }
+        for name in &named {
+            if let Err(failure) = self.add_named(name)? {
+                return Ok(Err(failure));
+            }
+        }
+        if named.is_empty() && !self.add_default()? {
+            self.session.streams.error("no valid addressees");
+            self.session.streams.status(&Status::Message(MessageStatus::NoRecipients));
+            return Ok(Err(Failure::bare(Code::NoUserId)));
+        }
+        Ok(Ok(()))
+    }
+
+    /// Adds one of those whom every message is encrypted to, whose validity nobody asks for.
+    fn add_always(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
+        match self.find(&name.name)? {
+            Ok(candidate) => {
+                self.session.considered(&candidate.fingerprint);
+                self.add(candidate, name);
+                Ok(Ok(()))
+            }
+            Err(code) => Ok(Err(self.skipped(&name.name, code, 0))),
+        }
+    }
+
+    fn add_named(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
+        let candidate = match name.kind {
+            RecipientKind::File => self.of_file(&name.name),
+            _ => self.find(&name.name)?,
+        };
+        let candidate = match candidate {
+            Ok(candidate) => candidate,
+            Err(code) => {
+                let reason = match code {
+                    Code::NoPublicKey => 1,
+                    Code::InvalidUserId => 14,
+                    _ => 0,
+                };
+                return Ok(Err(self.skipped(&name.name, code, reason)));
+            }
+        };
+        self.session.considered(&candidate.fingerprint);
+        if name.kind == RecipientKind::Key {
+            self.session.considered(&candidate.fingerprint);
+            if let Err(failure) = self.check(&name.name, &candidate)? {
+                return Ok(Err(failure));
+            }
+        }
+        self.add(candidate, name);
+        Ok(Ok(()))
+    }
+
+    /// Adds who is encrypted to if nobody is named; says whether there is such a one.
+    fn add_default(&mut self) -> anyhow::Result<bool> {
+        let found = match self.session.settings.message.default_recipient.clone() {
+            DefaultRecipient::Nobody => return Ok(false),
+            DefaultRecipient::Name(name) => {
+                let found = self.find(&name)?;
+                if found.is_err() {
+                    let name = shown(&name);
+                    self.session.streams.error(format_args!("unknown default recipient \"{name}\""));
+                }
+                found.ok()
+            }
+            DefaultRecipient::Oneself => self.own()?,
+        };
+        let Some(candidate) = found else { return Ok(false) };
+        self.session.considered(&candidate.fingerprint);
+        if self.is_chosen(&candidate) {
+            self.session.streams.info("skipped: public key already set as default recipient");
+        } else {
+            self.take(candidate, false);
+        }
+        Ok(true)
+    }
+
+    /// Finds the key that signs by default, or the first one that has its secret part here.
+    fn own(&mut self) -> anyhow::Result<Option<Candidate>> {
+        for name in self.session.settings.default_keys.clone() {
+            if let Ok(found) = self.find(&name)? {
+                return Ok(Some(found));
+            }
+        }
+        let secrets = Secrets::kept(self.session)?;
+        let mut own: Option<Fingerprint> = None;
+        for (_, snapshot) in self.keyrings.snapshots()? {
+            let ids = secrets.certificates(snapshot.as_ref())?;
+            snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+                own.get_or_insert(record.fingerprint);
+                ControlFlow::Break(())
+            })?;
+        }
+        if let Some(own) = &own {
+            self.session.considered(own);
+            self.session.considered(own);
+        }
+        let found = own.map(|own| self.find(own.to_string().as_bytes())).transpose()?;
+        Ok(found.and_then(Result::ok))
+    }
+
+    /// Finds the key that a name stands for. If it is a mail address, that is the most valid key, else the first one.
+    fn find(&mut self, text: &[u8]) -> anyhow::Result<Result<Candidate, Code>> {
+        let name = match Name::parse(text) {
+            Ok(name) => name,
+            Err(NameError::Unsearchable(_)) => return Ok(Err(Code::NoPublicKey)),
+            Err(NameError::Version3) => return Ok(Err(Code::InvalidValue)),
+            Err(NameError::Invalid) => return Ok(Err(Code::InvalidUserId)),
+        };
+        let settings = trust::settings(&self.session.settings, self.session.now);
+        let outside = trust::outside(&self.session.home, &self.keyrings)?;
+        let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
+        let snapshots = self.keyrings.snapshots()?;
+        let sources = trust::sources(&self.session.home, &snapshots, outside.as_deref())?;
+        let mut candidates = Vec::new();
+        for source in 0..snapshots.len() {
+            candidates.extend(recipients::named(&sources, source, &name, &settings)?);
+        }
+        let first = candidates.first().map(|candidate| candidate.fingerprint);
+        let mut usable = candidates.into_iter().filter(|candidate| candidate.key.is_some());
+        let is_address =
+            matches!(name.query, Query::Mail(_)) || text.contains(&b'@') && !text.contains(&b'<');
+        let best = if is_address {
+            usable.min_by_key(|candidate| Reverse((candidate.validity, candidate.created)))
+        } else {
+            usable.next()
+        };
+        Ok(match (best, first) {
+            (Some(best), _) => Ok(best),
+            (None, Some(unusable)) => {
+                self.session.considered(&unusable);
+                let fingerprint = unusable.to_string();
+                self.session.streams.status(&Status::KeyConsidered { fingerprint, flags: 3 });
+                Err(Code::UnusablePublicKey)
+            }
+            (None, None) => Err(Code::NoPublicKey),
+        })
+    }
+
+    fn of_file(&mut self, name: &[u8]) -> Result<Candidate, Code> {
+        let file: File = input::open(Some(name), self.session.streams)?;
+        let candidates = match recipients::of_file(file, self.session.now) {
+            Ok(candidates) => candidates,
+            Err(error) => {
+                self.session.streams.info(format_args!("error reading '{}': {error}", shown(name)));
+                return Err(Code::General);
+            }
+        };
+        let first = candidates.into_iter().next().ok_or(Code::NoPublicKey)?;
+        if first.key.is_some() { Ok(first) } else { Err(Code::UnusablePublicKey) }
+    }
+
+    /// Says whether the key is certain enough to be used, if necessary by asking.
+    fn check(&mut self, name: &[u8], candidate: &Candidate) -> anyhow::Result<Result<(), Failure>> {
+        let unusable = Failure::bare(Code::UnusablePublicKey);
+        let name_shown = shown(name);
+        let key = candidate.key.as_ref().expect("only a key that can be used is found").fingerprint.key_id();
+        let Session { streams, settings, .. } = &mut *self.session;
+        if candidate.is_disabled {
+            streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason: 13, name }));
+            streams.info(format_args!("{name_shown}: skipped: public key is disabled"));
+            return Ok(Err(unusable));
+        }
+        let is_verbose = settings.verbose > 0;
+        let is_certain = match candidate.validity {
+            _ if settings.trust_model == TrustModel::Always => {
+                if is_verbose {
+                    streams.info("No trust check due to '--trust-model always' option");
+                }
+                true
+            }
+            Validity::Unknown | Validity::Undefined => {
+                streams.info(format_args!("{key}: There is no assurance this key belongs to the named user"));
+                false
+            }
+            Validity::Never => {
+                streams.info(format_args!("{key}: This key is bad!  It has been marked as untrusted!"));
+                false
+            }
+            Validity::Marginal => {
+                streams.info(format_args!(
+                    "{key}: There is limited assurance this key belongs to the named user"
+                ));
+                true
+            }
+            Validity::Full | Validity::Ultimate => {
+                if is_verbose {
+                    streams.info(match candidate.validity {
+                        Validity::Full => "This key probably belongs to the named user",
+                        _ => "This key belongs to us",
+                    });
+                }
+                true
+            }
+        };
+        if is_certain || (!settings.batch && self.is_used_anyway(candidate)?) {
+            return Ok(Ok(()));
+        }
+        self.session.streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason: 10, name }));
+        Ok(Err(unusable))
+    }
+
+    fn is_used_anyway(&mut self, candidate: &Candidate) -> anyhow::Result<bool> {
+        let mut context = format!("key {}\n      \"", candidate.fingerprint).into_bytes();
+        crate::render::text::for_people(&candidate.user_id, &mut context);
+        context.extend(
+            b"\"\n\nIt is NOT certain that the key belongs to the person named in the user ID.  If you know better, \
+              you may answer the next question with yes.\n\n",
+        );
+        let Session { streams, settings, .. } = &mut *self.session;
+        streams.status(&Status::UserIdHint {
+            key_id: candidate.fingerprint.key_id().to_string(),
+            user_id: &candidate.user_id,
+        });
+        let question = Question {
+            keyword: "untrusted_key.override",
+            context: &context,
+            text: "Use this key anyway? (y/N) ",
+        };
+        prompt::ask(&question, settings, streams)
+    }
+
+    fn add(&mut self, candidate: Candidate, name: &RecipientName) {
+        if self.is_chosen(&candidate) {
+            if !self.session.settings.quiet {
+                let name = shown(&name.name);
+                self.session.streams.info(format_args!("{name}: skipped: public key already present"));
+            }
+            return;
+        }
+        self.take(candidate, name.is_hidden);
+    }
+
+    fn is_chosen(&self, candidate: &Candidate) -> bool {
+        let key = candidate.key.as_ref().map(|key| key.fingerprint);
+        self.chosen.iter().any(|chosen| Some(chosen.key.fingerprint) == key)
+    }
+
+    fn take(&mut self, candidate: Candidate, is_hidden: bool) {
+        let Candidate { key, user_id, .. } = candidate;
+        self.chosen.extend(key.map(|key| Chosen { key, is_hidden, user_id }));
+    }
+
+    /// Tells who is left out, which ends the command.
+    fn skipped(&mut self, name: &[u8], code: Code, reason: u8) -> Failure {
+        self.session.streams.error(format_args!("{}: skipped: {code}", shown(name)));
+        self.session.streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason, name }));
+        Failure::bare(code)
+    }
+}

@@ -1,0 +1,228 @@
+//! What the options say of messages: for whom, with which algorithms, what is written and what is read.
+
+use keyhoard::message::{Cipher, Compression, DEFAULT_LEVEL};
+use keyhoard::verify::HashAlgorithm;
+
+use crate::algorithms::{self, Choice};
+use crate::generation::preferences::Preferences;
+
+/// What is done to data that become a message. Several commands together make one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sealing {
+    /// To recipients.
+    pub(crate) encrypt: bool,
+    /// With a passphrase.
+    pub(crate) symmetric: bool,
+}
+
+impl Sealing {
+    pub(crate) const ENCRYPT: Self = Self { encrypt: true, symmetric: false };
+    pub(crate) const SYMMETRIC: Self = Self { encrypt: false, symmetric: true };
+
+    /// Does what either says.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { encrypt: self.encrypt || other.encrypt, symmetric: self.symmetric || other.symmetric }
+    }
+}
+
+/// A recipient as the options name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecipientName {
+    pub(crate) name: Vec<u8>,
+    pub(crate) kind: RecipientKind,
+    /// Whether the message does not say that it is for this one.
+    pub(crate) is_hidden: bool,
+}
+
+/// What a recipient's name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecipientKind {
+    /// That of a key.
+    Key,
+    /// That of a key that every message is encrypted to (`--encrypt-to`).
+    Always,
+    /// That of a file with a key.
+    File,
+}
+
+/// Who is encrypted to if nobody is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DefaultRecipient {
+    #[default]
+    Nobody,
+    Name(Vec<u8>),
+    /// The key that signs by default.
+    Oneself,
+}
+
+/// What the options say of messages.
+#[derive(Clone, Debug)]
+pub(crate) struct MessageSettings {
+    pub(crate) recipients: Vec<RecipientName>,
+    /// `--no-encrypt-to`.
+    pub(crate) no_encrypt_to: bool,
+    pub(crate) default_recipient: DefaultRecipient,
+    /// `--throw-keyids`: all recipients are hidden.
+    pub(crate) throw_key_ids: bool,
+    /// Each argument is a file to work on.
+    pub(crate) multifile: bool,
+    pub(crate) cipher: Option<Cipher>,
+    pub(crate) digest: Option<HashAlgorithm>,
+    pub(crate) compression: Option<Compression>,
+    /// The level of ZIP and ZLIB.
+    pub(crate) deflate_level: Option<i32>,
+    /// The level of BZip2.
+    pub(crate) bzip2_level: Option<i32>,
+    pub(crate) s2k_cipher: Option<Cipher>,
+    pub(crate) s2k_digest: Option<HashAlgorithm>,
+    pub(crate) s2k_count: Option<u64>,
+    pub(crate) personal_ciphers: Vec<u8>,
+    pub(crate) personal_digests: Vec<u8>,
+    pub(crate) personal_compressions: Vec<u8>,
+    /// The input is text.
+    pub(crate) text: bool,
+    /// The name that the message gives its content.
+    pub(crate) file_name: Option<Vec<u8>>,
+    pub(crate) use_embedded_file_name: bool,
+    pub(crate) show_session_key: bool,
+    pub(crate) override_session_key: Option<Vec<u8>>,
+    pub(crate) override_session_key_fd: Option<i32>,
+    /// Says only what a message is encrypted to.
+    pub(crate) list_only: bool,
+    /// Tries every secret key for every recipient.
+    pub(crate) try_all_secrets: bool,
+    /// `--try-secret-key`: those to try for hidden recipients before all others.
+    pub(crate) try_secret_keys: Vec<Vec<u8>>,
+    pub(crate) skip_hidden_recipients: bool,
+    /// Messages without protection against changes are read.
+    pub(crate) ignore_mdc_error: bool,
+}
+
+impl Default for MessageSettings {
+    fn default() -> Self {
+        Self {
+            recipients: Vec::new(),
+            no_encrypt_to: false,
+            default_recipient: DefaultRecipient::Nobody,
+            throw_key_ids: false,
+            multifile: false,
+            cipher: None,
+            digest: None,
+            compression: None,
+            deflate_level: None,
+            bzip2_level: None,
+            s2k_cipher: None,
+            s2k_digest: None,
+            s2k_count: None,
+            personal_ciphers: Vec::new(),
+            personal_digests: Vec::new(),
+            personal_compressions: Vec::new(),
+            text: false,
+            file_name: None,
+            use_embedded_file_name: false,
+            show_session_key: false,
+            override_session_key: None,
+            override_session_key_fd: None,
+            list_only: false,
+            try_all_secrets: false,
+            try_secret_keys: Vec::new(),
+            skip_hidden_recipients: false,
+            ignore_mdc_error: false,
+        }
+    }
+}
+
+impl MessageSettings {
+    /// Takes over an algorithm, or a list of them, if its name is a good one; a bad one is told later.
+    pub(crate) fn choose(&mut self, choice: &Choice) {
+        match choice {
+            Choice::Cipher(name) => self.cipher = cipher(name).or(self.cipher),
+            Choice::S2kCipher(name) => self.s2k_cipher = cipher(name).or(self.s2k_cipher),
+            Choice::Digest(name) => self.digest = digest(name).or(self.digest),
+            Choice::S2kDigest(name) => self.s2k_digest = digest(name).or(self.s2k_digest),
+            Choice::CertDigest(_) => {}
+            Choice::Compression(name) => self.compression = compression(name).or(self.compression),
+            Choice::Preferences(kind, list) => self.prefer(kind, list),
+        }
+    }
+
+    fn prefer(&mut self, kind: &str, list: &[u8]) {
+        let Ok(read) = Preferences::read(&String::from_utf8_lossy(list), "") else { return };
+        match kind {
+            "personal cipher" => self.personal_ciphers = read.ciphers,
+            "personal digest" => self.personal_digests = read.digests,
+            "personal compress" => self.personal_compressions = read.compressions,
+            _ => {}
+        }
+    }
+
+    /// Sets the level of every compression; 0 compresses nothing.
+    pub(crate) fn set_level(&mut self, level: i32) {
+        self.deflate_level = Some(level);
+        self.bzip2_level = Some(level);
+    }
+
+    /// Returns the compression that is asked for whatever the recipients prefer.
+    pub(crate) fn forced_compression(&self) -> Option<Compression> {
+        if self.deflate_level == Some(0) { Some(Compression::Uncompressed) } else { self.compression }
+    }
+
+    /// Returns the level at which to compress.
+    pub(crate) fn level(&self, compression: Compression) -> u8 {
+        let level = if compression == Compression::Bzip2 { self.bzip2_level } else { self.deflate_level };
+        match level {
+            Some(level @ 1..=9) => level as u8,
+            Some(10..) => 9,
+            _ => DEFAULT_LEVEL,
+        }
+    }
+
+    /// Returns the cipher of a message that has no recipients.
+    pub(crate) fn symmetric_cipher(&self) -> Cipher {
+        let personal = || self.personal_ciphers.first().and_then(|number| Cipher::of(*number));
+        self.cipher.or_else(personal).or(self.s2k_cipher).unwrap_or(Cipher::Aes256)
+    }
+}
+
+fn cipher(name: &[u8]) -> Option<Cipher> {
+    algorithms::cipher(name).and_then(Cipher::of)
+}
+
+fn digest(name: &[u8]) -> Option<HashAlgorithm> {
+    algorithms::digest(name).map(HashAlgorithm)
+}
+
+/// A compression may be called by its bare number as well.
+fn compression(name: &[u8]) -> Option<Compression> {
+    let number = name.iter().all(u8::is_ascii_digit).then(|| [b"Z", name].concat());
+    algorithms::compression(number.as_deref().unwrap_or(name)).and_then(Compression::of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_for_a_cipher_goes_before_preferences_and_they_before_that_for_passphrases() {
+        let mut settings = MessageSettings::default();
+        assert_eq!(settings.symmetric_cipher(), Cipher::Aes256);
+        settings.choose(&Choice::S2kCipher(b"twofish".to_vec()));
+        assert_eq!(settings.symmetric_cipher(), Cipher::Twofish);
+        settings.choose(&Choice::Preferences("personal cipher", b"CAST5 AES".to_vec()));
+        assert_eq!(settings.symmetric_cipher(), Cipher::Cast5);
+        settings.choose(&Choice::Cipher(b"s13".to_vec()));
+        assert_eq!(settings.symmetric_cipher(), Cipher::Camellia256);
+    }
+
+    #[test]
+    fn level_0_is_no_compression_and_levels_beyond_9_are_9() {
+        let mut settings = MessageSettings::default();
+        settings.choose(&Choice::Compression(b"2".to_vec()));
+        assert_eq!(settings.forced_compression(), Some(Compression::Zlib));
+        assert_eq!(settings.level(Compression::Zlib), DEFAULT_LEVEL);
+        settings.set_level(20);
+        assert_eq!(settings.level(Compression::Bzip2), 9);
+        settings.set_level(0);
+        assert_eq!(settings.forced_compression(), Some(Compression::Uncompressed));
+    }
+}

@@ -1,0 +1,101 @@
+//! Passphrases of messages, and the keys that are made of them.
+
+use keyhoard::message::{Result as MessageResult, S2k, decode_count};
+use keyhoard::passphrase::{Passphrases, Source};
+use keyhoard::verify::HashAlgorithm;
+use secret::Passphrase;
+
+use crate::code::Code;
+use crate::prompt;
+use crate::settings::{PinentryMode, Settings};
+use crate::status::{MessageStatus, Status};
+use crate::streams::Streams;
+
+/// gpg's digest for passphrases where none is asked for.
+const DEFAULT_DIGEST: HashAlgorithm = HashAlgorithm::SHA1;
+/// The most octets that can be hashed: what gpg comes to on every machine of these years.
+const DEFAULT_COUNT: u8 = 255;
+/// The longest passphrase that a program is asked for.
+const LONGEST: u32 = 100;
+
+/// Returns how the passphrase of a new message becomes a key.
+///
+/// # Errors
+///
+/// If the system gives no random numbers.
+pub(crate) fn s2k(settings: &Settings) -> MessageResult<S2k> {
+    let hash = settings.message.s2k_digest.unwrap_or(DEFAULT_DIGEST);
+    let octets = settings.message.s2k_count.unwrap_or(decode_count(DEFAULT_COUNT));
+    let iterated = S2k::iterated(hash, octets)?;
+    Ok(match (settings.trust.s2k_mode, iterated) {
+        (0, _) => S2k::Simple { hash },
+        (1, S2k::Iterated { salt, .. }) => S2k::Salted { hash, salt },
+        (_, iterated) => iterated,
+    })
+}
+
+/// What a passphrase is for.
+pub(crate) struct Purpose<'a> {
+    /// OpenPGP's number of the cipher.
+    pub(crate) cipher: u8,
+    pub(crate) s2k: &'a S2k,
+    /// Whether it is a new one, which is asked for twice.
+    pub(crate) is_new: bool,
+}
+
+/// Asks for a passphrase as the options say, unless one was `given`; what gpg's code is if there is none.
+///
+/// # Errors
+///
+/// If nobody can be asked.
+pub(crate) fn passphrase(
+    purpose: &Purpose<'_>,
+    given: Option<&Passphrase>,
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Result<Passphrase, Code>> {
+    let (mode, digest) = match purpose.s2k {
+        S2k::Simple { hash } => (0, hash.0),
+        S2k::Salted { hash, .. } => (1, hash.0),
+        S2k::Iterated { hash, .. } => (3, hash.0),
+        S2k::Argon2 { .. } => (4, 0),
+    };
+    let cipher = purpose.cipher;
+    streams.status(&Status::Message(MessageStatus::NeedPassphrase { cipher, mode, digest }));
+    let passphrase = match given {
+        Some(given) => Some(given.clone()),
+        None => ask(purpose.is_new, settings, streams)?,
+    };
+    Ok(match passphrase {
+        Some(passphrase) if !passphrase.is_empty() => Ok(passphrase),
+        Some(_) => {
+            streams.status(&Status::Message(MessageStatus::MissingPassphrase));
+            Err(Code::InvalidPassphrase)
+        }
+        None if settings.passphrase.pinentry == PinentryMode::Cancel => {
+            streams.info("cancelled by user");
+            streams.status(&Status::Message(MessageStatus::CancelledByUser));
+            Err(Code::Cancelled)
+        }
+        None => {
+            streams.info(format_args!("problem with the agent: {}", Code::NoPinentry));
+            Err(Code::InvalidPassphrase)
+        }
+    })
+}
+
+fn ask(is_new: bool, settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Passphrase>> {
+    match settings.passphrase.pinentry {
+        PinentryMode::Cancel | PinentryMode::Error => Ok(None),
+        PinentryMode::Loopback => {
+            streams.status(&Status::InquireMaxLength(LONGEST));
+            if is_new {
+                streams.status(&Status::InquireMaxLength(LONGEST));
+            }
+            let answer = prompt::hidden("passphrase.enter", settings, streams)?;
+            Ok(Some(Passphrase::new(&answer.unwrap_or_default())))
+        }
+        PinentryMode::Ask if settings.no_tty => Ok(None),
+        PinentryMode::Ask => Ok(Passphrases::new(Source::Terminal, |_| None).password(is_new)?),
+    }
+}

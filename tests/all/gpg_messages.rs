@@ -1,0 +1,276 @@
+//! Messages of gpg-keyhoard beside the real gpg: each reads what the other writes, and both say the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use harness::{Both, Done, Run, assert_same};
+
+/// What makes a program work without questions.
+const QUIETLY: [&str; 7] =
+    ["--batch", "--yes", "--no-symkey-cache", "--pinentry-mode", "loopback", "--status-fd", "2"];
+const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
+const TEXT: &[u8] = b"a line\nand another one\n";
+
+/// Homes that hold Alice, who has a Curve25519 subkey to encrypt to, and Bob, who only signs.
+fn both() -> Both {
+    let both = Both::with_agent().now("20260131T000000!");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
+    let words: [&std::ffi::OsStr; 6] = [
+        "--pinentry-mode".as_ref(),
+        "loopback".as_ref(),
+        "--passphrase".as_ref(),
+        "".as_ref(),
+        "--import".as_ref(),
+        file.as_os_str(),
+    ];
+    for done in both.run(words) {
+        assert_eq!(done.code, Some(0), "{}", done.errors());
+    }
+    both
+}
+
+/// Runs one of the programs.
+fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
+    let run = if gpg { Run::gpg_with_agent(&both.gpg) } else { Run::gpg_keyhoard(&both.keyhoard) };
+    run.at(both.clock()).args(QUIETLY).args(words).stdin(stdin).done()
+}
+
+/// Returns what a program says, but for what gpg says of smart cards and of its keybox.
+fn said(done: &Done) -> String {
+    let is_told = |line: &&str| !["scdaemon", "CARDCTRL", "keybox"].iter().any(|word| line.contains(word));
+    done.errors().split_inclusive('\n').filter(is_told).collect()
+}
+
+/// Asserts that both say the same and exit alike; `same_output`: and write the same.
+fn same(both: &Both, words: &[&str], stdin: &[u8], same_output: bool) {
+    let [gpg, keyhoard] = [true, false].map(|gpg| run(both, gpg, words, stdin));
+    let what = words.join(" ");
+    assert_same(&what, said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+    assert_eq!(gpg.code, keyhoard.code, "{what}");
+    if same_output {
+        assert_same(&what, &gpg.stdout, &keyhoard.stdout);
+    }
+}
+
+/// Lets gpg write a message into a file of its home.
+fn message(both: &Both, name: &str, words: &[&str]) -> PathBuf {
+    let done = run(both, true, &[&["-o", "-"], words].concat(), TEXT);
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    both.gpg.write(name, done.stdout)
+}
+
+#[test]
+fn both_say_the_same_of_what_they_write() {
+    let both = both();
+    let file = both.gpg.write("text", TEXT);
+    let archive = both.gpg.write("archive.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00");
+    let certificate = run(&both, true, &["--export", ALICE], b"").stdout;
+    let certificate = both.gpg.write("alice", certificate);
+    let [file, archive, certificate] =
+        [&file, &archive, &certificate].map(|path| path.to_str().expect("a name"));
+    let commands: &[&[&str]] = &[
+        &["--passphrase", "x", "-c"],
+        &["--passphrase", "x", "-c", file],
+        &["--passphrase", "x", "-v", "-c", archive],
+        &["--passphrase", "x", "-a", "-t", "-c", file],
+        &["--passphrase", "x", "--s2k-mode", "1", "--s2k-digest-algo", "sha512", "-c", file],
+        &["--passphrase", "x", "--s2k-mode", "0", "--cipher-algo", "S10", "-c", file],
+        &["--passphrase", "x", "--personal-cipher-preferences", "cast5 aes", "-z", "0", "-c", file],
+        &["--passphrase", "", "-c", file],
+        &["--pinentry-mode", "cancel", "-c", file],
+        &["--passphrase", "x", "-c", "/nonexistent/file"],
+        &["-r", "alice", "-e"],
+        &["-r", "alice", "-e", file],
+        &["-r", "alice@example.org", "-R", "Second", "-e", file],
+        &["-r", ALICE, "--throw-keyids", "-e", file],
+        &["-r", "bob", "-e", file],
+        &["-r", "nobody", "-e", file],
+        &["-r", "nobody%here", "-e", file],
+        &["-e", file],
+        &["-r", "alice", "-e", "/nonexistent/file"],
+        &["-r", "alice", "--cipher-algo", "camellia256", "-e", file],
+        &["-r", "alice", "--cipher-algo", "camellia256", "--expert", "-e", file],
+        &["-r", "alice", "--compress-algo", "bzip2", "--cipher-algo", "idea", "-e", file],
+        &["-f", certificate, "-e", file],
+        &["-F", certificate, "-e", file],
+        &["--encrypt-to", "alice", "-e", file],
+        &["--encrypt-to", "alice", "-r", "alice", "-e", file],
+        &["--encrypt-to", "nobody", "-r", "alice", "-e", file],
+        &["--encrypt-to", "nobody", "--no-encrypt-to", "-r", "alice", "-e", file],
+        &["--default-recipient", "alice", "-e", file],
+        &["--default-recipient", "nobody", "-e", file],
+        &["--group", "friends=alice", "-r", "Friends", "-e", file],
+        &["--passphrase", "x", "-r", "alice", "-c", "-e", file],
+        &["--passphrase", "x", "-r", "bob", "-c", "-e", file],
+        &["--passphrase", "x", "-r", "alice", "--s2k-mode", "0", "-c", "-e", file],
+        &["--trust-model", "pgp", "--no-auto-check-trustdb", "-r", "alice", "-e", file],
+    ];
+    // So that gpg tells of a trust database that it makes now, not later.
+    run(&both, true, &["--trust-model", "pgp", "--check-trustdb"], b"");
+    for words in commands {
+        same(&both, &[&["-o", "-"], *words].concat(), TEXT, false);
+    }
+}
+
+#[test]
+fn both_say_the_same_of_what_they_read() {
+    let both = both();
+    let symmetric = message(&both, "symmetric.gpg", &["--passphrase", "x", "-c"]);
+    let text =
+        message(&both, "text.asc", &["--passphrase", "x", "-a", "-t", "--set-filename", "a b%.txt", "-c"]);
+    let alice = message(&both, "alice.gpg", &["-r", "alice", "-e"]);
+    let hidden = message(&both, "hidden.gpg", &["-R", "alice", "-e"]);
+    let two = message(&both, "two.gpg", &["--passphrase", "x", "-r", "alice", "-c", "-e"]);
+    let console = message(&both, "console.gpg", &["--passphrase", "x", "--for-your-eyes-only", "-c"]);
+    let names =
+        [&symmetric, &text, &alice, &hidden, &two, &console].map(|path| path.to_str().expect("a name"));
+    let [symmetric, text, alice, hidden, two, console] = names;
+    let shown = run(&both, true, &["--show-session-key", "-d", alice], b"").status_lines();
+    let shown = shown.lines().find_map(|line| line.strip_prefix("[GNUPG:] SESSION_KEY "));
+    let key = shown.expect("gpg shows the key");
+    let commands: &[&[&str]] = &[
+        &["--passphrase", "x", "-d", symmetric],
+        &["--passphrase", "x", "-v", "-d", text],
+        &["--passphrase", "x", "--show-session-key", "-d", symmetric],
+        &["--passphrase", "wrong", "-d", symmetric],
+        &["--pinentry-mode", "cancel", "-d", symmetric],
+        &["--list-only", "-d", symmetric],
+        &["-q", "--passphrase", "x", "-d", symmetric],
+        &["--passphrase", "x", "-d", console],
+        &["--passphrase", "x", "-o", symmetric, "--no-batch", "--batch", "--no", "-d", symmetric],
+        &["-d", alice],
+        &["--list-only", "-d", alice],
+        &["--show-session-key", "-d", alice],
+        &["--override-session-key", key, "-d", alice],
+        &["--override-session-key", "nonsense", "-d", alice],
+        &["--try-all-secrets", "-d", alice],
+        &["-d", hidden],
+        &["--try-secret-key", "bob", "-d", hidden],
+        &["--skip-hidden-recipients", "-d", hidden],
+        &["-d", two],
+        &["-d", "/nonexistent/file"],
+    ];
+    for words in commands {
+        same(&both, words, b"", true);
+    }
+    for stdin in [&b""[..], b"no message", b"\n\n"] {
+        same(&both, &["-d"], stdin, true);
+    }
+}
+
+#[test]
+fn without_the_secret_key_both_say_whose_it_is() {
+    let both = both();
+    let alice = message(&both, "alice.gpg", &["-r", "alice", "-e"]);
+    let certificate = run(&both, true, &["--export", ALICE], b"").stdout;
+    let others = Both::with_agent().now("20260131T000000!");
+    for known in [false, true] {
+        if known {
+            for gpg in [true, false] {
+                assert_eq!(run(&others, gpg, &["--import"], &certificate).code, Some(0));
+            }
+        }
+        let [gpg, keyhoard] =
+            [true, false].map(|gpg| run(&others, gpg, &["-d", alice.to_str().expect("a name")], b""));
+        // gpg looks at keys again and again.
+        let lines = |done: &Done| {
+            let told = |line: &&str| !line.contains("KEY_CONSIDERED") && !line.contains("KEYEXPIRED");
+            said(done).lines().filter(told).collect::<Vec<_>>().join("\n")
+        };
+        assert_same("-d", lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
+        assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)));
+    }
+}
+
+#[test]
+fn each_reads_what_the_other_writes_with_every_cipher_and_compression() {
+    let both = both();
+    let quietly = ["--pinentry-mode", "loopback", "--passphrase", ""];
+    let with_rsa = Run::gpg_keyhoard(&both.keyhoard).at(both.clock()).args(quietly);
+    with_rsa.args(["--quick-add-key", ALICE, "rsa2048", "encr"]).succeed();
+    let secret =
+        Run::gpg_keyhoard(&both.keyhoard).args(quietly).args(["--export-secret-keys", ALICE]).succeed();
+    let import = Run::gpg_with_agent(&both.gpg).at(both.clock()).args(quietly).arg("--import");
+    import.stdin(secret.stdout).succeed();
+    let ciphers = [
+        "IDEA",
+        "3DES",
+        "CAST5",
+        "BLOWFISH",
+        "AES",
+        "AES192",
+        "AES256",
+        "TWOFISH",
+        "CAMELLIA128",
+        "CAMELLIA192",
+        "CAMELLIA256",
+    ];
+    // The newest subkey is the one with RSA; the other one is asked for.
+    let openers: [&[&str]; 3] = [
+        &["--passphrase", "x", "--s2k-count", "1024", "-c"],
+        &["-r", ALICE, "-e"],
+        &["-r", "79E19554CB62E173!", "-e"],
+    ];
+    for cipher in ciphers {
+        // Each combination is written by one of them and read by the other.
+        for (number, compression) in ["none", "zip", "zlib", "bzip2"].into_iter().enumerate() {
+            for (opener, words) in openers.into_iter().enumerate() {
+                let options = ["--expert", "--cipher-algo", cipher, "--compress-algo", compression];
+                let what = format!("{cipher} {compression} {opener}");
+                let gpg_writes = (number + opener) % 2 == 0;
+                let written = run(&both, gpg_writes, &[&options, words].concat(), TEXT);
+                assert_eq!(written.code, Some(0), "{what}: {}", written.errors());
+                let read = run(&both, !gpg_writes, &["--passphrase", "x", "-d"], &written.stdout);
+                assert_eq!(read.code, Some(0), "{what}: {}", read.errors());
+                assert_eq!(read.stdout, TEXT, "{what}");
+                assert!(read.errors().contains("[GNUPG:] GOODMDC"), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_message_is_told_and_its_file_does_not_appear() {
+    let both = both();
+    let good = run(&both, false, &["--passphrase", "x", "-z", "0", "-c"], TEXT).stdout;
+    let path = both.keyhoard.path().join("out");
+    let output = path.to_str().expect("a name");
+    for at in 20..good.len() {
+        let mut bad = good.clone();
+        bad[at] ^= 1;
+        if at % 7 == 0 {
+            let done = run(&both, false, &["--passphrase", "x", "-o", output, "-d"], &bad);
+            assert_eq!(done.code, Some(2), "{at}: {}", done.errors());
+            assert!(done.errors().contains("[GNUPG:] DECRYPTION_FAILED"), "{at}: {}", done.errors());
+            assert!(!done.errors().contains("OKAY") && !path.exists(), "{at}");
+        }
+    }
+    let done = run(&both, false, &["--passphrase", "x", "-o", output, "-d"], &good);
+    assert_eq!((done.code, fs::read(&path).expect("a file")), (Some(0), TEXT.to_vec()));
+}
+
+#[test]
+fn many_files_are_encrypted_and_decrypted_in_their_places() {
+    let both = both();
+    let names = ["one", "two"].map(|name| both.keyhoard.write(name, TEXT));
+    let [one, two] = [&names[0], &names[1]].map(|path| path.to_str().expect("a name"));
+    let done = run(&both, false, &["-r", "alice", "--multifile", "-e", one, two], b"");
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    assert_eq!(done.errors().matches("[GNUPG:] FILE_DONE").count(), 2);
+    names.iter().for_each(|name| fs::remove_file(name).expect("a file"));
+    let encrypted = [one, two].map(|name| format!("{name}.gpg"));
+    let done =
+        run(&both, false, &["--decrypt-files", &encrypted[0], &encrypted[1], "/nonexistent/x.gpg"], b"");
+    assert_eq!(done.code, Some(2), "{}", done.errors());
+    assert!(names.iter().all(|name| fs::read(name).expect("a file") == TEXT));
+}
+
+#[test]
+fn a_message_alone_is_decrypted_without_a_command() {
+    let both = both();
+    let done = run(&both, false, &["-r", "alice", "-e"], TEXT);
+    let path = both.keyhoard.write("letter.gpg", done.stdout);
+    let done = run(&both, false, &[path.to_str().expect("a name")], b"");
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    assert_eq!(fs::read(path.with_extension("")).expect("a file"), TEXT);
+}
