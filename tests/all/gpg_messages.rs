@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use harness::{Both, Done, Run, assert_same};
 
 /// What makes a program work without questions.
-const QUIETLY: [&str; 7] =
-    ["--batch", "--yes", "--no-symkey-cache", "--pinentry-mode", "loopback", "--status-fd", "2"];
+const QUIETLY: [&str; 6] =
+    ["--batch", "--no-symkey-cache", "--pinentry-mode", "loopback", "--status-fd", "2"];
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const TEXT: &[u8] = b"a line\nand another one\n";
 
@@ -41,121 +41,11 @@ fn said(done: &Done) -> String {
     done.errors().split_inclusive('\n').filter(is_told).collect()
 }
 
-/// Asserts that both say the same and exit alike; `same_output`: and write the same.
-fn same(both: &Both, words: &[&str], stdin: &[u8], same_output: bool) {
-    let [gpg, keyhoard] = [true, false].map(|gpg| run(both, gpg, words, stdin));
-    let what = words.join(" ");
-    assert_same(&what, said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
-    assert_eq!(gpg.code, keyhoard.code, "{what}");
-    if same_output {
-        assert_same(&what, &gpg.stdout, &keyhoard.stdout);
-    }
-}
-
 /// Lets gpg write a message into a file of its home.
 fn message(both: &Both, name: &str, words: &[&str]) -> PathBuf {
     let done = run(both, true, &[&["-o", "-"], words].concat(), TEXT);
     assert_eq!(done.code, Some(0), "{}", done.errors());
     both.gpg.write(name, done.stdout)
-}
-
-#[test]
-fn both_say_the_same_of_what_they_write() {
-    let both = both();
-    let file = both.gpg.write("text", TEXT);
-    let archive = both.gpg.write("archive.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00");
-    let certificate = run(&both, true, &["--export", ALICE], b"").stdout;
-    let certificate = both.gpg.write("alice", certificate);
-    let [file, archive, certificate] =
-        [&file, &archive, &certificate].map(|path| path.to_str().expect("a name"));
-    let commands: &[&[&str]] = &[
-        &["--passphrase", "x", "-c"],
-        &["--passphrase", "x", "-c", file],
-        &["--passphrase", "x", "-v", "-c", archive],
-        &["--passphrase", "x", "-a", "-t", "-c", file],
-        &["--passphrase", "x", "--s2k-mode", "1", "--s2k-digest-algo", "sha512", "-c", file],
-        &["--passphrase", "x", "--s2k-mode", "0", "--cipher-algo", "S10", "-c", file],
-        &["--passphrase", "x", "--personal-cipher-preferences", "cast5 aes", "-z", "0", "-c", file],
-        &["--passphrase", "", "-c", file],
-        &["--pinentry-mode", "cancel", "-c", file],
-        &["--passphrase", "x", "-c", "/nonexistent/file"],
-        &["-r", "alice", "-e"],
-        &["-r", "alice", "-e", file],
-        &["-r", "alice@example.org", "-R", "Second", "-e", file],
-        &["-r", ALICE, "--throw-keyids", "-e", file],
-        &["-r", "bob", "-e", file],
-        &["-r", "nobody", "-e", file],
-        &["-r", "nobody%here", "-e", file],
-        &["-e", file],
-        &["-r", "alice", "-e", "/nonexistent/file"],
-        &["-r", "alice", "--cipher-algo", "camellia256", "-e", file],
-        &["-r", "alice", "--cipher-algo", "camellia256", "--expert", "-e", file],
-        &["-r", "alice", "--compress-algo", "bzip2", "--cipher-algo", "idea", "-e", file],
-        &["-f", certificate, "-e", file],
-        &["-F", certificate, "-e", file],
-        &["--encrypt-to", "alice", "-e", file],
-        &["--encrypt-to", "alice", "-r", "alice", "-e", file],
-        &["--encrypt-to", "nobody", "-r", "alice", "-e", file],
-        &["--encrypt-to", "nobody", "--no-encrypt-to", "-r", "alice", "-e", file],
-        &["--default-recipient", "alice", "-e", file],
-        &["--default-recipient", "nobody", "-e", file],
-        &["--group", "friends=alice", "-r", "Friends", "-e", file],
-        &["--passphrase", "x", "-r", "alice", "-c", "-e", file],
-        &["--passphrase", "x", "-r", "bob", "-c", "-e", file],
-        &["--passphrase", "x", "-r", "alice", "--s2k-mode", "0", "-c", "-e", file],
-        &["--trust-model", "pgp", "--no-auto-check-trustdb", "-r", "alice", "-e", file],
-    ];
-    // So that gpg tells of a trust database that it makes now, not later.
-    run(&both, true, &["--trust-model", "pgp", "--check-trustdb"], b"");
-    for words in commands {
-        same(&both, &[&["-o", "-"], *words].concat(), TEXT, false);
-    }
-}
-
-#[test]
-fn both_say_the_same_of_what_they_read() {
-    let both = both();
-    let symmetric = message(&both, "symmetric.gpg", &["--passphrase", "x", "-c"]);
-    let text =
-        message(&both, "text.asc", &["--passphrase", "x", "-a", "-t", "--set-filename", "a b%.txt", "-c"]);
-    let alice = message(&both, "alice.gpg", &["-r", "alice", "-e"]);
-    let hidden = message(&both, "hidden.gpg", &["-R", "alice", "-e"]);
-    let two = message(&both, "two.gpg", &["--passphrase", "x", "-r", "alice", "-c", "-e"]);
-    let console = message(&both, "console.gpg", &["--passphrase", "x", "--for-your-eyes-only", "-c"]);
-    let names =
-        [&symmetric, &text, &alice, &hidden, &two, &console].map(|path| path.to_str().expect("a name"));
-    let [symmetric, text, alice, hidden, two, console] = names;
-    let shown = run(&both, true, &["--show-session-key", "-d", alice], b"").status_lines();
-    let shown = shown.lines().find_map(|line| line.strip_prefix("[GNUPG:] SESSION_KEY "));
-    let key = shown.expect("gpg shows the key");
-    let commands: &[&[&str]] = &[
-        &["--passphrase", "x", "-d", symmetric],
-        &["--passphrase", "x", "-v", "-d", text],
-        &["--passphrase", "x", "--show-session-key", "-d", symmetric],
-        &["--passphrase", "wrong", "-d", symmetric],
-        &["--pinentry-mode", "cancel", "-d", symmetric],
-        &["--list-only", "-d", symmetric],
-        &["-q", "--passphrase", "x", "-d", symmetric],
-        &["--passphrase", "x", "-d", console],
-        &["--passphrase", "x", "-o", symmetric, "--no-batch", "--batch", "--no", "-d", symmetric],
-        &["-d", alice],
-        &["--list-only", "-d", alice],
-        &["--show-session-key", "-d", alice],
-        &["--override-session-key", key, "-d", alice],
-        &["--override-session-key", "nonsense", "-d", alice],
-        &["--try-all-secrets", "-d", alice],
-        &["-d", hidden],
-        &["--try-secret-key", "bob", "-d", hidden],
-        &["--skip-hidden-recipients", "-d", hidden],
-        &["-d", two],
-        &["-d", "/nonexistent/file"],
-    ];
-    for words in commands {
-        same(&both, words, b"", true);
-    }
-    for stdin in [&b""[..], b"no message", b"\n\n"] {
-        same(&both, &["-d"], stdin, true);
-    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod gpg_messages;
 mod gpg_options;
 mod gpg_quick;
 mod gpg_secret_keys;
+mod gpg_signatures;
 mod gpg_trust;
 mod harness_itself;
 mod import_faults;

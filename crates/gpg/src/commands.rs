@@ -13,8 +13,11 @@ mod list_config;
 mod owner_trust;
 mod passwd;
 mod seal;
+mod sign;
+mod signatures;
 mod tofu_policy;
 mod trustdb;
+mod verify;
 
 use keyhoard::causes;
 use keyhoard::cert::Timestamp;
@@ -45,6 +48,8 @@ pub(crate) struct Session<'a> {
     pub(crate) now: Timestamp,
     /// The passphrase that was given with the command.
     pub(crate) passphrase: Option<Passphrase>,
+    /// A signature over content was bad.
+    pub(crate) has_bad_signature: bool,
     pub(crate) streams: &'a mut Streams,
 }
 
@@ -57,7 +62,8 @@ pub(crate) struct GaveUp;
 pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
     let Loaded { settings, home, arguments } = loaded;
     let now = settings.faked_time.unwrap_or_else(clock::system_time);
-    let mut session = Session { settings, home, arguments, now, passphrase: None, streams };
+    let mut session =
+        Session { settings, home, arguments, now, passphrase: None, has_bad_signature: false, streams };
     session.begin();
     if let Err(error) = session.read_passphrase().and_then(|()| session.dispatch()) {
         if error.is::<GaveUp>() {
@@ -65,7 +71,13 @@ pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
         }
         session.streams.error(causes(error.as_ref()));
     }
-    if session.streams.errors() > 0 { 2 } else { 0 }
+    match (session.has_bad_signature, session.streams.errors()) {
+        // With --batch gpg ends at once.
+        (true, _) if session.settings.batch => 1,
+        (_, 1..) => 2,
+        (true, 0) => 1,
+        (false, 0) => 0,
+    }
 }
 
 impl Session<'_> {
@@ -81,6 +93,9 @@ impl Session<'_> {
             let time = clock::log_string(self.now);
             self.streams.info(format_args!("WARNING: running with faked system time: {time}"));
         }
+        if self.settings.trust.s2k_mode == 0 {
+            self.streams.info("Note: simple S2K mode (0) is strongly discouraged");
+        }
     }
 
     fn dispatch(&mut self) -> anyhow::Result<()> {
@@ -91,6 +106,8 @@ impl Session<'_> {
             Some(Command::ListConfig) => list_config::run(self),
             Some(Command::Decrypt) => decrypt::run(self, decrypt::Naming::Standard),
             Some(Command::Seal(sealing)) => seal::run(self, sealing),
+            Some(Command::Sign(form)) => sign::run(self, form),
+            Some(Command::Verify) => verify::run(self),
             Some(Command::DeleteKeys) => delete::run(self, delete::What::Public),
             Some(Command::Export) => export::run(self, export::What::Public),
             Some(Command::ExportSecretKeys) => export::run(self, export::What::Secret(SecretParts::All)),

@@ -20,15 +20,19 @@ pub(crate) fn is_stream(name: Option<&[u8]>) -> bool {
 
 /// Opens the file that an argument names, or standard input; what goes wrong has been told.
 pub(crate) fn open(name: Option<&[u8]>, streams: &mut Streams) -> Result<File, Code> {
-    let opened = match name.filter(|_| !is_stream(name)) {
-        Some(name) => File::open(Path::new(OsStr::from_bytes(name))),
-        None => descriptor::duplicate(0).map(File::from),
-    };
-    opened.map_err(|error| {
+    open_silently(name).map_err(|error| {
         let name = shown_name(name);
         streams.error(format_args!("can't open '{name}': {}", system_words(&error)));
         code(&error)
     })
+}
+
+/// Opens the file that an argument names, or standard input.
+pub(crate) fn open_silently(name: Option<&[u8]>) -> io::Result<File> {
+    match name.filter(|_| !is_stream(name)) {
+        Some(name) => File::open(Path::new(OsStr::from_bytes(name))),
+        None => descriptor::duplicate(0).map(File::from),
+    }
 }
 
 /// Returns what an input is called.

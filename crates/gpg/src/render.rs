@@ -17,7 +17,7 @@ pub(crate) mod text;
 mod tofu;
 
 pub(crate) mod algorithm;
-mod identity;
+pub(crate) mod identity;
 mod mailboxes;
 mod material;
 mod signature;

@@ -4,6 +4,7 @@ pub(crate) mod export_words;
 pub(crate) mod import_words;
 pub(crate) mod list_words;
 pub(crate) mod message;
+pub(crate) mod signature;
 
 use keyhoard::cert::Timestamp;
 use keyhoard::trust::tofu::Policy;
@@ -19,6 +20,7 @@ pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
 pub(crate) use list_words::{ListFlags, check_verify_options};
 pub(crate) use message::{DefaultRecipient, MessageSettings, RecipientKind, RecipientName, Sealing};
+pub(crate) use signature::{Form, SignatureSettings};
 
 /// A command, as the options name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +59,11 @@ pub(crate) enum Command {
     ListSignatures,
     CheckSignatures,
     Seal(Sealing),
+    Sign(Form),
     ShowKeys,
     TofuPolicy,
     UpdateTrustDb,
+    Verify,
     /// A command of gpg that is not built yet, by its first name.
     NotYet(&'static str),
 }
@@ -116,6 +120,7 @@ pub(crate) struct Settings {
     pub(crate) tofu_default_policy: Policy,
     pub(crate) groups: Vec<Group>,
     pub(crate) message: MessageSettings,
+    pub(crate) signature: SignatureSettings,
     pub(crate) key_origin: KeyOrigin,
     pub(crate) faked_time: Option<Timestamp>,
     /// Which digests are accepted in signatures.
@@ -323,6 +328,7 @@ impl Default for Settings {
             tofu_default_policy: Policy::Auto,
             groups: Vec::new(),
             message: MessageSettings::default(),
+            signature: SignatureSettings::default(),
             key_origin: KeyOrigin::default(),
             faked_time: None,
             digests: DigestPolicy::GNUPG,
@@ -344,12 +350,12 @@ impl Settings {
             (None, new) => Some(new),
             (Some(old), new) if old == new => Some(old),
             (Some(Command::Seal(old)), Command::Seal(new)) => Some(Command::Seal(old.and(new))),
-            // Signing as well is told to be missing, not to be a conflict.
-            (Some(sign @ Command::NotYet("sign")), Command::Seal(_))
-            | (Some(Command::Seal(_)), sign @ Command::NotYet("sign")) => Some(sign),
-            (Some(sign @ Command::NotYet(old)), Command::NotYet(new)) if signs(old) && signs(new) => {
-                Some(sign)
+            (Some(Command::Sign(Form::Message)), Command::Seal(sealing))
+            | (Some(Command::Seal(sealing)), Command::Sign(Form::Message)) => {
+                Some(Command::Seal(Sealing { sign: true, ..sealing }))
             }
+            (Some(Command::Sign(Form::Message)), sign @ Command::Sign(_))
+            | (Some(sign @ Command::Sign(_)), Command::Sign(Form::Message)) => Some(sign),
             _ => None,
         };
         self.command = joined.or(self.command);
@@ -391,11 +397,6 @@ impl Settings {
     }
 }
 
-/// Says whether a command signs; several of them are one.
-fn signs(name: &str) -> bool {
-    matches!(name, "sign" | "detach-sign" | "clear-sign")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,12 +411,13 @@ mod tests {
     }
 
     #[test]
-    fn encrypting_to_recipients_and_with_a_passphrase_are_one_command() {
+    fn signing_and_encrypting_are_one_command() {
         let mut settings = Settings::default();
         for one in [Sealing::ENCRYPT, Sealing::SYMMETRIC] {
             assert!(settings.add_command(Command::Seal(one)));
         }
-        let all = Sealing { encrypt: true, symmetric: true };
+        assert!(settings.add_command(Command::Sign(Form::Message)));
+        let all = Sealing { sign: true, encrypt: true, symmetric: true };
         assert_eq!(settings.command, Some(Command::Seal(all)));
         assert!(!settings.add_command(Command::Decrypt));
     }

@@ -1,10 +1,12 @@
 //! Status lines for the calling program (GnuPG's `doc/DETAILS`, "Format of the --status-fd output").
 
 mod message;
+mod signature;
 
 use std::io::{self, Write};
 
 pub(crate) use message::MessageStatus;
+pub(crate) use signature::{SignatureStatus, Valid};
 
 /// What a status line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,10 @@ pub(crate) enum Status<'a> {
     KeyNotCreated { handle: &'a [u8] },
     /// Something about a message.
     Message(MessageStatus<'a>),
+    /// Something about a signature over content.
+    Signature(SignatureStatus<'a>),
+    /// The input holds something else than was asked for.
+    Unexpected,
     /// Something came to a good end.
     Success { place: &'a str },
     /// A part of the work failed.
@@ -139,6 +145,8 @@ impl Status<'_> {
                 write_handle(out, handle)?;
             }
             Self::Message(status) => status.write_values(out)?,
+            Self::Signature(status) => status.write_values(out)?,
+            Self::Unexpected => write!(out, " 0")?,
             Self::Success { place } => write!(out, " {place}")?,
             Self::Error { place, code } | Self::Failure { place, code } => write!(out, " {place} {code}")?,
         }
@@ -170,6 +178,8 @@ impl Status<'_> {
             Self::KeyCreated { .. } => "KEY_CREATED",
             Self::KeyNotCreated { .. } => "KEY_NOT_CREATED",
             Self::Message(status) => status.keyword(),
+            Self::Signature(status) => status.keyword(),
+            Self::Unexpected => "UNEXPECTED",
             Self::Success { .. } => "SUCCESS",
             Self::Error { .. } => "ERROR",
             Self::Failure { .. } => "FAILURE",

@@ -1,6 +1,6 @@
 //! `--decrypt`, and what is done with a message if no command is given.
 
-mod known_key;
+pub(super) mod known_key;
 mod plaintext;
 mod unlock;
 
@@ -12,14 +12,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use keyhoard::find::shown;
-use keyhoard::message::{self, Allowed, Error};
+use keyhoard::message::{self, Allowed, DataSignature, Error, Verifier};
 
-use super::{Session, seal};
+use super::{Session, seal, signatures};
 use crate::code::Code;
 use crate::input;
 use crate::options::load::system_words;
 use crate::status::{MessageStatus, Status};
-use plaintext::Plaintext;
+use plaintext::{Ending, Plaintext};
 use unlock::{Unlocked, Unlocker};
 
 /// What the output is called if the options do not say it.
@@ -105,7 +105,15 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
     let is_empty = input.fill_buf()?.is_empty();
     let allowed = Allowed { unprotected: session.settings.message.ignore_mdc_error, unencrypted: true };
     let (outcome, unlocked) = read(session, &mut input, allowed, name, naming)?;
-    let Err(error) = outcome else { return Ok(Found::Message) };
+    let error = match outcome {
+        Ok(Whole { signatures, ending }) => {
+            if signatures.is_empty() || signatures::tell(session, signatures)? {
+                ending.tell(session);
+            }
+            return Ok(Found::Message);
+        }
+        Err(error) => error,
+    };
     match (error, unlocked.outcome) {
         (Error::NoMessage, unlock::Outcome::NotAsked) => {
             if !is_empty {
@@ -146,6 +154,12 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
     Ok(Found::Message)
 }
 
+/// A message that was read to its end.
+struct Whole {
+    signatures: Vec<DataSignature>,
+    ending: Ending,
+}
+
 /// Reads a message; returns what `message` says of it, and how the search for the session key went.
 fn read(
     session: &mut Session<'_>,
@@ -153,13 +167,16 @@ fn read(
     allowed: Allowed,
     name: Option<&[u8]>,
     naming: Naming,
-) -> anyhow::Result<(message::Result<()>, Unlocked)> {
+) -> anyhow::Result<(message::Result<Whole>, Unlocked)> {
     let shared = RefCell::new(session);
     let mut unlocker = Unlocker::new(&shared);
     let mut plaintext = Plaintext::new(&shared, name, naming);
-    let outcome = message::decrypt(input, allowed, &mut unlocker, &mut plaintext);
-    plaintext.finish(outcome.is_ok())?;
-    Ok((outcome, unlocker.end()?))
+    let mut verifier = Verifier::new(&mut plaintext);
+    let outcome = message::decrypt(input, allowed, &mut unlocker, &mut verifier);
+    let outcome = outcome.and_then(|()| verifier.finish());
+    let ending = plaintext.finish(outcome.is_ok())?;
+    let unlocked = unlocker.end()?;
+    Ok((outcome.map(|signatures| Whole { signatures, ending }), unlocked))
 }
 
 fn code(error: &Error) -> Option<Code> {

@@ -9,36 +9,38 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::cert::facts::SignatureType;
 use keyhoard::find::shown;
 use keyhoard::message::{
-    self, Alone, Cipher, Compression, Content, Encryption, Format, Literal, Openers, Protection, Recipient,
-    S2k,
+    self, Alone, Cipher, Companion, Compression, Content, Encryption, Format, Literal, Openers, Protection,
+    Recipient, S2k,
 };
 use zeroize::Zeroizing;
 
-use super::Session;
+use super::sign::signers::{self, signing};
+use super::{Session, sign};
 use crate::code::Code;
 use crate::output::Output;
-use crate::settings::Sealing;
+use crate::settings::{Form, Sealing};
 use crate::status::MessageStatus;
 use crate::symmetric::{self, Purpose};
 use crate::{algorithms, input};
 use recipients::Chosen;
 
 /// Why a message was not written: gpg's code, and the code as status lines carry it.
-struct Failure {
-    code: Code,
-    value: u32,
+pub(super) struct Failure {
+    pub(super) code: Code,
+    pub(super) value: u32,
 }
 
 impl Failure {
     /// gpg itself found it.
-    fn of(code: Code) -> Self {
+    pub(super) fn of(code: Code) -> Self {
         Self { code, value: code.with_gpg() }
     }
 
     /// gpg says not who found it.
-    fn bare(code: Code) -> Self {
+    pub(super) fn bare(code: Code) -> Self {
         Self { code, value: code.bare() }
     }
 }
@@ -61,19 +63,28 @@ pub(super) fn run(session: &mut Session<'_>, sealing: Sealing) -> anyhow::Result
     let name = session.arguments.first().cloned();
     if let Err(Failure { code, value }) = encrypt(session, sealing, name.as_deref())? {
         let name = input::shown_name(name.as_deref());
-        if sealing == Sealing::SYMMETRIC {
-            session.streams.status_failure_value("symencrypt", value);
-            session.streams.error(format_args!("symmetric encryption of '{name}' failed: {code}"));
-        } else {
-            session.streams.status_failure_value("encrypt", value);
-            session.streams.error(format_args!("{name}: encryption failed: {code}"));
-        }
+        let (place, what) = match sealing {
+            Sealing { sign: true, encrypt: false, .. } => ("sign-symencrypt", "sign+symmetric failed"),
+            Sealing { sign: true, symmetric: true, .. } => ("sign-encrypt", "symmetric+sign+encrypt failed"),
+            Sealing { sign: true, .. } => ("sign-encrypt", "sign+encrypt failed"),
+            Sealing { encrypt: false, .. } => {
+                session.streams.status_failure_value("symencrypt", value);
+                session.streams.error(format_args!("symmetric encryption of '{name}' failed: {code}"));
+                return Ok(());
+            }
+            _ => ("encrypt", "encryption failed"),
+        };
+        session.streams.status_failure_value(place, value);
+        session.streams.error(format_args!("{name}: {what}: {code}"));
     }
     Ok(())
 }
 
 fn command_of(sealing: Sealing) -> &'static str {
     match sealing {
+        Sealing { sign: true, encrypt: true, symmetric: true } => "--symmetric --sign --encrypt",
+        Sealing { sign: true, encrypt: true, .. } => "--sign --encrypt",
+        Sealing { sign: true, .. } => "--sign --symmetric",
         Sealing { encrypt: true, symmetric: true, .. } => "--symmetric --encrypt",
         Sealing { symmetric: true, .. } => "--symmetric",
         _ => "--encrypt",
@@ -113,6 +124,10 @@ fn encrypt(session: &mut Session<'_>, sealing: Sealing, name: Option<&[u8]>) -> 
             Err(code) => return Ok(Err(Failure::of(code))),
         }
     }
+    let mut signers = match sealing.sign.then(|| signers::collect(session)).transpose()? {
+        Some(Err(failure)) => return Ok(Err(failure)),
+        signers => signers.and_then(Result::ok).unwrap_or_default(),
+    };
     let password = match sealing.symmetric.then(|| password(session)).transpose()? {
         Some(Err(failure)) => return Ok(Err(failure)),
         password => password.and_then(Result::ok),
@@ -145,18 +160,36 @@ fn encrypt(session: &mut Session<'_>, sealing: Sealing, name: Option<&[u8]>) -> 
             literal: literal(session, name),
         },
     };
-    let mut output = match output(session, name)? {
+    let suffix: &[u8] = if session.settings.armor { b".asc" } else { b".gpg" };
+    let mut output = match output_of(session, name, suffix)? {
         Ok(output) => output,
         Err(code) => return Ok(Err(Failure::of(code))),
     };
     if session.settings.verbose > 0 {
         tell_recipients(session, &keys, cipher);
     }
-    session.tell(MessageStatus::BeginEncryption { protection: 2, cipher: cipher.number() });
+    let begin = MessageStatus::BeginEncryption { protection: 2, cipher: cipher.number() };
+    if !(sealing.sign && sealing.encrypt) {
+        session.tell(begin.clone());
+    }
+    let kind = if session.settings.message.text { SignatureType::TEXT } else { SignatureType::BINARY };
+    if sealing.sign {
+        sign::begin(session, &signers);
+    }
+    let mut signing = sealing.sign.then(|| signing(session, &mut signers, kind)).transpose()?;
+    let companion: &mut dyn Companion = match &mut signing {
+        Some(signing) => signing,
+        None => &mut Alone,
+    };
     write(session, &mut output, |out| {
-        message::encrypt(&mut input, out, &openers, &encryption, &mut Alone).map(drop)
+        message::encrypt(&mut input, out, &openers, &encryption, companion).map(drop)
     })?;
+    drop(signing);
     output.commit()?;
+    sign::created(session, &signers, Form::Message, kind);
+    if sealing.sign && sealing.encrypt {
+        session.tell(begin);
+    }
     session.tell(MessageStatus::EndEncryption);
     Ok(Ok(()))
 }
@@ -180,8 +213,11 @@ fn write(
 }
 
 /// Opens where the message goes: beside its input if nothing else is said.
-fn output(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<Result<Output, Code>> {
-    let suffix: &[u8] = if session.settings.armor { b".asc" } else { b".gpg" };
+pub(super) fn output_of(
+    session: &mut Session<'_>,
+    name: Option<&[u8]>,
+    suffix: &[u8],
+) -> anyhow::Result<Result<Output, Code>> {
     let beside = name.filter(|_| !input::is_stream(name)).map(|name| [name, suffix].concat());
     let Session { settings, streams, .. } = session;
     let named = settings.output.as_deref().or(beside.as_deref());
@@ -209,7 +245,7 @@ fn tell_recipients(session: &mut Session<'_>, keys: &[Chosen], cipher: Cipher) {
 }
 
 /// Returns what the message says about its content.
-fn literal(session: &Session<'_>, name: Option<&[u8]>) -> Literal {
+pub(super) fn literal(session: &Session<'_>, name: Option<&[u8]>) -> Literal {
     let settings = &session.settings.message;
     let name = settings.file_name.as_deref().or(name.filter(|_| !input::is_stream(name)));
     let base = name.and_then(|name| name.rsplit(|octet| *octet == b'/').next()).unwrap_or_default();
@@ -220,8 +256,11 @@ fn literal(session: &Session<'_>, name: Option<&[u8]>) -> Literal {
     }
 }
 
+/// A passphrase, and how it becomes a key.
+type Password = (Zeroizing<Vec<u8>>, S2k);
+
 /// Gets the passphrase of a new message.
-fn password(session: &mut Session<'_>) -> anyhow::Result<Result<(Zeroizing<Vec<u8>>, S2k), Failure>> {
+fn password(session: &mut Session<'_>) -> anyhow::Result<Result<Password, Failure>> {
     let s2k = symmetric::s2k(&session.settings)?;
     let cipher = session.settings.message.symmetric_cipher().number();
     let purpose = Purpose { cipher, s2k: &s2k, is_new: true };

@@ -6,8 +6,8 @@
 use super::values::{self, Outcome};
 use crate::algorithms::Choice;
 use crate::settings::{
-    Command, CommandInput, DefaultKeyring, DefaultRecipient, Keyring, RecipientKind, RecipientName, Sealing,
-    Settings, TrustModel, check_verify_options,
+    Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, RecipientKind, RecipientName,
+    Sealing, Settings, TrustModel, check_verify_options,
 };
 use crate::streams::Channel;
 
@@ -182,6 +182,10 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("delete-secret-keys", Command::DeleteSecretKeys, "remove secret keys"),
     command("delete-secret-and-public-keys", Command::DeleteSecretAndPublicKeys, "remove secret keys, and then the keys"),
     command("change-passphrase|passwd", Command::ChangePassphrase, "lock secret keys with another passphrase"),
+    command("sign", Command::Sign(Form::Message), "sign, into a message that holds what is signed").short(b's'),
+    command("clear-sign|clearsign", Command::Sign(Form::Clear), "sign a text that stays readable"),
+    command("detach-sign", Command::Sign(Form::Detached), "make a signature alone").short(b'b'),
+    command("verify", Command::Verify, "verify signatures"),
     command("encrypt", Command::Seal(Sealing::ENCRYPT), "encrypt to recipients").short(b'e'),
     command("symmetric", Command::Seal(Sealing::SYMMETRIC), "encrypt with a passphrase").short(b'c'),
     command("decrypt", Command::Decrypt, "decrypt, which is also done if no command is given").short(b'd'),
@@ -202,8 +206,6 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("gpgconf-test", Command::GpgconfTest, ""),
 
     // Commands that are still to be built.
-    not_yet("sign", "sign").short(b's'), not_yet("clear-sign|clearsign", "clear-sign"),
-    not_yet("detach-sign", "detach-sign").short(b'b'), not_yet("verify", "verify"),
     not_yet("store", "store"),
     not_yet("verify-files", "verify-files"),
     not_yet("generate-designated-revocation|desig-revoke", "generate-designated-revocation"),
@@ -417,11 +419,11 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("enable-dsa2"), harmless("disable-dsa2"), harmless("rfc2440-text"), harmless("no-rfc2440-text"),
 
     // Making signatures and messages.
-    text("set-notation", values::cert_notation).short(b'N'), harmless_text("sig-notation"), text("cert-notation", values::cert_notation),
-    harmless_text("known-notation"), text("set-policy-url", values::cert_policy), harmless_text("sig-policy-url"),
+    text("set-notation", values::notation).short(b'N'), text("sig-notation", values::sig_notation), text("cert-notation", values::cert_notation),
+    harmless_text("known-notation"), text("set-policy-url", values::policy), text("sig-policy-url", values::sig_policy),
     text("cert-policy-url", values::cert_policy), harmless_text("sig-keyserver-url"), 
     text("default-keyserver-url", |s, url| { s.default_keyserver_url = Some(url.to_vec()); Ok(()) }),
-    harmless_text("default-sig-expire"), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),
+    text("default-sig-expire", |s, end| { s.signature.expire = Some(end.to_vec()); Ok(()) }), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),
     text("default-cert-expire", |s, end| { s.default_cert_expire = Some(end.to_vec()); Ok(()) }), harmless("ask-cert-expire"), harmless("no-ask-cert-expire"),
     harmless("only-sign-text-ids"), flag("multifile", |s| s.message.multifile = true), harmless_text("input-size-hint"), harmless("utf8-strings"),
     harmless("no-utf8-strings"), harmless_unsigned("set-filesize"), harmless("no-literal"),

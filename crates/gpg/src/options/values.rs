@@ -45,6 +45,32 @@ pub(super) fn cert_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
     Ok(())
 }
 
+pub(super) fn sig_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
+    if text.starts_with(b"-") {
+        return Ok(());
+    }
+    let remark = Remark::notation(text, settings.expert).map_err(|error| Refusal::Complaint(error.into()))?;
+    settings.signature.remarks.push(remark);
+    Ok(())
+}
+
+/// For signatures of both kinds.
+pub(super) fn notation(settings: &mut Settings, text: &[u8]) -> Outcome {
+    sig_notation(settings, text).and_then(|()| cert_notation(settings, text))
+}
+
+pub(super) fn sig_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
+    let remark = Remark::policy(url);
+    let refused = || Refusal::Complaint("the given signature policy URL is invalid".into());
+    settings.signature.remarks.push(remark.ok_or_else(refused)?);
+    Ok(())
+}
+
+/// For signatures of both kinds.
+pub(super) fn policy(settings: &mut Settings, url: &[u8]) -> Outcome {
+    sig_policy(settings, url).and_then(|()| cert_policy(settings, url))
+}
+
 pub(super) fn cert_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
     let remark = Remark::policy(url);
     settings.cert_remarks.push(

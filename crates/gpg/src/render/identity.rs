@@ -68,7 +68,7 @@ pub(super) fn fingerprint_line(
 }
 
 /// Appends groups of four digits, with a gap in the middle; only version 4 has groups.
-pub(super) fn grouped(fingerprint: &Fingerprint, out: &mut Vec<u8>) {
+pub(crate) fn grouped(fingerprint: &Fingerprint, out: &mut Vec<u8>) {
     let Fingerprint::V4(bytes) = fingerprint else { return hex(fingerprint.as_bytes(), out) };
     for (number, group) in bytes.chunks(2).enumerate() {
         match number {

@@ -9,6 +9,8 @@ use crate::generation::preferences::Preferences;
 /// What is done to data that become a message. Several commands together make one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sealing {
+    /// With signatures inside.
+    pub(crate) sign: bool,
     /// To recipients.
     pub(crate) encrypt: bool,
     /// With a passphrase.
@@ -16,12 +18,16 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
-    pub(crate) const ENCRYPT: Self = Self { encrypt: true, symmetric: false };
-    pub(crate) const SYMMETRIC: Self = Self { encrypt: false, symmetric: true };
+    pub(crate) const ENCRYPT: Self = Self { sign: false, encrypt: true, symmetric: false };
+    pub(crate) const SYMMETRIC: Self = Self { sign: false, encrypt: false, symmetric: true };
 
     /// Does what either says.
     pub(crate) fn and(self, other: Self) -> Self {
-        Self { encrypt: self.encrypt || other.encrypt, symmetric: self.symmetric || other.symmetric }
+        Self {
+            sign: self.sign || other.sign,
+            encrypt: self.encrypt || other.encrypt,
+            symmetric: self.symmetric || other.symmetric,
+        }
     }
 }
 

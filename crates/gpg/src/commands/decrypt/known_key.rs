@@ -11,11 +11,11 @@ use crate::commands::Session;
 use crate::keyrings::Keyrings;
 
 /// A key of a certificate that is known.
-pub(super) struct KnownKey {
-    pub(super) key: KeyFacts,
+pub(in crate::commands) struct KnownKey {
+    pub(in crate::commands) key: KeyFacts,
     pub(super) primary: Fingerprint,
     /// The certificate's primary user ID.
-    pub(super) user_id: Vec<u8>,
+    pub(in crate::commands) user_id: Vec<u8>,
     /// Whether messages may be encrypted to it.
     pub(super) encrypts: bool,
     /// What its owner's programs read.
@@ -26,7 +26,7 @@ pub(super) struct KnownKey {
 
 impl KnownKey {
     /// Finds a key by its ID.
-    pub(super) fn find(
+    pub(in crate::commands) fn find(
         session: &Session<'_>,
         keyrings: &Keyrings,
         key_id: KeyId,

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::io::Write;
 
 use keyhoard::find::shown;
-use keyhoard::message::{Error, Event, Literal, Result, Sink, Standing};
+use keyhoard::message::{Error, Event, Format, Literal, Result, Sink, Standing};
 
 use super::Naming;
 use crate::code::Code;
@@ -26,8 +26,7 @@ pub(super) struct Plaintext<'a, 's> {
     output: Option<Output>,
     /// Line ends of text become those of this system.
     is_text: bool,
-    is_protected: bool,
-    is_signed: bool,
+    ending: Ending,
     failure: Option<anyhow::Error>,
 }
 
@@ -43,24 +42,20 @@ impl<'a, 's> Plaintext<'a, 's> {
             naming,
             output: None,
             is_text: false,
-            is_protected: false,
-            is_signed: false,
+            ending: Ending::NotEncrypted,
             failure: None,
         }
     }
 
-    /// Gives the file its name if the message `is_good`.
-    pub(super) fn finish(self, is_good: bool) -> anyhow::Result<()> {
+    /// Gives the file its name if the message `is_good`, and returns how the encrypted data ended.
+    pub(super) fn finish(self, is_good: bool) -> anyhow::Result<Ending> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        if self.is_signed {
-            self.session.borrow_mut().streams.error("signatures in messages: not supported yet");
+        if let Some(output) = self.output.filter(|_| is_good) {
+            output.commit()?;
         }
-        match self.output {
-            Some(output) if is_good => output.commit(),
-            _ => Ok(()),
-        }
+        Ok(self.ending)
     }
 
     fn begin(&mut self, literal: &Literal, length: Option<u32>) {
@@ -111,22 +106,32 @@ impl<'a, 's> Plaintext<'a, 's> {
         // That a file is there already is gpg's general error.
         Ok(opened.map(Some).map_err(|code| if code == Code::FileExists { Code::General } else { code }))
     }
+}
 
-    fn unchanged(&mut self) {
-        self.is_protected = true;
-        let mut session = self.session.borrow_mut();
+/// How the encrypted data ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// There were none.
+    NotEncrypted,
+    /// They were not changed.
+    Unchanged,
+    /// Nobody knows whether they were changed.
+    Unprotected,
+}
+
+impl Ending {
+    /// Tells it.
+    pub(super) fn tell(self, session: &mut Session<'_>) {
+        if self == Self::NotEncrypted {
+            return;
+        }
         session.tell(MessageStatus::DecryptionOkay);
         if session.settings.verbose > 1 {
             session.streams.info("decryption okay");
         }
-        session.tell(MessageStatus::GoodMdc);
-    }
-
-    fn decrypted(&mut self) {
-        let mut session = self.session.borrow_mut();
-        if !self.is_protected {
-            session.tell(MessageStatus::DecryptionOkay);
-            session.streams.info("WARNING: message was not integrity protected");
+        match self {
+            Self::Unchanged => session.tell(MessageStatus::GoodMdc),
+            _ => session.streams.info("WARNING: message was not integrity protected"),
         }
         session.tell(MessageStatus::EndDecryption);
     }
@@ -136,9 +141,10 @@ impl Sink for Plaintext<'_, '_> {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
             Event::Literal { literal, length } => self.begin(literal, length),
-            Event::OnePass(_) | Event::Signature(_) => self.is_signed = true,
-            Event::Unchanged => self.unchanged(),
-            Event::Decrypted => self.decrypted(),
+            Event::ClearText(_) => self.begin(&clear_text(), None),
+            Event::ClearTextEnd(end) => self.data(end, Standing::Unverified)?,
+            Event::Unchanged => self.ending = Ending::Unchanged,
+            Event::Decrypted if self.ending == Ending::NotEncrypted => self.ending = Ending::Unprotected,
             _ => {}
         }
         Ok(())
@@ -157,6 +163,11 @@ impl Sink for Plaintext<'_, '_> {
         };
         written.map_err(Error::Write)
     }
+}
+
+/// What clear text says of itself: nothing.
+fn clear_text() -> Literal {
+    Literal { format: Format::Text, ..Literal::default() }
 }
 
 /// Returns the name of a message without its suffix, and tells if it has none.

@@ -1,0 +1,159 @@
+//! `--sign`, `--detach-sign` and `--clear-sign`.
+
+pub(super) mod signers;
+
+use std::io::{self, Read, Write};
+
+use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::cert::facts::SignatureType;
+use keyhoard::find::shown;
+use keyhoard::message::{self, Compression, Content};
+
+use super::Session;
+use super::seal::{Failure, literal, output_of};
+use crate::code::Code;
+use crate::input;
+use crate::settings::Form;
+use crate::status::SignatureStatus;
+use signers::{Signer, signing};
+
+/// Signs the file that the argument names, or standard input; a detached signature may be over several files.
+pub(super) fn run(session: &mut Session<'_>, form: Form) -> anyhow::Result<()> {
+    if form != Form::Detached && session.arguments.len() > 1 {
+        let command = if form == Form::Clear { "--clear-sign" } else { "--sign" };
+        session.usage(&format!("{command} [filename]"));
+        return Ok(());
+    }
+    if let Err(Failure { code, value }) = sign(session, form)? {
+        session.streams.status_failure_value("sign", value);
+        match (form, session.arguments.first()) {
+            (Form::Clear, name) => {
+                let name = input::shown_name(name.map(Vec::as_slice));
+                session.streams.error(format_args!("{name}: clear-sign failed: {code}"));
+            }
+            _ => session.streams.error(format_args!("signing failed: {code}")),
+        }
+    }
+    Ok(())
+}
+
+fn sign(session: &mut Session<'_>, form: Form) -> anyhow::Result<Result<(), Failure>> {
+    let mut signers = match signers::collect(session)? {
+        Ok(signers) => signers,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let names = session.arguments.clone();
+    let mut input: Box<dyn Read> = Box::new(io::empty());
+    for name in if names.is_empty() { vec![None] } else { names.iter().map(|name| Some(&name[..])).collect() }
+    {
+        match input::open(name, session.streams) {
+            Ok(file) => input = Box::new(input.chain(file)),
+            Err(code) => return Ok(Err(Failure::of(code))),
+        }
+        if let Some(name) = name.filter(|_| session.settings.verbose > 0 && form == Form::Message) {
+            session.streams.info(format_args!("reading from '{}'", shown(name)));
+        }
+    }
+    let name = names.first().map(Vec::as_slice);
+    let suffix: &[u8] = match form {
+        _ if session.settings.armor || form == Form::Clear => b".asc",
+        Form::Detached => b".sig",
+        _ => b".gpg",
+    };
+    let mut output = match output_of(session, name, suffix)? {
+        Ok(output) => output,
+        Err(code) => return Ok(Err(Failure::of(code))),
+    };
+    let is_text = form == Form::Clear || session.settings.message.text;
+    let kind = if is_text { SignatureType::TEXT } else { SignatureType::BINARY };
+    begin(session, &signers);
+    let settings = &session.settings.message;
+    let compression = settings
+        .forced_compression()
+        .or_else(|| settings.personal_compressions.first().and_then(|number| Compression::of(*number)));
+    let compression = compression.unwrap_or(Compression::Zip);
+    let content =
+        Content { compression, level: settings.level(compression), literal: literal(session, name) };
+    let made = signing(session, &mut signers, kind)?;
+    let mut out = output.sender(session.streams)?;
+    let input = input.as_mut();
+    let is_armored = session.settings.armor;
+    let written = match form {
+        Form::Clear => message::sign_clear(input, &mut out, made),
+        Form::Message => {
+            armored(out.as_mut(), is_armored, "MESSAGE", |out| message::sign(input, out, &content, made))
+        }
+        Form::Detached => message::sign_detached(input, made).and_then(|packets| {
+            armored(out.as_mut(), is_armored, "SIGNATURE", |out| {
+                out.write_all(&packets).map_err(message::Error::Write)
+            })
+        }),
+    };
+    let flushed = out.flush();
+    drop(out);
+    if let Err(error) = written {
+        return signers::refused(session, error);
+    }
+    flushed?;
+    output.commit()?;
+    created(session, &signers, form, kind);
+    Ok(Ok(()))
+}
+
+/// Writes in armor, if that is asked for.
+fn armored(
+    out: &mut dyn Write,
+    is_armored: bool,
+    title: &'static str,
+    write: impl FnOnce(&mut dyn Write) -> message::Result<()>,
+) -> message::Result<()> {
+    if !is_armored {
+        return write(out);
+    }
+    let mut armor = ArmorWriter::titled(out, title);
+    write(&mut armor)?;
+    armor.finish().map(drop).map_err(message::Error::Write)
+}
+
+/// Tells with which digests signing begins.
+pub(super) fn begin(session: &mut Session<'_>, signers: &[Signer]) {
+    let mut digests: Vec<u8> = signers.iter().map(|signer| signer.digest.0).collect();
+    digests.sort_unstable();
+    digests.dedup();
+    session.tell_signature(SignatureStatus::BeginSigning { digests });
+}
+
+/// Tells which signatures were made.
+pub(super) fn created(session: &mut Session<'_>, signers: &[Signer], form: Form, kind: SignatureType) {
+    let letter = match form {
+        Form::Message => 'S',
+        Form::Detached => 'D',
+        Form::Clear => 'C',
+    };
+    for signer in signers {
+        if session.settings.verbose > 0 {
+            let algorithm = crate::algorithms::public_key_name(signer.algorithm);
+            let digest = crate::algorithms::digest_name(signer.digest.0);
+            let key_id = signer.key.key_id();
+            let head = format!("{algorithm}/{digest} signature from: \"{key_id} ");
+            session.streams.info_bytes(&[head.as_bytes(), &signer.user_id, b"\""].concat());
+        }
+        session.tell_signature(SignatureStatus::Created {
+            letter,
+            algorithm: signer.algorithm,
+            digest: signer.digest.0,
+            kind: kind.0,
+            time: session.now.0,
+            key: signer.key.to_string(),
+        });
+    }
+}
+
+/// gpg's code for what keeps a key from signing.
+pub(super) fn code_of(error: &message::Error) -> Option<Code> {
+    match error {
+        message::Error::Sign(sign::Error::Hash(_)) => Some(Code::InvalidDigest),
+        message::Error::Sign(_) => Some(Code::General),
+        _ => None,
+    }
+}

@@ -1,0 +1,335 @@
+//! What is told of signatures over content: whose they are, whether they are good, and how certain it is whose the key is.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use keyhoard::cert::effective::{Moment, State, View};
+use keyhoard::cert::facts::ComponentKind;
+use keyhoard::listing::Trust;
+use keyhoard::message::DataSignature;
+use keyhoard::store::Fingerprint;
+use keyhoard::trust::Validity;
+use keyhoard::validity::{Appraisal, Model};
+use keyhoard::verification::{Examined, Maker, Makers, Outcome, Statement, remember};
+use keyhoard::verify::HashAlgorithm;
+use keyhoard::verify::hash::Hasher;
+
+use super::Session;
+use crate::algorithms::public_key_name;
+use crate::code::Code;
+use crate::keyrings::Keyrings;
+use crate::render::identity::grouped;
+use crate::settings::TrustModel;
+use crate::status::{SignatureStatus, Status, Valid};
+use crate::{clock, trust};
+
+/// Examines signatures and tells what came of them. After a bad one gpg ends with `--batch`; says whether to go on.
+pub(super) fn tell(session: &mut Session<'_>, signatures: Vec<DataSignature>) -> anyhow::Result<bool> {
+    let keyrings = Keyrings::open(session)?;
+    let settings = trust::settings(&session.settings, session.now);
+    let outside = trust::outside(&session.home, &keyrings)?;
+    let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
+    let snapshots = keyrings.snapshots()?;
+    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    let moment = Moment::new(session.now, View::Gnupg);
+    let examined = Makers::new(sources.certificates.clone(), moment).examine(signatures)?;
+    if let (Model::Tofu | Model::TofuPgp, Some(store)) = (settings.model, keyrings.store()) {
+        let good: Vec<&Examined> = examined.iter().collect();
+        remember(store, &good, "", "gpg-keyhoard --verify", session.now)?;
+    }
+    let makers: Vec<&Maker> = examined.iter().filter_map(|one| one.outcome.maker()).collect();
+    let keys: Vec<Fingerprint> = makers.iter().map(|maker| maker.primary()).collect();
+    let appraisal = Appraisal::of(&keys, &sources, &settings)?;
+    for one in &examined {
+        let is_bad = match &one.statement {
+            Some(statement) => tell_one(session, one, statement, &appraisal)?,
+            None => {
+                session.streams.error("Can't check signature: Unknown version");
+                false
+            }
+        };
+        session.has_bad_signature |= is_bad;
+        if is_bad && session.settings.batch {
+            session.streams.status_failure("gpg-exit", Code::General);
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Tells of one signature; says whether it is bad.
+fn tell_one(
+    session: &mut Session<'_>,
+    examined: &Examined,
+    statement: &Statement,
+    appraisal: &Appraisal<'_>,
+) -> anyhow::Result<bool> {
+    tell_statement(session, statement);
+    if let Some(maker) = examined.outcome.maker() {
+        session.considered(&maker.primary());
+    }
+    match (&examined.outcome, unchecked(session, examined, statement)) {
+        (_, Some(code)) => {
+            tell_unchecked(session, statement, code);
+            Ok(false)
+        }
+        (Outcome::Good(maker), None) if !statement.unknown_critical => {
+            tell_id(session, examined, statement);
+            session.considered(&maker.primary());
+            let facts = &maker.certificate.facts;
+            let trust = appraisal.trust((maker.source, maker.id), facts, &maker.effective)?;
+            tell_good(session, maker, statement, &trust);
+            Ok(statement.expires.is_some_and(|end| end <= session.now) || trust.key == Validity::Never)
+        }
+        (Outcome::Good(maker) | Outcome::Bad(maker), None) => {
+            session.considered(&maker.primary());
+            let trust =
+                appraisal.trust((maker.source, maker.id), &maker.certificate.facts, &maker.effective)?;
+            tell_result(session, maker, statement, &trust, Result::BAD);
+            Ok(true)
+        }
+        (Outcome::NoKey | Outcome::Unsupported, None) => unreachable!("these have a code"),
+    }
+}
+
+/// Returns gpg's code for why a signature cannot be checked.
+fn unchecked(session: &mut Session<'_>, examined: &Examined, statement: &Statement) -> Option<Code> {
+    match &examined.outcome {
+        Outcome::NoKey => Some(Code::NoPublicKey),
+        Outcome::Unsupported if HashAlgorithm::name(statement.hash).is_none() => Some(Code::InvalidDigest),
+        Outcome::Unsupported => Some(Code::InvalidPublicKeyAlgorithm),
+        _ if session.settings.digests.is_weak(statement.hash) => {
+            let name = crate::algorithms::digest_name(statement.hash.0);
+            session.streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
+            Some(Code::InvalidDigest)
+        }
+        Outcome::Good(maker) if statement.created < maker.key().created => Some(Code::TimeConflict),
+        Outcome::Good(maker) if !maker.state().valid || !maker.is_cross_certified() => Some(Code::General),
+        Outcome::Good(_) | Outcome::Bad(_) => None,
+    }
+}
+
+/// Tells what the signature says of itself.
+fn tell_statement(session: &mut Session<'_>, statement: &Statement) {
+    let Statement { issuer, created, key_algorithm, user_id, .. } = statement;
+    session.tell_signature(SignatureStatus::New { user_id: user_id.as_deref() });
+    let algorithm = public_key_name(key_algorithm.0);
+    let key = issuer.fingerprint.map_or_else(|| issuer.key_id.to_string(), |key| key.to_string());
+    let streams = &mut session.streams;
+    streams.info(format_args!("Signature made {}", clock::long_string(*created)));
+    streams.info(format_args!("               using {algorithm} key {key}"));
+    if let Some(user_id) = user_id {
+        streams.info_bytes(&[b"               issuer \"", &user_id[..], b"\""].concat());
+    }
+}
+
+fn tell_unchecked(session: &mut Session<'_>, statement: &Statement, code: Code) {
+    let Statement { issuer, created, key_algorithm, hash, kind, .. } = statement;
+    let key_id = issuer.key_id.to_string();
+    session.tell_signature(SignatureStatus::Unchecked {
+        key_id: key_id.clone(),
+        algorithm: key_algorithm.0,
+        digest: hash.0,
+        kind: kind.0,
+        time: created.0,
+        code: code.bare(),
+        key: issuer.fingerprint.map(|key| key.to_string()),
+    });
+    if code == Code::NoPublicKey {
+        session.tell_signature(SignatureStatus::NoKey { key_id });
+    }
+    session.streams.error(format_args!("Can't check signature: {code}"));
+}
+
+/// Tells what tells this signature from all others: a hash of it.
+fn tell_id(session: &mut Session<'_>, examined: &Examined, statement: &Statement) {
+    let Some(signature) = examined.signature.parsed() else { return };
+    let Some(mut hasher) = Hasher::new(HashAlgorithm::SHA1) else { return };
+    hasher.update(&[statement.key_algorithm.0, statement.hash.0]);
+    hasher.update(&statement.created.0.to_be_bytes());
+    hasher.update(signature.material);
+    let Some(digest) = hasher.finish() else { return };
+    let text = STANDARD_NO_PAD.encode(digest.as_bytes());
+    let day = clock::day_string(statement.created);
+    session.tell_signature(SignatureStatus::Id { text, day, time: statement.created.0 });
+}
+
+/// How a result is called.
+struct Result {
+    keyword: &'static str,
+    words: &'static str,
+}
+
+impl Result {
+    const BAD: Self = Self { keyword: "BADSIG", words: "BAD signature from" };
+
+    fn of_good(maker: &Maker, statement: &Statement, session: &Session<'_>) -> Self {
+        let (keyword, words) = if statement.expires.is_some_and(|end| end <= session.now) {
+            ("EXPSIG", "Expired signature from")
+        } else if maker.expires().is_some_and(|end| end <= session.now) {
+            ("EXPKEYSIG", "Good signature from")
+        } else if maker.state().revoked.is_some() || maker.effective.primary().revoked.is_some() {
+            ("REVKEYSIG", "Good signature from")
+        } else {
+            ("GOODSIG", "Good signature from")
+        };
+        Self { keyword, words }
+    }
+}
+
+fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
+    let result = Result::of_good(maker, statement, session);
+    if tell_result(session, maker, statement, trust, result) {
+        tell_other_names(session, maker, trust);
+    }
+    for policy in &statement.policies {
+        session.streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
+        session.tell_signature(SignatureStatus::Policy(policy));
+    }
+    for notation in &statement.notations {
+        session.tell_signature(SignatureStatus::NotationName(&notation.name));
+        session.tell_signature(SignatureStatus::NotationFlags {
+            critical: notation.critical,
+            readable: notation.readable,
+        });
+        session.tell_signature(SignatureStatus::NotationData(&notation.value));
+    }
+    session.tell_signature(SignatureStatus::Valid(Valid {
+        key: maker.key().fingerprint.to_string(),
+        day: clock::day_string(statement.created),
+        time: statement.created.0,
+        expires: statement.expires.map_or(0, |end| end.0),
+        version: statement.version,
+        algorithm: statement.key_algorithm.0,
+        digest: statement.hash.0,
+        kind: statement.kind.0,
+        primary: maker.primary().to_string(),
+    }));
+    session.considered(&maker.primary());
+    tell_trust(session, maker, trust);
+    if let Some(end) = statement.expires {
+        let word = if end <= session.now { "expired" } else { "expires" };
+        session.streams.info(format_args!("Signature {word} {}", clock::long_string(end)));
+    }
+}
+
+/// Tells the result with the primary user ID; says whether there is one.
+fn tell_result(
+    session: &mut Session<'_>,
+    maker: &Maker,
+    statement: &Statement,
+    trust: &Trust,
+    result: Result,
+) -> bool {
+    let key_id = statement.issuer.key_id.to_string();
+    let place = maker.effective.primary_user_id(&maker.certificate.facts);
+    let user_id = maker.user_id().unwrap_or(b"[?]");
+    let head = [result.words.as_bytes(), b" \"", user_id, b"\""].concat();
+    let Result { keyword, .. } = result;
+    session.tell_signature(SignatureStatus::Result { keyword, key_id, user_id });
+    let validity = place.map(|place| format!(" [{}]", word(trust, place))).unwrap_or_default();
+    session.streams.info_bytes(&[&head, validity.as_bytes()].concat());
+    place.is_some()
+}
+
+fn tell_other_names(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
+    let facts = &maker.certificate.facts;
+    let primary = maker.effective.primary_user_id(facts);
+    for (place, (component, state)) in facts.components.iter().zip(&maker.effective.components).enumerate() {
+        let (ComponentKind::UserId(user_id), State::User(state)) = (&component.kind, state) else { continue };
+        if Some(place) == primary || state.revoked || state.expired {
+            continue;
+        }
+        let end = format!("\" [{}]", word(trust, place));
+        session.streams.info_bytes(&[b"                aka \"", &user_id[..], end.as_bytes()].concat());
+    }
+}
+
+fn word(trust: &Trust, place: usize) -> &'static str {
+    match trust.user_ids.get(place).copied().unwrap_or_default() {
+        Validity::Unknown => "unknown",
+        Validity::Undefined => "undefined",
+        Validity::Never => "never",
+        Validity::Marginal => "marginal",
+        Validity::Full => "full",
+        Validity::Ultimate => "ultimate",
+    }
+}
+
+/// Tells how certain it is whose the key is.
+fn tell_trust(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
+    if session.settings.trust_model == TrustModel::Always {
+        if !session.settings.quiet {
+            session.streams.info("WARNING: Using untrusted key!");
+        }
+        return;
+    }
+    session.considered(&maker.primary());
+    if maker.effective.primary().revoked.is_some() {
+        session.tell_signature(SignatureStatus::KeyRevoked);
+        session.streams.info("WARNING: This key has been revoked by its owner!");
+        session.streams.info("         This could mean that the signature is forged.");
+    } else if maker.state().revoked.is_some() {
+        session.tell_signature(SignatureStatus::KeyRevoked);
+        session.streams.info("WARNING: This subkey has been revoked by its owner!");
+    }
+    if trust.disabled {
+        session.streams.info("Note: This key has been disabled.");
+    }
+    if maker.expires().is_some_and(|end| end <= session.now) {
+        session.streams.info("Note: This key has expired!");
+        return tell_fingerprint(session, maker);
+    }
+    let (keyword, lines) = match trust.key {
+        Validity::Unknown | Validity::Undefined => (
+            "TRUST_UNDEFINED",
+            [
+                "WARNING: This key is not certified with a trusted signature!",
+                "         There is no indication that the signature belongs to the owner.",
+            ],
+        ),
+        Validity::Never => (
+            "TRUST_NEVER",
+            ["WARNING: We do NOT trust this key!", "         The signature is probably a FORGERY."],
+        ),
+        Validity::Marginal => (
+            "TRUST_MARGINAL",
+            [
+                "WARNING: This key is not certified with sufficiently trusted signatures!",
+                "         It is not certain that the signature belongs to the owner.",
+            ],
+        ),
+        Validity::Full => ("TRUST_FULLY", ["", ""]),
+        Validity::Ultimate => ("TRUST_ULTIMATE", ["", ""]),
+    };
+    let model = match session.settings.trust_model {
+        TrustModel::Classic => "classic",
+        TrustModel::Direct => "direct",
+        TrustModel::Tofu => "tofu",
+        _ => "pgp",
+    };
+    session.tell_signature(SignatureStatus::Trust { keyword, model });
+    for line in lines.iter().filter(|line| !line.is_empty()) {
+        session.streams.info(line);
+    }
+    if matches!(trust.key, Validity::Unknown | Validity::Undefined | Validity::Marginal) {
+        tell_fingerprint(session, maker);
+    }
+}
+
+fn tell_fingerprint(session: &mut Session<'_>, maker: &Maker) {
+    let mut line = b"Primary key fingerprint: ".to_vec();
+    grouped(&maker.primary(), &mut line);
+    session.streams.continue_info(&line);
+    if maker.component > 0 {
+        let mut line = b"     Subkey fingerprint: ".to_vec();
+        grouped(&maker.key().fingerprint, &mut line);
+        session.streams.continue_info(&line);
+    }
+}
+
+impl Session<'_> {
+    /// Tells something about a signature to a program.
+    pub(super) fn tell_signature(&mut self, status: SignatureStatus<'_>) {
+        self.streams.status(&Status::Signature(status));
+    }
+}

@@ -1,0 +1,23 @@
+//! What the options say of signatures over content.
+
+use crate::remarks::Remark;
+
+/// What holds the signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A message, with the content in it.
+    Message,
+    /// Nothing: it stands alone.
+    Detached,
+    /// A text that everybody can read.
+    Clear,
+}
+
+/// What the options say of signatures over content.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SignatureSettings {
+    /// `--sig-notation` and `--sig-policy-url`.
+    pub(crate) remarks: Vec<Remark>,
+    /// `--default-sig-expire`, as [`crate::interval`] reads it.
+    pub(crate) expire: Option<Vec<u8>>,
+}

@@ -1,0 +1,119 @@
+//! Status lines about signatures.
+
+use std::io::{self, Write};
+
+use super::message::write_percent_escaped;
+
+/// What a status line says of a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SignatureStatus<'a> {
+    /// Signing begins: the digests' numbers.
+    BeginSigning { digests: Vec<u8> },
+    /// A signature was made: `D` detached, `C` in clear text, `S` in a message.
+    Created { letter: char, algorithm: u8, digest: u8, kind: u8, time: u32, key: String },
+    /// A signature comes, made as this user ID.
+    New { user_id: Option<&'a [u8]> },
+    /// What no other signature has, for programs that must not take one twice.
+    Id { text: String, day: String, time: u32 },
+    /// What came of a signature: the long ID of its key and a user ID.
+    Result { keyword: &'static str, key_id: String, user_id: &'a [u8] },
+    /// A signature that nobody here can check, and gpg's code for why.
+    Unchecked {
+        key_id: String,
+        algorithm: u8,
+        digest: u8,
+        kind: u8,
+        time: u32,
+        code: u32,
+        key: Option<String>,
+    },
+    /// The key is not here.
+    NoKey { key_id: String },
+    /// A good signature in numbers.
+    Valid(Valid),
+    /// How certain it is whose the key is, and the trust model that says so.
+    Trust { keyword: &'static str, model: &'static str },
+    /// The key was revoked.
+    KeyRevoked,
+    /// Where to read about the maker's policy.
+    Policy(&'a [u8]),
+    /// The name of a notation.
+    NotationName(&'a [u8]),
+    /// Whether it is critical, and whether its value is text.
+    NotationFlags { critical: bool, readable: bool },
+    /// Its value.
+    NotationData(&'a [u8]),
+}
+
+/// What a `VALIDSIG` line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Valid {
+    pub(crate) key: String,
+    pub(crate) day: String,
+    pub(crate) time: u32,
+    pub(crate) expires: u32,
+    pub(crate) version: u8,
+    pub(crate) algorithm: u8,
+    pub(crate) digest: u8,
+    pub(crate) kind: u8,
+    pub(crate) primary: String,
+}
+
+impl SignatureStatus<'_> {
+    pub(super) fn keyword(&self) -> &'static str {
+        match self {
+            Self::BeginSigning { .. } => "BEGIN_SIGNING",
+            Self::Created { .. } => "SIG_CREATED",
+            Self::New { .. } => "NEWSIG",
+            Self::Id { .. } => "SIG_ID",
+            Self::Result { keyword, .. } | Self::Trust { keyword, .. } => keyword,
+            Self::Unchecked { .. } => "ERRSIG",
+            Self::NoKey { .. } => "NO_PUBKEY",
+            Self::Valid(_) => "VALIDSIG",
+            Self::KeyRevoked => "KEYREVOKED",
+            Self::Policy(_) => "POLICY_URL",
+            Self::NotationName(_) => "NOTATION_NAME",
+            Self::NotationFlags { .. } => "NOTATION_FLAGS",
+            Self::NotationData(_) => "NOTATION_DATA",
+        }
+    }
+
+    /// Writes what follows the keyword.
+    pub(super) fn write_values(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::BeginSigning { digests } => digests.iter().try_for_each(|digest| write!(out, " H{digest}")),
+            Self::Created { letter, algorithm, digest, kind, time, key } => {
+                write!(out, " {letter} {algorithm} {digest} {kind:02X} {time} {key}")
+            }
+            Self::New { user_id: None } | Self::KeyRevoked => Ok(()),
+            Self::New { user_id: Some(text) }
+            | Self::Policy(text)
+            | Self::NotationName(text)
+            | Self::NotationData(text) => {
+                out.write_all(b" ")?;
+                write_percent_escaped(out, text, b' ')
+            }
+            Self::Id { text, day, time } => write!(out, " {text} {day} {time}"),
+            Self::Result { key_id, user_id, .. } => {
+                write!(out, " {key_id} ")?;
+                write_percent_escaped(out, user_id, b' ' - 1)
+            }
+            Self::Unchecked { key_id, algorithm, digest, kind, time, code, key } => {
+                let key = key.as_deref().unwrap_or("-");
+                write!(out, " {key_id} {algorithm} {digest} {kind:02x} {time} {code} {key}")
+            }
+            Self::NoKey { key_id } => write!(out, " {key_id}"),
+            Self::Valid(valid) => {
+                let Valid { key, day, time, expires, version, algorithm, digest, kind, primary } = valid;
+                write!(
+                    out,
+                    " {key} {day} {time} {expires} {version} 0 {algorithm} {digest} {kind:02X} {primary}"
+                )
+            }
+            Self::Trust { model, .. } => write!(out, " 0 {model}"),
+            Self::NotationFlags { critical, readable } => {
+                write!(out, " {} {}", u8::from(*critical), u8::from(*readable))
+            }
+        }
+    }
+}

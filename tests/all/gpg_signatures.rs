@@ -1,0 +1,109 @@
+//! Signatures of gpg-keyhoard over content beside the real gpg: each verifies what the other makes, and both say the same.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use harness::{Both, Done, Run, assert_same};
+
+/// What makes a program work without questions.
+const QUIETLY: [&str; 7] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--status-fd", "2"];
+const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
+const TEXT: &[u8] = b"- a line\nFrom here to the end \nand another one\n";
+
+/// Homes that hold Alice, who signs with a subkey of Ed25519, and Bob, who signs with a primary key of RSA.
+fn both() -> Both {
+    let both = Both::with_agent().now("20260131T000000!");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
+    for gpg in [true, false] {
+        let done = run(&both, gpg, &["--import", file.to_str().expect("a name")], b"");
+        assert_eq!(done.code, Some(0), "{}", done.errors());
+    }
+    both
+}
+
+/// Runs one of the programs.
+fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
+    let run = if gpg { Run::gpg_with_agent(&both.gpg) } else { Run::gpg_keyhoard(&both.keyhoard) };
+    run.at(both.clock()).args(QUIETLY).args(words).stdin(stdin).done()
+}
+
+/// Returns what a program says, but for how often it looks at keys.
+fn said(done: &Done) -> String {
+    let words = ["scdaemon", "CARDCTRL", "keybox", "KEY_CONSIDERED", "KEYEXPIRED", "trustdb"];
+    let is_told = |line: &&str| !words.iter().any(|word| line.contains(word));
+    done.errors().split_inclusive('\n').filter(is_told).collect()
+}
+
+/// Asserts that both say the same, write the same content and exit alike.
+fn same(both: &Both, words: &[&str], stdin: &[u8], same_output: bool) {
+    let [gpg, keyhoard] = [true, false].map(|gpg| run(both, gpg, words, stdin));
+    let what = words.join(" ");
+    assert_same(&what, said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+    assert_eq!(gpg.code, keyhoard.code, "{what}");
+    if same_output {
+        assert_same(&what, &gpg.stdout, &keyhoard.stdout);
+    }
+}
+
+/// Lets one of them sign into a file.
+fn signed(both: &Both, gpg: bool, name: &str, words: &[&str]) -> PathBuf {
+    let done = run(both, gpg, &[&["-o", "-"], words].concat(), TEXT);
+    assert_eq!(done.code, Some(0), "{}", done.errors());
+    both.gpg.write(&format!("{name}-{gpg}"), done.stdout)
+}
+
+#[test]
+fn a_signature_outlives_its_key_and_needs_it() {
+    let both = both();
+    let data = both.gpg.write("data", TEXT);
+    let signature = signed(&both, false, "detached", &["-u", "alice", "-b"]);
+    let words = ["--verify", signature.to_str().expect("a name"), data.to_str().expect("a name")];
+    let both = both.now("20260801T000000!");
+    same(&both, &words, b"", true);
+    let strangers = Both::with_agent();
+    same(&strangers, &words, b"", true);
+}
+
+#[test]
+fn what_is_signed_and_encrypted_is_both() {
+    let both = both();
+    for gpg in [true, false] {
+        let message = signed(&both, gpg, "message", &["-u", "bob", "-r", "alice", "-s", "-e"]);
+        same(&both, &["-d", message.to_str().expect("a name")], b"", true);
+    }
+}
+
+#[test]
+fn git_signs_and_verifies_with_it() {
+    let both = both();
+    let home = both.keyhoard.path();
+    let repository = home.join("repository");
+    let program = Run::program("gpg-keyhoard");
+    let git = |words: &[&str]| {
+        let output = Command::new("git")
+            .current_dir(home)
+            .env_clear()
+            .envs([("PATH", std::env::var_os("PATH").unwrap_or_default())])
+            .env("HOME", home)
+            .env("GNUPGHOME", home)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .arg("-c")
+            .arg(format!("gpg.program={}", program.display()))
+            .args(["-c", "user.name=Alice", "-c", "user.email=alice@example.org"])
+            .args(["-c", &format!("user.signingkey={ALICE}"), "-C"])
+            .arg(&repository)
+            .args(words)
+            .output();
+        let output = output.expect("git is there");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "git {words:?}: {said}");
+        said
+    };
+    both.keyhoard.write("gpg.conf", "faked-system-time 20260131T000000!\n");
+    std::fs::create_dir(&repository).expect("a directory");
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-S", "-m", "Begin"]);
+    git(&["tag", "-s", "-m", "One", "one"]);
+    assert!(git(&["verify-commit", "HEAD"]).contains("Good signature from \"Alice"));
+    assert!(git(&["verify-tag", "one"]).contains("Good signature from \"Alice"));
+}
