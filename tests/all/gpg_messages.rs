@@ -164,3 +164,19 @@ fn a_message_alone_is_decrypted_without_a_command() {
     assert_eq!(done.code, Some(0), "{}", done.errors());
     assert_eq!(fs::read(path.with_extension("")).expect("a file"), TEXT);
 }
+
+#[test]
+fn what_is_no_session_key_opens_nothing() {
+    let both = both();
+    let messages = [
+        message(&both, "alice.gpg", &["-r", "alice", "-e"]),
+        message(&both, "symmetric.gpg", &["--passphrase", "x", "-c"]),
+    ];
+    for message in messages {
+        let message = message.to_str().expect("a name");
+        let words = ["--passphrase", "x", "--override-session-key", "nonsense", "-d", message];
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
+        assert_same(message, said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+        assert_eq!((gpg.code, keyhoard.code, keyhoard.stdout), (Some(2), Some(2), Vec::new()));
+    }
+}

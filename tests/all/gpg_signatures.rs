@@ -107,3 +107,34 @@ fn git_signs_and_verifies_with_it() {
     assert!(git(&["verify-commit", "HEAD"]).contains("Good signature from \"Alice"));
     assert!(git(&["verify-tag", "one"]).contains("Good signature from \"Alice"));
 }
+
+#[test]
+fn a_changed_byte_in_clear_text_is_good_only_where_gpg_says_so() {
+    let both = both();
+    let text = run(&both, false, &["-u", "alice", "--clear-sign"], TEXT).stdout;
+    let signature = b"-----BEGIN PGP SIGNATURE";
+    let armor = text.windows(signature.len()).position(|part| part == signature).expect("a signature");
+    // Behind the signature's last line and in its armor nothing is signed; gpg says the same of both.
+    for at in (0..armor + 150).step_by(9).chain(35..48) {
+        let mut bad = text.clone();
+        bad[at] ^= 0x02;
+        let done = run(&both, false, &["--verify"], &bad);
+        if done.errors().contains("GOODSIG") {
+            assert!(run(&both, true, &["--verify"], &bad).errors().contains("GOODSIG"), "{at}");
+        } else {
+            assert_ne!(done.code, Some(0), "{at}: {}", done.errors());
+        }
+    }
+}
+
+#[test]
+fn clear_text_has_to_name_the_digest_of_its_signature() {
+    let both = both();
+    let text = signed(&both, false, "clear", &["-u", "alice", "--digest-algo", "sha256", "--clear-sign"]);
+    let text = String::from_utf8(std::fs::read(text).expect("a file")).expect("text");
+    for header in ["Hash: SHA512\n", "", "Hash: SHA512, SHA256\n"] {
+        let text = text.replacen("Hash: SHA256\n", header, 1);
+        same(&both, &["--verify"], text.as_bytes(), true);
+        same(&both, &["-d"], text.as_bytes(), true);
+    }
+}

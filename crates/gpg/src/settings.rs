@@ -356,6 +356,8 @@ impl Settings {
             }
             (Some(Command::Sign(Form::Message)), sign @ Command::Sign(_))
             | (Some(sign @ Command::Sign(_)), Command::Sign(Form::Message)) => Some(sign),
+            // What stays readable goes before what stands alone.
+            (Some(Command::Sign(_)), Command::Sign(_)) => Some(Command::Sign(Form::Clear)),
             _ => None,
         };
         self.command = joined.or(self.command);

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use keyhoard::find::shown;
 use keyhoard::message::{self, Allowed, DataSignature, Error, Verifier};
+use keyhoard::verify::HashAlgorithm;
 
 use super::{Session, seal, signatures};
 use crate::code::Code;
@@ -106,8 +107,8 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
     let allowed = Allowed { unprotected: session.settings.message.ignore_mdc_error, unencrypted: true };
     let (outcome, unlocked) = read(session, &mut input, allowed, name, naming)?;
     let error = match outcome {
-        Ok(Whole { signatures, ending }) => {
-            if signatures.is_empty() || signatures::tell(session, signatures)? {
+        Ok(Whole { signatures, announced, ending }) => {
+            if signatures.is_empty() || signatures::tell(session, signatures, announced.as_deref())? {
                 ending.tell(session);
             }
             return Ok(Found::Message);
@@ -157,6 +158,8 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
 /// A message that was read to its end.
 struct Whole {
     signatures: Vec<DataSignature>,
+    /// The digests that the headers of clear text name.
+    announced: Option<Vec<HashAlgorithm>>,
     ending: Ending,
 }
 
@@ -174,9 +177,10 @@ fn read(
     let mut verifier = Verifier::new(&mut plaintext);
     let outcome = message::decrypt(input, allowed, &mut unlocker, &mut verifier);
     let outcome = outcome.and_then(|()| verifier.finish());
+    let announced = plaintext.announced.take();
     let ending = plaintext.finish(outcome.is_ok())?;
     let unlocked = unlocker.end()?;
-    Ok((outcome.map(|signatures| Whole { signatures, ending }), unlocked))
+    Ok((outcome.map(|signatures| Whole { signatures, announced, ending }), unlocked))
 }
 
 fn code(error: &Error) -> Option<Code> {

@@ -23,7 +23,14 @@ use crate::status::{SignatureStatus, Status, Valid};
 use crate::{clock, trust};
 
 /// Examines signatures and tells what came of them. After a bad one gpg ends with `--batch`; says whether to go on.
-pub(super) fn tell(session: &mut Session<'_>, signatures: Vec<DataSignature>) -> anyhow::Result<bool> {
+///
+/// `announced` are the digests that the headers of clear text name: as in gpg, a signature over clear text with another
+/// one is not checked.
+pub(super) fn tell(
+    session: &mut Session<'_>,
+    signatures: Vec<DataSignature>,
+    announced: Option<&[HashAlgorithm]>,
+) -> anyhow::Result<bool> {
     let keyrings = Keyrings::open(session)?;
     let settings = trust::settings(&session.settings, session.now);
     let outside = trust::outside(&session.home, &keyrings)?;
@@ -33,7 +40,7 @@ pub(super) fn tell(session: &mut Session<'_>, signatures: Vec<DataSignature>) ->
     let moment = Moment::new(session.now, View::Gnupg);
     let examined = Makers::new(sources.certificates.clone(), moment).examine(signatures)?;
     if let (Model::Tofu | Model::TofuPgp, Some(store)) = (settings.model, keyrings.store()) {
-        let good: Vec<&Examined> = examined.iter().collect();
+        let good: Vec<&Examined> = examined.iter().filter(|one| is_announced(one, announced)).collect();
         remember(store, &good, "", "gpg-keyhoard --verify", session.now)?;
     }
     let makers: Vec<&Maker> = examined.iter().filter_map(|one| one.outcome.maker()).collect();
@@ -41,7 +48,7 @@ pub(super) fn tell(session: &mut Session<'_>, signatures: Vec<DataSignature>) ->
     let appraisal = Appraisal::of(&keys, &sources, &settings)?;
     for one in &examined {
         let is_bad = match &one.statement {
-            Some(statement) => tell_one(session, one, statement, &appraisal)?,
+            Some(statement) => tell_one(session, one, statement, announced, &appraisal)?,
             None => {
                 session.streams.error("Can't check signature: Unknown version");
                 false
@@ -61,13 +68,14 @@ fn tell_one(
     session: &mut Session<'_>,
     examined: &Examined,
     statement: &Statement,
+    announced: Option<&[HashAlgorithm]>,
     appraisal: &Appraisal<'_>,
 ) -> anyhow::Result<bool> {
     tell_statement(session, statement);
     if let Some(maker) = examined.outcome.maker() {
         session.considered(&maker.primary());
     }
-    match (&examined.outcome, unchecked(session, examined, statement)) {
+    match (&examined.outcome, unchecked(session, examined, statement, announced)) {
         (_, Some(code)) => {
             tell_unchecked(session, statement, code);
             Ok(false)
@@ -92,7 +100,12 @@ fn tell_one(
 }
 
 /// Returns gpg's code for why a signature cannot be checked.
-fn unchecked(session: &mut Session<'_>, examined: &Examined, statement: &Statement) -> Option<Code> {
+fn unchecked(
+    session: &mut Session<'_>,
+    examined: &Examined,
+    statement: &Statement,
+    announced: Option<&[HashAlgorithm]>,
+) -> Option<Code> {
     match &examined.outcome {
         Outcome::NoKey => Some(Code::NoPublicKey),
         Outcome::Unsupported if HashAlgorithm::name(statement.hash).is_none() => Some(Code::InvalidDigest),
@@ -102,9 +115,18 @@ fn unchecked(session: &mut Session<'_>, examined: &Examined, statement: &Stateme
             session.streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
             Some(Code::InvalidDigest)
         }
+        _ if !is_announced(examined, announced) => Some(Code::General),
         Outcome::Good(maker) if statement.created < maker.key().created => Some(Code::TimeConflict),
         Outcome::Good(maker) if !maker.state().valid || !maker.is_cross_certified() => Some(Code::General),
         Outcome::Good(_) | Outcome::Bad(_) => None,
+    }
+}
+
+/// Says whether a signature's digest is one of those that the headers of clear text name; all other content has none.
+fn is_announced(examined: &Examined, announced: Option<&[HashAlgorithm]>) -> bool {
+    match (announced, &examined.statement) {
+        (Some(announced), Some(statement)) => announced.contains(&statement.hash),
+        _ => true,
     }
 }
 

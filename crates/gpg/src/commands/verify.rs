@@ -8,6 +8,7 @@ use keyhoard::message::{
     Allowed, Container, DataSignature, Detached, Error, Event, Opener, Result, SessionKey, Sink, Standing,
     Unlock, Verifier, decrypt,
 };
+use keyhoard::verify::HashAlgorithm;
 
 use super::{Session, signatures};
 use crate::code::Code;
@@ -38,13 +39,13 @@ fn open(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<std::r
 fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>) -> anyhow::Result<()> {
     let mut input = BufReader::new(input);
     let is_empty = input.fill_buf()?.is_empty();
-    let mut nowhere = Nowhere;
+    let mut nowhere = Nowhere::default();
     let mut verifier = Verifier::new(&mut nowhere);
     let allowed = Allowed { unencrypted: true, unprotected: false };
     let read = decrypt(&mut input, allowed, &mut NoKeys, &mut verifier);
     match read.and_then(|()| verifier.finish()) {
         Ok(found) if found.is_empty() => unexpected(session),
-        Ok(found) => signatures::tell(session, found).map(drop)?,
+        Ok(found) => signatures::tell(session, found, nowhere.announced.as_deref()).map(drop)?,
         Err(Error::Detached) => return beside(session, name),
         Err(Error::NoMessage) => nothing(session, is_empty),
         Err(Error::NoKey) => unexpected(session),
@@ -75,7 +76,7 @@ fn detached(session: &mut Session<'_>, signature: File, data: &[Vec<u8>]) -> any
     let mut signature = BufReader::new(signature);
     let is_empty = signature.fill_buf()?.is_empty();
     match over(session, &mut signature, data)? {
-        Ok(found) => signatures::tell(session, found).map(drop)?,
+        Ok(found) => signatures::tell(session, found, None).map(drop)?,
         Err(Error::NoMessage | Error::Malformed(_)) => {
             nothing(session, is_empty);
         }
@@ -128,10 +129,17 @@ fn unexpected(session: &mut Session<'_>) {
 }
 
 /// Takes content that nobody wants to see.
-struct Nowhere;
+#[derive(Default)]
+struct Nowhere {
+    /// The digests that the headers of clear text name.
+    announced: Option<Vec<HashAlgorithm>>,
+}
 
 impl Sink for Nowhere {
-    fn event(&mut self, _: Event<'_>) -> Result<()> {
+    fn event(&mut self, event: Event<'_>) -> Result<()> {
+        if let Event::ClearText(digests) = event {
+            self.announced = Some(digests.to_vec());
+        }
         Ok(())
     }
 

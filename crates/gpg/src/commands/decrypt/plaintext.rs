@@ -6,6 +6,7 @@ use std::io::Write;
 
 use keyhoard::find::shown;
 use keyhoard::message::{Error, Event, Format, Literal, Result, Sink, Standing};
+use keyhoard::verify::HashAlgorithm;
 
 use super::Naming;
 use crate::code::Code;
@@ -27,6 +28,8 @@ pub(super) struct Plaintext<'a, 's> {
     /// Line ends of text become those of this system.
     is_text: bool,
     ending: Ending,
+    /// The digests that the headers of clear text name.
+    pub(super) announced: Option<Vec<HashAlgorithm>>,
     failure: Option<anyhow::Error>,
 }
 
@@ -43,6 +46,7 @@ impl<'a, 's> Plaintext<'a, 's> {
             output: None,
             is_text: false,
             ending: Ending::NotEncrypted,
+            announced: None,
             failure: None,
         }
     }
@@ -141,7 +145,10 @@ impl Sink for Plaintext<'_, '_> {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
             Event::Literal { literal, length } => self.begin(literal, length),
-            Event::ClearText(_) => self.begin(&clear_text(), None),
+            Event::ClearText(digests) => {
+                self.announced = Some(digests.to_vec());
+                self.begin(&clear_text(), None);
+            }
             Event::ClearTextEnd(end) => self.data(end, Standing::Unverified)?,
             Event::Unchanged => self.ending = Ending::Unchanged,
             Event::Decrypted if self.ending == Ending::NotEncrypted => self.ending = Ending::Unprotected,

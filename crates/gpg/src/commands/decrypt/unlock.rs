@@ -64,8 +64,13 @@ enum Failure {
     NoSecretKey,
     /// It was not tried.
     NotTried,
+    /// The options give a session key that is none.
+    NoSuchSessionKey,
     Code(Code),
 }
+
+/// The session key that the options give; `None` if what they give is none.
+type Overriding = Option<SessionKey>;
 
 impl<'a, 's> Unlocker<'a, 's> {
     pub(super) fn new(session: &'a RefCell<&'a mut Session<'s>>) -> Self {
@@ -160,7 +165,7 @@ impl Search<'_, '_> {
             }
         }
         if openers.is_empty() {
-            found = overriding;
+            found = overriding.flatten();
         }
         if !self.session.settings.quiet {
             self.tell_openers(passwords.len(), &tried);
@@ -168,8 +173,8 @@ impl Search<'_, '_> {
         Ok(found)
     }
 
-    /// Returns the session key that the options give.
-    fn overriding(&self) -> anyhow::Result<Option<SessionKey>> {
+    /// Returns the session key that the options give, if they give one.
+    fn overriding(&self) -> anyhow::Result<Option<Overriding>> {
         let settings = &self.session.settings.message;
         let text = match (&settings.override_session_key, settings.override_session_key_fd) {
             (_, Some(number)) => {
@@ -178,14 +183,14 @@ impl Search<'_, '_> {
             }
             (text, None) => text.clone(),
         };
-        Ok(text.and_then(|text| SessionKey::from_text(&String::from_utf8_lossy(&text))))
+        Ok(text.map(|text| SessionKey::from_text(&String::from_utf8_lossy(&text))))
     }
 
     fn recipient<'p>(
         &mut self,
         recipient: &'p Pkesk,
         keyrings: &Keyrings,
-        overriding: Option<&SessionKey>,
+        overriding: Option<&Overriding>,
         found: &mut Option<SessionKey>,
     ) -> anyhow::Result<Tried<'p>> {
         let key_id = key_id(recipient);
@@ -202,9 +207,9 @@ impl Search<'_, '_> {
         let is_hidden = recipient.addressee == Addressee::Hidden || settings.try_all_secrets;
         let failure = if settings.list_only {
             Some(Failure::NotTried)
-        } else if let Some(key) = overriding {
-            found.get_or_insert_with(|| key.clone());
-            None
+        } else if let Some(given) = overriding {
+            found.clone_from(given);
+            given.is_none().then_some(Failure::NoSuchSessionKey)
         } else if found.is_some() || (is_hidden && settings.skip_hidden_recipients) {
             Some(Failure::NoSecretKey)
         } else if is_hidden {
@@ -336,7 +341,7 @@ impl Search<'_, '_> {
         &mut self,
         asked: &Skesk,
         all: &[&Skesk],
-        overriding: Option<&SessionKey>,
+        overriding: Option<&Overriding>,
     ) -> anyhow::Result<Option<SessionKey>> {
         let cipher = asked.cipher;
         let Session { settings, streams, passphrase, .. } = &mut *self.session;
@@ -348,8 +353,8 @@ impl Search<'_, '_> {
         if settings.message.list_only {
             return Ok(None);
         }
-        if let Some(key) = overriding {
-            return Ok(Some(key.clone()));
+        if let Some(given) = overriding {
+            return Ok(given.clone());
         }
         let purpose = Purpose { cipher: cipher.number(), s2k: &asked.s2k, is_new: false };
         let Ok(password) = symmetric::passphrase(&purpose, passphrase.as_ref(), settings, streams)? else {
@@ -399,6 +404,11 @@ impl Search<'_, '_> {
             None | Some(Failure::NotTried) => {}
             Some(Failure::NoSecretKey) => {
                 self.session.tell(MessageStatus::NoSecretKey { key_id: key_id.to_string() });
+            }
+            Some(Failure::NoSuchSessionKey) => {
+                let code = Code::BadSessionKey;
+                self.session.streams.info(format_args!("public key decryption failed: {code}"));
+                self.session.streams.status(&Status::Error { place: "pkdecrypt_failed", code: code.bare() });
             }
             Some(Failure::Code(code)) => {
                 self.session.streams.info(format_args!("public key decryption failed: {code}"));

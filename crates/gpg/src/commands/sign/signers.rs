@@ -98,6 +98,7 @@ fn chosen(
             }
             None => {
                 session.streams.error(format_args!("no default secret key: {}", Code::NoSecretKey));
+                session.streams.status(&Status::InvalidSigner { reason: 9, name: b"" });
                 return Ok(Err(Failure::bare(Code::NoSecretKey)));
             }
         }
