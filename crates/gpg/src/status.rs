@@ -132,8 +132,11 @@ impl Status<'_> {
             Self::InquireMaxLength(most) => write!(out, " {most}")?,
             Self::AlreadySigned { key_id } => write!(out, " {key_id}")?,
             Self::InvalidSigner { reason, name } => {
-                write!(out, " {reason} ")?;
-                write_escaped(out, name)?;
+                write!(out, " {reason}")?;
+                if !name.is_empty() {
+                    write!(out, " ")?;
+                    write_escaped(out, name)?;
+                }
             }
             Self::Primes { sign, done } => write!(out, " primegen {sign} {done} {done}")?,
             Self::KeyCreated { letter, fingerprint, handle } => {

@@ -115,7 +115,10 @@ fn unchecked(
             session.streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
             Some(Code::InvalidDigest)
         }
-        _ if !is_announced(examined, announced) => Some(Code::General),
+        _ if !is_announced(examined, announced) => {
+            session.streams.error("WARNING: signature digest conflict in message");
+            Some(Code::General)
+        }
         Outcome::Good(maker) if statement.created < maker.key().created => Some(Code::TimeConflict),
         Outcome::Good(maker) if !maker.state().valid || !maker.is_cross_certified() => Some(Code::General),
         Outcome::Good(_) | Outcome::Bad(_) => None,
