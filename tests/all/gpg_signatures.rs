@@ -137,4 +137,10 @@ fn clear_text_has_to_name_the_digest_of_its_signature() {
         same(&both, &["--verify"], text.as_bytes(), true);
         same(&both, &["-d"], text.as_bytes(), true);
     }
+    for header in ["Hash: FOO, SHA256\n", "Hash: SHA256, FOO\n"] {
+        // gpg ends the headers there, and writes an empty line.
+        let text = text.replacen("Hash: SHA256\n", header, 1);
+        same(&both, &["--verify"], text.as_bytes(), true);
+        same(&both, &["-d"], text.as_bytes(), false);
+    }
 }

@@ -21,6 +21,26 @@ const MAX_PART: usize = 16 << 10;
 /// Lines of headers.
 const MAX_HEADERS: usize = 100;
 
+/// The digests that the headers of clear text name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Announced {
+    /// Those that are known, in their order.
+    pub digests: Vec<HashAlgorithm>,
+    /// There are names of others too: a signature with one of those cannot be checked.
+    pub has_unknown: bool,
+}
+
+impl Announced {
+    fn add(&mut self, names: &str) {
+        for name in names.split(',') {
+            match HashAlgorithm::named(name.trim()) {
+                Some(digest) => self.digests.push(digest),
+                None => self.has_unknown = true,
+            }
+        }
+    }
+}
+
 /// Takes text, and gives what of it is signed.
 #[derive(Default)]
 struct Signed {
@@ -113,8 +133,8 @@ pub(crate) fn read_line(input: &mut (impl BufRead + ?Sized), line: &mut Vec<u8>)
 }
 
 /// Reads the headers after the first line, and the empty line that ends them; returns the digests that they name.
-pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<Vec<HashAlgorithm>> {
-    let mut hashes = Vec::new();
+pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<Announced> {
+    let mut announced = Announced::default();
     let mut line = Vec::new();
     for _ in 0..MAX_HEADERS {
         read_line(input, &mut line)?;
@@ -123,12 +143,11 @@ pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<Vec<Ha
         }
         let text = line.trim_ascii_end();
         if text.is_empty() {
-            return Ok(hashes);
+            return Ok(announced);
         }
         // Another header could make the text mean something else.
         let names = text.strip_prefix(b"Hash:").and_then(|names| std::str::from_utf8(names).ok());
-        let names = names.ok_or(Error::Malformed("a header of clear text other than \"Hash\""))?;
-        hashes.extend(names.split(',').filter_map(|name| HashAlgorithm::named(name.trim())));
+        announced.add(names.ok_or(Error::Malformed("a header of clear text other than \"Hash\""))?);
     }
     Err(Error::Limit("headers of clear text"))
 }
@@ -211,8 +230,11 @@ mod tests {
         assert!(matches!(read(b"-x\n-----BEGIN PGP SIGNATURE-----\n"), Err(Error::Malformed(_))));
         assert!(matches!(read(b"x\n"), Err(Error::CutShort)));
         let headers = |mut text: &[u8]| read_headers(&mut text);
-        let hashes = headers(b"Hash: SHA512, SHA256\nHash:unknown\r\n \r\n").expect("headers");
-        assert_eq!(hashes, [HashAlgorithm::SHA512, HashAlgorithm::SHA256]);
+        let announced = headers(b"Hash: SHA512, SHA256\r\n \r\n").expect("headers");
+        let digests = vec![HashAlgorithm::SHA512, HashAlgorithm::SHA256];
+        assert_eq!(announced, Announced { digests: digests.clone(), has_unknown: false });
+        let announced = headers(b"Hash: SHA512, unknown\nHash:SHA256\n\n").expect("headers");
+        assert_eq!(announced, Announced { digests, has_unknown: true });
         assert!(matches!(headers(b"Comment: You owe me\n\n"), Err(Error::Malformed(_))));
     }
 }

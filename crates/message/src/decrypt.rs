@@ -5,9 +5,8 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use cert::Timestamp;
 use cert::dearmor::Message;
 use cert::packet::{Header, Tag};
-use verify::HashAlgorithm;
 
-use crate::clear_text;
+use crate::clear_text::{self, Announced};
 use crate::compress::Compression;
 use crate::container::Container;
 use crate::decompress::Unpacked;
@@ -79,7 +78,7 @@ pub enum Event<'a> {
     /// The content is over.
     LiteralEnd,
     /// The content begins: clear text, whose headers name these digests.
-    ClearText(&'a [HashAlgorithm]),
+    ClearText(&'a Announced),
     /// The clear text is over. Its last line ended so, which is not part of it.
     ClearTextEnd(&'a [u8]),
     /// The encrypted data are over, and they were not changed (never said of data without protection).
@@ -190,8 +189,8 @@ impl Reader<'_> {
             return Err(Error::NotEncrypted);
         }
         self.has_content = true;
-        let hashes = clear_text::read_headers(input)?;
-        self.sink.event(Event::ClearText(&hashes))?;
+        let announced = clear_text::read_headers(input)?;
+        self.sink.event(Event::ClearText(&announced))?;
         let end = clear_text::read_text(input, line, |data| self.sink.data(data, Standing::Unverified))?;
         self.sink.event(Event::ClearTextEnd(&end))
     }

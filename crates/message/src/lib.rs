@@ -43,6 +43,7 @@ mod verifying;
 pub use crate::aead::Aead;
 pub use crate::cfb::Cfb;
 pub use crate::cipher::Cipher;
+pub use crate::clear_text::Announced;
 pub use crate::compress::{Compression, DEFAULT_LEVEL};
 pub use crate::container::{Container, MAX_CHUNK_OCTETS};
 pub use crate::content::{Alone, Companion, Content};

@@ -196,8 +196,8 @@ impl Sink for Verifier<'_> {
             Event::Literal { .. } => {
                 self.stage = Stage::Content(Hashing::new(std::mem::take(&mut self.documents)));
             }
-            Event::ClearText(hashes) => {
-                self.stage = Stage::Clear { held: Vec::new(), hashes: hashes.to_vec() };
+            Event::ClearText(announced) => {
+                self.stage = Stage::Clear { held: Vec::new(), hashes: announced.digests.clone() };
             }
             Event::LiteralEnd | Event::ClearTextEnd(_) => self.content_ends(),
             Event::Decrypted => {

@@ -12,8 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use keyhoard::find::shown;
-use keyhoard::message::{self, Allowed, DataSignature, Error, Verifier};
-use keyhoard::verify::HashAlgorithm;
+use keyhoard::message::{self, Allowed, Announced, DataSignature, Error, Verifier};
 
 use super::{Session, seal, signatures};
 use crate::code::Code;
@@ -108,7 +107,7 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
     let (outcome, unlocked) = read(session, &mut input, allowed, name, naming)?;
     let error = match outcome {
         Ok(Whole { signatures, announced, ending }) => {
-            if signatures.is_empty() || signatures::tell(session, signatures, announced.as_deref())? {
+            if signatures.is_empty() || signatures::tell(session, signatures, announced.as_ref())? {
                 ending.tell(session);
             }
             return Ok(Found::Message);
@@ -159,7 +158,7 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
 struct Whole {
     signatures: Vec<DataSignature>,
     /// The digests that the headers of clear text name.
-    announced: Option<Vec<HashAlgorithm>>,
+    announced: Option<Announced>,
     ending: Ending,
 }
 

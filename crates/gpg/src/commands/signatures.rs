@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use keyhoard::cert::effective::{Moment, State, View};
 use keyhoard::cert::facts::ComponentKind;
 use keyhoard::listing::Trust;
-use keyhoard::message::DataSignature;
+use keyhoard::message::{Announced, DataSignature};
 use keyhoard::store::Fingerprint;
 use keyhoard::trust::Validity;
 use keyhoard::validity::{Appraisal, Model};
@@ -25,11 +25,11 @@ use crate::{clock, trust};
 /// Examines signatures and tells what came of them. After a bad one gpg ends with `--batch`; says whether to go on.
 ///
 /// `announced` are the digests that the headers of clear text name: as in gpg, a signature over clear text with another
-/// one is not checked.
+/// one is not checked, nor any if they name one that is not known.
 pub(super) fn tell(
     session: &mut Session<'_>,
     signatures: Vec<DataSignature>,
-    announced: Option<&[HashAlgorithm]>,
+    announced: Option<&Announced>,
 ) -> anyhow::Result<bool> {
     let keyrings = Keyrings::open(session)?;
     let settings = trust::settings(&session.settings, session.now);
@@ -68,7 +68,7 @@ fn tell_one(
     session: &mut Session<'_>,
     examined: &Examined,
     statement: &Statement,
-    announced: Option<&[HashAlgorithm]>,
+    announced: Option<&Announced>,
     appraisal: &Appraisal<'_>,
 ) -> anyhow::Result<bool> {
     tell_statement(session, statement);
@@ -104,7 +104,7 @@ fn unchecked(
     session: &mut Session<'_>,
     examined: &Examined,
     statement: &Statement,
-    announced: Option<&[HashAlgorithm]>,
+    announced: Option<&Announced>,
 ) -> Option<Code> {
     match &examined.outcome {
         Outcome::NoKey => Some(Code::NoPublicKey),
@@ -125,10 +125,17 @@ fn unchecked(
     }
 }
 
+/// Tells that the headers of clear text name a digest that is not known.
+pub(super) fn tell_unknown_digest(session: &mut Session<'_>) {
+    session.streams.error("invalid clearsig header");
+}
+
 /// Says whether a signature's digest is one of those that the headers of clear text name; all other content has none.
-fn is_announced(examined: &Examined, announced: Option<&[HashAlgorithm]>) -> bool {
+fn is_announced(examined: &Examined, announced: Option<&Announced>) -> bool {
     match (announced, &examined.statement) {
-        (Some(announced), Some(statement)) => announced.contains(&statement.hash),
+        (Some(announced), Some(statement)) => {
+            !announced.has_unknown && announced.digests.contains(&statement.hash)
+        }
         _ => true,
     }
 }

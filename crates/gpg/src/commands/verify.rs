@@ -5,10 +5,9 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use keyhoard::find::shown;
 use keyhoard::message::{
-    Allowed, Container, DataSignature, Detached, Error, Event, Opener, Result, SessionKey, Sink, Standing,
-    Unlock, Verifier, decrypt,
+    Allowed, Announced, Container, DataSignature, Detached, Error, Event, Opener, Result, SessionKey, Sink,
+    Standing, Unlock, Verifier, decrypt,
 };
-use keyhoard::verify::HashAlgorithm;
 
 use super::{Session, signatures};
 use crate::code::Code;
@@ -45,7 +44,12 @@ fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>) -> anyhow
     let read = decrypt(&mut input, allowed, &mut NoKeys, &mut verifier);
     match read.and_then(|()| verifier.finish()) {
         Ok(found) if found.is_empty() => unexpected(session),
-        Ok(found) => signatures::tell(session, found, nowhere.announced.as_deref()).map(drop)?,
+        Ok(found) => {
+            if nowhere.announced.as_ref().is_some_and(|announced| announced.has_unknown) {
+                signatures::tell_unknown_digest(session);
+            }
+            signatures::tell(session, found, nowhere.announced.as_ref()).map(drop)?;
+        }
         Err(Error::Detached) => return beside(session, name),
         Err(Error::NoMessage) => nothing(session, is_empty),
         Err(Error::NoKey) => unexpected(session),
@@ -132,13 +136,13 @@ fn unexpected(session: &mut Session<'_>) {
 #[derive(Default)]
 struct Nowhere {
     /// The digests that the headers of clear text name.
-    announced: Option<Vec<HashAlgorithm>>,
+    announced: Option<Announced>,
 }
 
 impl Sink for Nowhere {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
-        if let Event::ClearText(digests) = event {
-            self.announced = Some(digests.to_vec());
+        if let Event::ClearText(announced) = event {
+            self.announced = Some(announced.clone());
         }
         Ok(())
     }

@@ -5,12 +5,11 @@ use std::cell::RefCell;
 use std::io::Write;
 
 use keyhoard::find::shown;
-use keyhoard::message::{Error, Event, Format, Literal, Result, Sink, Standing};
-use keyhoard::verify::HashAlgorithm;
+use keyhoard::message::{Announced, Error, Event, Format, Literal, Result, Sink, Standing};
 
 use super::Naming;
 use crate::code::Code;
-use crate::commands::Session;
+use crate::commands::{Session, signatures};
 use crate::input;
 use crate::output::Output;
 use crate::status::MessageStatus;
@@ -29,7 +28,7 @@ pub(super) struct Plaintext<'a, 's> {
     is_text: bool,
     ending: Ending,
     /// The digests that the headers of clear text name.
-    pub(super) announced: Option<Vec<HashAlgorithm>>,
+    pub(super) announced: Option<Announced>,
     failure: Option<anyhow::Error>,
 }
 
@@ -145,8 +144,11 @@ impl Sink for Plaintext<'_, '_> {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
             Event::Literal { literal, length } => self.begin(literal, length),
-            Event::ClearText(digests) => {
-                self.announced = Some(digests.to_vec());
+            Event::ClearText(announced) => {
+                if announced.has_unknown {
+                    signatures::tell_unknown_digest(&mut self.session.borrow_mut());
+                }
+                self.announced = Some(announced.clone());
                 self.begin(&clear_text(), None);
             }
             Event::ClearTextEnd(end) => self.data(end, Standing::Unverified)?,
