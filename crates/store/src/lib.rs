@@ -17,6 +17,7 @@ pub mod tofu;
 pub mod user_id;
 
 mod error;
+mod journal;
 pub mod packed;
 mod prepared;
 mod rows;

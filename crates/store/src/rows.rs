@@ -103,6 +103,12 @@ pub(crate) fn remove_common<T: Ord>(old: &mut Vec<T>, new: &mut Vec<T>) {
     (*old, *new) = (gone, fresh);
 }
 
+/// Returns the user IDs that stand in one list and not in the other.
+pub(crate) fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> Vec<&'a [u8]> {
+    let in_other = |value: &[u8]| other.iter().any(|(_, there)| there == value);
+    list.iter().map(|(_, value)| value.as_slice()).filter(|value| !in_other(value)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -131,3 +131,57 @@ pub trait WriteBindings {
     /// Notes a message that was encrypted at `time`.
     fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()>;
 }
+
+/// Finds the contested bindings among those that may be, which come ordered by address.
+pub(crate) struct Contested<'v> {
+    visit: &'v mut dyn FnMut(Binding) -> ControlFlow<()>,
+    of_address: Vec<Binding>,
+    flow: ControlFlow<()>,
+}
+
+impl<'v> Contested<'v> {
+    pub(crate) fn new(visit: &'v mut dyn FnMut(Binding) -> ControlFlow<()>) -> Self {
+        Self { visit, of_address: Vec::new(), flow: ControlFlow::Continue(()) }
+    }
+
+    /// Takes the next one; says whether more are wanted.
+    pub(crate) fn add(&mut self, binding: Binding) -> ControlFlow<()> {
+        if self.of_address.first().is_some_and(|first| first.address != binding.address) {
+            self.hand_out();
+        }
+        self.of_address.push(binding);
+        self.flow
+    }
+
+    /// Hands out the last ones, if they are still wanted.
+    pub(crate) fn finish(mut self) {
+        if self.flow.is_continue() {
+            self.hand_out();
+        }
+    }
+
+    fn hand_out(&mut self) {
+        let decided = self.of_address.iter().any(|binding| binding.policy != AUTO);
+        let mut all = self.of_address.drain(..);
+        if all.len() > 1 || decided {
+            self.flow = all.try_for_each(&mut *self.visit);
+        }
+    }
+}
+
+/// Says since when a binding is there, with a row or without.
+pub(crate) fn known_since(
+    bindings: &dyn ReadBindings,
+    key: &Fingerprint,
+    address: &BoundAddress,
+) -> Result<Option<Timestamp>> {
+    let mut since = None;
+    bindings.bindings(BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
+        if binding.fingerprint == *key {
+            since = Some(binding.since);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(since)
+}

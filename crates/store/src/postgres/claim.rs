@@ -7,6 +7,7 @@ use cert::{Fingerprint, Timestamp};
 use super::derived::Derived;
 use super::read::{View, stored_fingerprint};
 use super::{place, provenance, tofu};
+use crate::rows::without;
 use crate::{CertId, Put, PutKind, Result};
 
 const DOING: &str = "writing";
@@ -187,10 +188,4 @@ pub(super) fn replaced(kind: &PutKind) -> Option<(i64, i64)> {
         }
         PutKind::New | PutKind::Migrated { .. } | PutKind::Copied { .. } | PutKind::Restored { .. } => None,
     }
-}
-
-/// Returns the user IDs that stand in one list and not in the other.
-pub(super) fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> Vec<&'a [u8]> {
-    let in_other = |value: &[u8]| other.iter().any(|(_, there)| there == value);
-    list.iter().map(|(_, value)| value.as_slice()).filter(|value| !in_other(value)).collect()
 }

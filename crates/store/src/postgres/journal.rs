@@ -7,7 +7,8 @@ use tokio_postgres::Row;
 
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::rows_out::{Encoded, Value};
-use crate::{CertId, Change, ChangeKind, Former, JournalEntry, JournalId, Result, packed};
+use crate::journal::{self, Counts, NewChange};
+use crate::{CertId, Change, Former, JournalEntry, JournalId, Result, packed};
 
 const READING: &str = "reading the journal";
 const WRITING: &str = "writing the journal";
@@ -16,31 +17,13 @@ const WRITING: &str = "writing the journal";
 const PART: i64 = 1000;
 const FORMERS: usize = 16;
 
-/// The numbers of the kinds of change.
-mod kind {
-    pub(super) const ADDED: i16 = 0;
-    pub(super) const MERGED: i16 = 1;
-    pub(super) const SHRUNK: i16 = 2;
-    pub(super) const REMOVED: i16 = 3;
-}
-
-/// A change as it is written.
-pub(super) enum NewChange<'a> {
-    Added,
-    Merged(&'a [[u8; 32]]),
-    /// From here on what the certificate was before is copied from its rows, which must still be there.
-    Shrunk(CertId),
-    Removed(CertId),
-    Purged,
-}
-
 /// Writes one entry, batch by batch.
 pub(super) struct Journal {
     pub(super) id: JournalId,
     /// The number of the entry's next change.
     next: i64,
-    /// Certificates added, merged into, removed or shrunk since it was opened.
-    counts: [i64; 3],
+    /// Since it was opened.
+    counts: Counts,
 }
 
 impl Journal {
@@ -63,7 +46,7 @@ impl Journal {
         };
         let last = last.map(|row| view.column::<Option<i64>>(&row, 0)).transpose()?.flatten();
         let id = JournalId(id.expect("an insertion returns its row"));
-        Ok(Self { id, next: last.map_or(0, |last| last + 1), counts: [0; 3] })
+        Ok(Self { id, next: last.map_or(0, |last| last + 1), counts: Counts::default() })
     }
 
     /// Writes what happens to certificates, before it happens.
@@ -80,26 +63,19 @@ impl Journal {
         let mut rows = Encoded::default();
         let (mut numbers, mut certs) = (Vec::new(), Vec::new());
         for (fingerprint, change) in changes {
-            let (kind, count, added, former) = match change {
-                NewChange::Added => (kind::ADDED, 0, None, None),
-                NewChange::Merged(added) => (kind::MERGED, 1, Some(added.as_flattened()), None),
-                NewChange::Shrunk(id) => (kind::SHRUNK, 2, None, Some(id)),
-                NewChange::Removed(id) => (kind::REMOVED, 2, None, Some(id)),
-                NewChange::Purged => (kind::REMOVED, 2, None, None),
-            };
             rows.push(&[
                 Value::Long(self.id.0),
                 Value::Long(self.next),
-                Value::Small(kind),
+                Value::Small(change.kind().into()),
                 Value::Octets(&stored_fingerprint(&fingerprint)),
-                added.map_or(Value::Null, Value::Octets),
+                change.added().map_or(Value::Null, Value::Octets),
             ]);
-            if let Some(CertId(id)) = former {
+            if let Some(CertId(id)) = change.former() {
                 numbers.push(self.next);
                 certs.push(id);
             }
             self.next += 1;
-            self.counts[count] += 1;
+            self.counts.count(&change);
         }
         view.connection().copy("change (journal, number, kind, fingerprint, added)", rows, WRITING)?;
         if !numbers.is_empty() {
@@ -134,7 +110,7 @@ impl Journal {
         const SQL: &str =
             "UPDATE journal SET added = added + $1, merged = merged + $2, removed = removed + $3,
             batches = batches + 1 WHERE id = $4 RETURNING batches";
-        let [added, merged, removed] = self.counts;
+        let Counts([added, merged, removed]) = self.counts;
         let row = view.connection().row(SQL, &[&added, &merged, &removed, &self.id.0], WRITING)?;
         row.map_or(Ok(0), |row| view.column(&row, 0))
     }
@@ -197,26 +173,18 @@ fn hand_out(
 ) -> Result<ControlFlow<()>> {
     let mut numbers = Vec::new();
     for row in rows {
-        if view.column::<i16>(row, 1)? >= kind::SHRUNK {
+        if view.column::<i16>(row, 1)? >= i16::from(journal::SHRUNK) {
             numbers.push(view.column::<i64>(row, 0)?);
         }
     }
     let mut formers = if numbers.is_empty() { Vec::new() } else { formers(view, id, &numbers)? };
     for row in rows {
         let number: i64 = view.column(row, 0)?;
-        let mut former = || {
+        let former = || {
             let place = formers.iter().position(|(of, _)| *of == number);
-            place.map(|place| formers.swap_remove(place).1)
+            Ok(place.map(|place| formers.swap_remove(place).1))
         };
-        let kind = match view.column::<i16>(row, 1)? {
-            kind::ADDED => ChangeKind::Added,
-            kind::MERGED => {
-                let digests: Option<&[u8]> = view.column(row, 3)?;
-                ChangeKind::Merged(digests.unwrap_or_default().as_chunks().0.to_vec())
-            }
-            kind::SHRUNK => ChangeKind::Shrunk(former()),
-            _ => ChangeKind::Removed(former()),
-        };
+        let kind = journal::read(view.column::<i16>(row, 1)? as u8, view.column(row, 3)?, former)?;
         if visit(Change { fingerprint: fingerprint(view, row, 2)?, kind }).is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -235,7 +203,7 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
             SELECT fingerprint, last FROM input JOIN cert ON cert.id = input.cert WHERE last > $1 AND first >= $1)
         SELECT fingerprint, max(journal) FROM brought WHERE journal IN (SELECT id FROM later)
         GROUP BY fingerprint ORDER BY fingerprint";
-    let rows = view.rows(SQL, &[&entry.0, &kind::MERGED], READING)?;
+    let rows = view.rows(SQL, &[&entry.0, &i16::from(journal::MERGED)], READING)?;
     rows.iter().map(|row| Ok((fingerprint(view, row, 0)?, JournalId(view.column(row, 1)?)))).collect()
 }
 

@@ -67,20 +67,18 @@ impl Security {
     /// Returns what makes encrypted connections. Nothing random is drawn before the server has agreed to one.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, String> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let verifier: Arc<dyn ServerCertVerifier> = match (&self.roots, self.mode) {
-            (_, Mode::Disable | Mode::Allow | Mode::Prefer) | (None, _) => Arc::new(Anyone(provider.clone())),
-            (Some(roots), mode) => {
-                let chain = WebPkiServerVerifier::builder_with_provider(
-                    Arc::new(read_roots(roots)?),
-                    provider.clone(),
-                );
-                let chain = chain.build().map_err(|error| format!("{}: {error}", roots.display()))?;
-                // As in libpq, requiring encryption with a root certificate at hand verifies the chain.
-                match mode {
-                    Mode::VerifyFull => chain,
-                    _ => Arc::new(AnyName(chain)),
-                }
+        let chain = match (&self.roots, self.mode) {
+            (_, Mode::Disable | Mode::Allow | Mode::Prefer) | (None, _) => None,
+            // As in libpq, requiring encryption with a root certificate at hand verifies the chain.
+            (Some(roots), Mode::Require | Mode::VerifyCa | Mode::VerifyFull) => {
+                let known = Arc::new(read_roots(roots)?);
+                let chain = WebPkiServerVerifier::builder_with_provider(known, provider.clone()).build();
+                Some(chain.map_err(|error| format!("{}: {error}", roots.display()))?)
             }
+        };
+        let verifier: Arc<dyn ServerCertVerifier> = match chain {
+            Some(chain) if self.mode == Mode::VerifyFull => chain,
+            chain => Arc::new(Lenient { provider: provider.clone(), chain }),
         };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -114,50 +112,16 @@ fn read_certificates(path: &PathBuf) -> Result<Vec<CertificateDer<'static>>, Str
     certificates.map(|certificate| certificate.map_err(|error| wrong(&error))).collect()
 }
 
-/// Takes any certificate: the connection is encrypted, and nobody knows to whom.
+/// Verifies less than a name in a chain that ends with a root certificate.
 #[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+struct Lenient {
+    provider: Arc<CryptoProvider>,
+    /// What the chain is verified with, for any name: `verify-ca`. Without it any certificate is taken: the connection is
+    /// encrypted, and nobody knows to whom.
+    chain: Option<Arc<WebPkiServerVerifier>>,
 }
 
-/// Verifies the chain and takes any name: `verify-ca`.
-#[derive(Debug)]
-struct AnyName(Arc<WebPkiServerVerifier>);
-
-impl ServerCertVerifier for AnyName {
+impl ServerCertVerifier for Lenient {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -166,7 +130,8 @@ impl ServerCertVerifier for AnyName {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match self.0.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
+        let Some(chain) = &self.chain else { return Ok(ServerCertVerified::assertion()) };
+        match chain.verify_server_cert(end_entity, intermediates, name, ocsp, now) {
             // The name is looked at last, once the chain has proved good.
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -181,7 +146,8 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -190,10 +156,11 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

@@ -12,7 +12,8 @@ use super::connect::Parameters;
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use crate::rows::mail_hash;
 use crate::tofu::{
-    AUTO, Binding, BindingId, BindingSelection, Messages, ReadBindings, Seen, VerifiedMessage,
+    Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
+    known_since,
 };
 use crate::{Error, Result};
 
@@ -100,24 +101,9 @@ fn contested(view: &View<'_>, visit: &mut dyn FnMut(Binding) -> ControlFlow<()>)
         "cert IN (SELECT cert FROM mail WHERE hash IN (SELECT hash FROM mail GROUP BY hash HAVING count(*) > 1
             UNION SELECT hash FROM tofu_binding))"
     );
-    let mut of_address: Vec<Binding> = Vec::new();
-    let mut hand_out = |bindings: &mut Vec<Binding>| {
-        let contested = bindings.len() > 1 || bindings.iter().any(|binding| binding.policy != AUTO);
-        let mut all = bindings.drain(..);
-        if contested { all.try_for_each(&mut *visit) } else { ControlFlow::Continue(()) }
-    };
-    let mut flow = ControlFlow::Continue(());
-    view.each_row(SQL, READING, |row| {
-        let binding = binding(view, row)?;
-        if of_address.first().is_some_and(|first| first.address != binding.address) {
-            flow = hand_out(&mut of_address);
-        }
-        of_address.push(binding);
-        Ok(flow)
-    })?;
-    if flow.is_continue() {
-        let _ = hand_out(&mut of_address);
-    }
+    let mut contested = Contested::new(visit);
+    view.each_row(SQL, READING, |row| Ok(contested.add(binding(view, row)?)))?;
+    contested.finish();
     Ok(())
 }
 
@@ -271,19 +257,6 @@ fn written(
     let parameters: Parameters<'_> = &[&address.as_bytes(), &hash, &stored, &user_id, &since, &policy];
     let row = view.connection().row(sql, parameters, WRITING)?;
     Ok(BindingId(view.column(&row.expect("an insertion returns its row"), 0)?))
-}
-
-/// Says since when a binding is there, with a row or without.
-fn known_since(view: &View<'_>, key: &Fingerprint, address: &BoundAddress) -> Result<Option<Timestamp>> {
-    let mut since = None;
-    bindings(view, BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
-        if binding.fingerprint == *key {
-            since = Some(binding.since);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(since)
 }
 
 /// Forgets the decision and the messages, and the binding itself where its certificate is not there.

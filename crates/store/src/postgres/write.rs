@@ -9,11 +9,13 @@ use std::collections::HashMap;
 use cert::{BoundAddress, Fingerprint, Timestamp};
 
 use super::derived::Derived;
-use super::journal::{self, Journal, NewChange};
+use super::journal::{self, Journal};
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::rows_out::{Encoded, Value};
 use super::{PostgresStore, claim, place, provenance, tofu};
 use crate::again::Pause;
+use crate::journal::NewChange;
+use crate::rows::without;
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome, Removal, Result,
@@ -230,7 +232,7 @@ impl Transaction for Writer<'_> {
                 let user_ids = self.view.user_ids(&ids)?;
                 for (id, fingerprint) in &there {
                     let gone = user_ids.get(id).map(Vec::as_slice).unwrap_or_default();
-                    tofu::remove_idle(&self.view, fingerprint, &claim::without(gone, &[]))?;
+                    tofu::remove_idle(&self.view, fingerprint, &without(gone, &[]))?;
                 }
             }
             Removal::Purge => {

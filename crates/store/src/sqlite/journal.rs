@@ -9,36 +9,19 @@ use rusqlite::{Row, params};
 
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use crate::error::Context;
-use crate::{CertId, Change, ChangeKind, Former, JournalEntry, JournalId, Origin, Result, packed};
+use crate::journal::{self, Counts, NewChange};
+use crate::{CertId, Change, Former, JournalEntry, JournalId, Origin, Result, packed};
 
 const READING: &str = "reading the journal";
 const WRITING: &str = "writing the journal";
-
-/// The numbers of the kinds of change.
-mod kind {
-    pub(super) const ADDED: u8 = 0;
-    pub(super) const MERGED: u8 = 1;
-    pub(super) const SHRUNK: u8 = 2;
-    pub(super) const REMOVED: u8 = 3;
-}
-
-/// A change as it is written.
-pub(super) enum NewChange<'a> {
-    Added,
-    Merged(&'a [[u8; 32]]),
-    /// From here on what the certificate was before is copied from its rows, which must still be there.
-    Shrunk(CertId),
-    Removed(CertId),
-    Purged,
-}
 
 /// Writes one entry, batch by batch.
 pub(super) struct Journal {
     pub(super) id: JournalId,
     /// The number of the entry's next change.
     next: i64,
-    /// Certificates added, merged into, removed or shrunk since it was opened.
-    counts: [i64; 3],
+    /// Since it was opened.
+    counts: Counts,
 }
 
 impl Journal {
@@ -60,7 +43,7 @@ impl Journal {
         const LAST: &str = "SELECT max(number) FROM change WHERE journal = ?1";
         let last: Option<i64> =
             view.connection().query_row(LAST, [id.0], |row| row.get(0)).context(view.path(), WRITING)?;
-        Ok(Self { id, next: last.map_or(0, |last| last + 1), counts: [0; 3] })
+        Ok(Self { id, next: last.map_or(0, |last| last + 1), counts: Counts::default() })
     }
 
     /// Writes what happens to a certificate, before it happens.
@@ -72,15 +55,10 @@ impl Journal {
     ) -> Result<()> {
         const SQL: &str =
             "INSERT INTO change (journal, number, kind, fingerprint, added) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let (kind, count, added, former) = match change {
-            NewChange::Added => (kind::ADDED, 0, None, None),
-            NewChange::Merged(added) => (kind::MERGED, 1, Some(added.as_flattened()), None),
-            NewChange::Shrunk(id) => (kind::SHRUNK, 2, None, Some(id)),
-            NewChange::Removed(id) => (kind::REMOVED, 2, None, Some(id)),
-            NewChange::Purged => (kind::REMOVED, 2, None, None),
-        };
-        execute(view, SQL, params![self.id.0, self.next, kind, stored_fingerprint(fingerprint), added])?;
-        if let Some(id) = former {
+        let row =
+            params![self.id.0, self.next, change.kind(), stored_fingerprint(fingerprint), change.added()];
+        execute(view, SQL, row)?;
+        if let Some(id) = change.former() {
             const SQL: &str =
                 "INSERT INTO former (journal, number, cert, first_seen, superseded, origin_kind,
                     origin_updated, origin_url, bytes)
@@ -89,7 +67,7 @@ impl Journal {
             execute(view, SQL, params![self.id.0, self.next, id.0])?;
         }
         self.next += 1;
-        self.counts[count] += 1;
+        self.counts.count(change);
         Ok(())
     }
 
@@ -116,7 +94,7 @@ impl Journal {
     /// Writes the sums.
     pub(super) fn close(&self, view: &View<'_>) -> Result<()> {
         const SQL: &str = "UPDATE journal SET added = added + ?1, merged = merged + ?2, removed = removed + ?3 WHERE id = ?4";
-        let [added, merged, removed] = self.counts;
+        let Counts([added, merged, removed]) = self.counts;
         execute(view, SQL, [added, merged, removed, self.id.0]).map(drop)
     }
 }
@@ -153,15 +131,8 @@ pub(super) fn changes(
         WHERE journal = ?1 AND number >= ?2 ORDER BY number";
     view.rows(SQL, params![id.0, i64::try_from(from).unwrap_or(i64::MAX)], READING, |row| {
         let former = || former(view, id, view.column(row, 0)?);
-        let kind = match view.column::<u8>(row, 1)? {
-            kind::ADDED => ChangeKind::Added,
-            kind::MERGED => {
-                let digests: Option<Vec<u8>> = view.column(row, 3)?;
-                ChangeKind::Merged(digests.unwrap_or_default().as_chunks().0.to_vec())
-            }
-            kind::SHRUNK => ChangeKind::Shrunk(former()?),
-            _ => ChangeKind::Removed(former()?),
-        };
+        let added: Option<Vec<u8>> = view.column(row, 3)?;
+        let kind = journal::read(view.column(row, 1)?, added.as_deref(), former)?;
         Ok(visit(Change { fingerprint: fingerprint(view, row, 2)?, kind }))
     })?;
     Ok(())
@@ -178,7 +149,7 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
             SELECT fingerprint, last FROM input JOIN cert ON cert.id = input.cert WHERE last > ?1 AND first >= ?1)
         SELECT fingerprint, max(journal) FROM brought WHERE journal IN later GROUP BY fingerprint";
     let mut brought = Vec::new();
-    view.rows(SQL, params![entry.0, kind::MERGED], READING, |row| {
+    view.rows(SQL, params![entry.0, journal::MERGED], READING, |row| {
         brought.push((fingerprint(view, row, 0)?, JournalId(view.column(row, 1)?)));
         Ok(ControlFlow::Continue(()))
     })?;

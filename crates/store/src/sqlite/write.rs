@@ -6,10 +6,12 @@ use cert::{BoundAddress, Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, OptionalExtension, Params, params};
 
 use super::derived::Derived;
-use super::journal::{Journal, NewChange};
+use super::journal::Journal;
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::{SqliteStore, derived, log, provenance, tofu, turn};
 use crate::error::Context;
+use crate::journal::NewChange;
+use crate::rows::without;
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
@@ -196,12 +198,6 @@ impl<'s> Writer<'s> {
         }
         Ok(())
     }
-}
-
-/// Returns the user IDs that stand in one list and not in the other.
-fn without<'a>(list: &'a [(i64, Vec<u8>)], other: &[(i64, Vec<u8>)]) -> Vec<&'a [u8]> {
-    let in_other = |value: &[u8]| other.iter().any(|(_, there)| there == value);
-    list.iter().map(|(_, value)| value.as_slice()).filter(|value| !in_other(value)).collect()
 }
 
 impl Transaction for Writer<'_> {

@@ -1,0 +1,71 @@
+//! What the journal's rows say, whichever engine keeps them.
+
+use crate::{CertId, ChangeKind, Former, Result};
+
+/// The numbers of the kinds of change.
+const ADDED: u8 = 0;
+pub(crate) const MERGED: u8 = 1;
+pub(crate) const SHRUNK: u8 = 2;
+const REMOVED: u8 = 3;
+
+/// A change as it is written.
+pub(crate) enum NewChange<'a> {
+    Added,
+    Merged(&'a [[u8; 32]]),
+    /// From here on what the certificate was before is copied from its rows, which must still be there.
+    Shrunk(CertId),
+    Removed(CertId),
+    Purged,
+}
+
+/// Certificates that an entry added, merged into, and removed or shrunk.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts(pub(crate) [i64; 3]);
+
+impl NewChange<'_> {
+    /// Returns the number of its kind.
+    pub(crate) fn kind(&self) -> u8 {
+        match self {
+            Self::Added => ADDED,
+            Self::Merged(_) => MERGED,
+            Self::Shrunk(_) => SHRUNK,
+            Self::Removed(_) | Self::Purged => REMOVED,
+        }
+    }
+
+    /// Returns the digests of the packets that were added.
+    pub(crate) fn added(&self) -> Option<&[u8]> {
+        match self {
+            Self::Merged(added) => Some(added.as_flattened()),
+            _ => None,
+        }
+    }
+
+    /// Returns the certificate whose former state is to be kept.
+    pub(crate) fn former(&self) -> Option<CertId> {
+        match self {
+            Self::Shrunk(id) | Self::Removed(id) => Some(*id),
+            _ => None,
+        }
+    }
+}
+
+impl Counts {
+    pub(crate) fn count(&mut self, change: &NewChange<'_>) {
+        self.0[usize::from(change.kind().min(SHRUNK))] += 1;
+    }
+}
+
+/// Reads a change; `former` finds what the certificate was before, if anything is kept of that.
+pub(crate) fn read(
+    kind: u8,
+    added: Option<&[u8]>,
+    former: impl FnOnce() -> Result<Option<Former>>,
+) -> Result<ChangeKind> {
+    Ok(match kind {
+        ADDED => ChangeKind::Added,
+        MERGED => ChangeKind::Merged(added.unwrap_or_default().as_chunks().0.to_vec()),
+        SHRUNK => ChangeKind::Shrunk(former()?),
+        _ => ChangeKind::Removed(former()?),
+    })
+}
