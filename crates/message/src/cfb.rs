@@ -16,6 +16,7 @@ use idea::Idea;
 
 use crate::Cipher;
 use crate::camellia::Camellia;
+use crate::tables::ByTables;
 use crate::triple_des::TripleDes;
 use crate::twofish::Twofish;
 
@@ -23,14 +24,14 @@ use crate::twofish::Twofish;
 pub(crate) const MAX_BLOCK: usize = 16;
 
 /// Blocks decrypted at a time: what many ciphers in hardware take at once, and little enough to stay near the core.
-const AT_ONCE: usize = 32;
+const AT_ONCE: usize = 128;
 
 /// A cipher with a key, for use by several threads.
 #[derive(Clone)]
 pub struct Cfb(Arc<dyn Mode>);
 
 /// A cipher with a key in this mode.
-pub(crate) trait Mode: Send + Sync {
+trait Mode: Send + Sync {
     fn encrypt(&self, feedback: &mut [u8], data: &mut [u8]);
     fn decrypt(&self, before: &[u8], data: &mut [u8]);
 }
@@ -44,16 +45,16 @@ impl Cfb {
     pub fn new(cipher: Cipher, key: &[u8]) -> Self {
         Self(match cipher {
             Cipher::Idea => keyed::<Idea>(key),
-            Cipher::TripleDes => Arc::new(TripleDes::new(key)),
+            Cipher::TripleDes => Arc::new(Blocks(ByTables(TripleDes::new(sized(key))))),
             Cipher::Cast5 => keyed::<Cast5>(key),
             Cipher::Blowfish => keyed::<Blowfish>(key),
             Cipher::Aes128 => keyed::<Aes128>(key),
             Cipher::Aes192 => keyed::<Aes192>(key),
             Cipher::Aes256 => keyed::<Aes256>(key),
-            Cipher::Twofish => keyed::<Twofish>(key),
+            Cipher::Twofish => Arc::new(Blocks(ByTables(Twofish::new(sized(key))))),
             Cipher::Camellia128 | Cipher::Camellia192 | Cipher::Camellia256 => {
                 assert_eq!(key.len(), cipher.key_size(), "the key has the cipher's size");
-                Arc::new(Blocks(Camellia::new(key)))
+                Arc::new(Blocks(ByTables(Camellia::new(key))))
             }
         })
     }
@@ -74,6 +75,10 @@ impl Cfb {
 
 fn keyed<C: BlockCipherEncrypt + KeyInit + Send + Sync + 'static>(key: &[u8]) -> Arc<dyn Mode> {
     Arc::new(Blocks(C::new_from_slice(key).expect("the key has the cipher's size")))
+}
+
+fn sized<const SIZE: usize>(key: &[u8]) -> &[u8; SIZE] {
+    key.try_into().expect("the key has the cipher's size")
 }
 
 /// A cipher that works on blocks.

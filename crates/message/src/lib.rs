@@ -36,6 +36,7 @@ mod s2k;
 mod seal;
 mod session_key;
 mod signing;
+mod tables;
 mod triple_des;
 mod twofish;
 mod verifying;

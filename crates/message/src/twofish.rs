@@ -4,12 +4,11 @@
 //! take 80 times as long as GnuPG's. This one is the paper's (Schneier and others: Twofish: A 128-Bit Block Cipher,
 //! 1998) with "full keying": the key-dependent S-boxes and the MDS matrix in four tables of 256 words.
 
-use cipher::consts::{U2, U16, U32};
-use cipher::{
-    Block, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut, Key,
-    KeyInit, KeySizeUser, ParBlocks, ParBlocksSizeUser,
-};
+use cipher::Array;
+use cipher::consts::U16;
 use zeroize::Zeroize;
+
+use crate::tables::Tables;
 
 /// A key of Twofish, ready for use.
 pub(crate) struct Twofish {
@@ -18,12 +17,9 @@ pub(crate) struct Twofish {
     round_keys: [u32; 40],
 }
 
-impl KeySizeUser for Twofish {
-    type KeySize = U32;
-}
-
-impl KeyInit for Twofish {
-    fn new(key: &Key<Self>) -> Self {
+impl Twofish {
+    /// Takes a key.
+    pub(crate) fn new(key: &[u8; 32]) -> Self {
         let words: Vec<[u8; 4]> = key.as_chunks::<4>().0.to_vec();
         let even = [words[0], words[2], words[4], words[6]];
         let odd = [words[1], words[3], words[5], words[7]];
@@ -53,48 +49,13 @@ impl Drop for Twofish {
     }
 }
 
-impl BlockSizeUser for Twofish {
-    type BlockSize = U16;
-}
-
-/// Two blocks at a time: one leaves half of the processor idle.
-impl ParBlocksSizeUser for Twofish {
-    type ParBlocksSize = U2;
-}
-
-impl BlockCipherEncrypt for Twofish {
-    #[inline]
-    fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = U16>) {
-        f.call(self);
-    }
-}
-
-impl BlockCipherEncBackend for Twofish {
-    #[inline(always)]
-    fn encrypt_block(&self, mut block: InOut<'_, '_, Block<Self>>) {
-        let [done] = self.encrypt([load(block.get_in())]);
-        store(done, block.get_out());
-    }
+impl Tables for Twofish {
+    type Size = U16;
 
     #[inline(always)]
-    fn encrypt_par_blocks(&self, mut blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        let [first, second] = self.encrypt([load(&blocks.get_in()[0]), load(&blocks.get_in()[1])]);
-        store(first, &mut blocks.get_out()[0]);
-        store(second, &mut blocks.get_out()[1]);
-    }
-}
-
-impl Twofish {
-    #[inline(always)]
-    fn g(&self, word: u32) -> u32 {
-        let [a, b, c, d] = word.to_le_bytes().map(usize::from);
-        self.tables[0][a] ^ self.tables[1][b] ^ self.tables[2][c] ^ self.tables[3][d]
-    }
-
-    /// Encrypts blocks side by side, round by round.
-    #[inline(always)]
-    fn encrypt<const N: usize>(&self, mut blocks: [[u32; 4]; N]) -> [[u32; 4]; N] {
+    fn encrypt<const N: usize>(&self, blocks: [Block; N]) -> [Block; N] {
         let (whitening, rounds) = self.round_keys.split_at(8);
+        let mut blocks = blocks.map(load);
         for block in &mut blocks {
             block.iter_mut().zip(&whitening[..4]).for_each(|(word, key)| *word ^= key);
         }
@@ -106,7 +67,16 @@ impl Twofish {
                 *block = [a, b, c, d];
             }
         }
-        blocks.map(|[a, b, c, d]| [c ^ whitening[4], d ^ whitening[5], a ^ whitening[6], b ^ whitening[7]])
+        let key = &whitening[4..];
+        blocks.map(|[a, b, c, d]| store([c ^ key[0], d ^ key[1], a ^ key[2], b ^ key[3]]))
+    }
+}
+
+impl Twofish {
+    #[inline(always)]
+    fn g(&self, word: u32) -> u32 {
+        let [a, b, c, d] = word.to_le_bytes().map(usize::from);
+        self.tables[0][a] ^ self.tables[1][b] ^ self.tables[2][c] ^ self.tables[3][d]
     }
 
     #[inline(always)]
@@ -119,17 +89,21 @@ impl Twofish {
     }
 }
 
+type Block = Array<u8, U16>;
+
 #[inline(always)]
-fn load(block: &Block<Twofish>) -> [u32; 4] {
+fn load(block: Block) -> [u32; 4] {
     let words = block.as_chunks::<4>().0;
     std::array::from_fn(|index| u32::from_le_bytes(words[index]))
 }
 
 #[inline(always)]
-fn store(words: [u32; 4], block: &mut Block<Twofish>) {
+fn store(words: [u32; 4]) -> Block {
+    let mut block = Block::default();
     for (octets, word) in block.as_chunks_mut::<4>().0.iter_mut().zip(words) {
         *octets = word.to_le_bytes();
     }
+    block
 }
 
 /// The paper's function h: four octets through S-boxes with the words of `list`, then the MDS matrix.
@@ -205,6 +179,8 @@ fn product(a: u8, b: u8, polynomial: u16) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::ByTables;
+    use cipher::{BlockCipherEncrypt, KeyInit};
 
     fn octets<const N: usize>(mut seed: u64) -> [u8; N] {
         std::array::from_fn(|_| {
@@ -222,8 +198,8 @@ mod tests {
             ][index],
             _ => ((index - 16) * 0x11) as u8,
         });
-        let mut block = Block::<Twofish>::default();
-        BlockCipherEncrypt::encrypt_block(&Twofish::new(&key.into()), &mut block);
+        let mut block = Block::default();
+        ByTables(Twofish::new(&key)).encrypt_block(&mut block);
         let expected =
             [0x37, 0x52, 0x7b, 0xe0, 0x05, 0x23, 0x34, 0xb8, 0x9f, 0x0c, 0xfc, 0xca, 0xe8, 0x7c, 0xfa, 0x20];
         assert_eq!(block, expected);
@@ -232,13 +208,14 @@ mod tests {
     #[test]
     fn it_agrees_with_another_implementation_one_block_or_many() {
         for seed in 0..64 {
-            let key = octets::<32>(seed).into();
-            let mut ours: [Block<Twofish>; 5] =
-                std::array::from_fn(|index| octets::<16>(seed << 8 | index as u64).into());
-            let mut theirs = ours;
-            Twofish::new(&key).encrypt_blocks(&mut ours);
-            twofish::Twofish::new(&key).encrypt_blocks(&mut theirs);
-            assert_eq!(ours, theirs);
+            let key = octets(seed);
+            let ours = ByTables(Twofish::new(&key));
+            let blocks: [Block; 11] = std::array::from_fn(|index| octets(seed << 8 | index as u64).into());
+            let (mut one_by_one, mut together, mut expected) = (blocks, blocks, blocks);
+            one_by_one.iter_mut().for_each(|block| ours.encrypt_block(block));
+            ours.encrypt_blocks(&mut together);
+            twofish::Twofish::new(&key.into()).encrypt_blocks(&mut expected);
+            assert_eq!((one_by_one, together), (expected, expected));
         }
     }
 }
