@@ -8,6 +8,7 @@ use cert::packet::Tag;
 use simd_adler32::Adler32;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
+use crate::density::is_dense;
 use crate::frame::Packet;
 use crate::pipeline::{self, PIECE};
 use crate::{Error, Result};
@@ -141,8 +142,10 @@ struct Block {
 
 impl Block {
     fn deflate(self, level: u8) -> Option<Vec<u8>> {
+        // Level 0 stores: what no level makes smaller takes all the others long.
+        let level = if is_dense(&self.before, &self.data) { 0 } else { level };
         let mut deflate = Deflate::new(i32::from(level), false, 15);
-        if !self.before.is_empty() {
+        if level > 0 && !self.before.is_empty() {
             deflate.set_dictionary(&self.before).ok()?;
         }
         // What does not compress grows by some octets in 16 KiB.

@@ -22,6 +22,7 @@ mod container;
 mod content;
 mod decompress;
 mod decrypt;
+mod density;
 mod encrypt;
 mod error;
 mod frame;
