@@ -13,10 +13,11 @@ use crate::decompress::Unpacked;
 use crate::frame::{self, Body, Input};
 use crate::literal::{Format, Literal};
 use crate::open::{self, Sealed};
-use crate::pipeline::PIECE;
 use crate::recipient::Pkesk;
 use crate::{Aead, Cipher, Error, Result, SessionKey, Skesk};
 
+/// Octets that are read to find packets; what they hold is read past this buffer where it is longer.
+const BUFFER: usize = 32 << 10;
 /// How deep packets may hold packets: nobody writes more than three levels.
 const MAX_DEPTH: u8 = 8;
 /// Octets of one packet that is held in memory.
@@ -134,14 +135,14 @@ pub fn decrypt(
     unlock: &mut dyn Unlock,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut input = BufReader::with_capacity(PIECE, input);
+    let mut input = BufReader::with_capacity(BUFFER, input);
     let mut reader = Reader { allowed, unlock, sink, standing: None, has_content: false, signatures: 0 };
     let mut line = Vec::new();
     if is_clear_text(&mut input, &mut line)? {
         reader.clear_text(&mut input, &mut line)?;
     }
     let rest = Cursor::new(line).chain(input);
-    reader.packets(&mut BufReader::with_capacity(PIECE, Message::new(rest)), 0)?;
+    reader.packets(&mut BufReader::with_capacity(BUFFER, Message::new(rest)), 0)?;
     match reader {
         Reader { has_content: true, .. } => Ok(()),
         Reader { signatures: 0, .. } => Err(Error::NoMessage),

@@ -157,6 +157,23 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Returns how many octets follow without another length, at most; none only at the end.
+    fn left_here(&mut self) -> Result<usize> {
+        while let Left::Part(0) = self.left {
+            self.next_part()?;
+        }
+        Ok(match self.left {
+            Left::Last(left) | Left::Part(left) => usize::try_from(left).unwrap_or(usize::MAX),
+            Left::Open => usize::MAX,
+        })
+    }
+
+    fn count(&mut self, taken: usize) {
+        if let Left::Last(left) | Left::Part(left) = &mut self.left {
+            *left -= taken as u64;
+        }
+    }
+
     fn next_part(&mut self) -> Result<()> {
         let mut octets = vec![0xc0];
         let length = loop {
@@ -174,14 +191,10 @@ impl<'a> Body<'a> {
 
 impl BufRead for Body<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        while let Left::Part(0) = self.left {
-            self.next_part()?;
+        let most = self.left_here()?;
+        if most == 0 {
+            return Ok(&[]);
         }
-        let most = match self.left {
-            Left::Last(0) => return Ok(&[]),
-            Left::Last(left) | Left::Part(left) => usize::try_from(left).unwrap_or(usize::MAX),
-            Left::Open => usize::MAX,
-        };
         let held = self.input.fill_buf()?;
         if held.is_empty() && !matches!(self.left, Left::Open) {
             return Err(Error::CutShort.into());
@@ -191,18 +204,19 @@ impl BufRead for Body<'_> {
 
     fn consume(&mut self, count: usize) {
         self.input.consume(count);
-        if let Left::Last(left) | Left::Part(left) = &mut self.left {
-            *left -= count as u64;
-        }
+        self.count(count);
     }
 }
 
 impl Read for Body<'_> {
+    /// Reads past the input's buffer where that is empty.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let held = self.fill_buf()?;
-        let count = held.len().min(out.len());
-        out[..count].copy_from_slice(&held[..count]);
-        self.consume(count);
+        let most = self.left_here()?.min(out.len());
+        let count = self.input.read(&mut out[..most])?;
+        if count == 0 && most > 0 && !matches!(self.left, Left::Open) {
+            return Err(Error::CutShort.into());
+        }
+        self.count(count);
         Ok(count)
     }
 }

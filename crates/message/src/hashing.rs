@@ -76,6 +76,7 @@ impl Hashing {
         }
         if let Self::There(thread) = self {
             let mut buffer = thread.pool.take();
+            buffer.clear();
             buffer.extend_from_slice(data);
             // It only ends after this end of the queue.
             let _ = thread.input.send(buffer);

@@ -9,7 +9,7 @@ use crate::aead::TAG;
 use crate::cfb::MAX_BLOCK;
 use crate::container::{ChunkKey, Container};
 use crate::frame::Body;
-use crate::pipeline::{self, Output, PIECE, Pool};
+use crate::pipeline::{self, PIECE, Pool};
 use crate::seal::{MDC, MDC_HEADER};
 use crate::{Cfb, Error, Result, SessionKey};
 
@@ -55,27 +55,30 @@ enum Delivery {
     Failed(Error),
 }
 
+/// What comes next; `None` if the threads ended without word of the end.
+type Deliveries<'a> = Box<dyn FnMut() -> Option<Delivery> + Send + 'a>;
+
 /// The plaintext; its end is only reached if nothing was changed.
-pub(crate) struct Plain {
-    deliveries: Output<Delivery>,
+pub(crate) struct Plain<'a> {
+    deliveries: Deliveries<'a>,
     pool: Pool,
     current: Vec<u8>,
     at: usize,
     is_over: bool,
 }
 
-impl BufRead for Plain {
+impl BufRead for Plain<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.at == self.current.len() && !self.is_over {
-            match self.deliveries.recv() {
-                Ok(Delivery::Data(data)) => {
+            match (self.deliveries)() {
+                Some(Delivery::Data(data)) => {
                     self.pool.give(std::mem::replace(&mut self.current, data));
                     self.at = 0;
                 }
-                Ok(Delivery::End) => self.is_over = true,
-                Ok(Delivery::Failed(error)) => return Err(error.into()),
+                Some(Delivery::End) => self.is_over = true,
+                Some(Delivery::Failed(error)) => return Err(error.into()),
                 // Without word of its end, it has none.
-                Err(_) => return Err(Error::CutShort.into()),
+                None => return Err(Error::CutShort.into()),
             }
         }
         Ok(&self.current[self.at..])
@@ -86,7 +89,7 @@ impl BufRead for Plain {
     }
 }
 
-impl Read for Plain {
+impl Read for Plain<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let held = self.fill_buf()?;
         let count = held.len().min(out.len());
@@ -96,7 +99,7 @@ impl Read for Plain {
     }
 }
 
-impl Plain {
+impl Plain<'_> {
     /// Goes to the end, to learn whether anything was changed.
     pub(crate) fn skip(&mut self) -> Result<()> {
         loop {
@@ -118,7 +121,7 @@ pub(crate) fn open<T>(
     container: &Container,
     key: &SessionKey,
     sealed: Sealed<'_>,
-    take: impl FnOnce(&mut Plain) -> Result<T>,
+    take: impl FnOnce(&mut Plain<'_>) -> Result<T>,
 ) -> Result<T> {
     let chunk_key = container.mode().map(|_| ChunkKey::new(container, key)).transpose()?;
     thread::scope(|scope| {
@@ -132,11 +135,22 @@ pub(crate) fn open<T>(
     })
 }
 
-/// Reads until the buffer has so many octets, or there are no more.
-fn fill(body: &mut Body<'_>, buffer: &mut Vec<u8>, size: usize) -> Result<()> {
-    let missing = size - buffer.len();
-    buffer.reserve_exact(missing);
-    body.take(missing as u64).read_to_end(buffer).map(drop).map_err(Error::reading)
+/// Reads so many octets into a buffer, whatever was in it, unless there are fewer; `first` come before them.
+fn fill(body: &mut Body<'_>, buffer: &mut Vec<u8>, first: &mut Vec<u8>, size: usize) -> Result<()> {
+    buffer.resize(size, 0);
+    let mut filled = first.len();
+    buffer[..filled].copy_from_slice(first);
+    first.clear();
+    while filled < size {
+        match body.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::reading(error)),
+        }
+    }
+    buffer.truncate(filled);
+    Ok(())
 }
 
 /// A piece of ciphertext with the block before it; an error comes in the place of a piece.
@@ -148,7 +162,7 @@ fn feedback_mode<'scope, 'env>(
     key: &SessionKey,
     sealed: Sealed<'env>,
     pool: Pool,
-) -> Output<Delivery> {
+) -> Deliveries<'scope> {
     let size = key.cipher().block_size();
     let cfb = Cfb::new(key.cipher(), key.key());
     let (mut fan, mut gather) = pipeline::fan(scope, 2, move |piece: Piece| {
@@ -167,8 +181,7 @@ fn feedback_mode<'scope, 'env>(
         }
         loop {
             let mut data = pool.take();
-            data.append(&mut first);
-            let filled = fill(&mut body, &mut data, PIECE);
+            let filled = fill(&mut body, &mut data, &mut first, PIECE);
             let is_last = data.len() < PIECE || filled.is_err();
             let next = data.rchunks(size).next().map(<[u8]>::to_vec).unwrap_or_default();
             let before = std::mem::replace(&mut before, next);
@@ -181,60 +194,77 @@ fn feedback_mode<'scope, 'env>(
     let (sender, deliveries) = pipeline::queue();
     scope.spawn(move || {
         let mut check = Check::new(is_unprotected, size + 2);
-        while let Some(piece) = gather.receive() {
-            let delivery = match piece {
-                Ok(data) => check.pass(data, |data| sender.send(Delivery::Data(data)).is_ok()),
-                Err(error) => {
-                    // Nobody listens any more if this does not arrive.
-                    let _ = sender.send(Delivery::Failed(error));
-                    return;
-                }
-            };
-            if !delivery {
-                return;
+        let send = |data: Vec<u8>| data.is_empty() || sender.send(Delivery::Data(data)).is_ok();
+        let mut failed = None;
+        while failed.is_none()
+            && let Some(piece) = gather.receive()
+        {
+            match piece.map(|data| send(check.pass(data))) {
+                Ok(true) => {}
+                // Nobody listens any more.
+                Ok(false) => return,
+                Err(error) => failed = Some(error),
             }
         }
-        let end = check.end();
-        let _ = sender.send(end.map_or_else(Delivery::Failed, |()| Delivery::End));
+        if send(check.rest()) {
+            let end = failed.map_or_else(|| check.end(), Err);
+            let _ = sender.send(end.map_or_else(Delivery::Failed, |()| Delivery::End));
+        }
     });
-    deliveries
+    Box::new(move || deliveries.recv().ok())
 }
 
 /// Takes prefix and hash off the plaintext, and checks the hash.
 struct Check {
     /// `None` where there is no hash.
     hash: Option<Context>,
-    /// Octets of the prefix that did not come yet.
+    /// Octets of the prefix that were not taken off yet.
     prefix: usize,
-    /// The last octets, which may be the hash.
+    /// The last piece, at the end of which the hash may be.
     held: Vec<u8>,
+    /// How much of it was hashed.
+    hashed: usize,
 }
 
 impl Check {
     fn new(is_unprotected: bool, prefix: usize) -> Self {
         let hash = (!is_unprotected).then(|| Context::new(&SHA1_FOR_LEGACY_USE_ONLY));
-        Self { hash, prefix: if is_unprotected { 0 } else { prefix }, held: Vec::new() }
+        let prefix = if is_unprotected { 0 } else { prefix };
+        Self { hash, prefix, held: Vec::new(), hashed: 0 }
     }
 
-    /// Passes a piece on but for its last octets, after those of the piece before it; says whether anybody listens.
-    fn pass(&mut self, mut data: Vec<u8>, mut send: impl FnMut(Vec<u8>) -> bool) -> bool {
-        let Some(hash) = &mut self.hash else { return send(data) };
+    /// Holds a piece back and returns the one before it.
+    fn pass(&mut self, mut data: Vec<u8>) -> Vec<u8> {
+        let Some(hash) = &mut self.hash else { return data };
         if data.len() < MDC {
+            // It is the last one, and the one before it may end with a part of the hash.
             self.held.append(&mut data);
-            data = self.held.split_off(0);
+            return data;
         }
-        let next = data.split_off(data.len().saturating_sub(MDC));
-        let mut before = std::mem::replace(&mut self.held, next);
-        hash.update(&before);
-        hash.update(&data);
-        for part in [&mut before, &mut data] {
-            let count = self.prefix.min(part.len());
-            part.drain(..count);
-            self.prefix -= count;
-        }
-        (before.is_empty() || send(before)) && (data.is_empty() || send(data))
+        hash.update(&self.held[self.hashed..]);
+        self.hashed = data.len() - MDC;
+        hash.update(&data[..self.hashed]);
+        let before = std::mem::replace(&mut self.held, data);
+        self.without_prefix(before)
     }
 
+    /// Returns what is held but for the hash.
+    fn rest(&mut self) -> Vec<u8> {
+        let Some(hash) = &mut self.hash else { return Vec::new() };
+        let end = self.held.split_off(self.held.len().saturating_sub(MDC));
+        hash.update(&self.held[self.hashed..]);
+        let rest = std::mem::replace(&mut self.held, end);
+        self.without_prefix(rest)
+    }
+
+    fn without_prefix(&mut self, mut data: Vec<u8>) -> Vec<u8> {
+        let count = self.prefix.min(data.len());
+        data.drain(..count);
+        self.prefix -= count;
+        data
+    }
+
+    /// Checks the hash, after the rest was taken.
     fn end(self) -> Result<()> {
         let Some(mut hash) = self.hash else { return Ok(()) };
         let digest = self.held.strip_prefix(&MDC_HEADER).ok_or(Error::Manipulated)?;
@@ -270,7 +300,7 @@ fn chunks<'scope, 'env>(
     key: ChunkKey,
     body: Body<'env>,
     pool: Pool,
-) -> Output<Delivery> {
+) -> Deliveries<'scope> {
     let size = key.chunk_size();
     // Long chunks are not read ahead: memory stays small.
     let ahead = if size > 1 << 20 { 0 } else { 2 };
@@ -294,16 +324,7 @@ fn chunks<'scope, 'env>(
             }
         }
     });
-    let (sender, deliveries) = if ahead == 0 { crossbeam_channel::bounded(0) } else { pipeline::queue() };
-    scope.spawn(move || {
-        while let Some(delivery) = gather.receive() {
-            let is_last = !matches!(delivery, Delivery::Data(_));
-            if sender.send(delivery).is_err() || is_last {
-                break;
-            }
-        }
-    });
-    deliveries
+    Box::new(move || gather.receive())
 }
 
 /// Cuts ciphertext into chunks with their tags.
@@ -323,10 +344,10 @@ struct Chunks<'a> {
 
 impl Chunks<'_> {
     fn next(&mut self) -> Result<Work> {
-        let mut data = self.pool.take();
+        let mut data = Vec::new();
         if !self.is_read {
-            data.append(&mut self.carried);
-            fill(&mut self.body, &mut data, self.size + 2 * TAG)?;
+            data = self.pool.take();
+            fill(&mut self.body, &mut data, &mut self.carried, self.size + 2 * TAG)?;
             // What is not full ends here: the last chunk, if there is one, and the tag of all.
             self.is_read = data.len() < self.size + 2 * TAG;
             self.carried = data.split_off(data.len().saturating_sub(TAG));

@@ -113,14 +113,13 @@ impl Pool {
         Self { give, take }
     }
 
-    /// Returns an empty buffer.
+    /// Returns a buffer, with whatever is in it.
     pub(crate) fn take(&self) -> Vec<u8> {
         self.take.try_recv().unwrap_or_default()
     }
 
     /// Takes a buffer back.
-    pub(crate) fn give(&self, mut buffer: Vec<u8>) {
-        buffer.clear();
+    pub(crate) fn give(&self, buffer: Vec<u8>) {
         // One too many is simply freed.
         let _ = self.give.try_send(buffer);
     }
@@ -129,7 +128,7 @@ impl Pool {
 impl Drop for Pool {
     /// Wipes what plaintext is left in the buffers.
     fn drop(&mut self) {
-        if let Ok(mut buffer) = self.take.try_recv() {
+        while let Ok(mut buffer) = self.take.try_recv() {
             buffer.zeroize();
         }
     }

@@ -1,6 +1,7 @@
 //! Writes encrypted data: what comes in is hashed, encrypted and written by threads of their own.
 
 use std::io::{self, Write};
+use std::iter;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
@@ -8,7 +9,7 @@ use cert::packet::Tag;
 
 use crate::container::{ChunkKey, Container};
 use crate::frame::Packet;
-use crate::pipeline::{self, Input, Output, PIECE, Pool};
+use crate::pipeline::{self, PIECE, Pool};
 use crate::s2k::random;
 use crate::{Cfb, Error, Result, SessionKey};
 
@@ -75,7 +76,8 @@ fn in_feedback_mode<'scope, 'env, T>(
         piece
     });
     let writing = write(scope, encrypted, pool.clone(), packet);
-    let mut cutter = Cutter { input, pool, current: Vec::new(), size: PIECE };
+    let send = Box::new(move |piece| input.send(piece).ok());
+    let mut cutter = Cutter { send, pool, current: Vec::new(), size: PIECE };
     // The prefix of random octets and the last two of them again tells a wrong key from a right one.
     let prefix = random::<16>()?;
     let prefix = &prefix[..key.cipher().block_size()];
@@ -88,8 +90,8 @@ fn in_feedback_mode<'scope, 'env, T>(
 /// Ends the stream, unless filling it failed; what the output said comes first, since the rest follows from it.
 fn end<T>(
     filled: Result<T>,
-    last: impl FnOnce(&mut Cutter) -> io::Result<()>,
-    mut cutter: Cutter,
+    last: impl FnOnce(&mut Cutter<'_>) -> io::Result<()>,
+    mut cutter: Cutter<'_>,
     writing: Writing<'_>,
 ) -> Result<T> {
     let ended = filled.and_then(|filled| last(&mut cutter).map(|()| filled).map_err(Error::writing));
@@ -100,7 +102,7 @@ fn end<T>(
 
 fn write<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
-    pieces: Output<Piece>,
+    pieces: impl IntoIterator<Item = Piece> + Send + 'scope,
     pool: Pool,
     mut packet: Packet<&'env mut (dyn Write + Send)>,
 ) -> Writing<'scope> {
@@ -118,21 +120,23 @@ fn write<'scope, 'env>(
 }
 
 /// Cuts what is written into pieces of one size.
-struct Cutter {
-    input: Input<Piece>,
+struct Cutter<'a> {
+    /// Hands a piece on; `None` if nobody wants it any more.
+    send: Box<dyn FnMut(Piece) -> Option<()> + 'a>,
     pool: Pool,
     current: Vec<u8>,
     size: usize,
 }
 
-impl Cutter {
+impl Cutter<'_> {
     fn send(&mut self, is_last: bool) -> io::Result<()> {
         let data = std::mem::replace(&mut self.current, self.pool.take());
-        self.input.send(Piece { data, is_last }).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        self.current.clear();
+        (self.send)(Piece { data, is_last }).ok_or(io::ErrorKind::BrokenPipe.into())
     }
 }
 
-impl Write for Cutter {
+impl Write for Cutter<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if self.current.len() == self.size {
             self.send(false)?;
@@ -155,7 +159,6 @@ fn in_chunks<'scope, 'env, T>(
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
     let pool = Pool::new();
-    let (input, chunks) = pipeline::queue::<Piece>();
     let (mut fan, mut gather) = pipeline::fan(scope, 2, {
         let key = key.clone();
         move |(index, mut piece): (u64, Piece)| {
@@ -167,31 +170,22 @@ fn in_chunks<'scope, 'env, T>(
         }
     });
     let size = key.chunk_size();
-    scope.spawn(move || {
-        for numbered in (0..).zip(chunks) {
-            if fan.send(numbered).is_none() {
-                break;
-            }
+    let (mut count, mut total) = (0, 0);
+    let sealed = iter::from_fn(move || {
+        let mut piece = gather.receive()?;
+        if !piece.data.is_empty() {
+            count += 1;
+            total += (piece.data.len() - crate::aead::TAG) as u64;
         }
-    });
-    let (to_writer, sealed) = pipeline::queue();
-    scope.spawn(move || {
-        let (mut count, mut total) = (0, 0);
-        while let Some(mut piece) = gather.receive() {
-            if !piece.data.is_empty() {
-                count += 1;
-                total += (piece.data.len() - crate::aead::TAG) as u64;
-            }
-            if piece.is_last {
-                piece.data.extend(key.end(count, total));
-            }
-            if to_writer.send(piece).is_err() {
-                break;
-            }
+        if piece.is_last {
+            piece.data.extend(key.end(count, total));
         }
+        Some(piece)
     });
     let writing = write(scope, sealed, pool.clone(), packet);
-    let mut cutter = Cutter { input, pool, current: Vec::new(), size };
+    let mut indexes = 0..;
+    let send = Box::new(move |piece| fan.send((indexes.next()?, piece)));
+    let mut cutter = Cutter { send, pool, current: Vec::new(), size };
     let filled = fill(&mut cutter);
     end(filled, |cutter| cutter.send(true), cutter, writing)
 }
