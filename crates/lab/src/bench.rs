@@ -6,6 +6,7 @@ mod growth;
 mod keys;
 mod messages;
 mod report;
+mod signatures;
 mod trust;
 mod web;
 
@@ -63,6 +64,9 @@ pub(crate) struct Options {
     /// Leaves Debian's keyring, messages, new keys and gpg out
     #[arg(long)]
     only_made: bool,
+    /// Leaves everything out but messages and signatures
+    #[arg(long, conflicts_with_all = ["only_made", "only_keys", "only_postgres"])]
+    only_messages: bool,
 }
 
 /// Runs the benchmark, writes the report as Markdown and JSON, and prints the Markdown.
@@ -72,13 +76,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let engines = engines::measure(&options.served)?;
         return write(options, &Report { machine, versions, engines, ..Report::default() });
     }
+    if options.only_messages {
+        let [messages, signatures] = messages_and_signatures(options)?;
+        return write(options, &Report { machine, versions, messages, signatures, ..Report::default() });
+    }
     let only_some = options.only_made || options.only_keys;
     let [debian, trust] = if only_some { Default::default() } else { debian(options)? };
     let keys = if options.only_made || options.keys == 0 { Vec::new() } else { keys::measure(options.keys)? };
-    let messages = match only_some {
-        true => Vec::new(),
-        false => messages::measure(options.message, options.message_rounds)?,
-    };
+    let [messages, signatures] =
+        if only_some { Default::default() } else { messages_and_signatures(options)? };
     let (made, webs): (&[u64], &[u64]) =
         if options.only_keys { (&[], &[]) } else { (&options.made, &options.webs) };
     let made = made
@@ -91,8 +97,26 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .collect::<Result<_>>()?;
     write(
         options,
-        &Report { machine, versions, debian, trust, messages, keys, made, webs, engines: Vec::new() },
+        &Report {
+            machine,
+            versions,
+            debian,
+            trust,
+            messages,
+            signatures,
+            keys,
+            made,
+            webs,
+            engines: Vec::new(),
+        },
     )
+}
+
+fn messages_and_signatures(options: &Options) -> Result<[Vec<Row>; 2]> {
+    Ok([
+        messages::measure(options.message, options.message_rounds)?,
+        signatures::measure(options.rounds, options.slow_rounds)?,
+    ])
 }
 
 fn write(options: &Options, report: &Report) -> Result<()> {

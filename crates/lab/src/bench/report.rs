@@ -21,6 +21,8 @@ pub(super) struct Report {
     pub(super) trust: Vec<Row>,
     /// Encrypted and decrypted.
     pub(super) messages: Vec<Row>,
+    /// Made and verified.
+    pub(super) signatures: Vec<Row>,
     /// New keys.
     pub(super) keys: Vec<Row>,
     pub(super) made: Vec<Growth>,
@@ -44,6 +46,7 @@ impl Report {
             side_by_side(&self.debian),
             side_by_side(&self.trust),
             side_by_side(&self.messages),
+            side_by_side(&self.signatures),
             keys(&self.keys),
             made(&self.made),
             webs(&self.webs),
