@@ -8,6 +8,7 @@ mod gpg_import;
 mod gpg_keyrings;
 mod gpg_messages;
 mod gpg_options;
+mod gpg_packets;
 mod gpg_quick;
 mod gpg_secret_keys;
 mod gpg_signatures;

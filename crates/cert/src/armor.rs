@@ -27,12 +27,15 @@ pub(crate) enum Kind {
     Keys,
     /// Those of messages and of signatures.
     Messages,
+    /// All.
+    Any,
 }
 
 impl Kind {
     fn holds(self, title: &[u8]) -> bool {
         match self {
             Self::Keys => matches!(title, b"PUBLIC KEY BLOCK" | b"PRIVATE KEY BLOCK" | b"SECRET KEY BLOCK"),
+            Self::Any => title != b"SIGNED MESSAGE",
             Self::Messages => {
                 matches!(title, b"MESSAGE" | b"SIGNATURE" | b"ARMORED FILE")
                     || title.starts_with(b"MESSAGE, PART ")

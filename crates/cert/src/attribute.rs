@@ -5,7 +5,7 @@ use crate::subpacket;
 use verify::naming;
 
 /// Reads the facts of a user attribute packet's body.
-pub(crate) fn facts(body: &[u8]) -> AttributeFacts {
+pub fn facts(body: &[u8]) -> AttributeFacts {
     AttributeFacts {
         subpackets: subpackets(body).map(subpacket_facts).collect(),
         name_hash: naming::ripemd160(body),

@@ -26,6 +26,11 @@ impl<R: Read> Message<R> {
         Self { source: Source::new(reader, Kind::Messages), state: State::Before }
     }
 
+    /// Takes a stream whose first armored block is wanted, whatever is in it.
+    pub fn of_any_kind(reader: R) -> Self {
+        Self { source: Source::new(reader, Kind::Any), state: State::Before }
+    }
+
     fn read_packets(&mut self, out: &mut [u8]) -> crate::Result<usize> {
         while self.state == State::Before {
             match self.source.next_segment()? {
@@ -93,6 +98,9 @@ mod tests {
         ];
         assert_eq!(read(&blocks.concat()).expect("packets"), b"\xd2one");
         assert_eq!(read(b"no message\n").expect("nothing"), b"");
+        let mut octets = Vec::new();
+        Message::of_any_kind(&blocks.concat()[..]).read_to_end(&mut octets).expect("packets");
+        assert_eq!(octets, b"\x99key");
     }
 
     #[test]

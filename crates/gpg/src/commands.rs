@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod about;
+mod armor;
 mod checks;
 mod decrypt;
 mod delete;
@@ -12,6 +13,7 @@ mod list;
 mod list_config;
 mod owner_trust;
 mod passwd;
+mod print_md;
 mod seal;
 mod sign;
 mod signatures;
@@ -108,6 +110,11 @@ impl Session<'_> {
             Some(Command::Seal(sealing)) => seal::run(self, sealing),
             Some(Command::Sign(form)) => sign::run(self, form),
             Some(Command::Verify) => verify::run(self),
+            Some(Command::ListPackets) => decrypt::list_packets::run(self),
+            Some(Command::Enarmor) => armor::enarmor(self),
+            Some(Command::Dearmor) => armor::dearmor(self),
+            Some(Command::PrintMd) => print_md::one(self),
+            Some(Command::PrintMds) => print_md::all(self),
             Some(Command::DeleteKeys) => delete::run(self, delete::What::Public),
             Some(Command::Export) => export::run(self, export::What::Public),
             Some(Command::ExportSecretKeys) => export::run(self, export::What::Secret(SecretParts::All)),

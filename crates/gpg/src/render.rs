@@ -4,6 +4,7 @@
 //! - [`colons`]: the records for programs (GnuPG's `doc/DETAILS`);
 //! - [`mailboxes`]: fingerprints and mail addresses only;
 //! - [`card`]: a key that is about to be changed;
+//! - [`packets`]: packets as they are;
 //! - [`attribute`]: photographs and other attributes, for `--attribute-fd`.
 //!
 //! Text is appended to a buffer; who calls writes it out.
@@ -13,6 +14,7 @@ pub(crate) mod card;
 pub(crate) mod colons;
 pub(crate) mod digits;
 pub(crate) mod human;
+pub(crate) mod packets;
 pub(crate) mod text;
 mod tofu;
 

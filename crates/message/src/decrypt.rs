@@ -19,7 +19,7 @@ use crate::{Aead, Cipher, Error, Result, SessionKey, Skesk};
 /// Octets that are read to find packets; what they hold is read past this buffer where it is longer.
 const BUFFER: usize = 32 << 10;
 /// How deep packets may hold packets: nobody writes more than three levels.
-const MAX_DEPTH: u8 = 8;
+pub(crate) const MAX_DEPTH: u8 = 8;
 /// Octets of one packet that is held in memory.
 pub(crate) const MAX_PACKET: usize = 64 << 10;
 /// Octets of all packets that hand the session key to somebody: more than 10,000 recipients.
@@ -330,7 +330,7 @@ impl Reader<'_> {
 }
 
 /// Reads what a packet of encrypted data says in the clear.
-fn container(tag: Tag, body: &mut Body<'_>) -> Result<Container> {
+pub(crate) fn container(tag: Tag, body: &mut Body<'_>) -> Result<Container> {
     if tag == Tag(9) {
         return Ok(Container::Unprotected);
     }
@@ -359,7 +359,7 @@ fn chunked([cipher, mode, chunk]: [u8; 3]) -> Result<(Cipher, Aead, u8)> {
 
 /// The packets before encrypted data.
 #[derive(Default)]
-struct Openers {
+pub(crate) struct Openers {
     openers: Vec<(u8, Opener)>,
     octets: usize,
     count: usize,
@@ -370,7 +370,7 @@ impl Openers {
         self.count == 0
     }
 
-    fn add(&mut self, tag: Tag, body: &[u8]) -> Result<()> {
+    pub(crate) fn add(&mut self, tag: Tag, body: &[u8]) -> Result<()> {
         self.count += 1;
         self.octets += body.len() + size_of::<Opener>();
         if self.octets > MAX_OPENERS {
@@ -391,7 +391,7 @@ impl Openers {
 
     /// Keeps what belongs to a kind of encrypted data: what opens authenticated data opens nothing else, so that they
     /// cannot be passed off as data without authentication.
-    fn of(self, container: &Container) -> Vec<Opener> {
+    pub(crate) fn of(self, container: &Container) -> Vec<Opener> {
         let belongs = |version, opener: &Opener| match (container, opener) {
             (Container::Version2 { .. }, _) => version == 6,
             (Container::Gnupg { .. }, Opener::Password(_)) => matches!(version, 4 | 5),

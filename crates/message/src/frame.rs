@@ -78,7 +78,8 @@ pub(crate) fn header(input: &mut (impl BufRead + ?Sized)) -> Result<Option<Heade
     }
 }
 
-fn fill(input: &mut (impl BufRead + ?Sized)) -> Result<&[u8]> {
+/// Reads ahead what is at hand; nothing at the end.
+pub(crate) fn fill(input: &mut (impl BufRead + ?Sized)) -> Result<&[u8]> {
     // Twice, since a borrow that is returned cannot be in a loop.
     while let Err(error) = input.fill_buf() {
         if error.kind() != ErrorKind::Interrupted {

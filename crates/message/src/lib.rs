@@ -7,6 +7,7 @@
 //! - [`decrypt`] reads a message, encrypted or not: an [`Unlock`] finds the session key, a [`Sink`] takes the content and
 //!   word of what it is. A [`Verifier`] around the sink hashes what signatures are over, [`Detached`] does it for
 //!   signatures that stand alone; each [`DataSignature`] then needs whoever knows the keys.
+//! - [`packets`] goes through the packets of anything, for who wants to see them.
 //! - [`Cipher`], [`Aead`], [`S2k`], [`Compression`], [`Container`]: the parts that messages are made of.
 //!
 //! Input, compression, hash, cipher and output run in threads of their own; what can be done for many pieces at once
@@ -30,6 +31,7 @@ mod hashing;
 mod literal;
 mod open;
 mod openssl;
+mod packets;
 mod password;
 mod pipeline;
 mod recipient;
@@ -53,6 +55,7 @@ pub use crate::decrypt::{Allowed, Event, Opener, Sink, Standing, Unlock, decrypt
 pub use crate::encrypt::{DEFAULT_CHUNK, DEFAULT_HASH, Encryption, Openers, Protection, encrypt};
 pub use crate::error::{Error, Result};
 pub use crate::literal::{Format, Literal};
+pub use crate::packets::{Found, Step, packets};
 pub use crate::password::Skesk;
 pub use crate::recipient::{Addressee, Pkesk, Recipient};
 pub use crate::s2k::{S2k, decode_count, encode_count};

@@ -1,6 +1,7 @@
 //! `--decrypt`, and what is done with a message if no command is given.
 
 pub(super) mod known_key;
+pub(super) mod list_packets;
 mod plaintext;
 mod unlock;
 
@@ -61,11 +62,15 @@ pub(super) fn run(session: &mut Session<'_>, naming: Naming) -> anyhow::Result<(
         }
     };
     if one(session, input, name.as_deref(), naming)? == Found::Nothing {
-        // gpg's code for the end of the input, which has no words.
-        session.streams.status_failure_value(place, u32::MAX);
-        session.streams.error(format_args!("{what}: Unknown system error"));
+        ended(session, place, what);
     }
     Ok(())
+}
+
+/// Tells gpg's code for the end of the input, which has no words.
+fn ended(session: &mut Session<'_>, place: &str, what: &str) {
+    session.streams.status_failure_value(place, u32::MAX);
+    session.streams.error(format_args!("{what}: Unknown system error"));
 }
 
 fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
@@ -114,6 +119,11 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
         }
         Err(error) => error,
     };
+    Ok(failed(session, error, unlocked, is_empty))
+}
+
+/// Tells why a message was not read to its end.
+fn failed(session: &mut Session<'_>, error: Error, unlocked: Unlocked, is_empty: bool) -> Found {
     match (error, unlocked.outcome) {
         (Error::NoMessage, unlock::Outcome::NotAsked) => {
             if !is_empty {
@@ -121,7 +131,7 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
                 session.streams.status(&Status::NoData { what: 1 });
             }
             session.streams.status(&Status::NoData { what: 2 });
-            return Ok(Found::Nothing);
+            return Found::Nothing;
         }
         (_, unlock::Outcome::ListedOnly) => {}
         (Error::Unprotected, _) => unprotected(session),
@@ -133,11 +143,11 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
         (Error::Write(error), _) => {
             let error = system_words(&error);
             session.streams.error(format_args!("error writing output: {error}"));
-            return Ok(Found::Message);
+            return Found::Message;
         }
         (error, unlock::Outcome::NotAsked) => {
             session.streams.error(error);
-            return Ok(Found::Message);
+            return Found::Message;
         }
         (error, _) => {
             if matches!(error, Error::WrongKey) && unlocked.has_passphrases {
@@ -151,7 +161,7 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
         }
     }
     session.tell(MessageStatus::EndDecryption);
-    Ok(Found::Message)
+    Found::Message
 }
 
 /// A message that was read to its end.

@@ -1,0 +1,67 @@
+//! `--enarmor` and `--dearmor`: ASCII armor around a file, or off it.
+
+use std::io::{self, BufReader, Read, Write};
+
+use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::cert::dearmor::Message;
+
+use super::Session;
+use super::seal::output_of;
+use crate::input;
+use crate::status::Status;
+
+/// Puts ASCII armor around the file that the argument names, or around standard input.
+pub(super) fn enarmor(session: &mut Session<'_>) -> anyhow::Result<()> {
+    run(session, "enarmor", b".asc", |input, output| {
+        let armor = ArmorWriter::titled(output, "ARMORED FILE");
+        let mut armor = armor.commented("Use \"gpg --dearmor\" for unpacking");
+        let count = io::copy(input, &mut armor)?;
+        armor.finish()?;
+        Ok(count)
+    })
+}
+
+/// Takes the ASCII armor off the file that the argument names, or off standard input.
+pub(super) fn dearmor(session: &mut Session<'_>) -> anyhow::Result<()> {
+    run(session, "dearmor", b".gpg", |input, output| io::copy(&mut Message::of_any_kind(input), output))
+        .map(drop)
+}
+
+/// What is done with an input; returns how many octets there were.
+type Change = fn(&mut dyn Read, &mut dyn Write) -> io::Result<u64>;
+
+fn run(session: &mut Session<'_>, command: &str, suffix: &[u8], change: Change) -> anyhow::Result<()> {
+    let name = match session.arguments.as_slice() {
+        [] => None,
+        [name] => Some(name.clone()),
+        _ => {
+            session.usage(&format!("--{command} [file]"));
+            return Ok(());
+        }
+    };
+    let opened = match input::open(name.as_deref(), session.streams) {
+        Ok(input) => output_of(session, name.as_deref(), suffix)?.map(|output| (input, output)),
+        Err(code) => Err(code),
+    };
+    let (input, mut output) = match opened {
+        Ok(opened) => opened,
+        Err(code) => {
+            session.streams.status_failure(command, code);
+            session.streams.error(format_args!("{command}ing failed: {code}"));
+            return Ok(());
+        }
+    };
+    let changed = change(&mut BufReader::new(input), &mut *output.writer(session.streams));
+    match changed {
+        Ok(0) if command == "dearmor" => {
+            session.streams.error("no valid OpenPGP data found.");
+            session.streams.status(&Status::NoData { what: 1 });
+        }
+        Ok(_) => {}
+        Err(error) => {
+            session.streams.error(format_args!("{command}ing failed: {error}"));
+            return Ok(());
+        }
+    }
+    output.commit()
+}

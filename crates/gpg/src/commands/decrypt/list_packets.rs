@@ -1,0 +1,74 @@
+//! `--list-packets`: what a message or keys are made of, also inside of what can be decrypted.
+
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader, Read};
+
+use keyhoard::message::{self, Container, Error, Step};
+
+use super::plaintext::Ending;
+use super::unlock::{Unlocked, Unlocker};
+use super::{Found, Session, ended, failed};
+use crate::input;
+use crate::render;
+
+/// Lists the packets in the file that the argument names, or in standard input.
+pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    const WHAT: &str = "processing message failed";
+    let name = match session.arguments.as_slice() {
+        [] => None,
+        [name] => Some(name.clone()),
+        _ => {
+            session.usage("[filename]");
+            return Ok(());
+        }
+    };
+    let Ok(input) = input::open_silently(name.as_deref()) else {
+        let name = input::shown_name(name.as_deref());
+        session.streams.error(format_args!("can't open '{name}'"));
+        return Ok(());
+    };
+    let mut input = BufReader::new(input);
+    let is_empty = input.fill_buf()?.is_empty();
+    let (outcome, unlocked) = list(session, &mut input)?;
+    let found = match outcome {
+        Ok(true) => Found::Message,
+        Ok(false) => failed(session, Error::NoMessage, unlocked, is_empty),
+        Err(error) => failed(session, error, unlocked, is_empty),
+    };
+    if found == Found::Nothing {
+        ended(session, "-", WHAT);
+    }
+    Ok(())
+}
+
+/// Lists packets; returns what `message` says of them, and how the search for session keys went.
+fn list(
+    session: &mut Session<'_>,
+    input: &mut (dyn Read + Send),
+) -> anyhow::Result<(message::Result<bool>, Unlocked)> {
+    let shared = RefCell::new(session);
+    let mut unlocker = Unlocker::new(&shared);
+    let outcome = message::packets(input, &mut unlocker, &mut |step| show(step, &mut shared.borrow_mut()));
+    Ok((outcome, unlocker.end()?))
+}
+
+fn show(step: Step<'_>, session: &mut Session<'_>) -> message::Result<()> {
+    let packet = match step {
+        Step::Packet(packet) => packet,
+        Step::Decrypted(Container::Unprotected) => {
+            Ending::Unprotected.tell(session);
+            return Ok(());
+        }
+        Step::Decrypted(_) => {
+            Ending::Unchanged.tell(session);
+            return Ok(());
+        }
+    };
+    let mut text = Vec::new();
+    let shown = render::packets::packet(&packet, &mut text);
+    session.streams.out().write_all(&text).map_err(Error::Write)?;
+    if let Err(complaint) = shown {
+        session.streams.error(complaint);
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! `--print-md` and `--print-mds`: digests of files.
+
+use std::io::{self, Read};
+
+use keyhoard::verify::HashAlgorithm;
+use keyhoard::verify::hash::{Digest, Hasher};
+
+use super::Session;
+use crate::options::load::system_words;
+use crate::{algorithms, input};
+
+/// Those that `--print-mds` shows, in gpg's order.
+const ALL: [u8; 7] = [1, 2, 3, 11, 8, 9, 10];
+/// Columns of a line.
+const WIDTH: usize = 79;
+
+/// Prints one digest of each file, the one that the first argument names.
+pub(super) fn one(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let Some(name) = session.arguments.first().cloned() else {
+        session.usage("--print-md algo [files]");
+        return Ok(());
+    };
+    let files = session.arguments[1..].to_vec();
+    if name == b"*" {
+        return each(session, &files, &ALL, true);
+    }
+    let Some(number) = named(&name) else {
+        let name = keyhoard::find::shown(&name);
+        session.streams.error(format_args!("invalid hash algorithm '{name}'"));
+        return Ok(());
+    };
+    each(session, &files, &[number], false)
+}
+
+/// Returns the number of the digest that libgcrypt calls so.
+fn named(name: &[u8]) -> Option<u8> {
+    let is_name = |number: &u8| algorithms::digest_name(*number).as_bytes().eq_ignore_ascii_case(name);
+    ALL.into_iter().find(is_name)
+}
+
+/// Prints all digests of each file.
+pub(super) fn all(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let files = session.arguments.clone();
+    each(session, &files, &ALL, true)
+}
+
+fn each(session: &mut Session<'_>, files: &[Vec<u8>], numbers: &[u8], named: bool) -> anyhow::Result<()> {
+    if files.is_empty() {
+        return print(session, None, numbers, named);
+    }
+    files.iter().try_for_each(|file| print(session, Some(file), numbers, named))
+}
+
+fn print(session: &mut Session<'_>, file: Option<&[u8]>, numbers: &[u8], named: bool) -> anyhow::Result<()> {
+    let digests = input::open_silently(file).and_then(|file| digests(file, numbers));
+    let digests = match digests {
+        Ok(digests) => digests,
+        Err(error) => {
+            let name = input::shown_name(file);
+            session.streams.error(format_args!("{name}: {}", system_words(&error)));
+            return Ok(());
+        }
+    };
+    let mut out = Vec::new();
+    for (number, digest) in numbers.iter().zip(digests) {
+        let Some(digest) = digest else {
+            let name = input::shown_name(file);
+            session.streams.error(format_args!("{name}: made to collide with another file's SHA1"));
+            continue;
+        };
+        if session.settings.list.with_colons {
+            colons(file.unwrap_or_default(), *number, digest.as_bytes(), &mut out);
+        } else {
+            let label = named.then(|| if *number == 3 { "RMD160" } else { algorithms::digest_name(*number) });
+            shown(file, label, digest.as_bytes(), &mut out);
+        }
+    }
+    session.streams.out().write_all(&out)?;
+    Ok(())
+}
+
+/// Reads a file once, for all digests; one that says nothing, since somebody made the file collide, is `None`.
+fn digests(mut file: impl Read, numbers: &[u8]) -> io::Result<Vec<Option<Digest>>> {
+    let mut hashers: Vec<Option<Hasher>> =
+        numbers.iter().map(|number| Hasher::new(HashAlgorithm(*number))).collect();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                hashers.iter_mut().flatten().for_each(|hasher| hasher.update(&buffer[..count]));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(hashers.into_iter().map(|hasher| hasher.and_then(Hasher::finish)).collect())
+}
+
+fn colons(file: &[u8], number: u8, digest: &[u8], out: &mut Vec<u8>) {
+    for &octet in file {
+        if octet <= 32 || octet > 127 || matches!(octet, b':' | b'%') {
+            out.extend(format!("%{octet:02X}").into_bytes());
+        } else {
+            out.push(octet);
+        }
+    }
+    out.extend(format!(":{number}:{}:\n", hex(digest)).into_bytes());
+}
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02X}")).collect()
+}
+
+/// Writes a digest for people: in groups, with a gap in the middle of short ones, in lines under each other.
+fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<u8>) {
+    const LONGEST_NAME: usize = 40;
+    let mut indent = 0;
+    if let Some(file) = file {
+        out.extend([file, b": "].concat());
+        indent = file.len() + 2;
+        if indent > LONGEST_NAME {
+            out.push(b'\n');
+            indent = 0;
+        }
+    }
+    if let Some(label) = label {
+        out.extend(format!("{label:>6} = ").into_bytes());
+        indent += 9;
+    }
+    let (group, middle) = match digest.len() {
+        16 => (1, Some(8)),
+        20 => (2, Some(10)),
+        _ => (4, None),
+    };
+    let mut column = indent;
+    for (number, octets) in digest.chunks(group).enumerate() {
+        if number > 0 {
+            if column + 2 * group > WIDTH {
+                out.extend(format!("\n{:indent$}", " ").into_bytes());
+                column = indent;
+            } else {
+                out.push(b' ');
+                column += 1;
+            }
+            if middle == Some(number * group) {
+                out.push(b' ');
+                column += 1;
+            }
+        }
+        out.extend(hex(octets).into_bytes());
+        column += 2 * octets.len();
+    }
+    out.push(b'\n');
+}

@@ -1,0 +1,212 @@
+//! Packets as gpg's `--list-packets` shows them: what they say, not what it means.
+
+mod fields;
+mod key;
+mod session_key;
+mod signature;
+mod subpacket;
+
+use keyhoard::cert::attribute;
+use keyhoard::cert::packet::Length;
+use keyhoard::message::Found;
+
+use super::text::escape;
+use fields::Fields;
+
+/// What is wrong with a packet, in gpg's words.
+pub(crate) type Complaint = String;
+
+/// Appends a packet; returns what is wrong with it.
+pub(crate) fn packet(found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), Complaint> {
+    place(found, out);
+    let tag = found.header.tag.0;
+    let mut fields = Fields::new(found.body, out);
+    match tag {
+        1 => session_key::for_key(&mut fields),
+        2 => signature::signature(&mut fields),
+        3 => session_key::for_passphrase(&mut fields),
+        4 => signature::one_pass(&mut fields),
+        5..=7 | 14 => key::key(tag, found.body, &mut fields),
+        8 => {
+            fields.line(format_args!(":compressed packet: algo={}", found.body[0]));
+            Ok(())
+        }
+        9 | 18 | 20 => {
+            encrypted(tag, length(found), &mut fields);
+            Ok(())
+        }
+        10 => marker(&mut fields),
+        11 => {
+            literal(found, &mut fields);
+            Ok(())
+        }
+        12 => {
+            trust(&mut fields);
+            Ok(())
+        }
+        13 => {
+            named(":user ID packet: ", found.body, fields.out);
+            Ok(())
+        }
+        16 | 61 => {
+            let draft = if tag == 16 { "OpenPGP draft " } else { "" };
+            named(&format!(":{draft}comment packet: "), found.body, fields.out);
+            Ok(())
+        }
+        17 => {
+            let name = attribute::name(&attribute::facts(found.body));
+            fields.line(format_args!(":attribute packet: {name}"));
+            Ok(())
+        }
+        19 => {
+            fields.line(format_args!(":mdc packet: length={}", found.body.len()));
+            Ok(())
+        }
+        63 => private(&mut fields),
+        _ => {
+            fields.line(format_args!(":unknown packet: type {tag:2}, length {}", length(found)));
+            fields.text("dump:");
+            dump(found.body, fields.out);
+            Ok(())
+        }
+    }
+}
+
+/// Appends where a packet stands and what its header says.
+fn place(found: &Found<'_>, out: &mut Vec<u8>) {
+    let Found { position, first, header, .. } = found;
+    let is_new = first & 0x40 != 0;
+    let kind = match header.length {
+        Length::Definite(_) => "",
+        Length::Partial(_) => " partial",
+        Length::Open => " indeterminate",
+    };
+    let new = if is_new { " new-ctb" } else { "" };
+    let (tag, size, length) = (header.tag.0, header.size, length(found));
+    let line = format!("# off={position} ctb={first:02x} tag={tag} hlen={size} plen={length}{kind}{new}\n");
+    out.extend(line.into_bytes());
+}
+
+/// Returns the length that a packet's header says, 0 if that is not known.
+fn length(found: &Found<'_>) -> u32 {
+    match found.header.length {
+        Length::Definite(length) => length,
+        Length::Partial(_) | Length::Open => 0,
+    }
+}
+
+fn encrypted(tag: u8, length: u32, fields: &mut Fields<'_, '_>) {
+    let (version, [cipher, mode, chunk]) = (fields.octet(), fields.octets().unwrap_or_default());
+    if tag == 20 {
+        fields.line(format_args!(":aead encrypted packet: cipher={cipher} aead={mode} cb={chunk}"));
+    } else {
+        fields.line(":encrypted data packet:");
+    }
+    match length {
+        0 => fields.line("\tlength: unknown"),
+        length => fields.line(format_args!("\tlength: {length}")),
+    }
+    match (tag, version) {
+        (18, Some(1)) => fields.line("\tmdc_method: 2"),
+        // gpg does not know this version.
+        (18, Some(2)) => fields.line(format_args!("\tversion 2, cipher={cipher} aead={mode} cb={chunk}")),
+        _ => {}
+    }
+}
+
+fn marker(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
+    if fields.rest() == b"PGP" {
+        fields.line(":marker packet: PGP");
+        Ok(())
+    } else {
+        fields.line(":marker packet: [invalid]");
+        Err("invalid marker packet".to_owned())
+    }
+}
+
+fn literal(found: &Found<'_>, fields: &mut Fields<'_, '_>) {
+    let (Some([mode, name_length]), length) = (fields.octets(), length(found)) else { return };
+    let Some(name) = fields.take(name_length.into()) else { return };
+    let Some(created) = fields.number() else { return };
+    let shown = if (b' '..b'z').contains(&mode) { char::from(mode) } else { '?' };
+    fields.line(":literal data packet:");
+    fields.text(format_args!("\tmode {shown} ({mode:X}), created {created}, name=\""));
+    plain(name, fields.out);
+    fields.text("\",\n\traw data: ");
+    match length {
+        0 => fields.line("unknown length"),
+        length => {
+            fields.line(format_args!("{} bytes", u64::from(length).saturating_sub(6 + name.len() as u64)))
+        }
+    }
+}
+
+/// What gpg keeps beside a key, a user ID or a signature in a keyring.
+fn trust(fields: &mut Fields<'_, '_>) {
+    let Some(value) = fields.octet() else { return fields.line(":trust packet: empty") };
+    let cache = fields.octet().filter(|cache| value == 0 && cache & 0x80 == 0).unwrap_or_default();
+    let kind = fields.octets::<4>();
+    match kind {
+        Some([b'g', b'p', b'g', 0]) => {
+            fields.line(format_args!(":trust packet: sig flag={value:02x} sigcache={cache:02x}"));
+        }
+        Some([b'g', b'p', b'g', kind @ (1 | 2)]) => {
+            let word = if kind == 1 { "key" } else { "uid" };
+            let origin = fields.octet().unwrap_or_default();
+            let updated = fields.number().unwrap_or_default();
+            fields.text(format_args!(":trust packet: {word} upd={updated} src={origin}"));
+            let url = fields.octet().filter(|length| *length > 0).map(|_| fields.rest());
+            if let Some(url) = url.filter(|url| !url.is_empty()) {
+                fields.text(" url=");
+                plain(url, fields.out);
+            }
+            fields.line("");
+        }
+        Some([b'g', b'p', b'g', kind]) => fields.line(format_args!(":trust packet: subtype={kind:02x}")),
+        Some(_) => fields.line(":trust packet: not created by gpg"),
+        None => fields.line(format_args!(":trust packet: sig flag={value:02x} sigcache={cache:02x}")),
+    }
+}
+
+fn private(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
+    let length = fields.rest().len();
+    fields.line(format_args!(":packet 63: length {length} - private (rest length {length})"));
+    dump(fields.rest(), fields.out);
+    Err("Invalid packet".to_owned())
+}
+
+fn named(what: &str, name: &[u8], out: &mut Vec<u8>) {
+    out.extend(what.as_bytes());
+    out.push(b'"');
+    plain(name, out);
+    out.extend(b"\"\n");
+}
+
+/// Appends text of which gpg takes only the octets from the space to `z` as they are.
+fn plain(text: &[u8], out: &mut Vec<u8>) {
+    for &octet in text {
+        match octet {
+            b' '..=b'z' => out.push(octet),
+            _ => out.extend(format!("\\x{octet:02x}").into_bytes()),
+        }
+    }
+}
+
+/// Appends text with control characters, `end` and backslashes escaped.
+fn sanitized(text: &[u8], end: u8, out: &mut Vec<u8>) {
+    escape(text, |octet| super::text::is_control(octet) || octet == end || octet == b'\\', out);
+}
+
+/// Appends octets, 24 in a line.
+fn dump(octets: &[u8], out: &mut Vec<u8>) {
+    for (place, octet) in octets.iter().enumerate() {
+        match place {
+            0 => {}
+            _ if place % 24 == 0 => out.extend(format!("\n{place:4}:").into_bytes()),
+            _ if place % 8 == 0 => out.push(b' '),
+            _ => {}
+        }
+        out.extend(format!(" {octet:02x}").into_bytes());
+    }
+    out.push(b'\n');
+}

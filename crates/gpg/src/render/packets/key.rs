@@ -1,0 +1,217 @@
+//! Keys, public and secret.
+
+use keyhoard::cert::key::{parse_public, parse_secret};
+use keyhoard::message::{Cipher, decode_count};
+
+use super::fields::Fields;
+use super::{Complaint, plain};
+use crate::algorithms::CURVE;
+
+/// The longest key that gpg reads.
+const MAX_KEY: usize = 256 * 1024;
+
+/// A key (RFC 9580, 5.5) of which `tag` says what it is.
+pub(super) fn key(tag: u8, body: &[u8], fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
+    let version = fields.octet();
+    match version {
+        Some(b'#') if tag == 14 => {
+            fields.text(":rfc1991 comment packet: \"");
+            plain(fields.rest(), fields.out);
+            fields.line("\"");
+            return Ok(());
+        }
+        Some(4) => {}
+        Some(version @ (2 | 3)) => {
+            fields.line(format_args!(":key packet: [obsolete version {version}]"));
+            return Ok(());
+        }
+        version => {
+            fields.line(":key packet: [unknown version]");
+            return Err(format!("packet({tag}) with unknown version {}", version.unwrap_or_default()));
+        }
+    }
+    match fields.rest().len() {
+        ..11 => {
+            fields.line(":key packet: [too short]");
+            return Err(format!("packet({tag}) too short"));
+        }
+        length if length > MAX_KEY => {
+            fields.line(":key packet: [too larget]");
+            return Err(format!("packet({tag}) too large"));
+        }
+        _ => {}
+    }
+    let (created, algorithm) = (fields.number().unwrap_or_default(), fields.octet().unwrap_or_default());
+    let what = match tag {
+        5 => "secret",
+        6 => "public",
+        7 => "secret sub",
+        _ => "public sub",
+    };
+    fields.line(format_args!(":{what} key packet:"));
+    fields.line(format_args!("\tversion 4, algo {algorithm}, created {created}, expires 0"));
+    let Some(count) = public_parameters(algorithm) else {
+        fields.line(format_args!("\tunknown algorithm {algorithm}"));
+        return Ok(());
+    };
+    material(algorithm, count, body, matches!(tag, 5 | 7), fields).ok_or_else(|| "Invalid packet".to_owned())
+}
+
+/// Returns how many parameters a public key has, if the algorithm is known.
+fn public_parameters(algorithm: u8) -> Option<usize> {
+    match algorithm {
+        1..=3 | 19 | 22 => Some(2),
+        16 | 18 | 20 => Some(3),
+        17 => Some(4),
+        _ => None,
+    }
+}
+
+fn material(
+    algorithm: u8,
+    count: usize,
+    body: &[u8],
+    is_secret: bool,
+    fields: &mut Fields<'_, '_>,
+) -> Option<()> {
+    let has_curve = matches!(algorithm, 18 | 19 | 22);
+    for place in 0..count {
+        if (has_curve && place == 0) || (algorithm == 18 && place == 2) {
+            let octets = fields.sized()?;
+            fields.text(format_args!("\tpkey[{place}]: [{} bits]", 8 * (octets.len() + 1)));
+            if place == 0 {
+                curve(octets, fields);
+            }
+        } else {
+            let bits = fields.integer()?;
+            fields.text(format_args!("\tpkey[{place}]: [{bits} bits]"));
+        }
+        fields.line("");
+    }
+    if is_secret {
+        secret(algorithm, count, fields)?;
+    }
+    let key = if is_secret { parse_secret(body) } else { parse_public(body) };
+    let key_id = key.ok()?.fingerprint().key_id();
+    fields.line(format_args!("\tkeyid: {key_id}"));
+    Some(())
+}
+
+/// Tells a curve's name and object identifier.
+fn curve(oid: &[u8], fields: &mut Fields<'_, '_>) {
+    let name = CURVE.iter().find(|(known, _)| *known == oid).map_or("", |(_, name)| name);
+    fields.text(format_args!(" {name} ({})", dotted(oid)));
+}
+
+/// Returns an object identifier as people write it.
+fn dotted(oid: &[u8]) -> String {
+    let mut numbers = Vec::new();
+    let mut number = 0_u64;
+    for octet in oid {
+        number = number << 7 | u64::from(octet & 0x7f);
+        if octet & 0x80 == 0 {
+            if numbers.is_empty() {
+                let first = (number / 40).min(2);
+                numbers.extend([first, number - 40 * first]);
+            } else {
+                numbers.push(number);
+            }
+            number = 0;
+        }
+    }
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
+}
+
+/// How a secret part is kept.
+enum Kept {
+    Plain,
+    Locked,
+    /// There is none here: GnuPG's extension says so (`doc/DETAILS`).
+    Elsewhere,
+}
+
+fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<()> {
+    match locking(fields)? {
+        Kept::Elsewhere => {}
+        Kept::Locked => {
+            fields.rest().get(1)?;
+            fields.line(format_args!("\tskey[{public}]: [v4 protected]"));
+        }
+        Kept::Plain => {
+            let count = if matches!(algorithm, 1..=3) { 4 } else { 1 };
+            for place in public..public + count {
+                fields.text(format_args!("\tskey[{place}]: "));
+                let told = fields.tell_integer();
+                fields.line("");
+                told?;
+            }
+            let sum = fields.short()?;
+            fields.line(format_args!("\tchecksum: {sum:04x}"));
+        }
+    }
+    Some(())
+}
+
+/// Tells how the secret part is locked.
+fn locking(fields: &mut Fields<'_, '_>) -> Option<Kept> {
+    let usage = fields.octet()?;
+    let (cipher, mode, serial) = match usage {
+        0 => return Some(Kept::Plain),
+        254 | 255 => s2k(usage, fields)?,
+        cipher => {
+            fields.line(format_args!("\tprotect algo: {cipher}  (hash algo: 1)"));
+            (cipher, 0, 0)
+        }
+    };
+    let (size, what) = match mode {
+        1001 => (0, "protect IV"),
+        1002 => (serial.min(16), "serial-number"),
+        _ => (Cipher::of(cipher).map_or(0, Cipher::block_size), "protect IV"),
+    };
+    let octets = fields.take(size)?;
+    fields.text(format_args!("\t{what}: "));
+    octets.iter().for_each(|octet| fields.text(format_args!(" {octet:02x}")));
+    fields.line("");
+    Some(if mode > 1000 { Kept::Elsewhere } else { Kept::Locked })
+}
+
+/// Tells how a passphrase becomes a key; returns the cipher, the mode and the length of a card's serial number.
+fn s2k(usage: u8, fields: &mut Fields<'_, '_>) -> Option<(u8, u16, usize)> {
+    let [cipher, mode, digest] = fields.octets()?;
+    let mut mode = u16::from(mode);
+    if mode == 101 {
+        let Some([b'G', b'N', b'U', kind]) = fields.octets() else {
+            fields.line("\tunknown S2K 101");
+            return None;
+        };
+        mode = 1000 + u16::from(kind);
+    }
+    let salt = if matches!(mode, 1 | 3) { Some(fields.octets::<8>()?) } else { None };
+    let name = match mode {
+        0 => "simple",
+        1 => "salted",
+        3 => "iter+salt",
+        1001 => "gnu-dummy",
+        1002 => "gnu-divert-to-card",
+        _ => {
+            let gnu = if mode < 1000 { "" } else { "GNU " };
+            fields.line(format_args!("\tunknown {gnu}S2K {mode}"));
+            return None;
+        }
+    };
+    let check = if usage == 254 { "SHA1 protection" } else { "simple checksum" };
+    fields.text(format_args!("\t{name} S2K, algo: {cipher}, {check}, hash: {digest}"));
+    if let Some(salt) = salt {
+        fields.text(", salt: ");
+        fields.hex(&salt);
+    }
+    fields.line("");
+    let mut serial = 0;
+    if mode == 3 {
+        let count = fields.octet()?;
+        fields.line(format_args!("\tprotect count: {} ({count})", decode_count(count)));
+    } else if mode == 1002 {
+        serial = fields.octet()?.into();
+    }
+    Some((cipher, mode, serial))
+}
