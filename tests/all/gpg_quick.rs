@@ -132,6 +132,25 @@ fn what_signatures_say_besides_is_what_gpg_makes_of_the_options() {
 }
 
 #[test]
+fn photographs_are_signed_and_withdrawn_too_where_no_user_id_is_named() {
+    let mut both = both();
+    // Bob with a photograph of himself, which gpg 2.2.40 added.
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/bob-with-photograph.pgp");
+    both.same_reports(QUIETLY.iter().map(AsRef::as_ref).chain(["--import".as_ref(), file.as_os_str()]));
+    let steps: &[(&str, &[&str])] = &[
+        ("20260201T000000!", &["-u", ALICE, "--quick-lsign-key", BOB, "Bob"]),
+        ("20260202T000000!", &["-u", ALICE, "--quick-sign-key", BOB]),
+        ("20260203T000000!", &["-u", ALICE, "--quick-sign-key", BOB]),
+        ("20260204T000000!", &["--quick-revoke-sig", BOB, ALICE]),
+    ];
+    for (time, words) in steps {
+        both = both.now(time);
+        same(&both, words);
+        same_packets(&both);
+    }
+}
+
+#[test]
 fn a_program_is_told_whose_passphrase_it_is_asked_for() {
     let both = both();
     let lock = [

@@ -39,7 +39,7 @@ pub use refusal::Refusal;
 pub use revocation_certificate::armored;
 pub use revoke::Revoked;
 pub use revoke_certification::Withdrawn;
-pub use target::{Subkey, Target, UserId};
+pub use target::{Identity, Subkey, Target, UserId};
 
 /// What an edit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! A key as it is shown before it is changed (gpg's `show_key_with_all_names`).
 
+use keyhoard::cert::attribute;
 use keyhoard::cert::effective::Usage;
+use keyhoard::edit::Identity;
 use keyhoard::listing::{Item, KeyListing, OwnerTrust, Validity};
 
 use super::digits::date_or_never;
@@ -9,13 +11,13 @@ use super::text::for_people;
 use super::{algorithm, human};
 use crate::settings::{ListSettings, TrustModel};
 
-/// Which user IDs a card shows.
+/// Which user IDs and attributes a card shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Names<'a> {
     /// All of them with validity and number, a star at those that are selected.
     All { selected: &'a [Vec<u8>] },
-    /// These, under the fingerprint.
-    These(&'a [Vec<u8>]),
+    /// These user IDs and attributes, under the fingerprint.
+    These(&'a [Identity]),
 }
 
 /// Appends a key; `secret`: its secret part is here.
@@ -99,14 +101,17 @@ fn owner_trust(trust: OwnerTrust) -> &'static str {
 }
 
 fn user_ids(listing: &KeyListing<'_>, names: Names<'_>, out: &mut Vec<u8>) {
-    let user_ids = listing.components.iter().filter_map(|listed| match listed.item {
-        Item::UserId(value, state, validity) => Some((value, state, validity)),
+    let identities = listing.components.iter().filter_map(|listed| match listed.item {
+        Item::UserId(value, state, validity) => Some((Identity::UserId(value.to_vec()), state, validity)),
+        Item::Attribute(facts, state, validity) => {
+            Some((Identity::Attribute(facts.clone()), state, validity))
+        }
         _ => None,
     });
-    for (number, (value, state, validity)) in (1..).zip(user_ids) {
+    for (number, (identity, state, validity)) in (1..).zip(identities) {
         match names {
             Names::These(wanted) => {
-                if !wanted.iter().any(|wanted| wanted == value) {
+                if !wanted.contains(&identity) {
                     continue;
                 }
                 out.extend(b"     ");
@@ -114,14 +119,17 @@ fn user_ids(listing: &KeyListing<'_>, names: Names<'_>, out: &mut Vec<u8>) {
             Names::All { selected } => {
                 out.extend(human::validity_word(listing, state, validity).as_bytes());
                 let mark = match () {
-                    () if selected.iter().any(|selected| selected == value) => "* ",
+                    () if selected.iter().any(|selected| identity.user_id() == Some(selected)) => "* ",
                     () if state.primary => ". ",
                     () => "  ",
                 };
                 out.extend(format!(" ({number}){mark}").into_bytes());
             }
         }
-        for_people(value, out);
+        match &identity {
+            Identity::UserId(value) => for_people(value, out),
+            Identity::Attribute(facts) => out.extend(attribute::name(facts).into_bytes()),
+        }
         out.push(b'\n');
     }
 }

@@ -1,17 +1,16 @@
-//! The certification of others' user IDs.
+//! The certification of others' user IDs and attributes.
 
 use std::num::NonZeroU32;
 
 use cert::facts::{SignatureFacts, SignatureType, TrustSignature};
-use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp};
 use secret::Signer;
 use sign::{Builder, Subpacket};
 use verify::HashAlgorithm;
 
 use super::change::Change;
-use super::target::UserId;
-use super::{Edited, Editor, Refusal, Target};
+use super::target::Found;
+use super::{Edited, Editor, Identity, Refusal, Target};
 use crate::Result;
 
 /// A certification that is to be made.
@@ -19,7 +18,7 @@ use crate::Result;
 pub struct Certification {
     /// The primary key that certifies.
     pub by: Fingerprint,
-    /// The user IDs, by their bytes; `None` for all that can be certified.
+    /// The user IDs, by their bytes; `None` for all that can be certified, and all attributes.
     pub user_ids: Option<Vec<Vec<u8>>>,
     /// How well it was checked, 0 (not said) to 3.
     pub level: Level,
@@ -104,10 +103,10 @@ impl Obstacle {
 /// What stands in the way of a certification, and what is certified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Certified {
-    /// Obstacles and replacements, in the order of the user IDs.
-    pub obstacles: Vec<(Vec<u8>, Obstacle)>,
-    /// The user IDs that are certified.
-    pub user_ids: Vec<Vec<u8>>,
+    /// Obstacles and replacements, in the order of the user IDs and attributes.
+    pub obstacles: Vec<(Identity, Obstacle)>,
+    /// What is certified.
+    pub identities: Vec<Identity>,
     /// What was written.
     pub edited: Edited,
 }
@@ -139,21 +138,22 @@ impl Certification {
         for wanted in self.user_ids.iter().flatten() {
             target.user_id(wanted)?;
         }
-        for found in target.user_ids().filter(|found| self.wants(found)) {
+        for found in target.identities().filter(|found| self.wants(found)) {
             let obstacles = self.obstacles(target, &found, now);
             if !obstacles.iter().any(|obstacle| obstacle.prevents()) {
-                plan.user_ids.push(found.value.to_vec());
+                plan.identities.push(found.identity.clone());
             }
-            plan.obstacles.extend(obstacles.into_iter().map(|obstacle| (found.value.to_vec(), obstacle)));
+            plan.obstacles.extend(obstacles.into_iter().map(|obstacle| (found.identity.clone(), obstacle)));
         }
         Ok(plan)
     }
 
-    fn wants(&self, found: &UserId<'_>) -> bool {
-        self.user_ids.as_ref().is_none_or(|wanted| wanted.iter().any(|wanted| wanted == found.value))
+    fn wants(&self, found: &Found<'_>) -> bool {
+        let Some(wanted) = &self.user_ids else { return true };
+        found.identity.user_id().is_some_and(|user_id| wanted.iter().any(|wanted| wanted == user_id))
     }
 
-    fn obstacles(&self, target: &Target, found: &UserId<'_>, now: Timestamp) -> Vec<Obstacle> {
+    fn obstacles(&self, target: &Target, found: &Found<'_>, now: Timestamp) -> Vec<Obstacle> {
         let is_own = self.by == target.fingerprint();
         match found.state {
             state if state.revoked && !is_own => return vec![Obstacle::Revoked],
@@ -213,7 +213,7 @@ impl Certification {
 }
 
 impl Editor<'_> {
-    /// Certifies user IDs of another certificate, those that nothing stands in the way of.
+    /// Certifies user IDs and attributes of another certificate, those that nothing stands in the way of.
     ///
     /// # Errors
     ///
@@ -223,16 +223,15 @@ impl Editor<'_> {
         let target = self.own(primary)?;
         refuse_if_expired(&target)?;
         let mut plan = certification.plan(&target, self.now)?;
-        if plan.user_ids.is_empty() {
+        if plan.identities.is_empty() {
             return Ok(plan);
         }
         let mut signer = self.certifier(&certification.by)?;
         let hash = self.certification_hash(signer.as_ref());
         let mut change = Change::new(&target);
-        for user_id in &plan.user_ids {
-            let found = target.user_id(user_id)?;
-            let unsigned =
-                certification.builder(hash, self.now).over(target.primary()?, Subject::UserId(found.value));
+        for found in target.identities().filter(|found| plan.identities.contains(&found.identity)) {
+            let builder = certification.builder(hash, self.now);
+            let unsigned = builder.over(target.primary()?, target.subject(&found)?);
             change.known(found.index);
             change.signed(&unsigned.by(signer.as_mut())?);
         }

@@ -1,20 +1,19 @@
-//! Taking back certifications of others' user IDs.
+//! Taking back certifications of others' user IDs and attributes.
 
 use cert::Fingerprint;
 use cert::facts::{SignatureFacts, SignatureType};
-use cert::signed::Subject;
 use sign::{Builder, Subpacket};
 
 use super::change::Change;
-use super::target::UserId;
-use super::{Edited, Editor, Reason, Target};
+use super::target::Found;
+use super::{Edited, Editor, Identity, Reason, Target};
 use crate::Result;
 
 /// What became of certifications that were to be revoked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Withdrawn {
-    /// The user IDs whose certification is revoked now.
-    pub user_ids: Vec<Vec<u8>>,
+    /// The user IDs and attributes whose certification is revoked now.
+    pub identities: Vec<Identity>,
     /// Revocations that were there already.
     pub already: Vec<SignatureFacts>,
     /// What was written.
@@ -22,7 +21,7 @@ pub struct Withdrawn {
 }
 
 impl Editor<'_> {
-    /// Revokes the certifications that one key made on another's user IDs, or on those that `chosen` wants.
+    /// Revokes the certifications that one key made on those of another's user IDs and attributes that `chosen` wants.
     ///
     /// What that key never certified is passed over. The revocation of a local certification is local too.
     ///
@@ -33,13 +32,13 @@ impl Editor<'_> {
         &mut self,
         primary: &Fingerprint,
         by: &Fingerprint,
-        chosen: &dyn Fn(&[u8]) -> bool,
+        chosen: &dyn Fn(&Identity) -> bool,
         reason: Reason,
     ) -> Result<Withdrawn> {
         let target = self.target(primary)?;
         let mut withdrawn = Withdrawn::default();
         let mut standing = Vec::new();
-        for found in target.user_ids().filter(|found| chosen(found.value)) {
+        for found in target.identities().filter(|found| chosen(&found.identity)) {
             match newest(&target, &found, by) {
                 Some(signature) if signature.kind.revokes() => withdrawn.already.push(signature.clone()),
                 Some(signature) => standing.push((found, signature)),
@@ -60,18 +59,18 @@ impl Editor<'_> {
             }
             let unsigned = builder
                 .with(Subpacket::RevocationReason(reason.clone().into()))
-                .over(target.primary()?, Subject::UserId(found.value));
+                .over(target.primary()?, target.subject(&found)?);
             change.known(found.index);
             change.signed(&unsigned.by(signer.as_mut())?);
-            withdrawn.user_ids.push(found.value.to_vec());
+            withdrawn.identities.push(found.identity);
         }
         withdrawn.edited = self.write(change)?;
         Ok(withdrawn)
     }
 }
 
-/// Returns the newest certification of a user ID by a key, or its revocation; no self-signature.
-fn newest<'t>(target: &'t Target, found: &UserId<'_>, by: &Fingerprint) -> Option<&'t SignatureFacts> {
+/// Returns the newest certification of a user ID or attribute by a key, or its revocation; no self-signature.
+fn newest<'t>(target: &'t Target, found: &Found<'_>, by: &Fingerprint) -> Option<&'t SignatureFacts> {
     if target.fingerprint() == *by {
         return None;
     }

@@ -2,10 +2,11 @@
 
 use cert::certificate::Certificate;
 use cert::effective::{Effective, KeyState, Moment, State, UserState, View};
-use cert::facts::{Component, ComponentKind, KeyFacts, Span};
+use cert::facts::{AttributeFacts, Component, ComponentKind, KeyFacts, Span};
 use cert::key::{self, Key};
 use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
+use cert::signed::Subject;
 use cert::{Error, Fingerprint, Flaw, Timestamp};
 use store::Snapshot;
 
@@ -69,6 +70,20 @@ impl Target {
         })
     }
 
+    /// Walks the user IDs and attributes with what they mean.
+    pub(super) fn identities(&self) -> impl Iterator<Item = Found<'_>> {
+        self.components().filter_map(|(index, component, state)| {
+            let State::User(state) = state else { return None };
+            Some(Found { index, identity: Identity::of(&component.kind)?, state })
+        })
+    }
+
+    /// Returns what signatures over a user ID or attribute are made over.
+    pub(super) fn subject(&self, found: &Found<'_>) -> Result<Subject<'_>> {
+        let packet = self.packet(self.component(found.index).span)?;
+        Ok(Subject::of(packet).expect("user IDs and attributes are components"))
+    }
+
     /// Walks the subkeys with what they mean.
     pub fn subkeys(&self) -> impl Iterator<Item = Subkey<'_>> {
         self.components().skip(1).filter_map(|(index, component, state)| match (&component.kind, state) {
@@ -119,6 +134,40 @@ impl UserId<'_> {
     pub fn holds(&self) -> bool {
         !self.state.revoked && !self.state.expired
     }
+}
+
+/// What others certify: that a key belongs to whom a user ID names, or an attribute shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// A user ID, by its bytes.
+    UserId(Vec<u8>),
+    /// An attribute, such as a photograph.
+    Attribute(AttributeFacts),
+}
+
+impl Identity {
+    fn of(kind: &ComponentKind) -> Option<Self> {
+        match kind {
+            ComponentKind::UserId(value) => Some(Self::UserId(value.clone())),
+            ComponentKind::Attribute(facts) => Some(Self::Attribute(facts.clone())),
+            ComponentKind::Key(_) | ComponentKind::Unknown(_) => None,
+        }
+    }
+
+    /// Returns the bytes of a user ID.
+    pub fn user_id(&self) -> Option<&[u8]> {
+        match self {
+            Self::UserId(value) => Some(value),
+            Self::Attribute(_) => None,
+        }
+    }
+}
+
+/// A user ID or an attribute of a certificate.
+pub(super) struct Found<'a> {
+    pub(super) index: usize,
+    pub(super) identity: Identity,
+    pub(super) state: &'a UserState,
 }
 
 /// A subkey of a certificate that is to be changed.

@@ -3,11 +3,21 @@
 use crate::fixture::{ALICE, BOB, DAY, House, NOW, SECOND};
 use keyhoard::cert::facts::{SignatureFacts, SignatureType, TrustSignature};
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::edit::{Again, Certification, Certified, Level, Obstacle, Reason, ReasonCode, Withdrawn};
+use keyhoard::edit::{
+    Again, Certification, Certified, Identity, Level, Obstacle, Reason, ReasonCode, Withdrawn,
+};
 use std::num::NonZeroU32;
 
 fn certify(house: &House, target: &Fingerprint, certification: &Certification) -> Certified {
     house.edit(|editor| editor.certify(target, certification)).expect("a certification")
+}
+
+fn user_id(value: &[u8]) -> Identity {
+    Identity::UserId(value.to_vec())
+}
+
+fn user_ids<const N: usize>(values: [&[u8]; N]) -> [Identity; N] {
+    values.map(user_id)
 }
 
 /// What a key said about a user ID, oldest first.
@@ -24,8 +34,8 @@ fn a_new_user_id_is_certified_and_the_others_are_not_certified_again() {
     let house = House::new();
     house.edit(|editor| editor.add_user_id(&house.bob, b"Robert", None)).expect("an edit");
     let made = certify(&house, &house.bob, &Certification::new(house.alice));
-    assert_eq!(made.user_ids, [b"Robert"]);
-    assert_eq!(made.obstacles, [(BOB.to_vec(), Obstacle::Signed { local: false })]);
+    assert_eq!(made.identities, user_ids([b"Robert"]));
+    assert_eq!(made.obstacles, [(user_id(BOB), Obstacle::Signed { local: false })]);
     let [signature] = &said(&house, &house.bob, b"Robert", &house.alice)[..] else {
         panic!("one certification")
     };
@@ -48,7 +58,7 @@ fn a_certification_says_what_its_maker_wants() {
         again: Again::Always,
         ..Certification::new(house.alice)
     };
-    assert_eq!(certify(&house, &house.bob, &certification).user_ids, [BOB]);
+    assert_eq!(certify(&house, &house.bob, &certification).identities, user_ids([BOB]));
     let made = said(&house, &house.bob, BOB, &house.alice).pop().expect("a certification");
     assert_eq!(made.kind, SignatureType::POSITIVE_CERTIFICATION);
     assert_eq!(made.trust, certification.trust);
@@ -62,13 +72,13 @@ fn a_local_certification_becomes_a_public_one_but_not_the_other_way_round() {
     let house = House::new();
     // GnuPG's import left Bob's local certifications out.
     let local = Certification { local: true, ..Certification::new(house.bob) };
-    assert_eq!(certify(&house, &house.alice, &local).user_ids, [SECOND, ALICE]);
+    assert_eq!(certify(&house, &house.alice, &local).identities, user_ids([SECOND, ALICE]));
     let again = certify(&house, &house.alice, &local);
-    assert_eq!(again.obstacles[0], (SECOND.to_vec(), Obstacle::Signed { local: true }));
+    assert_eq!(again.obstacles[0], (user_id(SECOND), Obstacle::Signed { local: true }));
     let public = certify(&house, &house.alice, &Certification::new(house.bob));
-    assert_eq!(public.user_ids, [SECOND, ALICE]);
-    assert_eq!(public.obstacles[0], (SECOND.to_vec(), Obstacle::ReplacesLocal));
-    assert!(certify(&house, &house.alice, &local).user_ids.is_empty());
+    assert_eq!(public.identities, user_ids([SECOND, ALICE]));
+    assert_eq!(public.obstacles[0], (user_id(SECOND), Obstacle::ReplacesLocal));
+    assert!(certify(&house, &house.alice, &local).identities.is_empty());
 }
 
 #[test]
@@ -78,7 +88,7 @@ fn a_revoked_user_id_is_not_certified() {
         Certification { user_ids: Some(vec![b"Third".to_vec()]), ..Certification::new(house.bob) };
     let made = certify(&house, &house.alice, &certification);
     // Its self-signature and its revocation came in one import; nothing else is left to be certified.
-    assert_eq!(made.obstacles, [(b"Third".to_vec(), Obstacle::Revoked)]);
+    assert_eq!(made.obstacles, [(user_id(b"Third"), Obstacle::Revoked)]);
     assert_eq!(made.edited.journal, None);
 }
 
@@ -92,17 +102,17 @@ fn withdraw(house: &House, at: Timestamp) -> Withdrawn {
 #[test]
 fn a_certification_is_taken_back_once_and_can_be_made_anew() {
     let house = House::new();
-    assert_eq!(withdraw(&house, NOW).user_ids, [BOB]);
+    assert_eq!(withdraw(&house, NOW).identities, user_ids([BOB]));
     let again = withdraw(&house, NOW);
-    assert!(again.user_ids.is_empty());
+    assert!(again.identities.is_empty());
     assert_eq!(again.already[0].created, NOW);
     assert_eq!(said(&house, &house.bob, BOB, &house.alice)[1].kind, SignatureType::CERTIFICATION_REVOCATION);
     let never = Certification { again: Again::Never, ..Certification::new(house.alice) };
-    assert!(certify(&house, &house.bob, &never).user_ids.is_empty());
+    assert!(certify(&house, &house.bob, &never).identities.is_empty());
     let later = Timestamp(NOW.0 + DAY);
     let anew = house.edit_at(later, |editor| editor.certify(&house.bob, &Certification::new(house.alice)));
-    assert_eq!(anew.expect("a certification").user_ids, [BOB]);
-    assert_eq!(withdraw(&house, Timestamp(later.0 + DAY)).user_ids, [BOB]);
+    assert_eq!(anew.expect("a certification").identities, user_ids([BOB]));
+    assert_eq!(withdraw(&house, Timestamp(later.0 + DAY)).identities, user_ids([BOB]));
 }
 
 #[test]

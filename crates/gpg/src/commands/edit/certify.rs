@@ -1,8 +1,9 @@
-//! `--quick-sign-key` and `--quick-lsign-key`.
+//! `--quick-sign-key` and `--quick-lsign-key`: user IDs, and photographs where no user ID is named.
 
 use std::num::NonZeroU32;
 
-use keyhoard::edit::{Again, Certification, Certified, Level, Obstacle, Target};
+use keyhoard::cert::attribute;
+use keyhoard::edit::{Again, Certification, Certified, Identity, Level, Obstacle, Target};
 use keyhoard::find::shown;
 use keyhoard::store::Fingerprint;
 
@@ -139,13 +140,13 @@ fn certify(
     let plan = certification.plan(target, session.now)?;
     tell_obstacles(session, &plan, certification)?;
     let key = target.fingerprint();
-    if plan.user_ids.is_empty() {
+    if plan.identities.is_empty() {
         let text = format!("Nothing to sign with key {}\n", certification.by.key_id());
         session.streams.out().write_all(text.as_bytes())?;
         return Ok(Ok(false));
     }
     session.streams.out().write_all(b"\n")?;
-    shown_key::write(session, desk, &key, Names::These(&plan.user_ids))?;
+    shown_key::write(session, desk, &key, Names::These(&plan.identities))?;
     session.streams.out().write_all(b"\n")?;
     let primary = target.effective.primary();
     if primary.expired {
@@ -160,7 +161,7 @@ fn certify(
     let command = if certification.local { "--quick-lsign-key" } else { "--quick-sign-key" };
     let certified =
         desk.edit(session, command, &certification.by, |editor| editor.certify(&key, certification))?;
-    Ok(certified.map(|certified| !certified.user_ids.is_empty()))
+    Ok(certified.map(|certified| !certified.identities.is_empty()))
 }
 
 fn tell_obstacles(
@@ -169,7 +170,7 @@ fn tell_obstacles(
     certification: &Certification,
 ) -> anyhow::Result<()> {
     let by = certification.by.key_id();
-    for (user_id, obstacle) in &plan.obstacles {
+    for (identity, obstacle) in &plan.obstacles {
         let (before, after) = match obstacle {
             Obstacle::Revoked => ("User ID \"", "\" is revoked.  Unable to sign.\n".to_owned()),
             Obstacle::Expired => ("User ID \"", "\" is expired.  Unable to sign.\n".to_owned()),
@@ -184,7 +185,10 @@ fn tell_obstacles(
             }
         };
         let mut line = before.as_bytes().to_vec();
-        text::for_people(user_id, &mut line);
+        match identity {
+            Identity::UserId(value) => text::for_people(value, &mut line),
+            Identity::Attribute(facts) => line.extend(attribute::name(facts).into_bytes()),
+        }
         line.extend(after.into_bytes());
         session.streams.out().write_all(&line)?;
         if matches!(obstacle, Obstacle::Signed { .. }) {

@@ -1,6 +1,6 @@
 //! `--quick-revoke-sig`.
 
-use keyhoard::edit::{Reason, ReasonCode};
+use keyhoard::edit::{Identity, Reason, ReasonCode};
 
 use super::Desk;
 use super::certify::fits;
@@ -39,7 +39,10 @@ fn revoke(
         return Ok(Some((Code::NoSecretKey, Code::NoSecretKey.bare())));
     };
     session.considered(&by);
-    let chosen = |user_id: &[u8]| user_ids.is_empty() || user_ids.iter().any(|wanted| fits(user_id, wanted));
+    let chosen = |identity: &Identity| {
+        let is_wanted = |user_id: &[u8]| user_ids.iter().any(|wanted| fits(user_id, wanted));
+        user_ids.is_empty() || identity.user_id().is_some_and(is_wanted)
+    };
     let reason = Reason::of(ReasonCode::Unspecified);
     let withdrawn = desk.edit(session, "--quick-revoke-sig", &by, |editor| {
         editor.revoke_certification(&key, &by, &chosen, reason)
@@ -51,7 +54,7 @@ fn revoke(
                 let maker = revocation.issuer.key_id;
                 session.streams.info(format_args!("sig by {maker} already revoked at {day}"));
             }
-            let none = withdrawn.user_ids.is_empty() && withdrawn.already.is_empty();
+            let none = withdrawn.identities.is_empty() && withdrawn.already.is_empty();
             if none && session.settings.verbose > 0 {
                 session.streams.info("Not signed by you.");
             }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
 use keyhoard::cert::facts::TrustSignature;
-use keyhoard::edit::{Again, Certification, Certified, Level, Obstacle};
+use keyhoard::edit::{Again, Certification, Certified, Identity, Level, Obstacle};
 use keyhoard::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ use crate::session::Session;
 
 Certify only keys whose fingerprint their owner has told you.")]
 pub(crate) struct Arguments {
-    /// The key whose user IDs are certified.
+    /// The key whose user IDs and photographs are certified.
     #[arg(value_name = "KEY")]
     key: OsString,
 
@@ -88,7 +88,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let certification = arguments.certification(editing.certifier(arguments.by.as_ref())?, session)?;
     let plan = certification.plan(&editing.target(session, &key)?, session.now)?;
     warn(session, &plan);
-    if plan.user_ids.is_empty() || (!arguments.yes && !confirmed(&key, &plan, &certification)?) {
+    if plan.identities.is_empty() || (!arguments.yes && !confirmed(&key, &plan, &certification)?) {
         session.note("nothing was certified");
         return Ok(Outcome::Nothing);
     }
@@ -127,8 +127,8 @@ impl Arguments {
 }
 
 fn warn(session: &Session, plan: &Certified) {
-    for (user_id, obstacle) in &plan.obstacles {
-        let user_id = printable(user_id);
+    for (identity, obstacle) in &plan.obstacles {
+        let user_id = called(identity);
         match obstacle {
             Obstacle::Revoked => session.warn(format_args!("{user_id}: revoked, not certified")),
             Obstacle::Expired => session.warn(format_args!("{user_id}: expired, not certified")),
@@ -146,16 +146,24 @@ fn warn(session: &Session, plan: &Certified) {
     }
 }
 
+/// Returns how people are told of a user ID or an attribute.
+fn called(identity: &Identity) -> String {
+    match identity {
+        Identity::UserId(value) => printable(value),
+        Identity::Attribute(facts) => format!("[attribute of {} octets]", facts.length),
+    }
+}
+
 /// Asks on the terminal; without one nothing is certified.
 fn confirmed(key: &Fingerprint, plan: &Certified, certification: &Certification) -> anyhow::Result<bool> {
-    let user_ids = counted(plan.user_ids.len(), "user ID");
+    let user_ids = counted_identities(&plan.identities);
     if !io::stdin().is_terminal() {
         bail!("not certifying {user_ids} unasked: say --yes");
     }
     let mut terminal = io::stderr();
     writeln!(terminal, "{key}")?;
-    for user_id in &plan.user_ids {
-        writeln!(terminal, "  {}", printable(user_id))?;
+    for identity in &plan.identities {
+        writeln!(terminal, "  {}", called(identity))?;
     }
     let how = if certification.local { ", for yourself only," } else { "" };
     write!(terminal, "Certify {user_ids}{how} with {}? [y/N] ", certification.by)?;
@@ -163,6 +171,15 @@ fn confirmed(key: &Fingerprint, plan: &Certified, certification: &Certification)
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn counted_identities(identities: &[Identity]) -> String {
+    let attributes = identities.iter().filter(|identity| identity.user_id().is_none()).count();
+    let user_ids = counted(identities.len() - attributes, "user ID");
+    match attributes {
+        0 => user_ids,
+        attributes => format!("{user_ids} and {}", counted(attributes, "attribute")),
+    }
 }
 
 fn tell(
@@ -173,15 +190,17 @@ fn tell(
 ) -> anyhow::Result<()> {
     let entry = certified.edited.journal.map(|JournalId(entry)| entry);
     if session.output.is_json() {
-        let user_ids = certified.user_ids.iter().map(|user_id| TextJson::new(user_id)).collect();
+        let user_ids = certified.identities.iter().filter_map(Identity::user_id).map(TextJson::new).collect();
+        let attributes = certified.identities.iter().filter(|identity| identity.user_id().is_none()).count();
         session.output.json(&CertifiedJson {
             fingerprint: key.to_string(),
             by: by.to_string(),
             user_ids,
+            attributes,
             entry,
         })?;
     } else if let Some(entry) = entry {
-        let user_ids = counted(certified.user_ids.len(), "user ID");
+        let user_ids = counted_identities(&certified.identities);
         session.note(format_args!("{key}: {user_ids} certified; `keyhoard undo {entry}` takes that back"));
     }
     Ok(())
@@ -193,5 +212,6 @@ struct CertifiedJson<'a> {
     fingerprint: String,
     by: String,
     user_ids: Vec<TextJson<'a>>,
+    attributes: usize,
     entry: Option<i64>,
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::edit::{Reason, ReasonCode};
+use keyhoard::edit::{Identity, Reason, ReasonCode};
 
 use super::editing::{Editing, tell};
 use crate::exit::Outcome;
@@ -16,7 +16,7 @@ use crate::session::Session;
   keyhoard key revoke-certification ben@example.org
   keyhoard key revoke-certification --user-id 'Ben <ben@old.example>' ben@example.org")]
 pub(crate) struct Arguments {
-    /// The key whose user IDs were certified.
+    /// The key whose user IDs and photographs were certified.
     #[arg(value_name = "KEY")]
     key: OsString,
 
@@ -45,14 +45,15 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     for wanted in &arguments.user_id {
         target.user_id(wanted.as_bytes())?;
     }
-    let chosen = |user_id: &[u8]| {
-        arguments.user_id.is_empty() || arguments.user_id.iter().any(|wanted| wanted.as_bytes() == user_id)
+    let chosen = |identity: &Identity| {
+        let is_it = |wanted: &OsString| identity.user_id() == Some(wanted.as_bytes());
+        arguments.user_id.is_empty() || arguments.user_id.iter().any(is_it)
     };
     let reason = Reason { code: ReasonCode::Unspecified, comment: arguments.comment.clone() };
     let withdrawn = editing.edit(session, &arguments.passphrase, |editor| {
         editor.revoke_certification(&key, &by, &chosen, reason)
     })?;
-    if withdrawn.user_ids.is_empty() && withdrawn.already.is_empty() {
+    if withdrawn.identities.is_empty() && withdrawn.already.is_empty() {
         session.warn(format_args!("{key}: {by} has certified none of this"));
         return Ok(Outcome::Nothing);
     }
