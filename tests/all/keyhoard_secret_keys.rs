@@ -181,6 +181,16 @@ fn a_program_is_asked_if_the_configuration_names_one() {
     let add = ["--no-tty", "--quick-add-uid", "ann@example.org", "Ann"];
     let done = Run::gpg_keyhoard(&home).args(add).done();
     assert_eq!(done.code, Some(0), "{}", done.errors());
+    let signed = Run::keyhoard(&home).arg("sign").stdin("text").succeed().stdout;
+    assert_eq!(Run::keyhoard(&home).arg("verify").stdin(signed).done().code, Some(0));
+    let encrypt = ["encrypt", "--password", "--to", "ann@example.org", "--trust-model", "always"];
+    let message = Run::keyhoard(&home).args(encrypt).stdin("text").succeed().stdout;
+    // The message opens with Ann's key, and with the program's word as its password where she is not at home.
+    assert_eq!(Run::keyhoard(&home).arg("decrypt").stdin(message.clone()).succeed().stdout, b"text");
+    let elsewhere = Home::new();
+    let decrypt = Run::keyhoard(&home).env("KEYHOARD_DB", elsewhere.database()).arg("decrypt");
+    let done = decrypt.stdin(message).done();
+    assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
     assert_eq!(key(&home, &["passphrase", "--remove", "ann@example.org"]).code, Some(0));
     fs::write(&configuration, "passphrase-programme = 1\n").expect("the home is writable");
     let refused = key(&home, &["passphrase", "--remove", "ann@example.org"]);
@@ -198,6 +208,11 @@ fn undo_of_an_import_names_the_secret_keys_that_stay() {
     assert_eq!(Run::keyhoard(&home).arg("doctor").done().code, Some(1));
     let again = Run::keyhoard(&home).args(["undo", "2"]).succeed();
     assert!(!again.errors().contains("stays"), "{}", again.errors());
+    let undone = &Run::keyhoard(&home).args(["--json", "undo", "3"]).succeed().json_lines()[0];
+    let left = undone["secret_keys_left"].as_array().expect("an array");
+    assert!(left.len() == 2 && left.contains(&ann.fingerprint().into()), "{undone}");
+    let again = &Run::keyhoard(&home).args(["--json", "undo", "4"]).succeed().json_lines()[0];
+    assert_eq!(again["secret_keys_left"], serde_json::json!([]));
     Run::keyhoard(&home).arg("doctor").succeed();
 }
 

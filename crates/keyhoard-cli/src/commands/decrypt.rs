@@ -16,6 +16,7 @@ use super::signatures::{SignatureJson, examine, lines};
 use crate::destination::standard_output;
 use crate::exit::Outcome;
 use crate::moment;
+use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
 
@@ -37,13 +38,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     password: PasswordSource,
 
-    /// Take the passphrases of secret keys from the first line of this file.
-    #[arg(long, value_name = "FILE", conflicts_with = "passphrase_fd")]
-    passphrase_file: Option<PathBuf>,
-
-    /// Take the passphrases of secret keys from the first line that this file descriptor gives.
-    #[arg(long, value_name = "NUMBER")]
-    passphrase_fd: Option<i32>,
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 
     /// Write to this file; a pipe or device is written to as it is.
     #[arg(long, short, value_name = "FILE")]
@@ -108,15 +104,15 @@ impl Arguments {
         release: &mut Release<'_>,
     ) -> anyhow::Result<Vec<DataSignature>> {
         let secret_keys = session.secret_keys()?;
-        let mut ask = Passphrases::new(self.passphrases(), |_| None);
-        let source = self.password.source();
-        let is_typed = source == Source::Terminal;
+        let mut ask = Passphrases::new(self.passphrase.source()?, |_| None);
+        let source = self.password.source()?;
+        let is_asked_again = matches!(source, Source::Terminal | Source::Program(_));
         let mut passwords = Passphrases::new(source, |_| None);
         let mut asked = 0;
         let mut password = || {
             asked += 1;
             // Where it is read from a file it would be the same again.
-            if asked == 1 || is_typed { passwords.password(false) } else { Ok(None) }
+            if asked == 1 || is_asked_again { passwords.password(false) } else { Ok(None) }
         };
         let known = self.session_key.clone();
         let mut keys =
@@ -133,14 +129,6 @@ impl Arguments {
             // A reader that closed the pipe does not have what it wanted: nothing was checked to the end.
             (Err(error @ Error::Write(_)), _) => bail!("{error}"),
             (Err(error), _) => Err(anyhow!(error)),
-        }
-    }
-
-    fn passphrases(&self) -> Source {
-        match (&self.passphrase_file, self.passphrase_fd) {
-            (Some(file), _) => Source::File(file.clone()),
-            (None, Some(number)) => Source::Descriptor(number),
-            (None, None) => Source::Terminal,
         }
     }
 }

@@ -123,11 +123,11 @@ pub(crate) struct PasswordSource {
 
 impl PasswordSource {
     /// Returns where the password comes from.
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> keyhoard::Result<Source> {
         match (&self.password_file, self.password_fd) {
-            (Some(file), _) => Source::File(file.clone()),
-            (None, Some(number)) => Source::Descriptor(number),
-            (None, None) => Source::Terminal,
+            (Some(file), _) => Ok(Source::File(file.clone())),
+            (None, Some(number)) => Ok(Source::Descriptor(number)),
+            (None, None) => Source::usual(),
         }
     }
 
@@ -239,7 +239,7 @@ fn password(arguments: &Arguments) -> anyhow::Result<Vec<(zeroize::Zeroizing<Vec
     if !arguments.password && !arguments.source.is_given() {
         return Ok(Vec::new());
     }
-    let password = Passphrases::new(arguments.source.source(), |_| None).password(true)?;
+    let password = Passphrases::new(arguments.source.source()?, |_| None).password(true)?;
     let Some(password) = password.filter(|password| !password.is_empty()) else {
         bail!("no password was given")
     };

@@ -1,7 +1,7 @@
 //! `keyhoard undo`: takes back what an earlier command did.
 
 use keyhoard::secret_keys::orphans;
-use keyhoard::store::JournalId;
+use keyhoard::store::{Fingerprint, JournalId};
 use keyhoard::undo::{Kept, UndoEvent, UndoOptions, UndoSummary, undo};
 use serde::Serialize;
 
@@ -61,14 +61,16 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         UndoEvent::Progress { done } => progress.set(done),
     })?;
     drop(progress);
-    for key in orphans()?.into_iter().filter(|key| !before.contains(key)) {
+    let mut left = orphans()?;
+    left.retain(|key| !before.contains(key));
+    for key in &left {
         session.warn(format_args!(
             "the secret key {key} stays, though no certificate here has it any more; `keyhoard key delete \
              --secret-only {key}` deletes it"
         ));
     }
     if session.output.is_json() {
-        session.output.json(&SummaryJson::new(&summary, &kept, purged, damaged))?;
+        session.output.json(&SummaryJson::new(&summary, &kept, purged, damaged, &left))?;
     } else {
         tell(session, &summary, &kept, &purged, &damaged);
     }
@@ -121,6 +123,7 @@ struct SummaryJson<'a> {
     kept: Vec<KeptJson<'a>>,
     purged: Vec<String>,
     damaged: Vec<String>,
+    secret_keys_left: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -135,6 +138,7 @@ impl<'a> SummaryJson<'a> {
         kept: &'a [(String, Kept)],
         purged: Vec<String>,
         damaged: Vec<String>,
+        left: &[Fingerprint],
     ) -> Self {
         let kept = kept.iter().map(|(fingerprint, what)| KeptJson {
             fingerprint,
@@ -153,6 +157,7 @@ impl<'a> SummaryJson<'a> {
             kept: kept.collect(),
             purged,
             damaged,
+            secret_keys_left: left.iter().map(Fingerprint::to_string).collect(),
         }
     }
 }
