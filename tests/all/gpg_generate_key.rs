@@ -1,5 +1,8 @@
 //! Keys that gpg-keyhoard makes beside those of the real gpg: the same commands, what is key-dependent masked.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use harness::{Both, Done, Home, Run, assert_same};
 
 /// No passphrase.
@@ -116,6 +119,119 @@ fn keys_of_a_parameter_file_are_those_that_gpg_makes() {
     same(&both, file, &["--generate-key"]);
     same_keys(&both);
     same_packets(&both);
+}
+
+#[test]
+fn keys_that_are_there_become_keys_of_new_certificates() {
+    let both = Both::with_agent().now("20260131T000000!");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
+    let words: Vec<&OsStr> = PLAIN.iter().chain(&["--import"]).map(AsRef::as_ref).collect();
+    both.same_reports(words.into_iter().chain([file.as_os_str()]));
+    // Alice's primary key and Bob's; nobody's.
+    let (alice, bob) =
+        ("3894C3C87F7D6428F9FF4DE171FD26F39E2AB46F", "EE1896F6DFB4A0ED04A6C4ED4FEDAEB1CF3583C7");
+    for file in [
+        format!(
+            "Key-Type: eddsa\nKey-Grip: {alice}\nSubkey-Type: rsa\nSubkey-Grip: &{bob}\nName-Real: Both\n"
+        ),
+        format!("Key-Type: rsa\nKeygrip: {bob}\nName-Real: Second\nCreation-Date: 2020-01-01\n"),
+        format!("Key-Type: eddsa\nKey-Grip: {}\nName-Real: None\n", "0".repeat(40)),
+        "Key-Type: eddsa\nKey-Grip: foo\nName-Real: None\n".to_owned(),
+        format!("Key-Type: rsa\nKey-Grip: {alice}\nName-Real: None\n"),
+    ] {
+        same(&both, &file, &[&PLAIN[..], &["--batch", "--generate-key"]].concat());
+    }
+    let expert = ["--no-batch", "--no-tty", "--command-fd", "0", "--expert", "--full-generate-key"];
+    let answers = format!("13\nfoo\n{}\n{alice}\n=s\n0\nHeinrich Heine\n\n\n", "0".repeat(40));
+    same(&both, &answers, &[&PLAIN[..], &expert].concat());
+    same_keys(&both);
+    same_packets(&both);
+    let fingerprints = |done: Done| -> Vec<String> {
+        let text = done.text();
+        text.lines().filter(|line| line.starts_with("fpr:")).map(str::to_owned).collect()
+    };
+    let [of_gpg, ours] = both.run(["-K", "--with-colons"]).map(fingerprints);
+    assert_eq!(of_gpg, ours, "the same numbers at the same second are the same key");
+}
+
+#[test]
+fn a_key_that_is_there_keeps_its_passphrase_in_a_new_certificate() {
+    let home = Home::new();
+    let run = |passphrase: &str, words: &[&str], stdin: &str| {
+        let given = ["--batch", "--pinentry-mode", "loopback", "--passphrase", passphrase];
+        Run::gpg_keyhoard(&home).args(given).args(words).stdin(stdin).done()
+    };
+    assert_eq!(run("one", &["--quick-generate-key", "old", "nistp256", "sign"], "").code, Some(0));
+    let listing = run("", &["-K", "--with-colons"], "").text();
+    let keygrip = listing.lines().find_map(|line| line.strip_prefix("grp:")).expect("a keygrip");
+    let file = format!(
+        "Key-Type: ecdsa\nKey-Grip: {0}\nSubkey-Type: ecdh\nSubkey-Grip: {0}\nName-Real: new\n",
+        keygrip.trim_matches(':')
+    );
+    let refused = run("two", &["--generate-key"], &file);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("key generation failed: Bad passphrase"), "{}", refused.errors());
+    let made = run("one", &["--generate-key"], &file);
+    assert_eq!(made.code, Some(0), "{}", made.errors());
+    for (passphrase, code) in [("", 2), ("two", 2), ("one", 0)] {
+        assert_eq!(
+            run(passphrase, &["-u", "=new", "--quick-add-uid", "=new", "more"], "").code,
+            Some(code),
+            "{passphrase}"
+        );
+    }
+}
+
+/// Short ones of each: nobody should make them, and they are quickly made.
+const GROUPS: &str = "%no-protection\nKey-Type: DSA\nKey-Length: 1024\nSubkey-Type: ELG-E\nSubkey-Length: 1056\n\
+                      Name-Real: Old\nName-Email: old@example.org\n%commit\n\
+                      Key-Type: dsa\nKey-Length: 2048\nSubkey-Type: ELG\nSubkey-Length: 1024\nName-Real: Less\n%commit\n";
+
+#[test]
+fn dsa_and_elgamal_keys_are_those_that_gpg_makes() {
+    let both = Both::with_agent();
+    same(&both, GROUPS, &["--generate-key"]);
+    same(
+        &both,
+        "%dry-run\nKey-Type: DSA\nKey-Length: 99999\nKey-Usage: encr\nName-Real: x\n",
+        &["--generate-key"],
+    );
+    let asked = ["--no-batch", "--no-tty", "--command-fd", "0", "--full-generate-key"];
+    same(&both, "2\n1024\n0\nHeinrich Heine\n\n\n", &[&PLAIN[..], &asked].concat());
+    same(&both, "", &[&PLAIN[..], &["--quick-generate-key", "Quick", "dsa1024", "sign", "0"]].concat());
+    same_keys(&both);
+    same_packets(&both);
+}
+
+#[test]
+fn each_opens_and_verifies_what_the_other_made_with_dsa_and_elgamal_keys() {
+    let both = Both::with_agent();
+    both.answered(GROUPS, ["--batch", "--generate-key"]);
+    let [theirs, ours] = both.run(["--export", "=Old <old@example.org>"]).map(|done| done.stdout);
+    let (theirs, ours) = (both.keyhoard.write("theirs", theirs), both.gpg.write("ours", ours));
+    let of_gpg =
+        |words: &[&str], stdin: Vec<u8>| Run::gpg_with_agent(&both.gpg).args(words).stdin(stdin).succeed();
+    let here =
+        |words: &[&str], stdin: Vec<u8>| Run::keyhoard(&both.keyhoard).args(words).stdin(stdin).succeed();
+    let (theirs, ours) = (theirs.to_string_lossy(), ours.to_string_lossy());
+    let to_us = of_gpg(&["--trust-model", "always", "-f", &ours, "--encrypt"], b"to us".to_vec()).stdout;
+    assert_eq!(here(&["decrypt"], to_us).stdout, b"to us");
+    let to_gpg = here(&["encrypt", "--to-file", &theirs], b"to gpg".to_vec()).stdout;
+    assert_eq!(of_gpg(&["--decrypt"], to_gpg).stdout, b"to gpg");
+    // Each has the other's certificate and verifies a signature by it.
+    of_gpg(&["--import", &ours], Vec::new());
+    here(&["import", &theirs], Vec::new());
+    let signed = of_gpg(&["-u", "=Old <old@example.org>", "--sign"], b"text".to_vec()).stdout;
+    assert_eq!(here(&["verify"], signed).code, Some(0));
+    let mine = Run::keyhoard(&both.keyhoard).args(["key", "list", "--json"]).succeed().json_lines();
+    let mine = mine[0]["fingerprint"].as_str().expect("a fingerprint").to_owned();
+    let signed = here(&["sign", "--by", &mine], b"text".to_vec()).stdout;
+    assert_eq!(of_gpg(&["--decrypt"], signed).stdout, b"text");
+    // A secret key goes over with its passphrase, and opens there what was encrypted to it.
+    let secret = Run::gpg_keyhoard(&both.keyhoard).arg("--export-secret-keys").succeed().stdout;
+    of_gpg(&["--import"], secret);
+    let to_us = here(&["encrypt", "--to-file", &ours], b"to both".to_vec()).stdout;
+    assert_eq!(of_gpg(&["--decrypt"], to_us).stdout, b"to both");
 }
 
 #[test]

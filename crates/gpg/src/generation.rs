@@ -3,19 +3,21 @@
 //! - [`algorithm`]: `rsa3072/sign+cv25519` and the like;
 //! - [`preferences`]: preference lists;
 //! - [`parameters`]: the blocks of a parameter file, and [`parameter_file`] the lines of one;
+//! - [`made_of`]: what this program makes of that;
 //! - [`dialogue`]: the questions of `--generate-key` and `--full-generate-key`.
 //!
 //! All of them end in a [`Request`].
 
 pub(crate) mod algorithm;
 pub(crate) mod dialogue;
+pub(crate) mod made_of;
 pub(crate) mod parameter_file;
 pub(crate) mod parameters;
 pub(crate) mod preferences;
 pub(crate) mod size;
 
 use keyhoard::cert::effective::Usage;
-use keyhoard::cert::{Fingerprint, Timestamp, facts};
+use keyhoard::cert::{Fingerprint, Keygrip, Timestamp, facts};
 use keyhoard::verify::PublicKeyAlgorithm;
 
 pub(crate) use preferences::Preferences;
@@ -52,12 +54,20 @@ pub(crate) struct Kind {
 /// What a key is made of; sizes in bits, 0 for the usual one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Material {
-    Rsa { bits: u32 },
-    Dsa { bits: u32 },
-    Elgamal { bits: u32 },
+    Rsa {
+        bits: u32,
+    },
+    Dsa {
+        bits: u32,
+    },
+    Elgamal {
+        bits: u32,
+    },
     Eddsa(Curve),
     Ecdsa(Curve),
     Ecdh(Curve),
+    /// A key that is there already, by its keygrip, as one of this algorithm.
+    Held(Keygrip, Family),
 }
 
 /// An elliptic curve that gpg has a name for.
@@ -80,6 +90,19 @@ pub(crate) struct Revoker {
     pub(crate) algorithm: u8,
     pub(crate) fingerprint: [u8; 20],
     pub(crate) sensitive: bool,
+}
+
+/// Reads a keygrip: 40 hexadecimal digits, with or without an ampersand before them.
+pub(crate) fn keygrip(text: &[u8]) -> Option<Keygrip> {
+    let digits = std::str::from_utf8(text.strip_prefix(b"&").unwrap_or(text)).ok()?;
+    let mut octets = [0; 20];
+    if digits.len() != 2 * octets.len() || !digits.is_ascii() {
+        return None;
+    }
+    for (octet, place) in octets.iter_mut().zip((0..).step_by(2)) {
+        *octet = u8::from_str_radix(&digits[place..place + 2], 16).ok()?;
+    }
+    Some(Keygrip(octets))
 }
 
 impl From<Revoker> for facts::Revoker {
@@ -151,6 +174,7 @@ impl Material {
             Self::Eddsa(_) => Family::Eddsa,
             Self::Ecdsa(_) => Family::Ecdsa,
             Self::Ecdh(_) => Family::Ecdh,
+            Self::Held(_, family) => family,
         }
     }
 }

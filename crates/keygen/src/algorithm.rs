@@ -1,6 +1,7 @@
 //! What keys are made of.
 
 use crate::error::{Error, Result};
+use crate::group::{DsaSize, ElgamalSize};
 use crate::rsa::Size;
 use std::fmt;
 
@@ -23,7 +24,8 @@ impl Version {
     }
 }
 
-/// What a key is made of: RSA, or a curve, on which signing and encrypting keys are different kinds of keys.
+/// What a key is made of: RSA, or a curve, on which signing and encrypting keys are different kinds of keys; or a group, in
+/// which they are different algorithms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     /// RSA.
@@ -44,6 +46,10 @@ pub enum Algorithm {
     BrainpoolP384,
     /// brainpoolP512r1.
     BrainpoolP512,
+    /// DSA, in version 4 keys only.
+    Dsa(DsaSize),
+    /// Elgamal, in version 4 keys only.
+    Elgamal(ElgamalSize),
 }
 
 /// The names by which algorithms are chosen, GnuPG's among them; the first one of each is the one that is shown.
@@ -64,7 +70,8 @@ const NAMES: &[(&str, Algorithm)] = &[
 ];
 
 impl Algorithm {
-    /// Finds an algorithm by its name, in any case: `rsa3072`, or a curve as GnuPG names it.
+    /// Finds an algorithm by its name, in any case: `rsa3072`, or a curve as GnuPG names it. DSA and Elgamal are made for
+    /// who asks for them by their type only, since nobody should (RFC 9580, 9.1).
     ///
     /// # Errors
     ///
@@ -78,6 +85,16 @@ impl Algorithm {
         NAMES.iter().find(|(known, _)| *known == lower).map(|(_, algorithm)| *algorithm).ok_or_else(unknown)
     }
 
+    /// Says whether keys of it sign.
+    pub fn signs(self) -> bool {
+        !matches!(self, Self::Elgamal(_))
+    }
+
+    /// Says whether keys of it encrypt.
+    pub fn encrypts(self) -> bool {
+        !matches!(self, Self::Dsa(_))
+    }
+
     /// Says whether one key may both sign and encrypt.
     pub fn does_both(self) -> bool {
         matches!(self, Self::Rsa(_))
@@ -88,6 +105,8 @@ impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rsa(size) => write!(f, "rsa{}", size.bits()),
+            Self::Dsa(size) => write!(f, "dsa{}", size.bits()),
+            Self::Elgamal(size) => write!(f, "elg{}", size.bits()),
             curve => {
                 let known = NAMES.iter().find(|(_, algorithm)| algorithm == curve);
                 f.write_str(known.expect("every curve has a name").0)

@@ -3,12 +3,12 @@
 use crate::algorithm::Version;
 use crate::error::{Error, Result};
 use crate::material;
-use crate::profile::{Plan, Profile};
+use crate::profile::{Plan, Profile, Source};
 use crate::progress::Progress;
-use cert::Timestamp;
 use cert::facts::{RevocationReason, SignatureType};
 use cert::packet::{self, Tag};
 use cert::signed::Subject;
+use cert::{Keygrip, Timestamp};
 use secret::{Role, Signer, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket, hash_for};
 
@@ -25,7 +25,27 @@ pub struct Generated {
     pub revocation: Vec<u8>,
 }
 
-/// Makes a certificate.
+/// Where keys are that are there already, and become keys of a new certificate as well.
+pub trait Held {
+    /// Unlocks the key with a keygrip.
+    ///
+    /// # Errors
+    ///
+    /// [`secret::Error::Missing`] if there is none, and the errors of unlocking.
+    fn unlock(&mut self, keygrip: Keygrip) -> secret::Result<Unlocked>;
+}
+
+/// No key is there already.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoneHeld;
+
+impl Held for NoneHeld {
+    fn unlock(&mut self, keygrip: Keygrip) -> secret::Result<Unlocked> {
+        Err(secret::Error::Missing { key: format!("with keygrip {keygrip}") })
+    }
+}
+
+/// Makes a certificate, of new keys and of those of `held` that the profile names.
 ///
 /// A version 4 certificate has the self-signatures that GnuPG 2.2 makes. One of version 6 says what the key is for in a
 /// direct-key signature (RFC 9580, 10.1.1).
@@ -33,14 +53,20 @@ pub struct Generated {
 /// # Errors
 ///
 /// [`Error::NoUserId`] for a version 4 profile without user IDs; what the system and the libraries say.
-pub fn generate(profile: &Profile, now: Timestamp, progress: &mut dyn Progress) -> Result<Generated> {
+pub fn generate(
+    profile: &Profile,
+    held: &mut dyn Held,
+    now: Timestamp,
+    progress: &mut dyn Progress,
+) -> Result<Generated> {
     if profile.user_ids.is_empty() && profile.version == Version::V4 {
         return Err(Error::NoUserId);
     }
-    let mut primary = key(profile.version, &profile.primary, Role::Primary, now, progress)?;
+    let mut key = |plan: &Plan, role| key(profile.version, plan, role, held, now, progress);
+    let mut primary = key(&profile.primary, Role::Primary)?;
     let mut subkeys = Vec::with_capacity(profile.subkeys.len());
     for plan in &profile.subkeys {
-        subkeys.push(key(profile.version, plan, Role::Subkey, now, progress)?);
+        subkeys.push(key(plan, Role::Subkey)?);
     }
     let certificate = certificate(profile, &mut primary, &mut subkeys, now)?;
     let revocation = revocation(profile, &mut primary, now)?;
@@ -58,17 +84,23 @@ pub fn subkey(
     created: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Unlocked> {
-    key(version, plan, Role::Subkey, created, progress)
+    key(version, plan, Role::Subkey, &mut NoneHeld, created, progress)
 }
 
 fn key(
     version: Version,
     plan: &Plan,
     role: Role,
+    held: &mut dyn Held,
     created: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Unlocked> {
-    material::make(version, plan.algorithm(), plan.purpose(), role, created, progress)
+    match plan.source() {
+        Source::New(algorithm) => material::make(version, algorithm, plan.purpose(), role, created, progress),
+        Source::Held(keygrip, algorithm) => {
+            Ok(held.unlock(keygrip)?.again(role, version.number(), created, algorithm)?)
+        }
+    }
 }
 
 fn certificate(

@@ -2,7 +2,8 @@
 //!
 //! - [`Profile`]: what a new certificate is to be: [`Algorithm`]s, subkeys, preferences, lifetimes, user IDs.
 //! - [`profile_file`]: profiles that users write.
-//! - [`generate`]: from a profile to secret keys and a certificate; [`subkey`]: one key more.
+//! - [`generate`]: from a profile to secret keys and a certificate, of which some may be there already ([`Held`]);
+//!   [`subkey`]: one key more.
 //! - [`rsa`]: the numbers of an RSA key, both primes searched at the same time on every core.
 //! - [`Progress`]: who is told how that goes on.
 //!
@@ -15,8 +16,8 @@ pub mod progress;
 pub mod rsa;
 
 mod algorithm;
-mod bignum;
 mod generate;
+mod group;
 mod material;
 mod preferences;
 mod prime;
@@ -25,8 +26,9 @@ mod sieve;
 
 pub use algorithm::{Algorithm, Version};
 pub use error::{Error, Result};
-pub use generate::{Generated, generate, subkey};
+pub use generate::{Generated, Held, NoneHeld, generate, subkey};
+pub use group::{DsaSize, ElgamalSize};
 pub use preferences::Preferences;
-pub use profile::{Plan, Profile};
+pub use profile::{Plan, Profile, Source};
 pub use profile_file::ProfileError;
 pub use progress::{Progress, Silent, Step};

@@ -1,9 +1,10 @@
-//! The numbers of one new key: RSA from [`crate::rsa`], curves from sequoia-openpgp.
+//! The numbers of one new key: RSA from [`crate::rsa`], DSA and Elgamal from [`crate::group`], curves from
+//! sequoia-openpgp.
 
 use crate::algorithm::{Algorithm, Version};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::rsa;
+use crate::{group, rsa};
 use cert::Timestamp;
 use secret::{Role, Unlocked};
 use sequoia_openpgp::crypto::mpi;
@@ -38,6 +39,11 @@ pub(crate) fn make(
 ) -> Result<Unlocked> {
     let material = match algorithm {
         Algorithm::Rsa(size) => of_rsa(&rsa::generate(size, progress)?),
+        Algorithm::Dsa(_) | Algorithm::Elgamal(_) if version != Version::V4 => {
+            return Err(Error::Version(algorithm));
+        }
+        Algorithm::Dsa(size) => of_group(PublicKeyAlgorithm::DSA, &group::dsa(size, progress)?),
+        Algorithm::Elgamal(size) => of_group(PublicKeyAlgorithm::ELGAMAL, &group::elgamal(size, progress)?),
         curve => of_curve(curve, purpose, version).map_err(Error::Curve)?,
     };
     let public = public_body(version, created, &material);
@@ -66,6 +72,11 @@ fn of_rsa(numbers: &rsa::Numbers) -> Material {
         written.extend_from_slice(&mpi(number));
     }
     Material { algorithm: PublicKeyAlgorithm::RSA, public, secret: written }
+}
+
+fn of_group(algorithm: PublicKeyAlgorithm, numbers: &group::Numbers) -> Material {
+    let public = numbers.public.iter().flat_map(|number| mpi(number).to_vec()).collect();
+    Material { algorithm, public, secret: mpi(&numbers.x) }
 }
 
 /// Writes a number without leading zeros (RFC 9580, 3.2).
@@ -110,9 +121,8 @@ fn weierstrass(curve: Algorithm) -> Curve {
         Algorithm::BrainpoolP256 => Curve::BrainpoolP256,
         Algorithm::BrainpoolP384 => Curve::BrainpoolP384,
         Algorithm::BrainpoolP512 => Curve::BrainpoolP512,
-        Algorithm::Rsa(_) | Algorithm::Curve25519 | Algorithm::Curve448 => {
-            unreachable!("made in another way")
-        }
+        Algorithm::Rsa(_) | Algorithm::Dsa(_) | Algorithm::Elgamal(_) => unreachable!("no curve"),
+        Algorithm::Curve25519 | Algorithm::Curve448 => unreachable!("made in another way"),
     }
 }
 

@@ -1,14 +1,14 @@
-//! The two primes of an RSA key, searched at the same time on every core.
+//! The two primes of an RSA key, searched at the same time on every core; and primes of groups, one after the other.
 //!
 //! FIPS 186-5, appendix A.1.3 (random probable primes) and B.3.1 (Miller and Rabin's test). Instead of one random number
 //! after the other, a random order of the numbers of a sieved window behind a random number is tested, two numbers at
 //! once since the processor may do that in the time of one.
 
-use crate::bignum::{Number, Power, Workspace};
 use crate::error::Result;
 use crate::progress::{Progress, Step};
 use crate::random;
-use crate::sieve::Window;
+use crate::sieve::{Multiples, Window, may_be_prime};
+use bignum::{Number, Power, Workspace};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
@@ -33,10 +33,114 @@ pub(crate) fn pair(bits: usize, exponent: u64, progress: &mut dyn Progress) -> R
     }
 }
 
+/// What the cofactor of a prime less one is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Factor {
+    Any,
+    Prime,
+}
+
+/// Returns a random prime of `bits` bits.
+pub(crate) fn any(bits: usize, progress: &mut dyn Progress) -> Result<Number> {
+    let progress = Mutex::new(progress);
+    search(&progress, |workspace| {
+        let candidate = random::of_bits(bits)?.with_bit(0)?;
+        Ok((may_be_prime(&candidate) && passes(workspace, &candidate, &progress)?).then_some(candidate))
+    })
+}
+
+/// Returns a random prime of `bits` bits that is 1 modulo `factor`: twice that, times a cofactor, plus 1.
+pub(crate) fn above_multiple(
+    bits: usize,
+    factor: &Number,
+    cofactor: Factor,
+    progress: &mut dyn Progress,
+) -> Result<Number> {
+    let progress = Mutex::new(progress);
+    let twice = factor.times_word(2)?;
+    let multiples = Multiples::of(&twice);
+    // One bit more than the shortest cofactor has: half of what is tried has the right length.
+    let length = bits - twice.bits() + 1;
+    search(&progress, |workspace| {
+        let k = random::octets(length.div_ceil(8))?;
+        let mut k = Number::from_octets(&k)?.shifted_right(length.next_multiple_of(8) - length)?;
+        if cofactor == Factor::Prime {
+            k = k.with_bit(0)?;
+        }
+        if k.bits() == 0 || !multiples.may_be_prime(&k) || (cofactor == Factor::Prime && !may_be_prime(&k)) {
+            return Ok(None);
+        }
+        let candidate = workspace.product(&twice, &k)?.plus_word(1)?;
+        let is_it = candidate.bits() == bits
+            && (cofactor == Factor::Any || passes(workspace, &k, &progress)?)
+            && passes(workspace, &candidate, &progress)?;
+        Ok(is_it.then_some(candidate))
+    })
+}
+
+/// Lets every core try until one finds.
+fn search(
+    progress: &Mutex<&mut dyn Progress>,
+    attempt: impl Fn(&mut Workspace) -> Result<Option<Number>> + Sync,
+) -> Result<Number> {
+    let found = OnceLock::new();
+    let work = || -> Result<()> {
+        let mut workspace = Workspace::new()?;
+        while found.get().is_none() {
+            if let Some(prime) = attempt(&mut workspace)? {
+                // Whoever comes second has searched in vain.
+                let _ = found.set(prime);
+            }
+        }
+        Ok(())
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let failure = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let first = work().err();
+        others
+            .into_iter()
+            .fold(first, |failure, other| failure.or(other.join().expect("a worker does not panic").err()))
+    });
+    match found.into_inner() {
+        Some(prime) => {
+            tell(progress, Step::Prime);
+            Ok(prime)
+        }
+        None => Err(failure.expect("workers end only when a prime is found, or with an error")),
+    }
+}
+
+/// Says whether a number passes all rounds of the test.
+fn passes(
+    workspace: &mut Workspace,
+    candidate: &Number,
+    progress: &Mutex<&mut dyn Progress>,
+) -> Result<bool> {
+    let round = Round::new(candidate)?;
+    let power = workspace.power(round.power())?;
+    if !round.passes(power, workspace)? {
+        tell(progress, Step::Composite);
+        return Ok(false);
+    }
+    // Short primes take more rounds for the same certainty than those of FIPS 186-5, table B.1.
+    const SHORT: usize = 512;
+    let rounds = if candidate.bits() < SHORT { 32 } else { 4 };
+    for _ in 0..rounds / 2 {
+        if test(workspace, [candidate; 2])? != [true; 2] {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn tell(progress: &Mutex<&mut dyn Progress>, step: Step) {
+    progress.lock().unwrap_or_else(PoisonError::into_inner).step(step);
+}
+
 /// Looks for one prime after the other, the preferred one first, until both are found.
 fn work(searches: &[Search; 2], preferred: usize, progress: &Mutex<&mut dyn Progress>) -> Result<()> {
     let mut workspace = Workspace::new()?;
-    let tell = |step| progress.lock().unwrap_or_else(PoisonError::into_inner).step(step);
     let unfinished = || {
         [&searches[preferred % 2], &searches[(preferred + 1) % 2]]
             .into_iter()
@@ -47,11 +151,11 @@ fn work(searches: &[Search; 2], preferred: usize, progress: &Mutex<&mut dyn Prog
         for (candidate, passed) in candidates.iter().zip(test(&mut workspace, candidates.each_ref())?) {
             if passed && is_prime(&mut workspace, candidate)? {
                 if search.found.set(candidate.copy()?).is_ok() {
-                    tell(Step::Prime);
+                    tell(progress, Step::Prime);
                 }
                 break;
             }
-            tell(Step::Composite);
+            tell(progress, Step::Composite);
         }
     }
     Ok(())

@@ -4,10 +4,11 @@ use crate::algorithm::{Algorithm, Version};
 use crate::error::{Error, Result};
 use crate::material::Use;
 use crate::preferences::Preferences;
+use cert::Keygrip;
 use cert::facts::Revoker;
 use sign::KeyFlags;
 use std::num::NonZeroU32;
-use verify::HashAlgorithm;
+use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
 /// What a new certificate is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Makes the primary key and all subkeys of this algorithm.
+    /// Makes the primary key and all subkeys anew, of this algorithm.
     ///
     /// # Errors
     ///
@@ -51,10 +52,19 @@ impl Profile {
     }
 }
 
-/// One key that is to be made.
+/// Where a key of a new certificate comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// It is made.
+    New(Algorithm),
+    /// It is there already, with this keygrip; it becomes a key of this public-key algorithm.
+    Held(Keygrip, PublicKeyAlgorithm),
+}
+
+/// One key of a new certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    algorithm: Algorithm,
+    source: Source,
     flags: KeyFlags,
     /// Seconds from its creation to its end; `None` is without end.
     pub lifetime: Option<NonZeroU32>,
@@ -65,18 +75,40 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::NoPurpose`] for none, [`Error::Purposes`] for a key on a curve that is to sign and to encrypt.
+    /// [`Error::NoPurpose`] for none, [`Error::Purposes`] for what keys of that algorithm cannot do.
     pub fn new(algorithm: Algorithm, flags: KeyFlags) -> Result<Self> {
         match (signs(flags), encrypts(flags)) {
             (false, false) => Err(Error::NoPurpose),
             (true, true) if !algorithm.does_both() => Err(Error::Purposes(algorithm)),
-            _ => Ok(Self { algorithm, flags, lifetime: None }),
+            (true, _) if !algorithm.signs() => Err(Error::Purposes(algorithm)),
+            (_, true) if !algorithm.encrypts() => Err(Error::Purposes(algorithm)),
+            _ => Ok(Self { source: Source::New(algorithm), flags, lifetime: None }),
         }
     }
 
-    /// Returns what the key is made of.
-    pub fn algorithm(&self) -> Algorithm {
-        self.algorithm
+    /// Plans to use a key that is there already, as one of this algorithm.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPurpose`].
+    pub fn held(keygrip: Keygrip, algorithm: PublicKeyAlgorithm, flags: KeyFlags) -> Result<Self> {
+        match signs(flags) || encrypts(flags) {
+            false => Err(Error::NoPurpose),
+            true => Ok(Self { source: Source::Held(keygrip, algorithm), flags, lifetime: None }),
+        }
+    }
+
+    /// Returns where the key comes from.
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// Returns what the key is made of, if it is made.
+    pub fn algorithm(&self) -> Option<Algorithm> {
+        match self.source {
+            Source::New(algorithm) => Some(algorithm),
+            Source::Held(..) => None,
+        }
     }
 
     /// Returns what the key is for.
@@ -137,6 +169,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::group::{DsaSize, ElgamalSize};
 
     #[test]
     fn a_key_on_a_curve_signs_or_encrypts() {
@@ -144,6 +177,13 @@ mod tests {
         assert!(matches!(Plan::new(Algorithm::NistP256, both), Err(Error::Purposes(Algorithm::NistP256))));
         assert!(Plan::new(Algorithm::parse("rsa2048").unwrap(), both).is_ok());
         assert!(matches!(Plan::new(Algorithm::NistP256, KeyFlags(0)), Err(Error::NoPurpose)));
+        let (dsa, elgamal) = (
+            Algorithm::Dsa(DsaSize::new(1024).unwrap()),
+            Algorithm::Elgamal(ElgamalSize::new(1024).unwrap()),
+        );
+        assert!(Plan::new(dsa, KeyFlags::SIGN).is_ok() && Plan::new(elgamal, KeyFlags::ENCRYPT).is_ok());
+        assert!(matches!(Plan::new(dsa, KeyFlags::ENCRYPT), Err(Error::Purposes(_))));
+        assert!(matches!(Plan::new(elgamal, KeyFlags::SIGN), Err(Error::Purposes(_))));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Randomness of the operating system, without a generator that would have to be seeded first.
 
-use crate::bignum::Number;
 use crate::error::Result;
+use bignum::Number;
 use zeroize::Zeroizing;
 
 /// Returns that many random octets.
@@ -21,6 +21,14 @@ pub(crate) fn below(bound: usize) -> Result<usize> {
             return Ok((number % bound) as usize);
         }
     }
+}
+
+/// Returns a random number with exactly that many bits.
+pub(crate) fn of_bits(bits: usize) -> Result<Number> {
+    let mut octets = octets(bits.div_ceil(8))?;
+    let excess = octets.len() * 8 - bits;
+    octets[0] = octets[0] & (u8::MAX >> excess) | (1 << 7 >> excess);
+    Ok(Number::from_octets(&octets)?)
 }
 
 /// Returns an evenly chosen number from 2 to `prime` - 2, a base for Miller and Rabin's test.

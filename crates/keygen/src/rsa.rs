@@ -1,9 +1,9 @@
 //! RSA keys by the rules of FIPS 186-5, appendix A.1.
 
-use crate::bignum::{Number, Power, Workspace};
 use crate::error::{Error, Result};
 use crate::prime;
 use crate::progress::Progress;
+use bignum::{Number, Power, Workspace};
 use zeroize::Zeroizing;
 
 /// The public exponent of every key.
@@ -103,7 +103,7 @@ fn private_exponent(p: &Number, q: &Number, workspace: &mut Workspace) -> Result
     let shortened = workspace.quotient(&p_less, &common)?;
     let multiple = workspace.product(&shortened, &q_less)?;
     let inverse = power_of_word(multiple.modulo_word(EXPONENT), EXPONENT - 2);
-    multiple.times_word(EXPONENT - inverse)?.plus_word(1)?.divided_by_word(EXPONENT)
+    Ok(multiple.times_word(EXPONENT - inverse)?.plus_word(1)?.divided_by_word(EXPONENT)?)
 }
 
 /// Returns the power modulo [`EXPONENT`].

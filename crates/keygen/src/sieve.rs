@@ -1,8 +1,8 @@
 //! A window of numbers, without those that a small prime divides.
 
-use crate::bignum::Number;
 use crate::error::Result;
 use crate::random;
+use bignum::Number;
 use std::sync::OnceLock;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -44,7 +44,32 @@ impl Window {
         let mut place = self.places.swap_remove(chosen);
         let number = self.first.plus_word(2 * u64::from(place));
         place.zeroize();
-        number.map(Some)
+        Ok(Some(number?))
+    }
+}
+
+/// Says whether a number may be prime: a small prime divides most of those that are not.
+pub(crate) fn may_be_prime(number: &Number) -> bool {
+    Group::few().iter().all(|group| group.leaves(number.modulo_word(group.product)))
+}
+
+/// Numbers of the form `factor` * k + 1 for many k, without those that a small prime divides.
+pub(crate) struct Multiples {
+    /// What `factor` leaves of each group's product.
+    remainders: Vec<u64>,
+}
+
+impl Multiples {
+    pub(crate) fn of(factor: &Number) -> Self {
+        Self { remainders: Group::few().iter().map(|group| factor.modulo_word(group.product)).collect() }
+    }
+
+    /// Says whether the number for `k` may be prime.
+    pub(crate) fn may_be_prime(&self, k: &Number) -> bool {
+        Group::few().iter().zip(&self.remainders).all(|(group, remainder)| {
+            let product = u128::from(*remainder) * u128::from(k.modulo_word(group.product)) + 1;
+            group.leaves((product % u128::from(group.product)) as u64)
+        })
     }
 }
 
@@ -71,6 +96,17 @@ impl Group {
             _ => (&GROUPS[2], 1 << 19),
         };
         groups.get_or_init(|| Self::below(limit))
+    }
+
+    /// Returns groups for numbers that are tried one by one.
+    fn few() -> &'static [Self] {
+        static GROUPS: OnceLock<Vec<Group>> = OnceLock::new();
+        GROUPS.get_or_init(|| Self::below(1 << 13))
+    }
+
+    /// Says whether a number that leaves this remainder of the product is divided by none of the primes.
+    fn leaves(&self, remainder: u64) -> bool {
+        self.primes.iter().all(|prime| remainder % u64::from(*prime) != 0)
     }
 
     /// Groups the odd primes below `limit`.

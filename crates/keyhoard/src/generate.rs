@@ -1,19 +1,19 @@
-//! New keys: made, kept, and entered into the database.
+//! New certificates: their keys made, or taken from those that are there, kept, and entered into the database.
 //!
 //! The secret keys are kept first, then the revocation certificate is written beside, then the certificate goes
 //! through an [`import`] like one that somebody sent, with ultimate trust in its owner. What fails on the way takes the
 //! secret keys away again; a process that is killed before them leaves nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use cert::clean::CleanOptions;
-use cert::{Fingerprint, Timestamp};
-use keygen::{Generated, Profile, profile, profile_file};
-use secret::{Ask, Name, Question, SecretKey, SecretKeys, Stored, Unlocked};
+use cert::{Fingerprint, Keygrip, Timestamp};
+use keygen::{Generated, Held, Profile, Source, profile, profile_file};
+use secret::{Ask, Name, Passphrase, Question, SecretKey, SecretKeys, Stored, Unlocked};
 use store::{JournalId, Store};
 
 use crate::configuration;
@@ -56,8 +56,9 @@ pub fn revocations_beside(database: &Path) -> PathBuf {
 
 /// Makes a key, keeps it and enters it.
 ///
-/// `ask` gives the passphrase, an empty one for none; `None` means that the secret keys are not locked. `command` is the
-/// command line, for the journal.
+/// `ask` gives the passphrase, an empty one for none; `None` means that the secret keys are not locked. A key that is there
+/// already stays, and is kept once more for the new certificate, with the passphrase that it has. `command` is the command
+/// line, for the journal.
 ///
 /// # Errors
 ///
@@ -73,8 +74,9 @@ pub fn generate(
     if let Some(user_id) = profile.user_ids.iter().find(|user_id| !can_be_user_id(user_id)) {
         return Err(Refusal::InvalidUserId { user_id: user_id.clone() }.into());
     }
-    let generated = keygen::generate(profile, now, progress)?;
-    let locked = lock(&generated, ask)?;
+    let mut keys = Keys { secrets: place.secrets, ask, passphrases: HashMap::new() };
+    let generated = keygen::generate(profile, &mut keys, now, progress)?;
+    let locked = keys.lock(profile, &generated)?;
     let keys: Vec<&SecretKey> = locked.iter().collect();
     let stored = place.secrets.store_all(&keys)?;
     let entered = enter(place, profile, &generated, command, now);
@@ -87,15 +89,75 @@ pub fn generate(
     entered
 }
 
-/// Locks all keys with one passphrase, or with none.
-fn lock(generated: &Generated, ask: Option<&mut dyn Ask>) -> Result<Vec<SecretKey>> {
-    let keys = std::iter::once(&generated.primary).chain(&generated.subkeys);
-    let Some(ask) = ask else { return Ok(keys.map(Unlocked::plain).collect()) };
-    let name = generated.primary.plain().name();
-    let passphrase = ask
-        .passphrase(&Question::New { key: &name })?
-        .ok_or(secret::Error::NoPassphrase { key: name.fingerprint })?;
-    Ok(keys.map(|key| key.locked_anew(&passphrase)).collect::<secret::Result<_>>()?)
+/// The keys that become part of a certificate, and how they are locked.
+struct Keys<'a, 'b> {
+    secrets: &'a dyn SecretKeys,
+    ask: Option<&'a mut (dyn Ask + 'b)>,
+    /// What opened the keys that were there already; nothing for those that are not locked.
+    passphrases: HashMap<Keygrip, Option<Passphrase>>,
+}
+
+impl Keys<'_, '_> {
+    /// Locks the keys that were there as they were locked, all new ones with one passphrase, or with none.
+    fn lock(&mut self, profile: &Profile, generated: &Generated) -> Result<Vec<SecretKey>> {
+        let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
+        let keys = std::iter::once(&generated.primary).chain(&generated.subkeys);
+        let mut for_new = None;
+        let mut locked = Vec::new();
+        for (plan, key) in plans.zip(keys) {
+            let passphrase = match plan.source() {
+                Source::Held(keygrip, _) => self.passphrases.get(&keygrip).cloned().flatten(),
+                Source::New(_) => {
+                    if for_new.is_none() {
+                        for_new = Some(self.new_passphrase(key)?);
+                    }
+                    for_new.clone()
+                }
+            };
+            locked.push(match passphrase {
+                Some(passphrase) => key.locked_anew(&passphrase)?,
+                None => key.plain(),
+            });
+        }
+        Ok(locked)
+    }
+
+    /// Asks for the passphrase of new keys, an empty one for none.
+    fn new_passphrase(&mut self, key: &Unlocked) -> Result<Passphrase> {
+        let Some(ask) = &mut self.ask else { return Ok(Passphrase::new(b"")) };
+        let name = key.plain().name();
+        let passphrase = ask.passphrase(&Question::New { key: &name })?;
+        Ok(passphrase.ok_or(secret::Error::NoPassphrase { key: name.fingerprint })?)
+    }
+}
+
+impl Held for Keys<'_, '_> {
+    fn unlock(&mut self, keygrip: Keygrip) -> secret::Result<Unlocked> {
+        let kept = self.secrets.export(&Name::Keygrip(keygrip))?;
+        let mut heard = Heard { ask: self.ask.as_deref_mut(), last: None };
+        let unlocked = kept.unlock_asking(&mut heard)?;
+        self.passphrases.insert(keygrip, heard.last);
+        Ok(unlocked)
+    }
+}
+
+/// Asks, and keeps the last answer: the one that was right.
+struct Heard<'a, 'b> {
+    ask: Option<&'a mut (dyn Ask + 'b)>,
+    last: Option<Passphrase>,
+}
+
+impl Ask for Heard<'_, '_> {
+    fn passphrase(&mut self, question: &Question<'_>) -> secret::Result<Option<Passphrase>> {
+        let Some(ask) = &mut self.ask else { return Ok(None) };
+        self.last = ask.passphrase(question)?;
+        Ok(self.last.clone())
+    }
+
+    fn known(&mut self) -> Option<Passphrase> {
+        self.last = self.ask.as_mut()?.known();
+        self.last.clone()
+    }
 }
 
 fn enter(

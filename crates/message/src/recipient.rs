@@ -9,6 +9,7 @@ use sequoia_openpgp::parse::Parse;
 use sequoia_openpgp::serialize::MarshalInto;
 use sequoia_openpgp::types::SymmetricAlgorithm;
 use verify::PublicKeyAlgorithm;
+use zeroize::Zeroizing;
 
 use crate::{Cipher, Error, Result, SessionKey};
 
@@ -31,6 +32,10 @@ impl Recipient<'_> {
     }
 
     fn sealed(&self, session_key: &SessionKey, seipd2: bool) -> sequoia_openpgp::Result<Vec<u8>> {
+        let public = key::parse_public(self.public)?;
+        if matches!(public.algorithm, PublicKeyAlgorithm::ELGAMAL | PublicKeyAlgorithm::ELGAMAL_BOTH) {
+            return self.sealed_by_elgamal(&public, session_key, seipd2);
+        }
         let key: Key<UnspecifiedParts, UnspecifiedRole> = Key::from_bytes(self.public)?;
         let octets = session_key.key().into();
         let body = if seipd2 {
@@ -47,6 +52,25 @@ impl Recipient<'_> {
             }
             sequoia_openpgp::packet::PKESK::from(sealed).to_vec()?
         };
+        Ok(packet::write(Tag(1), &body))
+    }
+
+    /// Seals for a key of an algorithm that only packets of version 3 know.
+    fn sealed_by_elgamal(
+        &self,
+        key: &key::Key<'_>,
+        session_key: &SessionKey,
+        seipd2: bool,
+    ) -> sequoia_openpgp::Result<Vec<u8>> {
+        if seipd2 {
+            let what = "an Elgamal key for authenticated data of RFC 9580".to_owned();
+            return Err(secret::Error::Unsupported { key: key.fingerprint(), what }.into());
+        }
+        let sum = session_key.key().iter().fold(0_u16, |sum, octet| sum.wrapping_add((*octet).into()));
+        let numbered = [&[session_key.cipher().number()], session_key.key(), &sum.to_be_bytes()].concat();
+        let fields = secret::elgamal::encrypt(key, &Zeroizing::new(numbered))?;
+        let name = if self.is_hidden { 0 } else { key.fingerprint().key_id().0 };
+        let body = [&[3], &name.to_be_bytes()[..], &[key.algorithm.0], &fields].concat();
         Ok(packet::write(Tag(1), &body))
     }
 }

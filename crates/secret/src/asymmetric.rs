@@ -1,4 +1,5 @@
-//! Signing, opening session keys, and telling whether a secret belongs to a public key: by sequoia-openpgp.
+//! Signing, opening session keys, and telling whether a secret belongs to a public key: by sequoia-openpgp, Elgamal by
+//! [`elgamal`].
 
 use std::fmt::Display;
 use std::time::{Duration, UNIX_EPOCH};
@@ -14,7 +15,7 @@ use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
 use crate::fields::Fields;
-use crate::{Ciphertext, Error, Result, numbers};
+use crate::{Ciphertext, Error, Result, elgamal, numbers};
 
 /// Both halves of a key, as the library takes them. It keeps the secret encrypted in memory while it is not used.
 pub(crate) struct Pair {
@@ -56,8 +57,8 @@ impl Pair {
     fn verify_that_it_belongs(&self, public: &[u8], material: &[u8]) -> Result<()> {
         let belongs = match self.made_again()? {
             _ if self.algorithm.is_rsa() => numbers::rsa_belongs(public, material).unwrap_or(false),
-            _ if self.is_elgamal() => numbers::elgamal_belongs(public, material)
-                .ok_or_else(|| self.unsupported("an Elgamal key of this size"))?,
+            _ if self.is_elgamal() => elgamal::belongs(public, material)
+                .map_err(|error| self.failed("reading the numbers", &error))?,
             Some(public) => public == *self.pair.public().mpis(),
             None if self.signs() => self.signs_what_verifies()?,
             None => self.opens_what_was_encrypted()?,
@@ -84,9 +85,7 @@ impl Pair {
     ) -> Result<Zeroizing<Vec<u8>>> {
         let ciphertext = match *ciphertext {
             Ciphertext::Rsa { c } => mpi::Ciphertext::RSA { c: mpi::MPI::new(c) },
-            Ciphertext::Elgamal { e, c } => {
-                mpi::Ciphertext::ElGamal { e: mpi::MPI::new(e), c: mpi::MPI::new(c) }
-            }
+            Ciphertext::Elgamal { e, c } => return self.decrypt_elgamal(e, c),
             Ciphertext::Ecdh { e, key } => {
                 mpi::Ciphertext::ECDH { e: mpi::MPI::new(e), key: key.to_vec().into() }
             }
@@ -101,6 +100,17 @@ impl Pair {
         opened
             .map(|session_key| Zeroizing::new(session_key.to_vec()))
             .map_err(|error| self.failed("opening a session key", &error))
+    }
+
+    fn decrypt_elgamal(&self, e: &[u8], c: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+        let what = "opening a session key";
+        let opened = self.pair.secret().map(|secret| match (self.pair.public().mpis(), secret) {
+            (mpi::PublicKey::ElGamal { p, .. }, mpi::SecretKeyMaterial::ElGamal { x }) => {
+                elgamal::decrypt(p.value(), x.value(), e, c).map_err(|error| self.failed(what, &error))
+            }
+            _ => Err(self.unsupported("Elgamal with this key")),
+        });
+        opened?.ok_or_else(|| self.failed(what, &"it was not encrypted to this key"))
     }
 
     /// Uses the key once: signs what has to verify, or opens what was encrypted.
@@ -155,6 +165,10 @@ impl Pair {
     }
 
     fn opens_what_was_encrypted(&self) -> Result<bool> {
+        if self.is_elgamal() {
+            // The secret number was seen to belong to the public ones: that is all there is to it.
+            return Ok(true);
+        }
         let session_key = SessionKey::from(vec![0x5a; 32]);
         let encrypted = self.pair.public().encrypt(&session_key);
         let encrypted = encrypted.map_err(|error| self.failed("encrypting a session key", &error))?;

@@ -9,10 +9,11 @@
 //! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
 //! - [`forbid_core_dumps`]: for a program's beginning.
 //!
-//! The asymmetric operations, ciphers and key derivations are those of sequoia-openpgp with OpenSSL, which is
+//! The asymmetric operations but [`elgamal`], ciphers and key derivations are those of sequoia-openpgp with OpenSSL, which is
 //! initialised when the first of them is asked for. Nothing here reads the clock, except to calibrate a lock.
 
 pub mod ask;
+pub mod elgamal;
 pub mod file;
 
 mod asymmetric;
@@ -29,6 +30,7 @@ mod numbers;
 mod open;
 mod passphrase;
 mod protection;
+mod public;
 mod role;
 mod s2k;
 mod signer;

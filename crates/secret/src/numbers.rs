@@ -1,7 +1,6 @@
-//! Whether the numbers of an RSA key belong together, p, q and u to n and d to e, and those of an Elgamal key.
+//! Whether the numbers of an RSA key belong together, p, q and u to n and d to e.
 //!
-//! Plain arithmetic, since a library that is given wrong primes may sign by d alone and hide it, and ours does not know
-//! Elgamal at all. No branch and no index depends on a secret number, only on its size.
+//! Plain arithmetic, since a library that is given wrong primes may sign by d alone and hide it. No branch and no index depends on a secret number, only on its size.
 
 use zeroize::Zeroizing;
 
@@ -30,43 +29,6 @@ pub(crate) fn rsa_belongs(public: &[u8], secret: &[u8]) -> Option<bool> {
             && is(&remainder(&exponents, &less_one(&p)), 1)
             && is(&remainder(&exponents, &less_one(&q)), 1),
     )
-}
-
-/// The largest Elgamal key that is examined, and the largest secret exponent: GnuPG's are shorter. Larger ones would take
-/// long.
-const MAX_ELGAMAL_BITS: usize = 4096;
-const MAX_ELGAMAL_EXPONENT_BITS: usize = 512;
-
-/// Says whether a secret number (x) belongs to public ones (p, g, y), both as they stand in a packet: y is g to the power
-/// of x modulo p (RFC 9580, 5.5.5.3). `None` if the numbers are too large to be examined.
-pub(crate) fn elgamal_belongs(public: &[u8], secret: &[u8]) -> Option<bool> {
-    let mut public = Fields(public);
-    let [p, g, y] = [(); 3].map(|()| public.number());
-    let (p, g, y, x) = (p?, g?, y?, Fields(secret).number()?);
-    if p.len() * 8 > MAX_ELGAMAL_BITS || x.len() * 8 > MAX_ELGAMAL_EXPONENT_BITS {
-        return None;
-    }
-    let p = number(p);
-    if p.first().is_none_or(|low| low & 1 == 0) {
-        return Some(false);
-    }
-    Some(equal(&power(&number(g), x, &p), &number(y)))
-}
-
-/// Returns a base to the power of an exponent, which is given as octets; each bit costs the same.
-fn power(base: &[u32], exponent: &[u8], modulus: &[u32]) -> Number {
-    let base = remainder(base, modulus);
-    let mut power = number(&[1]);
-    for bit in exponent.iter().flat_map(|octet| (0..8).rev().map(move |bit| octet >> bit & 1)) {
-        power = remainder(&product(&power, &power), modulus);
-        let times = remainder(&product(&power, &base), modulus);
-        let keep = u32::from(bit).wrapping_sub(1);
-        power.resize(times.len(), 0);
-        for (limb, times) in power.iter_mut().zip(times.iter()) {
-            *limb = *limb & keep | times & !keep;
-        }
-    }
-    power
 }
 
 fn number(octets: &[u8]) -> Number {
@@ -155,13 +117,6 @@ mod tests {
             prop_assert!(equal(&made, &number(&octets(a * b))));
             prop_assert!(equal(&remainder(&made, &number(&octets(c))), &number(&octets(a * b % c))));
         }
-
-        #[test]
-        fn powers_are_those_of_the_processor(base: u32, exponent: u8, modulus in 2..u32::MAX) {
-            let expected = (0..exponent).fold(1, |power, _| power * u128::from(base) % u128::from(modulus));
-            let made = power(&number(&octets(base.into())), &[0, exponent], &number(&octets(modulus.into())));
-            prop_assert!(equal(&made, &number(&octets(expected))));
-        }
     }
 
     #[test]
@@ -179,14 +134,5 @@ mod tests {
         assert_eq!(rsa_belongs(&packed(&[3235, 17]), &packed(&secret)), Some(false));
         assert_eq!(rsa_belongs(&packed(&[3233, 19]), &packed(&secret)), Some(false));
         assert_eq!(rsa_belongs(&packed(&[3233, 17]), &packed(&[2753, 3233, 1, 1])), Some(false));
-    }
-
-    #[test]
-    fn an_elgamal_secret_belongs_to_its_power_only() {
-        // 5 to the power of 6 is 8 modulo 23.
-        assert_eq!(elgamal_belongs(&packed(&[23, 5, 8]), &packed(&[6])), Some(true));
-        assert_eq!(elgamal_belongs(&packed(&[23, 5, 8]), &packed(&[7])), Some(false));
-        assert_eq!(elgamal_belongs(&packed(&[23, 5, 9]), &packed(&[6])), Some(false));
-        assert_eq!(elgamal_belongs(&packed(&[22, 5, 8]), &packed(&[6])), Some(false));
     }
 }

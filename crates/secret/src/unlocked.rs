@@ -3,14 +3,14 @@
 use std::fmt;
 
 use cert::key::{self, Key};
-use cert::{Fingerprint, Keygrip};
-use verify::HashAlgorithm;
+use cert::{Fingerprint, Keygrip, Timestamp};
+use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
 use crate::asymmetric::Pair;
 use crate::memory::Guarded;
 use crate::protection::write_plain;
-use crate::{Ciphertext, Decryptor, Error, Result, Role, SecretKey, Signer};
+use crate::{Ciphertext, Decryptor, Error, Result, Role, SecretKey, Signer, public};
 
 /// A key with its plain secret, in memory that is wiped and kept out of swap and core dumps.
 ///
@@ -36,6 +36,36 @@ impl Unlocked {
         let pair = Pair::new(&key, material)?;
         let (fingerprint, material) = (key.fingerprint(), Guarded::copy_of(material));
         Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
+    }
+
+    /// Returns the same key in another packet: at another place, of another creation time, on a NIST or Brainpool curve also
+    /// one that signs instead of one that encrypts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if keys of that version and algorithm do not have these numbers.
+    pub fn again(
+        &self,
+        role: Role,
+        version: u8,
+        created: Timestamp,
+        algorithm: PublicKeyAlgorithm,
+    ) -> Result<Self> {
+        let key = self.public_half();
+        let unsupported = || Error::Unsupported {
+            key: self.fingerprint,
+            what: format!("as public-key algorithm {}", algorithm.0),
+        };
+        let material = public::material_for(&key, algorithm).filter(|_| key.version == version);
+        let material = material.ok_or_else(unsupported)?;
+        let mut body = vec![version];
+        body.extend(created.0.to_be_bytes());
+        body.push(algorithm.0);
+        if version == 6 {
+            body.extend((material.len() as u32).to_be_bytes());
+        }
+        body.extend(material);
+        Self::new(role, &body, &self.material)
     }
 
     /// Uses the key once: signs and verifies, or encrypts and decrypts.

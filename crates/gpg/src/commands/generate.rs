@@ -6,12 +6,14 @@ mod quick;
 
 use std::io;
 
+use secret::{Name, SecretKeys as _};
+
 use super::Session;
 use crate::algorithms::Choice;
 use crate::code::Code;
 use crate::generation::dialogue::{self, Answer};
 use crate::generation::parameters::Defaults;
-use crate::generation::{algorithm, preferences};
+use crate::generation::{Family, algorithm, preferences};
 use crate::settings::Settings;
 use make::Order;
 
@@ -36,7 +38,12 @@ pub(super) fn run(session: &mut Session<'_>, full: bool) -> anyhow::Result<()> {
         return parameter_file::run(session);
     }
     let defaults = defaults(&session.settings, session.now);
-    match dialogue::ask(full, &defaults, &session.settings, session.streams)? {
+    let keys = session.file_keys()?;
+    let held = |keygrip| {
+        let key = keys.export(&Name::Keygrip(keygrip)).ok()?;
+        Family::from_number(key.key().algorithm.0.into())
+    };
+    match dialogue::ask(full, &defaults, &session.settings, session.streams, &held)? {
         Answer::Request(request) => make::make(session, &Order::of(*request)),
         Answer::Cancelled => {
             session.streams.error("Key generation canceled.");

@@ -90,17 +90,9 @@ enum Named {
 
 impl Named {
     fn read(name: &str) -> Result<Self, Code> {
-        let family = name.get(..3).and_then(|word| match word.to_ascii_lowercase().as_str() {
-            "rsa" => Some(Family::Rsa),
-            "dsa" => Some(Family::Dsa),
-            "elg" => Some(Family::Elgamal),
-            _ => None,
-        });
-        match family {
-            Some(family) if name.len() == 3 || name.as_bytes()[3].is_ascii_digit() => {
-                sized(family, &name[3..]).map(Self::Sized)
-            }
-            _ => Curve::named(name).map(Self::Curve).ok_or(Code::UnknownCurve),
+        match with_size(name) {
+            Some(material) => material.map(Self::Sized),
+            None => Curve::named(name).map(Self::Curve).ok_or(Code::UnknownCurve),
         }
     }
 
@@ -122,6 +114,19 @@ impl Named {
             }
         }
     }
+}
+
+/// Reads the name of an algorithm whose keys come in sizes, with or without one; `None` for another name.
+pub(crate) fn with_size(name: &str) -> Option<Result<Material, Code>> {
+    let (word, digits) = name.split_at_checked(3)?;
+    let family = match word.to_ascii_lowercase().as_str() {
+        "rsa" => Family::Rsa,
+        "dsa" => Family::Dsa,
+        "elg" => Family::Elgamal,
+        _ => return None,
+    };
+    let has_size = digits.is_empty() || digits.starts_with(|first: char| first.is_ascii_digit());
+    has_size.then(|| sized(family, digits))
 }
 
 fn sized(family: Family, digits: &str) -> Result<Material, Code> {

@@ -6,10 +6,11 @@
 mod menu;
 mod name;
 
+use keyhoard::cert::Keygrip;
 use keyhoard::cert::effective::Usage;
 
 use super::parameters::Defaults;
-use super::{Part, Request, algorithm};
+use super::{Family, Part, Request, algorithm};
 use crate::clock;
 use crate::code::Code;
 use crate::interval;
@@ -25,6 +26,7 @@ pub(crate) const USUAL_VALIDITY: &[u8] = b"2y";
 struct Asker<'a> {
     settings: &'a Settings,
     streams: &'a mut Streams,
+    held: &'a dyn Fn(Keygrip) -> Option<Family>,
 }
 
 /// What came of a dialogue.
@@ -37,7 +39,8 @@ pub(crate) enum Answer {
     Impossible(Code),
 }
 
-/// Asks what key is to be made: for a `full` dialogue everything, else only the user ID.
+/// Asks what key is to be made: for a `full` dialogue everything, else only the user ID. `held` knows the algorithms of the
+/// secret keys that are there.
 ///
 /// # Errors
 ///
@@ -47,8 +50,9 @@ pub(crate) fn ask(
     defaults: &Defaults<'_>,
     settings: &Settings,
     streams: &mut Streams,
+    held: &dyn Fn(Keygrip) -> Option<Family>,
 ) -> anyhow::Result<Answer> {
-    let mut asker = Asker { settings, streams };
+    let mut asker = Asker { settings, streams, held };
     let (choice, valid_for) = match full {
         true => (menu::ask(&mut asker)?, asker.validity(defaults)?),
         false => match usual(defaults) {

@@ -209,8 +209,8 @@ impl Block {
         curve: Keyword,
         keygrip: Keyword,
     ) -> Result<Material, Code> {
-        if self.find(keygrip).is_some() {
-            return Err(Code::NotSupported);
+        if let Some(text) = self.value(keygrip) {
+            return Ok(Material::Held(super::keygrip(text).ok_or(Code::IpcParameter)?, family));
         }
         let bits = self.value(length).map_or(0, bits);
         let curve = || {
@@ -361,10 +361,21 @@ mod tests {
     }
 
     #[test]
-    fn a_key_on_no_curve_or_by_keygrip_cannot_be_made() {
+    fn a_key_by_keygrip_is_there_already() {
+        let grip = "00112233445566778899AABBCCDDEEFF00112233";
+        let named = request(&format!(
+            "Key-Type: ecdsa\nKey-Grip: &{grip}\nSubkey-Type: rsa\nSubkey-Grip: {grip}\nName-Real: x"
+        ));
+        let keygrip = super::super::keygrip(grip.as_bytes()).expect("a keygrip");
+        assert_eq!(named.primary.kind.material, Material::Held(keygrip, Family::Ecdsa));
+        assert_eq!(named.subkey.expect("a subkey").kind.material, Material::Held(keygrip, Family::Rsa));
+    }
+
+    #[test]
+    fn a_key_on_no_curve_or_by_what_is_no_keygrip_cannot_be_made() {
         let impossible = |text: &str| block(text).read(&DEFAULTS).expect("parameters that are right").request;
         assert_eq!(impossible("Key-Type: eddsa\nName-Real: x"), Err(Code::UnknownCurve));
-        assert_eq!(impossible("Key-Type: rsa\nKey-Grip: 00\nName-Real: x"), Err(Code::NotSupported));
+        assert_eq!(impossible("Key-Type: rsa\nKey-Grip: 00\nName-Real: x"), Err(Code::IpcParameter));
     }
 
     #[test]

@@ -38,7 +38,9 @@ pub(crate) struct Corrected {
 }
 
 /// Returns the size that a key is made in where a parameter file asks for `asked` bits; 0 for the usual size.
-pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool) -> Corrected {
+///
+/// Experts may have DSA keys between the sizes that FIPS 186 knows.
+pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool, expert: bool) -> Corrected {
     // Smaller DSA keys are made only for those who ask for them here.
     let Range { least, usual, most } = Range::of(family, true);
     let most = if family == Family::Rsa && large_rsa { 8192 } else { most };
@@ -50,9 +52,20 @@ pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool) -> Correcte
     if asked != 0 && asked != fitting {
         notes.push(format!("keysize invalid; using {fitting} bits"));
     }
-    let bits = rounded(fitting, family);
+    let mut bits = rounded(fitting, family);
     if bits != fitting {
         notes.push(format!("keysize rounded up to {bits} bits"));
+    }
+    if family == Family::Dsa {
+        if !expert && bits > 1024 && bits % 1024 != 0 {
+            bits = bits.next_multiple_of(1024);
+            notes.push(format!("keysize rounded up to {bits} bits"));
+        }
+        if bits > 1024 {
+            notes.push(
+                "WARNING: some OpenPGP programs can't handle a DSA key with this digest size".to_owned(),
+            );
+        }
     }
     Corrected { bits, notes }
 }
@@ -63,12 +76,17 @@ mod tests {
 
     #[test]
     fn sizes_that_cannot_be_are_replaced_and_others_rounded_up() {
-        let rsa = |bits| corrected(bits, Family::Rsa, false);
-        assert_eq!(corrected(0, Family::Rsa, false), Corrected { bits: 3072, notes: vec![] });
+        let rsa = |bits| corrected(bits, Family::Rsa, false, false);
+        assert_eq!(corrected(0, Family::Rsa, false, false), Corrected { bits: 3072, notes: vec![] });
+        let dsa = |bits, expert| corrected(bits, Family::Dsa, false, expert);
+        assert_eq!(dsa(1024, false), Corrected { bits: 1024, notes: vec![] });
+        assert_eq!((dsa(0, false).bits, dsa(0, false).notes.len()), (2048, 1));
+        assert_eq!((dsa(1100, false).bits, dsa(1100, true).bits), (2048, 1152));
+        assert_eq!(dsa(9000, false).notes[0], "keysize invalid; using 3072 bits");
         assert_eq!(rsa(2048), Corrected { bits: 2048, notes: vec![] });
         assert_eq!(rsa(500).notes, ["keysize invalid; using 3072 bits"]);
         assert_eq!(rsa(9000).bits, 4096);
         assert_eq!(rsa(2050).notes, ["keysize rounded up to 2080 bits"]);
-        assert_eq!(corrected(9000, Family::Rsa, true).bits, 8192);
+        assert_eq!(corrected(9000, Family::Rsa, true, false).bits, 8192);
     }
 }

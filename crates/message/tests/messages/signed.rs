@@ -7,7 +7,7 @@ use cert::facts::SignatureType;
 use cert::key;
 use cert::packet::{self, Tag};
 use cert::signed::question;
-use keygen::{Profile, Silent, generate};
+use keygen::{NoneHeld, Profile, Silent, generate};
 use keyhoard_message::{
     Aead, Allowed, Compression, Content, DataSignature, Detached, Encryption, Error, Protection, Result,
     Signatory, Signing, Verifier, decrypt, encrypt, sign, sign_clear, sign_detached,
@@ -22,7 +22,7 @@ const NOW: Timestamp = Timestamp(1_767_225_600);
 fn key(profile: &str) -> Unlocked {
     let mut profile = Profile::named(profile).expect("a profile");
     profile.user_ids = vec![b"Alice <alice@example.org>".to_vec()];
-    generate(&profile, NOW, &mut Silent).expect("a key").primary
+    generate(&profile, &mut NoneHeld, NOW, &mut Silent).expect("a key").primary
 }
 
 fn signing<'a>(kind: SignatureType, keys: &'a mut [Unlocked]) -> Signing<'a> {

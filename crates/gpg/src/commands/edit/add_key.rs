@@ -1,6 +1,6 @@
 //! `--quick-add-key`.
 
-use keygen::{Algorithm, Error, Plan, Silent, Version, subkey};
+use keygen::{Algorithm, Plan, Silent, Version, subkey};
 use keyhoard::cert::Timestamp;
 use keyhoard::edit::NewSubkey;
 use sign::KeyFlags;
@@ -8,7 +8,10 @@ use sign::KeyFlags;
 use super::Desk;
 use crate::code::Code;
 use crate::commands::Session;
+use crate::generation::algorithm::with_size;
+use crate::generation::made_of::made_of;
 use crate::interval;
+use crate::settings::Settings;
 use crate::status::Status;
 
 /// Makes a subkey and adds it to the key with a fingerprint.
@@ -24,7 +27,9 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
     let Ok(key) = desk.find_by_primary(session, &name)? else { return Ok(()) };
     let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
     let now = session.now;
-    let made = wanted(algorithm, usage, end, now).and_then(|(plan, end)| {
+    let wanted = wanted(algorithm, usage, end, now, &session.settings);
+    let made = wanted.and_then(|(plan, notes, end)| {
+        notes.iter().for_each(|note| session.streams.info(note));
         let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
         let made = subkey(version, &plan, now, &mut Silent).map_err(|_| Code::General)?;
         Ok(NewSubkey { key: made, flags: plan.flags(), end })
@@ -56,29 +61,31 @@ fn wanted(
     usage: &[u8],
     end: &[u8],
     now: Timestamp,
-) -> Result<(Plan, Option<Timestamp>), Code> {
+    settings: &Settings,
+) -> Result<(Plan, Vec<String>, Option<Timestamp>), Code> {
     let name = String::from_utf8_lossy(algorithm).to_ascii_lowercase();
     let name = match name.as_str() {
         "" | "-" | "default" => "rsa3072",
         "future-default" | "futuredefault" => "cv25519",
         name => name,
     };
-    let algorithm = Algorithm::parse(name).map_err(|error| match error {
-        Error::RsaSize(_) => Code::InvalidValue,
-        _ => Code::UnknownCurve,
-    })?;
-    let usual = if name == "ed25519" { KeyFlags::SIGN } else { KeyFlags::ENCRYPT };
+    let (algorithm, notes) = match with_size(name) {
+        Some(material) => made_of(material?, settings)?,
+        None => (Algorithm::parse(name).map_err(|_| Code::UnknownCurve)?, Vec::new()),
+    };
+    let only_signs = name == "ed25519" || !algorithm.encrypts();
+    let usual = if only_signs { KeyFlags::SIGN } else { KeyFlags::ENCRYPT };
     let flags = flags(usage)?.unwrap_or(usual);
     let encrypts = flags.contains(KeyFlags::ENCRYPT);
     let possible = match name {
-        "ed25519" => !encrypts,
+        _ if only_signs => !encrypts,
         "cv25519" => flags == KeyFlags::ENCRYPT,
         _ => true,
     };
     let plan = Plan::new(algorithm, flags).ok().filter(|_| possible && !flags.contains(KeyFlags::CERTIFY));
     let plan = plan.ok_or(Code::WrongKeyUsage)?;
     let seconds = interval::validity(end, now).ok_or(Code::InvalidValue)?;
-    Ok((plan, (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)))))
+    Ok((plan, notes, (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)))))
 }
 
 /// Reads what the key is to be for; `None` if that is left to the algorithm.
@@ -108,8 +115,9 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_767_225_600);
 
     fn read(algorithm: &str, usage: &str) -> Result<(String, KeyFlags), Code> {
-        let (plan, _) = wanted(algorithm.as_bytes(), usage.as_bytes(), b"", NOW)?;
-        Ok((plan.algorithm().to_string(), plan.flags()))
+        let settings = Settings::default();
+        let (plan, _, _) = wanted(algorithm.as_bytes(), usage.as_bytes(), b"", NOW, &settings)?;
+        Ok((plan.algorithm().expect("a new key").to_string(), plan.flags()))
     }
 
     #[test]
@@ -118,6 +126,8 @@ mod tests {
         assert_eq!(read("default", "auth"), Ok(("rsa3072".to_owned(), KeyFlags::AUTHENTICATE)));
         assert_eq!(read("future-default", "-"), Ok(("curve25519".to_owned(), KeyFlags::ENCRYPT)));
         assert_eq!(read("ed25519", "default"), Ok(("curve25519".to_owned(), KeyFlags::SIGN)));
+        assert_eq!(read("dsa1024", "-"), Ok(("dsa1024".to_owned(), KeyFlags::SIGN)));
+        assert_eq!(read("elg", ""), Ok(("elg3072".to_owned(), KeyFlags::ENCRYPT)));
     }
 
     #[test]
@@ -127,12 +137,15 @@ mod tests {
         assert_eq!(read("ed25519", "encr"), Err(Code::WrongKeyUsage));
         assert_eq!(read("cv25519", "sign"), Err(Code::WrongKeyUsage));
         assert_eq!(read("rsa2048", "cert"), Err(Code::WrongKeyUsage));
+        assert_eq!(read("dsa2048", "encr"), Err(Code::WrongKeyUsage));
+        assert_eq!(read("elg2048", "sign"), Err(Code::WrongKeyUsage));
     }
 
     #[test]
     fn an_end_is_read_as_everywhere() {
-        let (_, end) = wanted(b"", b"", b"1d", NOW).expect("a plan");
+        let settings = Settings::default();
+        let (_, _, end) = wanted(b"", b"", b"1d", NOW, &settings).expect("a plan");
         assert_eq!(end, Some(Timestamp(NOW.0 + 86_400)));
-        assert_eq!(wanted(b"", b"", b"xx", NOW).err(), Some(Code::InvalidValue));
+        assert_eq!(wanted(b"", b"", b"xx", NOW, &settings).err(), Some(Code::InvalidValue));
     }
 }

@@ -3,19 +3,21 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use keygen::{Algorithm, Plan, Profile, Version};
+use keygen::{Plan, Profile, Source, Version};
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::Revoker;
 use keyhoard::database;
 use keyhoard::generate::{self, Place, Progress, Step};
+use keyhoard::verify::PublicKeyAlgorithm;
 use secret::{Ask, Passphrase};
 use sign::KeyFlags;
 
 use super::super::{Session, delete};
 use super::usual_preferences;
 use crate::code::Code;
-use crate::generation::{Curve, Material, Part, Request, size};
+use crate::generation::made_of::made_of;
+use crate::generation::{Material, Part, Request};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
 use crate::status::Status;
@@ -124,8 +126,22 @@ fn generated(
     let command = "gpg-keyhoard --generate-key";
     match generate::generate(&place, profile, ask, command, created, &mut primes) {
         Ok(made) => Ok(Ok(made)),
-        Err(keyhoard::Error::Secret(error)) => Ok(Err(passphrases.code(&error))),
+        Err(keyhoard::Error::Secret(error) | keyhoard::Error::Keygen(keygen::Error::Secret(error))) => {
+            Ok(Err(code(&error, profile, &passphrases)))
+        }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns gpg's code for a secret key that is not to be had; one that was named by its keygrip is a file to gpg, whose
+/// numbers are not all there if it is of another algorithm.
+fn code(error: &secret::Error, profile: &Profile, passphrases: &Passphrases<'_>) -> Code {
+    let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
+    let is_held = plans.into_iter().any(|plan| matches!(plan.source(), Source::Held(..)));
+    match error {
+        secret::Error::Missing { .. } if is_held => Code::NoSuchFile,
+        secret::Error::Unsupported { .. } if is_held => Code::MissingItem,
+        error => passphrases.code(error),
     }
 }
 
@@ -165,33 +181,18 @@ fn profile(session: &mut Session<'_>, order: &Order) -> Result<Profile, Code> {
 }
 
 fn plan(session: &mut Session<'_>, part: &Part) -> Result<Plan, Code> {
-    let algorithm = algorithm(session, part.kind.material)?;
-    let mut plan = Plan::new(algorithm, flags(part.kind.usage)).map_err(|_| Code::WrongKeyUsage)?;
+    let flags = flags(part.kind.usage);
+    let plan = match part.kind.material {
+        Material::Held(keygrip, family) => Plan::held(keygrip, PublicKeyAlgorithm(family as u8), flags),
+        material => {
+            let (algorithm, notes) = made_of(material, &session.settings)?;
+            notes.iter().for_each(|note| session.streams.info(note));
+            Plan::new(algorithm, flags)
+        }
+    };
+    let mut plan = plan.map_err(|_| Code::WrongKeyUsage)?;
     plan.lifetime = NonZeroU32::new(part.valid_for);
     Ok(plan)
-}
-
-fn algorithm(session: &mut Session<'_>, material: Material) -> Result<Algorithm, Code> {
-    Ok(match material {
-        Material::Rsa { bits } => {
-            let corrected = size::corrected(bits, material.family(), session.settings.large_rsa);
-            corrected.notes.iter().for_each(|note| session.streams.info(note));
-            Algorithm::parse(&format!("rsa{}", corrected.bits)).map_err(|_| Code::UnsupportedAlgorithm)?
-        }
-        Material::Dsa { .. } | Material::Elgamal { .. } => return Err(Code::UnsupportedAlgorithm),
-        Material::Eddsa(Curve::Ed25519) | Material::Ecdh(Curve::Curve25519) => Algorithm::Curve25519,
-        Material::Eddsa(_) => return Err(Code::UnknownCurve),
-        Material::Ecdsa(curve) | Material::Ecdh(curve) => match curve {
-            Curve::NistP256 => Algorithm::NistP256,
-            Curve::NistP384 => Algorithm::NistP384,
-            Curve::NistP521 => Algorithm::NistP521,
-            Curve::BrainpoolP256r1 => Algorithm::BrainpoolP256,
-            Curve::BrainpoolP384r1 => Algorithm::BrainpoolP384,
-            Curve::BrainpoolP512r1 => Algorithm::BrainpoolP512,
-            Curve::Curve25519 | Curve::Ed25519 => return Err(Code::UnknownCurve),
-            Curve::Secp256k1 => return Err(Code::UnsupportedAlgorithm),
-        },
-    })
 }
 
 fn flags(usage: Usage) -> KeyFlags {

@@ -3,7 +3,7 @@
 use keyhoard::cert::effective::Usage;
 
 use super::super::size::{Range, rounded};
-use super::super::{Curve, Family, Kind, Material};
+use super::super::{Curve, Family, Kind, Material, keygrip};
 use super::{Asker, named};
 
 /// A primary key and perhaps a subkey.
@@ -29,6 +29,8 @@ enum What {
     Signing(Sort),
     /// A primary key for uses that are asked for.
     Chosen(Sort),
+    /// A primary key that is there already.
+    Held,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +45,7 @@ const fn row(number: i64, word: &'static str, text: &'static str, what: What, ex
     Row { number, word, text, what, expert }
 }
 
-const ROWS: [Row; 9] = [
+const ROWS: [Row; 10] = [
     row(1, "rsa+rsa", "RSA and RSA (default)", What::Both(Sort::Rsa, Sort::Rsa), false),
     row(2, "dsa+elg", "DSA and Elgamal", What::Both(Sort::Dsa, Sort::Elgamal), false),
     row(3, "dsa", "DSA (sign only)", What::Signing(Sort::Dsa), false),
@@ -53,6 +55,7 @@ const ROWS: [Row; 9] = [
     row(9, "ecc+ecc", "ECC and ECC", What::Both(Sort::Ecc, Sort::Ecc), true),
     row(10, "ecc/s", "ECC (sign only)", What::Signing(Sort::Ecc), true),
     row(11, "ecc/*", "ECC (set your own capabilities)", What::Chosen(Sort::Ecc), true),
+    row(13, "keygrip", "Existing key", What::Held, true),
 ];
 
 /// The menu of curves; the gaps in its numbers are curves that gpg 2.2 does not offer.
@@ -74,12 +77,13 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Choice> {
     let what = asker.row()?;
     let (sort, usage) = match what {
         What::Both(sort, _) | What::Signing(sort) => (sort, Usage::SIGN),
-        What::Chosen(sort) => (sort, asker.uses(sort)?),
+        What::Chosen(sort) => (sort, asker.uses(sort.family())?),
+        What::Held => return asker.held(),
     };
     let primary = Kind { material: asker.material(sort)?, usage: usage | Usage::CERTIFY };
     let subkey = match what {
         What::Both(_, sort) => Some(asker.subkey(sort, primary.material)?),
-        What::Signing(_) | What::Chosen(_) => None,
+        What::Signing(_) | What::Chosen(_) | What::Held => None,
     };
     Ok(Choice { primary, subkey })
 }
@@ -100,9 +104,29 @@ impl Asker<'_> {
         }
     }
 
+    /// Asks for the keygrip of a key that is there already, and what it is for.
+    fn held(&mut self) -> anyhow::Result<Choice> {
+        let mut context = "";
+        loop {
+            let answer = self.line("keygen.keygrip", context, "Enter the keygrip: ")?;
+            context = match keygrip(answer.as_bytes()) {
+                _ if answer.is_empty() => "",
+                None => "Not a valid keygrip (expecting 40 hex digits)\n",
+                Some(keygrip) => match (self.held)(keygrip) {
+                    None => "No key with this keygrip\n",
+                    Some(family) => {
+                        let usage = self.uses(family)? | Usage::CERTIFY;
+                        let primary = Kind { material: Material::Held(keygrip, family), usage };
+                        return Ok(Choice { primary, subkey: None });
+                    }
+                },
+            };
+        }
+    }
+
     /// Asks what the key is for, one use at a time, or all at once after an equals sign.
-    fn uses(&mut self, sort: Sort) -> anyhow::Result<Usage> {
-        let possible = sort.family().usage();
+    fn uses(&mut self, family: Family) -> anyhow::Result<Usage> {
+        let possible = family.usage();
         let letters: Vec<(char, Usage)> =
             [('s', Usage::SIGN), ('e', Usage::ENCRYPT), ('a', Usage::AUTHENTICATE)]
                 .into_iter()
@@ -158,6 +182,7 @@ impl Asker<'_> {
             Material::Eddsa(_) => Material::Ecdh(Curve::Curve25519),
             Material::Ecdsa(curve) | Material::Ecdh(curve) => Material::Ecdh(curve),
             _ if self.settings.expert => sort.sized(self.size(sort.family())?),
+            Material::Held(..) => unreachable!("a key that is there brings no subkey"),
             Material::Rsa { bits } | Material::Dsa { bits } | Material::Elgamal { bits } => sort.sized(bits),
         };
         Ok(Kind { material, usage: Usage::ENCRYPT })

@@ -1,4 +1,7 @@
-//! Big numbers of OpenSSL, as few of their functions as a search for primes needs.
+//! Big numbers of OpenSSL, as few of their functions as RSA, DSA and Elgamal keys need.
+//!
+//! - [`Number`]: a number of any size;
+//! - [`Workspace`]: products, quotients and powers of numbers, [`Power`] of two at once.
 //!
 //! Every number here may be a secret: all are wiped when they go. OpenSSL's big numbers need none of its set-up, no
 //! provider and no random generator, so that they cost nothing to begin with.
@@ -8,15 +11,22 @@
     reason = "OpenSSL's big numbers are C functions that take pointers; this module owns every one"
 )]
 
-use crate::error::{Error, Result};
 use openssl_sys as ffi;
 use std::cmp::Ordering;
 use std::ffi::c_int;
 use std::ptr::{self, NonNull};
 use zeroize::Zeroizing;
 
+/// The system gave no memory, which is all that can go wrong here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("out of memory")]
+pub struct OutOfMemory;
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, OutOfMemory>;
+
 /// A number of any size, zero or greater, wiped when it goes.
-pub(crate) struct Number(NonNull<ffi::BIGNUM>);
+pub struct Number(NonNull<ffi::BIGNUM>);
 
 // SAFETY: a BIGNUM is plain memory of its own; no OpenSSL function used here keeps a pointer to one.
 unsafe impl Send for Number {}
@@ -25,54 +35,74 @@ unsafe impl Sync for Number {}
 
 impl Number {
     /// Makes a zero.
-    pub(crate) fn new() -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`], here as below.
+    pub fn new() -> Result<Self> {
         // SAFETY: returns a number of its own or null.
-        NonNull::new(unsafe { ffi::BN_new() }).map(Self).ok_or(Error::Memory)
+        NonNull::new(unsafe { ffi::BN_new() }).map(Self).ok_or(OutOfMemory)
     }
 
     /// Reads a number, most significant octet first.
-    pub(crate) fn from_octets(octets: &[u8]) -> Result<Self> {
+    pub fn from_octets(octets: &[u8]) -> Result<Self> {
         let number = Self::new()?;
-        let length = c_int::try_from(octets.len()).map_err(|_| Error::Memory)?;
+        let length = c_int::try_from(octets.len()).map_err(|_| OutOfMemory)?;
         // SAFETY: `octets` holds `length` octets, and the number is live.
         some(unsafe { ffi::BN_bin2bn(octets.as_ptr(), length, number.as_ptr()) })?;
         Ok(number)
     }
 
     /// Makes a copy.
-    pub(crate) fn copy(&self) -> Result<Self> {
+    pub fn copy(&self) -> Result<Self> {
         // SAFETY: the number is live; returns a new one or null.
-        NonNull::new(unsafe { ffi::BN_dup(self.as_ptr()) }).map(Self).ok_or(Error::Memory)
+        NonNull::new(unsafe { ffi::BN_dup(self.as_ptr()) }).map(Self).ok_or(OutOfMemory)
     }
 
     /// Returns the number, most significant octet first, without leading zeros.
-    pub(crate) fn to_octets(&self) -> Zeroizing<Vec<u8>> {
+    pub fn to_octets(&self) -> Zeroizing<Vec<u8>> {
         let mut octets = Zeroizing::new(vec![0; self.bits().div_ceil(8)]);
         // SAFETY: `BN_bn2bin` writes as many octets as the number needs, which are there.
         unsafe { ffi::BN_bn2bin(self.as_ptr(), octets.as_mut_ptr()) };
         octets
     }
 
+    /// Returns the number in that many octets, with zeros before it; `None` if it needs more.
+    pub fn to_padded_octets(&self, length: usize) -> Option<Zeroizing<Vec<u8>>> {
+        let mut octets = Zeroizing::new(vec![0; length]);
+        let length = c_int::try_from(length).ok()?;
+        // SAFETY: `octets` holds `length` octets, of which no more are written.
+        let written = unsafe { ffi::BN_bn2binpad(self.as_ptr(), octets.as_mut_ptr(), length) };
+        (written == length).then_some(octets)
+    }
+
     /// Returns how many bits the number needs.
-    pub(crate) fn bits(&self) -> usize {
+    pub fn bits(&self) -> usize {
         // SAFETY: the number is live.
         unsafe { ffi::BN_num_bits(self.as_ptr()) as usize }
     }
 
     /// Returns how often 2 divides the number; of zero, 0.
-    pub(crate) fn trailing_zeros(&self) -> usize {
+    pub fn trailing_zeros(&self) -> usize {
         // SAFETY: the number is live.
         (0..self.bits())
             .find(|&bit| unsafe { ffi::BN_is_bit_set(self.as_ptr(), bit as c_int) } == 1)
             .unwrap_or(0)
     }
 
+    /// Says whether the number is odd.
+    pub fn is_odd(&self) -> bool {
+        // SAFETY: the number is live.
+        unsafe { ffi::BN_is_odd(self.as_ptr()) == 1 }
+    }
+
     /// Says whether the number is one.
-    pub(crate) fn is_one(&self) -> bool {
+    pub fn is_one(&self) -> bool {
         self.bits() == 1
     }
 
-    pub(crate) fn plus_word(&self, word: u64) -> Result<Self> {
+    /// Returns the sum with a word.
+    pub fn plus_word(&self, word: u64) -> Result<Self> {
         let sum = self.copy()?;
         // SAFETY: the number is live.
         done(unsafe { ffi::BN_add_word(sum.as_ptr(), word) })?;
@@ -80,7 +110,7 @@ impl Number {
     }
 
     /// Returns the number less `word`, which is not greater.
-    pub(crate) fn minus_word(&self, word: u64) -> Result<Self> {
+    pub fn minus_word(&self, word: u64) -> Result<Self> {
         let difference = self.copy()?;
         // SAFETY: the number is live.
         done(unsafe { ffi::BN_sub_word(difference.as_ptr(), word) })?;
@@ -88,14 +118,15 @@ impl Number {
     }
 
     /// Returns the number less `other`, which is not greater.
-    pub(crate) fn minus(&self, other: &Self) -> Result<Self> {
+    pub fn minus(&self, other: &Self) -> Result<Self> {
         let difference = Self::new()?;
         // SAFETY: the three numbers are live.
         done(unsafe { ffi::BN_sub(difference.as_ptr(), self.as_ptr(), other.as_ptr()) })?;
         Ok(difference)
     }
 
-    pub(crate) fn times_word(&self, word: u64) -> Result<Self> {
+    /// Returns the product with a word.
+    pub fn times_word(&self, word: u64) -> Result<Self> {
         let product = self.copy()?;
         // SAFETY: the number is live.
         done(unsafe { ffi::BN_mul_word(product.as_ptr(), word) })?;
@@ -103,14 +134,14 @@ impl Number {
     }
 
     /// Returns the remainder of the division by a word that is not zero.
-    pub(crate) fn modulo_word(&self, word: u64) -> u64 {
+    pub fn modulo_word(&self, word: u64) -> u64 {
         debug_assert_ne!(word, 0);
         // SAFETY: the number is live and the word is not zero.
         unsafe { ffi::BN_mod_word(self.as_ptr(), word) }
     }
 
     /// Returns the quotient of the division by a word that is not zero.
-    pub(crate) fn divided_by_word(&self, word: u64) -> Result<Self> {
+    pub fn divided_by_word(&self, word: u64) -> Result<Self> {
         debug_assert_ne!(word, 0);
         let quotient = self.copy()?;
         // SAFETY: the number is live and the word is not zero.
@@ -118,7 +149,16 @@ impl Number {
         Ok(quotient)
     }
 
-    pub(crate) fn shifted_right(&self, bits: usize) -> Result<Self> {
+    /// Returns the number with a bit set.
+    pub fn with_bit(&self, bit: usize) -> Result<Self> {
+        let number = self.copy()?;
+        // SAFETY: the number is live.
+        done(unsafe { ffi::BN_set_bit(number.as_ptr(), bit as c_int) })?;
+        Ok(number)
+    }
+
+    /// Returns the number without its last bits.
+    pub fn shifted_right(&self, bits: usize) -> Result<Self> {
         let shifted = Self::new()?;
         // SAFETY: both numbers are live.
         done(unsafe { ffi::BN_rshift(shifted.as_ptr(), self.as_ptr(), bits as c_int) })?;
@@ -159,22 +199,29 @@ impl Ord for Number {
 }
 
 /// Room for what OpenSSL's functions need on the way; one for each thread.
-pub(crate) struct Workspace(NonNull<ffi::BN_CTX>);
+pub struct Workspace(NonNull<ffi::BN_CTX>);
 
 impl Workspace {
-    pub(crate) fn new() -> Result<Self> {
+    /// Makes room.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`], here as below.
+    pub fn new() -> Result<Self> {
         // SAFETY: returns a context of its own or null.
-        NonNull::new(unsafe { ffi::BN_CTX_new() }).map(Self).ok_or(Error::Memory)
+        NonNull::new(unsafe { ffi::BN_CTX_new() }).map(Self).ok_or(OutOfMemory)
     }
 
-    pub(crate) fn product(&mut self, a: &Number, b: &Number) -> Result<Number> {
+    /// Returns a product.
+    pub fn product(&mut self, a: &Number, b: &Number) -> Result<Number> {
         let product = Number::new()?;
         // SAFETY: everything is live.
         done(unsafe { ffi::BN_mul(product.as_ptr(), a.as_ptr(), b.as_ptr(), self.as_ptr()) })?;
         Ok(product)
     }
 
-    pub(crate) fn squared_modulo(&mut self, number: &Number, modulus: &Number) -> Result<Number> {
+    /// Returns the remainder of a square.
+    pub fn squared_modulo(&mut self, number: &Number, modulus: &Number) -> Result<Number> {
         let square = Number::new()?;
         // SAFETY: everything is live.
         done(unsafe { ffi::BN_mod_sqr(square.as_ptr(), number.as_ptr(), modulus.as_ptr(), self.as_ptr()) })?;
@@ -182,7 +229,7 @@ impl Workspace {
     }
 
     /// Returns the quotient of a division, rounded down.
-    pub(crate) fn quotient(&mut self, number: &Number, divisor: &Number) -> Result<Number> {
+    pub fn quotient(&mut self, number: &Number, divisor: &Number) -> Result<Number> {
         let quotient = Number::new()?;
         // SAFETY: everything is live; a null remainder is not written.
         done(unsafe {
@@ -191,17 +238,44 @@ impl Workspace {
         Ok(quotient)
     }
 
+    /// Returns the remainder of a division.
+    pub fn remainder(&mut self, number: &Number, divisor: &Number) -> Result<Number> {
+        let remainder = Number::new()?;
+        // SAFETY: everything is live; a null quotient is not written.
+        done(unsafe {
+            ffi::BN_div(ptr::null_mut(), remainder.as_ptr(), number.as_ptr(), divisor.as_ptr(), self.as_ptr())
+        })?;
+        Ok(remainder)
+    }
+
     /// Returns the greatest common divisor, in time that tells only how long the numbers are.
-    pub(crate) fn greatest_common_divisor(&mut self, a: &Number, b: &Number) -> Result<Number> {
+    pub fn greatest_common_divisor(&mut self, a: &Number, b: &Number) -> Result<Number> {
         let divisor = Number::new()?;
         // SAFETY: everything is live.
         done(unsafe { ffi::BN_gcd(divisor.as_ptr(), a.as_ptr(), b.as_ptr(), self.as_ptr()) })?;
         Ok(divisor)
     }
 
+    /// Returns a power, in time that tells only how long the numbers are.
+    pub fn power(&mut self, power: Power<'_>) -> Result<Number> {
+        let result = Number::new()?;
+        // SAFETY: everything is live; null for a prepared modulus has OpenSSL prepare it.
+        done(unsafe {
+            BN_mod_exp_mont_consttime(
+                result.as_ptr(),
+                power.base.as_ptr(),
+                power.exponent.as_ptr(),
+                power.modulus.as_ptr(),
+                self.as_ptr(),
+                ptr::null_mut(),
+            )
+        })?;
+        Ok(result)
+    }
+
     /// Returns two powers at once, in time that tells only how long the numbers are. Two odd moduli of 1024, 1536 or 2048
     /// bits take hardly longer than one where the processor has AVX-512 IFMA.
-    pub(crate) fn powers(&mut self, [first, second]: [Power<'_>; 2]) -> Result<[Number; 2]> {
+    pub fn powers(&mut self, [first, second]: [Power<'_>; 2]) -> Result<[Number; 2]> {
         let results = [Number::new()?, Number::new()?];
         // SAFETY: everything is live; null for a prepared modulus has OpenSSL prepare it.
         done(unsafe {
@@ -236,14 +310,25 @@ impl Drop for Workspace {
 
 /// `base` to the power of `exponent`, modulo an odd `modulus` that is greater than the base.
 #[derive(Clone, Copy)]
-pub(crate) struct Power<'a> {
-    pub(crate) base: &'a Number,
-    pub(crate) exponent: &'a Number,
-    pub(crate) modulus: &'a Number,
+pub struct Power<'a> {
+    /// Less than the modulus.
+    pub base: &'a Number,
+    /// Of any size.
+    pub exponent: &'a Number,
+    /// Odd.
+    pub modulus: &'a Number,
 }
 
-// Declared as in openssl/bn.h since OpenSSL 3.0; openssl-sys leaves it out.
+// Declared as in openssl/bn.h since OpenSSL 3.0; openssl-sys leaves them out.
 unsafe extern "C" {
+    fn BN_mod_exp_mont_consttime(
+        result: *mut ffi::BIGNUM,
+        base: *const ffi::BIGNUM,
+        exponent: *const ffi::BIGNUM,
+        modulus: *const ffi::BIGNUM,
+        context: *mut ffi::BN_CTX,
+        prepared: *mut ffi::BN_MONT_CTX,
+    ) -> c_int;
     fn BN_mod_exp_mont_consttime_x2(
         first: *mut ffi::BIGNUM,
         first_base: *const ffi::BIGNUM,
@@ -261,9 +346,49 @@ unsafe extern "C" {
 
 /// Reads the answer of a function that fails only where memory is missing.
 fn done(answer: c_int) -> Result<()> {
-    if answer == 1 { Ok(()) } else { Err(Error::Memory) }
+    if answer == 1 { Ok(()) } else { Err(OutOfMemory) }
 }
 
+/// Reads the answer of a function that returns its result, or null where memory is missing.
 fn some<T>(answer: *mut T) -> Result<()> {
-    if answer.is_null() { Err(Error::Memory) } else { Ok(()) }
+    if answer.is_null() { Err(OutOfMemory) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(value: u64) -> Number {
+        Number::from_octets(&value.to_be_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_power_and_two_at_once_are_the_same() {
+        let (base, exponent, modulus) = (number(7), number(1 << 40 | 5), number(0xffff_fffb));
+        let power = Power { base: &base, exponent: &exponent, modulus: &modulus };
+        let mut workspace = Workspace::new().unwrap();
+        let expected = (0..41).rev().fold(1u128, |power, bit| {
+            let square = power * power % 0xffff_fffb;
+            if (1u64 << 40 | 5) >> bit & 1 == 1 { square * 7 % 0xffff_fffb } else { square }
+        });
+        assert!(workspace.power(power).unwrap() == number(expected as u64));
+        let [first, second] = workspace.powers([power; 2]).unwrap();
+        assert!(first == number(expected as u64) && second == first);
+    }
+
+    #[test]
+    fn quotient_and_remainder_make_the_number_again() {
+        let mut workspace = Workspace::new().unwrap();
+        let (a, b) = (number(1_000_003), number(97));
+        let (quotient, remainder) =
+            (workspace.quotient(&a, &b).unwrap(), workspace.remainder(&a, &b).unwrap());
+        assert!(quotient == number(10_309) && remainder == number(30));
+    }
+
+    #[test]
+    fn octets_are_padded_in_front_and_never_cut() {
+        assert_eq!(*number(0x0102).to_octets(), [1, 2]);
+        assert_eq!(*number(0x0102).to_padded_octets(4).unwrap(), [0, 0, 1, 2]);
+        assert!(number(0x0102).to_padded_octets(1).is_none());
+    }
 }

@@ -1,0 +1,187 @@
+//! Elgamal encryption, which the library of the other algorithms does not do.
+//!
+//! Key and ciphertext are laid out as in RFC 9580, 5.5.5.3 and 5.1.4; what is encrypted is padded as in 12.1.1.
+
+use bignum::{Number, OutOfMemory, Power, Workspace};
+use cert::key::Key;
+use zeroize::Zeroizing;
+
+use crate::fields::Fields;
+use crate::{Error, Result};
+
+/// The largest prime that is calculated with: larger ones would take seconds.
+const MAX_BITS: usize = 8192;
+
+/// Zero, two, at least eight octets and zero stand before what is encrypted.
+const LEAST_PADDING: usize = 11;
+
+/// The public numbers of a key.
+struct Public {
+    p: Number,
+    g: Number,
+    y: Number,
+}
+
+impl Public {
+    /// Reads the numbers as they stand in a packet; `None` if no key can have them, or none of a size that is used.
+    fn read(material: &[u8]) -> Option<Self> {
+        let mut fields = Fields(material);
+        let mut number = || Number::from_octets(fields.number()?).ok();
+        let (p, g, y) = (number()?, number()?, number()?);
+        let is_sound = p.is_odd() && p.bits() <= MAX_BITS && [&g, &y].iter().all(|it| is_within(it, &p));
+        is_sound.then_some(Self { p, g, y })
+    }
+}
+
+/// Says whether a number is from 1 to the modulus less one.
+fn is_within(number: &Number, modulus: &Number) -> bool {
+    number.bits() > 0 && number < modulus
+}
+
+/// Says whether a secret number (x) belongs to the public ones (p, g, y), both as they stand in a packet: y is g to the
+/// power of x modulo p.
+pub(crate) fn belongs(public: &[u8], secret: &[u8]) -> std::result::Result<bool, OutOfMemory> {
+    let (Some(Public { p, g, y }), Some(x)) = (Public::read(public), Fields(secret).number()) else {
+        return Ok(false);
+    };
+    let x = Number::from_octets(x)?;
+    let made = Workspace::new()?.power(Power { base: &g, exponent: &x, modulus: &p })?;
+    Ok(x < p && made == y)
+}
+
+/// Encrypts what a session key's packet holds; returns its algorithm-specific fields.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for a key that nothing can be encrypted to.
+pub fn encrypt(key: &Key<'_>, content: &[u8]) -> Result<Vec<u8>> {
+    let unsupported =
+        || Error::Unsupported { key: key.fingerprint(), what: "encrypting to these numbers".to_owned() };
+    let Public { p, g, y } = Public::read(key.material).ok_or_else(unsupported)?;
+    let frame = padded(content, p.bits().div_ceil(8))?.ok_or_else(unsupported)?;
+    encrypted(&p, &g, &y, &frame).map_err(|error| failed(key, &error))?.ok_or_else(unsupported)
+}
+
+fn failed(key: &Key<'_>, error: &OutOfMemory) -> Error {
+    Error::Operation { key: key.fingerprint(), what: "encrypting a session key", reason: error.to_string() }
+}
+
+fn encrypted(
+    p: &Number,
+    g: &Number,
+    y: &Number,
+    frame: &[u8],
+) -> std::result::Result<Option<Vec<u8>>, OutOfMemory> {
+    let mut octets = Zeroizing::new(vec![0; p.bits() / 8]);
+    if getrandom::fill(&mut octets).is_err() {
+        return Ok(None);
+    }
+    let k = Number::from_octets(&octets)?;
+    let mut workspace = Workspace::new()?;
+    let power = |base| Power { base, exponent: &k, modulus: p };
+    let [e, shared] = workspace.powers([power(g), power(y)])?;
+    let product = workspace.product(&Number::from_octets(frame)?, &shared)?;
+    let c = workspace.remainder(&product, p)?;
+    Ok(Some([written(&e), written(&c)].concat()))
+}
+
+/// Writes a number behind its bits (RFC 9580, 3.2).
+fn written(number: &Number) -> Vec<u8> {
+    [&(number.bits() as u16).to_be_bytes()[..], &number.to_octets()].concat()
+}
+
+/// Opens what was encrypted with the secret number (x) of a key (p); `None` if it was not encrypted to it.
+pub(crate) fn decrypt(
+    p: &[u8],
+    x: &[u8],
+    e: &[u8],
+    c: &[u8],
+) -> std::result::Result<Option<Zeroizing<Vec<u8>>>, OutOfMemory> {
+    let [p, x, e, c] = [p, x, e, c].map(Number::from_octets);
+    let (p, x, e, c) = (p?, x?, e?, c?);
+    if !p.is_odd() || p.bits() > MAX_BITS || ![&x, &e, &c].iter().all(|number| is_within(number, &p)) {
+        return Ok(None);
+    }
+    let mut workspace = Workspace::new()?;
+    // Fermat: to the power of p - 1 less x is the inverse of to the power of x.
+    let exponent = p.minus_word(1)?.minus(&x)?;
+    let inverse = workspace.power(Power { base: &e, exponent: &exponent, modulus: &p })?;
+    let product = workspace.product(&c, &inverse)?;
+    let frame = workspace.remainder(&product, &p)?;
+    let frame =
+        frame.to_padded_octets(p.bits().div_ceil(8)).expect("a remainder is shorter than its divisor");
+    Ok(unpadded(&frame).map(|content| Zeroizing::new(content.to_vec())))
+}
+
+/// Pads to a length; `None` if there is no room.
+fn padded(content: &[u8], length: usize) -> Result<Option<Zeroizing<Vec<u8>>>> {
+    let Some(filling) = length.checked_sub(content.len() + 3).filter(|filling| filling + 3 >= LEAST_PADDING)
+    else {
+        return Ok(None);
+    };
+    let mut frame = Zeroizing::new(vec![0; length]);
+    frame[1] = 2;
+    for octet in &mut frame[2..2 + filling] {
+        while *octet == 0 {
+            getrandom::fill(std::slice::from_mut(octet)).map_err(Error::Random)?;
+        }
+    }
+    frame[3 + filling..].copy_from_slice(content);
+    Ok(Some(frame))
+}
+
+/// Returns what stands behind the padding. It has a checksum of its own, so that nobody learns where a wrong one ends.
+fn unpadded(frame: &[u8]) -> Option<&[u8]> {
+    let rest = frame.strip_prefix(&[0, 2])?;
+    let filling = rest.iter().position(|octet| *octet == 0)?;
+    (filling + 3 >= LEAST_PADDING).then(|| &rest[filling + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packed(numbers: &[&[u8]]) -> Vec<u8> {
+        numbers.iter().flat_map(|octets| written(&Number::from_octets(octets).unwrap())).collect()
+    }
+
+    #[test]
+    fn a_secret_belongs_to_its_power_only() {
+        // 5 to the power of 6 is 8 modulo 23.
+        let public = packed(&[&[23], &[5], &[8]]);
+        assert_eq!(belongs(&public, &packed(&[&[6]])), Ok(true));
+        assert_eq!(belongs(&public, &packed(&[&[7]])), Ok(false));
+        assert_eq!(belongs(&packed(&[&[23], &[5], &[9]]), &packed(&[&[6]])), Ok(false));
+        assert_eq!(belongs(&packed(&[&[22], &[5], &[8]]), &packed(&[&[6]])), Ok(false));
+        assert_eq!(belongs(&public[..5], &packed(&[&[6]])), Ok(false));
+    }
+
+    #[test]
+    fn padding_fills_all_there_is_without_zeros_and_what_is_too_long_has_no_room() {
+        let frame = padded(b"session", 64).unwrap().expect("room");
+        assert!(frame.len() == 64 && frame[2..56].iter().all(|octet| *octet != 0));
+        assert_eq!(unpadded(&frame), Some(&b"session"[..]));
+        assert!(padded(&[1; 54], 64).unwrap().is_none());
+        assert_eq!(unpadded(&[0, 2, 1, 1, 0, 7]), None);
+        assert_eq!(unpadded(&[0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 7]), None);
+        assert_eq!(unpadded(&[0, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]), None);
+    }
+
+    #[test]
+    fn only_whom_it_was_encrypted_to_opens_it() {
+        // 2^127 - 1 is prime.
+        let mut p = [0xff; 16];
+        p[0] = 0x7f;
+        let [prime, base, x] = [&p[..], &[3], &[9; 15]].map(|octets| Number::from_octets(octets).unwrap());
+        let power = Power { base: &base, exponent: &x, modulus: &prime };
+        let y = Workspace::new().unwrap().power(power).unwrap();
+        let frame = padded(b"key", 16).unwrap().expect("room");
+        let fields = encrypted(&prime, &base, &y, &frame).unwrap().expect("random numbers");
+        let mut fields = Fields(&fields);
+        let (e, c) = (fields.number().unwrap(), fields.number().unwrap());
+        assert_eq!(decrypt(&p, &[9; 15], e, c).unwrap().as_deref().map(Vec::as_slice), Some(&b"key"[..]));
+        assert!(decrypt(&p, &[8; 15], e, c).unwrap().is_none());
+        assert!(decrypt(&p, &[9; 15], &p, c).unwrap().is_none());
+        assert!(decrypt(&p, &[9; 15], &[], c).unwrap().is_none());
+    }
+}
