@@ -1,11 +1,12 @@
-//! The numbers of one new key: RSA from [`crate::rsa`], DSA and Elgamal from [`crate::group`], curves from
-//! sequoia-openpgp.
+//! The numbers of one new key: RSA from [`crate::rsa`], DSA and Elgamal from [`crate::group`], other curves than
+//! Curve25519 from sequoia-openpgp.
 
 use crate::algorithm::{Algorithm, Version};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::{group, rsa};
 use cert::Timestamp;
+use secret::curve25519::Kind;
 use secret::{Role, Unlocked};
 use sequoia_openpgp::crypto::mpi;
 use sequoia_openpgp::packet::key::{Key4, PrimaryRole, SecretKeyMaterial, SecretParts};
@@ -44,7 +45,8 @@ pub(crate) fn make(
         }
         Algorithm::Dsa(size) => of_group(PublicKeyAlgorithm::DSA, &group::dsa(size, progress)?),
         Algorithm::Elgamal(size) => of_group(PublicKeyAlgorithm::ELGAMAL, &group::elgamal(size, progress)?),
-        curve => of_curve(curve, purpose, version).map_err(Error::Curve)?,
+        Algorithm::Curve25519 => of_curve25519(purpose, version)?,
+        curve => of_curve(curve, purpose).map_err(Error::Curve)?,
     };
     let public = public_body(version, created, &material);
     let key = Unlocked::new(role, &public, &material.secret)?;
@@ -90,15 +92,47 @@ fn mpi(octets: &[u8]) -> Zeroizing<Vec<u8>> {
 
 type Key = Key4<SecretParts, PrimaryRole>;
 
-fn of_curve(curve: Algorithm, purpose: Use, version: Version) -> sequoia_openpgp::Result<Material> {
-    let key: Key = match (curve, purpose, version) {
-        (Algorithm::Curve25519, Use::Sign, Version::V4) => Key4::generate_ecc(true, Curve::Ed25519),
-        (Algorithm::Curve25519, Use::Encrypt, Version::V4) => Key4::generate_ecc(false, Curve::Cv25519),
-        (Algorithm::Curve25519, Use::Sign, Version::V6) => Key4::generate_ed25519(),
-        (Algorithm::Curve25519, Use::Encrypt, Version::V6) => Key4::generate_x25519(),
-        (Algorithm::Curve448, Use::Sign, _) => Key4::generate_ed448(),
-        (Algorithm::Curve448, Use::Encrypt, _) => Key4::generate_x448(),
-        (curve, purpose, _) => Key4::generate_ecc(purpose == Use::Sign, weierstrass(curve)),
+/// Makes the numbers of a key on Curve25519; in version 4 keys they have the form that GnuPG 2.1 introduced.
+fn of_curve25519(purpose: Use, version: Version) -> Result<Material> {
+    const ED25519: &[u8] = &[9, 0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
+    const CURVE25519: &[u8] = &[10, 0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1];
+    const NATIVE_POINT: u8 = 0x40;
+    /// SHA-256 and AES-128 (RFC 9580, 11.5.1, table 30).
+    const WRAPPING: &[u8] = &[3, 1, 8, 7];
+    let kind = if purpose == Use::Sign { Kind::Ed25519 } else { Kind::X25519 };
+    let mut secret = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *secret)?;
+    if kind == Kind::X25519 {
+        // What RFC 7748, 5, makes of any secret before it is used.
+        secret[0] &= 0xf8;
+        secret[31] = secret[31] & 0x7f | 0x40;
+    }
+    let point = kind.public_of(&secret).ok_or(Error::Memory)?;
+    let native = || mpi(&[&[NATIVE_POINT], &point[..]].concat()).to_vec();
+    let (algorithm, public) = match (kind, version) {
+        (Kind::Ed25519, Version::V6) => (PublicKeyAlgorithm::ED25519, point.to_vec()),
+        (Kind::X25519, Version::V6) => (PublicKeyAlgorithm::X25519, point.to_vec()),
+        (Kind::Ed25519, Version::V4) => (PublicKeyAlgorithm::EDDSA_LEGACY, [ED25519, &native()].concat()),
+        (Kind::X25519, Version::V4) => {
+            secret.reverse();
+            (PublicKeyAlgorithm::ECDH, [CURVE25519, &native(), WRAPPING].concat())
+        }
+    };
+    let secret = match version {
+        Version::V6 => Zeroizing::new(secret.to_vec()),
+        Version::V4 => {
+            let zeros = secret.iter().take_while(|octet| **octet == 0).count();
+            mpi(&secret[zeros..])
+        }
+    };
+    Ok(Material { algorithm, public, secret })
+}
+
+fn of_curve(curve: Algorithm, purpose: Use) -> sequoia_openpgp::Result<Material> {
+    let key: Key = match (curve, purpose) {
+        (Algorithm::Curve448, Use::Sign) => Key4::generate_ed448(),
+        (Algorithm::Curve448, Use::Encrypt) => Key4::generate_x448(),
+        (curve, purpose) => Key4::generate_ecc(purpose == Use::Sign, weierstrass(curve)),
     }?;
     let mut public = key.mpis().to_vec()?;
     if let mpi::PublicKey::ECDH { curve, .. } = key.mpis() {

@@ -9,10 +9,12 @@
 //! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
 //! - [`forbid_core_dumps`]: for a program's beginning.
 //!
-//! The asymmetric operations but [`elgamal`], ciphers and key derivations are those of sequoia-openpgp with OpenSSL, which is
+//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] is OpenSSL's big numbers; the other asymmetric operations, ciphers and
+//! key derivations are those of sequoia-openpgp with OpenSSL, which is
 //! initialised when the first of them is asked for. Nothing here reads the clock, except to calibrate a lock.
 
 pub mod ask;
+pub mod curve25519;
 pub mod elgamal;
 pub mod file;
 

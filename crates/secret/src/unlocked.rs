@@ -1,6 +1,7 @@
 //! A key whose secret is at hand.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use cert::key::{self, Key};
 use cert::{Fingerprint, Keygrip, Timestamp};
@@ -8,6 +9,7 @@ use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
 use crate::asymmetric::Pair;
+use crate::curve25519::{self, Numbers};
 use crate::memory::Guarded;
 use crate::protection::write_plain;
 use crate::{Ciphertext, Decryptor, Error, Result, Role, SecretKey, Signer, public};
@@ -20,8 +22,8 @@ pub struct Unlocked {
     public: Vec<u8>,
     material: Guarded,
     fingerprint: Fingerprint,
-    /// Both halves as the cryptographic library takes them.
-    pair: Pair,
+    /// Both halves as the cryptographic library takes them, once it is needed.
+    pair: OnceLock<Pair>,
 }
 
 impl Unlocked {
@@ -33,7 +35,14 @@ impl Unlocked {
     /// [`Error::Damaged`] if they do not belong together, [`Error::Unsupported`] if nobody here can tell.
     pub fn new(role: Role, public: &[u8], material: &[u8]) -> Result<Self> {
         let key = key::parse_public(public)?;
-        let pair = Pair::new(&key, material)?;
+        let pair = match Numbers::read(&key, material) {
+            Some(numbers) if numbers.belong() => OnceLock::new(),
+            Some(_) => {
+                let what = "its secret part is not the one of its public part";
+                return Err(Error::Damaged { key: key.fingerprint(), what });
+            }
+            None => Pair::new(&key, material)?.into(),
+        };
         let (fingerprint, material) = (key.fingerprint(), Guarded::copy_of(material));
         Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
     }
@@ -75,7 +84,24 @@ impl Unlocked {
     /// [`Error::Damaged`] if what it made is wrong.
     pub fn try_out(&self) -> Result<()> {
         let what = "what it signs or decrypts is wrong";
-        if self.pair.works()? { Ok(()) } else { Err(Error::Damaged { key: self.fingerprint, what }) }
+        let works = match self.numbers() {
+            Some(numbers) => numbers.works(),
+            None => self.pair()?.works()?,
+        };
+        if works { Ok(()) } else { Err(Error::Damaged { key: self.fingerprint, what }) }
+    }
+
+    /// Returns both halves of a key on Curve25519, for which the library is not needed.
+    fn numbers(&self) -> Option<Numbers> {
+        Numbers::read(&self.public_half(), &self.material)
+    }
+
+    fn pair(&self) -> Result<&Pair> {
+        if let Some(pair) = self.pair.get() {
+            return Ok(pair);
+        }
+        let pair = Pair::new(&self.public_half(), &self.material)?;
+        Ok(self.pair.get_or_init(|| pair))
     }
 
     /// Returns the body of the public key packet.
@@ -123,7 +149,10 @@ impl Signer for Unlocked {
     }
 
     fn sign(&mut self, hash: HashAlgorithm, digest: &[u8]) -> Result<Vec<u8>> {
-        self.pair.sign(hash, digest)
+        match self.numbers().and_then(|numbers| numbers.sign(digest)) {
+            Some(signature) => Ok(curve25519::fields(self.public_half().algorithm, &signature)),
+            None => self.pair()?.sign(hash, digest),
+        }
     }
 }
 
@@ -133,7 +162,7 @@ impl Decryptor for Unlocked {
     }
 
     fn decrypt(&mut self, ciphertext: &Ciphertext<'_>, length: Option<usize>) -> Result<Zeroizing<Vec<u8>>> {
-        self.pair.decrypt(ciphertext, length)
+        self.pair()?.decrypt(ciphertext, length)
     }
 }
 

@@ -1,0 +1,184 @@
+//! Ed25519 and X25519 keys by aws-lc: their public halves, whether these belong to secret ones, and signatures.
+//!
+//! Most keys are of this kind, and the library of the others takes a millisecond to begin with. aws-lc's random
+//! generator, whose first use would take longer still, is not needed here.
+
+use aws_lc_rs::agreement::{self, PrivateKey};
+use aws_lc_rs::signature::{self, Ed25519KeyPair, KeyPair as _};
+use cert::key::Key;
+use subtle::ConstantTimeEq as _;
+use verify::PublicKeyAlgorithm;
+use zeroize::Zeroizing;
+
+use crate::fields::Fields;
+
+/// The identifiers of the curves in version 4 keys, behind the octet that counts them.
+const ED25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
+const CURVE25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1];
+
+/// Stands before a point in its curve's own form.
+const NATIVE: u8 = 0x40;
+
+/// What a key on the curve is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Signing.
+    Ed25519,
+    /// Agreeing on a key, which encrypts a session key.
+    X25519,
+}
+
+impl Kind {
+    /// Makes the public half of a secret number; `None` where the system gives no memory.
+    pub fn public_of(self, secret: &[u8; 32]) -> Option<[u8; 32]> {
+        match self {
+            Self::Ed25519 => {
+                let pair = Ed25519KeyPair::from_seed_unchecked(secret).ok()?;
+                pair.public_key().as_ref().try_into().ok()
+            }
+            Self::X25519 => {
+                let key = PrivateKey::from_private_key(&agreement::X25519, secret).ok()?;
+                key.compute_public_key().ok()?.as_ref().try_into().ok()
+            }
+        }
+    }
+}
+
+/// Both halves of a key as plain numbers.
+pub(crate) struct Numbers {
+    pub(crate) kind: Kind,
+    public: [u8; 32],
+    secret: Zeroizing<[u8; 32]>,
+}
+
+impl Numbers {
+    /// Reads them as they stand in a packet; `None` of another algorithm, or if they are not laid out like that.
+    pub(crate) fn read(key: &Key<'_>, material: &[u8]) -> Option<Self> {
+        type Algorithm = PublicKeyAlgorithm;
+        Some(match key.algorithm {
+            Algorithm::ED25519 => Self::plain(Kind::Ed25519, key.material, material)?,
+            Algorithm::X25519 => Self::plain(Kind::X25519, key.material, material)?,
+            Algorithm::EDDSA_LEGACY => {
+                let public = point(key.material, ED25519_OID)?;
+                Self { kind: Kind::Ed25519, public, secret: padded(material)? }
+            }
+            Algorithm::ECDH => {
+                let public = point(key.material, CURVE25519_OID)?;
+                let mut secret = padded(material)?;
+                // OpenPGP writes this one number the other way round.
+                secret.reverse();
+                Self { kind: Kind::X25519, public, secret }
+            }
+            _ => return None,
+        })
+    }
+
+    fn plain(kind: Kind, public: &[u8], secret: &[u8]) -> Option<Self> {
+        Some(Self { kind, public: public.try_into().ok()?, secret: Zeroizing::new(secret.try_into().ok()?) })
+    }
+
+    /// Says whether the halves belong together.
+    pub(crate) fn belong(&self) -> bool {
+        self.kind.public_of(&self.secret).is_some_and(|made| made.ct_eq(&self.public).into())
+    }
+
+    /// Signs a digest; `None` for a key that does not sign.
+    pub(crate) fn sign(&self, digest: &[u8]) -> Option<[u8; 64]> {
+        if self.kind != Kind::Ed25519 {
+            return None;
+        }
+        let pair = Ed25519KeyPair::from_seed_unchecked(&*self.secret).ok()?;
+        pair.sign(digest).as_ref().try_into().ok()
+    }
+
+    /// Uses the key once: signs what has to verify, or agrees on a key with another one, from both sides.
+    pub(crate) fn works(&self) -> bool {
+        const PROBE: [u8; 32] = [0x5a; 32];
+        match self.kind {
+            Kind::Ed25519 => self.sign(&PROBE).is_some_and(|made| {
+                let public = signature::UnparsedPublicKey::new(&signature::ED25519, self.public);
+                public.verify(&PROBE, &made).is_ok()
+            }),
+            Kind::X25519 => {
+                let Some(partner) = Kind::X25519.public_of(&PROBE) else { return false };
+                let here = agreed(&self.secret, &partner);
+                here.is_some() && here == agreed(&PROBE, &self.public)
+            }
+        }
+    }
+}
+
+/// Lays a signature out as its packet has it: as it is, or as two numbers (RFC 9580, 5.2.3.3 and 5.2.3.4).
+pub(crate) fn fields(algorithm: PublicKeyAlgorithm, signature: &[u8; 64]) -> Vec<u8> {
+    if algorithm == PublicKeyAlgorithm::ED25519 {
+        return signature.to_vec();
+    }
+    let (r, s) = signature.split_at(32);
+    [written(r), written(s)].concat()
+}
+
+/// Writes a number behind its bits (RFC 9580, 3.2).
+fn written(octets: &[u8]) -> Vec<u8> {
+    let zeros = octets.iter().take_while(|octet| **octet == 0).count();
+    let number = &octets[zeros..];
+    let bits = number.first().map_or(0, |first| number.len() * 8 - first.leading_zeros() as usize);
+    [&(bits as u16).to_be_bytes()[..], number].concat()
+}
+
+fn agreed(secret: &[u8; 32], public: &[u8; 32]) -> Option<Zeroizing<Vec<u8>>> {
+    let key = PrivateKey::from_private_key(&agreement::X25519, secret).ok()?;
+    let partner = agreement::UnparsedPublicKey::new(&agreement::X25519, public);
+    agreement::agree(&key, partner, (), |shared| Ok(Zeroizing::new(shared.to_vec()))).ok()
+}
+
+/// Reads the point on a curve.
+fn point(material: &[u8], oid: &[u8]) -> Option<[u8; 32]> {
+    let mut fields = Fields(material);
+    if fields.counted()? != oid {
+        return None;
+    }
+    fields.number()?.strip_prefix(&[NATIVE])?.try_into().ok()
+}
+
+/// Reads a secret number, which is the only one, with the zeros that stand before it.
+fn padded(material: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
+    let mut fields = Fields(material);
+    let number = fields.number().filter(|_| fields.0.is_empty())?;
+    let mut secret = Zeroizing::new([0; 32]);
+    secret[32_usize.checked_sub(number.len())?..].copy_from_slice(number);
+    Some(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_public_halves_are_those_of_rfc_8032_and_rfc_7748() {
+        // RFC 8032, 7.1, test 1.
+        let seed = hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
+        let public = hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
+        assert_eq!(Kind::Ed25519.public_of(&seed), Some(public));
+        // RFC 7748, 6.1, Alice.
+        let secret = hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a");
+        let public = hex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a");
+        assert_eq!(Kind::X25519.public_of(&secret), Some(public));
+    }
+
+    #[test]
+    fn a_key_works_and_belongs_to_its_own_public_half_only() {
+        for kind in [Kind::Ed25519, Kind::X25519] {
+            let secret = Zeroizing::new([7; 32]);
+            let public = kind.public_of(&secret).expect("memory");
+            let mut numbers = Numbers { kind, public, secret };
+            assert!(numbers.belong() && numbers.works(), "{kind:?}");
+            numbers.public[3] ^= 1;
+            assert!(!numbers.belong() && !numbers.works(), "{kind:?}");
+        }
+    }
+
+    fn hex(text: &str) -> [u8; 32] {
+        let octet = |place| u8::from_str_radix(&text[2 * place..2 * place + 2], 16).expect("digits");
+        std::array::from_fn(octet)
+    }
+}
