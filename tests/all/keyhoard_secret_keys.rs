@@ -116,6 +116,28 @@ fn an_export_is_what_was_imported_and_its_file_is_for_its_owner_only() {
 }
 
 #[test]
+fn a_subkey_signs_where_the_primary_key_is_not() {
+    let (ann, home) = with_ann();
+    let laptop = Home::new();
+    let certificate_and = |home: &Home| {
+        let exported = key(home, &["export", "--subkeys-only", "ann@example.org"]).stdout;
+        Run::keyhoard(&laptop).arg("import").stdin(exported).succeed();
+    };
+    certificate_and(&home);
+    let refused = Run::keyhoard(&laptop).arg("sign").stdin("text").done();
+    assert_eq!(refused.code, Some(2), "a subkey that encrypts");
+    assert!(
+        refused.errors().contains(&format!("{}: has no secret key here", ann.fingerprint())),
+        "{}",
+        refused.errors()
+    );
+    assert_eq!(key(&home, &["add-subkey", "ann@example.org", "--for", "sign"]).code, Some(0));
+    certificate_and(&home);
+    let signed = Run::keyhoard(&laptop).arg("sign").stdin("text").succeed().stdout;
+    assert_eq!(Run::keyhoard(&home).arg("verify").stdin(signed).done().code, Some(0));
+}
+
+#[test]
 fn an_export_of_subkeys_leaves_the_primary_key_at_home() {
     let (_ann, home) = with_ann();
     let exported = key(&home, &["export", "--subkeys-only", "ann@example.org"]).stdout;

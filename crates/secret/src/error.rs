@@ -43,7 +43,7 @@ pub enum Error {
         key: Fingerprint,
     },
     /// The secret part was read and is not the one of the public part, or was changed.
-    #[error("secret key {key}: damaged, {what}")]
+    #[error("secret key {key}: damaged, {what}; take it from a backup")]
     Damaged {
         /// The key.
         key: Fingerprint,
@@ -51,7 +51,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A placeholder in the place of a secret (GnuPG's stub).
-    #[error("secret key {key}: the secret part is not here, only a stub")]
+    #[error("secret key {key}: the secret part is not here, only a stub; import it from where it is")]
     Stub {
         /// The key.
         key: Fingerprint,
@@ -65,7 +65,9 @@ pub enum Error {
         serial: String,
     },
     /// The secret part is protected in a way that is not known.
-    #[error("secret key {key}: protected in an unknown way ({what})")]
+    #[error(
+        "secret key {key}: protected in an unknown way ({what}); have the program that made it lock it in another way"
+    )]
     UnknownProtection {
         /// The key.
         key: Fingerprint,

@@ -99,7 +99,11 @@ impl FileKeys {
         let path = self.path.join(name);
         match fault {
             record::Fault::Io(source) => Error::Io { path, source },
-            record::Fault::Content(what) => Error::File { path, what },
+            record::Fault::Content(what) => {
+                let what =
+                    format!("{what}; take the file from a backup, or delete it and import the key again");
+                Error::File { path, what }
+            }
         }
     }
 

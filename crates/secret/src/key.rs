@@ -30,7 +30,7 @@ impl SecretKey {
         let key = key::parse_secret(body)?;
         let fingerprint = key.fingerprint();
         if !matches!(key.version, 4 | 6) {
-            let what = format!("a secret key of version {}", key.version);
+            let what = format!("a secret key of version {} (LibrePGP)", key.version);
             return Err(Error::Unsupported { key: fingerprint, what });
         }
         let layout = Layout::read(key.version, key.secret)

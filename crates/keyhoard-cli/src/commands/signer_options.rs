@@ -12,8 +12,9 @@ use keyhoard::message::Signatory;
 use keyhoard::passphrase::Passphrases;
 use keyhoard::secret_keys::owner_of;
 use keyhoard::signatories::{SigningKey, signing_key};
+use keyhoard::store::{CertId, Snapshot};
 use keyhoard::verify::HashAlgorithm;
-use secret::{Held, OpenKey, Role, SecretKeys, Signer};
+use secret::{Held, OpenKey, SecretKeys, Signer};
 use sign::{Builder, Subpacket, hash_for};
 
 use crate::passphrase_options::PassphraseOptions;
@@ -70,6 +71,19 @@ fn notation(text: &str) -> Result<Notation, &'static str> {
     Ok(Notation { name: name.to_owned(), value: value.to_owned(), critical })
 }
 
+/// Finds the certificates whose secret keys are here, be it those of subkeys only.
+fn owners(snapshot: &dyn Snapshot, held: &[Held]) -> anyhow::Result<Vec<(CertId, String)>> {
+    let mut found: Vec<(CertId, String)> = Vec::new();
+    for held in held.iter().filter(|held| held.protection.has_secret()) {
+        if let Some(owner) = owner_of(snapshot, &held.fingerprint)?
+            && found.iter().all(|(id, _)| *id != owner.id)
+        {
+            found.push((owner.id, owner.primary.to_string()));
+        }
+    }
+    Ok(found)
+}
+
 impl SignerOptions {
     /// Says whether anybody is named.
     pub(crate) fn names_somebody(&self) -> bool {
@@ -86,9 +100,14 @@ impl SignerOptions {
         let snapshot = store.snapshot()?;
         let held = keys.list()?;
         let mut chosen = Vec::new();
-        for id in self.certificates(snapshot.as_ref(), &held)? {
+        for (id, name) in self.certificates(snapshot.as_ref(), &held)? {
             let key = signing_key(snapshot.as_ref(), id, &held, session.now)?;
-            chosen.push(key.context("this certificate has no secret key here that may sign now")?);
+            chosen.push(key.with_context(|| {
+                format!(
+                    "{name}: has no secret key here that may sign now; `keyhoard key list` shows what is here, \
+                     `keyhoard show` what has ended or is revoked"
+                )
+            })?);
         }
         let owner = |key: &keyhoard::cert::Fingerprint| {
             let owner = owner_of(snapshot.as_ref(), key).ok()??;
@@ -102,31 +121,25 @@ impl SignerOptions {
         chosen.into_iter().map(open).collect()
     }
 
-    fn certificates(
-        &self,
-        snapshot: &dyn keyhoard::store::Snapshot,
-        held: &[Held],
-    ) -> anyhow::Result<Vec<keyhoard::store::CertId>> {
-        let mut ids = Vec::new();
+    fn certificates(&self, snapshot: &dyn Snapshot, held: &[Held]) -> anyhow::Result<Vec<(CertId, String)>> {
+        let mut found = Vec::new();
         for name in &self.by {
             let name = name.as_bytes();
             match find(snapshot, &[name])?.ids[..] {
-                [id] => ids.push(id),
+                [id] => found.push((id, shown(name).to_string())),
                 [] => bail!("{}: not found", shown(name)),
                 _ => bail!("{}: stands for several keys; say its fingerprint", shown(name)),
             }
         }
-        if ids.is_empty() {
-            let primaries = held.iter().filter(|held| held.role == Role::Primary);
-            let primaries: Vec<_> = primaries.map(|held| held.fingerprint).collect();
-            ids = snapshot.by_fingerprint(&primaries)?.into_iter().flatten().collect();
-            match ids.len() {
+        if found.is_empty() {
+            found = owners(snapshot, held)?;
+            match found.len() {
                 0 => bail!("there is no secret key to sign with"),
                 1 => {}
                 count => bail!("there are {count} secret keys; say which one signs with --by"),
             }
         }
-        Ok(ids)
+        Ok(found)
     }
 
     /// Says what each of the keys signs.

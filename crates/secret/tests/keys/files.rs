@@ -199,6 +199,7 @@ fn a_damaged_file_is_named_and_hides_no_other_key() {
         fs::write(&file, damage).expect("written");
         let error = keys.list().expect_err("a damaged file");
         assert!(error.to_string().contains(what), "{error}");
+        assert!(error.to_string().contains("from a backup"), "{error}");
         assert!(error.to_string().starts_with(&*file.to_string_lossy()), "{error}");
         assert_eq!(keys.heads().expect("heads").iter().filter(|head| head.is_ok()).count(), 1);
         assert!(keys.find(&good.keygrip().expect("a keygrip").into()).expect("an answer").is_some());
