@@ -44,6 +44,7 @@ mod keyhoard_undo;
 mod memory;
 mod messages;
 mod oracle_export;
+mod oracle_generated_keys;
 mod oracle_import;
 mod oracle_listing;
 mod oracle_query;
