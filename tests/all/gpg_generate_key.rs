@@ -132,7 +132,7 @@ fn keys_that_are_there_become_keys_of_new_certificates() {
         ("3894C3C87F7D6428F9FF4DE171FD26F39E2AB46F", "EE1896F6DFB4A0ED04A6C4ED4FEDAEB1CF3583C7");
     for file in [
         format!(
-            "Key-Type: eddsa\nKey-Grip: {alice}\nSubkey-Type: rsa\nSubkey-Grip: &{bob}\nName-Real: Both\n"
+            "Key-Type: eddsa\nKey-Grip: {alice}\nSubkey-Type: rsa\nSubkey-Grip: &{bob}\nSubkey-Usage: encrypt\nName-Real: Both\n"
         ),
         format!("Key-Type: rsa\nKeygrip: {bob}\nName-Real: Second\nCreation-Date: 2020-01-01\n"),
         format!("Key-Type: eddsa\nKey-Grip: {}\nName-Real: None\n", "0".repeat(40)),
@@ -141,9 +141,18 @@ fn keys_that_are_there_become_keys_of_new_certificates() {
     ] {
         same(&both, &file, &[&PLAIN[..], &["--batch", "--generate-key"]].concat());
     }
-    let expert = ["--no-batch", "--no-tty", "--command-fd", "0", "--expert", "--full-generate-key"];
-    let answers = format!("13\nfoo\n{}\n{alice}\n=s\n0\nHeinrich Heine\n\n\n", "0".repeat(40));
-    same(&both, &answers, &[&PLAIN[..], &expert].concat());
+    let expert = [
+        "--no-batch",
+        "--no-tty",
+        "--command-fd",
+        "0",
+        "--pinentry-mode",
+        "loopback",
+        "--expert",
+        "--full-generate-key",
+    ];
+    let answers = format!("13\nfoo\n{}\n{bob}\n=s\n0\nHeinrich Heine\n\n\n", "0".repeat(40));
+    same(&both, &answers, &expert);
     same_keys(&both);
     same_packets(&both);
     let fingerprints = |done: Done| -> Vec<String> {
@@ -196,8 +205,9 @@ fn dsa_and_elgamal_keys_are_those_that_gpg_makes() {
         "%dry-run\nKey-Type: DSA\nKey-Length: 99999\nKey-Usage: encr\nName-Real: x\n",
         &["--generate-key"],
     );
-    let asked = ["--no-batch", "--no-tty", "--command-fd", "0", "--full-generate-key"];
-    same(&both, "2\n1024\n0\nHeinrich Heine\n\n\n", &[&PLAIN[..], &asked].concat());
+    let asked =
+        ["--no-batch", "--no-tty", "--command-fd", "0", "--pinentry-mode", "loopback", "--full-generate-key"];
+    same(&both, "2\n1024\n0\nHeinrich Heine\n\n\nabc\n", &asked);
     same(&both, "", &[&PLAIN[..], &["--quick-generate-key", "Quick", "dsa1024", "sign", "0"]].concat());
     same_keys(&both);
     same_packets(&both);

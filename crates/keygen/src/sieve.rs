@@ -106,7 +106,7 @@ impl Group {
 
     /// Says whether a number that leaves this remainder of the product is divided by none of the primes.
     fn leaves(&self, remainder: u64) -> bool {
-        self.primes.iter().all(|prime| remainder % u64::from(*prime) != 0)
+        self.primes.iter().all(|prime| !remainder.is_multiple_of(u64::from(*prime)))
     }
 
     /// Groups the odd primes below `limit`.

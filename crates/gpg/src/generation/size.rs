@@ -57,7 +57,7 @@ pub(crate) fn corrected(asked: u32, family: Family, large_rsa: bool, expert: boo
         notes.push(format!("keysize rounded up to {bits} bits"));
     }
     if family == Family::Dsa {
-        if !expert && bits > 1024 && bits % 1024 != 0 {
+        if !expert && bits > 1024 && !bits.is_multiple_of(1024) {
             bits = bits.next_multiple_of(1024);
             notes.push(format!("keysize rounded up to {bits} bits"));
         }

@@ -94,6 +94,8 @@ pub(super) fn make(session: &mut Session<'_>, order: &Order) -> anyhow::Result<(
                 handle: &order.handle,
             });
         }
+        // What kind of key it is, gpg finds out by itself.
+        Err(code @ Code::MissingItem) => not_made(session, code, code.with_gpg(), &order.handle),
         Err(code) => not_made(session, code, code.with_agent(), &order.handle),
     }
     Ok(())

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use super::make::{self, Order};
 use super::{Session, defaults};
+use crate::code::Code;
 use crate::generation::parameter_file::{Keyword, Statement, lines};
 use crate::generation::parameters::{Block, Wrong};
 use crate::options::load::system_words;
@@ -132,7 +133,10 @@ impl ParameterFile {
         }
         match asked.request {
             Err(code) => {
-                make::not_made(session, code, code.with_gpg(), handle);
+                // What is no keygrip, gpg has its agent find out.
+                let is_of_agent = code == Code::IpcParameter;
+                let value = if is_of_agent { code.with_agent() } else { code.with_gpg() };
+                make::not_made(session, code, value, handle);
                 Ok(())
             }
             Ok(request) => {
