@@ -141,6 +141,7 @@ fn keys_that_are_there_become_keys_of_new_certificates() {
     ] {
         same(&both, &file, &[&PLAIN[..], &["--batch", "--generate-key"]].concat());
     }
+    same_keys(&both);
     let expert = [
         "--no-batch",
         "--no-tty",
@@ -153,7 +154,6 @@ fn keys_that_are_there_become_keys_of_new_certificates() {
     ];
     let answers = format!("13\nfoo\n{}\n{bob}\n=s\n0\nHeinrich Heine\n\n\n", "0".repeat(40));
     same(&both, &answers, &expert);
-    same_keys(&both);
     same_packets(&both);
     let fingerprints = |done: Done| -> Vec<String> {
         let text = done.text();
