@@ -1,15 +1,16 @@
 //! What opens messages, and where their content goes: a file gets its name, and a pipe its octets, only once they were
 //! checked.
 
-use std::fs;
-use std::io::{self, Write};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
 use std::path::Path;
 
 use message::{
     Addressee, Container, Error, Event, Literal, Opener, Pkesk, Result, SessionKey, Sink, Skesk, Standing,
     Unlock,
 };
-use secret::{Ask, Held, Name, Passphrase, Protection, SecretKeys};
+use secret::{Ask, Held, Name, OpenKey, Passphrase, Protection, SecretKeys};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::output_file::OutputFile;
@@ -68,26 +69,33 @@ impl Keys<'_> {
         // Whoever is named comes before those who hide: their keys need not be tried one after the other.
         let (hidden, named): (Vec<_>, Vec<_>) =
             recipients.iter().partition(|recipient| recipient.addressee == Addressee::Hidden);
+        // However many recipients there are, a key is unlocked once.
+        let mut opened = HashMap::new();
         for recipient in named.into_iter().chain(hidden) {
             for key in held.iter().filter(|key| may_open(recipient, key)) {
-                if let Some(session_key) = self.try_key(recipient, key, container) {
-                    return Some(session_key);
+                let unlocked = opened.entry(key.fingerprint).or_insert_with(|| self.unlocked(recipient, key));
+                let Some(unlocked) = unlocked else { continue };
+                let session_key = recipient.open(unlocked.as_mut(), container.cipher());
+                match session_key.unwrap_or_else(|error| self.fail(recipient, error)) {
+                    None => {}
+                    found => return found,
                 }
             }
         }
         None
     }
 
-    fn try_key(&mut self, recipient: &Pkesk, key: &Held, container: &Container) -> Option<SessionKey> {
+    fn unlocked(&mut self, recipient: &Pkesk, key: &Held) -> Option<Box<dyn OpenKey>> {
         let opened = self.secret_keys.open(&Name::Fingerprint(key.fingerprint), self.ask);
-        let session_key = opened.and_then(|mut key| recipient.open(key.as_mut(), container.cipher()));
-        session_key.unwrap_or_else(|error| {
-            // That a hidden recipient is somebody else is no failure.
-            if recipient.addressee != Addressee::Hidden {
-                self.failure = Some(error);
-            }
-            None
-        })
+        opened.map(Some).unwrap_or_else(|error| self.fail(recipient, error))
+    }
+
+    /// Notes why a key did not open the message; that a hidden recipient is somebody else is no failure.
+    fn fail<T>(&mut self, recipient: &Pkesk, error: secret::Error) -> Option<T> {
+        if recipient.addressee != Addressee::Hidden {
+            self.failure = Some(error);
+        }
+        None
     }
 
     fn by_password(
@@ -145,7 +153,15 @@ enum Target<'a> {
     /// A file, which gets its name at the end.
     File(OutputFile),
     /// Something that cannot be taken back, with what is held back from it.
-    Stream { out: Box<dyn Write + 'a>, held: Zeroizing<Vec<u8>>, holds: bool },
+    Stream { out: Box<dyn Write + 'a>, held: Zeroizing<Vec<u8>>, more: More, holds: bool },
+}
+
+/// Where what is held back goes when it is too much for memory.
+enum More {
+    /// Nowhere: that is an error.
+    Refused,
+    /// Into a file without a name, which is gone when the program ends.
+    InFile(Option<File>),
 }
 
 impl<'a> Release<'a> {
@@ -166,7 +182,15 @@ impl<'a> Release<'a> {
 
     /// Writes to a stream: what was checked at once, the rest after the check at its end, or at once if `unverified`.
     pub fn to_stream(out: Box<dyn Write + 'a>, unverified: bool) -> Self {
-        Self::new(Target::Stream { out, held: Zeroizing::default(), holds: !unverified })
+        Self::new(Target::Stream { out, held: Zeroizing::default(), more: More::Refused, holds: !unverified })
+    }
+
+    /// Holds back as much as comes, on disk what is too much for memory.
+    pub fn without_limit(mut self) -> Self {
+        if let Target::Stream { more, .. } = &mut self.target {
+            *more = More::InFile(None);
+        }
+        self
     }
 
     fn new(target: Target<'a>) -> Self {
@@ -181,18 +205,23 @@ impl<'a> Release<'a> {
     pub fn finish(mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.target, nowhere()) {
             Target::File(file) => file.commit(),
-            Target::Stream { mut out, held, .. } => out.write_all(&held).and_then(|()| out.flush()),
+            Target::Stream { mut out, held, more, .. } => {
+                out.write_all(&held)?;
+                if let More::InFile(Some(mut file)) = more {
+                    file.rewind()?;
+                    io::copy(&mut file, &mut out)?;
+                }
+                out.flush()
+            }
         }
     }
 
     fn write(&mut self, data: &[u8], standing: Standing) -> Result<()> {
         match &mut self.target {
             Target::File(file) => file.write_all(data).map_err(Error::Write),
-            Target::Stream { held, holds: true, .. } if standing == Standing::Unverified => {
-                if held.len() + data.len() > MAX_HELD {
-                    return Err(Error::Options(
-                        "more than 25 MiB that can only be checked at their end: give --output, or --stream-unverified",
-                    ));
+            Target::Stream { held, more, holds: true, .. } if standing == Standing::Unverified => {
+                if more.is_begun() || held.len() + data.len() > MAX_HELD {
+                    return more.write(data);
                 }
                 if held.len() + data.len() > held.capacity() {
                     grow(held, data.len());
@@ -206,7 +235,26 @@ impl<'a> Release<'a> {
 }
 
 fn nowhere<'a>() -> Target<'a> {
-    Target::Stream { out: Box::new(io::sink()), held: Zeroizing::default(), holds: true }
+    Target::Stream { out: Box::new(io::sink()), held: Zeroizing::default(), more: More::Refused, holds: true }
+}
+
+impl More {
+    fn is_begun(&self) -> bool {
+        matches!(self, Self::InFile(Some(_)))
+    }
+
+    fn write(&mut self, data: &[u8]) -> Result<()> {
+        let Self::InFile(file) = self else {
+            return Err(Error::Options(
+                "more than 25 MiB that can only be checked at their end: give --output, or --stream-unverified",
+            ));
+        };
+        let file = match file {
+            Some(file) => file,
+            None => file.insert(tempfile::tempfile().map_err(Error::Write)?),
+        };
+        file.write_all(data).map_err(Error::Write)
+    }
 }
 
 /// Makes room without leaving copies of plaintext behind.
@@ -321,5 +369,16 @@ mod tests {
         assert!(matches!(release.data(b"x", Standing::Unverified), Err(Error::Options(_))));
         let mut release = Release::to_stream(Box::new(io::sink()), true);
         assert!((0..26).all(|_| release.data(&megabyte, Standing::Unverified).is_ok()));
+    }
+
+    #[test]
+    fn what_is_too_much_for_memory_comes_from_disk_after_the_check_in_its_order() {
+        let mut out = Vec::new();
+        let mut release = Release::to_stream(Box::new(&mut out), false).without_limit();
+        let pieces: Vec<Vec<u8>> = (0..27).map(|number| vec![number; 1 << 20]).collect();
+        pieces.iter().for_each(|piece| release.data(piece, Standing::Unverified).expect("space"));
+        release.data(b"end", Standing::Unverified).expect("space");
+        release.finish().expect("space");
+        assert_eq!(out, [pieces.concat(), b"end".to_vec()].concat());
     }
 }
