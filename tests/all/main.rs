@@ -53,3 +53,4 @@ mod oracle_tofu;
 mod oracle_trust_debian;
 mod oracle_trust_webs;
 mod secret_keys_killed;
+mod sop;

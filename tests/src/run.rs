@@ -73,7 +73,8 @@ impl Run {
         build_directory().join(name)
     }
 
-    fn of(program: &Path, home: &Path) -> Run {
+    /// Another program, whose home directory is `home`.
+    pub fn of(program: &Path, home: &Path) -> Run {
         let mut command = Command::new(program);
         command
             .env_clear()

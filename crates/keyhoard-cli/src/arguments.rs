@@ -7,7 +7,7 @@ use keyhoard::cert::Timestamp;
 
 use crate::commands::{
     bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key,
-    list, log, man, migrate, policy, search, show, sign, signed_by, sql, tofu, trust, undo, verify,
+    list, log, man, migrate, policy, search, show, sign, signed_by, sop, sql, tofu, trust, undo, verify,
     who_signed,
 };
 use crate::moment;
@@ -109,6 +109,8 @@ pub(crate) enum Command {
     Migrate(migrate::Arguments),
     /// Measure every OpenPGP program on this machine, side by side.
     Bench(bench::Arguments),
+    /// Work on files only, as the Stateless OpenPGP interface (SOP) has it.
+    Sop(sop::Arguments),
     /// Write a completion script for a shell.
     Completions(completions::Arguments),
     /// Write the man pages.

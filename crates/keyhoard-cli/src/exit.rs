@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use keyhoard::causes;
+use keyhoard::stateless::Failure;
 
 use crate::stderr::tell;
 use crate::style::Style;
@@ -34,7 +35,7 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             tell(Style::Error, "keyhoard:", causes(error.as_ref()));
-            ExitCode::from(2)
+            ExitCode::from(error.downcast_ref::<Failure>().map_or(2, |failure| failure.kind.exit_code()))
         }
     }
 }

@@ -33,6 +33,13 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let arguments = arguments::Arguments::parse();
-    exit::report(commands::run(arguments))
+    match arguments::Arguments::try_parse() {
+        Ok(arguments) => exit::report(commands::run(arguments)),
+        Err(error) if error.use_stderr() && commands::sop::is_meant() => {
+            // There is nobody left to tell if messages cannot be written.
+            let _ = error.print();
+            ExitCode::from(commands::sop::misunderstood(&error).exit_code())
+        }
+        Err(error) => error.exit(),
+    }
 }

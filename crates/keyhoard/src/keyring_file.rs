@@ -61,6 +61,16 @@ impl KeyringFile {
         Ok(pieces.verified(path))
     }
 
+    /// Returns what would be read from a file with these certificates.
+    pub(crate) fn of(path: &Path, certificates: Vec<Certificate>) -> Self {
+        let kept = |certificate| Kept { certificate, since: Timestamp::default() };
+        Self {
+            path: path.to_owned(),
+            certificates: certificates.into_iter().map(kept).collect(),
+            unreadable: 0,
+        }
+    }
+
     /// Returns what would be read from a file without certificates.
     pub(crate) fn empty(path: &Path) -> Self {
         Self { path: path.to_owned(), certificates: Vec::new(), unreadable: 0 }

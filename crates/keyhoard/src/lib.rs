@@ -190,6 +190,7 @@
 //! - [`signatories`]: the keys that sign content; [`verification`]: whose signatures are over content, and what they are
 //!   worth.
 //! - [`sql`]: statements that users write.
+//! - [`stateless`]: all of that with files and memory only, as the Stateless OpenPGP interface has it.
 //! - [`undo`]: takes back what an entry of the journal did.
 //! - [`validity`]: how sure one may be of user IDs.
 
@@ -222,6 +223,7 @@ pub mod secret_keys;
 pub mod secret_transfer;
 pub mod signatories;
 pub mod sql;
+pub mod stateless;
 pub mod tofu;
 pub mod undo;
 pub mod validity;

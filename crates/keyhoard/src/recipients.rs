@@ -176,18 +176,23 @@ pub fn of_file(file: impl Read, now: Timestamp) -> Result<Vec<Candidate>> {
         let Piece::Certificate(raw) = piece? else { continue };
         let cleaned = clean(&raw, &CleanOptions::default(), now);
         let refused = |reason: String| message::Error::Recipient { key: "a certificate".to_owned(), reason };
-        let certificate = cleaned.map_err(|error| refused(error.to_string()))?.certificate;
-        let effective = evaluate(&certificate.facts, Moment::new(now, View::Full));
-        candidates.push(Candidate {
-            fingerprint: certificate.facts.primary().fingerprint,
-            user_id: primary_name(&certificate, &effective),
-            created: certificate.facts.primary().created,
-            validity: Validity::Full,
-            is_disabled: false,
-            key: encryption_key(&certificate, &effective, &|_| true),
-        });
+        candidates
+            .push(of_certificate(&cleaned.map_err(|error| refused(error.to_string()))?.certificate, now));
     }
     Ok(candidates)
+}
+
+/// Returns a certificate as a recipient: whoever hands it over says that it is valid.
+pub fn of_certificate(certificate: &Certificate, now: Timestamp) -> Candidate {
+    let effective = evaluate(&certificate.facts, Moment::new(now, View::Full));
+    Candidate {
+        fingerprint: certificate.facts.primary().fingerprint,
+        user_id: primary_name(certificate, &effective),
+        created: certificate.facts.primary().created,
+        validity: Validity::Full,
+        is_disabled: false,
+        key: encryption_key(certificate, &effective, &|_| true),
+    }
 }
 
 fn is_of(kind: &ComponentKind, state: &State, is_meant: &dyn Fn(&[u8]) -> bool) -> bool {

@@ -22,6 +22,7 @@ pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod sign;
 pub(crate) mod signed_by;
+pub(crate) mod sop;
 pub(crate) mod sql;
 pub(crate) mod tofu;
 pub(crate) mod trust;
@@ -77,6 +78,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Trust(arguments) => trust::run(session, &arguments),
         Command::Migrate(arguments) => migrate::run(session, &arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Sop(arguments) => sop::run(session, &arguments),
         Command::Completions(arguments) => completions::run(session, &arguments),
         Command::Man(arguments) => man::run(session, &arguments),
     }?;

@@ -1,0 +1,354 @@
+//! The subcommands of the interface, and their options.
+
+use std::ffi::OsString;
+
+use super::date::Date;
+
+/// The arguments of `keyhoard sop`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard sop generate-key 'Ann <ann@example.org>' > ann.key
+  keyhoard sop extract-cert < ann.key > ann.cert
+  keyhoard sop sign ann.key < letter > letter.sig
+  keyhoard sop verify letter.sig ann.cert < letter
+  keyhoard sop encrypt ann.cert < letter > letter.pgp
+  keyhoard sop decrypt ann.key < letter.pgp
+
+The database is neither read nor changed. Files can also be named @ENV:NAME, the content of an environment variable, and \
+@FD:NUMBER, an open file descriptor. The exit codes are those of the interface.")]
+pub(crate) struct Arguments {
+    /// Say more on standard error (there is no more to say).
+    #[arg(long, global = true)]
+    debug: bool,
+
+    #[command(subcommand)]
+    pub(super) subcommand: Subcommand,
+}
+
+/// The subcommands.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Subcommand {
+    /// Print the name and version of this program.
+    Version(Version),
+    /// List the profiles of a subcommand: generate-key or encrypt.
+    ListProfiles {
+        /// The subcommand.
+        subcommand: String,
+    },
+    /// Make a key.
+    GenerateKey(GenerateKey),
+    /// Lock the keys on standard input with another password, or with none.
+    ChangeKeyPassword(ChangeKeyPassword),
+    /// Make revoked certificates of the keys on standard input.
+    RevokeKey(RevokeKey),
+    /// Make certificates of the keys on standard input.
+    ExtractCert(Form),
+    /// Bring the keys on standard input up to date.
+    UpdateKey(UpdateKey),
+    /// Add what other copies have to the certificates on standard input.
+    MergeCerts(MergeCerts),
+    /// Certify user IDs of the certificates on standard input.
+    CertifyUserid(CertifyUserid),
+    /// Check that an authority certified a user ID of each certificate on standard input.
+    ValidateUserid(ValidateUserid),
+    /// Sign standard input: the signatures alone.
+    Sign(Sign),
+    /// Verify signatures over standard input.
+    Verify(Verify),
+    /// Encrypt standard input.
+    Encrypt(Encrypt),
+    /// Decrypt the message on standard input.
+    Decrypt(Box<Decrypt>),
+    /// Put armor around packets.
+    Armor,
+    /// Take the armor off.
+    Dearmor,
+    /// Take the signatures off a signed message.
+    InlineDetach(InlineDetach),
+    /// Verify a signed message, and write what is signed.
+    InlineVerify(InlineVerify),
+    /// Sign standard input into a message that holds it.
+    InlineSign(InlineSign),
+}
+
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+pub(super) struct Version {
+    /// The same of what the work is done with.
+    #[arg(long)]
+    pub(super) backend: bool,
+    /// Say more, in no certain form.
+    #[arg(long)]
+    pub(super) extended: bool,
+    /// The version of the interface.
+    #[arg(long)]
+    pub(super) sop_spec: bool,
+    /// The version of its part that only verifies.
+    #[arg(long)]
+    pub(super) sopv: bool,
+}
+
+/// How packets are written.
+#[derive(Debug, clap::Args)]
+pub(super) struct Form {
+    /// Write packets without armor.
+    #[arg(long)]
+    pub(super) no_armor: bool,
+}
+
+/// What unlocks secret keys.
+#[derive(Debug, clap::Args)]
+pub(super) struct Unlocking {
+    /// A file with a password of the secret keys; may be given again.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(super) with_key_password: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct GenerateKey {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// Which kind of key; list-profiles tells.
+    #[arg(long, default_value = "default")]
+    pub(super) profile: String,
+    /// Nobody can encrypt to it.
+    #[arg(long)]
+    pub(super) signing_only: bool,
+    /// A file with a password to lock it with.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(super) with_key_password: Option<OsString>,
+    /// The user IDs.
+    #[arg(value_name = "USERID")]
+    pub(super) user_ids: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ChangeKeyPassword {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// A file with the new password; without, the keys are unlocked.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(super) new_key_password: Option<OsString>,
+    /// A file with an old password; may be given again.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(super) old_key_password: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RevokeKey {
+    #[command(flatten)]
+    pub(super) form: Form,
+    #[command(flatten)]
+    pub(super) unlocking: Unlocking,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct UpdateKey {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// Add no subkey to encrypt to.
+    #[arg(long)]
+    pub(super) signing_only: bool,
+    /// Do not say of the owner's programs that they can more than the key says.
+    #[arg(long)]
+    pub(super) no_added_capabilities: bool,
+    #[command(flatten)]
+    pub(super) unlocking: Unlocking,
+    /// Add what this copy of the certificates has; may be given again.
+    #[arg(long, value_name = "CERTS")]
+    pub(super) merge_certs: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct MergeCerts {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// Other copies of the certificates.
+    #[arg(value_name = "CERTS")]
+    pub(super) certs: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct CertifyUserid {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// The user ID; may be given again.
+    #[arg(long, required = true, value_name = "USERID")]
+    pub(super) userid: Vec<String>,
+    #[command(flatten)]
+    pub(super) unlocking: Unlocking,
+    /// Certify user IDs, too, that the certificate does not vouch for.
+    #[arg(long)]
+    pub(super) no_require_self_sig: bool,
+    /// The keys that certify.
+    #[arg(required = true, value_name = "KEYS")]
+    pub(super) keys: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ValidateUserid {
+    /// The user ID is a mail address, whatever stands beside it in the certificate's user ID.
+    #[arg(long)]
+    pub(super) addr_spec_only: bool,
+    /// As of this time.
+    #[arg(long, value_name = "DATE", default_value = "now")]
+    pub(super) validate_at: Date,
+    /// The user ID.
+    #[arg(value_name = "USERID")]
+    pub(super) user_id: String,
+    /// The certificates of the authorities.
+    #[arg(required = true, value_name = "CERTS")]
+    pub(super) authorities: Vec<OsString>,
+}
+
+/// What data are signed or encrypted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum DataKind {
+    /// Octets.
+    Binary,
+    /// UTF-8 text, however its lines end.
+    Text,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Sign {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// What the data are.
+    #[arg(long = "as", value_name = "KIND", default_value = "binary")]
+    pub(super) kind: DataKind,
+    /// Write the digest's name to this file, as MIME wants it.
+    #[arg(long, value_name = "MICALG")]
+    pub(super) micalg_out: Option<OsString>,
+    #[command(flatten)]
+    pub(super) unlocking: Unlocking,
+    /// The keys that sign.
+    #[arg(required = true, value_name = "KEYS")]
+    pub(super) keys: Vec<OsString>,
+}
+
+/// When signatures must have been made.
+#[derive(Debug, clap::Args)]
+pub(super) struct Between {
+    /// Take no signatures made before this.
+    #[arg(long, value_name = "DATE", default_value = "-")]
+    pub(super) not_before: Date,
+    /// Take no signatures made after this.
+    #[arg(long, value_name = "DATE", default_value = "now")]
+    pub(super) not_after: Date,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Verify {
+    #[command(flatten)]
+    pub(super) between: Between,
+    /// The signatures.
+    #[arg(value_name = "SIGNATURES")]
+    pub(super) signatures: OsString,
+    /// The certificates of those who may have signed.
+    #[arg(required = true, value_name = "CERTS")]
+    pub(super) certs: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Encrypt {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// What the data are.
+    #[arg(long = "as", value_name = "KIND", default_value = "binary")]
+    pub(super) kind: DataKind,
+    /// How; list-profiles tells.
+    #[arg(long, default_value = "default")]
+    pub(super) profile: String,
+    /// A file with a password that opens the message; may be given again.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(super) with_password: Vec<OsString>,
+    /// Sign it with these keys too; may be given again.
+    #[arg(long, value_name = "KEYS")]
+    pub(super) sign_with: Vec<OsString>,
+    #[command(flatten)]
+    pub(super) unlocking: Unlocking,
+    /// Write the session key to this file.
+    #[arg(long, value_name = "SESSIONKEY")]
+    pub(super) session_key_out: Option<OsString>,
+    /// Encrypt to these certificates.
+    #[arg(value_name = "CERTS")]
+    pub(super) certs: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Decrypt {
+    /// Write the session key to this file.
+    #[arg(long, value_name = "SESSIONKEY")]
+    pub(super) session_key_out: Option<OsString>,
+    /// A file with the session key; may be given again.
+    #[arg(long, value_name = "SESSIONKEY")]
+    pub(super) with_session_key: Vec<OsString>,
+    /// A file with a password of the message; may be given again.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(super) with_password: Vec<OsString>,
+    /// Write to this file which signatures hold.
+    #[arg(long, value_name = "VERIFICATIONS", alias = "verify-out")]
+    pub(super) verifications_out: Option<OsString>,
+    /// The certificates of those who may have signed; may be given again.
+    #[arg(long, value_name = "CERTS")]
+    pub(super) verify_with: Vec<OsString>,
+    /// Take no signatures made before this.
+    #[arg(long, value_name = "DATE")]
+    pub(super) verify_not_before: Option<Date>,
+    /// Take no signatures made after this [default: now].
+    #[arg(long, value_name = "DATE")]
+    pub(super) verify_not_after: Option<Date>,
+    #[command(flatten)]
+    pub(super) unlocking: Unlocking,
+    /// The keys.
+    #[arg(value_name = "KEYS")]
+    pub(super) keys: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct InlineDetach {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// Write the signatures to this file.
+    #[arg(long, required = true, value_name = "SIGNATURES")]
+    pub(super) signatures_out: OsString,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct InlineVerify {
+    #[command(flatten)]
+    pub(super) between: Between,
+    /// Write to this file which signatures hold.
+    #[arg(long, value_name = "VERIFICATIONS")]
+    pub(super) verifications_out: Option<OsString>,
+    /// The certificates of those who may have signed.
+    #[arg(required = true, value_name = "CERTS")]
+    pub(super) certs: Vec<OsString>,
+}
+
+/// What data are signed as in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum InlineKind {
+    /// Octets.
+    Binary,
+    /// UTF-8 text, however its lines end.
+    Text,
+    /// Text that everybody can read, with the signatures behind it.
+    #[value(name = "clearsigned")]
+    ClearSigned,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct InlineSign {
+    #[command(flatten)]
+    pub(super) form: Form,
+    /// What the data are.
+    #[arg(long = "as", value_name = "KIND", default_value = "binary")]
+    pub(super) kind: InlineKind,
+    #[command(flatten)]
+    pub(super) unlocking: Unlocking,
+    /// The keys that sign.
+    #[arg(required = true, value_name = "KEYS")]
+    pub(super) keys: Vec<OsString>,
+}

@@ -1,0 +1,171 @@
+//! Signatures, messages and armor.
+
+use std::io::{self, Write};
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::message::SessionKey;
+use keyhoard::stateless::{
+    self, Decryption, Encryption, Failure, Inline, Kind, Period, Profile, Result, Verification,
+};
+use keyhoard::verify::HashAlgorithm;
+use serde::Serialize;
+
+use super::arguments::{
+    Between, DataKind, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, Sign, Verify,
+};
+use super::designator::{self, SideOutput, existing_passwords, new_password};
+use super::{keys, output};
+use crate::moment::rfc3339;
+
+pub(super) fn sign(arguments: &Sign, now: Timestamp) -> Result<()> {
+    let micalg = arguments.micalg_out.as_deref().map(SideOutput::create).transpose()?;
+    let (signers, passwords) =
+        (designator::keys(&arguments.keys)?, existing_passwords(&arguments.unlocking.with_key_password)?);
+    let as_text = arguments.kind == DataKind::Text;
+    let (signatures, digest) = stateless::sign(&mut io::stdin().lock(), &signers, &passwords, as_text, now)?;
+    if let Some(micalg) = micalg {
+        micalg.write(digest.map(mime_name).unwrap_or_default().as_bytes())?;
+    }
+    keys::write(&arguments.form, "SIGNATURE", &signatures)
+}
+
+/// Returns what multipart/signed calls a digest (RFC 3156, 5).
+fn mime_name(digest: HashAlgorithm) -> String {
+    digest.name().map(|name| format!("pgp-{}", name.to_ascii_lowercase())).unwrap_or_default()
+}
+
+impl Between {
+    fn period(&self, now: Timestamp) -> Period {
+        Period { from: self.not_before.first(now), to: self.not_after.last(now) }
+    }
+}
+
+pub(super) fn verify(arguments: &Verify, now: Timestamp) -> Result<()> {
+    let authorities = designator::authorities(&arguments.certs)?;
+    let signatures = designator::read(&arguments.signatures)?;
+    let (data, period) = (&mut io::stdin().lock(), arguments.between.period(now));
+    let holding = stateless::verify(&signatures, data, &authorities, period, now)?;
+    Ok(output()?.write_all(lines(&holding).as_bytes())?)
+}
+
+/// Returns the lines that tell which signatures hold.
+fn lines(verifications: &[Verification]) -> String {
+    #[derive(Serialize)]
+    struct More<'a> {
+        signers: [&'a str; 1],
+    }
+    let line = |one: &Verification| {
+        let mode = if one.is_text { "mode:text" } else { "mode:binary" };
+        let more = serde_json::to_string(&More { signers: [&one.signer] }).expect("text is JSON");
+        format!("{} {} {} {mode} {more}\n", rfc3339(one.created), one.key, one.primary)
+    };
+    verifications.iter().map(line).collect()
+}
+
+pub(super) fn encrypt(arguments: &Encrypt, now: Timestamp) -> Result<()> {
+    let session_key = arguments.session_key_out.as_deref().map(SideOutput::create).transpose()?;
+    let encryption = Encryption {
+        profile: Profile::named(&arguments.profile)?,
+        as_text: arguments.kind == DataKind::Text,
+        with_armor: !arguments.form.no_armor,
+        recipients: arguments
+            .certs
+            .iter()
+            .map(|name| designator::certificates(name))
+            .collect::<Result<_>>()?,
+        passwords: arguments.with_password.iter().map(|name| new_password(name)).collect::<Result<_>>()?,
+        signers: designator::keys(&arguments.sign_with)?,
+        key_passwords: existing_passwords(&arguments.unlocking.with_key_password)?,
+    };
+    let key = stateless::encrypt(&mut io::stdin().lock(), &mut output()?, &encryption, now)?;
+    write_session_key(session_key, &key)
+}
+
+fn write_session_key(out: Option<SideOutput<'_>>, key: &SessionKey) -> Result<()> {
+    let mut text = key.to_text();
+    text.push('\n');
+    out.map_or(Ok(()), |out| out.write(text.as_bytes()))
+}
+
+pub(super) fn decrypt(arguments: &Decrypt, now: Timestamp) -> Result<()> {
+    let Decrypt { verify_with, verifications_out, verify_not_before, verify_not_after, .. } = arguments;
+    let bounded = verify_not_before.is_some() || verify_not_after.is_some();
+    if verify_with.is_empty() == verifications_out.is_some() || (verify_with.is_empty() && bounded) {
+        let reason = "--verify-with and --verifications-out go together";
+        return Err(Failure::new(Kind::IncompleteVerification, reason));
+    }
+    let session_key = arguments.session_key_out.as_deref().map(SideOutput::create).transpose()?;
+    let verifications = verifications_out.as_deref().map(SideOutput::create).transpose()?;
+    let decryption = Decryption {
+        session_keys: arguments
+            .with_session_key
+            .iter()
+            .map(|name| read_session_key(name))
+            .collect::<Result<_>>()?,
+        passwords: existing_passwords(&arguments.with_password)?,
+        keys: designator::keys(&arguments.keys)?,
+        key_passwords: existing_passwords(&arguments.unlocking.with_key_password)?,
+        signers: designator::authorities(verify_with)?,
+        period: Period {
+            from: verify_not_before.and_then(|date| date.first(now)),
+            to: verify_not_after.map_or(Some(now), |date| date.last(now)),
+        },
+    };
+    let decrypted = stateless::decrypt(&mut io::stdin(), Box::new(output()?), &decryption, now)?;
+    if let Some(verifications) = verifications {
+        verifications.write(lines(&decrypted.verifications).as_bytes())?;
+    }
+    write_session_key(session_key, &decrypted.session_key)
+}
+
+fn read_session_key(name: &std::ffi::OsStr) -> Result<SessionKey> {
+    let octets = designator::read(name)?;
+    let key = std::str::from_utf8(&octets).ok().and_then(SessionKey::from_text);
+    key.ok_or_else(|| Failure::new(Kind::BadData, format!("{}: no session key", name.display())))
+}
+
+pub(super) fn armor() -> Result<()> {
+    stateless::armor(&mut io::stdin().lock(), &mut output()?)
+}
+
+pub(super) fn dearmor() -> Result<()> {
+    stateless::dearmor(&mut io::stdin().lock(), &mut output()?)
+}
+
+pub(super) fn inline_detach(arguments: &InlineDetach) -> Result<()> {
+    let out = SideOutput::create(&arguments.signatures_out)?;
+    let signatures = stateless::split(&mut io::stdin(), &mut output()?)?;
+    if arguments.form.no_armor {
+        return out.write(&signatures);
+    }
+    let mut armored = ArmorWriter::titled(Vec::new(), "SIGNATURE");
+    armored.write_all(&signatures)?;
+    out.write(&armored.finish()?)
+}
+
+pub(super) fn inline_verify(arguments: &InlineVerify, now: Timestamp) -> Result<()> {
+    let verifications = arguments.verifications_out.as_deref().map(SideOutput::create).transpose()?;
+    let authorities = designator::authorities(&arguments.certs)?;
+    let (out, period) = (Box::new(output()?), arguments.between.period(now));
+    let holding = stateless::verify_inline(&mut io::stdin(), out, &authorities, period, now)?;
+    verifications.map_or(Ok(()), |out| out.write(lines(&holding).as_bytes()))
+}
+
+pub(super) fn inline_sign(arguments: &InlineSign, now: Timestamp) -> Result<()> {
+    let how = match arguments.kind {
+        InlineKind::Binary => Inline::Binary,
+        InlineKind::Text => Inline::Text,
+        InlineKind::ClearSigned if arguments.form.no_armor => {
+            return Err(Failure::new(
+                Kind::IncompatibleOptions,
+                "clear text is text: --no-armor is not for it",
+            ));
+        }
+        InlineKind::ClearSigned => Inline::ClearSigned,
+    };
+    let (keys, passwords) =
+        (designator::keys(&arguments.keys)?, existing_passwords(&arguments.unlocking.with_key_password)?);
+    let with_armor = !arguments.form.no_armor;
+    stateless::sign_inline(&mut io::stdin().lock(), &mut output()?, &keys, &passwords, how, with_armor, now)
+}

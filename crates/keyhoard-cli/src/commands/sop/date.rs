@@ -1,0 +1,102 @@
+//! Points in time as ISO 8601 has them, `now`, and `-` for none.
+
+use std::str::FromStr;
+
+use keyhoard::cert::Timestamp;
+use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::Rfc3339;
+use time::macros::{format_description, time};
+use time::{OffsetDateTime, PrimitiveDateTime, Time};
+
+const LOCAL: [&[BorrowedFormatItem<'_>]; 3] = [
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]"),
+    format_description!("[year][month][day]T[hour][minute][second]Z"),
+    format_description!("[year][month][day]T[hour][minute][second]"),
+];
+const DAY: [&[BorrowedFormatItem<'_>]; 2] =
+    [format_description!("[year]-[month]-[day]"), format_description!("[year][month][day]")];
+
+/// A point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Date {
+    /// The present.
+    Now,
+    /// The beginning of time, or its end.
+    Unbounded,
+    /// This second.
+    At(Timestamp),
+    /// This day, of which the beginning is here.
+    Day(Timestamp),
+}
+
+impl FromStr for Date {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let local = |format: &&[BorrowedFormatItem<'_>]| {
+            PrimitiveDateTime::parse(text, format).ok().map(PrimitiveDateTime::assume_utc)
+        };
+        let day = |format: &&[BorrowedFormatItem<'_>]| time::Date::parse(text, format).ok();
+        let moment = OffsetDateTime::parse(text, &Rfc3339).ok().or_else(|| LOCAL.iter().find_map(local));
+        match (text, moment, DAY.iter().find_map(day)) {
+            ("now", ..) => Ok(Self::Now),
+            ("-", ..) => Ok(Self::Unbounded),
+            (_, Some(moment), _) => Ok(Self::At(timestamp(moment))),
+            (_, _, Some(day)) => Ok(Self::Day(timestamp(day.with_time(MIDNIGHT).assume_utc()))),
+            _ => Err("expected a time like 2026-01-31T13:25:35Z, a day, `now` or `-`".to_owned()),
+        }
+    }
+}
+
+const MIDNIGHT: Time = time!(0:00);
+
+/// Returns the nearest time that OpenPGP can say.
+fn timestamp(moment: OffsetDateTime) -> Timestamp {
+    Timestamp(moment.unix_timestamp().clamp(0, u32::MAX.into()) as u32)
+}
+
+impl Date {
+    /// Returns the first second of it; `None` is the beginning of time.
+    pub(super) fn first(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Now => Some(now),
+            Self::Unbounded => None,
+            Self::At(moment) | Self::Day(moment) => Some(moment),
+        }
+    }
+
+    /// Returns the last second of it; `None` is the end of time.
+    pub(super) fn last(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Day(begin) => Some(Timestamp(begin.0.saturating_add(86399))),
+            other => other.first(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_800_000_000);
+
+    #[test]
+    fn times_are_read_as_iso_8601_has_them() {
+        for text in
+            ["2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00", "2026-01-01T00:00:00", "20260101T000000Z"]
+        {
+            let date: Date = text.parse().expect(text);
+            assert_eq!(date.last(NOW), Some(Timestamp(1_767_225_600)), "{text}");
+        }
+        assert_eq!("now".parse::<Date>().expect("now").first(NOW), Some(NOW));
+        assert_eq!("-".parse::<Date>().expect("none").first(NOW), None);
+        assert!("yesterday".parse::<Date>().is_err());
+    }
+
+    #[test]
+    fn a_day_has_a_first_and_a_last_second() {
+        let day: Date = "2026-01-01".parse().expect("a day");
+        assert_eq!(day.first(NOW), Some(Timestamp(1_767_225_600)));
+        assert_eq!(day.last(NOW), Some(Timestamp(1_767_225_600 + 86399)));
+    }
+}

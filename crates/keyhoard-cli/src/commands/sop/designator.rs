@@ -1,0 +1,136 @@
+//! Files, and what else can be named in their place: `@ENV:NAME` and `@FD:NUMBER`.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use keyhoard::descriptor::duplicate;
+use keyhoard::stateless::{Authority, Certificates, Failure, Keys, Kind, Password, Result};
+use zeroize::Zeroizing;
+
+/// What a name stands for.
+enum Designated<'a> {
+    File(&'a Path),
+    Variable(&'a OsStr),
+    Descriptor(i32),
+}
+
+impl<'a> Designated<'a> {
+    fn of(name: &'a OsStr) -> Result<Self> {
+        let octets = name.as_bytes();
+        if !octets.starts_with(b"@") {
+            return Ok(Self::File(Path::new(name)));
+        }
+        if Path::new(name).exists() {
+            return Err(failure(Kind::AmbiguousInput, name, "there is a file with this name too"));
+        }
+        if let Some(variable) = octets.strip_prefix(b"@ENV:") {
+            return Ok(Self::Variable(OsStr::from_bytes(variable)));
+        }
+        let number =
+            octets.strip_prefix(b"@FD:").and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+        number.map(Self::Descriptor).ok_or_else(|| {
+            failure(Kind::UnsupportedSpecialPrefix, name, "only @ENV:NAME and @FD:NUMBER are known")
+        })
+    }
+}
+
+fn failure(kind: Kind, name: &OsStr, reason: impl std::fmt::Display) -> Failure {
+    Failure::new(kind, format!("{}: {reason}", name.display()))
+}
+
+/// Reads all of what a name stands for.
+pub(super) fn read(name: &OsStr) -> Result<Zeroizing<Vec<u8>>> {
+    let missing = |error: io::Error| failure(Kind::MissingInput, name, error);
+    let file = match Designated::of(name)? {
+        Designated::File(path) => File::open(path).map_err(missing)?,
+        Designated::Descriptor(number) => File::from(duplicate(number).map_err(missing)?),
+        Designated::Variable(variable) => {
+            let value = std::env::var_os(variable);
+            let value = value.ok_or_else(|| failure(Kind::MissingInput, name, "the variable is not set"))?;
+            return Ok(value.into_vec().into());
+        }
+    };
+    all_of(file).map_err(|error| failure(Kind::Unspecified, name, error))
+}
+
+fn all_of(mut input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut octets = Zeroizing::default();
+    input.read_to_end(&mut octets)?;
+    Ok(octets)
+}
+
+/// Reads all of standard input.
+pub(super) fn standard_input() -> Result<Zeroizing<Vec<u8>>> {
+    Ok(all_of(io::stdin().lock())?)
+}
+
+/// Reads certificates.
+pub(super) fn certificates(name: &OsStr) -> Result<Certificates> {
+    Certificates::read(&read(name)?).map_err(|error| named(name, error))
+}
+
+/// Reads the certificates of those who may have signed.
+pub(super) fn authorities(names: &[OsString]) -> Result<Vec<Authority>> {
+    let authority = |name: &OsString| {
+        Ok(Authority { name: name.to_string_lossy().into_owned(), certificates: certificates(name)? })
+    };
+    names.iter().map(authority).collect()
+}
+
+/// Reads secret keys.
+pub(super) fn keys(names: &[OsString]) -> Result<Vec<Keys>> {
+    names.iter().map(|name| Keys::read(&read(name)?).map_err(|error| named(name, error))).collect()
+}
+
+fn named(name: &OsStr, error: Failure) -> Failure {
+    failure(error.kind, name, error.reason)
+}
+
+/// Reads passwords that something is locked with.
+pub(super) fn existing_passwords(names: &[OsString]) -> Result<Vec<Password>> {
+    names.iter().map(|name| Ok(Password::existing(read(name)?))).collect()
+}
+
+/// Reads a password that something is to be locked with.
+pub(super) fn new_password(name: &OsStr) -> Result<Password> {
+    Password::new(read(name)?)
+}
+
+/// A file that something is written to besides standard output.
+pub(super) struct SideOutput<'a> {
+    name: &'a OsStr,
+    file: File,
+}
+
+impl<'a> SideOutput<'a> {
+    /// Makes the file, which only its owner may read.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::OutputExists`] if it is there already.
+    pub(super) fn create(name: &'a OsStr) -> Result<Self> {
+        let failed = |error: io::Error| {
+            let exists = error.kind() == io::ErrorKind::AlreadyExists;
+            failure(if exists { Kind::OutputExists } else { Kind::Unspecified }, name, error)
+        };
+        let file = match Designated::of(name)? {
+            Designated::File(path) => {
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?
+            }
+            Designated::Descriptor(number) => File::from(duplicate(number).map_err(failed)?),
+            Designated::Variable(_) => {
+                return Err(failure(Kind::UnsupportedSpecialPrefix, name, "a variable cannot be written to"));
+            }
+        };
+        Ok(Self { name, file })
+    }
+
+    /// Writes all of it.
+    pub(super) fn write(mut self, octets: &[u8]) -> Result<()> {
+        self.file.write_all(octets).map_err(|error| failure(Kind::Unspecified, self.name, error))
+    }
+}

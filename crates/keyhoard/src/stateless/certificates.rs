@@ -1,0 +1,64 @@
+//! Certificates of a file.
+
+use std::path::Path;
+
+use cert::certificate::Certificate;
+
+use super::{Failure, Result, packets};
+use crate::keyring_file::KeyringFile;
+
+/// Certificates, each primary key once, in their order.
+#[derive(Clone, Debug)]
+pub struct Certificates {
+    pub(super) certificates: Vec<Certificate>,
+}
+
+impl Certificates {
+    /// Reads certificates, with armor or without.
+    ///
+    /// # Errors
+    ///
+    /// [`BadData`](super::Kind::BadData) for anything else, secret keys too, and if there are none.
+    pub fn read(octets: &[u8]) -> Result<Self> {
+        let mut certificates = Vec::new();
+        for raw in packets::read(octets)? {
+            if !raw.secrets.is_empty() {
+                return Err(Failure::bad_data("a secret key where certificates are expected"));
+            }
+            packets::join(&mut certificates, packets::certificate(&raw)?);
+        }
+        if certificates.is_empty() {
+            return Err(Failure::bad_data("there is no certificate in it"));
+        }
+        Ok(Self { certificates })
+    }
+
+    /// Puts the certificates of several files together.
+    pub fn joined(files: Vec<Self>) -> Self {
+        let mut certificates = Vec::new();
+        for certificate in files.into_iter().flat_map(|file| file.certificates) {
+            packets::join(&mut certificates, certificate);
+        }
+        Self { certificates }
+    }
+
+    /// Adds what other copies of these certificates have.
+    pub fn merge(&mut self, others: &Self) {
+        for known in &mut self.certificates {
+            let primary = known.facts.primary().fingerprint;
+            for other in others.certificates.iter().filter(|one| one.facts.primary().fingerprint == primary) {
+                packets::absorb(known, other);
+            }
+        }
+    }
+
+    /// Returns their packets.
+    pub fn octets(&self) -> Vec<u8> {
+        self.certificates.iter().flat_map(|certificate| certificate.bytes.iter().copied()).collect()
+    }
+
+    /// Returns them as a keyring of this name.
+    pub(super) fn ring(&self, name: &Path) -> KeyringFile {
+        KeyringFile::of(name, self.certificates.clone())
+    }
+}

@@ -1,0 +1,170 @@
+//! Who says whose a user ID is.
+
+use std::path::Path;
+
+use cert::Timestamp;
+use cert::certificate::Certificate;
+use cert::effective::{Effective, State, Usage, View};
+use cert::facts::{ComponentKind, SignatureType};
+use cert::mailbox::mail_address;
+use cert::packet::{self, Tag};
+use cert::signed::Subject;
+use secret::{Signer, Unlocked};
+use sign::{Builder, hash_for};
+use store::CertId;
+use trust::Validity;
+
+use super::{Certificates, Failure, Keys, Kind, Password, Result, packets};
+use crate::validity::{Appraisal, Model, Sources, TrustSettings, TrustedKey};
+
+/// What is to be certified.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The user IDs.
+    pub user_ids: Vec<Vec<u8>>,
+    /// Only if the certificate's owner vouches for them too.
+    pub only_self_signed: bool,
+}
+
+/// Certifies user IDs of all certificates with all keys.
+///
+/// # Errors
+///
+/// [`Kind::MissingArg`] without keys, [`Kind::KeyCannotCertify`], [`Kind::KeyIsProtected`],
+/// [`Kind::CertUseridNoMatch`] if a certificate has not the user ID.
+pub fn certify(
+    certificates: &mut Certificates,
+    keys: &[Keys],
+    passwords: &[Password],
+    request: &Request,
+    now: Timestamp,
+) -> Result<()> {
+    let mut certifiers = Vec::new();
+    for keys in keys {
+        for certificate in &keys.certificates {
+            certifiers.push(certifier(keys, certificate, passwords, now)?);
+        }
+    }
+    if certifiers.is_empty() {
+        return Err(Failure::new(Kind::MissingArg, "which key certifies?"));
+    }
+    for certificate in &mut certificates.certificates {
+        let effective = packets::effective(certificate, now);
+        let mut addition = packets::Addition::new(certificate);
+        for user_id in &request.user_ids {
+            match place_of(certificate, &effective, user_id, request.only_self_signed) {
+                Some(place) => addition.behind(&certificate.facts.components[place]),
+                None if request.only_self_signed => return Err(no_match(certificate)),
+                None => addition.add(&packet::write(Tag::USER_ID, user_id)),
+            }
+            for certifier in &mut certifiers {
+                let hash = hash_for(&certifier.key());
+                let builder = Builder::new(SignatureType::GENERIC_CERTIFICATION, hash, now);
+                let unsigned = builder.over(packets::primary(certificate)?, Subject::UserId(user_id));
+                addition.add(&unsigned.by(certifier)?);
+            }
+        }
+        *certificate = addition.finish()?;
+    }
+    Ok(())
+}
+
+fn certifier(
+    keys: &Keys,
+    certificate: &Certificate,
+    passwords: &[Password],
+    now: Timestamp,
+) -> Result<Unlocked> {
+    let primary = certificate.facts.primary().fingerprint;
+    let effective = packets::effective(certificate, now);
+    let state = effective.primary();
+    if !state.is_usable() || !state.usage.contains(Usage::CERTIFY) {
+        return Err(Failure::new(Kind::KeyCannotCertify, format!("{primary}: the key may not certify now")));
+    }
+    keys.unlock(&primary, passwords)
+}
+
+fn place_of(
+    certificate: &Certificate,
+    effective: &Effective,
+    user_id: &[u8],
+    only_self_signed: bool,
+) -> Option<usize> {
+    let components = certificate.facts.components.iter().zip(&effective.components);
+    components.into_iter().position(|(component, state)| match (&component.kind, state) {
+        (ComponentKind::UserId(one), State::User(user)) => {
+            one == user_id && (!only_self_signed || user.created.is_some())
+        }
+        _ => false,
+    })
+}
+
+fn no_match(certificate: &Certificate) -> Failure {
+    let primary = certificate.facts.primary().fingerprint;
+    Failure::new(Kind::CertUseridNoMatch, format!("{primary}: the certificate has no such user ID"))
+}
+
+/// The user ID that certificates must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// This one.
+    UserId(Vec<u8>),
+    /// Any with this mail address.
+    Address(Vec<u8>),
+}
+
+impl Wanted {
+    fn is(&self, user_id: &[u8]) -> bool {
+        match self {
+            Self::UserId(wanted) => user_id == wanted,
+            Self::Address(wanted) => mail_address(user_id) == Some(wanted),
+        }
+    }
+}
+
+/// Checks that all certificates have a user ID that an authority certified itself.
+///
+/// # Errors
+///
+/// [`Kind::CertUseridNoMatch`] if one has not.
+pub fn validate(
+    mut certificates: Certificates,
+    mut authorities: Certificates,
+    wanted: &Wanted,
+    at: Timestamp,
+) -> Result<()> {
+    // A revocation counts in whichever file it stands.
+    certificates.merge(&authorities);
+    authorities.merge(&certificates);
+    let roots = authorities.certificates.iter().map(|one| one.facts.primary().fingerprint);
+    let settings = TrustSettings {
+        // An authority says whose user IDs are, not whom else to believe.
+        model: Model::Classic,
+        max_cert_depth: 1,
+        trusted_keys: roots.map(TrustedKey::Fingerprint).collect(),
+        ..TrustSettings::new(at, View::Full)
+    };
+    let rings = [certificates.ring(Path::new("CERTS")), authorities.ring(Path::new("AUTHORITIES"))];
+    let [targets, roots] = [rings[0].snapshot(), rings[1].snapshot()];
+    let sources =
+        Sources { certificates: vec![targets.as_ref(), roots.as_ref()], owner_trust: None, keeper: None };
+    let names: Vec<_> = certificates.certificates.iter().map(|one| one.facts.primary().fingerprint).collect();
+    let appraisal = Appraisal::of(&names, &sources, &settings)?;
+    for (id, certificate) in (1..).map(CertId).zip(&certificates.certificates) {
+        let facts = &certificate.facts;
+        let effective = packets::effective(certificate, at);
+        let trust = appraisal.trust((0, id), facts, &effective)?;
+        let is_valid = |place: usize| match (&facts.components[place].kind, &effective.components[place]) {
+            (ComponentKind::UserId(user_id), State::User(user)) => {
+                wanted.is(user_id)
+                    && user.created.is_some()
+                    && trust.user_ids.get(place).is_some_and(|validity| *validity >= Validity::Full)
+            }
+            _ => false,
+        };
+        if !effective.primary().is_usable() || !(0..facts.components.len()).any(is_valid) {
+            return Err(no_match(certificate));
+        }
+    }
+    Ok(())
+}

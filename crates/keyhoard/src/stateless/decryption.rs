@@ -1,0 +1,164 @@
+//! Messages read with whatever opens them.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+
+use cert::{Fingerprint, Timestamp};
+use message::{Addressee, Allowed, Container, Error, Opener, Pkesk, SessionKey, Skesk, Unlock, Verifier};
+use secret::{Held, Unlocked};
+
+use super::signatures::holding;
+use super::{Authority, Failure, Keys, Kind, Password, Period, Result, Verification};
+use crate::decryption::Release;
+
+/// What opens a message, and who may have signed it.
+#[derive(Clone, Default)]
+pub struct Decryption {
+    /// Session keys.
+    pub session_keys: Vec<SessionKey>,
+    /// Passwords of messages.
+    pub passwords: Vec<Password>,
+    /// Secret keys.
+    pub keys: Vec<Keys>,
+    /// What unlocks them.
+    pub key_passwords: Vec<Password>,
+    /// Who may have signed.
+    pub signers: Vec<Authority>,
+    /// When they may have signed.
+    pub period: Period,
+}
+
+/// What a message was.
+#[derive(Debug)]
+pub struct Decrypted {
+    /// Its session key.
+    pub session_key: SessionKey,
+    /// The signatures that hold, which may be none.
+    pub verifications: Vec<Verification>,
+}
+
+/// Decrypts a message. Nothing is written that was not checked.
+///
+/// # Errors
+///
+/// [`Kind::MissingArg`] if nothing is given that could open it, [`Kind::CannotDecrypt`], [`Kind::KeyIsProtected`],
+/// [`Kind::BadData`] for what is no encrypted message.
+pub fn decrypt(
+    message: &mut (dyn Read + Send),
+    out: Box<dyn Write + '_>,
+    decryption: &Decryption,
+    now: Timestamp,
+) -> Result<Decrypted> {
+    let Decryption { session_keys, passwords, keys, .. } = decryption;
+    if session_keys.is_empty() && passwords.is_empty() && keys.is_empty() {
+        return Err(Failure::new(Kind::MissingArg, "what opens it? give a key, a password or a session key"));
+    }
+    let held = keys.iter().flat_map(|keys| keys.held().into_iter().map(move |held| (keys, held))).collect();
+    let mut unlock =
+        Unlocking { given: decryption, held, unlocked: HashMap::new(), failure: None, was_asked: false };
+    let mut release = Release::to_stream(out, false).without_limit();
+    let mut verifier = Verifier::new(&mut release);
+    let read = message::decrypt(message, Allowed::default(), &mut unlock, &mut verifier);
+    let signatures = read.and_then(|()| verifier.finish()).map_err(|error| unlock.explained(error))?;
+    let verifications = holding(signatures, &decryption.signers, decryption.period, now)?;
+    let opened = release.decrypted.as_ref().map(|(_, key)| key.clone());
+    let session_key = opened.ok_or_else(|| Failure::bad_data(Error::NotEncrypted))?;
+    release.finish()?;
+    Ok(Decrypted { session_key, verifications })
+}
+
+/// Tries everything that was given.
+struct Unlocking<'a> {
+    given: &'a Decryption,
+    held: Vec<(&'a Keys, Held)>,
+    /// Keys that were needed; `None` if no password opens one.
+    unlocked: HashMap<Fingerprint, Option<Unlocked>>,
+    /// Why something that was given did not open it.
+    failure: Option<Failure>,
+    was_asked: bool,
+}
+
+impl Unlock for Unlocking<'_> {
+    fn session_key(
+        &mut self,
+        openers: &[Opener],
+        container: &Container,
+        fits: &dyn Fn(&SessionKey) -> bool,
+    ) -> message::Result<SessionKey> {
+        self.was_asked = true;
+        if let Some(key) = self.given.session_keys.iter().find(|key| fits(key)) {
+            return Ok(key.clone());
+        }
+        // Whoever is named comes before those who hide: their keys need not be tried one after the other.
+        for is_hidden in [false, true] {
+            for opener in openers {
+                if let Opener::Recipient(recipient) = opener
+                    && (recipient.addressee == Addressee::Hidden) == is_hidden
+                    && let Some(key) = self.by_secret_key(recipient, container).filter(|key| fits(key))
+                {
+                    return Ok(key);
+                }
+            }
+        }
+        for opener in openers {
+            if let Opener::Password(packet) = opener
+                && let Some(key) = self.by_password(packet, container, fits)
+            {
+                return Ok(key);
+            }
+        }
+        Err(Error::NoKey)
+    }
+}
+
+impl Unlocking<'_> {
+    fn by_secret_key(&mut self, recipient: &Pkesk, container: &Container) -> Option<SessionKey> {
+        for (keys, held) in self.held.iter().filter(|(_, held)| may_open(recipient, held)) {
+            // However many recipients there are, a key is unlocked once.
+            let unlocked = self.unlocked.entry(held.fingerprint).or_insert_with(|| {
+                let unlocked = keys.unlock(&held.fingerprint, &self.given.key_passwords);
+                unlocked.map_err(|failure| self.failure = Some(failure)).ok()
+            });
+            let opened = unlocked.as_mut().map(|key| recipient.open(key, container.cipher()));
+            if let Some(Ok(Some(key))) = opened {
+                return Some(key);
+            }
+        }
+        None
+    }
+
+    fn by_password(
+        &mut self,
+        packet: &Skesk,
+        container: &Container,
+        fits: &dyn Fn(&SessionKey) -> bool,
+    ) -> Option<SessionKey> {
+        let mut passwords = self.given.passwords.iter().flat_map(Password::variants);
+        passwords.find_map(|password| match packet.open(password.as_bytes(), container.cipher()) {
+            Ok(key) => key.filter(|key| fits(key)),
+            Err(error) => {
+                self.failure = Some(Failure::of(Kind::CannotDecrypt)(&error));
+                None
+            }
+        })
+    }
+
+    /// Says what an error means: of what is encrypted, that it cannot be decrypted.
+    fn explained(&mut self, error: Error) -> Failure {
+        match (error, self.failure.take()) {
+            (Error::NoKey, Some(failure)) => failure,
+            (error @ (Error::Read(_) | Error::Write(_)), _) => error.into(),
+            (error, _) if self.was_asked => Failure::of(Kind::CannotDecrypt)(&error),
+            (error, _) => error.into(),
+        }
+    }
+}
+
+fn may_open(recipient: &Pkesk, key: &Held) -> bool {
+    key.protection.has_secret()
+        && match recipient.addressee {
+            Addressee::KeyId(key_id) => key.fingerprint.key_id() == key_id,
+            Addressee::Fingerprint(fingerprint) => key.fingerprint == fingerprint,
+            Addressee::Hidden => true,
+        }
+}

@@ -1,0 +1,156 @@
+//! Messages that only some can read.
+
+use std::io::{Read, Write};
+
+use cert::Timestamp;
+use cert::armor_writer::ArmorWriter;
+use cert::facts::SignatureType;
+use message::{
+    Aead, Alone, Companion, Content, DEFAULT_CHUNK, DEFAULT_HASH, Format, Literal, Openers, Protection,
+    Recipient, S2k, SessionKey,
+};
+use zeroize::Zeroizing;
+
+use super::signatures::{signers, signing};
+use super::text::{Utf8, of_text};
+use super::{Certificates, Failure, Keys, Kind, Password, Result};
+use crate::recipients::{self, EncryptionKey};
+
+/// How a message is encrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// As RFC 9580 has it where all recipients say that they read it, else as every program reads it.
+    #[default]
+    Default,
+    /// As every program reads it: AES-256 in CFB mode, with a check at the end.
+    Rfc4880,
+    /// As RFC 9580 has it: AES-256 in OCB mode, checked piece by piece.
+    Rfc9580,
+}
+
+impl Profile {
+    /// The profiles, the default one first: the name, and what it means.
+    pub const ALL: [(Self, &'static str, &'static str); 3] = [
+        (
+            Self::Default,
+            "default",
+            "RFC 9580 where all recipients read it, else RFC 4880 (aliases: performance, security)",
+        ),
+        (Self::Rfc4880, "rfc4880", "SEIPD version 1, AES-256: every program reads it (alias: compatibility)"),
+        (Self::Rfc9580, "rfc9580", "SEIPD version 2, AES-256 in OCB mode, Argon2 for passwords"),
+    ];
+
+    /// Returns the profile of a name.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::UnsupportedProfile`].
+    pub fn named(name: &str) -> Result<Self> {
+        match name {
+            "performance" | "security" => Ok(Self::Default),
+            "compatibility" => Ok(Self::Rfc4880),
+            name => Self::ALL
+                .iter()
+                .find(|(_, known, _)| *known == name)
+                .map(|(profile, ..)| *profile)
+                .ok_or_else(|| {
+                    Failure::new(Kind::UnsupportedProfile, format!("{name}: no profile of messages"))
+                }),
+        }
+    }
+}
+
+/// A message that is to be encrypted.
+#[derive(Clone, Default)]
+pub struct Encryption {
+    /// How.
+    pub profile: Profile,
+    /// The data are UTF-8 text.
+    pub as_text: bool,
+    /// With armor.
+    pub with_armor: bool,
+    /// Whom to.
+    pub recipients: Vec<Certificates>,
+    /// Who has these passwords can read it.
+    pub passwords: Vec<Password>,
+    /// Who signs it.
+    pub signers: Vec<Keys>,
+    /// What unlocks their keys.
+    pub key_passwords: Vec<Password>,
+}
+
+/// Encrypts data, and returns the session key.
+///
+/// # Errors
+///
+/// [`Kind::MissingArg`] if nobody could read it, [`Kind::CertCannotEncrypt`], [`Kind::KeyCannotSign`],
+/// [`Kind::KeyIsProtected`], [`Kind::ExpectedText`].
+pub fn encrypt(
+    data: &mut dyn Read,
+    out: &mut (dyn Write + Send),
+    encryption: &Encryption,
+    now: Timestamp,
+) -> Result<SessionKey> {
+    if encryption.recipients.is_empty() && encryption.passwords.is_empty() {
+        return Err(Failure::new(Kind::MissingArg, "nobody could read it: give a certificate or a password"));
+    }
+    let keys = encryption.keys(now)?;
+    let protection = encryption.protection(&keys);
+    let recipients = keys.iter().map(|key| Recipient { public: &key.public, is_hidden: false }).collect();
+    let openers = Openers { passwords: encryption.openers(protection)?, recipients };
+    let mut signers = signers(&encryption.signers, &encryption.key_passwords, now)?;
+    let kind = if encryption.as_text { SignatureType::TEXT } else { SignatureType::BINARY };
+    let mut companion: Box<dyn Companion> = match &mut signers[..] {
+        [] => Box::new(Alone),
+        signers => Box::new(signing(signers, kind, now)?),
+    };
+    let format = if encryption.as_text { Format::Utf8 } else { Format::Binary };
+    let content = Content { literal: Literal { format, ..Literal::default() }, ..Content::default() };
+    let how = message::Encryption { protection, content, ..message::Encryption::default() };
+    let mut write = |out: &mut (dyn Write + Send)| match encryption.as_text {
+        true => message::encrypt(&mut Utf8::new(&mut *data), out, &openers, &how, companion.as_mut()),
+        false => message::encrypt(data, out, &openers, &how, companion.as_mut()),
+    };
+    if !encryption.with_armor {
+        return write(out).map_err(of_text);
+    }
+    let mut armored = ArmorWriter::titled(out, "MESSAGE");
+    let key = write(&mut armored).map_err(of_text)?;
+    armored.finish()?;
+    Ok(key)
+}
+
+impl Encryption {
+    /// Returns the recipients' keys.
+    fn keys(&self, now: Timestamp) -> Result<Vec<EncryptionKey>> {
+        let certificates = self.recipients.iter().flat_map(|recipients| &recipients.certificates);
+        let key = |certificate| {
+            let candidate = recipients::of_certificate(certificate, now);
+            let name = candidate.fingerprint;
+            candidate.key.ok_or_else(|| {
+                Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key to encrypt to now"))
+            })
+        };
+        certificates.map(key).collect()
+    }
+
+    fn protection(&self, keys: &[EncryptionKey]) -> Protection {
+        let all_read = !keys.is_empty() && keys.iter().all(|key| key.preferences.seipd2);
+        match self.profile {
+            Profile::Rfc9580 => Protection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
+            Profile::Default if all_read => Protection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
+            Profile::Default | Profile::Rfc4880 => Protection::Mdc,
+        }
+    }
+
+    fn openers(&self, protection: Protection) -> Result<Vec<(Zeroizing<Vec<u8>>, S2k)>> {
+        let opener = |password: &Password| {
+            let s2k = match protection {
+                Protection::Aead { .. } => S2k::argon2()?,
+                _ => S2k::iterated(DEFAULT_HASH, 1 << 26)?,
+            };
+            Ok((password.octets().to_vec().into(), s2k))
+        };
+        self.passwords.iter().map(opener).collect()
+    }
+}

@@ -1,0 +1,216 @@
+//! Secret keys of a file.
+
+use std::collections::BTreeMap;
+
+use cert::certificate::Certificate;
+use cert::clean::rebuild;
+use cert::packet::Packets;
+use cert::{Fingerprint, Timestamp};
+use keygen::profile::NAMED;
+use keygen::{NoneHeld, Profile, Silent};
+use secret::{Held, SecretKey, Unlocked};
+use sign::KeyFlags;
+use zeroize::Zeroizing;
+
+use super::{Certificates, Failure, Kind, Password, Result, packets};
+
+/// Certificates with their secret keys, each primary key once, in their order.
+#[derive(Clone)]
+pub struct Keys {
+    pub(super) certificates: Vec<Certificate>,
+    secrets: BTreeMap<Fingerprint, SecretKey>,
+}
+
+impl Keys {
+    /// Reads transferable secret keys, with armor or without.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::BadData`] for anything else, and if there are none.
+    pub fn read(octets: &[u8]) -> Result<Self> {
+        let mut keys = Self { certificates: Vec::new(), secrets: BTreeMap::new() };
+        for raw in packets::read(octets)? {
+            if raw.secrets.is_empty() {
+                return Err(Failure::bad_data("a certificate where secret keys are expected"));
+            }
+            for secret in &raw.secrets {
+                let secret = SecretKey::try_from(secret).map_err(Failure::bad_data)?;
+                keys.secrets.insert(secret.fingerprint(), secret);
+            }
+            packets::join(&mut keys.certificates, packets::certificate(&raw)?);
+        }
+        if keys.certificates.is_empty() {
+            return Err(Failure::bad_data("there is no secret key in it"));
+        }
+        Ok(keys)
+    }
+
+    /// Returns their packets.
+    pub fn octets(&self) -> Zeroizing<Vec<u8>> {
+        let mut octets = Zeroizing::default();
+        self.certificates.iter().for_each(|certificate| self.write(certificate, &mut octets));
+        octets
+    }
+
+    fn write(&self, certificate: &Certificate, out: &mut Zeroizing<Vec<u8>>) {
+        for packet in Packets::new(&certificate.bytes).map_while(std::result::Result::ok) {
+            let key = packet.tag.is_key().then(|| cert::key::parse_public(packet.body).ok()).flatten();
+            match key.and_then(|key| self.secrets.get(&key.fingerprint())) {
+                Some(secret) => out.extend_from_slice(&secret.packet()),
+                None => out.extend_from_slice(packet.span.of(&certificate.bytes)),
+            }
+        }
+    }
+
+    /// Returns the certificates alone.
+    pub fn certificates(&self) -> Certificates {
+        Certificates { certificates: self.certificates.clone() }
+    }
+
+    /// Locks every secret key with a password, or with none.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::KeyIsProtected`] if none of the old ones opens a key.
+    pub fn relock(&mut self, old: &[Password], new: Option<&Password>) -> Result<()> {
+        let fingerprints: Vec<_> = self.secrets.keys().copied().collect();
+        for fingerprint in fingerprints {
+            if !self.secrets[&fingerprint].protection().has_secret() {
+                continue;
+            }
+            let unlocked = self.unlock(&fingerprint, old)?;
+            self.secrets.insert(fingerprint, locked(&unlocked, new)?);
+        }
+        Ok(())
+    }
+
+    /// Adds a secret key of a certificate that is among these; it is locked if the primary key is.
+    pub(super) fn insert(
+        &mut self,
+        primary: &Fingerprint,
+        new: &Unlocked,
+        passwords: &[Password],
+    ) -> Result<()> {
+        let secret = match self.secrets.get(primary).filter(|primary| primary.protection().is_locked()) {
+            Some(primary) => {
+                let opens = |one: &secret::Passphrase| primary.unlock(one).is_ok();
+                let passphrase = passwords.iter().flat_map(Password::variants).find(opens);
+                let passphrase = passphrase.ok_or_else(|| protected(&primary.fingerprint()))?;
+                new.locked_anew(&passphrase).map_err(Failure::bad_data)?
+            }
+            None => new.plain(),
+        };
+        self.secrets.insert(secret.fingerprint(), secret);
+        Ok(())
+    }
+
+    /// Returns what is held, without the secrets.
+    pub(super) fn held(&self) -> Vec<Held> {
+        let held = |secret: &SecretKey| Held {
+            fingerprint: secret.fingerprint(),
+            keygrip: secret.keygrip(),
+            role: secret.role(),
+            protection: secret.protection().clone(),
+        };
+        self.secrets.values().map(held).collect()
+    }
+
+    /// Unlocks a key with whichever password opens it.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::KeyIsProtected`] if none does.
+    pub(super) fn unlock(&self, key: &Fingerprint, passwords: &[Password]) -> Result<Unlocked> {
+        let secret = self.secrets.get(key);
+        let secret = secret.ok_or_else(|| Failure::bad_data(format!("{key}: the secret key is missing")))?;
+        if !secret.protection().is_locked() {
+            return secret.unlock_plain().map_err(|error| unusable(&error));
+        }
+        for passphrase in passwords.iter().flat_map(Password::variants) {
+            match secret.unlock(&passphrase) {
+                Err(secret::Error::WrongPassphrase { .. }) => {}
+                other => return other.map_err(|error| unusable(&error)),
+            }
+        }
+        Err(protected(key))
+    }
+}
+
+fn protected(key: &Fingerprint) -> Failure {
+    Failure::new(Kind::KeyIsProtected, format!("{key}: the secret key is locked, and no password opens it"))
+}
+
+fn unusable(error: &secret::Error) -> Failure {
+    let kind = match error {
+        secret::Error::Unsupported { .. } => Kind::UnsupportedAsymmetricAlgo,
+        _ => Kind::BadData,
+    };
+    Failure::of(kind)(error)
+}
+
+fn locked(key: &Unlocked, password: Option<&Password>) -> Result<SecretKey> {
+    match password.map(|password| secret::Passphrase::new(password.octets())) {
+        Some(passphrase) if !passphrase.is_empty() => {
+            key.locked_anew(&passphrase).map_err(|error| Failure::of(Kind::Unspecified)(&error))
+        }
+        _ => Ok(key.plain()),
+    }
+}
+
+/// The other names that profiles have in the interface.
+const ALIASES: [(&str, &str); 6] = [
+    ("default", "compatible"),
+    ("rfc4880", "compatible"),
+    ("rfc9580", "modern"),
+    ("performance", "modern"),
+    ("security", "modern"),
+    ("compatibility", "rsa4096"),
+];
+
+/// Returns the profile of new keys by one of its names.
+///
+/// # Errors
+///
+/// [`Kind::UnsupportedProfile`].
+pub fn key_profile(name: &str) -> Result<Profile> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, profile)| profile);
+    Profile::named(alias)
+        .ok_or_else(|| Failure::new(Kind::UnsupportedProfile, format!("{name}: no profile of new keys")))
+}
+
+/// Returns the profiles of new keys, the default one first: the name, and what it is good for.
+pub fn key_profiles() -> impl Iterator<Item = (&'static str, String)> {
+    NAMED.iter().map(|(name, description)| {
+        let aliases = ALIASES.iter().filter(|(_, profile)| profile == name).map(|(alias, _)| *alias);
+        (*name, format!("{description} (aliases: {})", aliases.collect::<Vec<_>>().join(", ")))
+    })
+}
+
+/// Makes a key.
+///
+/// # Errors
+///
+/// [`Kind::MissingArg`] if the profile needs a user ID and there is none.
+pub fn generate(
+    mut profile: Profile,
+    signing_only: bool,
+    password: Option<&Password>,
+    now: Timestamp,
+) -> Result<Keys> {
+    if signing_only {
+        profile.subkeys.retain(|plan| plan.flags().0 & KeyFlags::ENCRYPT.0 == 0);
+    }
+    let generated = keygen::generate(&profile, &mut NoneHeld, now, &mut Silent).map_err(|error| {
+        let kind = match error {
+            keygen::Error::NoUserId => Kind::MissingArg,
+            _ => Kind::Unspecified,
+        };
+        Failure::of(kind)(&error)
+    })?;
+    let certificate = rebuild(&generated.certificate, &[]).map_err(Failure::bad_data)?;
+    let mut secrets = BTreeMap::new();
+    for key in std::iter::once(&generated.primary).chain(&generated.subkeys) {
+        secrets.insert(key.fingerprint(), locked(key, password)?);
+    }
+    Ok(Keys { certificates: vec![certificate], secrets })
+}

@@ -1,0 +1,121 @@
+//! Certificates in the hand: their components, and new packets for them.
+
+use cert::Timestamp;
+use cert::certificate::Certificate;
+use cert::clean::rebuild;
+use cert::effective::{Effective, Moment, View, evaluate};
+use cert::facts::{Component, Span};
+use cert::key::{self, Key};
+use cert::merge::merge;
+use cert::packet::Packets;
+use cert::signature::{self, Signature};
+use cert::split::{Piece, RawCertificate, Splitter};
+
+use super::{Failure, Result};
+
+/// Reads the certificates and keys of a file.
+pub(super) fn read(octets: &[u8]) -> Result<Vec<RawCertificate>> {
+    let mut found = Vec::new();
+    for piece in Splitter::new(octets) {
+        match piece.map_err(Failure::bad_data)? {
+            Piece::Certificate(raw) => found.push(raw),
+            Piece::Revocation(_) | Piece::Ignored(_) => {
+                return Err(Failure::bad_data("something else among certificates"));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Reads a certificate, all its packets.
+pub(super) fn certificate(raw: &RawCertificate) -> Result<Certificate> {
+    rebuild(&raw.bytes, &[]).map_err(Failure::bad_data)
+}
+
+/// Joins certificates with the same primary key; each place is that of the first of them.
+pub(super) fn join(certificates: &mut Vec<Certificate>, new: Certificate) -> usize {
+    let primary = new.facts.primary().fingerprint;
+    match certificates.iter().position(|known| known.facts.primary().fingerprint == primary) {
+        Some(place) => {
+            absorb(&mut certificates[place], &new);
+            place
+        }
+        None => {
+            certificates.push(new);
+            certificates.len() - 1
+        }
+    }
+}
+
+/// Adds what another copy of a certificate has.
+pub(super) fn absorb(certificate: &mut Certificate, copy: &Certificate) {
+    if let Some(merged) = merge(certificate, copy) {
+        *certificate = merged.certificate;
+    }
+}
+
+/// Says what a certificate means now.
+pub(super) fn effective(certificate: &Certificate, now: Timestamp) -> Effective {
+    evaluate(&certificate.facts, Moment::new(now, View::Full))
+}
+
+/// New packets for a certificate: a part of it that can stand for itself.
+pub(super) struct Addition<'a> {
+    certificate: &'a Certificate,
+    bytes: Vec<u8>,
+    is_empty: bool,
+}
+
+impl<'a> Addition<'a> {
+    /// Begins behind the primary key.
+    pub(super) fn new(certificate: &'a Certificate) -> Self {
+        let primary = certificate.facts.components[0].span;
+        Self { certificate, bytes: certificate.packet(primary).to_vec(), is_empty: true }
+    }
+
+    /// Goes on behind a component that the certificate has.
+    pub(super) fn behind(&mut self, component: &Component) {
+        self.bytes.extend_from_slice(self.certificate.packet(component.span));
+    }
+
+    /// Adds a packet.
+    pub(super) fn add(&mut self, packet: &[u8]) {
+        self.bytes.extend_from_slice(packet);
+        self.is_empty = false;
+    }
+
+    /// Returns the certificate with what was added.
+    pub(super) fn finish(self) -> Result<Certificate> {
+        let mut grown = self.certificate.clone();
+        if !self.is_empty {
+            absorb(&mut grown, &rebuild(&self.bytes, &[]).map_err(Failure::bad_data)?);
+        }
+        Ok(grown)
+    }
+}
+
+/// Returns the body of a packet of a certificate.
+pub(super) fn body(certificate: &Certificate, span: Span) -> Result<&[u8]> {
+    let packet = Packets::new(certificate.packet(span)).next();
+    let packet = packet.ok_or_else(|| Failure::bad_data("a packet is cut short"))?;
+    Ok(packet.map_err(Failure::bad_data)?.body)
+}
+
+/// Reads the key of a component.
+pub(super) fn key<'c>(certificate: &'c Certificate, component: &Component) -> Result<Key<'c>> {
+    key::parse_public(body(certificate, component.span)?).map_err(Failure::bad_data)
+}
+
+/// Reads the primary key.
+pub(super) fn primary(certificate: &Certificate) -> Result<Key<'_>> {
+    key(certificate, &certificate.facts.components[0])
+}
+
+/// Reads a signature of a component.
+pub(super) fn signature<'c>(
+    certificate: &'c Certificate,
+    component: &Component,
+    index: usize,
+) -> Result<Signature<'c>> {
+    signature::parse(body(certificate, component.signatures[index].span)?).map_err(Failure::bad_data)
+}

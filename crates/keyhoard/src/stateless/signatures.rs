@@ -1,0 +1,307 @@
+//! Signatures over data: made, verified, taken off.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use cert::armor_writer::ArmorWriter;
+use cert::effective::{Moment, View};
+use cert::facts::SignatureType;
+use cert::packet::{self, Tag};
+use cert::{Fingerprint, Timestamp};
+use message::{
+    Allowed, Container, Content, DataSignature, Detached, Event, Format, Literal, Opener, SessionKey,
+    Signatory, Signing, Sink, Standing as Trust, Unlock, Verifier,
+};
+use secret::{Signer, Unlocked};
+use sign::{Builder, hash_for};
+use store::CertId;
+use verify::HashAlgorithm;
+use verify::policy::DigestPolicy;
+
+use super::text::{Utf8, of_text};
+use super::{Certificates, Failure, Keys, Kind, Password, Result};
+use crate::decryption::Release;
+use crate::signatories::signing_key;
+use crate::verification::{Makers, Standing};
+
+/// How a message that holds what is signed is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inline {
+    /// As octets.
+    #[default]
+    Binary,
+    /// As UTF-8 text, however its lines end.
+    Text,
+    /// As text that everybody can read, with the signatures behind it.
+    ClearSigned,
+}
+
+/// Those who may have signed.
+#[derive(Clone, Debug)]
+pub struct Authority {
+    /// What their file is called.
+    pub name: String,
+    /// Their certificates.
+    pub certificates: Certificates,
+}
+
+/// When signatures must have been made; `None` is without end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Period {
+    /// Not before this.
+    pub from: Option<Timestamp>,
+    /// Not after this.
+    pub to: Option<Timestamp>,
+}
+
+/// A signature that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verification {
+    /// When it was made.
+    pub created: Timestamp,
+    /// The key that made it.
+    pub key: Fingerprint,
+    /// The primary key of its certificate.
+    pub primary: Fingerprint,
+    /// It is over text, however its lines end.
+    pub is_text: bool,
+    /// By what name the file of the certificate was given.
+    pub signer: String,
+}
+
+/// Unlocks the keys that sign, one for each certificate.
+///
+/// # Errors
+///
+/// [`Kind::KeyCannotSign`], [`Kind::KeyIsProtected`].
+pub(super) fn signers(keys: &[Keys], passwords: &[Password], now: Timestamp) -> Result<Vec<Unlocked>> {
+    let mut signers = Vec::new();
+    for keys in keys {
+        let ring = keys.certificates().ring(Path::new("KEYS"));
+        let (snapshot, held) = (ring.snapshot(), keys.held());
+        for (id, certificate) in (1..).map(CertId).zip(&keys.certificates) {
+            let key = signing_key(snapshot.as_ref(), id, &held, now)?.ok_or_else(|| {
+                let primary = certificate.facts.primary().fingerprint;
+                Failure::new(Kind::KeyCannotSign, format!("{primary}: it has no key that may sign now"))
+            })?;
+            signers.push(keys.unlock(&key.key, passwords)?);
+        }
+    }
+    Ok(signers)
+}
+
+/// Says what each of the keys signs.
+pub(super) fn signing<'a>(
+    keys: &'a mut [Unlocked],
+    kind: SignatureType,
+    now: Timestamp,
+) -> Result<Signing<'a>> {
+    let signatory = |key: &'a mut Unlocked| Signatory { builder: Builder::new(kind, digest(key), now), key };
+    Ok(Signing::new(keys.iter_mut().map(signatory).collect())?)
+}
+
+/// Returns the digest that a key signs data with.
+fn digest(key: &Unlocked) -> HashAlgorithm {
+    match hash_for(&key.key()) {
+        // The one that suits a DSA key of 1024 bits makes signatures that nobody believes.
+        HashAlgorithm::SHA1 => HashAlgorithm::SHA256,
+        hash => hash,
+    }
+}
+
+/// Signs data: the signature packets, and the digest if all of them have the same one.
+///
+/// # Errors
+///
+/// [`Kind::MissingArg`] without keys, [`Kind::KeyCannotSign`], [`Kind::KeyIsProtected`], [`Kind::ExpectedText`].
+pub fn sign(
+    data: &mut dyn Read,
+    keys: &[Keys],
+    passwords: &[Password],
+    as_text: bool,
+    now: Timestamp,
+) -> Result<(Vec<u8>, Option<HashAlgorithm>)> {
+    let mut keys = at_least_one(signers(keys, passwords, now)?)?;
+    let kind = if as_text { SignatureType::TEXT } else { SignatureType::BINARY };
+    let signing = signing(&mut keys, kind, now)?;
+    let signatures = match as_text {
+        true => message::sign_detached(&mut Utf8::new(data), signing),
+        false => message::sign_detached(data, signing),
+    };
+    let hashes: Vec<_> = keys.iter().map(digest).collect();
+    let same = hashes.first().filter(|first| hashes.iter().all(|hash| hash == *first));
+    Ok((signatures.map_err(of_text)?, same.copied()))
+}
+
+fn at_least_one(keys: Vec<Unlocked>) -> Result<Vec<Unlocked>> {
+    if keys.is_empty() { Err(Failure::new(Kind::MissingArg, "which key signs?")) } else { Ok(keys) }
+}
+
+/// Signs data into a message that holds them, with armor or without; clear text is text already.
+///
+/// # Errors
+///
+/// [`Kind::MissingArg`] without keys, [`Kind::KeyCannotSign`], [`Kind::KeyIsProtected`], [`Kind::ExpectedText`].
+pub fn sign_inline(
+    data: &mut dyn Read,
+    out: &mut dyn Write,
+    keys: &[Keys],
+    passwords: &[Password],
+    how: Inline,
+    with_armor: bool,
+    now: Timestamp,
+) -> Result<()> {
+    let mut keys = at_least_one(signers(keys, passwords, now)?)?;
+    let kind = if how == Inline::Binary { SignatureType::BINARY } else { SignatureType::TEXT };
+    let signing = signing(&mut keys, kind, now)?;
+    if how == Inline::ClearSigned {
+        return message::sign_clear(&mut Utf8::new(data), out, signing).map_err(of_text);
+    }
+    let is_text = how == Inline::Text;
+    let format = if is_text { Format::Utf8 } else { Format::Binary };
+    let content = Content { literal: Literal { format, ..Literal::default() }, ..Content::default() };
+    let write = |out: &mut dyn Write| match is_text {
+        true => message::sign(&mut Utf8::new(data), out, &content, signing).map_err(of_text),
+        false => Ok(message::sign(data, out, &content, signing)?),
+    };
+    if !with_armor {
+        return write(out);
+    }
+    let mut armored = ArmorWriter::titled(out, "MESSAGE");
+    write(&mut armored)?;
+    armored.finish()?;
+    Ok(())
+}
+
+/// Verifies signatures over data; those that hold, at least one.
+///
+/// # Errors
+///
+/// [`Kind::NoSignature`] if none does, [`Kind::BadData`] if they are none.
+pub fn verify(
+    signatures: &[u8],
+    data: &mut dyn Read,
+    authorities: &[Authority],
+    period: Period,
+    now: Timestamp,
+) -> Result<Vec<Verification>> {
+    let signatures = Detached::read(&mut &signatures[..])?.over(data)?;
+    some(holding(signatures, authorities, period, now)?)
+}
+
+/// Verifies a message that holds what is signed, and writes that if a signature holds.
+///
+/// # Errors
+///
+/// [`Kind::NoSignature`] if none does, [`Kind::BadData`] for what is no such message.
+pub fn verify_inline(
+    message: &mut (dyn Read + Send),
+    out: Box<dyn Write + '_>,
+    authorities: &[Authority],
+    period: Period,
+    now: Timestamp,
+) -> Result<Vec<Verification>> {
+    let mut release = Release::to_stream(out, false).without_limit();
+    let mut verifier = Verifier::new(&mut release);
+    read_signed(message, &mut verifier)?;
+    let signatures = verifier.finish()?;
+    let holding = some(holding(signatures, authorities, period, now)?)?;
+    release.finish()?;
+    Ok(holding)
+}
+
+/// Takes the signatures off a message that holds what is signed, which is written; nothing is verified.
+///
+/// # Errors
+///
+/// [`Kind::BadData`] for what is no such message.
+pub fn split(message: &mut (dyn Read + Send), out: &mut dyn Write) -> Result<Vec<u8>> {
+    let mut splitter = Splitter { out, signatures: Vec::new() };
+    read_signed(message, &mut splitter)?;
+    if splitter.signatures.is_empty() {
+        return Err(Failure::bad_data("the message is not signed"));
+    }
+    splitter.out.flush()?;
+    Ok(splitter.signatures)
+}
+
+fn read_signed(message: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<()> {
+    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+    message::decrypt(message, allowed, &mut Nobody, sink).map_err(|error| match error {
+        message::Error::NoKey => Failure::bad_data("the message is encrypted"),
+        error => error.into(),
+    })
+}
+
+/// Opens nothing.
+struct Nobody;
+
+impl Unlock for Nobody {
+    fn session_key(
+        &mut self,
+        _: &[Opener],
+        _: &Container,
+        _: &dyn Fn(&SessionKey) -> bool,
+    ) -> message::Result<SessionKey> {
+        Err(message::Error::NoKey)
+    }
+}
+
+/// Parts content and signatures.
+struct Splitter<'a> {
+    out: &'a mut dyn Write,
+    signatures: Vec<u8>,
+}
+
+impl Sink for Splitter<'_> {
+    fn event(&mut self, event: Event<'_>) -> message::Result<()> {
+        if let Event::Signature(body) = event {
+            self.signatures.extend(packet::write(Tag::SIGNATURE, body));
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, data: &[u8], _: Trust) -> message::Result<()> {
+        self.out.write_all(data).map_err(message::Error::Write)
+    }
+}
+
+/// Returns the signatures that hold, in their order.
+pub(super) fn holding(
+    signatures: Vec<DataSignature>,
+    authorities: &[Authority],
+    period: Period,
+    now: Timestamp,
+) -> Result<Vec<Verification>> {
+    let rings: Vec<_> = authorities.iter().map(|one| one.certificates.ring(Path::new(&one.name))).collect();
+    let snapshots: Vec<_> = rings.iter().map(|ring| ring.snapshot()).collect();
+    let sources = snapshots.iter().map(|snapshot| snapshot.as_ref()).collect();
+    let examined = Makers::new(sources, Moment::new(now, View::Full)).examine(signatures)?;
+    // Whoever verifies in a script sees no warning: what gpg would only warn of is not believed here.
+    let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
+    let holding = examined.iter().filter(|one| one.standing(digests, now) == Standing::Good);
+    let told = holding.filter_map(|one| {
+        let (maker, said) = (one.outcome.good()?, one.statement.as_ref()?);
+        Some(Verification {
+            created: said.created,
+            key: maker.key().fingerprint,
+            primary: maker.primary(),
+            is_text: said.kind == SignatureType::TEXT,
+            signer: authorities[maker.source].name.clone(),
+        })
+    });
+    Ok(told.filter(|one| period.holds(one.created)).collect())
+}
+
+impl Period {
+    fn holds(self, moment: Timestamp) -> bool {
+        self.from.is_none_or(|from| from <= moment) && self.to.is_none_or(|to| moment <= to)
+    }
+}
+
+fn some(verifications: Vec<Verification>) -> Result<Vec<Verification>> {
+    if verifications.is_empty() {
+        return Err(Failure::new(Kind::NoSignature, "no signature holds"));
+    }
+    Ok(verifications)
+}

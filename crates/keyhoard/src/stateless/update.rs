@@ -1,0 +1,186 @@
+//! Keys kept up to date.
+
+use cert::Timestamp;
+use cert::certificate::Certificate;
+use cert::effective::{Effective, State, Usage};
+use cert::facts::{Component, ComponentKind, SignatureType};
+use cert::signature::Signature;
+use cert::signed::Subject;
+use keygen::{Algorithm, Plan, Preferences, Silent, Version};
+use secret::{Signer, Unlocked};
+use sign::{Builder, KeyFlags, Subpacket, hash_for};
+use verify::HashAlgorithm;
+
+use super::{Certificates, Failure, Keys, Kind, Password, Result, packets};
+
+/// What an update may not do, and what it takes in.
+#[derive(Clone, Debug, Default)]
+pub struct Update {
+    /// A key that cannot be encrypted to stays so.
+    pub signing_only: bool,
+    /// The key says of no more that its owner can read it than it says already.
+    pub no_added_capabilities: bool,
+    /// Copies of the certificates that may have more.
+    pub merged: Vec<Certificates>,
+}
+
+/// Brings keys up to date: self-signatures with digests that are not trusted any more are renewed, what a new key would
+/// say of its owner's programs is said, and a key without a subkey to encrypt to gets one.
+///
+/// # Errors
+///
+/// [`Kind::PrimaryKeyBad`] for a revoked or expired key and one too weak, [`Kind::KeyIsProtected`].
+pub fn update(keys: &mut Keys, passwords: &[Password], update: &Update, now: Timestamp) -> Result<()> {
+    for place in 0..keys.certificates.len() {
+        for copies in &update.merged {
+            let primary = keys.certificates[place].facts.primary().fingerprint;
+            for copy in copies.certificates.iter().filter(|one| one.facts.primary().fingerprint == primary) {
+                packets::absorb(&mut keys.certificates[place], copy);
+            }
+        }
+        let effective = packets::effective(&keys.certificates[place], now);
+        refuse_if_bad(&keys.certificates[place], &effective)?;
+        if let Some(renewed) = renewed(keys, place, &effective, passwords, update, now)? {
+            keys.certificates[place] = renewed;
+        }
+        let adds = !update.signing_only && !update.no_added_capabilities;
+        if adds && !can_encrypt(&effective) {
+            add_encryption_subkey(keys, place, passwords, now)?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_if_bad(certificate: &Certificate, effective: &Effective) -> Result<()> {
+    let (primary, state) = (certificate.facts.primary(), effective.primary());
+    let refused = |what| {
+        let reason = format!("{}: the primary key {what}", primary.fingerprint);
+        Err(Failure::new(Kind::PrimaryKeyBad, reason))
+    };
+    let key = packets::primary(certificate)?;
+    let is_weak =
+        (key.algorithm.is_rsa() || key.algorithm == verify::PublicKeyAlgorithm::DSA) && key.bits() < 2048;
+    match state {
+        _ if state.revoked.is_some() => refused("is revoked"),
+        _ if state.expired => refused("has expired"),
+        _ if !state.valid => refused("vouches for nothing"),
+        _ if is_weak => refused("is too weak"),
+        _ => Ok(()),
+    }
+}
+
+fn can_encrypt(effective: &Effective) -> bool {
+    effective.components.iter().any(|state| match state {
+        State::Key(key) => key.is_usable() && key.usage.contains(Usage::ENCRYPT),
+        _ => false,
+    })
+}
+
+/// Renews the self-signatures that need it; `None` if none does.
+fn renewed(
+    keys: &Keys,
+    place: usize,
+    effective: &Effective,
+    passwords: &[Password],
+    update: &Update,
+    now: Timestamp,
+) -> Result<Option<Certificate>> {
+    let certificate = &keys.certificates[place];
+    let mut old = Vec::new();
+    for (component, state) in certificate.facts.components.iter().zip(&effective.components) {
+        let binding = match state {
+            State::Key(key) if key.is_usable() => key.binding,
+            State::User(user) if user.created.is_some() => user.binding,
+            _ => None,
+        };
+        let Some(binding) = binding else { continue };
+        let signature = packets::signature(certificate, component, binding)?;
+        let describes = !matches!(signature.kind, SignatureType::SUBKEY_BINDING);
+        let adds = describes && !update.no_added_capabilities && says_less(certificate, component, binding);
+        if is_weak(signature.hash_algorithm) || adds {
+            old.push((component, signature, adds));
+        }
+    }
+    if old.is_empty() {
+        return Ok(None);
+    }
+    let mut primary = keys.unlock(&certificate.facts.primary().fingerprint, passwords)?;
+    let mut addition = packets::Addition::new(certificate);
+    for (component, signature, adds) in old {
+        let subject = match &component.kind {
+            ComponentKind::Key(_) if signature.kind != SignatureType::SUBKEY_BINDING => Subject::Primary,
+            ComponentKind::Key(_) => Subject::Subkey(packets::key(certificate, component)?),
+            ComponentKind::UserId(user_id) => Subject::UserId(user_id),
+            ComponentKind::Attribute(_) => Subject::Attribute(packets::body(certificate, component.span)?),
+            ComponentKind::Unknown(_) => continue,
+        };
+        let builder = successor(&signature, &primary, adds, now)?;
+        let made = builder.over(packets::primary(certificate)?, subject).by(&mut primary)?;
+        if !matches!(subject, Subject::Primary) {
+            addition.behind(component);
+        }
+        addition.add(&made);
+    }
+    addition.finish().map(Some)
+}
+
+fn is_weak(hash: HashAlgorithm) -> bool {
+    matches!(hash, HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160)
+}
+
+fn version(signer: &Unlocked) -> Version {
+    if signer.key().version == 6 { Version::V6 } else { Version::V4 }
+}
+
+/// Says whether a self-signature names fewer features than one of a new key.
+fn says_less(certificate: &Certificate, component: &Component, binding: usize) -> bool {
+    let Ok(primary) = packets::primary(certificate) else { return false };
+    let (version, carries) = match primary.version {
+        6 => (Version::V6, matches!(component.kind, ComponentKind::Key(_))),
+        _ => (Version::V4, matches!(component.kind, ComponentKind::UserId(_))),
+    };
+    let subpackets = Preferences::of_version(version).subpackets(version);
+    let wanted = subpackets.iter().find_map(|subpacket| match subpacket {
+        Subpacket::Features(features) => Some(features.0),
+        _ => None,
+    });
+    let said = component.signatures[binding].own.as_deref().and_then(|own| own.features).unwrap_or_default();
+    carries && wanted.is_some_and(|wanted| wanted & !said != 0)
+}
+
+/// Begins a self-signature that says what an older one says, and what its owner's programs can read besides.
+fn successor(older: &Signature<'_>, signer: &Unlocked, adds: bool, now: Timestamp) -> Result<Builder> {
+    let created = Timestamp(now.0.max(older.created().0.saturating_add(1)));
+    let builder = Builder::after(older, hash_for(&signer.key()), created)?;
+    if !adds {
+        return Ok(builder);
+    }
+    let version = version(signer);
+    Ok(Preferences::of_version(version).subpackets(version).into_iter().fold(builder, Builder::with))
+}
+
+fn add_encryption_subkey(
+    keys: &mut Keys,
+    place: usize,
+    passwords: &[Password],
+    now: Timestamp,
+) -> Result<()> {
+    let certificate = &keys.certificates[place];
+    let name = certificate.facts.primary().fingerprint;
+    let mut primary = keys.unlock(&name, passwords)?;
+    let plan = Plan::new(Algorithm::Curve25519, KeyFlags::ENCRYPT).expect("the curve encrypts");
+    let subkey = keygen::subkey(version(&primary), &plan, now, &mut Silent)
+        .map_err(|error| Failure::of(Kind::Unspecified)(&error))?;
+    let hash = hash_for(&primary.key());
+    let binding = Builder::new(SignatureType::SUBKEY_BINDING, hash, now)
+        .with(Subpacket::KeyFlags(KeyFlags::ENCRYPT))
+        .over(packets::primary(certificate)?, Subject::Subkey(Signer::key(&subkey)))
+        .by(&mut primary)?;
+    let mut addition = packets::Addition::new(certificate);
+    addition.add(&cert::packet::write(subkey.role().public_tag(), subkey.public_body()));
+    addition.add(&binding);
+    let grown = addition.finish()?;
+    keys.insert(&name, &subkey, passwords)?;
+    keys.certificates[place] = grown;
+    Ok(())
+}
