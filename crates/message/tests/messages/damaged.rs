@@ -3,8 +3,10 @@
 use crate::made::{Known, PASSWORD, encrypted, mdc, openers, read, read_with, text};
 use cert::packet::{self, Tag};
 use keyhoard_message::{
-    Aead, Allowed, Alone, Cfb, Cipher, Compression, Encryption, Error, Protection, SessionKey, encrypt,
+    Aead, Allowed, Alone, Cfb, Cipher, Compression, Content, Encryption, Error, Event, Protection, Result,
+    SessionKey, Signing, Sink, Standing, decrypt, encrypt, sign,
 };
+use std::io::{self, Read};
 
 fn all() -> Vec<Encryption> {
     let mut all: Vec<Encryption> = Compression::ALL.map(mdc).to_vec();
@@ -144,4 +146,62 @@ fn a_message_to_ten_thousand_recipients_is_read_and_one_to_many_more_is_refused(
     assert_eq!(reading.content, b"text");
     let (_, result) = read(&[&recipient.repeat(20_000), &message[..]].concat());
     assert!(matches!(result, Err(Error::Limit(_))));
+}
+
+#[test]
+fn encrypted_data_of_unknown_versions_are_an_error_that_says_so() {
+    for (tag, version) in [(18, 0), (18, 3), (18, 255), (20, 0), (20, 2)] {
+        let message = packet::write(Tag(tag), &[&[version], &[7; 100][..]].concat());
+        let (reading, result) = read_with(&message, Allowed::default(), &mut Known(session_key()));
+        assert!(matches!(result, Err(Error::Unsupported { number, .. }) if number == version), "{result:?}");
+        assert!(reading.content.is_empty());
+    }
+}
+
+#[test]
+fn what_opens_a_message_for_programs_of_other_versions_is_passed_over() {
+    let message = encrypted(b"text", &Encryption::default());
+    let others: Vec<u8> = [(1, 2), (1, 4), (1, 9), (3, 1), (3, 9)]
+        .into_iter()
+        .flat_map(|(tag, version)| packet::write(Tag(tag), &[&[version], &[7; 40][..]].concat()))
+        .collect();
+    let (reading, result) = read(&[&others, &message[..]].concat());
+    result.expect("a message");
+    assert_eq!(reading.content, b"text");
+}
+
+/// Counts what comes, and how much of it comes at once.
+#[derive(Default)]
+struct Pieces {
+    octets: u64,
+    largest: usize,
+}
+
+impl Sink for Pieces {
+    fn event(&mut self, _: Event<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn data(&mut self, data: &[u8], _: Standing) -> Result<()> {
+        self.octets += data.len() as u64;
+        self.largest = self.largest.max(data.len());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_compression_bomb_comes_in_pieces() {
+    const LENGTH: u64 = 1 << 28;
+    for compression in [Compression::Zip, Compression::Zlib, Compression::Bzip2] {
+        let mut bomb = Vec::new();
+        let content = Content { compression, level: 1, ..Content::default() };
+        let nobody = Signing::new(Vec::new()).expect("nobody signs");
+        sign(&mut io::repeat(0).take(LENGTH), &mut bomb, &content, nobody).expect("a message");
+        assert!((bomb.len() as u64) < LENGTH / 100, "{compression:?}: {}", bomb.len());
+        let mut pieces = Pieces::default();
+        let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+        let mut unlock = crate::made::Password(PASSWORD);
+        decrypt(&mut &bomb[..], allowed, &mut unlock, &mut pieces).expect("a message");
+        assert!(pieces.octets == LENGTH && pieces.largest <= 1 << 20, "{compression:?}: {}", pieces.largest);
+    }
 }

@@ -2,5 +2,6 @@
 
 mod damaged;
 mod made;
+mod rfc9580;
 mod round_trip;
 mod signed;
