@@ -27,7 +27,7 @@ build: setup ## builds the release programs
 
 .PHONY: install
 install: build ## installs the programs, man pages and completions to PREFIX (default /usr/local)
-	install -D -t $(DESTDIR)$(PREFIX)/bin $(TARGET)/release/keyhoard $(TARGET)/release/gpg-keyhoard \
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(TARGET)/release/keyhoard $(TARGET)/release/gpg-keyhoard $(TARGET)/release/gpgv-keyhoard \
 	    $(TARGET)/release/hn2nntp $(TARGET)/release/keyhoard-lab
 	share=$(DESTDIR)$(PREFIX)/share; \
 	mkdir -p "$$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}; \

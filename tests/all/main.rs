@@ -13,6 +13,7 @@ mod gpg_quick;
 mod gpg_secret_keys;
 mod gpg_signatures;
 mod gpg_trust;
+mod gpgv;
 mod harness_itself;
 mod import_faults;
 mod import_hostile;

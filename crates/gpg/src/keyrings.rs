@@ -14,7 +14,7 @@ use crate::commands::Session;
 use crate::home::Home;
 use crate::migration;
 use crate::options::load::system_words;
-use crate::settings::{DefaultKeyring, Settings};
+use crate::settings::{DefaultKeyring, Program, Settings};
 use crate::streams::Streams;
 
 /// The keyrings of a run, in the order in which they are searched.
@@ -43,6 +43,10 @@ impl Keyrings {
     pub(crate) fn open(session: &mut Session<'_>) -> anyhow::Result<Self> {
         let Session { settings, home, streams, now, .. } = session;
         let mut keyrings = Self { rings: Vec::new() };
+        if settings.program == Program::Gpgv {
+            keyrings.add_trusted(settings, home, streams)?;
+            return Ok(keyrings);
+        }
         let default = match settings.default_keyring {
             DefaultKeyring::NoKeyring => return Ok(keyrings),
             DefaultKeyring::Skipped => settings.keyrings.is_empty(),
@@ -70,6 +74,39 @@ impl Keyrings {
             }
         }
         Ok(keyrings)
+    }
+
+    /// Opens the keyrings that gpgv is given, or the one in its home directory.
+    fn add_trusted(&mut self, settings: &Settings, home: &Home, streams: &mut Streams) -> anyhow::Result<()> {
+        const STANDARD: [&str; 2] = ["trustedkeys.kbx", "trustedkeys.gpg"];
+        let mut paths: Vec<PathBuf> =
+            settings.keyrings.iter().filter_map(|ring| resolve(&ring.name, home)).collect();
+        if settings.keyrings.is_empty() {
+            let standard = STANDARD.map(|name| home.directory().join(name));
+            match standard.iter().find(|path| path.exists()) {
+                Some(path) => paths.push(path.clone()),
+                None => {
+                    let [name, path] = [STANDARD[0].into(), standard[0].display().to_string()];
+                    streams.error(format_args!("unknown type of key resource '{name}'"));
+                    streams.error(format_args!("keyblock resource '{path}': {}", Code::General));
+                    streams.status_error("add_keyblock_resource", Code::General.with_gpg());
+                }
+            }
+        }
+        for path in paths {
+            match kind(&path) {
+                Ok(Kind::Database | Kind::Server) => {
+                    let content = Content::Database(database::open(&path)?);
+                    self.rings.push(Ring { shown: path.clone(), path, primary: false, content });
+                }
+                Ok(Kind::File | Kind::Empty) => {
+                    let content = Content::File(read(&path, streams)?);
+                    self.rings.push(Ring { shown: path.clone(), path, primary: false, content });
+                }
+                Err(error) => no_such_keyring(&path, &error, streams),
+            }
+        }
+        Ok(())
     }
 
     /// Opens a view of every keyring that is there.

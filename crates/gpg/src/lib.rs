@@ -1,4 +1,4 @@
-//! `gpg-keyhoard`: gpg's command line on a Keyhoard database.
+//! `gpg-keyhoard`: gpg's command line on a Keyhoard database; `gpgv-keyhoard`: gpgv's, with keyring files.
 //!
 //! This crate reads options, prints, and decides nothing: what a command does is the `keyhoard` library's.
 //!
@@ -40,15 +40,25 @@ use std::process::ExitCode;
 
 use keyhoard::descriptor;
 use options::load::{self, Stop};
+use settings::Program;
 use streams::Streams;
 
 /// Runs gpg with these words of a command line, the program's name not among them; returns its exit code.
 pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
+    run_as(Program::Gpg, words)
+}
+
+/// Runs gpgv, which only verifies, with the keys of keyring files.
+pub fn run_gpgv(words: impl Iterator<Item = OsString>) -> ExitCode {
+    run_as(Program::Gpgv, words)
+}
+
+fn run_as(program: Program, words: impl Iterator<Item = OsString>) -> ExitCode {
     let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
-    let Ok(mut streams) = Streams::new() else { return ExitCode::from(2) };
-    let code = match load::load(&words, &mut streams) {
+    let Ok(mut streams) = Streams::new(program) else { return ExitCode::from(2) };
+    let code = match load::load(program, &words, &mut streams) {
         Ok(loaded) => commands::run(loaded, &mut streams),
-        Err(stop) => stopped(&stop, &mut streams),
+        Err(stop) => stopped(program, &stop, &mut streams),
     };
     match streams.out().flush() {
         Ok(()) => ExitCode::from(code),
@@ -56,9 +66,9 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn stopped(stop: &Stop, streams: &mut Streams) -> u8 {
+fn stopped(program: Program, stop: &Stop, streams: &mut Streams) -> u8 {
     let text = match stop {
-        Stop::Inform(information, home) => commands::about::text(*information, home),
+        Stop::Inform(information, home) => commands::about::text(program, *information, home),
         Stop::Help(text) => text.clone(),
         Stop::Exit(code) => return *code,
     };

@@ -22,6 +22,26 @@ pub(crate) use list_words::{ListFlags, check_verify_options};
 pub(crate) use message::{DefaultRecipient, MessageSettings, RecipientKind, RecipientName, Sealing};
 pub(crate) use signature::{Form, SignatureSettings};
 
+/// Which of GnuPG's programs a run stands in for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// The one that does everything.
+    #[default]
+    Gpg,
+    /// The one that only verifies, with keyrings whose keys are all trusted; it has no database and no configuration.
+    Gpgv,
+}
+
+impl Program {
+    /// Returns its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Gpg => "gpg",
+            Self::Gpgv => "gpgv",
+        }
+    }
+}
+
 /// A command, as the options name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -76,9 +96,12 @@ pub(crate) enum Command {
 /// Everything the options and configuration files set.
 #[derive(Debug)]
 pub(crate) struct Settings {
+    pub(crate) program: Program,
     pub(crate) command: Option<Command>,
     /// `--fingerprint` was given, which lists keys if there is no other command.
     pub(crate) fingerprint_as_command: bool,
+    /// `-&3` stands for file descriptor 3.
+    pub(crate) special_file_names: bool,
     pub(crate) verbose: u32,
     pub(crate) quiet: bool,
     pub(crate) batch: bool,
@@ -290,8 +313,10 @@ pub(crate) struct ExportFilter {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            program: Program::Gpg,
             command: None,
             fingerprint_as_command: false,
+            special_file_names: false,
             verbose: 0,
             quiet: false,
             batch: false,
@@ -349,6 +374,21 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Returns what a program starts from.
+    pub(crate) fn of(program: Program) -> Self {
+        match program {
+            Program::Gpg => Self::default(),
+            Program::Gpgv => Self {
+                program,
+                command: Some(Command::Verify),
+                batch: true,
+                answer_yes: true,
+                trust_model: TrustModel::Always,
+                ..Self::default()
+            },
+        }
+    }
+
     /// Sets the command, or joins it with the one that was given before it; `false` if they conflict.
     pub(crate) fn add_command(&mut self, command: Command) -> bool {
         let joined = match (self.command, command) {

@@ -21,6 +21,8 @@ pub(crate) enum Status<'a> {
     ImportResult(ImportResult),
     /// A key was looked at while one was searched for.
     KeyConsidered { fingerprint: String, flags: u32 },
+    /// A key that was looked at has ended.
+    KeyExpired { time: u32 },
     /// The input holds nothing of use: 1 for no OpenPGP data.
     NoData { what: u32 },
     /// A key was written out.
@@ -112,9 +114,9 @@ impl Status<'_> {
                 result.values().iter().try_for_each(|value| write!(out, " {value}"))?;
             }
             Self::KeyConsidered { fingerprint, flags } => write!(out, " {fingerprint} {flags}")?,
-            Self::NoData { what: number } | Self::DeleteProblem { reason: number } => {
-                write!(out, " {number}")?
-            }
+            Self::NoData { what: number }
+            | Self::DeleteProblem { reason: number }
+            | Self::KeyExpired { time: number } => write!(out, " {number}")?,
             Self::Exported { fingerprint } => write!(out, " {fingerprint}")?,
             Self::ExportResult { count, secret, exported } => write!(out, " {count} {secret} {exported}")?,
             Self::Attribute(text) => write!(out, " {text}")?,
@@ -163,6 +165,7 @@ impl Status<'_> {
             Self::ImportOk { .. } => "IMPORT_OK",
             Self::ImportResult(_) => "IMPORT_RES",
             Self::KeyConsidered { .. } => "KEY_CONSIDERED",
+            Self::KeyExpired { .. } => "KEYEXPIRED",
             Self::NoData { .. } => "NODATA",
             Self::Exported { .. } => "EXPORTED",
             Self::ExportResult { .. } => "EXPORT_RES",

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::code::Code;
 use crate::descriptor;
 use crate::render::text::for_people;
+use crate::settings::Program;
 use crate::status::Status;
 
 /// An output besides standard output.
@@ -24,6 +25,7 @@ pub(crate) enum Channel {
 
 /// All outputs of one run, and how many errors were told.
 pub(crate) struct Streams {
+    program: Program,
     out: Box<dyn Write>,
     log: Log,
     status: Sink,
@@ -67,16 +69,17 @@ impl Streams {
     /// # Errors
     ///
     /// What the system says if one of them is closed.
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(program: Program) -> io::Result<Self> {
         const BUFFER: usize = 64 * 1024;
         let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let log = File::from(io::stderr().as_fd().try_clone_to_owned()?);
-        Ok(Self::with_outputs(Box::new(BufWriter::with_capacity(BUFFER, out)), Sink::File(log)))
+        Ok(Self::with_outputs(program, Box::new(BufWriter::with_capacity(BUFFER, out)), Sink::File(log)))
     }
 
-    fn with_outputs(out: Box<dyn Write>, log: Sink) -> Self {
+    fn with_outputs(program: Program, out: Box<dyn Write>, log: Sink) -> Self {
         let log = Log { sink: log, stamp: None };
         Self {
+            program,
             out,
             log,
             status: Sink::Nowhere,
@@ -120,7 +123,8 @@ impl Streams {
     /// What the system says.
     pub(crate) fn open_log_file(&mut self, path: &Path, now: Timestamp) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let stamp = format!("{} gpg[{}] ", clock::log_string(now), std::process::id());
+        let name = self.program.name();
+        let stamp = format!("{} {name}[{}] ", clock::log_string(now), std::process::id());
         self.log = Log { sink: Sink::File(file), stamp: Some(stamp) };
         Ok(())
     }
@@ -165,13 +169,22 @@ impl Streams {
 
     /// Tells something that may not be text, since it holds a user ID for example. Control characters are escaped.
     pub(crate) fn info_bytes(&mut self, text: &[u8]) {
-        let start = self.log.stamp.as_deref().unwrap_or("gpg: ").as_bytes().to_vec();
-        self.log_line(start, text);
+        let start = match &self.log.stamp {
+            Some(stamp) => stamp.clone(),
+            None => format!("{}: ", self.program.name()),
+        };
+        self.log_line(start.into_bytes(), text);
     }
 
     /// Goes on telling on another line, which begins as it is.
     pub(crate) fn continue_info(&mut self, text: &[u8]) {
         self.log_line(Vec::new(), text);
+    }
+
+    /// Tells an error on a line that begins as it is.
+    pub(crate) fn continue_error(&mut self, text: &[u8]) {
+        self.errors += 1;
+        self.continue_info(text);
     }
 
     fn log_line(&mut self, start: Vec<u8>, text: &[u8]) {
@@ -209,7 +222,9 @@ impl Streams {
 
     /// Writes a status line. Of several failures only the first is written.
     pub(crate) fn status(&mut self, status: &Status<'_>) {
-        if matches!(status, Status::Failure { .. }) && std::mem::replace(&mut self.failure_told, true) {
+        let is_failure = matches!(status, Status::Failure { .. });
+        // gpgv tells of none.
+        if is_failure && (self.program == Program::Gpgv || std::mem::replace(&mut self.failure_told, true)) {
             return;
         }
         let line = status.line();
@@ -270,7 +285,7 @@ mod tests {
 
     fn streams() -> (Streams, Shared) {
         let shared = Shared::default();
-        (Streams::with_outputs(Box::new(shared.clone()), Sink::Out), shared)
+        (Streams::with_outputs(Program::Gpg, Box::new(shared.clone()), Sink::Out), shared)
     }
 
     fn text(shared: &Shared) -> String {

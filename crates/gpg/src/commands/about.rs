@@ -6,18 +6,38 @@ use super::Session;
 use crate::algorithms::{self, Named};
 use crate::home::Home;
 use crate::options::load::GPG_VERSION;
-use crate::options::table::{Argument, Information, Meaning, OPTIONS, Row};
-use crate::settings::Command;
+use crate::options::table::{Argument, Information, Meaning, OPTIONS, Row, rows};
+use crate::settings::{Command, Program};
 
 /// Returns the text that was asked for.
-pub(crate) fn text(information: Information, home: &Home) -> String {
-    match information {
-        Information::Version => version(home),
-        Information::Help => help(home),
-        Information::Warranty => warranty(),
-        Information::Options => dump_options(),
-        Information::OptionTable => dump_option_table(),
+pub(crate) fn text(program: Program, information: Information, home: &Home) -> String {
+    match (information, program) {
+        (Information::Version, Program::Gpg) => version(home),
+        (Information::Version, Program::Gpgv) => gpgv_version(),
+        (Information::Help, Program::Gpg) => help(home),
+        (Information::Help, Program::Gpgv) => gpgv_help(),
+        (Information::Warranty, _) => warranty(),
+        (Information::Options, _) => dump_options(program),
+        (Information::OptionTable, _) => dump_option_table(program),
     }
+}
+
+fn gpgv_version() -> String {
+    let (version, licence) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_LICENSE"));
+    format!(
+        "gpgv (GnuPG) {GPG_VERSION}\nThis is gpgv-keyhoard {version}, not GnuPG\nLicence: {licence}\n\
+         There is NO WARRANTY, to the extent permitted by law.\n"
+    )
+}
+
+fn gpgv_help() -> String {
+    let mut text = gpgv_version();
+    text.push_str(
+        "\nSyntax: gpgv-keyhoard [options] [files]\nVerifies signatures with keys that are all trusted.\n\n",
+    );
+    text.push_str("The options are gpgv's; its manual page gpgv(1) explains them.\n\nOptions:\n\n");
+    text.extend(rows(Program::Gpgv).into_iter().filter(|row| !row.help.is_empty()).map(help_line));
+    text
 }
 
 /// Writes what `gpgconf` wants to know (`--gpgconf-list`).
@@ -114,17 +134,21 @@ fn warranty() -> String {
 }
 
 /// Lists every long option, but for those that are only ignored.
-fn dump_options() -> String {
-    let rows = OPTIONS.iter().filter(|row| !matches!(row.meaning, Meaning::IgnoredInFile));
-    rows.flat_map(Row::names).map(|name| format!("--{name}\n")).collect()
+fn dump_options(program: Program) -> String {
+    let rows = rows(program).into_iter().filter(|row| !matches!(row.meaning, Meaning::IgnoredInFile));
+    let names = rows.flat_map(|row| match program {
+        Program::Gpg => row.names().collect(),
+        Program::Gpgv => vec![row.name()],
+    });
+    names.map(|name| format!("--{name}\n")).collect()
 }
 
 /// Lists every long option as `NAME:NUMBER:FLAGS:HELP:`. Flags are gpg's; names with one number mean the same, and
 /// the number is that of the short option, where there is one.
-fn dump_option_table() -> String {
+fn dump_option_table(program: Program) -> String {
     const FIRST_NUMBER: usize = 500;
     let mut text = String::new();
-    for (index, row) in OPTIONS.iter().enumerate() {
+    for (index, row) in rows(program).into_iter().enumerate() {
         let number = row.short.map_or(FIRST_NUMBER + index, usize::from);
         let help = if row.help.is_empty() {
             "@".to_owned()

@@ -2,7 +2,7 @@
 
 pub(super) mod known_key;
 pub(super) mod list_packets;
-mod plaintext;
+pub(super) mod plaintext;
 mod unlock;
 
 use std::cell::RefCell;

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use keyhoard::cert::effective::{Moment, State, View};
-use keyhoard::cert::facts::ComponentKind;
+use keyhoard::cert::facts::{ComponentKind, SignatureType};
 use keyhoard::listing::Trust;
 use keyhoard::message::{Announced, DataSignature};
 use keyhoard::store::Fingerprint;
@@ -14,11 +14,12 @@ use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::Hasher;
 
 use super::Session;
-use crate::algorithms::public_key_name;
+use crate::algorithms::{digest_name, public_key_name};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
+use crate::render::algorithm::description;
 use crate::render::identity::grouped;
-use crate::settings::TrustModel;
+use crate::settings::{Program, TrustModel};
 use crate::status::{SignatureStatus, Status, Valid};
 use crate::{clock, trust};
 
@@ -33,7 +34,10 @@ pub(super) fn tell(
 ) -> anyhow::Result<bool> {
     let keyrings = Keyrings::open(session)?;
     let settings = trust::settings(&session.settings, session.now);
-    let outside = trust::outside(&session.home, &keyrings)?;
+    let outside = match session.settings.program {
+        Program::Gpg => trust::outside(&session.home, &keyrings)?,
+        Program::Gpgv => None,
+    };
     let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
     let snapshots = keyrings.snapshots()?;
     let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
@@ -81,11 +85,13 @@ fn tell_one(
             Ok(false)
         }
         (Outcome::Good(maker), None) if !statement.unknown_critical => {
+            session.tell_end_of(maker);
             tell_id(session, examined, statement);
             session.considered(&maker.primary());
             let facts = &maker.certificate.facts;
             let trust = appraisal.trust((maker.source, maker.id), facts, &maker.effective)?;
             tell_good(session, maker, statement, &trust);
+            tell_algorithms(session, maker, statement);
             Ok(statement.expires.is_some_and(|end| end <= session.now) || trust.key == Validity::Never)
         }
         (Outcome::Good(maker) | Outcome::Bad(maker), None) => {
@@ -93,6 +99,7 @@ fn tell_one(
             let trust =
                 appraisal.trust((maker.source, maker.id), &maker.certificate.facts, &maker.effective)?;
             tell_result(session, maker, statement, &trust, Result::BAD);
+            tell_algorithms(session, maker, statement);
             Ok(true)
         }
         (Outcome::NoKey | Outcome::Unsupported, None) => unreachable!("these have a code"),
@@ -111,7 +118,7 @@ fn unchecked(
         Outcome::Unsupported if HashAlgorithm::name(statement.hash).is_none() => Some(Code::InvalidDigest),
         Outcome::Unsupported => Some(Code::InvalidPublicKeyAlgorithm),
         _ if session.settings.digests.is_weak(statement.hash) => {
-            let name = crate::algorithms::digest_name(statement.hash.0);
+            let name = digest_name(statement.hash.0);
             session.streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
             Some(Code::InvalidDigest)
         }
@@ -214,7 +221,9 @@ fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, tr
         tell_other_names(session, maker, trust);
     }
     for policy in &statement.policies {
-        session.streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
+        if session.settings.program == Program::Gpg {
+            session.streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
+        }
         session.tell_signature(SignatureStatus::Policy(policy));
     }
     for notation in &statement.notations {
@@ -236,8 +245,10 @@ fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, tr
         kind: statement.kind.0,
         primary: maker.primary().to_string(),
     }));
-    session.considered(&maker.primary());
-    tell_trust(session, maker, trust);
+    if session.settings.program == Program::Gpg {
+        session.considered(&maker.primary());
+        tell_trust(session, maker, trust);
+    }
     if let Some(end) = statement.expires {
         let word = if end <= session.now { "expired" } else { "expires" };
         session.streams.info(format_args!("Signature {word} {}", clock::long_string(end)));
@@ -258,7 +269,7 @@ fn tell_result(
     let head = [result.words.as_bytes(), b" \"", user_id, b"\""].concat();
     let Result { keyword, .. } = result;
     session.tell_signature(SignatureStatus::Result { keyword, key_id, user_id });
-    let validity = place.map(|place| format!(" [{}]", word(trust, place))).unwrap_or_default();
+    let validity = place.map(|place| in_brackets(session, trust, place)).unwrap_or_default();
     session.streams.info_bytes(&[&head, validity.as_bytes()].concat());
     place.is_some()
 }
@@ -271,8 +282,16 @@ fn tell_other_names(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
         if Some(place) == primary || state.revoked || state.expired {
             continue;
         }
-        let end = format!("\" [{}]", word(trust, place));
+        let end = format!("\"{}", in_brackets(session, trust, place));
         session.streams.info_bytes(&[b"                aka \"", &user_id[..], end.as_bytes()].concat());
+    }
+}
+
+/// Returns how valid a user ID is, as it stands behind it; gpgv trusts all keys that it is given.
+fn in_brackets(session: &Session<'_>, trust: &Trust, place: usize) -> String {
+    match session.settings.program {
+        Program::Gpg => format!(" [{}]", word(trust, place)),
+        Program::Gpgv => String::new(),
     }
 }
 
@@ -359,7 +378,31 @@ fn tell_fingerprint(session: &mut Session<'_>, maker: &Maker) {
     }
 }
 
+/// Tells what the signature is made with, to who wants to know it.
+fn tell_algorithms(session: &mut Session<'_>, maker: &Maker, statement: &Statement) {
+    if session.settings.verbose == 0 {
+        return;
+    }
+    let kind = match statement.kind {
+        SignatureType::BINARY => "binary",
+        SignatureType::TEXT => "textmode",
+        _ => "unknown",
+    };
+    let digest = digest_name(statement.hash.0);
+    let mut line = format!("{kind} signature, digest algorithm {digest}, key algorithm ").into_bytes();
+    description(maker.key(), false, &mut line);
+    session.streams.info_bytes(&line);
+}
+
 impl Session<'_> {
+    /// Tells who runs gpgv that a key has ended.
+    fn tell_end_of(&mut self, maker: &Maker) {
+        let end = maker.expires().filter(|end| *end <= self.now && self.settings.program == Program::Gpgv);
+        if let Some(end) = end {
+            self.streams.status(&Status::KeyExpired { time: end.0 });
+        }
+    }
+
     /// Tells something about a signature to a program.
     pub(super) fn tell_signature(&mut self, status: SignatureStatus<'_>) {
         self.streams.status(&Status::Signature(status));

@@ -1,7 +1,10 @@
 //! `--verify`: signatures in a message, in clear text, or over other files.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use keyhoard::find::shown;
 use keyhoard::message::{
@@ -9,6 +12,7 @@ use keyhoard::message::{
     Standing, Unlock, Verifier, decrypt,
 };
 
+use super::decrypt::plaintext;
 use super::{Session, signatures};
 use crate::code::Code;
 use crate::input;
@@ -16,7 +20,7 @@ use crate::status::Status;
 
 /// Verifies the signatures in the file that the first argument names, over the other files if there are any.
 pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let arguments = session.arguments.clone();
+    let arguments = session.file_arguments();
     let (name, data) = match arguments.as_slice() {
         [] => (None, &[][..]),
         [name, data @ ..] => (Some(&name[..]), data),
@@ -34,38 +38,86 @@ fn open(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<std::r
     Ok(opened)
 }
 
-/// Verifies the signatures of a message with its content.
+impl Session<'_> {
+    /// Returns the arguments; one like `-&3` becomes the name of that file descriptor, if that is asked for.
+    fn file_arguments(&self) -> Vec<Vec<u8>> {
+        let name = |argument: &Vec<u8>| match argument.strip_prefix(b"-&") {
+            Some(number) if self.settings.special_file_names => [b"/dev/fd/", number].concat(),
+            _ => argument.clone(),
+        };
+        self.arguments.iter().map(name).collect()
+    }
+}
+
+/// Verifies the signatures of a message with its content, which is written if an output is named.
 fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>) -> anyhow::Result<()> {
     let mut input = BufReader::new(input);
-    let is_empty = input.fill_buf()?.is_empty();
-    let mut nowhere = Nowhere::default();
-    let mut verifier = Verifier::new(&mut nowhere);
-    let allowed = Allowed { unencrypted: true, unprotected: false };
-    let read = decrypt(&mut input, allowed, &mut NoKeys, &mut verifier);
-    match read.and_then(|()| verifier.finish()) {
-        Ok(found) if found.is_empty() => unexpected(session),
-        Ok(found) => {
+    let beginning = input.fill_buf()?;
+    let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
+    let (read, announced) = match session.settings.output {
+        Some(_) => plaintext::written(session, |sink| signatures_of(&mut input, sink))?,
+        None => {
+            let mut nowhere = Nowhere::default();
+            let read = signatures_of(&mut input, &mut nowhere);
             if nowhere.announced.as_ref().is_some_and(|announced| announced.has_unknown) {
                 signatures::tell_unknown_digest(session);
             }
-            signatures::tell(session, found, nowhere.announced.as_ref()).map(drop)?;
+            (read, nowhere.announced)
+        }
+    };
+    match read {
+        Ok(found) if found.is_empty() => unexpected(session),
+        Ok(found) => {
+            if signatures::tell(session, found, announced.as_ref())? && !session.has_bad_signature {
+                warn_of_data_beside(session, name);
+            }
         }
         Err(Error::Detached) => return beside(session, name),
-        Err(Error::NoMessage) => nothing(session, is_empty),
         Err(Error::NoKey) => unexpected(session),
+        Err(Error::NoMessage) if is_openpgp => unexpected(session),
+        Err(Error::NoMessage) => nothing(session, is_empty),
         Err(error) => session.streams.error(format_args!("verify signatures failed: {error}")),
     }
     Ok(())
 }
 
+/// Says whether an input looks like packets or armor, whatever may be in it.
+fn begins_openpgp(beginning: &[u8]) -> bool {
+    beginning.first().is_some_and(|octet| octet & 0x80 != 0) || beginning.starts_with(b"-----BEGIN PGP ")
+}
+
+/// Reads a message, and returns the signatures over its content.
+fn signatures_of(input: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<Vec<DataSignature>> {
+    let mut verifier = Verifier::new(sink);
+    let allowed = Allowed { unencrypted: true, unprotected: false };
+    decrypt(input, allowed, &mut NoKeys, &mut verifier)?;
+    verifier.finish()
+}
+
+/// Returns the name without the suffix of a detached signature, if there is a file of that name.
+fn data_beside(name: Option<&[u8]>) -> Option<&[u8]> {
+    const SUFFIXES: [&[u8]; 3] = [b".sig", b".sign", b".asc"];
+    let name = name.filter(|name| !input::is_stream(Some(name)))?;
+    let data = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(*suffix))?;
+    Path::new(OsStr::from_bytes(data)).exists().then_some(data)
+}
+
+/// Warns where a message could be taken for the signature of the file beside it.
+fn warn_of_data_beside(session: &mut Session<'_>, name: Option<&[u8]>) {
+    if let Some(data) = data_beside(name) {
+        let data = shown(data);
+        session
+            .streams
+            .info(format_args!("WARNING: not a detached signature; file '{data}' was NOT verified!"));
+    }
+}
+
 /// Verifies signatures over the file that is called as they are, without the suffix.
 fn beside(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<()> {
-    const SUFFIXES: [&[u8]; 3] = [b".sig", b".sign", b".asc"];
-    let name = name.filter(|name| !input::is_stream(Some(name)));
-    let data = name.and_then(|name| SUFFIXES.iter().find_map(|suffix| name.strip_suffix(*suffix)));
+    // Nobody is there to read what is assumed.
+    let data = data_beside(name).filter(|_| !session.settings.batch);
     if let (Some(name), Some(data)) = (name, data)
         && let Ok(signature) = input::open(Some(name), session.streams)
-        && std::path::Path::new(std::ffi::OsStr::new(&*String::from_utf8_lossy(data))).exists()
     {
         session.streams.info(format_args!("assuming signed data in '{}'", shown(data)));
         return detached(session, signature, &[data.to_vec()]);
@@ -81,9 +133,8 @@ fn detached(session: &mut Session<'_>, signature: File, data: &[Vec<u8>]) -> any
     let is_empty = signature.fill_buf()?.is_empty();
     match over(session, &mut signature, data)? {
         Ok(found) => signatures::tell(session, found, None).map(drop)?,
-        Err(Error::NoMessage | Error::Malformed(_)) => {
-            nothing(session, is_empty);
-        }
+        Err(Error::NoMessage) => nothing(session, is_empty),
+        Err(Error::Malformed(_)) => session.streams.error("not a detached signature"),
         Err(error) => session.streams.error(format_args!("verify signatures failed: {error}")),
     }
     Ok(())
@@ -115,10 +166,15 @@ fn over(
 
 /// Tells that there are no signatures at all.
 fn nothing(session: &mut Session<'_>, is_empty: bool) {
-    if !is_empty {
-        session.streams.error("no valid OpenPGP data found.");
-        session.streams.status(&Status::NoData { what: 1 });
+    if is_empty {
+        session.streams.status(&Status::NoData { what: 2 });
+        // gpg's code for the end of the input, which has no words.
+        session.streams.error("verify signatures failed: Unknown system error");
+        session.streams.status_failure_value("verify", u32::MAX);
+        return;
     }
+    session.streams.error("no valid OpenPGP data found.");
+    session.streams.status(&Status::NoData { what: 1 });
     session.streams.status(&Status::NoData { what: 2 });
     session.streams.error("the signature could not be verified.");
     session.streams.continue_info(b"Please remember that the signature file (.sig or .asc)");

@@ -19,7 +19,7 @@ use super::table::{Information, Meaning};
 use super::values::Refusal;
 use crate::code::Code;
 use crate::home::Home;
-use crate::settings::{Command, Settings};
+use crate::settings::{Command, Program, Settings};
 use crate::streams::Streams;
 
 /// The version of gpg this program stands in for.
@@ -47,21 +47,28 @@ pub(crate) enum Stop {
     Exit(u8),
 }
 
-/// Reads configuration files and the command line.
-pub(crate) fn load(words: &[Vec<u8>], streams: &mut Streams) -> std::result::Result<Loaded, Stop> {
-    let early = Early::find(words);
+/// Reads the command line of a program, and its configuration files if it has any.
+pub(crate) fn load(
+    program: Program,
+    words: &[Vec<u8>],
+    streams: &mut Streams,
+) -> std::result::Result<Loaded, Stop> {
+    let early = Early::find(program, words);
     let home = Home::find(early.home);
     if let Some(information) = early.information {
         return Err(Stop::Inform(information, home));
     }
-    if !early.no_permission_warning
+    if program == Program::Gpg
+        && !early.no_permission_warning
         && let Some(wrong) = home.check()
     {
         let what = format!("{wrong:?}").to_lowercase();
         streams.info(format_args!("WARNING: unsafe {what} on homedir '{}'", home.directory().display()));
     }
-    let mut loader = Loader { settings: Settings::default(), rules: Rules::default(), home, streams };
-    loader.files(&early)?;
+    let mut loader = Loader { settings: Settings::of(program), rules: Rules::default(), home, streams };
+    if program == Program::Gpg {
+        loader.files(&early)?;
+    }
     let arguments = loader.command_line(words)?;
     loader.check()?;
     let Loader { settings, home, .. } = loader;
@@ -79,7 +86,7 @@ struct Early<'a> {
 
 impl<'a> Early<'a> {
     /// Looks through the command line; what is wrong there is told later.
-    fn find(words: &'a [Vec<u8>]) -> Self {
+    fn find(program: Program, words: &'a [Vec<u8>]) -> Self {
         let mut early = Self {
             home: None,
             options_file: None,
@@ -87,7 +94,7 @@ impl<'a> Early<'a> {
             no_permission_warning: false,
             information: None,
         };
-        for item in CommandLine::new(words).flatten() {
+        for item in CommandLine::new(program, words).flatten() {
             match (&item.row.meaning, item.value) {
                 // The version waits for its turn: a faulty option before it is told instead, as in gpg.
                 (Meaning::Inform(Information::Version), _) => {}
@@ -162,7 +169,7 @@ impl Loader<'_> {
     }
 
     fn command_line(&mut self, words: &[Vec<u8>]) -> std::result::Result<Vec<Vec<u8>>, Stop> {
-        let mut line = CommandLine::new(words);
+        let mut line = CommandLine::new(self.settings.program, words);
         while let Some(item) = line.next() {
             let item = match item {
                 Ok(item) if self.rules.drops_on_command_line(item.row) => {
@@ -182,7 +189,7 @@ impl Loader<'_> {
             }
         }
         let (arguments, stop_seen) = line.arguments();
-        if !self.settings.quiet && !stop_seen {
+        if !self.settings.quiet && !stop_seen && self.settings.program == Program::Gpg {
             for word in arguments.iter().filter(|word| word.starts_with(b"--")) {
                 let word = shown(word);
                 self.streams.info(format_args!("Note: '{word}' is not considered an option"));
@@ -194,13 +201,18 @@ impl Loader<'_> {
     fn fault<T>(&mut self, fault: Fault, word: &[u8]) -> std::result::Result<T, Stop> {
         const SHOWN: usize = 50;
         let word = String::from_utf8_lossy(&word[..word.len().min(SHOWN)]);
-        self.streams.error(match fault {
+        let text = match fault {
             Fault::Unknown | Fault::KeywordTooLong => format!("invalid option \"{word}\""),
             Fault::Ambiguous => format!("option \"{word}\" is ambiguous"),
             Fault::MissingArgument => format!("missing argument for option \"{word}\""),
             Fault::UnexpectedArgument => format!("option \"{word}\" does not expect an argument"),
             Fault::InvalidArgument => format!("invalid argument for option \"{word}\""),
-        });
+        };
+        match self.settings.program {
+            Program::Gpg => self.streams.error(text),
+            // It does not say who says it.
+            Program::Gpgv => self.streams.continue_error(text.as_bytes()),
+        }
         self.fail("option-parser")
     }
 

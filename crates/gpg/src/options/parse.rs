@@ -2,8 +2,9 @@
 //!
 //! Options come first: the first word that is none, or `--`, ends them, and everything after it is an argument.
 
-use super::table::{Argument, Meaning, OPTIONS, Row};
+use super::table::{Argument, Meaning, OPTIONS, Row, rows};
 use crate::number;
+use crate::settings::Program;
 
 /// An option with its value.
 #[derive(Clone, Copy)]
@@ -34,6 +35,7 @@ pub(crate) enum Fault {
 
 /// The options of a command line, one after the other.
 pub(crate) struct CommandLine<'a> {
+    program: Program,
     words: &'a [Vec<u8>],
     /// Position inside a cluster of short options; 0 at the start of a word.
     inside: usize,
@@ -44,8 +46,8 @@ pub(crate) struct CommandLine<'a> {
 
 impl<'a> CommandLine<'a> {
     /// Begins to read `words`, which do not include the program's name.
-    pub(crate) fn new(words: &'a [Vec<u8>]) -> Self {
-        Self { words, inside: 0, stop_seen: false, last: b"" }
+    pub(crate) fn new(program: Program, words: &'a [Vec<u8>]) -> Self {
+        Self { program, words, inside: 0, stop_seen: false, last: b"" }
     }
 
     /// Returns the word the last option stood in, for messages.
@@ -65,7 +67,7 @@ impl<'a> CommandLine<'a> {
         };
         let following = self.words.get(1).map(Vec::as_slice);
         self.words = &self.words[1..];
-        let row = find_long(name)?;
+        let row = find_long(self.program, name)?;
         let argument = row.argument();
         if argument == Argument::None {
             // A value for an option that takes none is ignored, as in gpg.
@@ -86,7 +88,7 @@ impl<'a> CommandLine<'a> {
         let letter = word[self.inside];
         let rest = &word[self.inside + 1..];
         self.inside += 1;
-        let row = find_short(letter);
+        let row = find_short(self.program, letter);
         let argument = row.map_or(Argument::None, Row::argument);
         if argument == Argument::None {
             if rest.is_empty() {
@@ -141,15 +143,17 @@ pub(crate) fn find_exactly(name: &[u8]) -> Option<&'static Row> {
 }
 
 /// Finds an option by its name or an abbreviation that fits no other option.
-fn find_long(name: &[u8]) -> std::result::Result<&'static Row, Fault> {
+fn find_long(program: Program, name: &[u8]) -> std::result::Result<&'static Row, Fault> {
     if name.is_empty() {
         return Err(Fault::Unknown);
     }
-    if let Some(row) = find_exactly(name) {
+    let is_it = |row: &&Row| row.names().any(|known| known.as_bytes() == name);
+    let rows = rows(program);
+    if let Some(row) = rows.iter().copied().find(is_it) {
         return Ok(row);
     }
     let begins = |row: &&Row| row.names().any(|known| known.as_bytes().starts_with(name));
-    let mut fitting = OPTIONS.iter().filter(begins);
+    let mut fitting = rows.iter().copied().filter(begins);
     match (fitting.next(), fitting.next()) {
         (None, _) => Err(Fault::Unknown),
         (Some(row), None) => Ok(row),
@@ -157,9 +161,9 @@ fn find_long(name: &[u8]) -> std::result::Result<&'static Row, Fault> {
     }
 }
 
-fn find_short(letter: u8) -> Option<&'static Row> {
+fn find_short(program: Program, letter: u8) -> Option<&'static Row> {
     let letter = if letter == b'?' { b'h' } else { letter };
-    OPTIONS.iter().find(|row| row.short == Some(letter))
+    rows(program).into_iter().find(|row| row.short == Some(letter))
 }
 
 /// Joins an option and the text given for it.
@@ -196,7 +200,7 @@ mod tests {
     /// Reads a command line; gives options with their values, and the arguments.
     fn read(line: &[&str]) -> (Seen, Vec<String>) {
         let words: Vec<Vec<u8>> = line.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let mut reader = CommandLine::new(&words);
+        let mut reader = CommandLine::new(Program::Gpg, &words);
         let mut seen = Seen::new();
         for item in reader.by_ref() {
             seen.push(item.map(|item| (called(item.row), shown(item.value))));

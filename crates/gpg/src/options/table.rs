@@ -6,8 +6,8 @@
 use super::values::{self, Outcome};
 use crate::algorithms::Choice;
 use crate::settings::{
-    Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, RecipientKind, RecipientName,
-    Sealing, Settings, TrustModel, check_verify_options,
+    Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, Program, RecipientKind,
+    RecipientName, Sealing, Settings, TrustModel, check_verify_options,
 };
 use crate::streams::Channel;
 
@@ -64,6 +64,36 @@ pub(crate) enum Argument {
     Int,
     /// A C `unsigned long`, its base chosen by a prefix.
     Unsigned,
+}
+
+/// gpgv's options, all of which gpg has too.
+const GPGV: [&str; 17] = [
+    "verbose",
+    "quiet",
+    "keyring",
+    "output",
+    "ignore-time-conflict",
+    "status-fd",
+    "logger-fd",
+    "log-file",
+    "homedir",
+    "weak-digest",
+    "enable-special-filenames",
+    "debug",
+    "help",
+    "version",
+    "warranty",
+    "dump-option-table",
+    "dump-options",
+];
+
+/// Returns the options of a program, in its order.
+pub(crate) fn rows(program: Program) -> Vec<&'static Row> {
+    let named = |name: &&str| OPTIONS.iter().find(|row| row.name() == *name);
+    match program {
+        Program::Gpg => OPTIONS.iter().collect(),
+        Program::Gpgv => GPGV.iter().filter_map(named).collect(),
+    }
 }
 
 impl Row {
@@ -412,7 +442,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     harmless("require-compliance"), text("default-new-key-algo", values::default_new_key_algorithm),
     harmless_unsigned("min-rsa-length"),
     harmless("require-cross-certification|require-backsigs"),
-    harmless("no-require-cross-certification|no-require-backsigs"), harmless("enable-special-filenames"),
+    harmless("no-require-cross-certification|no-require-backsigs"), flag("enable-special-filenames", |s| s.special_file_names = true),
     harmless("ignore-time-conflict"), harmless("ignore-valid-from"), harmless("ignore-crc-error"),
     flag("ignore-mdc-error", |s| s.message.ignore_mdc_error = true), harmless_text("disable-cipher-algo"), harmless_text("disable-pubkey-algo"),
     harmless("override-compliance-check"), flag("allow-weak-key-signatures", |s| s.digests = s.digests.with_sha1_certifications()),

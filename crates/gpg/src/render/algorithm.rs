@@ -10,7 +10,7 @@ use super::digits::decimal;
 use crate::algorithms::CURVE;
 
 /// Appends algorithm and size: `rsa4096`, `ed25519`, or `4096R` in the legacy form.
-pub(super) fn description(key: &KeyFacts, legacy: bool, out: &mut Vec<u8>) {
+pub(crate) fn description(key: &KeyFacts, legacy: bool, out: &mut Vec<u8>) {
     if legacy {
         return legacy_description(key, out);
     }

@@ -111,6 +111,20 @@ impl<'a, 's> Plaintext<'a, 's> {
     }
 }
 
+/// Reads a message whose content goes to where the options say, and which is not encrypted; returns what `read` does, and
+/// the digests that clear text names.
+pub(in crate::commands) fn written<T>(
+    session: &mut Session<'_>,
+    read: impl FnOnce(&mut dyn Sink) -> Result<T>,
+) -> anyhow::Result<(Result<T>, Option<Announced>)> {
+    let shared = RefCell::new(session);
+    let mut plaintext = Plaintext::new(&shared, None, Naming::Standard);
+    let outcome = read(&mut plaintext);
+    let announced = plaintext.announced.take();
+    plaintext.finish(outcome.is_ok())?;
+    Ok((outcome, announced))
+}
+
 /// How the encrypted data ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {

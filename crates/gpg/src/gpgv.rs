@@ -1,0 +1,7 @@
+//! The program `gpgv-keyhoard`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    keyhoard_gpg::run_gpgv(std::env::args_os().skip(1))
+}

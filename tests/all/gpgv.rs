@@ -1,0 +1,238 @@
+//! `gpgv-keyhoard` beside the real gpgv: the same words, status lines and exit codes.
+
+use std::path::{Path, PathBuf};
+
+use harness::{Done, Home, Run, assert_same};
+
+/// When keys and signatures are made; both programs look at the real clock.
+const MADE: &str = "20250601T000000!";
+const RELEASE: &[u8] = b"Origin: Debian\nSuite: stable\nSHA256:\n - not a dash of armor\n";
+
+/// A home of gpg with keys, and files that they signed.
+struct Signer {
+    home: Home,
+}
+
+impl Signer {
+    fn new() -> Signer {
+        let signer = Signer { home: Home::new() };
+        signer.gpg(
+            MADE,
+            &["--quick-generate-key", "Ann <ann@example.org>", "rsa2048", "default", "never"],
+            b"",
+        );
+        let listing = signer.gpg(MADE, &["--with-colons", "--list-keys"], b"");
+        let listing = String::from_utf8(listing).expect("text");
+        let ann = listing.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).expect("a key");
+        let ann = ann.trim_end_matches(':');
+        signer.gpg(MADE, &["--quick-add-uid", ann, "Ann Two <two@example.org>"], b"");
+        signer.gpg(MADE, &["--quick-add-key", ann, "ed25519", "sign", "never"], b"");
+        let bob = ["--quick-generate-key", "Bob <bob@example.org>", "ed25519", "default", "20250701T000000"];
+        signer.gpg(MADE, &bob, b"");
+        for name in ["ann", "bob"] {
+            let certificate = signer.gpg(MADE, &["--export", &format!("{name}@example.org")], b"");
+            signer.home.write(&format!("{name}.gpg"), certificate);
+        }
+        signer.home.write("Release", RELEASE);
+        signer.home.write("other", b"other data\n");
+        for (name, user, form) in [
+            ("Release.gpg", "ann", "-b"),
+            ("InRelease", "ann", "--clearsign"),
+            ("bob.sig", "bob", "-b"),
+            ("text.sig", "ann", "-bt"),
+            ("message.gpg", "ann", "-s"),
+        ] {
+            signer.sign(name, user, &[form]);
+        }
+        signer
+    }
+
+    fn gpg(&self, now: &str, arguments: &[&str], stdin: &[u8]) -> Vec<u8> {
+        let run =
+            Run::gpg_with_agent(&self.home).at(now).args(["--passphrase", "", "--pinentry-mode", "loopback"]);
+        run.args(arguments).stdin(stdin).succeed().stdout
+    }
+
+    fn sign(&self, name: &str, user: &str, options: &[&str]) {
+        let user = format!("{user}@example.org");
+        let words = [&["-u", &user, "--no-armor", "-o", "-"], options].concat();
+        self.home.write(name, self.gpg(MADE, &words, RELEASE));
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    /// Runs gpgv, or what stands in for it; words that name files become their paths.
+    fn run(&self, real: bool, words: &[&str], stdin: &[u8]) -> Done {
+        let ours = Run::program("gpgv-keyhoard");
+        let program = if real { Path::new("gpgv") } else { &ours };
+        let word = |word: &&str| match self.path(word) {
+            path if path.is_file() || word.ends_with("missing") => path,
+            _ => word.into(),
+        };
+        let run = Run::of(program, self.home.path()).env("GNUPGHOME", self.home.path());
+        run.args(words.iter().map(word)).stdin(stdin).done()
+    }
+
+    #[track_caller]
+    fn same(&self, words: &[&str], stdin: &[u8]) -> Done {
+        let [gpgv, ours] = [true, false].map(|real| self.run(real, words, stdin));
+        let what = words.join(" ");
+        assert_same(&what, said(&gpgv).as_bytes(), said(&ours).as_bytes());
+        assert_same(&what, &gpgv.stdout, &ours.stdout);
+        assert_eq!(gpgv.code, ours.code, "{what}");
+        ours
+    }
+}
+
+/// Returns what a program says, but for gpgv's complaint that it locks no keybox, and for how often it meets a key that has
+/// ended.
+fn said(done: &Done) -> String {
+    let words = ["can't allocate lock", "KEYEXPIRED"];
+    let is_told = |line: &&str| !words.iter().any(|word| line.contains(word));
+    done.errors().split_inclusive('\n').filter(is_told).collect()
+}
+
+const STATUS: [&str; 4] = ["--status-fd", "2", "--keyring", "ann.gpg"];
+
+#[test]
+fn release_files_are_verified_as_apt_has_it_done() {
+    let signer = Signer::new();
+    for (words, code) in [
+        (&["Release.gpg", "Release"][..], 0),
+        (&["InRelease"], 0),
+        (&["text.sig", "Release"], 0),
+        (&["message.gpg"], 0),
+        (&["Release.gpg", "other"], 1),
+        (&["bob.sig", "Release"], 2),
+    ] {
+        for options in [&[][..], &["-q"], &["--ignore-time-conflict"], &["--output", "-"]] {
+            let done = signer.same(&[&STATUS[..], options, words].concat(), b"");
+            assert_eq!(done.code, Some(code), "{words:?}");
+        }
+    }
+    for real in [true, false] {
+        let told = signer.run(real, &["--keyring", "ann.gpg", "-v", "Release.gpg", "Release"], b"").errors();
+        let line = "gpgv: binary signature, digest algorithm SHA256, key algorithm ed25519\n";
+        assert!(told.ends_with(line), "{told}");
+    }
+    let done = signer.same(&["--keyring", "ann.gpg", "--output", "-", "InRelease"], b"");
+    assert_eq!(done.stdout, RELEASE);
+    signer.same(&["--keyring", "ann.gpg", "--status-fd", "1", "Release.gpg", "-"], RELEASE);
+    let release = std::fs::read(signer.path("InRelease")).expect("it was signed");
+    signer.same(&["--keyring", "ann.gpg"], &release);
+}
+
+#[test]
+fn a_changed_file_is_bad_wherever_it_was_changed() {
+    let signer = Signer::new();
+    let release = std::fs::read(signer.path("InRelease")).expect("it was signed");
+    let text = release.windows(6).position(|octets| octets == b"Debian").expect("the text is in it");
+    let mut changed = release.clone();
+    changed[text] ^= 1;
+    signer.home.write("changed", &changed);
+    let done = signer.same(&[&STATUS[..], &["changed"]].concat(), b"");
+    assert_eq!(done.code, Some(1));
+    assert!(done.errors().contains("[GNUPG:] BADSIG "), "{}", done.errors());
+}
+
+#[test]
+fn several_signatures_and_keyrings_count_as_in_gpgv() {
+    let signer = Signer::new();
+    let both =
+        [signer.path("Release.gpg"), signer.path("bob.sig")].map(|path| std::fs::read(path).expect("a file"));
+    signer.home.write("both.sig", both.concat());
+    for keyrings in [
+        &["--keyring", "ann.gpg"][..],
+        &["--keyring", "ann.gpg", "--keyring", "bob.gpg"],
+        &["--keyring", "missing", "--keyring", "ann.gpg"],
+    ] {
+        for data in ["Release", "other"] {
+            signer.same(&[keyrings, &["--status-fd", "2", "both.sig", data]].concat(), b"");
+        }
+    }
+}
+
+#[test]
+fn keys_that_ended_or_were_revoked_and_signatures_that_ended_are_told_as_in_gpgv() {
+    let signer = Signer::new();
+    signer.same(&["--status-fd", "2", "--keyring", "bob.gpg", "bob.sig", "Release"], b"");
+    signer.sign("short.sig", "ann", &["--default-sig-expire", "1", "-b"]);
+    signer.same(&[&STATUS[..], &["short.sig", "Release"]].concat(), b"");
+    let notation =
+        ["--set-notation", "note@example.org=value", "--set-policy-url", "https://example.org/", "-b"];
+    signer.sign("noted.sig", "ann", &notation);
+    signer.same(&[&STATUS[..], &["noted.sig", "Release"]].concat(), b"");
+    signer.sign("sha1.sig", "ann", &["--digest-algo", "SHA1", "-b"]);
+    for options in [&[][..], &["--weak-digest", "SHA1"], &["--weak-digest", "nothing"]] {
+        signer.same(&[&STATUS[..], options, &["sha1.sig", "Release"]].concat(), b"");
+    }
+    let revocations = signer.path("openpgp-revocs.d");
+    for entry in std::fs::read_dir(revocations).expect("gpg has made revocations") {
+        let path = entry.expect("a file").path();
+        let text = std::fs::read_to_string(path).expect("text").replace(":-----BEGIN", "-----BEGIN");
+        signer.gpg(MADE, &["--import"], text.as_bytes());
+    }
+    let revoked = signer.gpg(MADE, &["--export", "ann@example.org"], b"");
+    signer.home.write("revoked.gpg", revoked);
+    signer.same(&["--status-fd", "2", "--keyring", "revoked.gpg", "Release.gpg", "Release"], b"");
+}
+
+#[test]
+fn the_keyring_of_the_home_directory_is_taken_where_none_is_named() {
+    let signer = Signer::new();
+    let words = ["--status-fd", "1", "Release.gpg", "Release"];
+    let done = signer.run(false, &words, b"");
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("trustedkeys.kbx': General error"), "{}", done.errors());
+    let certificate = std::fs::read(signer.path("ann.gpg")).expect("a keyring");
+    signer.home.write("trustedkeys.gpg", &certificate);
+    assert_eq!(signer.same(&words, b"").code, Some(0));
+    let keybox = signer.path("trustedkeys.kbx");
+    let keybox = keybox.to_str().expect("a name");
+    signer.gpg(MADE, &["--no-default-keyring", "--keyring", keybox, "--import"], &certificate);
+    std::fs::remove_file(signer.path("trustedkeys.gpg")).expect("it is there");
+    assert_eq!(signer.same(&words, b"").code, Some(0));
+    assert_eq!(signer.same(&["--keyring", "trustedkeys.kbx", "Release.gpg", "Release"], b"").code, Some(0));
+}
+
+#[test]
+fn what_cannot_be_verified_is_told_as_in_gpgv() {
+    let signer = Signer::new();
+    signer.home.write("empty", b"");
+    for words in [
+        &["Release"][..],
+        &["empty"],
+        &["missing"],
+        &["Release.gpg", "missing"],
+        &["ann.gpg"],
+        &["message.gpg", "Release"],
+        &["bob.sig"],
+    ] {
+        let done = signer.same(&[&STATUS[..], words].concat(), b"");
+        assert_eq!(done.code, Some(2), "{words:?}");
+    }
+    for words in [&["--bogus"][..], &["--keyring"], &["--output"], &["--armor"], &["--verify", "InRelease"]] {
+        assert_eq!(signer.same(words, b"").code, Some(2), "{words:?}");
+    }
+    assert_eq!(signer.same(&["--keyr", "ann.gpg", "--", "InRelease"], b"").code, Some(0));
+    assert_eq!(signer.same(&["--dump-options"], b"").code, Some(0));
+    let signature = std::fs::File::open(signer.path("Release.gpg")).expect("it is there");
+    let special = std::process::Command::new(Run::program("gpgv-keyhoard"))
+        .args(["--enable-special-filenames", "--keyring"])
+        .arg(signer.path("ann.gpg"))
+        .args(["--", "-&0"])
+        .arg(signer.path("Release"))
+        .stdin(signature)
+        .output()
+        .expect("it starts");
+    assert_eq!(special.status.code(), Some(0), "{}", String::from_utf8_lossy(&special.stderr));
+}
+
+#[test]
+fn no_database_is_opened_or_made() {
+    let signer = Signer::new();
+    signer.run(false, &[&STATUS[..], &["InRelease"]].concat(), b"");
+    assert!(!signer.home.database().exists());
+}
