@@ -185,7 +185,10 @@ mod tests {
         }
     }
 
-    fn found(input: &[u8]) -> (Vec<(u64, u8, Vec<u8>)>, Result<bool>) {
+    /// Where a packet stands, its tag and its body.
+    type Found = (u64, u8, Vec<u8>);
+
+    fn found(input: &[u8]) -> (Vec<Found>, Result<bool>) {
         let mut found = Vec::new();
         let walked = packets(&mut &input[..], &mut Nothing, &mut |step| {
             if let Step::Packet(packet) = step {
