@@ -64,6 +64,24 @@ fn oracle_signatures_on_the_developers_are_marked_as_gpg_marks_them() {
 fn oracle_a_digest_that_is_called_weak_is_refused_everywhere() {
     let both = Both::of(Reference::Nonupload);
     compare(&both, &["--weak-digest", "RIPEMD160", "--with-colons", "--check-sigs"], &[]);
+    // Of a key whose self-signatures are refused nothing is known but its fingerprint.
+    for listing in ["--list-keys", "--list-sigs"] {
+        for (name, refused) in [("SHA1", true), ("SHA224", false)] {
+            let arguments = ["--no-sig-cache", "--weak-digest", name, "--with-colons", listing];
+            both.same(arguments);
+            let plain = both.run(["--with-colons", listing]);
+            let weak = both.run(arguments);
+            assert_eq!(weak[1].text() != plain[1].text(), refused, "{name}");
+        }
+    }
+}
+
+#[test]
+fn oracle_a_signature_that_cannot_be_accepted_has_a_percent_mark() {
+    let both = Both::of(Reference::Nonupload);
+    compare(&both, &["--weak-digest", "SHA256", "--check-sigs"], &[]);
+    let [_, keyhoard] = both.run(["--weak-digest", "SHA256", "--check-sigs"]);
+    assert!(keyhoard.text().contains("\nsig%"), "{}", keyhoard.text());
 }
 
 /// Asserts that both programs list the same, and count as many signatures.

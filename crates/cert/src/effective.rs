@@ -12,7 +12,7 @@ pub use usage::{Usage, can_be_primary};
 
 use crate::facts::{Component, ComponentKind, Facts, KeyFacts, Revoker, SignatureFacts};
 use crate::identity::Timestamp;
-use verify::policy;
+use verify::policy::{self, DigestPolicy};
 
 /// Which packets of a certificate are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,12 +112,19 @@ pub struct Moment {
     pub view: View,
     /// When a designated revoker revoked the primary key. Only who has the revoker's certificate can verify that.
     pub designated_revocation: Option<Timestamp>,
+    /// Which digests are accepted in self-signatures.
+    pub digests: DigestPolicy,
 }
 
 impl Moment {
-    /// Returns the moment, without a designated revocation.
+    /// Returns the moment, without a designated revocation, and with the digests that are usually accepted.
     pub fn new(now: Timestamp, view: View) -> Self {
-        Self { now, view, designated_revocation: None }
+        Self { now, view, designated_revocation: None, digests: DigestPolicy::GNUPG }
+    }
+
+    /// Returns the same moment where other digests are accepted.
+    pub fn with_digests(self, digests: DigestPolicy) -> Self {
+        Self { digests, ..self }
     }
 }
 
@@ -181,7 +188,7 @@ impl Judge<'_> {
     }
 
     fn counts(&self, signature: &SignatureFacts) -> bool {
-        self.moment.view.shows(signature) && signature.counts(self.primary)
+        self.moment.view.shows(signature) && signature.counts_by(self.primary, self.moment.digests)
     }
 
     fn has_expired(&self, signature: &SignatureFacts) -> bool {

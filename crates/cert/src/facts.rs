@@ -5,7 +5,8 @@
 use crate::content::ContentKey;
 use crate::curve;
 use crate::identity::{Fingerprint, KeyId, Keygrip, Timestamp};
-use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict, policy};
+use verify::policy::{self, DigestPolicy};
+use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
 /// A packet's place in the bytes of its certificate, header included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -369,7 +370,15 @@ impl SignatureFacts {
     /// Says whether it [verifies](Self::verifies) and was not made before the primary key, as GnuPG asks of every
     /// self-signature that is to mean something.
     pub fn counts(&self, primary: &KeyFacts) -> bool {
-        self.verifies() && self.created >= primary.created
+        self.counts_by(primary, DigestPolicy::GNUPG)
+    }
+
+    /// Says the same where other digests may be weak.
+    pub fn counts_by(&self, primary: &KeyFacts, digests: DigestPolicy) -> bool {
+        self.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good))
+            && !self.flags.unknown_critical
+            && !digests.is_weak(self.hash_algorithm)
+            && self.created >= primary.created
     }
 
     /// Says whether the signature has ended: in the very second of its end, unlike a key.

@@ -20,6 +20,7 @@ use cert::effective::{KeyState, Usage, UserState, View};
 use cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
 use cert::{Fingerprint, Timestamp};
 use store::Origin;
+use verify::policy::DigestPolicy;
 
 /// How much a listing holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct ListOptions {
     pub signatures: Signatures,
     /// Whether the bodies of packets are at hand, for key material, notations, URLs and photographs.
     pub bodies: bool,
+    /// Which digests are accepted in self-signatures.
+    pub digests: DigestPolicy,
 }
 
 /// Whether signatures are listed.

@@ -292,7 +292,7 @@ fn a_designated_revocation_counts_where_revokers_are_named() {
         Revoker { class, algorithm: PublicKeyAlgorithm::RSA, fingerprint: Fingerprint::V4([9; 20]) };
     let naming = own(SignatureType::DIRECT_KEY, 1, |own| own.revokers = vec![revoker, revoker]);
     let date = Timestamp(BIRTH + 8);
-    let moment = Moment { now: NOW, view: View::Gnupg, designated_revocation: Some(date) };
+    let moment = Moment { designated_revocation: Some(date), ..Moment::new(NOW, View::Gnupg) };
 
     let facts = Facts { components: vec![primary(vec![naming])] };
     let effective = evaluate(&facts, moment);

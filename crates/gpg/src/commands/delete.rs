@@ -200,8 +200,13 @@ pub(super) struct Shown {
 }
 
 pub(super) fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -> keyhoard::Result<Shown> {
-    let options =
-        ListOptions { now: session.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+    let options = ListOptions {
+        now: session.now,
+        view: View::Gnupg,
+        signatures: Signatures::Without,
+        bodies: false,
+        digests: session.settings.digests,
+    };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(Trust::default());
     let mut shown = Shown::default();

@@ -177,6 +177,8 @@ fn keyring_shown<'a>(session: &Session<'_>, ring: &'a Ring) -> Option<&'a Path> 
 struct Page<'a> {
     settings: ListSettings,
     now: Timestamp,
+    /// Which digests are accepted.
+    digests: DigestPolicy,
     appraisal: &'a Appraisal<'a>,
     /// Which keyring is listed.
     number: usize,
@@ -201,6 +203,7 @@ impl<'a> Page<'a> {
         Ok(Self {
             settings: session.settings.list.clone(),
             now: session.now,
+            digests: session.settings.digests,
             appraisal,
             number: 0,
             text: Vec::new(),
@@ -226,8 +229,13 @@ impl<'a> Page<'a> {
         checker: Option<&mut Checker<'_>>,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
-        let options =
-            ListOptions { now: self.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+        let options = ListOptions {
+            now: self.now,
+            view: View::Gnupg,
+            signatures: Signatures::Without,
+            bodies: false,
+            digests: self.digests,
+        };
         let options = render::needs(&self.settings, streams.attribute().is_some(), options);
         let secrets = self.secrets.clone();
         let (appraisal, number) = (self.appraisal, self.number);

@@ -9,6 +9,7 @@ use keyhoard::cert::effective::{Effective, View};
 use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
 use keyhoard::store::{CertId, Detail, Selection, Snapshot, Store};
 use keyhoard::validity::{Appraisal, Sources, TrustSettings};
+use keyhoard::verify::policy::DigestPolicy;
 
 use crate::listing::{CertificateJson, Details, write};
 use crate::output::Output;
@@ -17,7 +18,7 @@ use crate::session::Session;
 /// Returns the options of a listing as of this run's present.
 pub(super) fn options(session: &Session, signatures: Signatures, gpg_view: bool) -> ListOptions {
     let view = if gpg_view { View::Gnupg } else { View::Full };
-    ListOptions { now: session.now, view, signatures, bodies: false }
+    ListOptions { now: session.now, view, signatures, bodies: false, digests: DigestPolicy::GNUPG }
 }
 
 /// Appraises the selected certificates.

@@ -89,7 +89,7 @@ impl<'w, 's> Walk<'w, 's> {
         if options.signatures == Signatures::Named {
             self.names.prepare(facts)?;
         }
-        let moment = Moment::new(options.now, options.view);
+        let moment = Moment::new(options.now, options.view).with_digests(options.digests);
         let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), snapshot)?;
         let user_id_origins =
             if self.origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
@@ -121,6 +121,7 @@ mod tests {
 
     use cert::Timestamp;
     use cert::effective::View;
+    use verify::policy::DigestPolicy;
 
     use super::*;
     use crate::keyring_file::KeyringFile;
@@ -130,7 +131,13 @@ mod tests {
     const RITA: &[u8] = include_bytes!("../testdata/designated-revoker-rita.asc");
 
     fn options(signatures: Signatures, bodies: bool) -> ListOptions {
-        ListOptions { now: Timestamp(1_735_689_600), view: View::Gnupg, signatures, bodies }
+        ListOptions {
+            now: Timestamp(1_735_689_600),
+            view: View::Gnupg,
+            signatures,
+            bodies,
+            digests: DigestPolicy::GNUPG,
+        }
     }
 
     /// Lists Karl and Rita; `look` sees each listing and says whether to go on.

@@ -27,8 +27,13 @@ pub(super) fn write(
     let settings = trust::settings(&session.settings, session.now);
     let appraisal = Appraisal::of(&[*key], &sources, &settings)?;
     let secret = desk.has_secret(key)?;
-    let options =
-        ListOptions { now: session.now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+    let options = ListOptions {
+        now: session.now,
+        view: View::Gnupg,
+        signatures: Signatures::Without,
+        bodies: false,
+        digests: session.settings.digests,
+    };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut text = Vec::new();
     for (number, (_, snapshot)) in snapshots.iter().enumerate() {

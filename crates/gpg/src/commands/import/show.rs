@@ -9,6 +9,7 @@ use keyhoard::cert::effective::{Moment, View, evaluate};
 use keyhoard::designated_revocation::evaluate_with_revokers;
 use keyhoard::listing::{ListOptions, Lister, Names, Signatures, Source, Trust};
 use keyhoard::store::{Origin, Snapshot};
+use keyhoard::verify::policy::DigestPolicy;
 
 use super::super::list;
 use crate::output::Output;
@@ -32,7 +33,7 @@ impl<'a> Show<'a> {
         streams: &mut Streams,
         keyring: Option<&'a dyn Snapshot>,
     ) -> Self {
-        let Settings { import, armor, output, list, .. } = settings;
+        let &Settings { ref import, armor, ref output, ref list, digests, .. } = settings;
         // With import-export the keys go where the listing would go.
         let hidden = import.export && !armor && output.is_none();
         let mut settings = (import.show && !hidden).then(|| list.clone());
@@ -42,7 +43,8 @@ impl<'a> Show<'a> {
             // gpg shows no fingerprints of subkeys here, however often it is asked.
             settings.fingerprint = settings.fingerprint.min(1);
         }
-        let bare = ListOptions { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+        let bare =
+            ListOptions { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false, digests };
         let attributes = streams.attribute().is_some();
         let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
         let names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
@@ -60,7 +62,7 @@ impl<'a> Show<'a> {
         if self.options.signatures == Signatures::Named {
             self.names.prepare(facts)?;
         }
-        let moment = Moment::new(self.options.now, self.options.view);
+        let moment = Moment::new(self.options.now, self.options.view).with_digests(self.options.digests);
         let effective = match self.keyring {
             Some(keyring) => {
                 let whole = || Ok(Some(certificate.clone()));
@@ -88,7 +90,13 @@ impl<'a> Show<'a> {
 
 /// Describes one key for somebody who is to decide about it.
 pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
-    let options = ListOptions { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false };
+    let options = ListOptions {
+        now,
+        view: View::Gnupg,
+        signatures: Signatures::Without,
+        bodies: false,
+        digests: DigestPolicy::GNUPG,
+    };
     let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
     let source = Source {
         facts: &certificate.facts,
