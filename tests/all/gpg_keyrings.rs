@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::{Both, Done, Home, Keyring, Run};
+use harness::{Both, Done, Home, Keyring, Run, colons};
 
 #[test]
 fn gpg_keyring_files_are_read_as_they_are() {
@@ -38,6 +38,25 @@ fn gpg_keyboxes_are_read_as_they_are() {
     // Both keyrings are listed, also when they hold the same keys.
     let text = Run::gpg_keyhoard(&both.keyhoard).args(["--keyring", "other.kbx", "-k"]).succeed().text();
     assert_eq!(text.lines().next(), Some(keybox.to_str().expect("a path in ASCII")));
+}
+
+#[test]
+fn gpg_two_keyrings_that_hold_the_same_keys_are_both_listed_with_their_validity() {
+    let both = Both::with_trust();
+    for home in [&both.gpg, &both.keyhoard] {
+        for name in ["one.gpg", "two.gpg"] {
+            home.write(name, Keyring::Nonupload.bytes());
+        }
+    }
+    let rings = ["--no-default-keyring", "--keyring", "one.gpg", "--keyring", "two.gpg"];
+    let listed = both.run([&rings[..], &["--with-colons", "--list-keys"]].concat());
+    let own = colons::records(&listed[1].stdout)[2].text(10);
+    both.import_owner_trust(&format!("{own}:6:\n"));
+    for rest in [&["--with-colons", "--list-keys"][..], &["--list-keys"], &["-k", "debian.org"]] {
+        let arguments: Vec<String> = rings.iter().chain(rest).map(|it| (*it).to_owned()).collect();
+        let difference = both.difference_of_listings(&arguments);
+        assert!(difference.is_none(), "{}", difference.unwrap_or_default());
+    }
 }
 
 #[test]

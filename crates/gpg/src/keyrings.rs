@@ -117,6 +117,14 @@ impl Keyrings {
             .collect()
     }
 
+    /// Opens a view of every keyring that is there for who reads all of it.
+    pub(crate) fn snapshots_on_all_cores(&self) -> keyhoard::Result<Vec<(&Ring, Box<dyn Snapshot + '_>)>> {
+        self.rings
+            .iter()
+            .filter_map(|ring| Some(ring.snapshot_on_all_cores().transpose()?.map(|view| (ring, view))))
+            .collect()
+    }
+
     /// Iterates over the keyrings.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Ring> {
         self.rings.iter()
@@ -208,6 +216,14 @@ impl Ring {
         match &self.content {
             Content::Database(store) => Some(store.as_ref()),
             Content::Missing | Content::File(_) => None,
+        }
+    }
+
+    /// Opens a view of it for who reads all of it; `None` for a database that is not there yet.
+    fn snapshot_on_all_cores(&self) -> keyhoard::Result<Option<Box<dyn Snapshot + '_>>> {
+        match &self.content {
+            Content::Database(store) => Ok(Some(store.snapshot_on_all_cores()?)),
+            Content::Missing | Content::File(_) => self.snapshot(),
         }
     }
 

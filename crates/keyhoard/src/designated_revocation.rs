@@ -13,7 +13,7 @@ use cert::signature;
 use cert::signed::{Digester, Subject, question};
 use cert::{Facts, Timestamp};
 use store::{CertId, Snapshot};
-use verify::{Verdict, policy};
+use verify::Verdict;
 
 use crate::{Result, stored};
 
@@ -30,16 +30,29 @@ pub fn evaluate_with_revokers(
     whole: impl FnOnce() -> Result<Option<Certificate>>,
     revokers: &dyn Snapshot,
 ) -> Result<Effective> {
-    let effective = evaluate(facts, moment);
-    if effective.revokers.is_empty() || effective.primary().revoked.is_some() {
-        return Ok(effective);
-    }
+    let effective = match evaluate_alone(facts, moment) {
+        Ok(effective) => return Ok(effective),
+        Err(Revocable(effective)) => effective,
+    };
     let Some(certificate) = whole()? else { return Ok(effective) };
     let date = revoked_by(&effective.revokers, &certificate, moment, revokers)?;
     Ok(match date {
         Some(_) => evaluate(facts, Moment { designated_revocation: date, ..moment }),
         None => effective,
     })
+}
+
+/// What a certificate means unless somebody else has revoked it, which it allows.
+pub(crate) struct Revocable(Effective);
+
+/// Decides what a certificate means at a moment where that can be told from its facts alone.
+pub(crate) fn evaluate_alone(facts: &Facts, moment: Moment) -> std::result::Result<Effective, Revocable> {
+    let effective = evaluate(facts, moment);
+    if effective.revokers.is_empty() || effective.primary().revoked.is_some() {
+        Ok(effective)
+    } else {
+        Err(Revocable(effective))
+    }
 }
 
 /// Reads a certificate of a database as a whole.
@@ -76,12 +89,12 @@ fn is_candidate(signature: &SignatureFacts, moment: Moment) -> bool {
         && signature.own.is_none()
         && moment.view.shows(signature)
         && !signature.flags.unknown_critical
-        && !policy::is_weak(signature.hash_algorithm)
+        && !moment.digests.is_weak(signature.hash_algorithm)
 }
 
 fn may_revoke(revoker: &Facts, signature: &SignatureFacts, moment: Moment) -> bool {
     let created = revoker.primary().created;
-    let moment = Moment::new(moment.now, moment.view);
+    let moment = Moment { designated_revocation: None, ..moment };
     created <= signature.created && created <= moment.now && evaluate(revoker, moment).primary().valid
 }
 

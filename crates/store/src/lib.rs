@@ -51,6 +51,11 @@ pub trait Store: Send + Sync {
     /// Opens a consistent view of everything committed so far.
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>>;
 
+    /// Opens such a view for who reads much of it: on several cores, where the engine and the machine can.
+    fn snapshot_on_all_cores(&self) -> Result<Box<dyn Snapshot + '_>> {
+        self.snapshot()
+    }
+
     /// Says whether snapshots can be taken, and seen through, while a transaction lasts.
     ///
     /// A database that is new, or on a network file system, has no write-ahead log: there it cannot be done.
@@ -215,6 +220,15 @@ pub struct KeyHit {
     pub primary: Fingerprint,
 }
 
+/// So many visitors are worth handing in where several may share the work: no view reads on more threads.
+pub const MOST_READERS: usize = 4;
+
+/// Is told of a certificate that names an issuer, and of what is proven of that.
+pub type VisitCertified<'v> = dyn FnMut(KeyId, CertId, Option<&Proven>) + Send + 'v;
+
+/// Is told of a certificate's own facts.
+pub type VisitOwnFacts<'v> = dyn FnMut(CertId, Facts) + Send + 'v;
+
 /// A consistent view. Lasts until it is dropped.
 pub trait Snapshot: ReadBindings {
     /// Hands every selected certificate to `visit`, in order of arrival, one at a time.
@@ -288,6 +302,29 @@ pub trait Snapshot: ReadBindings {
     ) -> Result<()> {
         self.certified_by(issuer)?.into_iter().for_each(|id| visit(id, None));
         Ok(())
+    }
+
+    /// Hands the same of several issuers, which ascend, to some visitors, who may share the issuers: each is called on a
+    /// thread of its own then, and sees all that there is of an issuer, in order of arrival.
+    fn visit_certified_by_any(
+        &self,
+        issuers: &[KeyId],
+        visitors: &mut [&mut VisitCertified<'_>],
+    ) -> Result<()> {
+        let Some(visitor) = visitors.first_mut() else { return Ok(()) };
+        issuers.iter().try_for_each(|&issuer| {
+            self.visit_certified_by(issuer, &mut |id, proven| visitor(issuer, id, proven))
+        })
+    }
+
+    /// Hands the facts of these certificates, whose numbers ascend, without third-party certifications to some visitors,
+    /// who may share them, each on a thread of its own; unknown numbers are skipped.
+    fn visit_own_facts(&self, ids: &[CertId], visitors: &mut [&mut VisitOwnFacts<'_>]) -> Result<()> {
+        let Some(visitor) = visitors.first_mut() else { return Ok(()) };
+        ids.iter().try_for_each(|&id| {
+            self.own_facts(id)?.into_iter().for_each(|facts| visitor(id, facts));
+            Ok(())
+        })
     }
 
     /// Finds certificates by the fingerprint of their primary key; the answers stand in the order asked.

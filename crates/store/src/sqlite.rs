@@ -12,6 +12,7 @@ mod provenance;
 mod read;
 mod schema;
 mod search;
+mod share;
 mod signature_table;
 mod statement;
 mod tofu;
@@ -102,6 +103,10 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>> {
         Ok(Box::new(read::View::begin(self)?))
+    }
+
+    fn snapshot_on_all_cores(&self) -> Result<Box<dyn Snapshot + '_>> {
+        Ok(Box::new(read::View::begin_on_all_cores(self)?))
     }
 
     fn reads_beside_writer(&self) -> Result<bool> {

@@ -12,6 +12,7 @@ use keyhoard::certifications::Checker;
 use keyhoard::listing::{self, KeyListing, ListOptions, Signatures, Trust};
 use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
 use keyhoard::validity::{Appraisal, Sources};
+use keyhoard::verify::policy::DigestPolicy;
 
 use super::Session;
 use super::checks::Checks;
@@ -36,10 +37,15 @@ pub(super) fn run(session: &mut Session<'_>, signatures: bool) -> anyhow::Result
         session.streams.out().write_all(record.as_bytes())?;
     }
     let keyrings = Keyrings::open(session)?;
-    let snapshots = keyrings.snapshots()?;
     if session.arguments.is_empty() {
+        let spreads = trust::settings(&session.settings, session.now).model.spreads();
+        let snapshots = match shows_validity(session) && spreads {
+            true => keyrings.snapshots_on_all_cores()?,
+            false => keyrings.snapshots()?,
+        };
         return list_all(session, &keyrings, &snapshots);
     }
+    let snapshots = keyrings.snapshots()?;
     let Some(names) = names(session) else { return Ok(()) };
     let found = find(&names, &snapshots)?;
     list_found(session, &keyrings, &snapshots, &found, Code::NoPublicKey)
@@ -139,6 +145,12 @@ fn list_found(
     Ok(())
 }
 
+/// Says whether a listing shows how valid keys are.
+fn shows_validity(session: &Session<'_>) -> bool {
+    let list = &session.settings.list;
+    !list.fast && (list.with_colons || list.flags.uid_validity)
+}
+
 /// Appraises the keys that were found in each keyring, or all keys, as far as the listing shows it.
 fn appraise<'a>(
     session: &Session<'_>,
@@ -146,8 +158,7 @@ fn appraise<'a>(
     found: Option<&[Vec<CertId>]>,
 ) -> keyhoard::Result<Appraisal<'a>> {
     let settings = trust::settings(&session.settings, session.now);
-    let list = &session.settings.list;
-    if list.fast || !(list.with_colons || list.flags.uid_validity) {
+    if !shows_validity(session) {
         return Appraisal::nothing(sources, &settings);
     }
     let Some(found) = found else { return Appraisal::all(sources, &settings) };

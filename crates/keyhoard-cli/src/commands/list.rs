@@ -39,7 +39,10 @@ pub(crate) struct Arguments {
 /// Writes the listing, in database order.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
-    let snapshot = store.snapshot()?;
+    let snapshot = match arguments.names.is_empty() {
+        true => store.snapshot_on_all_cores()?,
+        false => store.snapshot()?,
+    };
     let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
     let (signatures, details) = match arguments.signatures {
         true => (Signatures::Named, Details::Signatures),

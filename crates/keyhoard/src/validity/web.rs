@@ -15,7 +15,7 @@ use cert::Fingerprint;
 use cert::effective::Effective;
 use cert::facts::{Facts, SignatureFacts};
 use foldhash::fast::RandomState;
-use store::{CertId, KeptVerdict, Selection};
+use store::{CertId, KeptVerdict, MOST_READERS, Selection};
 use trust::pgp::{Certificate, Certifier, Interest, Standing};
 use trust::{ByKey, Keys, OwnerTrust};
 
@@ -108,6 +108,23 @@ impl<'a> Web<'a> {
         Ok(found)
     }
 
+    /// Hands out certificates of one database with what is proven of them, which is all that was asked for.
+    fn hand_out(
+        &mut self,
+        source: usize,
+        proven: &[One],
+        asked: &Asked,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let Self { reader, seen, .. } = self;
+        seen.meet(reader, source, proven)?;
+        for (id, named) in by_certificate(proven) {
+            let sight = Sight { id, named, kept: &[] };
+            seen.look_at(reader, source, &sight, asked, &mut Open::default(), visit)?;
+        }
+        Ok(())
+    }
+
     /// Hands out certificates of one database, whose numbers ascend, with the certifications by those who were asked
     /// for: first those of which enough is known, then those that are to be verified.
     fn visit(&mut self, source: usize, ids: &[CertId], asked: &Asked, visit: &mut Visit<'_>) -> Result<()> {
@@ -175,6 +192,31 @@ fn named<'f>(facts: &'f Facts, findings: &Findings, asked: &Asked) -> Vec<Named<
 }
 
 impl Seen {
+    /// Reads what certificates say about themselves, as far as that was not done.
+    fn meet(&mut self, reader: &Reader<'_>, source: usize, signatures: &[One]) -> Result<()> {
+        let certificates = signatures.chunk_by(|one, other| one.id == other.id).map(|of_one| of_one[0].id);
+        let new: Vec<CertId> = certificates.filter(|id| !self.has(source, *id)).collect();
+        for (id, present) in reader.presents(source, &new)? {
+            self.standings.insert(present.key, Some(present.standing));
+            self.certificates.insert((source, id), (present, Interest::All));
+        }
+        Ok(())
+    }
+
+    /// Says whether a certificate was looked at.
+    fn has(&self, source: usize, id: CertId) -> bool {
+        self.certificates.contains_key(&(source, id))
+    }
+
+    /// Says whether further certifications of a certificate matter, by somebody who weighs or does not.
+    fn matters(&self, source: usize, id: CertId, weighs: bool) -> bool {
+        match self.certificates.get(&(source, id)).map_or(Interest::All, |(_, interest)| *interest) {
+            Interest::All => true,
+            Interest::Weighing => weighs,
+            Interest::Nothing => false,
+        }
+    }
+
     /// Hands a certificate out if enough is known of it; else notes what is to be verified.
     fn look_at(
         &mut self,
@@ -233,26 +275,20 @@ impl trust::pgp::Web for Web<'_> {
         // What an earlier database has is taken from there.
         let mut done = Keys::default();
         for source in 0..self.verifiers.len() {
-            let certified =
-                Certified::read(&asked, self.reader.sources[source], &mut |id, weighs| match self
-                    .seen
-                    .certificates
-                    .get(&(source, id))
-                {
-                    Some((present, interest)) if !matters(*interest, weighs) => {
+            let Self { reader, seen, .. } = &*self;
+            let Certified { open, proven } =
+                Certified::read(&asked, reader.sources[source], &mut |id, weighs| {
+                    let matters = seen.matters(source, id, weighs);
+                    if let Some((present, _)) = seen.certificates.get(&(source, id)).filter(|_| !matters) {
                         done.insert(present.key);
-                        false
                     }
-                    _ => true,
+                    matters
                 })?;
             let visit: &mut Visit<'_> = &mut |certificate| {
                 if done.insert(certificate.key) { visit(certificate) } else { Interest::All }
             };
-            for (id, named) in by_certificate(&certified.proven) {
-                let sight = Sight { id, named, kept: &[] };
-                self.seen.look_at(&self.reader, source, &sight, &asked, &mut Open::default(), visit)?;
-            }
-            self.visit(source, &certified.open, &asked, visit)?;
+            self.hand_out(source, &proven, &asked, visit)?;
+            self.visit(source, &open, &asked, visit)?;
         }
         Ok(())
     }
@@ -266,19 +302,14 @@ impl trust::pgp::Web for Web<'_> {
         let asked = Asked::new(certifiers, true);
         let Self { reader, seen, held, .. } = self;
         held.ask(certifiers);
-        let Certified { open, proven } = Certified::read(&asked, source, &mut |id, weighs| {
-            seen.certificates.get(&(0, id)).is_none_or(|(_, interest)| matters(*interest, weighs))
-        })?;
-        let is_seen = |id: CertId, seen: &Seen| seen.certificates.contains_key(&(0, id));
-        let (mut ready, new): (Vec<_>, _) = proven.into_iter().partition(|one| is_seen(one.id, seen));
-        let (open_again, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|id| is_seen(*id, seen));
+        let Certified { open, proven } =
+            Certified::read(&asked, source, &mut |id, weighs| seen.matters(0, id, weighs))?;
+        let (mut ready, new): (Vec<_>, _) = proven.into_iter().partition(|one| seen.has(0, one.id));
+        let (open_again, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|id| seen.has(0, *id));
         ready.extend(held.release(new, &open, reader.settings));
         ready.sort_by_key(One::order);
         let everybody = held.asked.clone();
-        for (id, named) in by_certificate(&ready) {
-            let sight = Sight { id, named, kept: &[] };
-            seen.look_at(reader, 0, &sight, &everybody, &mut Open::default(), visit)?;
-        }
+        self.hand_out(0, &ready, &everybody, visit)?;
         self.visit(0, &open_again, &asked, visit)?;
         self.visit(0, &open, &everybody, visit)
     }
@@ -290,16 +321,18 @@ impl trust::pgp::Web for Web<'_> {
     ) -> Result<()> {
         let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
         let asked = Asked::new(certifiers, true);
+        let (seen, settings) = (&self.seen, self.reader.settings);
+        let mut parts: [(Touched, Vec<CertId>); MOST_READERS] = Default::default();
+        asked.visit_certified(source, &mut parts, &|(touched, open), id, _, proven| match proven {
+            _ if !seen.matters(0, id, false) => {}
+            Some(proven) => touched.add(id, proven, settings),
+            None => open.push(id),
+        })?;
         let mut open = Vec::new();
-        let Self { seen, touched, reader, .. } = self;
-        asked.visit_certified(
-            source,
-            &mut |id, _, proven| match (proven, seen.certificates.get(&(0, id))) {
-                (_, Some((_, interest))) if !matters(*interest, false) => {}
-                (Some(proven), _) => touched.add(id, proven, reader.settings),
-                (None, _) => open.push(id),
-            },
-        )?;
+        for (touched, of_part) in parts {
+            self.touched.append(touched);
+            open.extend(of_part);
+        }
         open.sort_unstable();
         open.dedup();
         self.visit(0, &open, &asked, visit)
@@ -331,14 +364,5 @@ impl trust::pgp::Web for Web<'_> {
         let delegates =
             |signature: &SignatureFacts| signature.trust.is_some_and(|trust| trust.depth >= depth);
         self.reader.makers(key, &delegates, &mut self.places)
-    }
-}
-
-/// Says whether further certifications of a certificate matter, by somebody who weighs or does not.
-fn matters(interest: Interest, weighs: bool) -> bool {
-    match interest {
-        Interest::All => true,
-        Interest::Weighing => weighs,
-        Interest::Nothing => false,
     }
 }

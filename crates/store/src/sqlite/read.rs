@@ -1,6 +1,6 @@
 //! Reading: one consistent view.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,8 @@ use crate::error::Context;
 use crate::rows;
 use crate::{
     CertId, Certifications, Change, Detail, Error, Facts, InputDigest, JournalEntry, JournalId, KeyHit,
-    Migration, Origin, Proven, Query, Record, Result, Selection, Snapshot, packed,
+    Migration, Origin, Proven, Query, Record, Result, Selection, Snapshot, VisitCertified, VisitOwnFacts,
+    packed,
 };
 
 /// Finds the certificates whose primary key has a key ID.
@@ -28,6 +29,8 @@ pub(super) struct View<'s> {
     connection: Option<Connection>,
     /// It was asked for certifications already.
     follows: Cell<bool>,
+    /// Other connections that read the same moment.
+    pub(super) beside: RefCell<Vec<Self>>,
 }
 
 /// SQLite's cache, in negated KiB, for who follows certifications from key to key: he comes back to the same pages again
@@ -39,6 +42,11 @@ impl<'s> View<'s> {
     pub(super) fn begin(store: &'s SqliteStore) -> Result<Self> {
         let connection = store.take()?;
         log::before_reading(&connection, &store.path, &store.access)?;
+        Self::begin_on(store, connection)
+    }
+
+    /// Starts to read on a connection that is ready for it.
+    pub(super) fn begin_on(store: &'s SqliteStore, connection: Connection) -> Result<Self> {
         let view = Self::within(store, connection);
         view.connection().execute_batch("BEGIN").context(&store.path, "reading")?;
         // The first read is what fixes the view.
@@ -49,7 +57,8 @@ impl<'s> View<'s> {
     /// Reads within a transaction that has begun on `connection`, which ends with the view.
     pub(super) fn within(store: &'s SqliteStore, connection: Connection) -> Self {
         store.readers.fetch_add(1, Ordering::Relaxed);
-        Self { store, connection: Some(connection), follows: Cell::new(false) }
+        let beside = RefCell::default();
+        Self { store, connection: Some(connection), follows: Cell::new(false), beside }
     }
 
     pub(super) fn connection(&self) -> &Connection {
@@ -335,6 +344,23 @@ impl Snapshot for View<'_> {
         visit: &mut dyn FnMut(CertId, Option<&Proven>),
     ) -> Result<()> {
         certifications::visit_proven(self, issuer, visit)
+    }
+
+    fn visit_certified_by_any(
+        &self,
+        issuers: &[KeyId],
+        visitors: &mut [&mut VisitCertified<'_>],
+    ) -> Result<()> {
+        self.share(issuers, visitors, &|view, &issuer, visitor| {
+            certifications::visit_proven(view, issuer, &mut |id, proven| visitor(issuer, id, proven))
+        })
+    }
+
+    fn visit_own_facts(&self, ids: &[CertId], visitors: &mut [&mut VisitOwnFacts<'_>]) -> Result<()> {
+        self.share(ids, visitors, &|view, &id, visitor| {
+            view.own_facts(id)?.into_iter().for_each(|facts| visitor(id, facts));
+            Ok(())
+        })
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cert::KeyId;
 use foldhash::fast::RandomState;
-use store::{CertId, Proven, Snapshot};
+use store::{CertId, Proven, Snapshot, VisitCertified};
 use trust::pgp::Certifier;
 
 use crate::Result;
@@ -46,23 +46,27 @@ impl Asked {
         self.by_key_id.get(&key_id).map_or(&[], Vec::as_slice)
     }
 
-    /// Hands out the certificates that name one of them as the issuer of a signature, issuer by issuer: whether that one
-    /// weighs, and what is proven of its signatures.
-    pub(super) fn visit_certified(
+    /// Hands out the certificates that name one of them as the issuer of a signature: whether that one weighs, and what is
+    /// proven of its signatures. Several threads may share the issuers, each with its own of `parts`.
+    pub(super) fn visit_certified<P: Send>(
         &self,
         source: &dyn Snapshot,
-        visit: &mut dyn FnMut(CertId, bool, Option<&Proven>),
+        parts: &mut [P],
+        visit: &(impl Fn(&mut P, CertId, bool, Option<&Proven>) + Sync),
     ) -> Result<()> {
         // An index is read quickest in its order.
-        let mut issuers: Vec<_> = self.by_key_id.iter().collect();
-        issuers.sort_unstable_by_key(|(key_id, _)| **key_id);
-        for (key_id, certifiers) in issuers {
-            let weighs = certifiers.iter().any(|certifier| certifier.weighs);
-            let is_the_one = |proven: &&Proven| matches!(certifiers.as_slice(), [certifier] if certifier.key == proven.issuer);
-            source.visit_certified_by(*key_id, &mut |id, proven| {
-                visit(id, weighs, proven.filter(is_the_one))
-            })?;
-        }
-        Ok(())
+        let mut issuers: Vec<KeyId> = self.by_key_id.keys().copied().collect();
+        issuers.sort_unstable();
+        let visitors = parts.iter_mut().map(|part| {
+            move |issuer, id, proven: Option<&Proven>| {
+                let certifiers = self.behind(issuer);
+                let weighs = certifiers.iter().any(|certifier| certifier.weighs);
+                let is_the_one = |proven: &&Proven| matches!(certifiers, [one] if one.key == proven.issuer);
+                visit(&mut *part, id, weighs, proven.filter(is_the_one));
+            }
+        });
+        let mut visitors: Vec<_> = visitors.collect();
+        let mut visitors: Vec<_> = visitors.iter_mut().map(|it| it as &mut VisitCertified<'_>).collect();
+        Ok(source.visit_certified_by_any(&issuers, &mut visitors)?)
     }
 }

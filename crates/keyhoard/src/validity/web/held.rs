@@ -66,9 +66,23 @@ impl Held {
 
     fn may_be_full(&self, of_one: &[One], settings: &TrustSettings, rules: &Settings) -> bool {
         of_one.iter().any(|one| self.counts(&one.maker).is_none())
-            || of_one
-                .chunk_by(One::is_on_the_same)
-                .any(|of_user| self.weigh(of_user, settings, rules) == Validity::Full)
+            || of_one.chunk_by(One::is_on_the_same).any(|of_user| {
+                self.could_be_full(of_user, rules) && self.weigh(of_user, settings, rules) == Validity::Full
+            })
+    }
+
+    /// Says whether all these would make a user ID fully valid if each of them counted; usually they are too few.
+    fn could_be_full(&self, of_user: &[One], rules: &Settings) -> bool {
+        let (mut full, mut marginal) = (0, 0);
+        for one in of_user {
+            match self.counts(&one.maker) {
+                Some(OwnerTrust::Ultimate) => return true,
+                Some(OwnerTrust::Full) => full += 1,
+                Some(OwnerTrust::Marginal) => marginal += 1,
+                _ => {}
+            }
+        }
+        full >= rules.completes_needed || marginal >= rules.marginals_needed
     }
 
     fn weigh(&self, of_user: &[One], settings: &TrustSettings, rules: &Settings) -> Validity {

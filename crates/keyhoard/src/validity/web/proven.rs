@@ -1,10 +1,12 @@
 //! What is proven already of the certifications by those who were asked for.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cert::Fingerprint;
 use cert::facts::SignatureFacts;
-use store::{CertId, Proven, Snapshot};
+use store::{CertId, MOST_READERS, Proven, Snapshot};
 use trust::Validity;
 use trust::pgp;
 
@@ -35,6 +37,16 @@ pub(super) struct One {
 }
 
 impl One {
+    /// Walks what is proven of a certificate.
+    fn all(id: CertId, Proven { issuer: maker, signatures }: &Proven) -> impl Iterator<Item = Self> {
+        signatures.iter().map(move |(component, signature)| Self {
+            id,
+            component: *component,
+            signature: Box::new(signature.clone()),
+            maker: *maker,
+        })
+    }
+
     /// Certificates ascend, and their signatures stand in the order of the packets.
     pub(super) fn order(&self) -> (CertId, usize, u32) {
         (self.id, self.component, self.signature.span.start)
@@ -52,21 +64,25 @@ impl Certified {
         source: &dyn Snapshot,
         matters: &mut dyn FnMut(CertId, bool) -> bool,
     ) -> Result<Self> {
-        let (mut open, mut proven, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-        asked.visit_certified(source, &mut |id, weighs, found| {
+        let mut parts: [(Self, Vec<_>); MOST_READERS] = Default::default();
+        let count = AtomicUsize::new(0);
+        asked.visit_certified(source, &mut parts, &|(part, seen), id, weighs, found| {
             seen.push((id, !weighs));
-            match found {
-                Some(Proven { issuer, signatures }) if proven.len() + signatures.len() <= AT_ONCE => {
-                    proven.extend(signatures.iter().map(|(component, signature)| One {
-                        id,
-                        component: *component,
-                        signature: Box::new(signature.clone()),
-                        maker: *issuer,
-                    }));
-                }
-                _ => open.push(id),
+            let fits = |found: &&Proven| {
+                let more = found.signatures.len();
+                count.fetch_add(more, Ordering::Relaxed) + more <= AT_ONCE
+            };
+            match found.filter(fits) {
+                Some(found) => part.proven.extend(One::all(id, found)),
+                None => part.open.push(id),
             }
         })?;
+        let (mut open, mut proven, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        for (part, of_part) in parts {
+            open.extend(part.open);
+            proven.extend(part.proven);
+            seen.extend(of_part);
+        }
         // Those who weigh come first.
         seen.sort_unstable();
         seen.dedup_by_key(|(id, _)| *id);
@@ -95,6 +111,8 @@ pub(super) fn by_certificate(signatures: &[One]) -> impl Iterator<Item = (CertId
 pub(in super::super) struct Touched {
     /// Certificates of the only database, and places of components, ascending.
     places: Vec<(CertId, usize, Validity)>,
+    /// Where the last one that was asked about stands: who lists certificates asks in their order.
+    last: Cell<usize>,
 }
 
 impl Touched {
@@ -125,6 +143,11 @@ impl Touched {
         }
     }
 
+    /// Takes over what another part of the certificates came to.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.places.append(&mut other.places);
+    }
+
     /// Makes it ready to be asked.
     pub(super) fn finish(&mut self) {
         self.places.sort_unstable_by_key(|&(id, component, validity)| (id, component, Reverse(validity)));
@@ -133,7 +156,20 @@ impl Touched {
 
     /// Returns how valid one is at least.
     pub(in super::super) fn validity(&self, id: CertId, component: usize) -> Validity {
-        let place = self.places.binary_search_by_key(&(id, component), |&(id, component, _)| (id, component));
-        place.map_or(Validity::Unknown, |place| self.places[place].2)
+        let is_before = |&(other, place, _): &(CertId, usize, Validity)| (other, place) < (id, component);
+        let last = self.last.get();
+        let start = if self.places[..last].last().is_none_or(is_before) { last } else { 0 };
+        // Usually it is one of the next.
+        let mut reach = 1;
+        while self.places.get(start + reach).is_some_and(is_before) {
+            reach *= 2;
+        }
+        let end = self.places.len().min(start + reach + 1);
+        let place = start + self.places[start..end].partition_point(is_before);
+        self.last.set(place);
+        match self.places.get(place) {
+            Some(&(other, at, validity)) if (other, at) == (id, component) => validity,
+            _ => Validity::Unknown,
+        }
     }
 }

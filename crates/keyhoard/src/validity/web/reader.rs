@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use cert::effective::{Effective, Moment};
 use cert::facts::{Facts, SignatureFacts};
 use cert::{Fingerprint, KeyId};
-use store::{CertId, Snapshot};
+use store::{CertId, MOST_READERS, Snapshot, VisitOwnFacts};
 use trust::ByKey;
 
 use super::claims::accepts;
+use super::present::Present;
 use crate::Result;
-use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::designated_revocation::{evaluate_alone, evaluate_with_revokers, whole};
 use crate::validity::TrustSettings;
 
 /// Reads certificates of some databases, the first one first.
@@ -61,8 +62,26 @@ impl Reader<'_> {
         Ok(Some((facts, effective)))
     }
 
+    /// Returns what certificates, whose numbers ascend, say about themselves, but for those to which somebody else may
+    /// have something to say. Several threads may read them.
+    pub(super) fn presents(&self, source: usize, ids: &[CertId]) -> Result<Vec<(CertId, Present)>> {
+        let moment = Moment::new(self.settings.now, self.settings.view).with_digests(self.settings.digests);
+        let mut parts: [Vec<_>; MOST_READERS] = Default::default();
+        let visitors = parts.iter_mut().map(|part| {
+            move |id, facts: Facts| {
+                if let Ok(effective) = evaluate_alone(&facts, moment) {
+                    part.push((id, Present::new(&facts, &effective)));
+                }
+            }
+        });
+        let mut visitors: Vec<_> = visitors.collect();
+        let mut visitors: Vec<_> = visitors.iter_mut().map(|it| it as &mut VisitOwnFacts<'_>).collect();
+        self.sources[source].visit_own_facts(ids, &mut visitors)?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+
     pub(super) fn effective(&self, source: usize, id: CertId, facts: &Facts) -> Result<Effective> {
-        let moment = Moment::new(self.settings.now, self.settings.view);
+        let moment = Moment::new(self.settings.now, self.settings.view).with_digests(self.settings.digests);
         let certificates = self.sources[source];
         evaluate_with_revokers(facts, moment, || whole(certificates, id), certificates)
     }

@@ -1,0 +1,73 @@
+//! Reading the same moment on several connections, each on a thread of its own.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use rusqlite::Connection;
+
+use super::read::View;
+use super::{SqliteStore, log};
+use crate::error::Context;
+use crate::{MOST_READERS, Result};
+
+/// A thread takes so many things at once; for fewer none is started.
+const PART: usize = 32;
+
+impl<'s> View<'s> {
+    /// Starts to read what is committed now, with one connection for each core.
+    ///
+    /// If somebody commits at that very moment, there is only one.
+    pub(super) fn begin_on_all_cores(store: &'s SqliteStore) -> Result<Self> {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let connection = store.take()?;
+        log::before_reading(&connection, &store.path, &store.access)?;
+        let version = data_version(&connection, store)?;
+        let others = (1..cores.min(MOST_READERS)).map(|_| Self::begin(store)).collect::<Result<Vec<_>>>()?;
+        let view = Self::begin_on(store, connection)?;
+        // The others began between two moments that are one, unless somebody committed in between.
+        if data_version(view.connection(), store)? == version {
+            view.beside.replace(others);
+        }
+        Ok(view)
+    }
+
+    /// Has each of `items` read for one of the visitors.
+    pub(super) fn share<T: Sync, V: Send>(
+        &self,
+        items: &[T],
+        visitors: &mut [V],
+        read: &(impl Fn(&View<'_>, &T, &mut V) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let Some((own, others)) = visitors.split_first_mut() else { return Ok(()) };
+        let mut beside = self.beside.borrow_mut();
+        if items.len() <= PART || beside.is_empty() {
+            return items.iter().try_for_each(|item| read(self, item, own));
+        }
+        let parts = Mutex::new(items.chunks(PART));
+        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = |view: &View<'_>, visitor: &mut V| {
+            while let Some(part) = next() {
+                part.iter().try_for_each(|item| read(view, item, visitor))?;
+            }
+            Ok(())
+        };
+        let work = &work;
+        thread::scope(|scope| {
+            let pairs = beside.iter_mut().zip(others);
+            let threads: Vec<_> =
+                pairs.map(|(view, visitor)| scope.spawn(move || work(view, visitor))).collect();
+            let outcome = work(self, own);
+            let join = |thread: thread::ScopedJoinHandle<'_, Result<()>>| {
+                thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+            };
+            threads.into_iter().map(join).fold(outcome, Result::and)
+        })
+    }
+}
+
+/// Returns a number that changes, for this connection, whenever another one has committed.
+fn data_version(connection: &Connection, store: &SqliteStore) -> Result<i64> {
+    connection.query_row("PRAGMA data_version", [], |row| row.get(0)).context(&store.path, "reading")
+}
