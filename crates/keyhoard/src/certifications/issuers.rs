@@ -1,11 +1,14 @@
 //! The keys that may have made signatures: primary keys by the key IDs of all keys of their certificates.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use cert::facts::Issuer;
 use cert::key::{self, Key};
 use cert::packet::Packets;
 use cert::{Fingerprint, KeyId};
+use foldhash::fast::RandomState;
 use store::{CertId, KeyHit, Snapshot};
 use verify::limits;
 
@@ -48,7 +51,7 @@ struct Primary {
     source: usize,
     cert: CertId,
     /// Its packet, once that was read.
-    packet: Option<Read>,
+    packet: Option<Arc<Read>>,
 }
 
 /// A primary key's packet.
@@ -71,19 +74,23 @@ struct Candidate {
     primary: Number,
 }
 
-/// Primary keys that were read; threads share it.
-#[derive(Clone, Copy)]
-pub(super) struct Keys<'a>(&'a [Primary]);
+/// Primary keys that were asked for; threads share it.
+#[derive(Default)]
+pub(super) struct Keys(HashMap<Number, (Fingerprint, Arc<Read>), RandomState>);
 
-impl<'a> Keys<'a> {
+impl Keys {
     /// Returns a key; `None` if its packet is damaged.
-    pub(super) fn key(self, Number(number): Number) -> Option<Key<'a>> {
-        key::parse_public(&self.0[number].packet.as_ref()?.body).ok()
+    pub(super) fn key(&self, number: Number) -> Option<Key<'_>> {
+        key::parse_public(&self.0[&number].1.body).ok()
+    }
+
+    pub(super) fn fingerprint(&self, number: Number) -> Fingerprint {
+        self.0[&number].0
     }
 
     /// Returns what a verification under a key [costs](verify::PublicKey::cost); nothing if its packet is damaged.
-    pub(super) fn cost(self, Number(number): Number) -> usize {
-        self.0[number].packet.as_ref().map_or(0, |packet| packet.cost)
+    pub(super) fn cost(&self, number: Number) -> usize {
+        self.0[&number].1.cost
     }
 }
 
@@ -133,17 +140,24 @@ impl<'s> Issuers<'s> {
         self.primaries[number].fingerprint
     }
 
-    /// Reads the packets of these keys, and hands out all that were read.
-    pub(super) fn load(&mut self, numbers: impl Iterator<Item = Number>) -> Result<Keys<'_>> {
-        for Number(number) in numbers {
-            let primary = &mut self.primaries[number];
-            if primary.packet.is_none() {
-                let bytes = self.sources[primary.source].bytes(primary.cert)?.unwrap_or_default();
-                let first = Packets::new(&bytes).next().and_then(std::result::Result::ok);
-                primary.packet = Some(Read::new(first.map_or_else(Vec::new, |packet| packet.body.to_vec())));
-            }
+    /// Reads the packets of these keys.
+    pub(super) fn load(&mut self, numbers: impl Iterator<Item = Number>) -> Result<Keys> {
+        let mut keys = Keys::default();
+        for number in numbers {
+            let Entry::Vacant(new) = keys.0.entry(number) else { continue };
+            let primary = &mut self.primaries[number.0];
+            let packet = match &primary.packet {
+                Some(packet) => packet.clone(),
+                None => {
+                    let bytes = self.sources[primary.source].bytes(primary.cert)?.unwrap_or_default();
+                    let first = Packets::new(&bytes).next().and_then(std::result::Result::ok);
+                    let body = first.map_or_else(Vec::new, |packet| packet.body.to_vec());
+                    primary.packet.insert(Arc::new(Read::new(body))).clone()
+                }
+            };
+            new.insert((primary.fingerprint, packet));
         }
-        Ok(Keys(&self.primaries))
+        Ok(keys)
     }
 
     fn forget(&mut self) {

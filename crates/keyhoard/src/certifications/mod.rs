@@ -8,6 +8,7 @@
 //! others of many certificates are verified in one batch, and can be kept afterwards. What a finding means, at a
 //! moment and by GnuPG's rules, is the signature's [`Standing`]. A [`Checker`] does both.
 
+mod batches;
 mod budget;
 mod checker;
 mod issuers;
@@ -23,8 +24,9 @@ use store::{CertId, ContentKey, Detail, KeptVerdict, Record, Selection, Snapshot
 use verify::Verdict;
 
 use crate::Result;
+use batches::Batches;
 use issuers::{Issuers, Number};
-use questions::Question;
+use questions::{Inquiry, Question};
 
 pub use checker::{Checker, Standings};
 pub use per_signature::PerSignature;
@@ -108,7 +110,7 @@ pub struct Verifier<'s> {
 }
 
 /// New verdicts that are gathered before they are written.
-const ENOUGH_VERDICTS: usize = 64 << 10;
+const ENOUGH_VERDICTS: usize = 8 << 10;
 
 impl<'s> Verifier<'s> {
     /// Answers about certificates of one database, by issuers of several, the first one first.
@@ -139,25 +141,9 @@ impl<'s> Verifier<'s> {
     ///
     /// The databases' errors.
     pub fn verify(&mut self, asked: &[Asked<'_>], wanted: &Wanted<'_>) -> Result<Vec<Findings>> {
-        self.issuers.prepare(asked, wanted)?;
-        let mut all: Vec<Findings> =
-            asked.iter().map(|asked| Findings::filled(asked.facts, Finding::NotAsked)).collect();
-        let mut questions = Vec::new();
-        for (index, (asked, findings)) in asked.iter().zip(&mut all).enumerate() {
-            self.recall(index, asked, wanted, findings, &mut questions);
-        }
-        if !questions.is_empty() {
-            let keys = self.issuers.load(questions.iter().map(|question| question.issuer))?;
-            for question in budget::withhold(&mut questions, |issuer| keys.cost(issuer)) {
-                all[question.certificate].at_mut(question.component, question.signature).leave_unchecked();
-            }
-            let verdicts = questions::ask(&questions, asked, self.certificates, keys)?;
-            self.learn(&questions, &verdicts, asked, &mut all);
-        }
-        if self.unkept >= ENOUGH_VERDICTS {
-            self.keep()?;
-        }
-        Ok(all)
+        let inquiry = self.inquire(asked, wanted)?;
+        let verdicts = inquiry.answer(asked);
+        self.conclude(inquiry, &verdicts, asked)
     }
 
     /// Hands every selected certificate with the findings on its signatures to `each`, in order of arrival.
@@ -173,16 +159,14 @@ impl<'s> Verifier<'s> {
         wanted: &Wanted<'_>,
         each: &mut dyn FnMut(Record, &Findings) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut batch = Batch::default();
-        let mut outcome = Ok(ControlFlow::Continue(()));
         let certificates = self.certificates;
+        let mut batches = Batches::new(self, wanted, each);
+        let mut outcome = Ok(ControlFlow::Continue(()));
         certificates.visit(selection, Detail::Verdicts, &mut |record| {
-            if batch.add(record) {
-                outcome = batch.hand_out(self, wanted, each);
-            }
+            outcome = batches.add(record);
             if let Ok(flow) = outcome { flow } else { ControlFlow::Break(()) }
         })?;
-        if outcome?.is_continue() { batch.hand_out(self, wanted, each).map(drop) } else { Ok(()) }
+        if outcome?.is_continue() { batches.finish() } else { Ok(()) }
     }
 
     /// Writes the new verdicts, if that can be done at once; those that cannot be written are found again next time.
@@ -197,6 +181,36 @@ impl<'s> Verifier<'s> {
             store.keep_verdicts(&found)?;
         }
         Ok(())
+    }
+
+    /// Takes what is known already from the kept verdicts, and makes ready what it takes to find out the rest.
+    fn inquire(&mut self, asked: &[Asked<'_>], wanted: &Wanted<'_>) -> Result<Inquiry> {
+        self.issuers.prepare(asked, wanted)?;
+        let mut findings: Vec<Findings> =
+            asked.iter().map(|asked| Findings::filled(asked.facts, Finding::NotAsked)).collect();
+        let mut questions = Vec::new();
+        for (index, (asked, findings)) in asked.iter().zip(&mut findings).enumerate() {
+            self.recall(index, asked, wanted, findings, &mut questions);
+        }
+        let keys = self.issuers.load(questions.iter().map(|question| question.issuer))?;
+        for question in budget::withhold(&mut questions, |issuer| keys.cost(issuer)) {
+            findings[question.certificate].at_mut(question.component, question.signature).leave_unchecked();
+        }
+        Inquiry::new(findings, questions, keys, asked, self.certificates)
+    }
+
+    /// Turns answers into findings, and keeps them now and then.
+    fn conclude(
+        &mut self,
+        inquiry: Inquiry,
+        verdicts: &[Verdict],
+        asked: &[Asked<'_>],
+    ) -> Result<Vec<Findings>> {
+        let findings = self.learn(inquiry, verdicts, asked);
+        if self.unkept >= ENOUGH_VERDICTS {
+            self.keep()?;
+        }
+        Ok(findings)
     }
 
     /// Takes what is known already from the kept verdicts, and asks about the rest.
@@ -238,17 +252,12 @@ impl<'s> Verifier<'s> {
     }
 
     /// Turns verdicts into findings, and remembers those that last.
-    fn learn(
-        &mut self,
-        questions: &[Question],
-        verdicts: &[Verdict],
-        asked: &[Asked<'_>],
-        all: &mut [Findings],
-    ) {
+    fn learn(&mut self, inquiry: Inquiry, verdicts: &[Verdict], asked: &[Asked<'_>]) -> Vec<Findings> {
+        let Inquiry { mut findings, questions, keys, .. } = inquiry;
         for (question, verdict) in questions.iter().zip(verdicts) {
             let &Question { certificate, component, signature, issuer } = question;
-            let issuer = self.issuers.fingerprint(issuer);
-            let finding = all[certificate].at_mut(component, signature);
+            let issuer = keys.fingerprint(issuer);
+            let finding = findings[certificate].at_mut(component, signature);
             *finding = match (*finding, verdict) {
                 (Finding::Good(maker), _) => Finding::Good(maker),
                 (_, Verdict::Good) => Finding::Good(issuer),
@@ -263,6 +272,7 @@ impl<'s> Verifier<'s> {
                 self.remember(id, KeptVerdict { content, issuer, good: *verdict == Verdict::Good });
             }
         }
+        findings
     }
 
     fn remember(&mut self, id: CertId, verdict: KeptVerdict) {
@@ -290,46 +300,5 @@ impl<'a> Kept<'a> {
         let first = self.0.partition_point(|verdict| verdict.content < content);
         let about_it = self.0[first..].iter().take_while(|verdict| verdict.content == content);
         about_it.filter(|verdict| verdict.issuer == issuer).map(|verdict| verdict.good).next()
-    }
-}
-
-/// Certificates that are read before their signatures are verified.
-#[derive(Default)]
-struct Batch {
-    records: Vec<Record>,
-    signatures: usize,
-    octets: usize,
-}
-
-impl Batch {
-    /// Adds a certificate and says whether it is time to verify.
-    fn add(&mut self, record: Record) -> bool {
-        const SIGNATURES: usize = 48 << 10;
-        const OCTETS: usize = 32 << 20;
-        if let Some(facts) = &record.facts {
-            let packets = facts.components.iter().flat_map(|component| &component.signatures);
-            self.octets +=
-                packets.map(|signature| (signature.span.end - signature.span.start) as usize).sum::<usize>();
-            self.signatures += facts.components.iter().map(|it| it.signatures.len()).sum::<usize>();
-        }
-        self.records.push(record);
-        self.signatures >= SIGNATURES || self.octets >= OCTETS
-    }
-
-    fn hand_out(
-        &mut self,
-        verifier: &mut Verifier<'_>,
-        wanted: &Wanted<'_>,
-        each: &mut dyn FnMut(Record, &Findings) -> Result<ControlFlow<()>>,
-    ) -> Result<ControlFlow<()>> {
-        let Self { records, .. } = std::mem::take(self);
-        let asked: Vec<Asked<'_>> = records.iter().filter_map(Asked::record).collect();
-        let findings = verifier.verify(&asked, wanted)?;
-        for (record, findings) in records.into_iter().filter(|record| record.facts.is_some()).zip(&findings) {
-            if each(record, findings)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
     }
 }

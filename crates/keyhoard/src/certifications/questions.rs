@@ -1,7 +1,5 @@
 //! Verifying many signatures of many certificates at once.
 
-use std::borrow::Cow;
-
 use cert::key;
 use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
@@ -10,8 +8,8 @@ use rayon::prelude::*;
 use store::Snapshot;
 use verify::{Check, Verdict};
 
-use super::Asked;
 use super::issuers::{Keys, Number};
+use super::{Asked, Findings};
 use crate::Result;
 
 /// Did this key make this signature?
@@ -27,34 +25,65 @@ pub(super) struct Question {
     pub(super) issuer: Number,
 }
 
-/// Answers questions, which stand in the order of the certificates and their signatures.
-pub(super) fn ask(
-    questions: &[Question],
-    asked: &[Asked<'_>],
-    certificates: &dyn Snapshot,
-    keys: Keys<'_>,
-) -> Result<Vec<Verdict>> {
-    let mut work = Vec::new();
-    for of_certificate in questions.chunk_by(|one, other| one.certificate == other.certificate) {
-        let asked = &asked[of_certificate[0].certificate];
-        let bytes = match (asked.bytes, asked.id) {
-            (Some(bytes), _) => Cow::Borrowed(bytes),
-            (None, Some(id)) => Cow::Owned(certificates.bytes(id)?.unwrap_or_default()),
-            (None, None) => Cow::Borrowed(&[][..]),
-        };
-        work.push((asked, bytes, of_certificate));
+/// Questions about some certificates, with all it takes to answer them: threads can do it that have no database.
+pub(super) struct Inquiry {
+    /// What is known of each certificate's signatures without the answers.
+    pub(super) findings: Vec<Findings>,
+    /// In the order of the certificates and their signatures.
+    pub(super) questions: Vec<Question>,
+    /// Their issuers.
+    pub(super) keys: Keys,
+    /// The bytes of each certificate that there are questions about, where they did not come with it.
+    bytes: Vec<Vec<u8>>,
+}
+
+impl Inquiry {
+    /// Reads the bytes that are lacking.
+    pub(super) fn new(
+        findings: Vec<Findings>,
+        questions: Vec<Question>,
+        keys: Keys,
+        asked: &[Asked<'_>],
+        certificates: &dyn Snapshot,
+    ) -> Result<Self> {
+        let mut bytes = Vec::new();
+        for of_certificate in by_certificate(&questions) {
+            let Asked { bytes: given, id, .. } = asked[of_certificate[0].certificate];
+            bytes.push(match id.filter(|_| given.is_none()) {
+                Some(id) => certificates.bytes(id)?.unwrap_or_default(),
+                None => Vec::new(),
+            });
+        }
+        Ok(Self { findings, questions, keys, bytes })
     }
-    let checks: Vec<std::result::Result<Check<'_>, Verdict>> = work
-        .par_iter()
-        .flat_map_iter(|(asked, bytes, questions)| checks(asked, bytes, questions, keys))
-        .collect();
-    let open: Vec<Check<'_>> = checks.iter().filter_map(|check| check.as_ref().ok()).copied().collect();
-    let mut verdicts = verify::verify(&open).into_iter();
-    let answer = |check: &std::result::Result<_, Verdict>| match check {
-        Ok(_) => verdicts.next().expect("each check has a verdict"),
-        Err(verdict) => *verdict,
-    };
-    Ok(checks.iter().map(answer).collect())
+
+    /// Says whether there is anything to answer.
+    pub(super) fn is_settled(&self) -> bool {
+        self.questions.is_empty()
+    }
+
+    /// Answers the questions.
+    pub(super) fn answer(&self, asked: &[Asked<'_>]) -> Vec<Verdict> {
+        let of_certificates: Vec<_> = by_certificate(&self.questions).zip(&self.bytes).collect();
+        let checks: Vec<std::result::Result<Check<'_>, Verdict>> = of_certificates
+            .par_iter()
+            .flat_map_iter(|(questions, bytes)| {
+                let asked = &asked[questions[0].certificate];
+                checks(asked, asked.bytes.unwrap_or(bytes), questions, &self.keys)
+            })
+            .collect();
+        let open: Vec<Check<'_>> = checks.iter().filter_map(|check| check.as_ref().ok()).copied().collect();
+        let mut verdicts = verify::verify(&open).into_iter();
+        let answer = |check: &std::result::Result<_, Verdict>| match check {
+            Ok(_) => verdicts.next().expect("each check has a verdict"),
+            Err(verdict) => *verdict,
+        };
+        checks.iter().map(answer).collect()
+    }
+}
+
+fn by_certificate(questions: &[Question]) -> impl Iterator<Item = &[Question]> {
+    questions.chunk_by(|one, other| one.certificate == other.certificate)
 }
 
 /// Makes the checks of one certificate's questions; the verdict where there is nothing to check.
@@ -62,7 +91,7 @@ fn checks<'b>(
     asked: &Asked<'_>,
     bytes: &'b [u8],
     questions: &[Question],
-    keys: Keys<'b>,
+    keys: &'b Keys,
 ) -> Vec<std::result::Result<Check<'b>, Verdict>> {
     let components = &asked.facts.components;
     let primary = packet(bytes, components[0].span).and_then(|packet| key::parse_public(packet.body).ok());
