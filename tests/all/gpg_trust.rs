@@ -1,6 +1,6 @@
 //! Owner trust as `gpg-keyhoard` exchanges it with gpg, and asks for it.
 
-use harness::{Both, Done, Home, Reference, Run};
+use harness::{Both, Done, Home, Reference, Run, colons};
 
 /// A Debian developer whose key certified others of the keyring.
 const DEVELOPER: &str = "9C31503C6D866396";
@@ -52,6 +52,40 @@ fn gpg_asks_for_owner_trust_level_by_level() {
     let [gpg, keyhoard] = both.run(["--export-ownertrust"]);
     assert!(owner_trust(&gpg).len() > 100, "{}", gpg.text());
     assert_eq!(owner_trust(&keyhoard), owner_trust(&gpg));
+}
+
+#[test]
+fn gpg_lists_the_owner_trust_and_the_validities_that_a_trust_database_would_hold() {
+    let both = Both::of(Reference::Nonupload).trusting();
+    let [gpg, keyhoard] = both.run(["--with-colons", "--list-keys"]);
+    assert_eq!(gpg.text().lines().count(), keyhoard.text().lines().count());
+    let fingerprints: Vec<String> = colons::records(&keyhoard.stdout)
+        .windows(2)
+        .filter(|pair| pair[0].kind() == "pub")
+        .map(|pair| pair[1].text(10))
+        .collect();
+    both.import_owner_trust(&format!("{}:6:\n{}:5:\n", fingerprints[0], fingerprints[1]));
+    both.run(["--check-trustdb"]);
+    let [gpg, keyhoard] = both.run(["--list-trustdb"]).map(|done| {
+        let mut records: Vec<String> = done.text().lines().filter_map(trust_record).collect();
+        records.sort();
+        records
+    });
+    assert_eq!(keyhoard, gpg);
+    assert!(
+        gpg.iter().any(|record| record.contains("ot=6")) && gpg.iter().any(|record| record.contains("v=6"))
+    );
+}
+
+/// Returns what a line of `--list-trustdb` says of a key or user ID, without where else to look.
+fn trust_record(line: &str) -> Option<String> {
+    let (_, record) = line.strip_prefix("rec ")?.split_once(", ")?;
+    let fields: Vec<&str> = record.split(", ").collect();
+    match fields.as_slice() {
+        [key, owner_trust, ..] if key.starts_with("trust ") => Some(format!("{key} {owner_trust}")),
+        [name, validity, ..] if name.starts_with("valid ") => Some(format!("{name} {validity}")),
+        _ => None,
+    }
 }
 
 #[test]

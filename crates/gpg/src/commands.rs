@@ -19,6 +19,7 @@ mod sign;
 mod signatures;
 mod tofu_policy;
 mod trustdb;
+mod trustdb_records;
 mod verify;
 
 use keyhoard::causes;
@@ -144,6 +145,7 @@ impl Session<'_> {
             Some(Command::DeleteSecretAndPublicKeys) => delete::run(self, delete::What::Both),
             Some(Command::CheckTrustDb) => trustdb::check(self),
             Some(Command::UpdateTrustDb) => trustdb::update(self),
+            Some(Command::ListTrustDb) => trustdb::list(self),
             Some(Command::FixTrustDb) => {
                 trustdb::fix(self);
                 Ok(())

@@ -58,6 +58,7 @@ pub(crate) enum Command {
     ExportSecretSubkeys,
     ExportOwnerTrust,
     FastImport,
+    ListTrustDb,
     FixTrustDb,
     FullGenerateKey,
     GenerateKey,

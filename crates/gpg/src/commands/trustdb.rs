@@ -1,4 +1,4 @@
-//! `--check-trustdb`, `--update-trustdb` and `--fix-trustdb`, although there is no trust database.
+//! `--check-trustdb`, `--update-trustdb`, `--list-trustdb` and `--fix-trustdb`, although there is no trust database.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use keyhoard::trust::OwnerTrust;
 use keyhoard::trust::pgp::Level;
 use keyhoard::validity::{self, Appraisal, Check, Sources, TrustSettings};
 
-use super::Session;
+use super::{Session, trustdb_records};
 use crate::clock;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
@@ -46,6 +46,19 @@ pub(super) fn update(session: &mut Session<'_>) -> anyhow::Result<()> {
 /// Says that nothing needs to be repaired.
 pub(super) fn fix(session: &mut Session<'_>) {
     session.streams.info("there is no trustdb: validity is computed whenever it is asked for");
+}
+
+/// Lists what gpg's trust database would hold.
+pub(super) fn list(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let Settings { trust: numbers, trust_model, .. } = &session.settings;
+    let options = (*trust_model, *numbers);
+    let records = with_sources(session, |sources, settings| {
+        let check = validity::check(sources, settings)?;
+        trustdb_records::listing(sources, settings, options, &check)
+    })?;
+    let title = format!("TrustDB: {}", session.home.database()?.display());
+    let line = "-".repeat(title.len());
+    Ok(session.streams.out().write_all(format!("{title}\n{line}\n{records}").as_bytes())?)
 }
 
 /// Says whether the trust model has a web; tells if not.

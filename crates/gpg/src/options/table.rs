@@ -258,7 +258,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("check-trustdb", Command::CheckTrustDb, "sum the web of trust up"),
     command("update-trustdb", Command::UpdateTrustDb, "ask for missing owner trust, then sum up"),
     command("fix-trustdb", Command::FixTrustDb, ""),
-    not_yet("list-trustdb", "list-trustdb"),
+    command("list-trustdb", Command::ListTrustDb, ""),
     not_yet("gen-prime", "gen-prime"),
     not_yet("gen-random", "gen-random"), not_yet("server", "server"), 
     not_yet("rebuild-keydb-caches", "rebuild-keydb-caches"),

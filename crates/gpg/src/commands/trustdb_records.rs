@@ -1,0 +1,143 @@
+//! `--list-trustdb`: what gpg's trust database would hold of the keys, record by record.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::ControlFlow;
+
+use keyhoard::cert::Fingerprint;
+use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::facts::Facts;
+use keyhoard::listing::{self, Item, KeyListing, ListOptions, Names, Signatures};
+use keyhoard::store::{CertId, Selection, Snapshot};
+use keyhoard::trust::{OwnerTrust, Validity};
+use keyhoard::validity::{Appraisal, Check, Sources, TrustSettings};
+use keyhoard::verify::naming;
+
+use crate::clock;
+use crate::settings::{TrustModel, TrustNumbers};
+
+/// Returns the records as text: owner trust, and the validity of user IDs, as of now.
+pub(super) fn listing(
+    sources: &Sources<'_>,
+    settings: &TrustSettings,
+    options: (TrustModel, TrustNumbers),
+    check: &Check,
+) -> keyhoard::Result<String> {
+    let appraisal = Appraisal::all(sources, settings)?;
+    let given = sources.owner_trust.map(Snapshot::owner_trusts).transpose()?.unwrap_or_default();
+    let mut records =
+        Records { text: String::new(), count: 0, given: given.into_iter().collect(), appraisal: &appraisal };
+    records.version(options, check);
+    let list_options = ListOptions {
+        now: settings.now,
+        view: View::Gnupg,
+        signatures: Signatures::Without,
+        bodies: false,
+        digests: settings.digests,
+    };
+    for (number, certificates) in sources.certificates.iter().enumerate() {
+        let mut names = Names::new(Vec::new(), settings.now, View::Gnupg);
+        let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
+            appraisal.trust((number, id), facts, effective)
+        };
+        listing::list(*certificates, Selection::All, list_options, &mut names, &mut trust, &mut |listing| {
+            records.key(&listing);
+            ControlFlow::Continue(())
+        })?;
+    }
+    for (key, number) in std::mem::take(&mut records.given) {
+        records.trust(&key, number, 0);
+    }
+    Ok(records.text)
+}
+
+struct Records<'a> {
+    text: String,
+    count: usize,
+    /// The owner trust of keys that did not come yet.
+    given: BTreeMap<Fingerprint, u8>,
+    appraisal: &'a Appraisal<'a>,
+}
+
+impl Records<'_> {
+    fn version(&mut self, (model, numbers): (TrustModel, TrustNumbers), check: &Check) {
+        let next = check.next.map_or(0, |next| next.0);
+        let version = format!(
+            "version, td=0, f=0, m/c/d={}/{}/{} tm={} mcl={} nc={next} ({})",
+            numbers.marginals_needed,
+            numbers.completes_needed,
+            numbers.max_cert_depth,
+            model_number(model),
+            numbers.min_cert_level,
+            clock::day_string(keyhoard::cert::Timestamp(next)),
+        );
+        self.add(&version);
+    }
+
+    /// Adds what is known of a key, if that is anything.
+    fn key(&mut self, listing: &KeyListing<'_>) {
+        let key = listing.fingerprint();
+        let valid: Vec<([u8; 20], Validity)> = listing
+            .components
+            .iter()
+            .filter_map(|listed| match listed.item {
+                Item::UserId(value, _, validity) => Some((naming::ripemd160(value), validity)),
+                Item::Attribute(facts, _, validity) => Some((facts.name_hash, validity)),
+                Item::Primary(..) | Item::Subkey(..) => None,
+            })
+            .filter(|(_, validity)| *validity > Validity::Unknown)
+            .collect();
+        let given = self.given.remove(key);
+        if given.is_none() && valid.is_empty() {
+            return;
+        }
+        let first = if valid.is_empty() { 0 } else { self.count + 1 };
+        self.trust(key, given.unwrap_or_default(), first);
+        let last = valid.len();
+        for (place, (hash, validity)) in valid.into_iter().enumerate() {
+            let next = if place + 1 == last { 0 } else { self.count + 1 };
+            let hash: String = hash.iter().map(|octet| format!("{octet:02X}")).collect();
+            self.add(&format!("valid {hash}, v={}, next={next}", validity_number(validity)));
+        }
+    }
+
+    fn trust(&mut self, key: &Fingerprint, given: u8, first_valid: usize) {
+        let introducer = self.appraisal.outcome().introducers.get(key);
+        let depth = introducer.map_or(0, |introducer| introducer.level);
+        let delegated = introducer
+            .map_or(OwnerTrust::Unknown, |introducer| OwnerTrust::from_amount(introducer.delegation.amount));
+        self.add(&format!(
+            "trust {key}, ot={given}, d={depth}, vl={first_valid}, mo={}, f=00",
+            delegated.number()
+        ));
+    }
+
+    fn add(&mut self, record: &str) {
+        writeln!(self.text, "rec {:5}, {record}", self.count).expect("a string takes everything");
+        self.count += 1;
+    }
+}
+
+/// Returns the number by which GnuPG's trust database knows a model.
+fn model_number(model: TrustModel) -> u8 {
+    match model {
+        TrustModel::Classic => 0,
+        TrustModel::Auto | TrustModel::Pgp => 1,
+        TrustModel::Always => 3,
+        TrustModel::Direct => 4,
+        TrustModel::Tofu => 6,
+        TrustModel::TofuPgp => 7,
+    }
+}
+
+/// Returns GnuPG's number of a validity.
+fn validity_number(validity: Validity) -> u8 {
+    match validity {
+        Validity::Unknown => 0,
+        Validity::Undefined => 2,
+        Validity::Never => 3,
+        Validity::Marginal => 4,
+        Validity::Full => 5,
+        Validity::Ultimate => 6,
+    }
+}
