@@ -18,6 +18,9 @@ harness::on_both_engines! {
     an_addition_goes_as_a_whole_even_if_it_came_revoked
     a_forced_undo_does_not_lose_a_revocation_that_came_later
     a_deletion_is_undone_in_place
+    owner_trust_is_again_what_it_was_before_the_command_that_gave_it
+    owner_trust_that_was_given_anew_since_stays_unless_forced
+    a_deleted_key_comes_back_with_its_owner_trust
     a_dry_run_changes_nothing
     an_entry_that_is_not_there_or_is_undone_already_is_an_error_that_says_so
 }
@@ -224,6 +227,59 @@ fn a_deletion_is_undone_in_place(engine: Engine) {
     assert_eq!(listing(&home).len(), 2);
     assert_eq!(undo(&home, &[])["restored"], 1);
     assert_eq!(listing(&home), before);
+}
+
+fn set_trust(home: &Home, key: &OwnKey, trust: &str) {
+    keyhoard(home, &["trust", "set", trust, key.fingerprint()]).succeed();
+}
+
+/// Owner trust as gpg exchanges it.
+fn owner_trust(home: &Home) -> String {
+    Run::keyhoard(home).args(["trust", "exchange", "export"]).done().text()
+}
+
+fn owner_trust_is_again_what_it_was_before_the_command_that_gave_it(engine: Engine) {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = engine.home();
+    import(&home, key.certificate());
+    set_trust(&home, &key, "marginal");
+    let marginal = owner_trust(&home);
+    set_trust(&home, &key, "full");
+    let full = owner_trust(&home);
+    assert_eq!(undo(&home, &[])["owner_trusts"], 1);
+    assert_eq!(owner_trust(&home), marginal);
+    assert_eq!(undo(&home, &["4"])["owner_trusts"], 1, "an undo can be undone");
+    assert_eq!(owner_trust(&home), full);
+    undo(&home, &["5"]);
+    undo(&home, &["2"]);
+    assert_eq!(owner_trust(&home), "");
+    assert_eq!(listing(&home).len(), 1, "the key itself stays");
+}
+
+fn owner_trust_that_was_given_anew_since_stays_unless_forced(engine: Engine) {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = engine.home();
+    import(&home, key.certificate());
+    set_trust(&home, &key, "marginal");
+    set_trust(&home, &key, "full");
+    let full = owner_trust(&home);
+    let undone = undo(&home, &["2", "--dry-run"]);
+    assert_eq!((&undone["owner_trusts"], &undone["kept"][0]["what"]), (&0.into(), &"owner_trust".into()));
+    assert_eq!(owner_trust(&home), full);
+    undo(&home, &["2", "--force"]);
+    assert_eq!(owner_trust(&home), "");
+}
+
+fn a_deleted_key_comes_back_with_its_owner_trust(engine: Engine) {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = engine.home();
+    import(&home, key.certificate());
+    set_trust(&home, &key, "full");
+    let full = owner_trust(&home);
+    keyhoard(&home, &["delete", "--yes", key.fingerprint()]).succeed();
+    assert_eq!(owner_trust(&home), "");
+    undo(&home, &[]);
+    assert_eq!(owner_trust(&home), full);
 }
 
 fn a_dry_run_changes_nothing(engine: Engine) {

@@ -33,7 +33,7 @@ const BATCH_BYTES: usize = 64 << 20;
 pub struct UndoOptions {
     /// The command line, for the journal.
     pub command: String,
-    /// Takes back even what a later import brought as well.
+    /// Takes back even what a later import brought as well, and owner trust that was given anew since.
     pub force: bool,
     /// Takes back verified revocations and shortened expiry dates as well.
     pub including_revocations: bool,
@@ -83,6 +83,8 @@ pub struct UndoSummary {
     pub shrunk: u64,
     /// Certificates that came back, whole or in part.
     pub restored: u64,
+    /// Keys whose owner trust is again what it was.
+    pub owner_trusts: u64,
     /// Certificates from which not everything was taken back.
     pub kept: u64,
     /// Certificates that cannot come back since they were purged.
@@ -229,6 +231,14 @@ impl Undo<'_> {
             return Err(Error::ChangedMeanwhile);
         }
         transaction.remove(&ids, Removal::Undoable)?;
+        for plan in plans {
+            if let Plan::OwnerTrust { fingerprint, now, back } = plan {
+                if transaction.snapshot().owner_trust(fingerprint)? != *now {
+                    return Err(Error::ChangedMeanwhile);
+                }
+                transaction.set_owner_trust(fingerprint, *back)?;
+            }
+        }
         if last {
             transaction.mark_undone(self.summary.undone)?;
             transaction.finish_journal()?;
@@ -253,6 +263,7 @@ impl Undo<'_> {
                 summary.damaged += 1;
                 (self.on_event)(UndoEvent::Damaged { fingerprint: *fingerprint });
             }
+            Plan::OwnerTrust { .. } => summary.owner_trusts += 1,
             Plan::Keep { .. } => {}
         }
         if let Some((fingerprint, what)) = plan.kept() {
@@ -271,6 +282,7 @@ impl UndoSummary {
             removed: 0,
             shrunk: 0,
             restored: 0,
+            owner_trusts: 0,
             kept: 0,
             purged: 0,
             damaged: 0,

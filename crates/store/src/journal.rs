@@ -7,6 +7,7 @@ const ADDED: u8 = 0;
 pub(crate) const MERGED: u8 = 1;
 pub(crate) const SHRUNK: u8 = 2;
 const REMOVED: u8 = 3;
+pub(crate) const OWNER_TRUST: u8 = 4;
 
 /// A change as it is written.
 pub(crate) enum NewChange<'a> {
@@ -16,6 +17,8 @@ pub(crate) enum NewChange<'a> {
     Shrunk(CertId),
     Removed(CertId),
     Purged,
+    /// What it was and what it becomes, 0 for none.
+    OwnerTrust([u8; 2]),
 }
 
 /// Certificates that an entry added, merged into, and removed or shrunk.
@@ -23,6 +26,11 @@ pub(crate) enum NewChange<'a> {
 pub(crate) struct Counts(pub(crate) [i64; 3]);
 
 impl NewChange<'_> {
+    /// Makes a change of owner trust.
+    pub(crate) fn owner_trust(before: Option<u8>, after: Option<u8>) -> Self {
+        Self::OwnerTrust([before, after].map(Option::unwrap_or_default))
+    }
+
     /// Returns the number of its kind.
     pub(crate) fn kind(&self) -> u8 {
         match self {
@@ -30,13 +38,15 @@ impl NewChange<'_> {
             Self::Merged(_) => MERGED,
             Self::Shrunk(_) => SHRUNK,
             Self::Removed(_) | Self::Purged => REMOVED,
+            Self::OwnerTrust(_) => OWNER_TRUST,
         }
     }
 
-    /// Returns the digests of the packets that were added.
+    /// Returns the digests of the packets that were added, or the numbers of owner trust.
     pub(crate) fn added(&self) -> Option<&[u8]> {
         match self {
             Self::Merged(added) => Some(added.as_flattened()),
+            Self::OwnerTrust(numbers) => Some(numbers),
             _ => None,
         }
     }
@@ -52,7 +62,9 @@ impl NewChange<'_> {
 
 impl Counts {
     pub(crate) fn count(&mut self, change: &NewChange<'_>) {
-        self.0[usize::from(change.kind().min(SHRUNK))] += 1;
+        if change.kind() != OWNER_TRUST {
+            self.0[usize::from(change.kind().min(SHRUNK))] += 1;
+        }
     }
 }
 
@@ -66,6 +78,11 @@ pub(crate) fn read(
         ADDED => ChangeKind::Added,
         MERGED => ChangeKind::Merged(added.unwrap_or_default().as_chunks().0.to_vec()),
         SHRUNK => ChangeKind::Shrunk(former()?),
+        OWNER_TRUST => {
+            // Of one that was purged nothing is known.
+            let number = |place: usize| added?.get(place).copied().filter(|number| *number != 0);
+            ChangeKind::OwnerTrust { before: number(0), after: number(1) }
+        }
         _ => ChangeKind::Removed(former()?),
     })
 }

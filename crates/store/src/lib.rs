@@ -411,7 +411,7 @@ pub struct JournalEntry {
     pub complete: bool,
 }
 
-/// One change to one certificate.
+/// One change to one certificate, or to what the user says of it.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// The certificate.
@@ -431,6 +431,13 @@ pub enum ChangeKind {
     Shrunk(Option<Former>),
     /// It was removed; this is what it was before, unless that was purged.
     Removed(Option<Former>),
+    /// Its owner trust changed, as GnuPG numbers it; without a number there is none.
+    OwnerTrust {
+        /// What it was.
+        before: Option<u8>,
+        /// What it became.
+        after: Option<u8>,
+    },
 }
 
 /// A certificate as it was before something was taken from it.

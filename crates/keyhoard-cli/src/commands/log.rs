@@ -3,11 +3,14 @@
 use std::io;
 use std::ops::ControlFlow;
 
+use keyhoard::owner_trust::DISABLED;
 use keyhoard::store::{Change, ChangeKind, JournalEntry, JournalId, Snapshot};
+use keyhoard::trust::OwnerTrust;
 use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::moment;
+use crate::naming;
 use crate::output::Output;
 use crate::printable::printable;
 use crate::session::Session;
@@ -92,8 +95,18 @@ fn write_change(output: &mut Output, change: &Change) -> io::Result<()> {
         ChangeKind::Shrunk(None) => (Style::Warning, "lost packets, since purged".to_owned()),
         ChangeKind::Removed(Some(_)) => (Style::Warning, "removed".to_owned()),
         ChangeKind::Removed(None) => (Style::Warning, "removed and purged".to_owned()),
+        ChangeKind::OwnerTrust { before, after } => (
+            Style::Name,
+            format!("owner trust {}, was {}", owner_trust_in_words(*after), owner_trust_in_words(*before)),
+        ),
     };
     output.line(format_args!("{}  {}", change.fingerprint, output.styled(style, text)))
+}
+
+fn owner_trust_in_words(number: Option<u8>) -> String {
+    let number = number.unwrap_or_default();
+    let word = naming::owner_trust(OwnerTrust::from_number(number));
+    if number & DISABLED == 0 { word.to_owned() } else { format!("{word} and disabled") }
 }
 
 /// Says in a few characters what an entry did.
@@ -147,16 +160,30 @@ struct ChangeJson {
     change: &'static str,
     new_packets: Option<usize>,
     undoable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner_trust: Option<OwnerTrustChangeJson>,
+}
+
+/// Owner trust as it was and as it became, as GnuPG numbers it.
+#[derive(Serialize)]
+struct OwnerTrustChangeJson {
+    before: Option<u8>,
+    after: Option<u8>,
 }
 
 impl From<&Change> for ChangeJson {
     fn from(change: &Change) -> Self {
+        let owner_trust = match change.kind {
+            ChangeKind::OwnerTrust { before, after } => Some(OwnerTrustChangeJson { before, after }),
+            _ => None,
+        };
         let (name, new_packets, undoable) = match &change.kind {
             ChangeKind::Added => ("added", None, true),
             ChangeKind::Merged(packets) => ("merged", Some(packets.len()), true),
             ChangeKind::Shrunk(former) => ("shrunk", None, former.is_some()),
             ChangeKind::Removed(former) => ("removed", None, former.is_some()),
+            ChangeKind::OwnerTrust { .. } => ("owner_trust", None, true),
         };
-        Self { fingerprint: change.fingerprint.to_string(), change: name, new_packets, undoable }
+        Self { fingerprint: change.fingerprint.to_string(), change: name, new_packets, undoable, owner_trust }
     }
 }

@@ -18,13 +18,14 @@ use crate::session::{Session, command_line};
   keyhoard undo --dry-run
 
 Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified \
-revocation, or a self-signature by which a key ends earlier, stays without --including-revocations.")]
+revocation, or a self-signature by which a key ends earlier, stays without --including-revocations; owner trust that was given anew since \
+stays without --force.")]
 pub(crate) struct Arguments {
     /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one not undone].
     #[arg(value_name = "ENTRY")]
     entry: Option<i64>,
 
-    /// Take back even what a later import brought as well.
+    /// Take back even what a later import brought as well, or owner trust that was given anew since.
     #[arg(long)]
     force: bool,
 
@@ -85,11 +86,12 @@ fn tell(
     damaged: &[String],
 ) {
     for (fingerprint, what) in kept {
-        let what = match what {
-            Kept::Revocation => "a verified revocation",
-            Kept::Expiry => "a self-signature by which something ends earlier",
+        let (what, option) = match what {
+            Kept::Revocation => ("a verified revocation", "--including-revocations"),
+            Kept::Expiry => ("a self-signature by which something ends earlier", "--including-revocations"),
+            Kept::OwnerTrust => ("the owner trust that a later command gave", "--force"),
         };
-        session.warn(format_args!("{fingerprint}: {what} stays; --including-revocations takes it back"));
+        session.warn(format_args!("{fingerprint}: {what} stays; {option} takes it back"));
     }
     for fingerprint in purged {
         session.warn(format_args!("{fingerprint}: was purged and cannot come back"));
@@ -99,7 +101,12 @@ fn tell(
             "{fingerprint}: its packets in the journal are lost or damaged; it can only be imported again"
         ));
     }
-    let counts = [(summary.removed, "removed"), (summary.shrunk, "shrunk"), (summary.restored, "restored")];
+    let counts = [
+        (summary.removed, "removed"),
+        (summary.shrunk, "shrunk"),
+        (summary.restored, "restored"),
+        (summary.owner_trusts, "owner trust as before"),
+    ];
     let parts: Vec<String> = counts
         .into_iter()
         .filter(|(count, _)| *count > 0)
@@ -120,6 +127,7 @@ struct SummaryJson<'a> {
     removed: u64,
     shrunk: u64,
     restored: u64,
+    owner_trusts: u64,
     kept: Vec<KeptJson<'a>>,
     purged: Vec<String>,
     damaged: Vec<String>,
@@ -145,6 +153,7 @@ impl<'a> SummaryJson<'a> {
             what: match what {
                 Kept::Revocation => "revocation",
                 Kept::Expiry => "expiry",
+                Kept::OwnerTrust => "owner_trust",
             },
         });
         Self {
@@ -154,6 +163,7 @@ impl<'a> SummaryJson<'a> {
             removed: summary.removed,
             shrunk: summary.shrunk,
             restored: summary.restored,
+            owner_trusts: summary.owner_trusts,
             kept: kept.collect(),
             purged,
             damaged,

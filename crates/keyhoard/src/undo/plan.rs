@@ -39,6 +39,8 @@ pub(super) enum Plan {
     Restore { id: CertId, first_seen: Timestamp, origin: Origin, certificate: Prepared },
     /// What it was comes back into what it is.
     Join { id: CertId, generation: i64, certificate: Prepared, added: Vec<[u8; 32]> },
+    /// It gets the owner trust back that it had before, if it still has what the change gave it.
+    OwnerTrust { fingerprint: Fingerprint, now: Option<u8>, back: Option<u8> },
     /// It was purged.
     Purged { fingerprint: Fingerprint },
     /// What it was is lost or damaged.
@@ -50,18 +52,25 @@ impl Planner<'_> {
     pub(super) fn plan(&self, snapshot: &dyn Snapshot, changes: Vec<Change>) -> Result<Vec<Plan>> {
         let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
         let stored = stored::read(snapshot, &fingerprints)?;
+        let trusts: HashMap<Fingerprint, u8> = snapshot.owner_trusts()?.into_iter().collect();
         changes
             .into_par_iter()
             .map(|change| {
                 let stored = stored.get(&change.fingerprint);
-                self.plan_one(change, stored)
+                let trust = trusts.get(&change.fingerprint).copied();
+                self.plan_one(change, stored, trust)
             })
             .collect()
     }
 
-    fn plan_one(&self, change: Change, stored: Option<&Stored>) -> Result<Plan> {
+    fn plan_one(&self, change: Change, stored: Option<&Stored>, trust: Option<u8>) -> Result<Plan> {
         let fingerprint = change.fingerprint;
         match (change.kind, stored) {
+            (ChangeKind::OwnerTrust { before, .. }, _) if trust == before => Ok(Plan::Nothing),
+            (ChangeKind::OwnerTrust { before, after }, _) if trust == after || self.options.force => {
+                Ok(Plan::OwnerTrust { fingerprint, now: trust, back: before })
+            }
+            (ChangeKind::OwnerTrust { .. }, _) => Ok(Plan::Keep { fingerprint, what: Kept::OwnerTrust }),
             (ChangeKind::Removed(None) | ChangeKind::Shrunk(None), _) => Ok(Plan::Purged { fingerprint }),
             (ChangeKind::Removed(Some(former)) | ChangeKind::Shrunk(Some(former)), stored) => {
                 Ok(bring_back(fingerprint, former, stored))
@@ -122,6 +131,7 @@ impl Plan {
             Self::Nothing
             | Self::Keep { .. }
             | Self::Remove { .. }
+            | Self::OwnerTrust { .. }
             | Self::Purged { .. }
             | Self::Damaged { .. } => {
                 return None;

@@ -14,6 +14,8 @@ pub enum Kept {
     Revocation,
     /// A self-signature by which a key or user ID ends earlier.
     Expiry,
+    /// Owner trust that a later command has given.
+    OwnerTrust,
 }
 
 /// What became of a certificate.

@@ -86,9 +86,12 @@ impl Journal {
 
     /// Takes what a certificate was out of every entry; returns how many times it was there.
     pub(super) fn purge(&self, view: &View<'_>, fingerprint: &[u8]) -> Result<u64> {
-        const SQL: &str = "DELETE FROM former WHERE (journal, number) IN
+        const FORMER: &str = "DELETE FROM former WHERE (journal, number) IN
             (SELECT journal, number FROM change WHERE fingerprint = $1)";
-        view.execute(SQL, &[&fingerprint], WRITING)
+        const OWNER_TRUST: &str =
+            "UPDATE change SET added = NULL WHERE fingerprint = $1 AND kind = $2 AND added IS NOT NULL";
+        let formers = view.execute(FORMER, &[&fingerprint], WRITING)?;
+        Ok(formers + view.execute(OWNER_TRUST, &[&fingerprint, &i16::from(journal::OWNER_TRUST)], WRITING)?)
     }
 
     /// Marks an earlier entry as undone by this one.

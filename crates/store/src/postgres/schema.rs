@@ -113,7 +113,8 @@ CREATE VIEW key AS SELECT cert, component,
   upper(lpad(to_hex(high), 8, '0') || lpad(to_hex(short), 8, '0')) AS key_id FROM key_id;
 CREATE VIEW certifier AS SELECT cert, upper(lpad(to_hex(issuer), 16, '0')) AS key_id FROM certification;
 CREATE VIEW history AS SELECT journal.id, to_timestamp(time) AS time, command,
-  CASE kind WHEN 0 THEN 'added' WHEN 1 THEN 'merged' WHEN 2 THEN 'shrunk' ELSE 'removed' END AS change,
+  CASE kind WHEN 0 THEN 'added' WHEN 1 THEN 'merged' WHEN 2 THEN 'shrunk' WHEN 3 THEN 'removed'
+    ELSE 'owner trust' END AS change,
   upper(substr(encode(fingerprint, 'hex'), 3)) AS fingerprint, undone_by, undoes, complete
   FROM journal LEFT JOIN change ON change.journal = journal.id;
 ";

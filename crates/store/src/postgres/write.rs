@@ -199,18 +199,27 @@ impl Transaction for Writer<'_> {
     fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()> {
         const SQL: &str = "INSERT INTO owner_trust (fingerprint, value) VALUES ($1, $2)
             ON CONFLICT (fingerprint) DO UPDATE SET value = $2";
-        match value {
-            Some(value) => {
-                let stored = stored_fingerprint(primary);
-                self.view.execute(SQL, &[&stored, &i16::from(value)], DOING).map(drop)
-            }
-            None => self.forget_owner_trust(std::slice::from_ref(primary)),
+        let Some(value) = value else { return self.forget_owner_trust(std::slice::from_ref(primary)) };
+        let before = self.view.owner_trust(primary)?;
+        if before == Some(value) {
+            return Ok(());
         }
+        let change = NewChange::owner_trust(before, Some(value));
+        self.journal.write(&self.view, std::iter::once((*primary, change)))?;
+        let stored = stored_fingerprint(primary);
+        self.view.execute(SQL, &[&stored, &i16::from(value)], DOING).map(drop)
     }
 
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
+        const SQL: &str = "DELETE FROM owner_trust WHERE fingerprint = ANY ($1) RETURNING fingerprint, value";
         let stored: Vec<Vec<u8>> = primaries.iter().map(stored_fingerprint).collect();
-        self.view.execute("DELETE FROM owner_trust WHERE fingerprint = ANY ($1)", &[&stored], DOING).map(drop)
+        let mut gone = Vec::new();
+        for row in self.view.rows(SQL, &[&stored], DOING)? {
+            let before = u8::try_from(self.view.column::<i16>(&row, 1)?).unwrap_or_default();
+            let change = NewChange::owner_trust(Some(before), None);
+            gone.extend(parse_fingerprint(self.view.column(&row, 0)?).map(|primary| (primary, change)));
+        }
+        self.journal.write(&self.view, gone.into_iter())
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
@@ -229,6 +238,7 @@ impl Transaction for Writer<'_> {
             Removal::Undoable => {
                 let removed = there.iter().map(|(id, key)| (*key, NewChange::Removed(CertId(*id))));
                 self.journal.write(&self.view, removed)?;
+                self.forget_owner_trust(&fingerprints)?;
                 let user_ids = self.view.user_ids(&ids)?;
                 for (id, fingerprint) in &there {
                     let gone = user_ids.get(id).map(Vec::as_slice).unwrap_or_default();

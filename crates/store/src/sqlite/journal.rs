@@ -73,9 +73,13 @@ impl Journal {
 
     /// Takes what a certificate was out of every entry; returns how many times it was there.
     pub(super) fn purge(&self, view: &View<'_>, fingerprint: &Fingerprint) -> Result<usize> {
-        const SQL: &str = "DELETE FROM former WHERE (journal, number) IN
+        const FORMER: &str = "DELETE FROM former WHERE (journal, number) IN
             (SELECT journal, number FROM change WHERE fingerprint = ?1)";
-        execute(view, SQL, [stored_fingerprint(fingerprint)])
+        const OWNER_TRUST: &str =
+            "UPDATE change SET added = NULL WHERE fingerprint = ?1 AND kind = ?2 AND added IS NOT NULL";
+        let stored = stored_fingerprint(fingerprint);
+        let formers = execute(view, FORMER, [&stored])?;
+        Ok(formers + execute(view, OWNER_TRUST, params![stored, journal::OWNER_TRUST])?)
     }
 
     /// Marks an earlier entry as undone by this one.

@@ -98,7 +98,8 @@ CREATE VIEW key AS SELECT cert, component,
   printf('%08X%08X', key_id & 4294967295, key_id >> 32 & 4294967295) AS key_id FROM key_id;
 CREATE VIEW certifier AS SELECT cert, printf('%016X', issuer) AS key_id FROM certification;
 CREATE VIEW history AS SELECT journal.id, datetime(time, 'unixepoch') AS time, command,
-  CASE kind WHEN 0 THEN 'added' WHEN 1 THEN 'merged' WHEN 2 THEN 'shrunk' ELSE 'removed' END AS change,
+  CASE kind WHEN 0 THEN 'added' WHEN 1 THEN 'merged' WHEN 2 THEN 'shrunk' WHEN 3 THEN 'removed'
+    ELSE 'owner trust' END AS change,
   substr(hex(fingerprint), 3) AS fingerprint, undone_by, undoes, complete
   FROM journal LEFT JOIN change ON change.journal = journal.id;
 ";

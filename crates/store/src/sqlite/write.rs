@@ -172,6 +172,7 @@ impl<'s> Writer<'s> {
         match removal {
             Removal::Undoable => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Removed(id))?;
+                self.set_owner_trust(&fingerprint, None)?;
                 tofu::remove_idle(&self.view, &fingerprint, &without(&self.view.user_ids(id.0)?, &[]))?;
             }
             Removal::Purge => {
@@ -248,6 +249,11 @@ impl Transaction for Writer<'_> {
     }
 
     fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()> {
+        let before = self.view.owner_trust(primary)?;
+        if before == value {
+            return Ok(());
+        }
+        self.journal.write(&self.view, primary, &NewChange::owner_trust(before, value))?;
         let stored = stored_fingerprint(primary);
         let done = match value {
             Some(value) => {
