@@ -390,6 +390,12 @@ impl Settings {
         }
     }
 
+    /// Returns which digests are accepted in self-signatures: gpg has checked them when they were imported, and takes its
+    /// word of then unless it is to check again.
+    pub(crate) fn self_signature_digests(&self) -> DigestPolicy {
+        if self.list.no_sig_cache { self.digests } else { DigestPolicy::GNUPG }
+    }
+
     /// Sets the command, or joins it with the one that was given before it; `false` if they conflict.
     pub(crate) fn add_command(&mut self, command: Command) -> bool {
         let joined = match (self.command, command) {

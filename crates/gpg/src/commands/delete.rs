@@ -205,7 +205,7 @@ pub(super) fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -
         view: View::Gnupg,
         signatures: Signatures::Without,
         bodies: false,
-        digests: session.settings.digests,
+        digests: session.settings.self_signature_digests(),
     };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(Trust::default());

@@ -176,6 +176,7 @@ fn appraise<'a>(
 fn issuers<'s>(session: &Session<'_>, snapshots: &'s Snapshots<'s>) -> listing::Names<'s> {
     let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
     listing::Names::new(sources, session.now, View::Gnupg)
+        .with_digests(session.settings.self_signature_digests())
 }
 
 /// The keyring stands above each key that was asked for by name, with `--list-options show-keyring`.
@@ -188,7 +189,7 @@ fn keyring_shown<'a>(session: &Session<'_>, ring: &'a Ring) -> Option<&'a Path> 
 struct Page<'a> {
     settings: ListSettings,
     now: Timestamp,
-    /// Which digests are accepted.
+    /// Which digests are accepted in self-signatures.
     digests: DigestPolicy,
     appraisal: &'a Appraisal<'a>,
     /// Which keyring is listed.
@@ -214,7 +215,7 @@ impl<'a> Page<'a> {
         Ok(Self {
             settings: session.settings.list.clone(),
             now: session.now,
-            digests: session.settings.digests,
+            digests: session.settings.self_signature_digests(),
             appraisal,
             number: 0,
             text: Vec::new(),

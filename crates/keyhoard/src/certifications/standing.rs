@@ -141,9 +141,7 @@ impl<'s> Judge<'s> {
     fn revocation(&mut self, case: &Case<'_>) -> Result<Standing> {
         let Case { facts, signature, finding } = case;
         let is_named = |fingerprint: &Fingerprint| fingerprint.key_id() == signature.issuer.key_id;
-        let revokers =
-            evaluate(facts, Moment::new(self.rules.now, self.rules.view).with_digests(self.rules.digests))
-                .revokers;
+        let revokers = evaluate(facts, Moment::new(self.rules.now, self.rules.view)).revokers;
         if !revokers.iter().any(|revoker| is_named(&revoker.fingerprint)) {
             return Ok(Standing::Refused(Refusal::NotEntrusted));
         }
@@ -184,7 +182,7 @@ impl<'s> Judge<'s> {
         if self.known.len() > MANY {
             self.known.clear();
         }
-        let moment = Moment::new(self.rules.now, self.rules.view).with_digests(self.rules.digests);
+        let moment = Moment::new(self.rules.now, self.rules.view);
         let mut state = KeyState::default();
         for source in &self.sources {
             if let Some(id) = source.by_fingerprint(&[*issuer])?[0] {

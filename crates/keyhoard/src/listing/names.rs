@@ -10,6 +10,7 @@ use cert::effective::{Moment, View, evaluate};
 use cert::facts::{ComponentKind, Facts};
 use cert::{KeyId, Timestamp};
 use store::{Detail, Selection, Snapshot};
+use verify::policy::DigestPolicy;
 
 use super::IssuerName;
 use crate::Result;
@@ -33,8 +34,7 @@ const LOOKUP_COST: u64 = 16;
 /// Names that are known, and databases to look up the others in.
 #[derive(Clone)]
 pub struct Names<'s> {
-    now: Timestamp,
-    view: View,
+    moment: Moment,
     /// Where names come from that are not known yet, the first one first; empty if all are known.
     sources: Vec<&'s dyn Snapshot>,
     looked_up: u64,
@@ -59,7 +59,7 @@ impl Known {
 impl std::fmt::Debug for Names<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Names")
-            .field("now", &self.now)
+            .field("moment", &self.moment)
             .field("known", &self.known.len())
             .finish_non_exhaustive()
     }
@@ -69,8 +69,7 @@ impl<'s> Names<'s> {
     /// Takes names from these databases, the first one first, when a certificate needs them; none from no databases.
     pub fn new(sources: Vec<&'s dyn Snapshot>, now: Timestamp, view: View) -> Self {
         Self {
-            now,
-            view,
+            moment: Moment::new(now, view),
             sources,
             looked_up: 0,
             count: None,
@@ -80,9 +79,14 @@ impl<'s> Names<'s> {
         }
     }
 
+    /// Has other digests accepted in self-signatures, on which it depends which user ID is the primary one.
+    pub fn with_digests(self, digests: DigestPolicy) -> Self {
+        Self { moment: self.moment.with_digests(digests), ..self }
+    }
+
     /// Adds the names of one certificate; whoever comes first keeps a key ID.
     pub fn add(&mut self, facts: &Facts) {
-        let effective = evaluate(facts, Moment::new(self.now, self.view));
+        let effective = evaluate(facts, self.moment);
         let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
         let name = match primary {
             Some(ComponentKind::UserId(value)) => self.remember(value),
@@ -145,7 +149,7 @@ impl<'s> Names<'s> {
 
     fn missing(&self, facts: &Facts) -> Vec<KeyId> {
         let signatures = facts.components.iter().flat_map(|component| &component.signatures);
-        let issuers = signatures.filter(|signature| self.view.shows(signature)).map(|s| s.issuer.key_id);
+        let issuers = signatures.filter(|signature| self.moment.view.shows(signature)).map(|s| s.issuer.key_id);
         let mut missing: Vec<KeyId> = issuers.filter(|key_id| !self.known.contains_key(key_id)).collect();
         missing.sort_unstable();
         missing.dedup();

@@ -75,7 +75,7 @@ fn visit(
     settings: &TrustSettings,
     each: &mut dyn FnMut(&Fingerprint, &Effective),
 ) -> Result<()> {
-    let moment = Moment::new(settings.now, settings.view).with_digests(settings.digests);
+    let moment = Moment::new(settings.now, settings.view);
     let mut outcome = Ok(());
     certificates.visit(Selection::All, Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };

@@ -32,7 +32,7 @@ pub(super) fn write(
         view: View::Gnupg,
         signatures: Signatures::Without,
         bodies: false,
-        digests: session.settings.digests,
+        digests: session.settings.self_signature_digests(),
     };
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut text = Vec::new();

@@ -158,7 +158,7 @@ impl Witnesses<'_> {
         evidences: &mut Evidences,
     ) -> Result<()> {
         let Some(facts) = &record.facts else { return Ok(()) };
-        let moment = Moment::new(self.settings.now, self.settings.view).with_digests(self.settings.digests);
+        let moment = Moment::new(self.settings.now, self.settings.view);
         let effective =
             evaluate_with_revokers(facts, moment, || whole(certificates, record.id), certificates)?;
         let mut heard = HashSet::new();

@@ -65,7 +65,7 @@ impl Reader<'_> {
     /// Returns what certificates, whose numbers ascend, say about themselves, but for those to which somebody else may
     /// have something to say. Several threads may read them.
     pub(super) fn presents(&self, source: usize, ids: &[CertId]) -> Result<Vec<(CertId, Present)>> {
-        let moment = Moment::new(self.settings.now, self.settings.view).with_digests(self.settings.digests);
+        let moment = Moment::new(self.settings.now, self.settings.view);
         let mut parts: [Vec<_>; MOST_READERS] = Default::default();
         let visitors = parts.iter_mut().map(|part| {
             move |id, facts: Facts| {
@@ -81,7 +81,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn effective(&self, source: usize, id: CertId, facts: &Facts) -> Result<Effective> {
-        let moment = Moment::new(self.settings.now, self.settings.view).with_digests(self.settings.digests);
+        let moment = Moment::new(self.settings.now, self.settings.view);
         let certificates = self.sources[source];
         evaluate_with_revokers(facts, moment, || whole(certificates, id), certificates)
     }
