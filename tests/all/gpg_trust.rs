@@ -1,6 +1,6 @@
 //! Owner trust as `gpg-keyhoard` exchanges it with gpg, and asks for it.
 
-use harness::{Both, Done, Home, Reference, Run, colons};
+use harness::{Both, Done, Home, Keyring, Reference, Run, colons};
 
 /// A Debian developer whose key certified others of the keyring.
 const DEVELOPER: &str = "9C31503C6D866396";
@@ -52,6 +52,23 @@ fn gpg_asks_for_owner_trust_level_by_level() {
     let [gpg, keyhoard] = both.run(["--export-ownertrust"]);
     assert!(owner_trust(&gpg).len() > 100, "{}", gpg.text());
     assert_eq!(owner_trust(&keyhoard), owner_trust(&gpg));
+}
+
+#[test]
+fn gpg_a_new_key_forgets_an_older_owner_trust_unless_that_is_to_be_kept() {
+    for (option, kept) in [("no-keep-ownertrust", false), ("keep-ownertrust", true)] {
+        let both = Both::with_trust();
+        both.import_owner_trust("F6258DF2BFF9A73F5B1E15C306456DD791E95791:133:\n");
+        for run in [Run::gpg(&both.gpg), Run::gpg_keyhoard(&both.keyhoard)] {
+            run.args(["--import-options", option, "--import"]).arg(Keyring::Nonupload.path()).succeed();
+        }
+        let [gpg, keyhoard] = both.run(["--export-ownertrust"]);
+        let expected = if kept { vec!["F6258DF2BFF9A73F5B1E15C306456DD791E95791:133:"] } else { vec![] };
+        for done in [&gpg, &keyhoard] {
+            let trusts = owner_trust(done).into_iter().filter(|line| !line.starts_with('#'));
+            assert_eq!(trusts.collect::<Vec<_>>(), expected, "{option}");
+        }
+    }
 }
 
 #[test]

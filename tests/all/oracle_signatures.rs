@@ -80,8 +80,8 @@ fn oracle_a_digest_that_is_called_weak_is_refused_everywhere() {
 #[test]
 fn oracle_a_signature_that_cannot_be_accepted_has_a_percent_mark() {
     let both = Both::of(Reference::Nonupload);
-    compare(&both, &["--no-sig-cache", "--weak-digest", "SHA256", "--check-sigs"], &[]);
-    let [_, keyhoard] = both.run(["--no-sig-cache", "--weak-digest", "SHA256", "--check-sigs"]);
+    compare(&both, &["--no-sig-cache", "--weak-digest", "SHA512", "--check-sigs"], &[]);
+    let [_, keyhoard] = both.run(["--no-sig-cache", "--weak-digest", "SHA512", "--check-sigs"]);
     assert!(keyhoard.text().contains("\nsig%"), "{}", keyhoard.text());
 }
 
