@@ -280,6 +280,14 @@ fn a_deleted_key_comes_back_with_its_owner_trust(engine: Engine) {
     assert_eq!(owner_trust(&home), "");
     undo(&home, &[]);
     assert_eq!(owner_trust(&home), full);
+    // The import and the owner trust that it forgot.
+    let other = engine.home();
+    let line = full.clone();
+    Run::keyhoard(&other).args(["trust", "exchange", "import"]).stdin(line.into_bytes()).succeed();
+    import(&other, key.certificate());
+    assert_eq!(owner_trust(&other), "");
+    undo(&other, &[]);
+    assert_eq!(owner_trust(&other), full);
 }
 
 fn a_dry_run_changes_nothing(engine: Engine) {

@@ -230,14 +230,15 @@ impl Undo<'_> {
         if current < removed.len() || outcomes.contains(&PutOutcome::Conflict) {
             return Err(Error::ChangedMeanwhile);
         }
-        transaction.remove(&ids, Removal::Undoable)?;
-        for plan in plans {
-            if let Plan::OwnerTrust { fingerprint, now, back } = plan {
-                if transaction.snapshot().owner_trust(fingerprint)? != *now {
-                    return Err(Error::ChangedMeanwhile);
-                }
-                transaction.set_owner_trust(fingerprint, *back)?;
+        for (key, now, _) in plans.iter().filter_map(Plan::owner_trust) {
+            if transaction.snapshot().owner_trust(key)? != now {
+                return Err(Error::ChangedMeanwhile);
             }
+        }
+        transaction.remove(&ids, Removal::Undoable)?;
+        // A certificate takes its owner trust with it when it goes.
+        for (key, _, back) in plans.iter().filter_map(Plan::owner_trust) {
+            transaction.set_owner_trust(key, back)?;
         }
         if last {
             transaction.mark_undone(self.summary.undone)?;

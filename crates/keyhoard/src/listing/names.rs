@@ -149,7 +149,8 @@ impl<'s> Names<'s> {
 
     fn missing(&self, facts: &Facts) -> Vec<KeyId> {
         let signatures = facts.components.iter().flat_map(|component| &component.signatures);
-        let issuers = signatures.filter(|signature| self.moment.view.shows(signature)).map(|s| s.issuer.key_id);
+        let issuers =
+            signatures.filter(|signature| self.moment.view.shows(signature)).map(|s| s.issuer.key_id);
         let mut missing: Vec<KeyId> = issuers.filter(|key_id| !self.known.contains_key(key_id)).collect();
         missing.sort_unstable();
         missing.dedup();

@@ -140,6 +140,14 @@ impl Plan {
         Some(Put { certificate, kind, inputs: &[], origin })
     }
 
+    /// Returns whose owner trust changes, what it is, and what it was.
+    pub(super) fn owner_trust(&self) -> Option<(&Fingerprint, Option<u8>, Option<u8>)> {
+        match self {
+            Self::OwnerTrust { fingerprint, now, back } => Some((fingerprint, *now, *back)),
+            _ => None,
+        }
+    }
+
     /// Returns what stays although it was to be taken back.
     pub(super) fn kept(&self) -> Option<(Fingerprint, Kept)> {
         match self {
