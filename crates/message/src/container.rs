@@ -2,9 +2,8 @@
 
 use zeroize::Zeroizing;
 
-use crate::aead::AeadKey;
-use crate::password::derive;
 use crate::{Aead, Cipher, Error, Result, SessionKey};
+use symmetric::AeadKey;
 
 /// The kind of packet that holds encrypted data, with what it says in the clear.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +121,8 @@ impl ChunkKey {
         let (key, nonce, gnupg) = match container {
             Container::Version2 { salt, .. } => {
                 let size = cipher.key_size() + mode.nonce_size() - 8;
-                let derived = derive(session_key.key(), salt, &associated, size);
+                let mut derived = Zeroizing::new(vec![0; size]);
+                symmetric::expand(session_key.key(), salt, &associated, &mut derived);
                 let (key, nonce) = derived.split_at(cipher.key_size());
                 (AeadKey::new(cipher, mode, key)?, nonce.to_vec(), false)
             }
@@ -172,11 +172,11 @@ impl ChunkKey {
 
     /// Decrypts a chunk without its tag.
     pub(crate) fn open(&self, index: u64, data: &mut [u8], tag: &[u8]) -> Result<()> {
-        self.key.open(&self.nonce(index), &self.associated(index, None), data, tag)
+        Ok(self.key.open(&self.nonce(index), &self.associated(index, None), data, tag)?)
     }
 
     /// Checks the tag at the end of all chunks.
     pub(crate) fn check_end(&self, count: u64, total: u64, tag: &[u8]) -> Result<()> {
-        self.key.open(&self.nonce(count), &self.associated(count, Some(total)), &mut [], tag)
+        Ok(self.key.open(&self.nonce(count), &self.associated(count, Some(total)), &mut [], tag)?)
     }
 }

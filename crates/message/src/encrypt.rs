@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 use crate::container::Container;
 use crate::content::{Companion, Content};
 use crate::recipient::Recipient;
-use crate::s2k::random;
 use crate::{Aead, Cipher, Error, Result, S2k, SessionKey, Skesk, seal};
+use symmetric::random;
 
 /// How data are protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

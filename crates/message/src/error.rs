@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{Aead, Cipher};
+use symmetric::{Aead, Cipher};
 
 /// Why a message could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +90,25 @@ impl Error {
     /// Takes what writing returned.
     pub(crate) fn writing(error: io::Error) -> Self {
         error.downcast::<Self>().unwrap_or_else(Self::Write)
+    }
+}
+
+/// Says of a message what ciphers and passwords say.
+impl From<symmetric::Error> for Error {
+    fn from(error: symmetric::Error) -> Self {
+        use symmetric::Error as Symmetric;
+        match error {
+            Symmetric::UnsupportedMode(cipher, mode) => Self::UnsupportedMode(cipher, mode),
+            Symmetric::Changed => Self::Manipulated,
+            Symmetric::CutShort => Self::Malformed("a password's parameters are cut short"),
+            Symmetric::UnknownS2k(number) => {
+                Self::Unsupported { what: "the way from passwords to keys", number }
+            }
+            Symmetric::UnknownHash(hash) => Self::Unsupported { what: "the hash", number: hash.0 },
+            Symmetric::Random => Self::Random,
+            // Impossible parameters, and those that cost too much.
+            _ => Self::Limit("Argon2 with these parameters"),
+        }
     }
 }
 

@@ -13,10 +13,6 @@
 //! Input, compression, hash, cipher and output run in threads of their own; what can be done for many pieces at once
 //! (decryption, authenticated chunks, deflating) is done on all cores. Nothing here reads the clock.
 
-mod aead;
-mod camellia;
-mod cfb;
-mod cipher;
 mod clear_text;
 mod compress;
 mod container;
@@ -30,23 +26,15 @@ mod frame;
 mod hashing;
 mod literal;
 mod open;
-mod openssl;
 mod packets;
 mod password;
 mod pipeline;
 mod recipient;
-mod s2k;
 mod seal;
 mod session_key;
 mod signing;
-mod tables;
-mod triple_des;
-mod twofish;
 mod verifying;
 
-pub use crate::aead::Aead;
-pub use crate::cfb::Cfb;
-pub use crate::cipher::Cipher;
 pub use crate::clear_text::Announced;
 pub use crate::compress::{Compression, DEFAULT_LEVEL};
 pub use crate::container::{Container, MAX_CHUNK_OCTETS};
@@ -58,7 +46,7 @@ pub use crate::literal::{Format, Literal};
 pub use crate::packets::{Found, Step, packets};
 pub use crate::password::Skesk;
 pub use crate::recipient::{Addressee, Pkesk, Recipient};
-pub use crate::s2k::{S2k, decode_count, encode_count};
 pub use crate::session_key::SessionKey;
 pub use crate::signing::{Signatory, Signing, sign, sign_clear, sign_detached};
 pub use crate::verifying::{DataSignature, Detached, Verifier};
+pub use symmetric::{Aead, Cfb, Cipher, S2k, decode_count, encode_count};

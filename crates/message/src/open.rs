@@ -5,13 +5,13 @@ use std::thread::{self, Scope};
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
-use crate::aead::TAG;
-use crate::cfb::MAX_BLOCK;
 use crate::container::{ChunkKey, Container};
 use crate::frame::Body;
 use crate::pipeline::{self, PIECE, Pool};
 use crate::seal::{MDC, MDC_HEADER};
 use crate::{Cfb, Error, Result, SessionKey};
+use symmetric::MAX_BLOCK;
+use symmetric::TAG;
 
 /// Octets that tell a wrong key from a right one, at most.
 const PREFIX: usize = MAX_BLOCK + 2;

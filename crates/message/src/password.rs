@@ -1,12 +1,11 @@
 //! Session keys that a password opens (RFC 9580, 5.3; version 5 as GnuPG writes it).
 
-use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
 use cert::packet::Tag;
 use zeroize::Zeroizing;
 
-use crate::aead::{AeadKey, TAG};
-use crate::s2k::random;
 use crate::{Aead, Cfb, Cipher, Error, Result, S2k, SessionKey};
+use symmetric::random;
+use symmetric::{AeadKey, TAG};
 
 /// A packet that a password opens.
 #[derive(Clone, Debug)]
@@ -110,7 +109,12 @@ impl Skesk {
     }
 
     fn sealing_key(&self, key: &Zeroizing<Vec<u8>>, associated: &[u8]) -> Zeroizing<Vec<u8>> {
-        if self.version == 6 { derive(key, &[], associated, self.cipher.key_size()) } else { key.clone() }
+        if self.version != 6 {
+            return key.clone();
+        }
+        let mut derived = Zeroizing::new(vec![0; self.cipher.key_size()]);
+        symmetric::expand(key, &[], associated, &mut derived);
+        derived
     }
 
     /// Makes the body of a packet by which `password` opens a message, with the password's key itself as the message's:
@@ -153,7 +157,7 @@ impl Skesk {
         let cipher = session_key.cipher();
         let nonce = &random::<16>()?[..mode.nonce_size()];
         let sealed = Sealed::Itself;
-        let skesk = Self { version, cipher, s2k: s2k.clone(), sealed };
+        let skesk = Self { version, cipher, s2k: *s2k, sealed };
         let key = s2k.key(password, cipher.key_size())?;
         let associated = associated(version, cipher, mode);
         let mut data = session_key.key().to_vec();
@@ -178,24 +182,6 @@ impl Skesk {
 
 fn associated(version: u8, cipher: Cipher, mode: Aead) -> [u8; 4] {
     [0xc0 | Tag(3).0, version, cipher.number(), mode.number()]
-}
-
-struct Size(usize);
-
-impl KeyType for Size {
-    fn len(&self) -> usize {
-        self.0
-    }
-}
-
-/// Derives octets with HKDF over SHA-256 (RFC 5869).
-pub(crate) fn derive(key: &[u8], salt: &[u8], info: &[u8], size: usize) -> Zeroizing<Vec<u8>> {
-    let mut out = Zeroizing::new(vec![0; size]);
-    let extracted = Salt::new(HKDF_SHA256, salt).extract(key);
-    let info = [info];
-    let expanded = extracted.expand(&info, Size(size)).and_then(|expanded| expanded.fill(&mut out));
-    expanded.expect("the sizes of keys are below HKDF's limit");
-    out
 }
 
 #[cfg(test)]

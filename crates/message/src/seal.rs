@@ -10,8 +10,8 @@ use cert::packet::Tag;
 use crate::container::{ChunkKey, Container};
 use crate::frame::Packet;
 use crate::pipeline::{self, PIECE, Pool};
-use crate::s2k::random;
 use crate::{Cfb, Error, Result, SessionKey};
+use symmetric::random;
 
 /// The header of the packet with the SHA-1 (RFC 9580, 5.13.1).
 pub(crate) const MDC_HEADER: [u8; 2] = [0xd3, 20];
@@ -175,7 +175,7 @@ fn in_chunks<'scope, 'env, T>(
         let mut piece = gather.receive()?;
         if !piece.data.is_empty() {
             count += 1;
-            total += (piece.data.len() - crate::aead::TAG) as u64;
+            total += (piece.data.len() - symmetric::TAG) as u64;
         }
         if piece.is_last {
             piece.data.extend(key.end(count, total));

@@ -9,9 +9,9 @@
 //! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
 //! - [`forbid_core_dumps`]: for a program's beginning.
 //!
-//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] is OpenSSL's big numbers; the other asymmetric operations, ciphers and
-//! key derivations are those of sequoia-openpgp with OpenSSL, which is
-//! initialised when the first of them is asked for. Nothing here reads the clock, except to calibrate a lock.
+//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] is OpenSSL's big numbers; the other asymmetric operations are those of
+//! sequoia-openpgp with OpenSSL, which is initialised when the first of them is asked for; ciphers and key derivations
+//! those of `symmetric`. Nothing here reads the clock, except to calibrate a lock.
 
 pub mod ask;
 pub mod curve25519;
@@ -19,7 +19,6 @@ pub mod elgamal;
 pub mod file;
 
 mod asymmetric;
-mod cfb;
 mod ciphertext;
 mod derive;
 mod error;
@@ -34,9 +33,8 @@ mod passphrase;
 mod protection;
 mod public;
 mod role;
-mod s2k;
 mod signer;
-mod symmetric;
+mod specifier;
 mod unlocked;
 
 pub use ask::{Ask, Question};
@@ -49,6 +47,6 @@ pub use memory::forbid_core_dumps;
 pub use passphrase::Passphrase;
 pub use protection::{Check, Locked, Protection};
 pub use role::Role;
-pub use s2k::S2k;
 pub use signer::{Decryptor, OpenKey, Signer};
+pub use symmetric::S2k;
 pub use unlocked::Unlocked;

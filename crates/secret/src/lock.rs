@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use sequoia_openpgp::types::AEADAlgorithm;
+use symmetric::{Aead, AeadKey, Cfb, Cipher, S2k, decode_count};
 use verify::HashAlgorithm;
+use zeroize::Zeroizing;
 
-use crate::derive::expand;
+use crate::derive::{derive, expand, refused};
 use crate::open::AeadContext;
 use crate::protection::{Check, Locked, write_locked};
-use crate::symmetric::{Cipher, with_sha1};
-use crate::{Error, Passphrase, Result, S2k, SecretKey, Unlocked};
+use crate::{Error, Passphrase, Result, SecretKey, Unlocked};
 
 /// How a passphrase is put on a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +31,11 @@ pub enum Lock {
     },
 }
 
-/// AES with 256 bits (RFC 9580, 9.3).
-const AES256: u8 = 9;
+/// What every lock encrypts with.
+const CIPHER: Cipher = Cipher::Aes256;
 
-/// OCB (RFC 9580, 9.6).
-const OCB: u8 = 2;
+/// The mode of those that authenticate.
+const MODE: Aead = Aead::Ocb;
 
 /// What unlocking an iterated lock is to cost (gpg-agent's aim).
 const AIM: Duration = Duration::from_millis(100);
@@ -73,7 +73,7 @@ fn calibrated() -> u8 {
     // The quickest of three: the others were disturbed.
     let quickest = [(); 3].map(taken).into_iter().min().unwrap_or(AIM);
     let octets = f64::from(SAMPLE) * AIM.as_secs_f64() / quickest.as_secs_f64().max(1e-6);
-    (LEAST_COUNT..u8::MAX).find(|&count| f64::from(S2k::octets(count)) >= octets).unwrap_or(u8::MAX)
+    (LEAST_COUNT..u8::MAX).find(|&count| decode_count(count) as f64 >= octets).unwrap_or(u8::MAX)
 }
 
 impl Unlocked {
@@ -89,24 +89,25 @@ impl Unlocked {
                 (Check::Sha1, S2k::Iterated { hash: HashAlgorithm::SHA256, salt: random()?, count })
             }
             Lock::Argon2 { passes, lanes, exponent } => {
-                (Check::Aead(OCB), S2k::Argon2 { salt: random()?, passes, lanes, exponent })
+                (Check::Aead(MODE.number()), S2k::Argon2 { salt: random()?, passes, lanes, exponent })
             }
         };
-        let locked = Locked { check, cipher: AES256, s2k };
-        let cipher = Cipher::new(AES256, key)?;
-        let derived = s2k.derive(key, passphrase, cipher.key_length()?)?;
+        let locked = Locked { check, cipher: CIPHER.number(), s2k };
+        let derived = derive(s2k, key, passphrase, CIPHER)?;
         let mut body = self.public_body().to_vec();
         let version = key.version();
         if let Check::Aead(mode) = check {
             let nonce: [u8; 15] = random()?;
-            let context = AeadContext::new(self.role(), self.public_body(), AES256, mode);
-            let derived = expand(&derived, &context.info, derived.len());
-            let mode = AEADAlgorithm::from(mode);
-            let data = cipher.seal_aead(mode, &derived, &nonce, &context.associated, self.material())?;
-            write_locked(version, &locked, &nonce, &data, &mut body);
+            let context = AeadContext::new(self.role(), self.public_body(), locked.cipher, mode);
+            let sealer = AeadKey::new(CIPHER, MODE, &expand(&derived, &context.info));
+            let mut data = Zeroizing::new(self.material().to_vec());
+            let tag =
+                sealer.map_err(|error| refused(error, key))?.seal(&nonce, &context.associated, &mut data);
+            write_locked(version, &locked, &nonce, &[&data[..], &tag].concat(), &mut body);
         } else {
             let iv: [u8; 16] = random()?;
-            let data = cipher.seal_cfb(&derived, &iv, &with_sha1(self.material()))?;
+            let mut data = with_sha1(self.material());
+            Cfb::new(CIPHER, &derived).encrypt(&mut { iv }, &mut data);
             write_locked(version, &locked, &iv, &data, &mut body);
         }
         SecretKey::parse(self.role(), &body)
@@ -131,4 +132,13 @@ fn random<const N: usize>() -> Result<[u8; N]> {
     let mut octets = [0; N];
     getrandom::fill(&mut octets).map_err(Error::Random)?;
     Ok(octets)
+}
+
+/// Appends what checks a plain secret by its SHA-1.
+fn with_sha1(material: &[u8]) -> Zeroizing<Vec<u8>> {
+    let digest = verify::naming::sha1(&[material]);
+    let mut checked = Zeroizing::new(Vec::with_capacity(material.len() + digest.len()));
+    checked.extend_from_slice(material);
+    checked.extend_from_slice(&digest);
+    checked
 }

@@ -1,30 +1,43 @@
 //! Opening a locked secret with its passphrase.
 
-use sequoia_openpgp::types::AEADAlgorithm;
 use subtle::ConstantTimeEq as _;
+use symmetric::{Aead, AeadKey, Cfb, Cipher, TAG};
 use verify::naming;
 
-use crate::derive::expand;
+use crate::derive::{derive, expand, refused};
 use crate::memory::Guarded;
 use crate::protection::{Check, Locked, sum16};
-use crate::symmetric::Cipher;
 use crate::{Error, Passphrase, Result, Role, SecretKey};
 
 /// Returns the secret numbers of a locked key, as the passphrase opens them and the check allows.
 pub(crate) fn open(secret: &SecretKey, locked: &Locked, passphrase: &Passphrase) -> Result<Guarded> {
     let key = secret.fingerprint();
-    let cipher = Cipher::new(locked.cipher, key)?;
-    let derived = locked.s2k.derive(key, passphrase, cipher.key_length()?)?;
+    let unknown = |what| Error::UnknownProtection { key, what };
+    let cipher = Cipher::of(locked.cipher).ok_or_else(|| unknown(format!("cipher {}", locked.cipher)))?;
+    let derived = derive(locked.s2k, key, passphrase, cipher)?;
     let wrong = || Error::WrongPassphrase { key };
-    let Check::Aead(mode) = locked.check else {
-        let opened = cipher.open_cfb(&derived, secret.iv(), secret.data())?;
+    let iv_size = |size| match secret.iv().len() {
+        length if length == size => Ok(()),
+        _ => Err(Error::Malformed {
+            key,
+            what: "its initialisation vector has another size than its cipher's",
+        }),
+    };
+    let Check::Aead(number) = locked.check else {
+        iv_size(cipher.block_size())?;
+        let mut opened = Guarded::copy_of(secret.data());
+        Cfb::new(cipher, &derived).decrypt(secret.iv(), &mut opened);
         return checked(locked.check, &opened).map(Guarded::copy_of).ok_or_else(wrong);
     };
-    let context = AeadContext::new(secret.role(), secret.public_body(), locked.cipher, mode);
-    let derived = expand(&derived, &context.info, derived.len());
-    let mode = AEADAlgorithm::from(mode);
-    let opened = cipher.open_aead(mode, &derived, secret.iv(), &context.associated, secret.data())?;
-    opened.ok_or_else(wrong)
+    let mode = Aead::of(number).ok_or_else(|| unknown(format!("mode {number}")))?;
+    iv_size(mode.nonce_size())?;
+    let context = AeadContext::new(secret.role(), secret.public_body(), locked.cipher, number);
+    let opener = AeadKey::new(cipher, mode, &expand(&derived, &context.info));
+    let opener = opener.map_err(|error| refused(error, key))?;
+    let (data, tag) = secret.data().split_last_chunk::<TAG>().ok_or_else(wrong)?;
+    let mut opened = Guarded::copy_of(data);
+    opener.open(secret.iv(), &context.associated, &mut opened, tag).map_err(|_| wrong())?;
+    Ok(opened)
 }
 
 /// Returns what stands before the check, if that fits.

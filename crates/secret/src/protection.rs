@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use symmetric::{Aead, Cipher, S2k};
+use verify::HashAlgorithm;
+
 use crate::fields::Fields;
-use crate::s2k::{S2k, Specifier, stub};
+use crate::specifier::{Specifier, stub};
 
 /// How the secret part of a key is protected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,8 +121,9 @@ const SHORT: &str = "its secret part is cut short";
 
 fn read_parameters(version: u8, usage: u8, fields: &mut Fields<'_>) -> Result<Protection, &'static str> {
     if !matches!(usage, USAGE_AEAD | USAGE_SHA1 | USAGE_SUM16) {
-        // The old form: the usage is the cipher.
-        let locked = Locked { check: Check::Sum16, cipher: usage, s2k: S2k::Implicit };
+        // The old form: the usage is the cipher, and its key is the passphrase's MD5.
+        let s2k = S2k::Simple { hash: HashAlgorithm::MD5 };
+        let locked = Locked { check: Check::Sum16, cipher: usage, s2k };
         return Ok(known(version, locked));
     }
     let cipher = fields.u8().ok_or(SHORT)?;
@@ -167,27 +171,17 @@ fn iv_length(locked: &Locked) -> Option<usize> {
 
 /// Returns the octets of a mode's nonce (RFC 9580, 9.6).
 fn nonce_length(mode: u8) -> Option<usize> {
-    match mode {
-        1 => Some(16),
-        2 => Some(15),
-        3 => Some(12),
-        _ => None,
-    }
+    Aead::of(mode).map(Aead::nonce_size)
 }
 
 /// Returns the octets of a cipher's block (RFC 9580, 9.3).
-pub(crate) fn block_length(cipher: u8) -> Option<usize> {
-    match cipher {
-        1..=4 => Some(8),
-        7..=13 => Some(16),
-        _ => None,
-    }
+fn block_length(cipher: u8) -> Option<usize> {
+    Cipher::of(cipher).map(Cipher::block_size)
 }
 
 /// Appends a secret part that is locked.
 pub(crate) fn write_locked(version: u8, locked: &Locked, iv: &[u8], data: &[u8], out: &mut Vec<u8>) {
-    let mut specifier = Vec::new();
-    locked.s2k.write(&mut specifier);
+    let specifier = locked.s2k.to_bytes();
     let mut parameters = vec![locked.cipher];
     if let Check::Aead(mode) = locked.check {
         parameters.push(mode);

@@ -146,8 +146,8 @@ impl Encryption {
     fn openers(&self, protection: Protection) -> Result<Vec<(Zeroizing<Vec<u8>>, S2k)>> {
         let opener = |password: &Password| {
             let s2k = match protection {
-                Protection::Aead { .. } => S2k::argon2()?,
-                _ => S2k::iterated(DEFAULT_HASH, 1 << 26)?,
+                Protection::Aead { .. } => S2k::argon2().map_err(message::Error::from)?,
+                _ => S2k::iterated(DEFAULT_HASH, 1 << 26).map_err(message::Error::from)?,
             };
             Ok((password.octets().to_vec().into(), s2k))
         };

@@ -6,10 +6,11 @@ use verify::HashAlgorithm;
 use verify::hash::Hasher;
 use zeroize::Zeroizing;
 
+use crate::error::MAX_ARGON2_EXPONENT;
 use crate::{Error, Result};
 
 /// How a password becomes a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum S2k {
     /// Hashed once, without salt: only read.
     Simple {
@@ -41,13 +42,12 @@ pub enum S2k {
         /// Lanes.
         lanes: u8,
         /// The binary logarithm of the memory in KiB.
-        memory: u8,
+        exponent: u8,
     },
 }
 
-/// What foreign data may ask for: passes times KiB, 2 GiB of memory at most.
-const MAX_ARGON2_COST: u64 = 1 << 24;
-const MAX_ARGON2_MEMORY: u8 = 21;
+/// The most passes that Argon2 makes over the most memory; over less it may be more.
+const MAX_ARGON2_PASSES: u64 = 8;
 
 impl S2k {
     /// Returns the iterated kind with a new salt and at least `octets` to hash.
@@ -68,17 +68,24 @@ impl S2k {
     ///
     /// If the system gives no random numbers.
     pub fn argon2() -> Result<Self> {
-        Ok(Self::Argon2 { salt: random()?, passes: 3, lanes: 1, memory: 14 })
+        Ok(Self::Argon2 { salt: random()?, passes: 3, lanes: 1, exponent: 14 })
     }
 
     /// Reads one at the beginning of `bytes`; also returns what follows.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, &[u8])> {
-        const CUT: Error = Error::Malformed("a password's parameters are cut short");
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CutShort`], and [`Error::UnknownS2k`].
+    pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8])> {
+        const CUT: Error = Error::CutShort;
         let (&kind, rest) = bytes.split_first().ok_or(CUT)?;
+        if !matches!(kind, 0 | 1 | 3 | 4) {
+            return Err(Error::UnknownS2k(kind));
+        }
         if kind == 4 {
-            let (salt, rest) = rest.split_first_chunk().ok_or(CUT)?;
-            let (&[passes, lanes, memory], rest) = rest.split_first_chunk().ok_or(CUT)?;
-            return Ok((Self::Argon2 { salt: *salt, passes, lanes, memory }, rest));
+            let (&salt, rest) = rest.split_first_chunk().ok_or(CUT)?;
+            let (&[passes, lanes, exponent], rest) = rest.split_first_chunk().ok_or(CUT)?;
+            return Ok((Self::Argon2 { salt, passes, lanes, exponent }, rest));
         }
         let (&hash, rest) = rest.split_first().ok_or(CUT)?;
         let hash = HashAlgorithm(hash);
@@ -86,22 +93,21 @@ impl S2k {
             return Ok((Self::Simple { hash }, rest));
         }
         let (&salt, rest) = rest.split_first_chunk().ok_or(CUT)?;
-        match (kind, rest) {
-            (1, rest) => Ok((Self::Salted { hash, salt }, rest)),
-            (3, [count, rest @ ..]) => Ok((Self::Iterated { hash, salt, count: *count }, rest)),
-            (3, []) => Err(CUT),
-            (number, _) => Err(Error::Unsupported { what: "the way from passwords to keys", number }),
+        if kind == 1 {
+            return Ok((Self::Salted { hash, salt }, rest));
         }
+        let (&count, rest) = rest.split_first().ok_or(CUT)?;
+        Ok((Self::Iterated { hash, salt, count }, rest))
     }
 
     /// Returns its octets in a packet.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Simple { hash } => vec![0, hash.0],
             Self::Salted { hash, salt } => [&[1, hash.0], &salt[..]].concat(),
             Self::Iterated { hash, salt, count } => [&[3, hash.0], &salt[..], &[*count]].concat(),
-            Self::Argon2 { salt, passes, lanes, memory } => {
-                [&[4], &salt[..], &[*passes, *lanes, *memory]].concat()
+            Self::Argon2 { salt, passes, lanes, exponent } => {
+                [&[4], &salt[..], &[*passes, *lanes, *exponent]].concat()
             }
         }
     }
@@ -110,21 +116,36 @@ impl S2k {
     ///
     /// # Errors
     ///
-    /// If the hash is unknown, or Argon2's parameters are not allowed.
+    /// Those of [`fill`](Self::fill).
     pub fn key(&self, password: &[u8], size: usize) -> Result<Zeroizing<Vec<u8>>> {
-        match self {
-            Self::Simple { hash } => hashed(*hash, &[], password, 0, size),
-            Self::Salted { hash, salt } => hashed(*hash, salt, password, 0, size),
-            Self::Iterated { hash, salt, count } => hashed(*hash, salt, password, decode_count(*count), size),
-            Self::Argon2 { salt, passes, lanes, memory } => {
-                argon2(salt, *passes, *lanes, *memory, password, size)
+        let mut key = Zeroizing::new(vec![0; size]);
+        self.fill(password, &mut key)?;
+        Ok(key)
+    }
+
+    /// Makes a key as long as there is room for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownHash`]; [`Error::ImpossibleArgon2`], and [`Error::TooExpensive`] beyond the limits.
+    pub fn fill(&self, password: &[u8], key: &mut [u8]) -> Result<()> {
+        match *self {
+            Self::Simple { hash } => hashed(hash, &[], password, 0, key),
+            Self::Salted { hash, salt } => hashed(hash, &salt, password, 0, key),
+            Self::Iterated { hash, salt, count } => hashed(hash, &salt, password, decode_count(count), key),
+            Self::Argon2 { salt, passes, lanes, exponent } => {
+                argon2(&salt, passes, lanes, exponent, password, key)
             }
         }
     }
 }
 
 /// Returns random octets of the system.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
+///
+/// # Errors
+///
+/// [`Error::Random`].
+pub fn random<const N: usize>() -> Result<[u8; N]> {
     let mut octets = [0; N];
     getrandom::fill(&mut octets).map_err(|_| Error::Random)?;
     Ok(octets)
@@ -140,42 +161,30 @@ pub fn encode_count(octets: u64) -> u8 {
     (0..=255).find(|&count| decode_count(count) >= octets).unwrap_or(255)
 }
 
-fn argon2(
-    salt: &[u8],
-    passes: u8,
-    lanes: u8,
-    memory: u8,
-    password: &[u8],
-    size: usize,
-) -> Result<Zeroizing<Vec<u8>>> {
-    const REFUSED: Error = Error::Limit("Argon2 with these parameters");
-    if memory > MAX_ARGON2_MEMORY || u64::from(passes) << memory > MAX_ARGON2_COST {
-        return Err(REFUSED);
+fn argon2(salt: &[u8], passes: u8, lanes: u8, exponent: u8, password: &[u8], key: &mut [u8]) -> Result<()> {
+    let memory = 1u64.checked_shl(exponent.into()).unwrap_or(u64::MAX);
+    if passes == 0 || lanes == 0 || memory < 8 * u64::from(lanes) {
+        return Err(Error::ImpossibleArgon2);
     }
-    let params = Params::new(1 << memory, passes.into(), lanes.into(), Some(size)).map_err(|_| REFUSED)?;
-    let mut key = Zeroizing::new(vec![0; size]);
+    let limit = MAX_ARGON2_PASSES << MAX_ARGON2_EXPONENT;
+    if exponent > MAX_ARGON2_EXPONENT || memory.saturating_mul(passes.into()) > limit {
+        return Err(Error::TooExpensive { exponent, passes });
+    }
+    let params = Params::new(memory as u32, passes.into(), lanes.into(), Some(key.len()));
+    let params = params.map_err(|_| Error::ImpossibleArgon2)?;
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    argon2.hash_password_into(password, salt, &mut key).map_err(|_| REFUSED)?;
-    Ok(key)
+    argon2.hash_password_into(password, salt, key).map_err(|_| Error::ImpossibleArgon2)
 }
 
-/// Hashes salt and password, repeated up to `count` octets, at least once.
-fn hashed(
-    hash: HashAlgorithm,
-    salt: &[u8],
-    password: &[u8],
-    count: u64,
-    size: usize,
-) -> Result<Zeroizing<Vec<u8>>> {
+/// Hashes salt and password, repeated up to `count` octets, at least once; behind one zero more for each further digest
+/// that the key's length asks for (RFC 9580, 3.7.1.1 to 3.7.1.3).
+fn hashed(hash: HashAlgorithm, salt: &[u8], password: &[u8], count: u64, key: &mut [u8]) -> Result<()> {
     let once = Zeroizing::new([salt, password].concat());
     let total = count.max(once.len() as u64);
     // Whole repetitions up to some KiB, so that the hash gets long pieces.
     let repeated = Zeroizing::new(once.repeat((32 << 10) / once.len().max(1) + 1));
-    let mut key = Zeroizing::new(Vec::with_capacity(size + 64));
-    for zeros in 0.. {
-        if key.len() >= size {
-            break;
-        }
+    let (mut filled, mut zeros) = (0, 0);
+    while filled < key.len() {
         let mut context = Hash::new(hash)?;
         context.update(&vec![0; zeros]);
         let mut left = total;
@@ -184,10 +193,10 @@ fn hashed(
             context.update(&repeated[..piece as usize]);
             left -= piece;
         }
-        context.finish(&mut key);
+        filled += context.finish(&mut key[filled..]);
+        zeros += 1;
     }
-    key.truncate(size);
-    Ok(key)
+    Ok(())
 }
 
 /// A running hash, by the fastest library for it: nobody gains from two passwords of the same SHA-1, which need not be
@@ -206,8 +215,7 @@ impl Hash {
             HashAlgorithm::SHA384 => &digest::SHA384,
             HashAlgorithm::SHA512 => &digest::SHA512,
             _ => {
-                let unsupported = Error::Unsupported { what: "the hash", number: algorithm.0 };
-                return Hasher::new(algorithm).map(Self::Other).ok_or(unsupported);
+                return Hasher::new(algorithm).map(Self::Other).ok_or(Error::UnknownHash(algorithm));
             }
         };
         Ok(Self::Fast(digest::Context::new(fast)))
@@ -220,12 +228,16 @@ impl Hash {
         }
     }
 
-    fn finish(self, out: &mut Vec<u8>) {
+    /// Fills `out` with the digest, as far as both go, and returns how far that is.
+    fn finish(self, out: &mut [u8]) -> usize {
+        let mut copy = |digest: &[u8]| {
+            let count = digest.len().min(out.len());
+            out[..count].copy_from_slice(&digest[..count]);
+            count
+        };
         match self {
-            Self::Fast(context) => out.extend_from_slice(context.finish().as_ref()),
-            Self::Other(hasher) => {
-                out.extend_from_slice(hasher.finish().expect("only SHA-1 looks for collisions").as_bytes());
-            }
+            Self::Fast(context) => copy(context.finish().as_ref()),
+            Self::Other(hasher) => copy(hasher.finish().expect("only SHA-1 looks for collisions").as_bytes()),
         }
     }
 }
@@ -268,10 +280,19 @@ mod tests {
                 }
             }
         }
-        let ours = S2k::Argon2 { salt: [7; 16], passes: 2, lanes: 2, memory: 8 };
+        let ours = S2k::Argon2 { salt: [7; 16], passes: 2, lanes: 2, exponent: 8 };
         let theirs = Reference::Argon2 { salt: [7; 16], t: 2, p: 2, m: 8 };
         let expected = theirs.derive_key(&"a password".into(), 32).expect("a key");
         assert_eq!(ours.key(b"a password", 32).expect("a key").as_slice(), expected.as_ref());
+    }
+
+    #[test]
+    fn a_key_longer_than_a_digest_goes_on_with_that_of_a_zero_before_the_password() {
+        let s2k = S2k::Simple { hash: HashAlgorithm::SHA1 };
+        let key = s2k.key(b"a password", 50).expect("a key");
+        assert_eq!(key[..20], *s2k.key(b"a password", 20).expect("a key"));
+        assert_eq!(key[20..40], *s2k.key(b"\0a password", 20).expect("a key"));
+        assert_eq!(key[40..], *s2k.key(b"\0\0a password", 10).expect("a key"));
     }
 
     #[test]
@@ -280,17 +301,18 @@ mod tests {
             S2k::Simple { hash: HashAlgorithm::SHA1 },
             S2k::Salted { hash: HashAlgorithm::SHA256, salt: [3; 8] },
             S2k::Iterated { hash: HashAlgorithm::SHA512, salt: [4; 8], count: 238 },
-            S2k::Argon2 { salt: [5; 16], passes: 1, lanes: 4, memory: 21 },
+            S2k::Argon2 { salt: [5; 16], passes: 1, lanes: 4, exponent: 21 },
         ] {
             let bytes = s2k.to_bytes();
             assert_eq!(S2k::parse(&bytes).expect("parameters"), (s2k, &[][..]));
             assert!((0..bytes.len()).all(|length| S2k::parse(&bytes[..length]).is_err()));
         }
-        let costly = S2k::Argon2 { salt: [0; 16], passes: 255, lanes: 1, memory: 31 };
-        assert!(matches!(costly.key(b"x", 16), Err(Error::Limit(_))));
-        assert!(matches!(
-            S2k::parse(&[2, 8, 0, 0, 0, 0, 0, 0, 0, 0]),
-            Err(Error::Unsupported { number: 2, .. })
-        ));
+        let costly = S2k::Argon2 { salt: [0; 16], passes: 255, lanes: 1, exponent: 31 };
+        assert_eq!(costly.key(b"x", 16), Err(Error::TooExpensive { exponent: 31, passes: 255 }));
+        for (passes, lanes) in [(0, 1), (1, 0), (1, 64)] {
+            let impossible = S2k::Argon2 { salt: [0; 16], passes, lanes, exponent: 8 };
+            assert_eq!(impossible.key(b"x", 16), Err(Error::ImpossibleArgon2));
+        }
+        assert_eq!(S2k::parse(&[2, 8, 0, 0, 0, 0, 0, 0, 0, 0]), Err(Error::UnknownS2k(2)));
     }
 }

@@ -21,7 +21,7 @@ use crate::triple_des::TripleDes;
 use crate::twofish::Twofish;
 
 /// The longest block of a cipher, in octets.
-pub(crate) const MAX_BLOCK: usize = 16;
+pub const MAX_BLOCK: usize = 16;
 
 /// Blocks decrypted at a time: what many ciphers in hardware take at once, and little enough to stay near the core.
 const AT_ONCE: usize = 128;
@@ -41,7 +41,7 @@ impl Cfb {
     ///
     /// # Panics
     ///
-    /// If `key` is not of the cipher's size: a [`crate::SessionKey`] is.
+    /// If `key` is not of the cipher's size.
     pub fn new(cipher: Cipher, key: &[u8]) -> Self {
         Self(match cipher {
             Cipher::Idea => keyed::<Idea>(key),
@@ -63,11 +63,19 @@ impl Cfb {
     ///
     /// `feedback` is the block of ciphertext before it, at first the initialization vector; afterwards it is the last block
     /// of ciphertext. Only the last call for a stream may have data that is not whole blocks.
+    ///
+    /// # Panics
+    ///
+    /// If `feedback` is not one block.
     pub fn encrypt(&self, feedback: &mut [u8], data: &mut [u8]) {
         self.0.encrypt(feedback, data);
     }
 
     /// Decrypts `data` in place; `before` is the block of ciphertext before it.
+    ///
+    /// # Panics
+    ///
+    /// If `before` is not one block.
     pub fn decrypt(&self, before: &[u8], data: &mut [u8]) {
         self.0.decrypt(before, data);
     }

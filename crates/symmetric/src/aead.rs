@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use crate::{Cipher, Error, Result, openssl};
 
 /// Octets of an authentication tag.
-pub(crate) const TAG: usize = 16;
+pub const TAG: usize = 16;
 
 /// A mode of authenticated encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ impl Aead {
     }
 
     /// Returns the size of its nonce in octets.
-    pub(crate) fn nonce_size(self) -> usize {
+    pub fn nonce_size(self) -> usize {
         match self {
             Self::Eax => 16,
             Self::Ocb => 15,
@@ -74,7 +74,7 @@ impl std::fmt::Display for Aead {
 
 /// A cipher with a key in an authenticated mode, for use by several threads.
 #[derive(Clone)]
-pub(crate) struct AeadKey(Arc<dyn Chunks>);
+pub struct AeadKey(Arc<dyn Chunks>);
 
 trait Chunks: Send + Sync {
     fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> Option<[u8; TAG]>;
@@ -87,7 +87,7 @@ impl AeadKey {
     /// # Errors
     ///
     /// If nothing here does this cipher in this mode.
-    pub(crate) fn new(cipher: Cipher, mode: Aead, key: &[u8]) -> Result<Self> {
+    pub fn new(cipher: Cipher, mode: Aead, key: &[u8]) -> Result<Self> {
         use Cipher::*;
         assert_eq!(key.len(), cipher.key_size(), "the key has the cipher's size");
         Ok(Self(match (mode, cipher) {
@@ -107,7 +107,7 @@ impl AeadKey {
     }
 
     /// Encrypts a chunk in place and returns its tag.
-    pub(crate) fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> [u8; TAG] {
+    pub fn seal(&self, nonce: &[u8], associated: &[u8], data: &mut [u8]) -> [u8; TAG] {
         self.0.seal(nonce, associated, data).expect("a chunk is shorter than any mode's limit")
     }
 
@@ -116,8 +116,8 @@ impl AeadKey {
     /// # Errors
     ///
     /// If the tag does not fit; then `data` means nothing.
-    pub(crate) fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Result<()> {
-        self.0.open(nonce, associated, data, tag).ok_or(Error::Manipulated)
+    pub fn open(&self, nonce: &[u8], associated: &[u8], data: &mut [u8], tag: &[u8]) -> Result<()> {
+        self.0.open(nonce, associated, data, tag).ok_or(Error::Changed)
     }
 }
 

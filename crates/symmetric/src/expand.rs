@@ -1,0 +1,38 @@
+//! Keys from keys (RFC 9580, 3.7.2.1 and 5.13.2).
+
+use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
+
+struct Size(usize);
+
+impl KeyType for Size {
+    fn len(&self) -> usize {
+        self.0
+    }
+}
+
+/// Fills `out` from a key, with HKDF over SHA-256 (RFC 5869).
+///
+/// # Panics
+///
+/// If `out` is longer than HKDF can fill, 8,160 octets: what is asked for here are keys and nonces.
+pub fn expand(key: &[u8], salt: &[u8], info: &[u8], out: &mut [u8]) {
+    let extracted = Salt::new(HKDF_SHA256, salt).extract(key);
+    let info = [info];
+    let expanded = extracted.expand(&info, Size(out.len())).and_then(|material| material.fill(out));
+    expanded.expect("the sizes of keys are below HKDF's limit");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_vector_of_rfc_5869_holds() {
+        let salt: Vec<u8> = (0..=0x0c).collect();
+        let info: Vec<u8> = (0xf0..=0xf9).collect();
+        let mut out = [0; 42];
+        expand(&[0x0b; 22], &salt, &info, &mut out);
+        assert_eq!(out[..8], [0x3c, 0xb2, 0x5f, 0x25, 0xfa, 0xac, 0xd5, 0x7a]);
+        assert_eq!(out[34..], [0x34, 0x00, 0x72, 0x08, 0xd5, 0xb8, 0x87, 0x18, 0x58, 0x65][2..]);
+    }
+}
