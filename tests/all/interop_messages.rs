@@ -239,8 +239,8 @@ impl Case {
         match self.program {
             Program::Gpg | Program::Rnp => true,
             Program::Gpg1 => self.opener != Opener::Curve25519,
-            // Nettle has no IDEA.
-            Program::Sqop => self.cipher != "IDEA",
+            // Nettle has no IDEA, and Sequoia's policy no 3DES.
+            Program::Sqop => !matches!(self.cipher, "IDEA" | "3DES"),
         }
     }
 }
