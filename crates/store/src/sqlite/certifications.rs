@@ -47,22 +47,38 @@ pub(super) type ProvenRow = (i64, i64, Option<Vec<u8>>);
 /// Works out what is proven about a certificate by all whom some verdict is about.
 pub(super) fn proven_rows(
     connection: &Connection,
-    CertId(id): CertId,
+    id: CertId,
 ) -> rusqlite::Result<packed::Result<Vec<ProvenRow>>> {
+    Ok(judged(connection, id)?.map_or_else(|| Ok(Vec::new()), |judged| judged.proven_rows()))
+}
+
+/// A certificate on which there are verdicts, packed as it is stored.
+pub(super) struct Judged {
+    id: i64,
+    own: Vec<u8>,
+    third_party: Vec<u8>,
+    verdicts: Vec<u8>,
+}
+
+/// Reads a certificate if there are verdicts on it.
+pub(super) fn judged(connection: &Connection, CertId(id): CertId) -> rusqlite::Result<Option<Judged>> {
     const SQL: &str = "SELECT self_facts.facts, third_party.facts, verdicts FROM verdicts
         JOIN third_party USING (cert) JOIN self_facts USING (cert) WHERE cert = ?1";
     let mut statement = connection.prepare_cached(SQL)?;
-    let unpacked = statement.query_row([id], |row| {
-        let blob = |index| row.get_ref(index).and_then(|value| Ok(value.as_blob()?));
-        let facts = packed::unpack(blob(0)?, Some(blob(1)?));
-        let verdicts = packed::unpack_verdicts(blob(2)?);
-        Ok(facts.and_then(|facts| Ok((facts, verdicts?))))
+    let judged = statement.query_row([id], |row| {
+        Ok(Judged { id, own: row.get(0)?, third_party: row.get(1)?, verdicts: row.get(2)? })
     });
-    let Some(unpacked) = unpacked.optional()? else { return Ok(Ok(Vec::new())) };
-    Ok(unpacked.map(|(facts, verdicts)| {
+    judged.optional()
+}
+
+impl Judged {
+    /// Works out what is proven about it by all whom some verdict is about.
+    pub(super) fn proven_rows(&self) -> packed::Result<Vec<ProvenRow>> {
+        let facts = packed::unpack(&self.own, Some(&self.third_party))?;
+        let verdicts = packed::unpack_verdicts(&self.verdicts)?;
         let proven = packed::pack_proven(&facts, &verdicts).into_iter();
-        proven.map(|(issuer, proven)| (issuer.0 as i64, id, proven)).collect()
-    }))
+        Ok(proven.map(|(issuer, proven)| (issuer.0 as i64, self.id, proven)).collect())
+    }
 }
 
 /// Writes what is proven, in the order of the table.

@@ -1,15 +1,22 @@
 //! Keeping the verdicts on signatures: written when nobody else writes, or not at all.
 
+use std::panic::resume_unwind;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::certifications::{Judged, ProvenRow};
 use super::connect::Access;
 use super::{SqliteStore, certifications, connect, log, turn};
 use crate::error::Context;
 use crate::{CertId, Error, KeptVerdict, Result, packed};
 
 const DOING: &str = "keeping verdicts";
+
+/// Certificates with verdicts that wait until it is worked out what these prove.
+const JUDGED_AHEAD: usize = 64;
 
 /// Adds verdicts to those that are kept, if that can be done at once; says whether it was.
 pub(super) fn keep(store: &SqliteStore, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {
@@ -37,15 +44,33 @@ fn write(
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).context(&store.path, DOING)?;
     connect::check_version(&transaction, &store.path)?;
-    let mut proven = Vec::new();
-    for (id, verdicts) in found.iter().filter(|(_, verdicts)| !verdicts.is_empty()) {
-        add(&transaction, *id, verdicts).context(&store.path, DOING)?;
-        // What is damaged proves nothing; the doctor finds it.
-        let rows = certifications::proven_rows(&transaction, *id).context(&store.path, DOING)?;
-        proven.extend(rows.unwrap_or_default());
-    }
+    let proven = add_all(&transaction, found).context(&store.path, DOING)?;
     certifications::write_proven(&transaction, proven).context(&store.path, DOING)?;
     transaction.commit().context(&store.path, DOING)
+}
+
+/// Adds verdicts, and works out on another core what they prove.
+fn add_all(
+    transaction: &Transaction<'_>,
+    found: &[(CertId, Vec<KeptVerdict>)],
+) -> rusqlite::Result<Vec<ProvenRow>> {
+    thread::scope(|scope| {
+        let (sender, judged) = sync_channel::<Judged>(JUDGED_AHEAD);
+        // What is damaged proves nothing; the doctor finds it.
+        let proven = |judged: Judged| judged.proven_rows().unwrap_or_default();
+        let proving = scope.spawn(move || judged.into_iter().flat_map(proven).collect());
+        for (id, verdicts) in found.iter().filter(|(_, verdicts)| !verdicts.is_empty()) {
+            add(transaction, *id, verdicts)?;
+            // Who does not receive it has panicked.
+            if let Some(judged) = certifications::judged(transaction, *id)?
+                && sender.send(judged).is_err()
+            {
+                break;
+            }
+        }
+        drop(sender);
+        Ok(proving.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
 /// Adds to what is kept of one certificate, if it is still there.
