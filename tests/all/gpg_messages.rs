@@ -180,3 +180,17 @@ fn what_is_no_session_key_opens_nothing() {
         assert_eq!((gpg.code, keyhoard.code, keyhoard.stdout), (Some(2), Some(2), Vec::new()));
     }
 }
+
+#[test]
+fn no_more_is_written_than_max_output_allows() {
+    let both = both();
+    let short = message(&both, "short.gpg", &["--passphrase", "x", "-c"]);
+    let clear = message(&both, "clear", &["--passphrase", "", "-u", "alice", "--clear-sign"]);
+    for (name, limit) in [(&short, "5"), (&short, "23"), (&clear, "5")] {
+        let words = ["--passphrase", "x", "--max-output", limit, "-d", name.to_str().expect("a name")];
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
+        let refused = |done: &Done| done.errors().contains("exceeded --max-output");
+        assert_eq!(refused(&gpg), refused(&keyhoard), "{limit}");
+        assert_eq!((gpg.code, gpg.stdout), (keyhoard.code, keyhoard.stdout), "{limit}");
+    }
+}

@@ -144,3 +144,92 @@ fn clear_text_has_to_name_the_digest_of_its_signature() {
         same(&both, &["-d"], text.as_bytes(), false);
     }
 }
+
+#[test]
+fn the_default_key_is_told_and_signs() {
+    let both = both();
+    let data = both.gpg.write("data", TEXT);
+    let data = data.to_str().expect("a name");
+    for names in [&["bob"][..], &["bob", "alice"], &["nobody"], &["alice", "nobody"]] {
+        let mut words = vec!["-o", "/dev/null", "-b", data];
+        names.iter().for_each(|name| words.splice(0..0, ["--default-key", name]).for_each(drop));
+        same(&both, &words, b"", true);
+    }
+    for words in [
+        &["--default-recipient-self", "--default-key", "alice"][..],
+        &["--default-recipient-self"],
+        &["--default-recipient-self", "--default-key", "bob"],
+        &["--default-recipient", "nobody"],
+        &["--default-recipient", "alice", "--encrypt-to-default-key", "--default-key", "alice"],
+    ] {
+        let words = [&["--trust-model", "always", "-o", "/dev/null", "-e"], words].concat();
+        same(&both, &[&words[..], &[data]].concat(), b"", true);
+    }
+}
+
+#[test]
+fn many_files_are_verified_one_by_one() {
+    let both = both();
+    let message = signed(&both, true, "message", &["-u", "alice", "-s"]);
+    let clear = signed(&both, true, "clear", &["-u", "bob", "--clear-sign"]);
+    let detached = signed(&both, true, "detached", &["-u", "bob", "-b"]);
+    let names = [&message, &detached, &clear].map(|path| path.to_str().expect("a name"));
+    same(&both, &["--verify-files", names[0], names[1], "/nonexistent", names[2]], b"", true);
+    same(&both, &["--multifile", "--verify"], format!("{}\n{}\n", names[0], names[2]).as_bytes(), true);
+    // A signature that holds its content says nothing about the file beside it.
+    let beside = both.gpg.write("beside", b"other content");
+    let signature = both.gpg.write("beside.sig", std::fs::read(message).expect("a file"));
+    let words = ["--verify", signature.to_str().expect("a name")];
+    assert!(run(&both, false, &words, b"").errors().contains("was NOT verified!"), "{}", beside.display());
+    same(&both, &words, b"", true);
+}
+
+#[test]
+fn trust_on_first_use_counts_messages_and_tells_of_them() {
+    let both = both();
+    let letters = [TEXT, b"another letter\n", b"a third one\n"];
+    for (number, letter) in letters.into_iter().enumerate() {
+        let name = format!("letter-{number}");
+        let user = ["alice", "alice", "bob"][number];
+        let done = run(&both, true, &["-o", "-", "-u", user, "-s"], letter);
+        let path = both.gpg.write(&name, done.stdout);
+        let path = path.to_str().expect("a name");
+        for model in ["tofu", "tofu+pgp"] {
+            same(&both, &["--trust-model", model, "--verify", path], b"", true);
+        }
+        same(&both, &["--trust-model", "tofu", "-d", path], b"", true);
+    }
+}
+
+#[test]
+fn verify_options_say_what_is_told_of_a_signature() {
+    let both = both();
+    let words = ["--sig-notation", "a@example.org=one", "--sig-policy-url", "https://example.org/", "-s"];
+    let message = signed(&both, true, "message", &[&["-u", "alice"], &words[..]].concat());
+    for options in [
+        "show-notations",
+        "show-std-notations,no-show-policy-urls",
+        "no-show-uid-validity,show-unusable-uids",
+        "show-primary-uid-only",
+    ] {
+        let words = ["--verify-options", options, "--verify", message.to_str().expect("a name")];
+        same(&both, &words, b"", true);
+    }
+}
+
+#[test]
+fn what_is_no_detached_signature_verifies_no_file() {
+    let both = both();
+    let data = both.gpg.write("data", TEXT);
+    let data = data.to_str().expect("a name");
+    let forms: [&[&str]; 3] = [&["-s"], &["--clear-sign"], &["-r", "alice", "--trust-model", "always", "-e"]];
+    for (number, form) in forms.into_iter().enumerate() {
+        let name = signed(&both, true, &format!("message-{number}"), &[&["-u", "alice"], form].concat());
+        same(&both, &["--verify", name.to_str().expect("a name"), data], b"", true);
+    }
+    // Without the name of the file nothing is verified in a batch, but decryption looks for it.
+    let signature = run(&both, true, &["-u", "alice", "-o", "-", "-b", data], b"").stdout;
+    let signature = both.gpg.write("data.sig", signature);
+    same(&both, &["--verify", signature.to_str().expect("a name")], b"", true);
+    same(&both, &["-d", signature.to_str().expect("a name")], b"", true);
+}

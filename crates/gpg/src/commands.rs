@@ -53,6 +53,8 @@ pub(crate) struct Session<'a> {
     pub(crate) passphrase: Option<Passphrase>,
     /// A signature over content was bad.
     pub(crate) has_bad_signature: bool,
+    /// Which default key is used was told.
+    pub(crate) is_default_key_told: bool,
     pub(crate) streams: &'a mut Streams,
 }
 
@@ -65,8 +67,16 @@ pub(crate) struct GaveUp;
 pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
     let Loaded { settings, home, arguments } = loaded;
     let now = settings.faked_time.unwrap_or_else(clock::system_time);
-    let mut session =
-        Session { settings, home, arguments, now, passphrase: None, has_bad_signature: false, streams };
+    let mut session = Session {
+        settings,
+        home,
+        arguments,
+        now,
+        passphrase: None,
+        has_bad_signature: false,
+        is_default_key_told: false,
+        streams,
+    };
     session.begin();
     if let Err(error) = session.read_passphrase().and_then(|()| session.dispatch()) {
         if error.is::<GaveUp>() {

@@ -87,6 +87,14 @@ impl Output {
         })
     }
 
+    /// Returns what the output is called.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Standard | Self::Nowhere => "-".to_owned(),
+            Self::File(_, path) => path.display().to_string(),
+        }
+    }
+
     /// Makes what was written appear under its name.
     pub(crate) fn commit(self) -> anyhow::Result<()> {
         match self {

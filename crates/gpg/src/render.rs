@@ -16,7 +16,7 @@ pub(crate) mod digits;
 pub(crate) mod human;
 pub(crate) mod packets;
 pub(crate) mod text;
-mod tofu;
+pub(crate) mod tofu;
 
 pub(crate) mod algorithm;
 pub(crate) mod identity;

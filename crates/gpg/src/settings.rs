@@ -18,7 +18,7 @@ use crate::remarks::Remark;
 
 pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
-pub(crate) use list_words::{ListFlags, check_verify_options};
+pub(crate) use list_words::{ListFlags, VerifyFlags};
 pub(crate) use message::{DefaultRecipient, MessageSettings, RecipientKind, RecipientName, Sealing};
 pub(crate) use signature::{Form, SignatureSettings};
 
@@ -155,6 +155,7 @@ pub(crate) struct Settings {
     /// Which digests are accepted in signatures.
     pub(crate) digests: DigestPolicy,
     pub(crate) list: ListSettings,
+    pub(crate) verify: VerifyFlags,
     pub(crate) import: ImportSettings,
     pub(crate) import_filter: ImportFilter,
     pub(crate) export: ExportSettings,
@@ -364,6 +365,7 @@ impl Default for Settings {
             faked_time: None,
             digests: DigestPolicy::GNUPG,
             list: ListSettings::default(),
+            verify: VerifyFlags::default(),
             import: ImportSettings::default(),
             import_filter: ImportFilter::default(),
             export: ExportSettings::default(),
@@ -385,6 +387,7 @@ impl Settings {
                 batch: true,
                 answer_yes: true,
                 trust_model: TrustModel::Always,
+                verify: VerifyFlags::NOTHING,
                 ..Self::default()
             },
         }

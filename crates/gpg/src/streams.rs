@@ -34,6 +34,8 @@ pub(crate) struct Streams {
     answers: Option<File>,
     errors: u64,
     failure_told: bool,
+    /// An empty line comes before what is told next.
+    owes_line: bool,
 }
 
 /// Status lines that are written from another thread, while what owns the [`Streams`] waits for it.
@@ -87,6 +89,7 @@ impl Streams {
             answers: None,
             errors: 0,
             failure_told: false,
+            owes_line: false,
         }
     }
 
@@ -169,11 +172,17 @@ impl Streams {
 
     /// Tells something that may not be text, since it holds a user ID for example. Control characters are escaped.
     pub(crate) fn info_bytes(&mut self, text: &[u8]) {
-        let start = match &self.log.stamp {
-            Some(stamp) => stamp.clone(),
-            None => format!("{}: ", self.program.name()),
-        };
+        let mut start = if std::mem::take(&mut self.owes_line) { "\n".to_owned() } else { String::new() };
+        match &self.log.stamp {
+            Some(stamp) => start.push_str(stamp),
+            None => start += &format!("{}: ", self.program.name()),
+        }
         self.log_line(start.into_bytes(), text);
+    }
+
+    /// Leaves an empty line before what is told next, as gpg does where it forgot that it ended a line.
+    pub(crate) fn owe_line(&mut self) {
+        self.owes_line = true;
     }
 
     /// Goes on telling on another line, which begins as it is.

@@ -15,7 +15,7 @@ use std::path::Path;
 use keyhoard::find::shown;
 use keyhoard::message::{self, Allowed, Announced, DataSignature, Error, Verifier};
 
-use super::{Session, seal, signatures};
+use super::{Session, seal, signatures, verify};
 use crate::code::Code;
 use crate::input;
 use crate::options::load::system_words;
@@ -115,6 +115,10 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
             if signatures.is_empty() || signatures::tell(session, signatures, announced.as_ref())? {
                 ending.tell(session);
             }
+            return Ok(Found::Message);
+        }
+        Err(Error::Detached) if !input::is_stream(name) => {
+            verify::over_file_beside(session, name)?;
             return Ok(Found::Message);
         }
         Err(error) => error,

@@ -6,8 +6,8 @@ use std::io::{self, Read, Write};
 
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::facts::SignatureType;
-use keyhoard::find::shown;
 use keyhoard::message::{self, Compression, Content};
+use keyhoard::verify::HashAlgorithm;
 
 use super::Session;
 use super::seal::{Failure, literal, output_of};
@@ -49,9 +49,6 @@ fn sign(session: &mut Session<'_>, form: Form) -> anyhow::Result<Result<(), Fail
         match input::open(name, session.streams) {
             Ok(file) => input = Box::new(input.chain(file)),
             Err(code) => return Ok(Err(Failure::of(code))),
-        }
-        if let Some(name) = name.filter(|_| session.settings.verbose > 0 && form == Form::Message) {
-            session.streams.info(format_args!("reading from '{}'", shown(name)));
         }
     }
     let name = names.first().map(Vec::as_slice);
@@ -131,6 +128,9 @@ pub(super) fn created(session: &mut Session<'_>, signers: &[Signer], form: Form,
         Form::Clear => 'C',
     };
     for signer in signers {
+        if signer.digest == HashAlgorithm::MD5 {
+            session.streams.info("WARNING: digest algorithm MD5 is deprecated");
+        }
         if session.settings.verbose > 0 {
             let algorithm = crate::algorithms::public_key_name(signer.algorithm);
             let digest = crate::algorithms::digest_name(signer.digest.0);

@@ -1,5 +1,7 @@
 //! What is told of signatures over content: whose they are, whether they are good, and how certain it is whose the key is.
 
+mod first_use;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use keyhoard::cert::effective::{Moment, State, View};
@@ -8,8 +10,8 @@ use keyhoard::listing::Trust;
 use keyhoard::message::{Announced, DataSignature};
 use keyhoard::store::Fingerprint;
 use keyhoard::trust::Validity;
-use keyhoard::validity::{Appraisal, Model};
-use keyhoard::verification::{Examined, Maker, Makers, Outcome, Statement, remember};
+use keyhoard::validity::Appraisal;
+use keyhoard::verification::{Examined, Maker, Makers, Notation, Outcome, Statement, remember};
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::Hasher;
 
@@ -23,7 +25,7 @@ use crate::settings::{Program, TrustModel};
 use crate::status::{SignatureStatus, Status, Valid};
 use crate::{clock, trust};
 
-/// Examines signatures and tells what came of them. After a bad one gpg ends with `--batch`; says whether to go on.
+/// Examines signatures and tells what came of them, but with `--list-only`. After a bad one gpg ends with `--batch`; says whether to go on.
 ///
 /// `announced` are the digests that the headers of clear text name: as in gpg, a signature over clear text with another
 /// one is not checked, nor any if they name one that is not known.
@@ -32,8 +34,12 @@ pub(super) fn tell(
     signatures: Vec<DataSignature>,
     announced: Option<&Announced>,
 ) -> anyhow::Result<bool> {
+    if session.settings.message.list_only {
+        return Ok(true);
+    }
     let keyrings = Keyrings::open(session)?;
-    let settings = trust::settings(&session.settings, session.now);
+    let mut settings = trust::settings(&session.settings, session.now);
+    settings.tofu.with_info = settings.model.remembers();
     let outside = match session.settings.program {
         Program::Gpg => trust::outside(&session.home, &keyrings)?,
         Program::Gpgv => None,
@@ -43,10 +49,13 @@ pub(super) fn tell(
     let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
     let moment = Moment::new(session.now, View::Gnupg);
     let examined = Makers::new(sources.certificates.clone(), moment).examine(signatures)?;
-    if let (Model::Tofu | Model::TofuPgp, Some(store)) = (settings.model, keyrings.store()) {
+    if let Some(store) = keyrings.store().filter(|_| settings.model.remembers()) {
         let good: Vec<&Examined> = examined.iter().filter(|one| is_announced(one, announced)).collect();
         remember(store, &good, "", "gpg-keyhoard --verify", session.now)?;
     }
+    // What is remembered now counts already.
+    let snapshots = keyrings.snapshots()?;
+    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
     let makers: Vec<&Maker> = examined.iter().filter_map(|one| one.outcome.maker()).collect();
     let keys: Vec<Fingerprint> = makers.iter().map(|maker| maker.primary()).collect();
     let appraisal = Appraisal::of(&keys, &sources, &settings)?;
@@ -217,22 +226,18 @@ impl Result {
 
 fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
     let result = Result::of_good(maker, statement, session);
-    if tell_result(session, maker, statement, trust, result) {
+    if tell_result(session, maker, statement, trust, result) && !session.settings.verify.primary_uid_only {
         tell_other_names(session, maker, trust);
     }
     for policy in &statement.policies {
-        if session.settings.program == Program::Gpg {
+        if session.settings.verify.policy_urls {
             session.streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
+            session.streams.owe_line();
         }
         session.tell_signature(SignatureStatus::Policy(policy));
     }
     for notation in &statement.notations {
-        session.tell_signature(SignatureStatus::NotationName(&notation.name));
-        session.tell_signature(SignatureStatus::NotationFlags {
-            critical: notation.critical,
-            readable: notation.readable,
-        });
-        session.tell_signature(SignatureStatus::NotationData(&notation.value));
+        tell_notation(session, notation);
     }
     session.tell_signature(SignatureStatus::Valid(Valid {
         key: maker.key().fingerprint.to_string(),
@@ -247,12 +252,45 @@ fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, tr
     }));
     if session.settings.program == Program::Gpg {
         session.considered(&maker.primary());
+        if !trust.first_uses.is_empty() {
+            first_use::tell(session, maker, statement, trust);
+        }
         tell_trust(session, maker, trust);
     }
     if let Some(end) = statement.expires {
         let word = if end <= session.now { "expired" } else { "expires" };
         session.streams.info(format_args!("Signature {word} {}", clock::long_string(end)));
     }
+}
+
+/// Returns what gpg shows of a value that is no text.
+fn preview(value: &[u8]) -> Vec<u8> {
+    const SHOWN: usize = 19;
+    let shown =
+        value.iter().take(SHOWN).map(|octet| if (b' '..=b'~').contains(octet) { *octet } else { b'?' });
+    let dots = if value.len() > SHOWN { "..." } else { "" };
+    let shown = String::from_utf8_lossy(&shown.collect::<Vec<u8>>()).into_owned();
+    format!("[ not human readable ({} bytes: {shown}{dots}) ]", value.len()).into_bytes()
+}
+
+fn tell_notation(session: &mut Session<'_>, notation: &Notation) {
+    let Notation { name, value, readable, critical } = notation;
+    let flags = &session.settings.verify;
+    // Users' notations name a domain.
+    let is_shown = if name.contains(&b'@') { flags.user_notations } else { flags.std_notations };
+    if is_shown {
+        let what: &[u8] = match critical {
+            true => b"Critical signature notation: ",
+            false => b"Signature notation: ",
+        };
+        let shown = if *readable { value.clone() } else { preview(value) };
+        session.streams.info_bytes(&[what, &name[..], b"=", &shown].concat());
+    }
+    session.tell_signature(SignatureStatus::NotationName(name));
+    if *critical || *readable {
+        session.tell_signature(SignatureStatus::NotationFlags { critical: *critical, readable: *readable });
+    }
+    session.tell_signature(SignatureStatus::NotationData(value));
 }
 
 /// Tells the result with the primary user ID; says whether there is one.
@@ -269,7 +307,8 @@ fn tell_result(
     let head = [result.words.as_bytes(), b" \"", user_id, b"\""].concat();
     let Result { keyword, .. } = result;
     session.tell_signature(SignatureStatus::Result { keyword, key_id, user_id });
-    let validity = place.map(|place| in_brackets(session, trust, place)).unwrap_or_default();
+    let shown = place.filter(|_| session.settings.verify.uid_validity);
+    let validity = shown.map(|place| format!(" [{}]", word(trust, place))).unwrap_or_default();
     session.streams.info_bytes(&[&head, validity.as_bytes()].concat());
     place.is_some()
 }
@@ -279,19 +318,20 @@ fn tell_other_names(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
     let primary = maker.effective.primary_user_id(facts);
     for (place, (component, state)) in facts.components.iter().zip(&maker.effective.components).enumerate() {
         let (ComponentKind::UserId(user_id), State::User(state)) = (&component.kind, state) else { continue };
-        if Some(place) == primary || state.revoked || state.expired {
+        let is_unusable = state.revoked || state.expired;
+        if Some(place) == primary || (is_unusable && !session.settings.verify.unusable_uids) {
             continue;
         }
-        let end = format!("\"{}", in_brackets(session, trust, place));
+        let validity = match (state.revoked, state.expired) {
+            (true, _) => "revoked",
+            (false, true) => "expired",
+            (false, false) => word(trust, place),
+        };
+        let end = match session.settings.verify.uid_validity {
+            true => format!("\" [{validity}]"),
+            false => "\"".to_owned(),
+        };
         session.streams.info_bytes(&[b"                aka \"", &user_id[..], end.as_bytes()].concat());
-    }
-}
-
-/// Returns how valid a user ID is, as it stands behind it; gpgv trusts all keys that it is given.
-fn in_brackets(session: &Session<'_>, trust: &Trust, place: usize) -> String {
-    match session.settings.program {
-        Program::Gpg => format!(" [{}]", word(trust, place)),
-        Program::Gpgv => String::new(),
     }
 }
 
@@ -356,6 +396,7 @@ fn tell_trust(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
         TrustModel::Classic => "classic",
         TrustModel::Direct => "direct",
         TrustModel::Tofu => "tofu",
+        TrustModel::TofuPgp if first_use::decides(session, trust) => "tofu",
         _ => "pgp",
     };
     session.tell_signature(SignatureStatus::Trust { keyword, model });

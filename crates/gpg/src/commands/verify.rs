@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use keyhoard::cert::packet::Tag;
 use keyhoard::find::shown;
 use keyhoard::message::{
     Allowed, Announced, Container, DataSignature, Detached, Error, Event, Opener, Result, SessionKey, Sink,
@@ -13,20 +14,27 @@ use keyhoard::message::{
 };
 
 use super::decrypt::plaintext;
-use super::{Session, signatures};
+use super::{Session, seal, signatures};
 use crate::code::Code;
 use crate::input;
-use crate::status::Status;
+use crate::status::{MessageStatus, Status};
 
 /// Verifies the signatures in the file that the first argument names, over the other files if there are any.
 pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    if session.settings.message.multifile {
+        return each_file(session);
+    }
     let arguments = session.file_arguments();
     let (name, data) = match arguments.as_slice() {
         [] => (None, &[][..]),
         [name, data @ ..] => (Some(&name[..]), data),
     };
     let Ok(input) = open(session, name)? else { return Ok(()) };
-    if data.is_empty() { inline(session, input, name) } else { detached(session, input, data) }
+    if data.is_empty() {
+        inline(session, input, name, Beside::LookedFor)
+    } else {
+        detached(session, input, data)
+    }
 }
 
 fn open(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<std::result::Result<File, Code>> {
@@ -49,8 +57,45 @@ impl Session<'_> {
     }
 }
 
+/// Verifies the signatures in each of several files.
+fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
+    const WHAT: u8 = 1;
+    let mut failure = None;
+    for name in seal::file_names(session)? {
+        session.tell(MessageStatus::FileStart { what: WHAT, name: &name });
+        match input::open(Some(&name), session.streams) {
+            Ok(input) => {
+                inline(session, input, Some(&name), Beside::NotLookedFor)?;
+                // With --batch gpg ends at once.
+                if session.has_bad_signature && session.settings.batch {
+                    return Ok(());
+                }
+                session.tell(MessageStatus::FileDone);
+            }
+            Err(code) => {
+                session.tell(MessageStatus::FileError { what: WHAT, name: &name });
+                failure = failure.or(Some(code));
+            }
+        }
+    }
+    if let Some(code) = failure {
+        session.streams.error(format_args!("verify files failed: {code}"));
+        session.streams.status_failure("verify", code);
+    }
+    Ok(())
+}
+
+/// What is done about signatures without content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    /// The file that is called as they are, without the suffix, is taken.
+    LookedFor,
+    /// They are not verified.
+    NotLookedFor,
+}
+
 /// Verifies the signatures of a message with its content, which is written if an output is named.
-fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>) -> anyhow::Result<()> {
+fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: Beside) -> anyhow::Result<()> {
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
@@ -72,9 +117,14 @@ fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>) -> anyhow
                 warn_of_data_beside(session, name);
             }
         }
-        Err(Error::Detached) => return beside(session, name),
+        // In a batch nobody is there to read what is assumed.
+        Err(Error::Detached) if beside == Beside::LookedFor && !session.settings.batch => {
+            return over_file_beside(session, name);
+        }
+        Err(Error::Detached) => no_data(session),
         Err(Error::NoKey) => unexpected(session),
         Err(Error::NoMessage) if is_openpgp => unexpected(session),
+        Err(Error::NoMessage) if beside == Beside::NotLookedFor => no_packets(session, is_empty),
         Err(Error::NoMessage) => nothing(session, is_empty),
         Err(error) => session.streams.error(format_args!("verify signatures failed: {error}")),
     }
@@ -113,27 +163,35 @@ fn warn_of_data_beside(session: &mut Session<'_>, name: Option<&[u8]>) {
 }
 
 /// Verifies signatures over the file that is called as they are, without the suffix.
-fn beside(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<()> {
-    // Nobody is there to read what is assumed.
-    let data = data_beside(name).filter(|_| !session.settings.batch);
-    if let (Some(name), Some(data)) = (name, data)
+pub(super) fn over_file_beside(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<()> {
+    if let (Some(name), Some(data)) = (name, data_beside(name))
         && let Ok(signature) = input::open(Some(name), session.streams)
     {
         session.streams.info(format_args!("assuming signed data in '{}'", shown(data)));
         return detached(session, signature, &[data.to_vec()]);
     }
+    no_data(session);
+    Ok(())
+}
+
+fn no_data(session: &mut Session<'_>) {
     session.streams.error("no signed data");
     session.streams.error("can't hash datafile: No data");
-    Ok(())
 }
 
 /// Verifies signatures over files, one after the other.
 fn detached(session: &mut Session<'_>, signature: File, data: &[Vec<u8>]) -> anyhow::Result<()> {
     let mut signature = BufReader::new(signature);
-    let is_empty = signature.fill_buf()?.is_empty();
+    let beginning = signature.fill_buf()?;
+    let (is_empty, is_encrypted) = (beginning.is_empty(), begins_encrypted(beginning));
+    if begins_clear_text(beginning) {
+        session.streams.error("not a detached signature");
+        return Ok(());
+    }
     match over(session, &mut signature, data)? {
         Ok(found) => signatures::tell(session, found, None).map(drop)?,
         Err(Error::NoMessage) => nothing(session, is_empty),
+        Err(Error::Malformed(_)) if is_encrypted => unexpected(session),
         Err(Error::Malformed(_)) => session.streams.error("not a detached signature"),
         Err(error) => session.streams.error(format_args!("verify signatures failed: {error}")),
     }
@@ -164,6 +222,28 @@ fn over(
     Ok(detached.over(content.as_mut()))
 }
 
+/// Says whether encrypted data, or what opens them, come first.
+fn begins_encrypted(beginning: &[u8]) -> bool {
+    const TAGS: [u8; 5] = [1, 3, 9, 18, 20];
+    beginning.first().and_then(|first| Tag::of(*first)).is_some_and(|tag| TAGS.contains(&tag.0))
+}
+
+/// Says whether clear text comes before anything else in armor.
+fn begins_clear_text(beginning: &[u8]) -> bool {
+    let mut lines = beginning.split(|octet| *octet == b'\n');
+    let title = lines.find(|line| line.starts_with(b"-----BEGIN PGP "));
+    title.is_some_and(|title| title.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----")
+}
+
+/// Tells that there are no packets.
+fn no_packets(session: &mut Session<'_>, is_empty: bool) {
+    if !is_empty {
+        session.streams.error("no valid OpenPGP data found.");
+        session.streams.status(&Status::NoData { what: 1 });
+    }
+    session.streams.status(&Status::NoData { what: 2 });
+}
+
 /// Tells that there are no signatures at all.
 fn nothing(session: &mut Session<'_>, is_empty: bool) {
     if is_empty {
@@ -173,9 +253,7 @@ fn nothing(session: &mut Session<'_>, is_empty: bool) {
         session.streams.status_failure_value("verify", u32::MAX);
         return;
     }
-    session.streams.error("no valid OpenPGP data found.");
-    session.streams.status(&Status::NoData { what: 1 });
-    session.streams.status(&Status::NoData { what: 2 });
+    no_packets(session, is_empty);
     session.streams.error("the signature could not be verified.");
     session.streams.continue_info(b"Please remember that the signature file (.sig or .asc)");
     session.streams.continue_info(b"should be the first file given on the command line.");

@@ -240,6 +240,7 @@ impl Loader<'_> {
             (Meaning::OptionalText(set), Value::Text(text)) => set(settings, text),
             (Meaning::OptionalText(set), _) => set(settings, b""),
             (Meaning::Int(set), Value::Int(number)) => set(settings, number),
+            (Meaning::Unsigned(set), Value::Unsigned(number)) => set(settings, number),
             (Meaning::OpenFd(channel), Value::Int(number)) => {
                 if let Err(error) = self.streams.open_fd(*channel, number) {
                     let error = system_words(&error);

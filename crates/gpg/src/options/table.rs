@@ -7,7 +7,7 @@ use super::values::{self, Outcome};
 use crate::algorithms::Choice;
 use crate::settings::{
     Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, Program, RecipientKind,
-    RecipientName, Sealing, Settings, TrustModel, check_verify_options,
+    RecipientName, Sealing, Settings, TrustModel,
 };
 use crate::streams::Channel;
 
@@ -31,6 +31,7 @@ pub(crate) enum Meaning {
     /// With no argument it is empty.
     OptionalText(fn(&mut Settings, &[u8])),
     Int(fn(&mut Settings, i32)),
+    Unsigned(fn(&mut Settings, u64)),
     OpenFd(Channel),
     OpenFile(Channel),
     /// Names the only configuration file to read.
@@ -113,6 +114,7 @@ impl Row {
             Meaning::Text(_) | Meaning::OpenFile(_) | Meaning::OptionsFile => Argument::Text,
             Meaning::OptionalText(_) => Argument::OptionalText,
             Meaning::Int(_) | Meaning::OpenFd(_) => Argument::Int,
+            Meaning::Unsigned(_) => Argument::Unsigned,
             Meaning::Harmless(argument) | Meaning::Obsolete(argument) => *argument,
             _ => Argument::None,
         }
@@ -221,6 +223,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("decrypt", Command::Decrypt, "decrypt, which is also done if no command is given").short(b'd'),
     command("encrypt-files", Command::Seal(Sealing::ENCRYPT), ""),
     command("decrypt-files", Command::Decrypt, ""),
+    command("verify-files", Command::Verify, ""),
     command("list-packets", Command::ListPackets, "list the packets of a message or of keys"),
     command("enarmor|enarmour", Command::Enarmor, "put ASCII armor around a file"),
     command("dearmor|dearmour", Command::Dearmor, "take the ASCII armor off a file"),
@@ -242,7 +245,6 @@ pub(crate) static OPTIONS: &[Row] = &[
 
     // Commands that are still to be built.
     not_yet("store", "store"),
-    not_yet("verify-files", "verify-files"),
     not_yet("generate-designated-revocation|desig-revoke", "generate-designated-revocation"),
     not_yet("sign-key", "sign-key"),
     not_yet("lsign-key", "lsign-key"), not_yet("edit-key|key-edit", "edit-key"),
@@ -320,16 +322,16 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("armor|armour", |s| s.armor = true).short(b'a').help("write ASCII armor"),
     flag("no-armor|no-armour", |s| s.armor = false),
     text("output", |s, file| { s.output = Some(file.to_vec()); Ok(()) }).short(b'o').help("|FILE|write to FILE"),
-    harmless_unsigned("max-output"), harmless_text("comment"), harmless("default-comment"), harmless("no-comments"),
+    other("max-output", Meaning::Unsigned(|s, octets| s.message.max_output = octets)), harmless_text("comment"), harmless("default-comment"), harmless("no-comments"),
     harmless("emit-version"), harmless("no-emit-version|no-version"), harmless("not-dash-escaped"),
     harmless("escape-from-lines"), harmless("no-escape-from-lines"), harmless("mimemode"),
     flag("", |s| s.message.text = true).short(b't').help("take the input for text"),
     flag("textmode", |s| s.message.text = true), flag("no-textmode", |s| s.message.text = false),
     text("set-filename", |s, name| { s.message.file_name = Some(name.to_vec()); Ok(()) }),
-    flag("for-your-eyes-only", |s| s.message.file_name = Some(b"_CONSOLE".to_vec())), harmless("no-for-your-eyes-only"),
+    flag("for-your-eyes-only", |s| s.message.file_name = Some(b"_CONSOLE".to_vec())), flag("no-for-your-eyes-only", |s| s.message.file_name = None),
     flag("show-session-key", |s| s.message.show_session_key = true),
     flag("use-embedded-filename", |s| s.message.use_embedded_file_name = true),
-    flag("no-use-embedded-filename", |s| s.message.use_embedded_file_name = false), harmless("unwrap"), harmless("mangle-dos-filenames"),
+    flag("no-use-embedded-filename", |s| s.message.use_embedded_file_name = false), flag("unwrap", |s| s.refused.push("--unwrap: not supported yet")), harmless("mangle-dos-filenames"),
     harmless("no-mangle-dos-filenames"), harmless("no-symkey-cache"), harmless("skip-verify"),
     flag("list-only", |s| s.message.list_only = true),
     int("", |s, level| s.message.set_level(level)).short(b'z').help("|N|compress at level N, 0 for not at all"),
@@ -372,7 +374,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("legacy-list-mode", |s| s.list.legacy = true),
     text("keyid-format", values::key_id_format).help("|FORMAT|none, short, 0xshort, long or 0xlong"),
     text("list-options", |s, words| s.list.flags.read(words)).help("|WORDS|what to list; see --list-options help"),
-    text("verify-options", |_, words| check_verify_options(words)),
+    text("verify-options", |s, words| s.verify.read(words)),
     deprecated("show-keyring", |s| s.list.flags.keyring = true, "--list-options show-keyring"),
     deprecated("show-photos", |_| {}, "--list-options show-photos"),
     deprecated("no-show-photos", |_| {}, "--list-options no-show-photos"),
@@ -403,7 +405,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("default-key", |s, name| { s.default_keys.push(name.to_vec()); Ok(()) }), 
     text("encrypt-to", |s, name| recipient(s, name, RecipientKind::Always, false)),
     text("hidden-encrypt-to", |s, name| recipient(s, name, RecipientKind::Always, true)),
-    flag("no-encrypt-to", |s| s.message.no_encrypt_to = true), harmless("encrypt-to-default-key"),
+    flag("no-encrypt-to", |s| s.message.no_encrypt_to = true), flag("encrypt-to-default-key", |s| s.message.encrypt_to_default_key = true),
     text("default-recipient", |s, name| { s.message.default_recipient = DefaultRecipient::Name(name.to_vec()); Ok(()) }),
     flag("default-recipient-self", |s| s.message.default_recipient = DefaultRecipient::Oneself),
     flag("no-default-recipient", |s| s.message.default_recipient = DefaultRecipient::Nobody),

@@ -11,7 +11,7 @@ pub(super) fn record(first_use: &FirstUse, out: &mut Vec<u8>) {
 
 /// Returns the fields: summary, messages verified and encrypted, policy, when the first and the last were verified and
 /// encrypted, history, days with messages verified and encrypted.
-fn statistics(FirstUse { policy, messages }: &FirstUse) -> [String; 11] {
+pub(crate) fn statistics(FirstUse { policy, messages }: &FirstUse) -> [String; 11] {
     let (verified, encrypted) = (messages.verified, messages.encrypted);
     let history = History::of_days(verified.days, encrypted.days).number();
     let summary = if *policy == Policy::Ask { 0 } else { history };

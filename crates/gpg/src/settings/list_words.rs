@@ -74,9 +74,50 @@ impl ListFlags {
     }
 }
 
-/// Checks one `--verify-options` list. Nothing depends on it before signatures of messages are verified.
-pub(crate) fn check_verify_options(text: &[u8]) -> std::result::Result<(), Refusal> {
-    words::read("verify options", VERIFY_WORDS, text, &mut ())
+/// What is told of a signature over content beyond what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VerifyFlags {
+    pub(crate) policy_urls: bool,
+    pub(crate) std_notations: bool,
+    pub(crate) user_notations: bool,
+    pub(crate) uid_validity: bool,
+    pub(crate) unusable_uids: bool,
+    pub(crate) primary_uid_only: bool,
+}
+
+impl Default for VerifyFlags {
+    fn default() -> Self {
+        Self {
+            policy_urls: true,
+            std_notations: true,
+            user_notations: false,
+            uid_validity: true,
+            unusable_uids: false,
+            primary_uid_only: false,
+        }
+    }
+}
+
+impl VerifyFlags {
+    /// Nothing more is told, as by gpgv.
+    pub(crate) const NOTHING: Self = Self {
+        policy_urls: false,
+        std_notations: false,
+        user_notations: false,
+        uid_validity: false,
+        unusable_uids: false,
+        primary_uid_only: false,
+    };
+
+    /// Reads one `--verify-options` list.
+    pub(crate) fn read(&mut self, text: &[u8]) -> std::result::Result<(), Refusal> {
+        words::read("verify options", VERIFY_WORDS, text, self)
+    }
+
+    fn set_notations(&mut self, on: bool) {
+        self.std_notations = on;
+        self.user_notations = on;
+    }
 }
 
 #[rustfmt::skip]
@@ -98,17 +139,18 @@ const LIST_WORDS: &[Word<ListFlags>] = &[
     flag("show-only-fpr-mbox", |s| &mut s.only_fpr_mbox, ""),
 ];
 
-const VERIFY_WORDS: &[Word<()>] = &[
+#[rustfmt::skip]
+const VERIFY_WORDS: &[Word<VerifyFlags>] = &[
     ignored("show-photos", "show photos"),
-    ignored("show-policy-urls", "show policy URLs"),
-    ignored("show-notations", "show all notations"),
-    ignored("show-std-notations", "show the IETF's notations"),
-    ignored("show-standard-notations", ""),
-    ignored("show-user-notations", "show users' notations"),
+    flag("show-policy-urls", |s| &mut s.policy_urls, "show policy URLs"),
+    flags("show-notations", |s, on| s.set_notations(on), "show all notations"),
+    flag("show-std-notations", |s| &mut s.std_notations, "show the IETF's notations"),
+    flag("show-standard-notations", |s| &mut s.std_notations, ""),
+    flag("show-user-notations", |s| &mut s.user_notations, "show users' notations"),
     ignored("show-keyserver-urls", "show preferred keyservers"),
-    ignored("show-uid-validity", "show the validity of user IDs"),
-    ignored("show-unusable-uids", "show revoked and expired user IDs"),
-    ignored("show-primary-uid-only", "show the primary user ID only"),
+    flag("show-uid-validity", |s| &mut s.uid_validity, "show the validity of user IDs"),
+    flag("show-unusable-uids", |s| &mut s.unusable_uids, "show revoked and expired user IDs"),
+    flag("show-primary-uid-only", |s| &mut s.primary_uid_only, "show the primary user ID only"),
     ignored("pka-lookups", "ask for PKA records"),
     ignored("pka-trust-increase", "trust signatures with PKA records more"),
 ];

@@ -65,6 +65,8 @@ pub(crate) enum DefaultRecipient {
 #[derive(Clone, Debug)]
 pub(crate) struct MessageSettings {
     pub(crate) recipients: Vec<RecipientName>,
+    /// Every message is encrypted to the key that `--default-key` names.
+    pub(crate) encrypt_to_default_key: bool,
     /// `--no-encrypt-to`.
     pub(crate) no_encrypt_to: bool,
     pub(crate) default_recipient: DefaultRecipient,
@@ -90,6 +92,8 @@ pub(crate) struct MessageSettings {
     /// The name that the message gives its content.
     pub(crate) file_name: Option<Vec<u8>>,
     pub(crate) use_embedded_file_name: bool,
+    /// Octets of content that are written, at most; 0 for all.
+    pub(crate) max_output: u64,
     pub(crate) show_session_key: bool,
     pub(crate) override_session_key: Option<Vec<u8>>,
     pub(crate) override_session_key_fd: Option<i32>,
@@ -108,6 +112,7 @@ impl Default for MessageSettings {
     fn default() -> Self {
         Self {
             recipients: Vec::new(),
+            encrypt_to_default_key: false,
             no_encrypt_to: false,
             default_recipient: DefaultRecipient::Nobody,
             throw_key_ids: false,
@@ -126,6 +131,7 @@ impl Default for MessageSettings {
             text: false,
             file_name: None,
             use_embedded_file_name: false,
+            max_output: 0,
             show_session_key: false,
             override_session_key: None,
             override_session_key_fd: None,

@@ -5,8 +5,10 @@ use std::io::{self, Write};
 /// What a status line says of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MessageStatus<'a> {
-    /// Work on a file begins: 2 for encryption, 3 for decryption.
+    /// Work on a file begins: 1 for verification, 2 for encryption, 3 for decryption.
     FileStart { what: u8, name: &'a [u8] },
+    /// A file cannot be read.
+    FileError { what: u8, name: &'a [u8] },
     /// Work on a file is over.
     FileDone,
     /// A message's passphrase is needed: the cipher, the mode of its use and the digest.
@@ -57,6 +59,7 @@ impl MessageStatus<'_> {
     pub(super) fn keyword(&self) -> &'static str {
         match self {
             Self::FileStart { .. } => "FILE_START",
+            Self::FileError { .. } => "FILE_ERROR",
             Self::FileDone => "FILE_DONE",
             Self::NeedPassphrase { .. } => "NEED_PASSPHRASE_SYM",
             Self::MissingPassphrase => "MISSING_PASSPHRASE",
@@ -85,7 +88,7 @@ impl MessageStatus<'_> {
     /// Writes what follows the keyword.
     pub(super) fn write_values(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
-            Self::FileStart { what, name } => {
+            Self::FileStart { what, name } | Self::FileError { what, name } => {
                 write!(out, " {what} ")?;
                 super::write_escaped(out, name)
             }

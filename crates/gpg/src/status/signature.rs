@@ -33,6 +33,12 @@ pub(crate) enum SignatureStatus<'a> {
     Valid(Valid),
     /// How certain it is whose the key is, and the trust model that says so.
     Trust { keyword: &'static str, model: &'static str },
+    /// Whose messages trust on first use counts: a key and an address.
+    FirstUser { key: String, address: &'a [u8] },
+    /// How many there were.
+    FirstUse(String),
+    /// The same in words.
+    FirstUseText(&'a [u8]),
     /// The key was revoked.
     KeyRevoked,
     /// Where to read about the maker's policy.
@@ -70,6 +76,9 @@ impl SignatureStatus<'_> {
             Self::Unchecked { .. } => "ERRSIG",
             Self::NoKey { .. } => "NO_PUBKEY",
             Self::Valid(_) => "VALIDSIG",
+            Self::FirstUser { .. } => "TOFU_USER",
+            Self::FirstUse(_) => "TOFU_STATS",
+            Self::FirstUseText(_) => "TOFU_STATS_LONG",
             Self::KeyRevoked => "KEYREVOKED",
             Self::Policy(_) => "POLICY_URL",
             Self::NotationName(_) => "NOTATION_NAME",
@@ -109,6 +118,15 @@ impl SignatureStatus<'_> {
                     out,
                     " {key} {day} {time} {expires} {version} 0 {algorithm} {digest} {kind:02X} {primary}"
                 )
+            }
+            Self::FirstUser { key, address } => {
+                write!(out, " {key} ")?;
+                write_percent_escaped(out, address, b' ')
+            }
+            Self::FirstUse(statistics) => write!(out, " {statistics}"),
+            Self::FirstUseText(text) => {
+                out.write_all(b" ")?;
+                write_percent_escaped(out, text, b' ' - 1)
             }
             Self::Trust { model, .. } => write!(out, " 0 {model}"),
             Self::NotationFlags { critical, readable } => {

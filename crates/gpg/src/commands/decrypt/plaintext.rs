@@ -29,6 +29,8 @@ pub(super) struct Plaintext<'a, 's> {
     ending: Ending,
     /// The digests that the headers of clear text name.
     pub(super) announced: Option<Announced>,
+    /// Octets that may still be written, if not all may.
+    room: Option<u64>,
     failure: Option<anyhow::Error>,
 }
 
@@ -46,6 +48,7 @@ impl<'a, 's> Plaintext<'a, 's> {
             is_text: false,
             ending: Ending::NotEncrypted,
             announced: None,
+            room: None,
             failure: None,
         }
     }
@@ -74,11 +77,20 @@ impl<'a, 's> Plaintext<'a, 's> {
             session.tell(MessageStatus::PlaintextLength(length));
         }
         self.is_text = literal.format.is_text();
+        self.room = Some(session.settings.message.max_output).filter(|most| *most > 0);
         match self.open(&mut session, &literal.name) {
+            Ok(Ok(Some(output))) if self.is_beyond(length.unwrap_or_default().into()) => {
+                too_much(&output, &mut session);
+            }
             Ok(Ok(output)) => self.output = output,
             Ok(Err(code)) => session.streams.error(format_args!("handle plaintext failed: {code}")),
             Err(failure) => self.failure = Some(failure),
         }
+    }
+
+    /// Says whether so many octets are more than may be written.
+    fn is_beyond(&self, octets: u64) -> bool {
+        self.room.is_some_and(|room| octets > room)
     }
 
     /// Opens the output; nothing if the content is not to be saved.
@@ -176,16 +188,32 @@ impl Sink for Plaintext<'_, '_> {
     fn data(&mut self, data: &[u8], _: Standing) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         let mut session = self.session.borrow_mut();
-        let mut writer = output.writer(session.streams);
-        let written = if self.is_text {
+        let text: Vec<u8>;
+        let data = if self.is_text {
             // gpg leaves out every carriage return.
-            let text: Vec<u8> = data.iter().copied().filter(|octet| *octet != b'\r').collect();
-            writer.write_all(&text)
+            text = data.iter().copied().filter(|octet| *octet != b'\r').collect();
+            &text
         } else {
-            writer.write_all(data)
+            data
         };
-        written.map_err(Error::Write)
+        let room = self.room.map_or(data.len(), |room| usize::try_from(room).unwrap_or(usize::MAX));
+        let (fits, rest) = data.split_at(room.min(data.len()));
+        output.writer(session.streams).write_all(fits).map_err(Error::Write)?;
+        self.room = self.room.map(|room| room.saturating_sub(fits.len() as u64));
+        if !rest.is_empty() {
+            too_much(output, &mut session);
+            self.output = None;
+        }
+        Ok(())
     }
+}
+
+/// Tells that there is more content than may be written.
+fn too_much(output: &Output, session: &mut Session<'_>) {
+    let name = output.name();
+    session.streams.error(format_args!("error writing to '{name}': exceeded --max-output limit"));
+    session.streams.continue_info(b"");
+    session.streams.error(format_args!("handle plaintext failed: {}", Code::TooLarge));
 }
 
 /// What clear text says of itself: nothing.

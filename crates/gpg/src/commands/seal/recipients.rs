@@ -2,21 +2,20 @@
 
 use std::cmp::Reverse;
 use std::fs::File;
-use std::ops::ControlFlow;
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::find::shown;
 use keyhoard::recipients::{self, Candidate, EncryptionKey};
+use keyhoard::store::Query;
 use keyhoard::store::query::{Name, NameError};
-use keyhoard::store::{Detail, Query, Selection};
 use keyhoard::trust::Validity;
 
 use super::Failure;
 use crate::code::Code;
 use crate::commands::Session;
+use crate::commands::sign::signers;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
-use crate::secrets::Secrets;
 use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, TrustModel};
 use crate::status::{MessageStatus, Status};
 use crate::{input, trust};
@@ -30,8 +29,8 @@ pub(super) struct Chosen {
 
 /// Finds all recipients, in the order in which the message names them.
 pub(super) fn collect(session: &mut Session<'_>) -> anyhow::Result<Result<Vec<Chosen>, Failure>> {
-    let names = expanded(&session.settings.message.recipients, &session.settings.groups);
     let keyrings = Keyrings::open(session)?;
+    let names = expanded(&session.settings.message.recipients, &session.settings.groups);
     let mut search = Search { session, keyrings, chosen: Vec::new() };
     let outcome = search.all(&names)?;
     let mut chosen = search.chosen;
@@ -75,17 +74,46 @@ impl Search<'_, '_> {
                 }
             }
         }
+        if self.session.settings.message.encrypt_to_default_key {
+            self.add_default_key()?;
+        }
         for name in &named {
             if let Err(failure) = self.add_named(name)? {
                 return Ok(Err(failure));
             }
         }
-        if named.is_empty() && !self.add_default()? {
+        let has_any = match named.is_empty() {
+            true => match self.add_default()? {
+                Ok(has_any) => has_any,
+                Err(failure) => return Ok(Err(failure)),
+            },
+            false => true,
+        };
+        if !has_any {
             self.session.streams.error("no valid addressees");
             self.session.streams.status(&Status::Message(MessageStatus::NoRecipients));
             return Ok(Err(Failure::bare(Code::NoUserId)));
         }
         Ok(Ok(()))
+    }
+
+    /// Adds the key that `--default-key` names, if there is one that can be encrypted to.
+    fn add_default_key(&mut self) -> anyhow::Result<()> {
+        let Some((name, key)) = signers::named_default(self.session, &self.keyrings)? else {
+            const NONE: &str = "option '--encrypt-to-default-key' given, but no valid default keys given";
+            self.session.streams.info(NONE);
+            return Ok(());
+        };
+        self.session.considered(&key.primary);
+        let name = RecipientName { name, kind: RecipientKind::Always, is_hidden: false };
+        match self.find(&name.name)? {
+            Ok(candidate) => self.add(candidate, &name),
+            Err(_) => {
+                self.session.streams.error(format_args!("can't encrypt to '{}'", shown(&name.name)));
+                self.session.streams.info("(check argument of option '--default-key')");
+            }
+        }
+        Ok(())
     }
 
     /// Adds one of those whom every message is encrypted to, whose validity nobody asks for.
@@ -110,10 +138,16 @@ impl Search<'_, '_> {
             Err(code) => {
                 let reason = match code {
                     Code::NoPublicKey => 1,
+                    _ if name.kind == RecipientKind::File => 1,
                     Code::InvalidUserId => 14,
                     _ => 0,
                 };
-                return Ok(Err(self.skipped(&name.name, code, reason)));
+                let code = if reason == 1 { Code::NoPublicKey } else { code };
+                let failure = self.skipped(&name.name, code, reason);
+                return Ok(Err(match name.kind {
+                    RecipientKind::File => Failure::of(failure.code),
+                    _ => failure,
+                }));
             }
         };
         self.session.considered(&candidate.fingerprint);
@@ -128,51 +162,40 @@ impl Search<'_, '_> {
     }
 
     /// Adds who is encrypted to if nobody is named; says whether there is such a one.
-    fn add_default(&mut self) -> anyhow::Result<bool> {
-        let found = match self.session.settings.message.default_recipient.clone() {
-            DefaultRecipient::Nobody => return Ok(false),
-            DefaultRecipient::Name(name) => {
-                let found = self.find(&name)?;
-                if found.is_err() {
-                    let name = shown(&name);
-                    self.session.streams.error(format_args!("unknown default recipient \"{name}\""));
-                }
-                found.ok()
-            }
-            DefaultRecipient::Oneself => self.own()?,
+    fn add_default(&mut self) -> anyhow::Result<Result<bool, Failure>> {
+        let name = match self.session.settings.message.default_recipient.clone() {
+            DefaultRecipient::Nobody => return Ok(Ok(false)),
+            DefaultRecipient::Name(name) => name,
+            DefaultRecipient::Oneself => match self.own()? {
+                Some(own) => own.to_string().into_bytes(),
+                None => return Ok(Ok(false)),
+            },
         };
-        let Some(candidate) = found else { return Ok(false) };
+        let candidate = match self.find(&name)? {
+            Ok(candidate) => candidate,
+            Err(code) => {
+                let name = shown(&name);
+                self.session.streams.error(format_args!("unknown default recipient \"{name}\""));
+                return Ok(Err(Failure::bare(code)));
+            }
+        };
         self.session.considered(&candidate.fingerprint);
         if self.is_chosen(&candidate) {
             self.session.streams.info("skipped: public key already set as default recipient");
         } else {
             self.take(candidate, false);
         }
-        Ok(true)
+        Ok(Ok(true))
     }
 
-    /// Finds the key that signs by default, or the first one that has its secret part here.
-    fn own(&mut self) -> anyhow::Result<Option<Candidate>> {
-        for name in self.session.settings.default_keys.clone() {
-            if let Ok(found) = self.find(&name)? {
-                return Ok(Some(found));
-            }
+    /// Finds the key that signs by default.
+    fn own(&mut self) -> anyhow::Result<Option<Fingerprint>> {
+        let Some(own) = signers::default(self.session, &self.keyrings)? else { return Ok(None) };
+        self.session.considered(&own.key.primary);
+        if !own.is_named {
+            self.session.considered(&own.key.primary);
         }
-        let secrets = Secrets::kept(self.session)?;
-        let mut own: Option<Fingerprint> = None;
-        for (_, snapshot) in self.keyrings.snapshots()? {
-            let ids = secrets.certificates(snapshot.as_ref())?;
-            snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
-                own.get_or_insert(record.fingerprint);
-                ControlFlow::Break(())
-            })?;
-        }
-        if let Some(own) = &own {
-            self.session.considered(own);
-            self.session.considered(own);
-        }
-        let found = own.map(|own| self.find(own.to_string().as_bytes())).transpose()?;
-        Ok(found.and_then(Result::ok))
+        Ok(Some(own.key.primary))
     }
 
     /// Finds the key that a name stands for. If it is a mail address, that is the most valid key, else the first one.

@@ -90,11 +90,13 @@ fn chosen(
         }
     }
     if named.is_empty() {
-        keys.extend(default(session, keyrings, &held)?);
-        match keys.first() {
-            Some(key) => {
+        match default(session, keyrings)? {
+            Some(Default { key, is_named }) => {
                 session.considered(&key.primary);
-                session.considered(&key.primary);
+                let flags = if is_named && key.key == key.primary { 2 } else { 0 };
+                let fingerprint = key.primary.to_string();
+                session.streams.status(&Status::KeyConsidered { fingerprint, flags });
+                keys.push(key);
             }
             None => {
                 session.streams.error(format_args!("no default secret key: {}", Code::NoSecretKey));
@@ -106,20 +108,58 @@ fn chosen(
     Ok(Ok(keys))
 }
 
-fn default(session: &Session<'_>, keyrings: &Keyrings, held: &[Held]) -> anyhow::Result<Option<SigningKey>> {
-    for name in &session.settings.default_keys {
-        if let Some(key) = find(session, keyrings, name, held)? {
-            return Ok(Some(key));
-        }
+/// The key that signs by default.
+pub(in crate::commands) struct Default {
+    pub(in crate::commands) key: SigningKey,
+    /// `--default-key` names it.
+    pub(in crate::commands) is_named: bool,
+}
+
+/// Finds the key that signs by default: the last one that `--default-key` names, else the first one that can.
+pub(in crate::commands) fn default(
+    session: &mut Session<'_>,
+    keyrings: &Keyrings,
+) -> anyhow::Result<Option<Default>> {
+    if let Some((_, key)) = named_default(session, keyrings)? {
+        return Ok(Some(Default { key, is_named: true }));
     }
+    let held = session.file_keys()?.list()?;
     let secrets = Secrets::kept(session)?;
     for (_, snapshot) in keyrings.snapshots()? {
         let ids = secrets.certificates(snapshot.as_ref())?;
-        if let Some(key) = first(snapshot.as_ref(), &ids, held, session)? {
-            return Ok(Some(key));
+        if let Some(key) = first(snapshot.as_ref(), &ids, &held, session)? {
+            return Ok(Some(Default { key, is_named: false }));
         }
     }
     Ok(None)
+}
+
+/// Finds the key that `--default-key` names, and how; tells which one it is, once.
+pub(in crate::commands) fn named_default(
+    session: &mut Session<'_>,
+    keyrings: &Keyrings,
+) -> anyhow::Result<Option<(Vec<u8>, SigningKey)>> {
+    let names = session.settings.default_keys.clone();
+    let held = session.file_keys()?.list()?;
+    let mut found = None;
+    for name in names.iter().rev() {
+        if let Some(key) = find(session, keyrings, name, &held)? {
+            found = Some((name.clone(), key));
+            break;
+        }
+    }
+    if std::mem::replace(&mut session.is_default_key_told, true) {
+        return Ok(found);
+    }
+    match &found {
+        Some((name, _)) if !session.settings.quiet => {
+            let name = shown(name);
+            session.streams.info(format_args!("using \"{name}\" as default secret key for signing"));
+        }
+        None if !names.is_empty() => session.streams.info("all values passed to '--default-key' ignored"),
+        _ => {}
+    }
+    Ok(found)
 }
 
 fn find(

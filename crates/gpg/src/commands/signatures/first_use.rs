@@ -1,0 +1,219 @@
+//! What trust on first use tells of who made a signature: how many messages were seen from them, and what that means.
+
+use keyhoard::cert::effective::State;
+use keyhoard::cert::facts::ComponentKind;
+use keyhoard::cert::{BoundAddress, Timestamp};
+use keyhoard::listing::{FirstUse, Trust};
+use keyhoard::trust::Validity;
+use keyhoard::trust::tofu::Policy;
+use keyhoard::verification::{Maker, Statement};
+
+use crate::commands::Session;
+use crate::render::tofu::statistics;
+use crate::status::SignatureStatus;
+
+/// Below this many messages (by GnuPG's measure) a key may be a forgery that nobody noticed.
+const FEW: u64 = 20;
+
+/// Tells what is known of the user IDs that a signature was made as.
+pub(super) fn tell(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
+    let signer = statement.user_id.as_deref().map(BoundAddress::of_user_id);
+    let components = maker.certificate.facts.components.iter().zip(&maker.effective.components);
+    let (mut user_ids, mut is_suspect, mut is_contested) = (0, false, false);
+    for (place, (component, state)) in components.enumerate() {
+        let (ComponentKind::UserId(user_id), State::User(state)) = (&component.kind, state) else { continue };
+        let address = BoundAddress::of_user_id(user_id);
+        if state.revoked || signer.as_ref().is_some_and(|signer| *signer != address) {
+            continue;
+        }
+        user_ids += 1;
+        let known = trust.first_uses.get(place).and_then(Option::as_ref);
+        let Some(known) = known.filter(|_| !state.expired && trust.user_ids[place] != Validity::Ultimate)
+        else {
+            continue;
+        };
+        tell_status(session, maker, &address, known);
+        if known.policy == Policy::Ask {
+            is_contested = true;
+        } else {
+            is_suspect |= tell_one(session, &address, known);
+        }
+    }
+    if is_suspect && !is_contested {
+        warn(session, maker, user_ids);
+    }
+}
+
+/// Says whether trust on first use makes a key as valid as it is, where the web of trust may as well.
+pub(super) fn decides(session: &Session<'_>, trust: &Trust) -> bool {
+    let has = |policies: &[Policy]| {
+        trust.first_uses.iter().flatten().any(|known| {
+            let decided = if known.policy == Policy::Auto {
+                session.settings.tofu_default_policy
+            } else {
+                known.policy
+            };
+            policies.contains(&decided)
+        })
+    };
+    match trust.key {
+        Validity::Ultimate => true,
+        Validity::Full => has(&[Policy::Good]),
+        Validity::Marginal => has(&[Policy::Auto]),
+        Validity::Undefined => has(&[Policy::Ask, Policy::Unknown]),
+        Validity::Never | Validity::Unknown => false,
+    }
+}
+
+fn tell_status(session: &mut Session<'_>, maker: &Maker, address: &BoundAddress, known: &FirstUse) {
+    let key = maker.primary().to_string();
+    session.tell_signature(SignatureStatus::FirstUser { key, address: address.as_bytes() });
+    session.tell_signature(SignatureStatus::FirstUse(statistics(known).join(" ")));
+}
+
+/// Tells how many messages were seen with an address; says whether that is few.
+fn tell_one(session: &mut Session<'_>, address: &BoundAddress, known: &FirstUse) -> bool {
+    let FirstUse { policy, messages } = known;
+    let (verified, encrypted) = (messages.verified, messages.encrypted);
+    let address = keyhoard::find::shown(address.as_bytes());
+    let ago = |first: Option<Timestamp>| span(session.now.0.saturating_sub(first.map_or(0, |time| time.0)));
+    let mut text = match (verified.count, encrypted.count) {
+        (0, 0) => format!("{address}: Verified 0~signatures and encrypted 0~messages."),
+        (0, _) => format!("{address}: Verified 0 signatures."),
+        (count, _) => {
+            format!("{address}: Verified {count}~signatures in the past {}.", ago(verified.first))
+        }
+    };
+    match (verified.count, encrypted.count) {
+        (0, 0) => {}
+        (_, 0) => text.push_str("  Encrypted 0 messages."),
+        (_, count) => {
+            text += &format!("  Encrypted {count}~messages in the past {}.", ago(encrypted.first));
+        }
+    }
+    if session.settings.verbose > 0 {
+        text += &format!("  (policy: {})", policy.name());
+    }
+    let text = wrapped(&format!("{text}\n"));
+    session.tell_signature(SignatureStatus::FirstUseText(text.trim_end().as_bytes()));
+    tell_lines(session, &text.replace('~', " "));
+    *policy == Policy::Auto && tell_doubts(session, verified.count, encrypted.count)
+}
+
+fn tell_doubts(session: &mut Session<'_>, verified: u64, encrypted: u64) -> bool {
+    match verified {
+        0 => session.streams.info("Warning: we have yet to see a message signed using this key and user id!"),
+        1 => session.streams.info("Warning: we've only seen one message signed using this key and user id!"),
+        _ => {}
+    }
+    match encrypted {
+        0 => session.streams.info("Warning: you have yet to encrypt a message to this key!"),
+        1 => session.streams.info("Warning: you have only encrypted one message to this key!"),
+        _ => {}
+    }
+    verified.saturating_mul(verified).saturating_add(encrypted.saturating_mul(encrypted)) < FEW * FEW
+}
+
+/// Warns of a key that looks like another one.
+fn warn(session: &mut Session<'_>, maker: &Maker, user_ids: usize) {
+    let key = maker.primary();
+    let (whose, addresses) = if user_ids == 1 {
+        ("this key and user id", "address")
+    } else {
+        ("this key and these user ids", "addresses")
+    };
+    let text = wrapped(&format!(
+        "Warning: if you think you've seen more signatures by {whose}, then this key might be a forgery!  \
+         Carefully examine the email {addresses} for small variations.  If the key is suspect, then use\n  \
+         gpg --tofu-policy bad {key}\nto mark it as being bad.\n"
+    ));
+    tell_lines(session, &text);
+}
+
+/// Tells text, the later lines under the first.
+fn tell_lines(session: &mut Session<'_>, text: &str) {
+    for (number, line) in text.lines().enumerate() {
+        match number {
+            0 => session.streams.info(line),
+            _ => session.streams.continue_info(format!("     {line}").as_bytes()),
+        }
+    }
+}
+
+/// Returns a time span in gpg's words, its spaces marked against breaks.
+fn span(seconds: u32) -> String {
+    const UNITS: [(u32, &str); 6] = [
+        (365 * 86400, "year"),
+        (30 * 86400, "month"),
+        (7 * 86400, "week"),
+        (86400, "day"),
+        (3600, "hour"),
+        (60, "minute"),
+    ];
+    let unit = UNITS.into_iter().find(|(length, _)| seconds > 2 * length);
+    let (length, name) = unit.unwrap_or((1, "second"));
+    let count = seconds / length;
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count}~{name}{plural}")
+}
+
+/// Breaks long lines as gpg does, at about 72 columns.
+fn wrapped(text: &str) -> String {
+    text.split_inclusive('\n').map(wrapped_line).collect()
+}
+
+fn wrapped_line(line: &str) -> String {
+    const COLUMNS: usize = 72;
+    const MOST: usize = 80;
+    let mut out = String::new();
+    let mut rest = line;
+    // Where the last space before the limit stands, and at which column.
+    let (mut last, mut from) = (None, 0);
+    while let Some(space) = rest[from..].find(' ').map(|place| from + place) {
+        let columns = rest[..space].chars().count();
+        let after = space + rest[space..].len() - rest[space..].trim_start_matches(' ').len();
+        if columns < COLUMNS {
+            last = Some((space, columns));
+            from = after;
+            continue;
+        }
+        let beyond = 2 * (columns - COLUMNS) + 4 * columns.saturating_sub(MOST);
+        let (head, tail) = match last {
+            Some((space, columns)) if columns > 0 && COLUMNS - columns <= beyond => rest.split_at(space),
+            _ => rest.split_at(space),
+        };
+        out.push_str(head);
+        out.push('\n');
+        rest = tail.trim_start_matches(' ');
+        (last, from) = (None, 0);
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_where_gpg_breaks_them() {
+        let text =
+            "second@example.org: Verified 1~signatures in the past 0~seconds.  Encrypted 0 messages.\n";
+        assert_eq!(wrapped(text), text.replace("Encrypted 0", "Encrypted\n0"));
+        let short = "to mark it as being bad.\n  indented\n";
+        assert_eq!(wrapped(short), short);
+    }
+
+    #[test]
+    fn a_span_changes_its_unit_after_two_of_them() {
+        for (seconds, words) in [
+            (1, "1~second"),
+            (120, "120~seconds"),
+            (121, "2~minutes"),
+            (3 * 3600, "3~hours"),
+            (2 * 86400 + 1, "2~days"),
+            (800 * 86400, "2~years"),
+        ] {
+            assert_eq!(span(seconds), words);
+        }
+    }
+}
