@@ -163,9 +163,9 @@ fn a_changed_or_truncated_message_leaves_the_file_as_it_was_and_gives_a_pipe_not
 }
 
 #[test]
-fn more_than_25_megabytes_without_check_go_to_a_pipe_only_when_that_is_asked_for() {
+fn more_than_12_mebibytes_without_check_go_to_a_pipe_only_when_that_is_asked_for() {
     let home = Home::new();
-    let plain = vec![b'x'; 26 << 20];
+    let plain = vec![b'x'; 13 << 20];
     let message = encrypted(&home, &plain, &["--compress", "zlib"]);
     let done = decrypt(&home, &message, &[]);
     assert!(done.code == Some(2) && done.stdout.is_empty(), "{}", done.errors());

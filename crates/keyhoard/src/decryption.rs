@@ -11,12 +11,13 @@ use message::{
     Unlock,
 };
 use secret::{Ask, Held, Name, OpenKey, Passphrase, Protection, SecretKeys};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::output_file::OutputFile;
 
-/// Octets that are held back from a pipe until the check at their end, if nobody asks for them before.
-pub const MAX_HELD: usize = 25 << 20;
+/// Octets that are held back from a pipe until the check at their end, if nobody asks for them before: with what reading
+/// takes by itself they stay below 32 MB.
+pub const MAX_HELD: usize = 12 << 20;
 
 /// How often a password is asked for.
 const TRIES: u8 = secret::ask::TRIES;
@@ -153,7 +154,7 @@ enum Target<'a> {
     /// A file, which gets its name at the end.
     File(OutputFile),
     /// Something that cannot be taken back, with what is held back from it.
-    Stream { out: Box<dyn Write + 'a>, held: Zeroizing<Vec<u8>>, more: More, holds: bool },
+    Stream { out: Box<dyn Write + 'a>, held: HeldBack, more: More, holds: bool },
 }
 
 /// Where what is held back goes when it is too much for memory.
@@ -182,7 +183,7 @@ impl<'a> Release<'a> {
 
     /// Writes to a stream: what was checked at once, the rest after the check at its end, or at once if `unverified`.
     pub fn to_stream(out: Box<dyn Write + 'a>, unverified: bool) -> Self {
-        Self::new(Target::Stream { out, held: Zeroizing::default(), more: More::Refused, holds: !unverified })
+        Self::new(Target::Stream { out, held: HeldBack::default(), more: More::Refused, holds: !unverified })
     }
 
     /// Holds back as much as comes, on disk what is too much for memory.
@@ -206,7 +207,7 @@ impl<'a> Release<'a> {
         match std::mem::replace(&mut self.target, nowhere()) {
             Target::File(file) => file.commit(),
             Target::Stream { mut out, held, more, .. } => {
-                out.write_all(&held)?;
+                held.parts.iter().try_for_each(|part| out.write_all(part))?;
                 if let More::InFile(Some(mut file)) = more {
                     file.rewind()?;
                     io::copy(&mut file, &mut out)?;
@@ -220,13 +221,10 @@ impl<'a> Release<'a> {
         match &mut self.target {
             Target::File(file) => file.write_all(data).map_err(Error::Write),
             Target::Stream { held, more, holds: true, .. } if standing == Standing::Unverified => {
-                if more.is_begun() || held.len() + data.len() > MAX_HELD {
+                if more.is_begun() || held.octets + data.len() > MAX_HELD {
                     return more.write(data);
                 }
-                if held.len() + data.len() > held.capacity() {
-                    grow(held, data.len());
-                }
-                held.extend_from_slice(data);
+                held.add(data);
                 Ok(())
             }
             Target::Stream { out, .. } => out.write_all(data).map_err(Error::Write),
@@ -235,7 +233,7 @@ impl<'a> Release<'a> {
 }
 
 fn nowhere<'a>() -> Target<'a> {
-    Target::Stream { out: Box::new(io::sink()), held: Zeroizing::default(), more: More::Refused, holds: true }
+    Target::Stream { out: Box::new(io::sink()), held: HeldBack::default(), more: More::Refused, holds: true }
 }
 
 impl More {
@@ -246,7 +244,7 @@ impl More {
     fn write(&mut self, data: &[u8]) -> Result<()> {
         let Self::InFile(file) = self else {
             return Err(Error::Options(
-                "more than 25 MiB that can only be checked at their end: give --output, or --stream-unverified",
+                "more than 12 MiB that can only be checked at their end: give --output, or --stream-unverified",
             ));
         };
         let file = match file {
@@ -257,12 +255,29 @@ impl More {
     }
 }
 
-/// Makes room without leaving copies of plaintext behind.
-fn grow(held: &mut Zeroizing<Vec<u8>>, more: usize) {
-    let mut larger = Vec::with_capacity((2 * held.capacity()).max(held.len() + more).min(MAX_HELD));
-    larger.extend_from_slice(held);
-    held.zeroize();
-    **held = larger;
+/// What is held back, in parts that stay where they are: no copies of plaintext are left behind.
+#[derive(Default)]
+struct HeldBack {
+    parts: Vec<Zeroizing<Vec<u8>>>,
+    octets: usize,
+}
+
+impl HeldBack {
+    /// Octets of a part.
+    const PART: usize = 256 << 10;
+
+    fn add(&mut self, mut data: &[u8]) {
+        self.octets += data.len();
+        while !data.is_empty() {
+            if self.parts.last().is_none_or(|part| part.len() == Self::PART) {
+                self.parts.push(Zeroizing::new(Vec::with_capacity(Self::PART)));
+            }
+            let part = self.parts.last_mut().expect("there is one with room");
+            let (fits, rest) = data.split_at(data.len().min(Self::PART - part.len()));
+            part.extend_from_slice(fits);
+            data = rest;
+        }
+    }
 }
 
 impl Sink for Release<'_> {

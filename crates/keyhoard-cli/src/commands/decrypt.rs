@@ -28,7 +28,7 @@ use crate::trust_options::TrustOptions;
   keyhoard decrypt letter.asc
 
 A file appears only after the whole message was checked. What goes to a pipe is checked piece by piece where the \
-message allows that; a message that can only be checked at its end is held back up to 25 MiB. Of a signed message \
+message allows that; a message that can only be checked at its end is held back up to 12 MiB. Of a signed message \
 it is told who signed it; if a signature is bad, no file appears and the exit code is 2.")]
 pub(crate) struct Arguments {
     /// The message [default: standard input].
