@@ -14,8 +14,9 @@ pub struct Terminal {
 impl Terminal {
     /// Starts a shell command, for which `$KEYHOARD` and `$GPG` are our programs in `home`.
     pub fn new(home: &Home, command: &str) -> Self {
-        let child = Command::new("script")
-            .args(["-q", "-e", "-f", "-c", command, "/dev/null"])
+        // Whoever runs the tests in the background may ignore Ctrl-C, and would have everybody here do so.
+        let child = Command::new("env")
+            .args(["--default-signal=INT", "script", "-q", "-e", "-f", "-c", command, "/dev/null"])
             .env("KEYHOARD_DB", home.database())
             .env("KEYHOARD", Run::program("keyhoard"))
             .env("GPG", Run::program("gpg-keyhoard"))
@@ -24,7 +25,7 @@ impl Terminal {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("script (util-linux)");
+            .expect("env (coreutils) and script (util-linux)");
         Self { child, shown: String::new() }
     }
 
