@@ -20,7 +20,7 @@ const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
 /// A batch is written once its certificates, packed, take this many bytes: an import's memory is a multiple of it.
 const BATCH_BYTES: usize = 36 << 20;
 /// The same of a batch that will be written beside the making of the next one.
-const BESIDE_BYTES: usize = 18 << 20;
+const BESIDE_BYTES: usize = 14 << 20;
 
 /// Which entry of a batch has which primary key.
 pub(super) type Fingerprints = HashMap<Fingerprint, usize>;
