@@ -1,9 +1,8 @@
 //! Keys that gpg-keyhoard makes beside those of the real gpg: the same commands, what is key-dependent masked.
 
 use std::ffi::OsStr;
-use std::path::Path;
 
-use harness::{Both, Done, Home, Run, assert_same};
+use harness::{Both, Done, Home, Run, alice_and_bob, assert_same};
 
 /// No passphrase.
 const PLAIN: [&str; 2] = ["--passphrase", ""];
@@ -124,7 +123,7 @@ fn keys_of_a_parameter_file_are_those_that_gpg_makes() {
 #[test]
 fn keys_that_are_there_become_keys_of_new_certificates() {
     let both = Both::with_agent().now("20260131T000000!");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
+    let file = alice_and_bob();
     let words: Vec<&OsStr> = PLAIN.iter().chain(&["--import"]).map(AsRef::as_ref).collect();
     both.same_reports(words.into_iter().chain([file.as_os_str()]));
     // Alice's primary key and Bob's; nobody's.

@@ -1,38 +1,20 @@
 //! Messages of gpg-keyhoard beside the real gpg: each reads what the other writes, and both say the same.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use harness::{Both, Done, Run, assert_same};
+use harness::{Both, CIPHERS, COMPRESSIONS, Done, Run, assert_same};
 
 /// What makes a program work without questions.
 const QUIETLY: [&str; 6] =
     ["--batch", "--no-symkey-cache", "--pinentry-mode", "loopback", "--status-fd", "2"];
+/// Alice, who has a Curve25519 subkey to encrypt to. Bob only signs.
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const TEXT: &[u8] = b"a line\nand another one\n";
 
-/// Homes that hold Alice, who has a Curve25519 subkey to encrypt to, and Bob, who only signs.
-fn both() -> Both {
-    let both = Both::with_agent().now("20260131T000000!");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
-    let words: [&std::ffi::OsStr; 6] = [
-        "--pinentry-mode".as_ref(),
-        "loopback".as_ref(),
-        "--passphrase".as_ref(),
-        "".as_ref(),
-        "--import".as_ref(),
-        file.as_os_str(),
-    ];
-    for done in both.run(words) {
-        assert_eq!(done.code, Some(0), "{}", done.errors());
-    }
-    both
-}
-
 /// Runs one of the programs.
 fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
-    let run = if gpg { Run::gpg_with_agent(&both.gpg) } else { Run::gpg_keyhoard(&both.keyhoard) };
-    run.at(both.clock()).args(QUIETLY).args(words).stdin(stdin).done()
+    both.one(gpg).args(QUIETLY).args(words).stdin(stdin).done()
 }
 
 /// Returns what a program says, but for what gpg says of smart cards and of its keybox.
@@ -50,7 +32,7 @@ fn message(both: &Both, name: &str, words: &[&str]) -> PathBuf {
 
 #[test]
 fn without_the_secret_key_both_say_whose_it_is() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let alice = message(&both, "alice.gpg", &["-r", "alice", "-e"]);
     let certificate = run(&both, true, &["--export", ALICE], b"").stdout;
     let others = Both::with_agent().now("20260131T000000!");
@@ -74,7 +56,7 @@ fn without_the_secret_key_both_say_whose_it_is() {
 
 #[test]
 fn each_reads_what_the_other_writes_with_every_cipher_and_compression() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let quietly = ["--pinentry-mode", "loopback", "--passphrase", ""];
     let with_rsa = Run::gpg_keyhoard(&both.keyhoard).at(both.clock()).args(quietly);
     with_rsa.args(["--quick-add-key", ALICE, "rsa2048", "encr"]).succeed();
@@ -82,28 +64,15 @@ fn each_reads_what_the_other_writes_with_every_cipher_and_compression() {
         Run::gpg_keyhoard(&both.keyhoard).args(quietly).args(["--export-secret-keys", ALICE]).succeed();
     let import = Run::gpg_with_agent(&both.gpg).at(both.clock()).args(quietly).arg("--import");
     import.stdin(secret.stdout).succeed();
-    let ciphers = [
-        "IDEA",
-        "3DES",
-        "CAST5",
-        "BLOWFISH",
-        "AES",
-        "AES192",
-        "AES256",
-        "TWOFISH",
-        "CAMELLIA128",
-        "CAMELLIA192",
-        "CAMELLIA256",
-    ];
     // The newest subkey is the one with RSA; the other one is asked for.
     let openers: [&[&str]; 3] = [
         &["--passphrase", "x", "--s2k-count", "1024", "-c"],
         &["-r", ALICE, "-e"],
         &["-r", "79E19554CB62E173!", "-e"],
     ];
-    for cipher in ciphers {
+    for cipher in CIPHERS {
         // Each combination is written by one of them and read by the other.
-        for (number, compression) in ["none", "zip", "zlib", "bzip2"].into_iter().enumerate() {
+        for (number, compression) in COMPRESSIONS.into_iter().enumerate() {
             for (opener, words) in openers.into_iter().enumerate() {
                 let options = ["--expert", "--cipher-algo", cipher, "--compress-algo", compression];
                 let what = format!("{cipher} {compression} {opener}");
@@ -121,7 +90,7 @@ fn each_reads_what_the_other_writes_with_every_cipher_and_compression() {
 
 #[test]
 fn a_changed_message_is_told_and_its_file_does_not_appear() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let good = run(&both, false, &["--passphrase", "x", "-z", "0", "-c"], TEXT).stdout;
     let path = both.keyhoard.path().join("out");
     let output = path.to_str().expect("a name");
@@ -141,7 +110,7 @@ fn a_changed_message_is_told_and_its_file_does_not_appear() {
 
 #[test]
 fn many_files_are_encrypted_and_decrypted_in_their_places() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let names = ["one", "two"].map(|name| both.keyhoard.write(name, TEXT));
     let [one, two] = [&names[0], &names[1]].map(|path| path.to_str().expect("a name"));
     let done = run(&both, false, &["-r", "alice", "--multifile", "-e", one, two], b"");
@@ -157,7 +126,7 @@ fn many_files_are_encrypted_and_decrypted_in_their_places() {
 
 #[test]
 fn a_message_alone_is_decrypted_without_a_command() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let done = run(&both, false, &["-r", "alice", "-e"], TEXT);
     let path = both.keyhoard.write("letter.gpg", done.stdout);
     let done = run(&both, false, &[path.to_str().expect("a name")], b"");
@@ -167,7 +136,7 @@ fn a_message_alone_is_decrypted_without_a_command() {
 
 #[test]
 fn what_is_no_session_key_opens_nothing() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let messages = [
         message(&both, "alice.gpg", &["-r", "alice", "-e"]),
         message(&both, "symmetric.gpg", &["--passphrase", "x", "-c"]),
@@ -183,7 +152,7 @@ fn what_is_no_session_key_opens_nothing() {
 
 #[test]
 fn no_more_is_written_than_max_output_allows() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let short = message(&both, "short.gpg", &["--passphrase", "x", "-c"]);
     let clear = message(&both, "clear", &["--passphrase", "", "-u", "alice", "--clear-sign"]);
     for (name, limit) in [(&short, "5"), (&short, "23"), (&clear, "5")] {

@@ -1,9 +1,8 @@
 //! What gpg-keyhoard says of the form of files, beside the real gpg: packets, armor, digests.
 
 use std::fs;
-use std::path::Path;
 
-use harness::{Both, Done, Run, assert_same};
+use harness::{Both, Done, assert_same};
 
 /// What makes a program work without questions.
 const QUIETLY: [&str; 8] =
@@ -11,21 +10,9 @@ const QUIETLY: [&str; 8] =
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const TEXT: &[u8] = b"a line\nand another one\n";
 
-/// Homes that hold Alice and Bob.
-fn both() -> Both {
-    let both = Both::with_agent().now("20260131T000000!");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
-    for gpg in [true, false] {
-        let done = run(&both, gpg, &["--passphrase", "", "--import", file.to_str().expect("a name")], b"");
-        assert_eq!(done.code, Some(0), "{}", done.errors());
-    }
-    both
-}
-
 /// Runs one of the programs.
 fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
-    let run = if gpg { Run::gpg_with_agent(&both.gpg) } else { Run::gpg_keyhoard(&both.keyhoard) };
-    run.at(both.clock()).args(QUIETLY).args(words).stdin(stdin).done()
+    both.one(gpg).args(QUIETLY).args(words).stdin(stdin).done()
 }
 
 /// Asserts that both write the same and exit alike.
@@ -38,7 +25,7 @@ fn same(both: &Both, words: &[&str], stdin: &[u8]) {
 
 #[test]
 fn packets_of_keys_are_listed_as_gpg_lists_them() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     for words in [&["--export"][..], &["--passphrase", "", "--export-secret-keys"]] {
         let keys = run(&both, true, words, b"").stdout;
         assert!(keys.len() > 500);
@@ -50,7 +37,7 @@ fn packets_of_keys_are_listed_as_gpg_lists_them() {
 
 #[test]
 fn packets_of_messages_are_listed_where_they_can_be_decrypted() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let letter = both.gpg.write("letter", TEXT);
     let letter = letter.to_str().expect("a name");
     // Of content whose length its packet does not say, gpg shows nothing that follows; files have one.
@@ -76,7 +63,7 @@ fn packets_of_messages_are_listed_where_they_can_be_decrypted() {
 
 #[test]
 fn what_holds_no_packets_is_told() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     for stdin in [&b""[..], b"no packets\n"] {
         same(&both, &["--list-packets"], stdin);
         same(&both, &["--dearmor"], stdin);
@@ -85,7 +72,7 @@ fn what_holds_no_packets_is_told() {
 
 #[test]
 fn armor_is_put_around_files_and_taken_off() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let keys = run(&both, false, &["--export", ALICE], b"").stdout;
     for octets in [&keys[..], TEXT, &[0; 48]] {
         same(&both, &["--enarmor"], octets);
@@ -106,7 +93,7 @@ fn armor_is_put_around_files_and_taken_off() {
 
 #[test]
 fn digests_of_files_are_printed_as_gpg_prints_them() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let names = ["short", "a name of a file that is longer than forty octets are"];
     let files = names.map(|name| both.gpg.write(name, TEXT).to_str().expect("a name").to_owned());
     for name in ["MD5", "SHA1", "ripemd160", "SHA224", "sha256", "SHA384", "SHA512", "*"] {

@@ -2,9 +2,9 @@
 //! leave no choice, and fail alike.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use harness::{Both, Done, Home, Run, assert_same};
+use harness::{Both, Done, Home, Run, alice_and_bob, assert_same};
 
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
@@ -12,14 +12,9 @@ const SIGNING: &str = "6D99D72BC918488168D85B540D877A59B81A5B94";
 /// What makes a program work without questions, on keys without a passphrase.
 const QUIETLY: [&str; 5] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", ""];
 
-/// Alice and Bob, as gpg 2.2.40 made them in January 2026.
-fn file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp")
-}
-
 fn both() -> Both {
     let both = Both::with_agent().now("20260131T000000!");
-    let file = file();
+    let file = alice_and_bob();
     let mut words: Vec<&std::ffi::OsStr> = QUIETLY.iter().map(AsRef::as_ref).collect();
     words.extend(["--import".as_ref(), file.as_os_str()]);
     both.same_reports(words);

@@ -1,30 +1,19 @@
 //! Signatures of gpg-keyhoard over content beside the real gpg: each verifies what the other makes, and both say the same.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use harness::{Both, Done, Run, assert_same};
 
 /// What makes a program work without questions.
 const QUIETLY: [&str; 7] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--status-fd", "2"];
+/// Alice, who signs with a subkey of Ed25519. Bob signs with a primary key of RSA.
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const TEXT: &[u8] = b"- a line\nFrom here to the end \nand another one\n";
 
-/// Homes that hold Alice, who signs with a subkey of Ed25519, and Bob, who signs with a primary key of RSA.
-fn both() -> Both {
-    let both = Both::with_agent().now("20260131T000000!");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
-    for gpg in [true, false] {
-        let done = run(&both, gpg, &["--import", file.to_str().expect("a name")], b"");
-        assert_eq!(done.code, Some(0), "{}", done.errors());
-    }
-    both
-}
-
 /// Runs one of the programs.
 fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
-    let run = if gpg { Run::gpg_with_agent(&both.gpg) } else { Run::gpg_keyhoard(&both.keyhoard) };
-    run.at(both.clock()).args(QUIETLY).args(words).stdin(stdin).done()
+    both.one(gpg).args(QUIETLY).args(words).stdin(stdin).done()
 }
 
 /// Returns what a program says, but for how often it looks at keys.
@@ -54,7 +43,7 @@ fn signed(both: &Both, gpg: bool, name: &str, words: &[&str]) -> PathBuf {
 
 #[test]
 fn a_signature_outlives_its_key_and_needs_it() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let signature = signed(&both, false, "detached", &["-u", "alice", "-b"]);
     let words = ["--verify", signature.to_str().expect("a name"), data.to_str().expect("a name")];
@@ -66,7 +55,7 @@ fn a_signature_outlives_its_key_and_needs_it() {
 
 #[test]
 fn what_is_signed_and_encrypted_is_both() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     for gpg in [true, false] {
         let message = signed(&both, gpg, "message", &["-u", "bob", "-r", "alice", "-s", "-e"]);
         same(&both, &["-d", message.to_str().expect("a name")], b"", true);
@@ -75,7 +64,7 @@ fn what_is_signed_and_encrypted_is_both() {
 
 #[test]
 fn git_signs_and_verifies_with_it() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let home = both.keyhoard.path();
     let repository = home.join("repository");
     let program = Run::program("gpg-keyhoard");
@@ -110,7 +99,7 @@ fn git_signs_and_verifies_with_it() {
 
 #[test]
 fn a_changed_byte_in_clear_text_is_good_only_where_gpg_says_so() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let text = run(&both, false, &["-u", "alice", "--clear-sign"], TEXT).stdout;
     let signature = b"-----BEGIN PGP SIGNATURE";
     let armor = text.windows(signature.len()).position(|part| part == signature).expect("a signature");
@@ -129,7 +118,7 @@ fn a_changed_byte_in_clear_text_is_good_only_where_gpg_says_so() {
 
 #[test]
 fn clear_text_has_to_name_the_digest_of_its_signature() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let text = signed(&both, false, "clear", &["-u", "alice", "--digest-algo", "sha256", "--clear-sign"]);
     let text = String::from_utf8(std::fs::read(text).expect("a file")).expect("text");
     for header in ["Hash: SHA512\n", "", "Hash: SHA512, SHA256\n"] {
@@ -147,7 +136,7 @@ fn clear_text_has_to_name_the_digest_of_its_signature() {
 
 #[test]
 fn the_default_key_is_told_and_signs() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let data = data.to_str().expect("a name");
     for names in [&["bob"][..], &["bob", "alice"], &["nobody"], &["alice", "nobody"]] {
@@ -169,7 +158,7 @@ fn the_default_key_is_told_and_signs() {
 
 #[test]
 fn many_files_are_verified_one_by_one() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let message = signed(&both, true, "message", &["-u", "alice", "-s"]);
     let clear = signed(&both, true, "clear", &["-u", "bob", "--clear-sign"]);
     let detached = signed(&both, true, "detached", &["-u", "bob", "-b"]);
@@ -186,7 +175,7 @@ fn many_files_are_verified_one_by_one() {
 
 #[test]
 fn trust_on_first_use_counts_messages_and_tells_of_them() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let letters = [TEXT, b"another letter\n", b"a third one\n"];
     for (number, letter) in letters.into_iter().enumerate() {
         let name = format!("letter-{number}");
@@ -203,7 +192,7 @@ fn trust_on_first_use_counts_messages_and_tells_of_them() {
 
 #[test]
 fn verify_options_say_what_is_told_of_a_signature() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let words = ["--sig-notation", "a@example.org=one", "--sig-policy-url", "https://example.org/", "-s"];
     let message = signed(&both, true, "message", &[&["-u", "alice"], &words[..]].concat());
     for options in [
@@ -219,7 +208,7 @@ fn verify_options_say_what_is_told_of_a_signature() {
 
 #[test]
 fn what_is_no_detached_signature_verifies_no_file() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let data = data.to_str().expect("a name");
     let forms: [&[&str]; 3] = [&["-s"], &["--clear-sign"], &["-r", "alice", "--trust-model", "always", "-e"]];

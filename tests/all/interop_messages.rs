@@ -4,26 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::{Done, Home, Run, scale};
+use harness::{CIPHERS, COMPRESSIONS, Done, Home, Run, scale};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
 const PASSWORD: &str = "open sesame";
-const CIPHERS: [&str; 11] = [
-    "IDEA",
-    "3DES",
-    "CAST5",
-    "BLOWFISH",
-    "AES",
-    "AES192",
-    "AES256",
-    "TWOFISH",
-    "CAMELLIA128",
-    "CAMELLIA192",
-    "CAMELLIA256",
-];
-const COMPRESSIONS: [&str; 4] = ["none", "zip", "zlib", "bzip2"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Program {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cert::packet::Packets;
-use harness::{Done, Engine, Home, OwnKey, Run};
+use harness::{CIPHERS, COMPRESSIONS, Done, Engine, Home, OwnKey, Run};
 use secret::file::FileKeys;
 use secret::{Role, SecretKey, SecretKeys};
 
@@ -13,21 +13,6 @@ harness::on_both_engines! {
     the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named
     a_mail_address_is_taken_only_if_it_is_certain_whose_it_is
 }
-
-const CIPHERS: [&str; 11] = [
-    "IDEA",
-    "3DES",
-    "CAST5",
-    "BLOWFISH",
-    "AES",
-    "AES192",
-    "AES256",
-    "TWOFISH",
-    "CAMELLIA128",
-    "CAMELLIA192",
-    "CAMELLIA256",
-];
-const COMPRESSIONS: [&str; 4] = ["none", "zip", "zlib", "bzip2"];
 
 /// Text that compresses, longer than one part of a packet.
 fn text() -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use harness::{Done, Engine, Home, Run};
+use harness::{Done, Engine, Home, Run, alice_and_bob};
 
 harness::on_both_engines! {
     an_edit_says_what_it_did_and_is_undone
@@ -20,7 +20,7 @@ const TIME: &str = "20260201T000000";
 /// A home with Alice's and Bob's keys, the secret ones too.
 fn home(engine: Engine) -> Home {
     let home = engine.home();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
+    let file = alice_and_bob();
     Run::gpg_keyhoard(&home).args(["--batch", "--import"]).arg(file).succeed();
     home
 }
@@ -104,7 +104,7 @@ fn a_revocation_certificate_is_written_and_revokes_when_it_is_imported(engine: E
 
 fn without_a_secret_key_nothing_can_be_changed(engine: Engine) {
     let home = engine.home();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp");
+    let file = alice_and_bob();
     let public = Run::gpg_keyhoard(&home_of(engine, &file)).args(["--export", ALICE]).succeed().stdout;
     Run::keyhoard(&home).arg("import").stdin(public).succeed();
     let done = at(&home, TIME, &["key", "add-user-id", ALICE, "New One"]);

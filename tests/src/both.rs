@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::home::kill_agent;
-use crate::{Done, Home, NOW, Reference, Run, assert_same, difference, mask, without_misplaced};
+use crate::{
+    Done, Home, NOW, Reference, Run, alice_and_bob, assert_same, difference, mask, without_misplaced,
+};
 
 /// Two homes with the same past: one that gpg keeps, one that `gpg-keyhoard` keeps.
 #[derive(Debug)]
@@ -32,6 +34,16 @@ impl Both {
         Both { agent: Some(Agent(both.gpg.path().to_owned())), ..both }
     }
 
+    /// Makes two homes that hold Alice and Bob, on the last day of January 2026.
+    pub fn of_alice_and_bob() -> Both {
+        let both = Both::with_agent().now("20260131T000000!");
+        for gpg in [true, false] {
+            let import = ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--import"];
+            both.one(gpg).args(import).arg(alice_and_bob()).succeed();
+        }
+        both
+    }
+
     /// Takes two homes that were made alike, gpg's first.
     pub fn in_homes([gpg, keyhoard]: [Home; 2]) -> Both {
         Both { gpg, keyhoard, now: NOW.to_owned(), agent: None, misplaced: false }
@@ -43,14 +55,19 @@ impl Both {
         Both { misplaced: reference == Reference::Three, ..Both::in_homes([gpg, keyhoard]) }
     }
 
+    /// Returns a run of the real gpg, which may start an agent, or of `gpg-keyhoard`.
+    pub fn one(&self, gpg: bool) -> Run {
+        let run = if gpg { Run::gpg_with_agent(&self.gpg) } else { Run::gpg_keyhoard(&self.keyhoard) };
+        run.at(&self.now)
+    }
+
     /// Runs both programs with the same arguments and the same answers on stdin; gpg's result comes first.
     pub fn answered<A: AsRef<OsStr>>(
         &self,
         answers: &str,
         arguments: impl IntoIterator<Item = A> + Clone,
     ) -> [Done; 2] {
-        [Run::gpg_with_agent(&self.gpg), Run::gpg_keyhoard(&self.keyhoard)]
-            .map(|run| run.at(&self.now).args(arguments.clone()).stdin(answers).done())
+        [true, false].map(|gpg| self.one(gpg).args(arguments.clone()).stdin(answers).done())
     }
 
     /// Runs both programs with the same arguments; gpg's result comes first.

@@ -32,3 +32,8 @@ impl Keyring {
         std::fs::read(self.path()).expect("Debian's package debian-keyring is installed (scripts/setup)")
     }
 }
+
+/// Returns the file with the keys of Alice and Bob, the secret ones too, as gpg 2.2.40 made them in January 2026.
+pub fn alice_and_bob() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/alice-and-bob.pgp")
+}

@@ -6,6 +6,7 @@
 //! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Done`] holds what came out.
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
+//! - [`alice_and_bob`]: two people's secret keys; [`CIPHERS`], [`COMPRESSIONS`]: what messages are written with.
 //! - [`colons`], [`packets`]: reading what the programs write.
 //! - [`OwnKey`]: a key that the test may change and certify with.
 //! - [`assert_same`], [`mask`]: byte for byte, but for what may differ.
@@ -22,6 +23,7 @@
 //! Everything runs with `LC_ALL=C.UTF-8`, `TZ=UTC` and the clock at [`NOW`]. A test file is named after the
 //! program and the command it is about (`gpg_import.rs`, `keyhoard_search.rs`); a test's name states the rule.
 
+mod algorithms;
 mod both;
 pub mod colons;
 mod difference;
@@ -37,11 +39,12 @@ pub mod scale;
 mod terminal;
 mod trust;
 
+pub use algorithms::{CIPHERS, COMPRESSIONS};
 pub use both::Both;
 pub use difference::{assert_same, difference};
 pub use engine::{Engine, server};
 pub use home::Home;
-pub use keyring::Keyring;
+pub use keyring::{Keyring, alice_and_bob};
 pub use mask::{mask, without_misplaced};
 pub use own_key::OwnKey;
 pub use reference::Reference;
