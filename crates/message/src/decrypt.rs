@@ -53,6 +53,21 @@ pub trait Unlock {
     ) -> Result<SessionKey>;
 }
 
+/// Opens nothing: for who reads only what is not encrypted.
+#[derive(Clone, Copy, Debug)]
+pub struct NoKeys;
+
+impl Unlock for NoKeys {
+    fn session_key(
+        &mut self,
+        _: &[Opener],
+        _: &Container,
+        _: &dyn Fn(&SessionKey) -> bool,
+    ) -> Result<SessionKey> {
+        Err(Error::NoKey)
+    }
+}
+
 /// What a message holds, as it is read.
 #[derive(Debug)]
 pub enum Event<'a> {

@@ -169,28 +169,14 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Opener, SessionKey};
-
-    /// Opens nothing.
-    struct Nothing;
-
-    impl Unlock for Nothing {
-        fn session_key(
-            &mut self,
-            _: &[Opener],
-            _: &Container,
-            _: &dyn Fn(&SessionKey) -> bool,
-        ) -> Result<SessionKey> {
-            Err(Error::NoKey)
-        }
-    }
+    use crate::NoKeys;
 
     /// Where a packet stands, its tag and its body.
     type Found = (u64, u8, Vec<u8>);
 
     fn found(input: &[u8]) -> (Vec<Found>, Result<bool>) {
         let mut found = Vec::new();
-        let walked = packets(&mut &input[..], &mut Nothing, &mut |step| {
+        let walked = packets(&mut &input[..], &mut NoKeys, &mut |step| {
             if let Step::Packet(packet) = step {
                 found.push((packet.position, packet.header.tag.0, packet.body.to_vec()));
             }
@@ -219,6 +205,6 @@ mod tests {
         let (found, walked) = found(&bytes);
         assert_eq!(found, [(0, 18, vec![1])]);
         assert!(matches!(walked, Err(Error::NoKey)));
-        assert!(packets(&mut &b""[..], &mut Nothing, &mut |_| Ok(())).is_ok_and(|any| !any));
+        assert!(packets(&mut &b""[..], &mut NoKeys, &mut |_| Ok(())).is_ok_and(|any| !any));
     }
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 use keyhoard::cert::packet::Tag;
 use keyhoard::find::shown;
 use keyhoard::message::{
-    Allowed, Announced, Container, DataSignature, Detached, Error, Event, Opener, Result, SessionKey, Sink,
-    Standing, Unlock, Verifier, decrypt,
+    Allowed, Announced, DataSignature, Detached, Error, Event, NoKeys, Result, Sink, Standing, Verifier,
+    decrypt,
 };
 
 use super::decrypt::plaintext;
@@ -283,19 +283,5 @@ impl Sink for Nowhere {
 
     fn data(&mut self, _: &[u8], _: Standing) -> Result<()> {
         Ok(())
-    }
-}
-
-/// Opens nothing: what is encrypted is not verified but decrypted.
-struct NoKeys;
-
-impl Unlock for NoKeys {
-    fn session_key(
-        &mut self,
-        _: &[Opener],
-        _: &Container,
-        _: &dyn Fn(&SessionKey) -> bool,
-    ) -> Result<SessionKey> {
-        Err(Error::NoKey)
     }
 }

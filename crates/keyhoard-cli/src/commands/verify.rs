@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use keyhoard::cert::effective::View;
 use keyhoard::decryption::Release;
-use keyhoard::message::{
-    Allowed, Container, DataSignature, Detached, Error, Opener, SessionKey, Unlock, Verifier, decrypt,
-};
+use keyhoard::message::{Allowed, DataSignature, Detached, Error, NoKeys, Verifier, decrypt};
 use keyhoard::verification::{Report, all_hold};
 use serde::Serialize;
 
@@ -110,7 +108,7 @@ impl Arguments {
         let mut input = crate::input::open(path)?;
         let allowed = Allowed { unencrypted: true, ..Allowed::default() };
         let mut verifier = Verifier::new(&mut release);
-        let read = decrypt(input.as_mut(), allowed, &mut Nobody, &mut verifier);
+        let read = decrypt(input.as_mut(), allowed, &mut NoKeys, &mut verifier);
         match read.and_then(|()| verifier.finish()) {
             Ok(signatures) => Ok((signatures, Some(release))),
             Err(Error::Detached) => {
@@ -127,20 +125,6 @@ impl Arguments {
             }
             Err(error) => Err(anyhow!(error)),
         }
-    }
-}
-
-/// Opens nothing.
-struct Nobody;
-
-impl Unlock for Nobody {
-    fn session_key(
-        &mut self,
-        _: &[Opener],
-        _: &Container,
-        _: &dyn Fn(&SessionKey) -> bool,
-    ) -> keyhoard::message::Result<SessionKey> {
-        Err(Error::NoKey)
     }
 }
 

@@ -9,8 +9,8 @@ use cert::facts::SignatureType;
 use cert::packet::{self, Tag};
 use cert::{Fingerprint, Timestamp};
 use message::{
-    Allowed, Container, Content, DataSignature, Detached, Event, Format, Literal, Opener, SessionKey,
-    Signatory, Signing, Sink, Standing as Trust, Unlock, Verifier,
+    Allowed, Content, DataSignature, Detached, Event, Format, Literal, NoKeys, Signatory, Signing, Sink,
+    Standing as Trust, Verifier,
 };
 use secret::{Signer, Unlocked};
 use sign::{Builder, hash_for};
@@ -227,24 +227,10 @@ pub fn split(message: &mut (dyn Read + Send), out: &mut dyn Write) -> Result<Vec
 
 fn read_signed(message: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<()> {
     let allowed = Allowed { unencrypted: true, ..Allowed::default() };
-    message::decrypt(message, allowed, &mut Nobody, sink).map_err(|error| match error {
+    message::decrypt(message, allowed, &mut NoKeys, sink).map_err(|error| match error {
         message::Error::NoKey => Failure::bad_data("the message is encrypted"),
         error => error.into(),
     })
-}
-
-/// Opens nothing.
-struct Nobody;
-
-impl Unlock for Nobody {
-    fn session_key(
-        &mut self,
-        _: &[Opener],
-        _: &Container,
-        _: &dyn Fn(&SessionKey) -> bool,
-    ) -> message::Result<SessionKey> {
-        Err(message::Error::NoKey)
-    }
 }
 
 /// Parts content and signatures.
