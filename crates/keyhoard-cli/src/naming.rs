@@ -2,7 +2,7 @@
 
 use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
-use keyhoard::listing::{OwnerTrust, Validity};
+use keyhoard::listing::OwnerTrust;
 
 /// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
 pub(crate) fn algorithm(key: &KeyFacts) -> String {
@@ -109,30 +109,6 @@ pub(crate) fn compression(number: u8) -> String {
         _ => return format!("compression-{number}"),
     };
     name.to_owned()
-}
-
-/// Returns the word for how valid a user ID is.
-pub(crate) fn validity(validity: Validity) -> &'static str {
-    match validity {
-        Validity::Unknown => "unknown",
-        Validity::Undefined => "undefined",
-        Validity::Never => "never",
-        Validity::Marginal => "marginal",
-        Validity::Full => "full",
-        Validity::Ultimate => "ultimate",
-    }
-}
-
-/// Returns the word for how far the owner of a key is trusted.
-pub(crate) fn owner_trust(trust: OwnerTrust) -> &'static str {
-    match trust {
-        OwnerTrust::Unknown => "unknown",
-        OwnerTrust::Undefined => "undefined",
-        OwnerTrust::Never => "never",
-        OwnerTrust::Marginal => "marginal",
-        OwnerTrust::Full => "full",
-        OwnerTrust::Ultimate => "ultimate",
-    }
 }
 
 /// Says how far the owner of a key is trusted.

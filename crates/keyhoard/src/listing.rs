@@ -37,6 +37,13 @@ pub struct ListOptions {
     pub digests: DigestPolicy,
 }
 
+impl ListOptions {
+    /// Lists keys and user IDs as GnuPG sees them at a moment.
+    pub fn as_gnupg(now: Timestamp, digests: DigestPolicy) -> Self {
+        Self { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false, digests }
+    }
+}
+
 /// Whether signatures are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signatures {

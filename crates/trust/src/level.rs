@@ -18,6 +18,20 @@ pub enum Validity {
     Ultimate,
 }
 
+impl Validity {
+    /// Returns the word that GnuPG has for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Undefined => "undefined",
+            Self::Never => "never",
+            Self::Marginal => "marginal",
+            Self::Full => "full",
+            Self::Ultimate => "ultimate",
+        }
+    }
+}
+
 /// How far the user trusts the owner of a key to certify others (GnuPG's owner trust).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OwnerTrust {
@@ -37,6 +51,18 @@ pub enum OwnerTrust {
 }
 
 impl OwnerTrust {
+    /// Returns the word that GnuPG has for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Undefined => "undefined",
+            Self::Never => "never",
+            Self::Marginal => "marginal",
+            Self::Full => "full",
+            Self::Ultimate => "ultimate",
+        }
+    }
+
     /// Returns what a trust signature's amount stands for (RFC 9580, 5.2.3.21): from 120 on full, from 60 on marginal.
     pub fn from_amount(amount: u8) -> Self {
         match amount {

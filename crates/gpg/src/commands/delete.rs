@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Facts;
-use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::effective::Effective;
 use keyhoard::delete::{candidates, delete, delete_subkey};
 use keyhoard::find::shown;
-use keyhoard::listing::{self, Item, ListOptions, Signatures, Trust};
+use keyhoard::listing::{self, Item, ListOptions, Trust};
 use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{CertId, Fingerprint, Query, Selection, Snapshot, Store};
 use secret::SecretKeys as _;
@@ -200,13 +200,7 @@ pub(super) struct Shown {
 }
 
 pub(super) fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -> keyhoard::Result<Shown> {
-    let options = ListOptions {
-        now: session.now,
-        view: View::Gnupg,
-        signatures: Signatures::Without,
-        bodies: false,
-        digests: session.settings.self_signature_digests(),
-    };
+    let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(Trust::default());
     let mut shown = Shown::default();

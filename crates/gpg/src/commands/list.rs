@@ -9,7 +9,7 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::{Effective, View};
 use keyhoard::cert::facts::Facts;
 use keyhoard::certifications::Checker;
-use keyhoard::listing::{self, KeyListing, ListOptions, Signatures, Trust};
+use keyhoard::listing::{self, KeyListing, ListOptions, Trust};
 use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
 use keyhoard::validity::{Appraisal, Sources};
 use keyhoard::verify::policy::DigestPolicy;
@@ -241,13 +241,7 @@ impl<'a> Page<'a> {
         checker: Option<&mut Checker<'_>>,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
-        let options = ListOptions {
-            now: self.now,
-            view: View::Gnupg,
-            signatures: Signatures::Without,
-            bodies: false,
-            digests: self.digests,
-        };
+        let options = ListOptions::as_gnupg(self.now, self.digests);
         let options = render::needs(&self.settings, streams.attribute().is_some(), options);
         let secrets = self.secrets.clone();
         let (appraisal, number) = (self.appraisal, self.number);

@@ -336,14 +336,7 @@ fn tell_other_names(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
 }
 
 fn word(trust: &Trust, place: usize) -> &'static str {
-    match trust.user_ids.get(place).copied().unwrap_or_default() {
-        Validity::Unknown => "unknown",
-        Validity::Undefined => "undefined",
-        Validity::Never => "never",
-        Validity::Marginal => "marginal",
-        Validity::Full => "full",
-        Validity::Ultimate => "ultimate",
-    }
+    trust.user_ids.get(place).copied().unwrap_or_default().word()
 }
 
 /// Tells how certain it is whose the key is.

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{Effective, View};
 use keyhoard::cert::facts::Facts;
-use keyhoard::listing::{self, Item, KeyListing, ListOptions, Names, Signatures};
+use keyhoard::listing::{self, Item, KeyListing, ListOptions, Names};
 use keyhoard::store::{CertId, Selection, Snapshot};
 use keyhoard::trust::{OwnerTrust, Validity};
 use keyhoard::validity::{Appraisal, Check, Sources, TrustSettings};
@@ -28,13 +28,7 @@ pub(super) fn listing(
     let mut records =
         Records { text: String::new(), count: 0, given: given.into_iter().collect(), appraisal: &appraisal };
     records.version(options, check);
-    let list_options = ListOptions {
-        now: settings.now,
-        view: View::Gnupg,
-        signatures: Signatures::Without,
-        bodies: false,
-        digests: settings.digests,
-    };
+    let list_options = ListOptions::as_gnupg(settings.now, settings.digests);
     for (number, certificates) in sources.certificates.iter().enumerate() {
         let mut names = Names::new(Vec::new(), settings.now, View::Gnupg);
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {

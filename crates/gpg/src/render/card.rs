@@ -3,7 +3,7 @@
 use keyhoard::cert::attribute;
 use keyhoard::cert::effective::Usage;
 use keyhoard::edit::Identity;
-use keyhoard::listing::{Item, KeyListing, OwnerTrust, Validity};
+use keyhoard::listing::{Item, KeyListing};
 
 use super::digits::date_or_never;
 use super::identity::{grouped, pad};
@@ -69,34 +69,18 @@ fn trust(listing: &KeyListing<'_>, model: TrustModel, out: &mut Vec<u8>) {
     }
     out.extend(b"     ");
     if matches!(model, TrustModel::Auto | TrustModel::Pgp | TrustModel::Classic | TrustModel::TofuPgp) {
-        let owner = owner_trust(listing.trust.owner);
+        let owner = listing.trust.owner.word();
         out.extend(format!("trust: {owner:<14}").into_bytes());
     }
     let (_, state) = listing.primary();
     let validity = match listing.trust.key {
         _ if state.revoked.is_some() => "revoked",
         _ if state.expired => "expired",
-        Validity::Unknown => "unknown",
-        Validity::Undefined => "undefined",
-        Validity::Never => "never",
-        Validity::Marginal => "marginal",
-        Validity::Full => "full",
-        Validity::Ultimate => "ultimate",
+        validity => validity.word(),
     };
     out.extend(format!("validity: {validity}\n").into_bytes());
     if listing.trust.disabled {
         out.extend(b"*** This key has been disabled\n");
-    }
-}
-
-fn owner_trust(trust: OwnerTrust) -> &'static str {
-    match trust {
-        OwnerTrust::Unknown => "unknown",
-        OwnerTrust::Undefined => "undefined",
-        OwnerTrust::Never => "never",
-        OwnerTrust::Marginal => "marginal",
-        OwnerTrust::Full => "full",
-        OwnerTrust::Ultimate => "ultimate",
     }
 }
 

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::moment;
-use crate::naming;
 use crate::output::Output;
 use crate::printable::printable;
 use crate::session::Session;
@@ -105,7 +104,7 @@ fn write_change(output: &mut Output, change: &Change) -> io::Result<()> {
 
 fn owner_trust_in_words(number: Option<u8>) -> String {
     let number = number.unwrap_or_default();
-    let word = naming::owner_trust(OwnerTrust::from_number(number));
+    let word = OwnerTrust::from_number(number).word();
     if number & DISABLED == 0 { word.to_owned() } else { format!("{word} and disabled") }
 }
 

@@ -134,7 +134,7 @@ impl<'a> SignatureJson<'a> {
                 .and_then(|said| said.issuer.fingerprint)
                 .map(|name| name.to_string()),
             user_id: maker.and_then(|maker| maker.user_id()).map(TextJson::new),
-            validity: examined.outcome.good().map(|_| naming::validity(*validity)),
+            validity: examined.outcome.good().map(|_| validity.word()),
             created: statement.map(|statement| moment::rfc3339(statement.created)),
             expires: statement.and_then(|statement| statement.expires).map(moment::rfc3339),
             key_expires: maker.and_then(|maker| maker.expires()).map(moment::rfc3339),

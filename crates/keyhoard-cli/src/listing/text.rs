@@ -151,7 +151,7 @@ impl Text<'_> {
 
     fn certificate(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
         if listing.trust.owner != OwnerTrust::Unknown {
-            self.field("  ", "owner trust", naming::owner_trust(listing.trust.owner).to_owned())?;
+            self.field("  ", "owner trust", listing.trust.owner.word().to_owned())?;
         }
         if listing.trust.disabled {
             self.field("  ", "disabled", self.output.styled(Style::Warning, "yes").to_string())?;

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::effective::Effective;
 use keyhoard::cert::facts::Facts;
-use keyhoard::listing::{self, ListOptions, Signatures};
+use keyhoard::listing::{self, ListOptions};
 use keyhoard::store::{CertId, Fingerprint, Selection, Store};
 use keyhoard::validity::Appraisal;
 
@@ -27,13 +27,7 @@ pub(super) fn write(
     let settings = trust::settings(&session.settings, session.now);
     let appraisal = Appraisal::of(&[*key], &sources, &settings)?;
     let secret = desk.has_secret(key)?;
-    let options = ListOptions {
-        now: session.now,
-        view: View::Gnupg,
-        signatures: Signatures::Without,
-        bodies: false,
-        digests: session.settings.self_signature_digests(),
-    };
+    let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut text = Vec::new();
     for (number, (_, snapshot)) in snapshots.iter().enumerate() {

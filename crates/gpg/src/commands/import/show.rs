@@ -43,8 +43,7 @@ impl<'a> Show<'a> {
             // gpg shows no fingerprints of subkeys here, however often it is asked.
             settings.fingerprint = settings.fingerprint.min(1);
         }
-        let bare =
-            ListOptions { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false, digests };
+        let bare = ListOptions::as_gnupg(now, digests);
         let attributes = streams.attribute().is_some();
         let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
         let names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
@@ -90,13 +89,7 @@ impl<'a> Show<'a> {
 
 /// Describes one key for somebody who is to decide about it.
 pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
-    let options = ListOptions {
-        now,
-        view: View::Gnupg,
-        signatures: Signatures::Without,
-        bodies: false,
-        digests: DigestPolicy::GNUPG,
-    };
+    let options = ListOptions::as_gnupg(now, DigestPolicy::GNUPG);
     let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
     let source = Source {
         facts: &certificate.facts,

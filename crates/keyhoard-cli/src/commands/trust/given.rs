@@ -179,7 +179,7 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
     for (key, number) in &given {
         let listed = GivenJson {
             fingerprint: key.to_string(),
-            owner_trust: naming::owner_trust(OwnerTrust::from_number(*number)),
+            owner_trust: OwnerTrust::from_number(*number).word(),
             disabled: number & DISABLED != 0,
             name: names.get(key).cloned(),
         };

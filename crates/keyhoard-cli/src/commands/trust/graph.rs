@@ -82,7 +82,7 @@ fn node(explanation: &Explanation, explained: &Explained) -> Node {
     };
     let standing = match trust.filter(|_| !is_subject) {
         Some(trust) => naming::owner_trust_in_words(trust).to_owned(),
-        None => format!("validity: {}", naming::validity(validity)),
+        None => format!("validity: {}", validity.word()),
     };
     let colour = match (trust, validity) {
         (Some(OwnerTrust::Ultimate), _) | (_, Validity::Ultimate) => Colour::Blue,

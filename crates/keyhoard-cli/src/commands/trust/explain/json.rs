@@ -8,7 +8,7 @@ use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings};
 use serde::Serialize;
 
 use crate::listing::TextJson;
-use crate::{moment, naming};
+use crate::moment;
 
 /// Why the user IDs of a certificate are as valid as they are.
 #[derive(Serialize)]
@@ -82,7 +82,7 @@ impl<'a> UserJson<'a> {
     fn new(user: &'a ExplainedUser) -> Self {
         Self {
             name: TextJson::new(&user.name),
-            validity: naming::validity(user.validity),
+            validity: user.validity.word(),
             revoked: user.revoked,
             expired: user.expired,
             full: user.full,
@@ -114,9 +114,9 @@ impl<'a> CertifierJson<'a> {
         Self {
             name: certifier.name.as_deref().map(TextJson::new),
             standing: standing(certifier.standing),
-            validity: naming::validity(certifier.validity),
-            owner_trust: naming::owner_trust(certifier.given),
-            trust: introducer.map(|introducer| naming::owner_trust(introducer.trust)),
+            validity: certifier.validity.word(),
+            owner_trust: certifier.given.word(),
+            trust: introducer.map(|introducer| introducer.trust.word()),
             level: introducer.map(|introducer| introducer.level),
         }
     }

@@ -37,7 +37,7 @@ struct Text<'t> {
 
 impl Text<'_> {
     fn user(&mut self, user: &ExplainedUser) -> io::Result<()> {
-        let validity = naming::validity(user.validity);
+        let validity = user.validity.word();
         let style = match user.validity {
             Validity::Full | Validity::Ultimate => Style::Good,
             Validity::Marginal => Style::Warning,
