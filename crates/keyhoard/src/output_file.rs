@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD};
 
+/// For its owner only.
+const PRIVATE: u32 = 0o600;
+
 /// A file being written: a regular file appears under its name, replacing what was there, with
 /// [`OutputFile::commit`]; devices and pipes are written to as they are.
 ///
@@ -37,6 +40,10 @@ impl OutputFile {
     ///
     /// What the system says, if the directory does not exist or may not be written to.
     pub fn create(path: &Path) -> io::Result<Self> {
+        Self::create_with(path, 0o666)
+    }
+
+    fn create_with(path: &Path, mode: u32) -> io::Result<Self> {
         // A symbolic link stays; the file it points to is replaced.
         let destination = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match fs::metadata(&destination) {
@@ -46,11 +53,11 @@ impl OutputFile {
                 Ok(Self { file, target: Target::Itself })
             }
             Ok(found) => {
-                let output = Self::create_beside(destination)?;
+                let output = Self::create_beside(destination, PRIVATE)?;
                 output.file.set_permissions(found.permissions())?;
                 Ok(output)
             }
-            Err(_) => Self::create_beside(destination),
+            Err(_) => Self::create_beside(destination, mode),
         }
     }
 
@@ -60,21 +67,22 @@ impl OutputFile {
     ///
     /// Those of [`create`](Self::create).
     pub fn create_private(path: &Path) -> io::Result<Self> {
-        let output = Self::create(path)?;
+        let output = Self::create_with(path, PRIVATE)?;
         if !matches!(output.target, Target::Itself) {
-            output.file.set_permissions(Permissions::from_mode(0o600))?;
+            output.file.set_permissions(Permissions::from_mode(PRIVATE))?;
         }
         Ok(output)
     }
 
-    fn create_beside(destination: PathBuf) -> io::Result<Self> {
-        let unnamed =
-            OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(directory(&destination));
-        if let Ok(file) = unnamed {
+    /// Makes a file that has at most this mode from the beginning: whoever opened it earlier would read on.
+    fn create_beside(destination: PathBuf, mode: u32) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.write(true).mode(mode);
+        if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory(&destination)) {
             return Ok(Self { file, target: Target::Unnamed { destination } });
         }
         let temporary = temporary_name(&destination);
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        let file = options.create_new(true).open(&temporary)?;
         Ok(Self { file, target: Target::Named { temporary, destination } })
     }
 
