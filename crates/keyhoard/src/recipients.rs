@@ -15,6 +15,7 @@ use store::{CertId, Query, Snapshot};
 use trust::Validity;
 
 use crate::Result;
+use crate::designated_revocation::evaluate_with_revokers;
 use crate::stored::read_one;
 use crate::validity::{Appraisal, Sources, TrustSettings};
 
@@ -143,7 +144,8 @@ fn appraised(
     let appraisal = Appraisal::of(&keys, sources, trust)?;
     let candidate = |(id, certificate): &(CertId, Certificate)| {
         let facts = &certificate.facts;
-        let effective = evaluate(facts, Moment::new(trust.now, trust.view));
+        let (moment, whole) = (Moment::new(trust.now, trust.view), || Ok(Some(certificate.clone())));
+        let effective = evaluate_with_revokers(facts, moment, whole, snapshot)?;
         let appraised = appraisal.trust((source, *id), facts, &effective)?;
         let is_of = |place: &usize| {
             is_of(&facts.components[*place].kind, &effective.components[*place], meant.user_id)
