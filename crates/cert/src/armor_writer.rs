@@ -4,21 +4,31 @@ use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use zeroize::Zeroizing;
 
 use crate::checksum::Checksum;
 
 /// Octets that make one line of 64 characters.
 const LINE: usize = 48;
 
+/// Octets that become text at once.
+const PART: usize = 1024 * LINE;
+
+/// As long as the text of a part becomes, with what stands before and behind it: what a vector leaves behind where it grows
+/// is not wiped, and a block may hold secret keys.
+const TEXT: usize = PART / LINE * 65 + 1024;
+
 /// Turns what is written into one armored block (RFC 9580, 6.2).
 ///
-/// Nothing is complete before [`ArmorWriter::finish`]; without any octet written that writes nothing at all.
+/// Nothing is complete before [`ArmorWriter::finish`]; without any octet written that writes nothing at all. What passes
+/// is wiped.
 #[derive(Debug)]
 pub struct ArmorWriter<W> {
     inner: W,
     title: &'static str,
-    pending: Vec<u8>,
-    text: Vec<u8>,
+    /// Less than a line.
+    pending: Zeroizing<Vec<u8>>,
+    text: Zeroizing<Vec<u8>>,
     checksum: Checksum,
     comment: Option<&'static str>,
     begun: bool,
@@ -35,8 +45,8 @@ impl<W: Write> ArmorWriter<W> {
         Self {
             inner,
             title,
-            pending: Vec::new(),
-            text: Vec::new(),
+            pending: Zeroizing::new(Vec::with_capacity(LINE)),
+            text: Zeroizing::new(Vec::with_capacity(TEXT)),
             checksum: Checksum::default(),
             comment: None,
             begun: false,
@@ -55,8 +65,7 @@ impl<W: Write> ArmorWriter<W> {
     /// What the inner writer returns.
     pub fn finish(mut self) -> io::Result<W> {
         if self.begun {
-            let rest = std::mem::take(&mut self.pending);
-            self.encode(&rest);
+            encode(&self.pending, &mut self.text);
             self.text.push(b'=');
             self.text.extend(STANDARD.encode(self.checksum.octets()).into_bytes());
             self.text.extend(format!("\n-----END PGP {}-----\n", self.title).into_bytes());
@@ -65,16 +74,16 @@ impl<W: Write> ArmorWriter<W> {
         self.inner.flush()?;
         Ok(self.inner)
     }
+}
 
-    /// Appends lines of text; only the last call may end in the middle of a line.
-    fn encode(&mut self, octets: &[u8]) {
-        for line in octets.chunks(LINE) {
-            let start = self.text.len();
-            self.text.resize(start + line.len().div_ceil(3) * 4, 0);
-            let written = STANDARD.encode_slice(line, &mut self.text[start..]);
-            debug_assert_eq!(written.ok(), Some(self.text.len() - start));
-            self.text.push(b'\n');
-        }
+/// Appends lines of text; only the last call may end in the middle of a line.
+fn encode(octets: &[u8], text: &mut Vec<u8>) {
+    for line in octets.chunks(LINE) {
+        let start = text.len();
+        text.resize(start + line.len().div_ceil(3) * 4, 0);
+        let written = STANDARD.encode_slice(line, &mut text[start..]);
+        debug_assert_eq!(written.ok(), Some(text.len() - start));
+        text.push(b'\n');
     }
 }
 
@@ -92,11 +101,19 @@ impl<W: Write> Write for ArmorWriter<W> {
             self.text.push(b'\n');
         }
         self.checksum.add(octets);
-        self.pending.extend(octets);
-        let whole = self.pending.len() / LINE * LINE;
-        let rest = self.pending.split_off(whole);
-        let lines = std::mem::replace(&mut self.pending, rest);
-        self.encode(&lines);
+        let (first, others) = octets.split_at(octets.len().min(LINE - self.pending.len()));
+        self.pending.extend_from_slice(first);
+        if self.pending.len() == LINE {
+            encode(&self.pending, &mut self.text);
+            self.pending.clear();
+        }
+        let (lines, rest) = others.split_at(others.len() / LINE * LINE);
+        for part in lines.chunks(PART) {
+            encode(part, &mut self.text);
+            self.inner.write_all(&self.text)?;
+            self.text.clear();
+        }
+        self.pending.extend_from_slice(rest);
         self.inner.write_all(&self.text)?;
         self.text.clear();
         Ok(octets.len())

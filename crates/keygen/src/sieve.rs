@@ -31,8 +31,10 @@ impl Window {
         }
         let before = (first.modulo_word(exponent) + exponent - 1) % exponent;
         strike(&mut composite, exponent as u32, before as u32);
-        let places = (0..WINDOW).filter(|&place| !composite[place as usize]).collect();
-        Ok(Self { first, places: Zeroizing::new(places) })
+        // As long as it can become: what a vector leaves behind where it grows is not wiped, and tells of `first`.
+        let mut places = Zeroizing::new(Vec::with_capacity(WINDOW as usize));
+        places.extend((0..WINDOW).filter(|&place| !composite[place as usize]));
+        Ok(Self { first, places })
     }
 
     /// Takes one of the numbers at random; `None` if none is left.

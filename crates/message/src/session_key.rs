@@ -1,6 +1,6 @@
 //! The key that encrypts one message.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use zeroize::Zeroizing;
 
@@ -34,20 +34,25 @@ impl SessionKey {
     pub fn from_text(text: &str) -> Option<Self> {
         let (number, digits) = text.trim().split_once(':')?;
         let cipher = Cipher::of(number.parse().ok()?)?;
-        if !digits.is_ascii() {
+        let mut key = Zeroizing::new(vec![0; cipher.key_size()]);
+        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) || digits.len() != 2 * key.len() {
             return None;
         }
-        let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
-        let octets = pairs.map(|pair| {
-            pair.filter(|pair| pair.len() == 2).and_then(|pair| u8::from_str_radix(pair, 16).ok())
-        });
-        Self::new(cipher, &Zeroizing::new(octets.collect::<Option<Vec<u8>>>()?))
+        for (octet, pair) in key.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+            *octet = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(Self { cipher, key })
     }
 
     /// Returns the form that [`SessionKey::from_text`] reads.
     pub fn to_text(&self) -> Zeroizing<String> {
-        let digits = self.key.iter().map(|octet| format!("{octet:02X}"));
-        Zeroizing::new(format!("{}:{}", self.cipher.number(), digits.collect::<String>()))
+        // As long as it becomes, and an end of line: what a string leaves behind where it grows is not wiped.
+        let mut text = Zeroizing::new(String::with_capacity(5 + 2 * self.key.len()));
+        let written = write!(text, "{}:", self.cipher.number());
+        written
+            .and_then(|()| self.key.iter().try_for_each(|octet| write!(text, "{octet:02X}")))
+            .expect("memory");
+        text
     }
 
     /// Returns the cipher.
@@ -84,8 +89,17 @@ mod tests {
         let text = key.to_text();
         assert_eq!(SessionKey::from_text(&text).expect("a key").key(), key.key());
         assert!(!format!("{key:?}").contains(&text[2..10]));
-        for wrong in ["", "9", "9:", "9:00", "5:00", "x:00", &text[..text.len() - 1], &format!("{}é", *text)]
-        {
+        for wrong in [
+            "",
+            "9",
+            "9:",
+            "9:00",
+            "5:00",
+            "x:00",
+            &text.replace(&text[2..4], "+1"),
+            &text[..text.len() - 1],
+            &format!("{}é", *text),
+        ] {
             assert!(SessionKey::from_text(wrong).is_none(), "{wrong}");
         }
     }

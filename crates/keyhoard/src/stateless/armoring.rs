@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use cert::armor_writer::ArmorWriter;
 use cert::dearmor::Message;
 use cert::packet::{Packets, Tag};
+use zeroize::Zeroizing;
 
 use super::{Failure, Result};
 
@@ -17,9 +18,9 @@ const BEGINNING: u64 = 64 << 10;
 ///
 /// [`BadData`](super::Kind::BadData) if the input is not OpenPGP.
 pub fn armor(input: &mut dyn Read, out: &mut dyn Write) -> Result<()> {
-    let mut beginning = Vec::new();
+    let mut beginning = Zeroizing::new(Vec::with_capacity(BEGINNING as usize));
     Read::take(&mut *input, BEGINNING).read_to_end(&mut beginning)?;
-    let mut all = beginning.chain(input);
+    let mut all = (&beginning[..]).chain(input);
     if beginning.trim_ascii_start().starts_with(b"-----BEGIN PGP ") {
         io::copy(&mut all, out)?;
         return Ok(());
@@ -53,7 +54,7 @@ fn only_signatures(packets: &[u8]) -> bool {
 /// [`BadData`](super::Kind::BadData) if the input is not OpenPGP, or its armor is damaged.
 pub fn dearmor(input: &mut dyn Read, out: &mut dyn Write) -> Result<()> {
     let mut packets = Message::of_any_kind(input);
-    let mut buffer = vec![0; BEGINNING as usize];
+    let mut buffer = Zeroizing::new(vec![0; BEGINNING as usize]);
     let mut octets = 0;
     loop {
         let count = packets.read(&mut buffer).map_err(|error| match error.kind() {
