@@ -254,6 +254,7 @@ fn without_a_terminal_nobody_is_asked_and_standard_input_is_not_read() {
     let errors = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{errors}");
     assert!(errors.contains("it is locked, and no passphrase was given"), "{errors}");
+    assert!(errors.contains("say --passphrase-file"), "{errors}");
 }
 
 const CHANGE: &str = "\"$KEYHOARD\" key passphrase ann@example.org";
@@ -379,13 +380,17 @@ fn a_directory_that_others_can_read_is_refused() {
 }
 
 #[test]
-fn a_damaged_secret_key_is_refused_and_its_certificate_taken() {
+fn a_damaged_secret_key_is_refused_and_its_certificate_taken_and_a_script_notices() {
     let (ann, home) = (OwnKey::new(ANN), Home::new());
     let mut damaged = secret_of(&ann);
     // The checksum at the end of the first packet; its header has two octets.
     let end = 2 + usize::from(damaged[1]);
     damaged[end - 1] ^= 1;
-    let done = Run::keyhoard(&home).arg("import").stdin(damaged).succeed();
+    let done = Run::keyhoard(&home).arg("import").stdin(damaged.clone()).done();
+    assert_eq!(done.code, Some(1));
     assert!(done.errors().contains("damaged, its checksum does not fit"), "{}", done.errors());
     assert_eq!(listed(&home).len(), 1, "the subkey is whole");
+    let again = Run::keyhoard(&home).args(["import", "--json"]).stdin(damaged.clone()).done();
+    assert_eq!((again.code, &again.json_lines()[1]["secret_refused"]), (Some(1), &Value::from(1)));
+    Run::keyhoard(&home).args(["import", "--no-secret-keys"]).stdin(damaged).succeed();
 }

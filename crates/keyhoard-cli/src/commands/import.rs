@@ -33,7 +33,9 @@ use crate::table::{Cell, Table};
   keyhoard import --dry-run --verbose suspicious.pgp
 
 Binary and armored input, any number of certificates, several files. Good certificates of a damaged file are taken, bad \
-ones are named with their position. Secret keys are kept in files beside the database, locked as they are. One import is one entry of the journal: `keyhoard undo` takes it back as a whole.")]
+ones are named with their position. Secret keys are kept in files beside the database, locked as they are. One import is \
+one entry of the journal: `keyhoard undo` takes it back as a whole. The exit code is 1 if no certificate was taken, or a \
+secret key could not be kept.")]
 pub(crate) struct Arguments {
     /// The files to read; - is standard input [default: -].
     #[arg(value_name = "FILE")]
@@ -112,7 +114,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let summary = importer.finish(&mut |event| report.event(event))?;
     report.finish(&summary)?;
-    Ok(Outcome::found(summary.processed > summary.refused))
+    Ok(Outcome::found(summary.processed > summary.refused && summary.secret_refused == 0))
 }
 
 /// A file that is open.
@@ -180,7 +182,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Tells of a secret key that was not kept though it should have been.
+    /// Tells of a secret key that could not be kept.
     fn secret(&self, file: &str, position: u64, secret: &ImportedSecret) {
         let reason = match &secret.outcome {
             SecretOutcome::Refused(reason) => reason.clone(),
@@ -272,6 +274,7 @@ fn summary_table(summary: &ImportSummary) -> Table {
         (summary.secret_imported, "with a new secret key", Style::Good),
         (summary.secret_unchanged, "with a secret key that is here already", Style::Faint),
         (without, "with a secret key that was not taken", Style::Warning),
+        (summary.secret_refused, "secret keys refused", Style::Error),
         (summary.refused, "refused", Style::Error),
     ];
     let mut table = Table::default();
@@ -369,6 +372,7 @@ struct SummaryJson {
     secret: u64,
     secret_new: u64,
     secret_unchanged: u64,
+    secret_refused: u64,
     new_user_ids: u32,
     new_subkeys: u32,
     new_signatures: u32,
@@ -389,6 +393,7 @@ impl SummaryJson {
             secret: summary.secret,
             secret_new: summary.secret_imported,
             secret_unchanged: summary.secret_unchanged,
+            secret_refused: summary.secret_refused,
             new_user_ids: summary.added.user_ids,
             new_subkeys: summary.added.subkeys,
             new_signatures: summary.added.signatures,

@@ -102,6 +102,12 @@ pub enum SecretOutcome {
     Refused(String),
 }
 
+impl SecretOutcome {
+    fn is_refusal(&self) -> bool {
+        matches!(self, Self::NotInCertificate | Self::Refused(_))
+    }
+}
+
 impl Imported {
     /// Says whether any of its secret keys has this outcome.
     pub fn has_secret(&self, outcome: &SecretOutcome) -> bool {
@@ -168,6 +174,8 @@ pub struct ImportSummary {
     pub secret_imported: u64,
     /// Came with secret keys that are all here already (GnuPG's `sec_dups`).
     pub secret_unchanged: u64,
+    /// Secret keys, not certificates, that could not be kept.
+    pub secret_refused: u64,
     /// Revocations that stood alone and were not here before; they are neither changed nor unchanged certificates.
     pub revocations: u64,
     /// What merges added.
@@ -183,6 +191,8 @@ impl ImportSummary {
         let is_new = imported.has_secret(&SecretOutcome::New);
         self.secret_imported += u64::from(is_new);
         self.secret_unchanged += u64::from(!is_new && imported.has_secret(&SecretOutcome::Unchanged));
+        let refused = imported.secrets.iter().filter(|secret| secret.outcome.is_refusal()).count();
+        self.secret_refused += refused as u64;
         match imported.outcome {
             Outcome::New => self.imported += 1,
             Outcome::Changed(_) if imported.revocation => self.revocations += 1,
