@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::{group, rsa};
 use cert::Timestamp;
-use secret::curve25519::Kind;
-use secret::{Role, Unlocked};
+use secret::curve25519::{CURVE25519_OID, ED25519_OID, Kind, NATIVE};
+use secret::{Role, Unlocked, write_number};
 use sequoia_openpgp::crypto::mpi;
 use sequoia_openpgp::packet::key::{Key4, PrimaryRole, SecretKeyMaterial, SecretParts};
 use sequoia_openpgp::serialize::MarshalInto as _;
@@ -67,36 +67,25 @@ fn public_body(version: Version, created: Timestamp, material: &Material) -> Vec
 }
 
 fn of_rsa(numbers: &rsa::Numbers) -> Material {
-    let public = [&numbers.n, &numbers.e].into_iter().flat_map(|number| mpi(number).to_vec()).collect();
+    let public =
+        [&numbers.n, &numbers.e].into_iter().flat_map(|number| write_number(number).to_vec()).collect();
     let secret = [&numbers.d, &numbers.p, &numbers.q, &numbers.u];
     let mut written = Zeroizing::new(Vec::with_capacity(secret.iter().map(|number| number.len() + 2).sum()));
     for number in secret {
-        written.extend_from_slice(&mpi(number));
+        written.extend_from_slice(&write_number(number));
     }
     Material { algorithm: PublicKeyAlgorithm::RSA, public, secret: written }
 }
 
 fn of_group(algorithm: PublicKeyAlgorithm, numbers: &group::Numbers) -> Material {
-    let public = numbers.public.iter().flat_map(|number| mpi(number).to_vec()).collect();
-    Material { algorithm, public, secret: mpi(&numbers.x) }
-}
-
-/// Writes a number without leading zeros (RFC 9580, 3.2).
-fn mpi(octets: &[u8]) -> Zeroizing<Vec<u8>> {
-    let bits = octets.first().map_or(0, |first| octets.len() * 8 - first.leading_zeros() as usize);
-    let mut written = Zeroizing::new(Vec::with_capacity(octets.len() + 2));
-    written.extend((bits as u16).to_be_bytes());
-    written.extend_from_slice(octets);
-    written
+    let public = numbers.public.iter().flat_map(|number| write_number(number).to_vec()).collect();
+    Material { algorithm, public, secret: write_number(&numbers.x) }
 }
 
 type Key = Key4<SecretParts, PrimaryRole>;
 
 /// Makes the numbers of a key on Curve25519; in version 4 keys they have the form that GnuPG 2.1 introduced.
 fn of_curve25519(purpose: Use, version: Version) -> Result<Material> {
-    const ED25519: &[u8] = &[9, 0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
-    const CURVE25519: &[u8] = &[10, 0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1];
-    const NATIVE_POINT: u8 = 0x40;
     /// SHA-256 and AES-128 (RFC 9580, 11.5.1, table 30).
     const WRAPPING: &[u8] = &[3, 1, 8, 7];
     let kind = if purpose == Use::Sign { Kind::Ed25519 } else { Kind::X25519 };
@@ -108,22 +97,22 @@ fn of_curve25519(purpose: Use, version: Version) -> Result<Material> {
         secret[31] = secret[31] & 0x7f | 0x40;
     }
     let point = kind.public_of(&secret).ok_or(Error::Memory)?;
-    let native = || mpi(&[&[NATIVE_POINT], &point[..]].concat()).to_vec();
+    let native = || write_number(&[&[NATIVE], &point[..]].concat()).to_vec();
+    let counted = |oid: &[u8]| [&[oid.len() as u8], oid].concat();
     let (algorithm, public) = match (kind, version) {
         (Kind::Ed25519, Version::V6) => (PublicKeyAlgorithm::ED25519, point.to_vec()),
         (Kind::X25519, Version::V6) => (PublicKeyAlgorithm::X25519, point.to_vec()),
-        (Kind::Ed25519, Version::V4) => (PublicKeyAlgorithm::EDDSA_LEGACY, [ED25519, &native()].concat()),
+        (Kind::Ed25519, Version::V4) => {
+            (PublicKeyAlgorithm::EDDSA_LEGACY, [counted(ED25519_OID), native()].concat())
+        }
         (Kind::X25519, Version::V4) => {
             secret.reverse();
-            (PublicKeyAlgorithm::ECDH, [CURVE25519, &native(), WRAPPING].concat())
+            (PublicKeyAlgorithm::ECDH, [&counted(CURVE25519_OID), &native()[..], WRAPPING].concat())
         }
     };
     let secret = match version {
         Version::V6 => Zeroizing::new(secret.to_vec()),
-        Version::V4 => {
-            let zeros = secret.iter().take_while(|octet| **octet == 0).count();
-            mpi(&secret[zeros..])
-        }
+        Version::V4 => write_number(&*secret),
     };
     Ok(Material { algorithm, public, secret })
 }

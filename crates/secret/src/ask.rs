@@ -1,6 +1,7 @@
 //! Where passphrases come from.
 
 use cert::Fingerprint;
+use cert::key::Key;
 use verify::PublicKeyAlgorithm;
 
 use crate::{Error, Passphrase, Result, SecretKey, Unlocked};
@@ -34,6 +35,12 @@ pub struct KeyName {
     pub algorithm: PublicKeyAlgorithm,
     /// Its size in bits.
     pub bits: u32,
+}
+
+impl From<&Key<'_>> for KeyName {
+    fn from(key: &Key<'_>) -> Self {
+        Self { fingerprint: key.fingerprint(), algorithm: key.algorithm, bits: key.bits() }
+    }
 }
 
 /// Who is asked for passphrases.
@@ -93,7 +100,6 @@ impl SecretKey {
 
     /// Returns what a question calls the key.
     pub fn name(&self) -> KeyName {
-        let key = self.key();
-        KeyName { fingerprint: key.fingerprint(), algorithm: key.algorithm, bits: key.bits() }
+        KeyName::from(&self.key())
     }
 }

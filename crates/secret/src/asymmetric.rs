@@ -10,7 +10,6 @@ use sequoia_openpgp::crypto::{Decryptor as _, KeyPair, SessionKey, Signer as _, 
 use sequoia_openpgp::packet;
 use sequoia_openpgp::packet::key::{Key4, Key6, PublicParts, SecretParts, UnspecifiedRole};
 use sequoia_openpgp::serialize::MarshalInto as _;
-use sequoia_openpgp::types::Curve;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 use zeroize::Zeroizing;
 
@@ -27,7 +26,14 @@ pub(crate) struct Pair {
 type PublicKey = packet::Key<PublicParts, UnspecifiedRole>;
 
 impl Pair {
-    /// Takes both halves, which have to belong together; `material` are the secret numbers.
+    /// Takes both halves and verifies that they belong together; `material` are the secret numbers.
+    pub(crate) fn verified(key: &Key<'_>, material: &[u8]) -> Result<Self> {
+        let pair = Self::new(key, material)?;
+        pair.verify_that_it_belongs(key.material, material)?;
+        Ok(pair)
+    }
+
+    /// Takes both halves, which were seen to belong together.
     pub(crate) fn new(key: &Key<'_>, material: &[u8]) -> Result<Self> {
         let (fingerprint, algorithm) = (key.fingerprint(), key.algorithm);
         let unsupported =
@@ -45,15 +51,13 @@ impl Pair {
             reason: error.to_string(),
         })?;
         let pair = KeyPair::new(public, secret.into()).map_err(|_| unsupported())?;
-        let pair = Self { pair, algorithm, key: fingerprint };
-        pair.verify_that_it_belongs(key.material, material)?;
-        Ok(pair)
+        Ok(Self { pair, algorithm, key: fingerprint })
     }
 
     /// Verifies that the halves belong together.
     ///
-    /// RSA's and Elgamal's numbers are multiplied; where the public half is a plain function of the secret one it is made again; else
-    /// a signature is made and verified, or a session key encrypted and opened.
+    /// RSA's and Elgamal's numbers are multiplied; where the public half is a plain function of the secret one it is
+    /// made again; else a signature is made and verified, or a session key encrypted and opened.
     fn verify_that_it_belongs(&self, public: &[u8], material: &[u8]) -> Result<()> {
         let belongs = match self.made_again()? {
             _ if self.algorithm.is_rsa() => numbers::rsa_belongs(public, material).unwrap_or(false),
@@ -138,21 +142,9 @@ impl Pair {
     /// Makes the public numbers of the secret ones, for algorithms where the library can.
     fn made_again(&self) -> Result<Option<mpi::PublicKey>> {
         type Secret = mpi::SecretKeyMaterial;
-        let made = self.pair.secret().map(|secret| match (secret, self.pair.public().mpis()) {
-            (Secret::Ed25519 { x }, _) => Some(Key6::import_secret_ed25519(x, None).map(public_numbers)),
-            (Secret::Ed448 { x }, _) => Some(Key6::import_secret_ed448(x, None).map(public_numbers)),
-            (Secret::X25519 { x }, _) => Some(Key6::import_secret_x25519(x, None).map(public_numbers)),
-            (Secret::X448 { x }, _) => Some(Key6::import_secret_x448(x, None).map(public_numbers)),
-            (Secret::EdDSA { scalar }, mpi::PublicKey::EdDSA { curve: Curve::Ed25519, .. }) => {
-                let scalar = scalar.value_padded(32);
-                Some(Key4::import_secret_ed25519(&scalar, None).map(public_numbers))
-            }
-            (Secret::ECDH { scalar }, mpi::PublicKey::ECDH { curve: Curve::Cv25519, hash, sym, .. }) => {
-                // OpenPGP writes this one number the other way round.
-                let mut scalar = scalar.value_padded(32);
-                scalar.reverse();
-                Some(Key4::import_secret_cv25519(&scalar, *hash, *sym, None).map(public_numbers))
-            }
+        let made = self.pair.secret().map(|secret| match secret {
+            Secret::Ed448 { x } => Some(Key6::import_secret_ed448(x, None).map(public_numbers)),
+            Secret::X448 { x } => Some(Key6::import_secret_x448(x, None).map(public_numbers)),
             _ => None,
         });
         made.transpose().map_err(|error| self.failed("making the public half again", &error))

@@ -10,14 +10,15 @@ use subtle::ConstantTimeEq as _;
 use verify::PublicKeyAlgorithm;
 use zeroize::Zeroizing;
 
-use crate::fields::Fields;
+use crate::fields::{Fields, write_number};
 
-/// The identifiers of the curves in version 4 keys, behind the octet that counts them.
-const ED25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
-const CURVE25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1];
+/// The identifier of the curve that signs in version 4 keys, behind the octet that counts it.
+pub const ED25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
+/// The identifier of the curve that encrypts in version 4 keys, behind the octet that counts it.
+pub const CURVE25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1];
 
 /// Stands before a point in its curve's own form.
-const NATIVE: u8 = 0x40;
+pub const NATIVE: u8 = 0x40;
 
 /// What a key on the curve is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,15 +115,7 @@ pub(crate) fn fields(algorithm: PublicKeyAlgorithm, signature: &[u8; 64]) -> Vec
         return signature.to_vec();
     }
     let (r, s) = signature.split_at(32);
-    [written(r), written(s)].concat()
-}
-
-/// Writes a number behind its bits (RFC 9580, 3.2).
-fn written(octets: &[u8]) -> Vec<u8> {
-    let zeros = octets.iter().take_while(|octet| **octet == 0).count();
-    let number = &octets[zeros..];
-    let bits = number.first().map_or(0, |first| number.len() * 8 - first.leading_zeros() as usize);
-    [&(bits as u16).to_be_bytes()[..], number].concat()
+    [&write_number(r)[..], &write_number(s)].concat()
 }
 
 fn agreed(secret: &[u8; 32], public: &[u8; 32]) -> Option<Zeroizing<Vec<u8>>> {

@@ -6,7 +6,7 @@ use bignum::{Number, OutOfMemory, Power, Workspace};
 use cert::key::Key;
 use zeroize::Zeroizing;
 
-use crate::fields::Fields;
+use crate::fields::{Fields, write_number};
 use crate::{Error, Result};
 
 /// The largest prime that is calculated with: larger ones would take seconds.
@@ -45,8 +45,11 @@ pub(crate) fn belongs(public: &[u8], secret: &[u8]) -> std::result::Result<bool,
         return Ok(false);
     };
     let x = Number::from_octets(x)?;
-    let made = Workspace::new()?.power(Power { base: &g, exponent: &x, modulus: &p })?;
-    Ok(x < p && made == y)
+    // A longer one would be calculated with for longer than any key's.
+    if x >= p {
+        return Ok(false);
+    }
+    Ok(Workspace::new()?.power(Power { base: &g, exponent: &x, modulus: &p })? == y)
 }
 
 /// Encrypts what a session key's packet holds; returns its algorithm-specific fields.
@@ -82,12 +85,9 @@ fn encrypted(
     let [e, shared] = workspace.powers([power(g), power(y)])?;
     let product = workspace.product(&Number::from_octets(frame)?, &shared)?;
     let c = workspace.remainder(&product, p)?;
-    Ok(Some([written(&e), written(&c)].concat()))
-}
-
-/// Writes a number behind its bits (RFC 9580, 3.2).
-fn written(number: &Number) -> Vec<u8> {
-    [&(number.bits() as u16).to_be_bytes()[..], &number.to_octets()].concat()
+    Ok(Some(
+        [e, c].map(|number| write_number(&number.to_octets())).iter().flat_map(|it| it.to_vec()).collect(),
+    ))
 }
 
 /// Opens what was encrypted with the secret number (x) of a key (p); `None` if it was not encrypted to it.
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn packed(numbers: &[&[u8]]) -> Vec<u8> {
-        numbers.iter().flat_map(|octets| written(&Number::from_octets(octets).unwrap())).collect()
+        numbers.iter().flat_map(|octets| write_number(octets).to_vec()).collect()
     }
 
     #[test]
@@ -153,6 +153,8 @@ mod tests {
         assert_eq!(belongs(&public, &packed(&[&[7]])), Ok(false));
         assert_eq!(belongs(&packed(&[&[23], &[5], &[9]]), &packed(&[&[6]])), Ok(false));
         assert_eq!(belongs(&packed(&[&[22], &[5], &[8]]), &packed(&[&[6]])), Ok(false));
+        // 28 is 6 modulo 22, the order of the group.
+        assert_eq!(belongs(&public, &packed(&[&[28]])), Ok(false));
         assert_eq!(belongs(&public[..5], &packed(&[&[6]])), Ok(false));
     }
 

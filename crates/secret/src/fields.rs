@@ -1,4 +1,6 @@
-//! The octets of a secret part, read one field after the other.
+//! The octets of a secret part, read one field after the other, and its numbers, written.
+
+use zeroize::Zeroizing;
 
 /// What is left.
 #[derive(Clone, Copy)]
@@ -24,9 +26,39 @@ impl<'a> Fields<'a> {
         let count = self.u8()?;
         self.take(count.into())
     }
+
     /// Reads a number behind its bits (RFC 9580, 3.2).
     pub(crate) fn number(&mut self) -> Option<&'a [u8]> {
         let bits = self.array().map(u16::from_be_bytes)?;
         self.take(usize::from(bits).div_ceil(8))
+    }
+}
+
+/// Writes a number behind its bits (RFC 9580, 3.2), without the zeros that stand before it.
+pub fn write_number(octets: &[u8]) -> Zeroizing<Vec<u8>> {
+    let zeros = octets.iter().take_while(|octet| **octet == 0).count();
+    let number = &octets[zeros..];
+    let bits = number.first().map_or(0, |first| number.len() * 8 - first.leading_zeros() as usize);
+    let mut written = Zeroizing::new(Vec::with_capacity(number.len() + 2));
+    written.extend((bits as u16).to_be_bytes());
+    written.extend_from_slice(number);
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_written_without_zeros_before_it_and_read_again() {
+        for (octets, written) in [
+            (&[][..], &[0, 0][..]),
+            (&[0, 0], &[0, 0]),
+            (&[0, 1, 2], &[0, 9, 1, 2]),
+            (&[0x80], &[0, 8, 0x80]),
+        ] {
+            assert_eq!(*write_number(octets), written);
+            assert_eq!(Fields(written).number(), Some(&written[2..]));
+        }
     }
 }

@@ -62,11 +62,8 @@ impl FileKeys {
         let mut names: Vec<String> = directory.names()?;
         names.retain(|name| name.ends_with(SUFFIX));
         names.sort_unstable();
-        let heads = names.iter().map(|name| {
-            let head = record::head(&mut directory.read(name)?.ok_or_else(|| self.gone(name))?);
-            head.map_err(|fault| self.fault(name, fault)).and_then(|held| self.named(name, held))
-        });
-        Ok(heads.collect())
+        // A file that another program has just deleted is none.
+        Ok(names.iter().filter_map(|name| self.read_held(&directory, name).transpose()).collect())
     }
 
     fn read_held(&self, directory: &Directory, name: &str) -> Result<Option<Held>> {
@@ -105,11 +102,6 @@ impl FileKeys {
                 Error::File { path, what }
             }
         }
-    }
-
-    /// The error of a file that was there a moment ago.
-    fn gone(&self, name: &str) -> Error {
-        Error::Io { path: self.path.join(name), source: std::io::ErrorKind::NotFound.into() }
     }
 
     /// Finds the keys with a name; for a keygrip those that are no placeholders first.

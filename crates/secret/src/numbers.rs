@@ -1,6 +1,7 @@
 //! Whether the numbers of an RSA key belong together, p, q and u to n and d to e.
 //!
-//! Plain arithmetic, since a library that is given wrong primes may sign by d alone and hide it. No branch and no index depends on a secret number, only on its size.
+//! Plain arithmetic, since a library that is given wrong primes may sign by d alone and hide it. No branch and no index
+//! depends on a secret number, only on its size.
 
 use zeroize::Zeroizing;
 

@@ -41,7 +41,7 @@ impl Unlocked {
                 let what = "its secret part is not the one of its public part";
                 return Err(Error::Damaged { key: key.fingerprint(), what });
             }
-            None => Pair::new(&key, material)?.into(),
+            None => Pair::verified(&key, material)?.into(),
         };
         let (fingerprint, material) = (key.fingerprint(), Guarded::copy_of(material));
         Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
@@ -100,6 +100,7 @@ impl Unlocked {
         if let Some(pair) = self.pair.get() {
             return Ok(pair);
         }
+        // Else it would be there: the halves of a key on Curve25519 were seen to belong together without it.
         let pair = Pair::new(&self.public_half(), &self.material)?;
         Ok(self.pair.get_or_init(|| pair))
     }

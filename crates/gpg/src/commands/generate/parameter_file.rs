@@ -2,11 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use keyhoard::find::shown;
+use keyhoard::secret::read_all;
 use zeroize::Zeroizing;
 
 use super::make::{self, Order};
@@ -41,9 +42,9 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
 /// Reads the file that the argument names, or standard input; one that cannot be opened is told.
 fn input(session: &mut Session<'_>) -> anyhow::Result<Option<(String, Zeroizing<Vec<u8>>)>> {
     let file = session.arguments.first().filter(|name| !name.is_empty() && *name != b"-");
-    let Some(file) = file else { return Ok(Some(("-".to_owned(), read(&mut io::stdin())?))) };
+    let Some(file) = file else { return Ok(Some(("-".to_owned(), read_all(&mut io::stdin())?))) };
     let path = Path::new(OsStr::from_bytes(file));
-    match File::open(path).and_then(|mut file| read(&mut file)) {
+    match File::open(path).and_then(|mut file| read_all(&mut file)) {
         Ok(text) => Ok(Some((path.display().to_string(), text))),
         Err(error) => {
             let error = system_words(&error);
@@ -51,28 +52,6 @@ fn input(session: &mut Session<'_>) -> anyhow::Result<Option<(String, Zeroizing<
             Ok(None)
         }
     }
-}
-
-/// Reads all there is; no copy is left in memory, since it may hold a passphrase.
-fn read(input: &mut impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
-    const FIRST: usize = 4096;
-    let mut text = Zeroizing::new(vec![0; FIRST]);
-    let mut length = 0;
-    loop {
-        if length == text.len() {
-            let mut longer = Zeroizing::new(vec![0; 2 * length]);
-            longer[..length].copy_from_slice(&text);
-            text = longer;
-        }
-        match input.read(&mut text[length..]) {
-            Ok(0) => break,
-            Ok(more) => length += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    text.truncate(length);
-    Ok(text)
 }
 
 /// What was read so far.

@@ -2,12 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use keyhoard::descriptor::duplicate;
+use keyhoard::secret::read_all;
 use keyhoard::stateless::{Authority, Certificates, Failure, Keys, Kind, Password, Result};
 use zeroize::Zeroizing;
 
@@ -45,7 +46,7 @@ fn failure(kind: Kind, name: &OsStr, reason: impl std::fmt::Display) -> Failure 
 /// Reads all of what a name stands for.
 pub(super) fn read(name: &OsStr) -> Result<Zeroizing<Vec<u8>>> {
     let missing = |error: io::Error| failure(Kind::MissingInput, name, error);
-    let file = match Designated::of(name)? {
+    let mut file = match Designated::of(name)? {
         Designated::File(path) => File::open(path).map_err(missing)?,
         Designated::Descriptor(number) => File::from(duplicate(number).map_err(missing)?),
         Designated::Variable(variable) => {
@@ -54,18 +55,12 @@ pub(super) fn read(name: &OsStr) -> Result<Zeroizing<Vec<u8>>> {
             return Ok(value.into_vec().into());
         }
     };
-    all_of(file).map_err(|error| failure(Kind::Unspecified, name, error))
-}
-
-fn all_of(mut input: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut octets = Zeroizing::default();
-    input.read_to_end(&mut octets)?;
-    Ok(octets)
+    read_all(&mut file).map_err(|error| failure(Kind::Unspecified, name, error))
 }
 
 /// Reads all of standard input.
 pub(super) fn standard_input() -> Result<Zeroizing<Vec<u8>>> {
-    Ok(all_of(io::stdin().lock())?)
+    Ok(read_all(&mut io::stdin().lock())?)
 }
 
 /// Reads certificates.
