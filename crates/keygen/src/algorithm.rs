@@ -96,7 +96,7 @@ impl Algorithm {
     }
 
     /// Says whether one key may both sign and encrypt.
-    pub fn does_both(self) -> bool {
+    pub(crate) fn does_both(self) -> bool {
         matches!(self, Self::Rsa(_))
     }
 }

@@ -39,7 +39,7 @@ impl Profile {
     /// [`Error::Purposes`] if a key is to do what the algorithm cannot.
     pub fn made_of(mut self, algorithm: Algorithm) -> Result<Self> {
         for plan in std::iter::once(&mut self.primary).chain(&mut self.subkeys) {
-            *plan = Plan { lifetime: plan.lifetime, ..Plan::new(algorithm, plan.flags)? };
+            *plan = Plan::new(algorithm, plan.flags)?.living(plan.lifetime);
         }
         Ok(self)
     }
@@ -96,6 +96,11 @@ impl Plan {
             false => Err(Error::NoPurpose),
             true => Ok(Self { source: Source::Held(keygrip, algorithm), flags, lifetime: None }),
         }
+    }
+
+    /// Gives the key a lifetime, in seconds; `None` is without end.
+    pub(crate) fn living(self, lifetime: Option<NonZeroU32>) -> Self {
+        Self { lifetime, ..self }
     }
 
     /// Returns where the key comes from.

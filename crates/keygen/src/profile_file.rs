@@ -94,20 +94,19 @@ fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
         Some(name) => algorithm(text, name)?,
     };
     let lifetime = lifetime(text, table.expires.as_ref())?;
-    let usual = Profile::usual(version, algorithm);
-    let mut primary = usual.primary;
-    if let Some(purposes) = &table.purposes {
-        primary = plan(text, place, algorithm, KeyFlags::CERTIFY | flags(text, purposes)?)?;
-    }
+    let usual = Profile::usual(version, algorithm).living(lifetime);
+    let primary = match &table.purposes {
+        None => usual.primary,
+        Some(purposes) => plan(text, place, algorithm, KeyFlags::CERTIFY | flags(text, purposes)?, lifetime)?,
+    };
     let subkeys = match table.subkeys {
         None => usual.subkeys,
         Some(tables) => {
-            tables.into_iter().map(|table| subkey(text, table, algorithm)).collect::<Result<_, _>>()?
+            let subkey = |table| subkey(text, table, algorithm, lifetime);
+            tables.into_iter().map(subkey).collect::<Result<_, _>>()?
         }
     };
-    let subkeys_say = subkeys.iter().map(|subkey| subkey.lifetime).collect::<Vec<_>>();
-    let mut profile = Profile {
-        version,
+    Ok(Profile {
         primary,
         subkeys,
         preferences: Preferences {
@@ -119,28 +118,29 @@ fn profile(text: &str, table: Spanned<Table>) -> Result<Profile, ProfileError> {
             compressions: numbers(text, table.compressions, COMPRESSIONS)?
                 .unwrap_or(usual.preferences.compressions),
             aead: numbers(text, table.aead, AEAD)?.unwrap_or(usual.preferences.aead),
-            integrity: usual.preferences.integrity,
-            keyserver_modify: usual.preferences.keyserver_modify,
+            ..usual.preferences
         },
         user_ids: table.user_ids.into_iter().map(String::into_bytes).collect(),
         keyserver: table.keyserver.map(String::into_bytes),
-        revoker: None,
-        digest: None,
-    }
-    .living(lifetime);
-    for (subkey, own) in profile.subkeys.iter_mut().zip(subkeys_say) {
-        subkey.lifetime = own.or(lifetime);
-    }
-    Ok(profile)
+        ..usual
+    })
 }
 
-fn subkey(text: &str, table: Spanned<Subkey>, usual: Algorithm) -> Result<Plan, ProfileError> {
+/// Plans a subkey; what it does not say itself is as the profile has it.
+fn subkey(
+    text: &str,
+    table: Spanned<Subkey>,
+    usual: Algorithm,
+    usual_lifetime: Option<NonZeroU32>,
+) -> Result<Plan, ProfileError> {
     let place = table.span();
     let table = table.into_inner();
     let algorithm = table.algorithm.map_or(Ok(usual), |name| algorithm(text, &name))?;
-    let mut planned = plan(text, place, algorithm, flags(text, &table.purposes)?)?;
-    planned.lifetime = lifetime(text, table.expires.as_ref())?;
-    Ok(planned)
+    let lifetime = match &table.expires {
+        None => usual_lifetime,
+        said => lifetime(text, said.as_ref())?,
+    };
+    plan(text, place, algorithm, flags(text, &table.purposes)?, lifetime)
 }
 
 fn plan(
@@ -148,8 +148,10 @@ fn plan(
     place: Range<usize>,
     algorithm: Algorithm,
     flags: KeyFlags,
+    lifetime: Option<NonZeroU32>,
 ) -> Result<Plan, ProfileError> {
-    Plan::new(algorithm, flags).map_err(|error| fault(text, place, error.to_string()))
+    let plan = Plan::new(algorithm, flags).map_err(|error| fault(text, place, error.to_string()))?;
+    Ok(plan.living(lifetime))
 }
 
 fn algorithm(text: &str, name: &Spanned<String>) -> Result<Algorithm, ProfileError> {
@@ -179,19 +181,22 @@ fn lifetime(text: &str, span: Option<&Spanned<String>>) -> Result<Option<NonZero
     if span.get_ref() == "never" {
         return Ok(None);
     }
-    let days = |letter| match letter {
-        'd' => Some(1),
-        'w' => Some(7),
-        'm' => Some(30),
-        'y' => Some(365),
-        _ => None,
-    };
-    let seconds = span.get_ref().char_indices().last().and_then(|(end, letter)| {
-        let count: u32 = span.get_ref()[..end].parse().ok()?;
-        NonZeroU32::new(count.checked_mul(days(letter)?)?.checked_mul(DAY)?)
-    });
     let what = "expected a span like 18m or 2y, or never";
-    seconds.map(Some).ok_or_else(|| fault(text, span.span(), what.to_owned()))
+    seconds(span.get_ref()).map(Some).ok_or_else(|| fault(text, span.span(), what.to_owned()))
+}
+
+/// Reads a span of days, weeks, months (30 days) or years (365 days), such as `18m`; `None` if it is none.
+pub fn seconds(span: &str) -> Option<NonZeroU32> {
+    let (end, letter) = span.char_indices().last()?;
+    let days = match letter {
+        'd' => 1,
+        'w' => 7,
+        'm' => 30,
+        'y' => 365,
+        _ => return None,
+    };
+    let count: u32 = span[..end].parse().ok()?;
+    NonZeroU32::new(count.checked_mul(days)?.checked_mul(DAY)?)
 }
 
 type Names = &'static [(&'static str, u8)];
@@ -288,6 +293,23 @@ mod tests {
             (both.algorithm().expect("a new key").to_string().as_str(), both.lifetime),
             ("rsa3072", NonZeroU32::new(21 * DAY))
         );
+    }
+
+    #[test]
+    fn a_subkey_ends_when_the_profile_says_unless_it_says_itself_be_it_never() {
+        let text = r#"
+            [work]
+            expires = "2y"
+            [[work.subkeys]]
+            purposes = ["sign"]
+            expires = "never"
+            [[work.subkeys]]
+            purposes = ["encrypt"]
+        "#;
+        let profile = &read(text).unwrap()["work"];
+        let years = NonZeroU32::new(730 * DAY);
+        assert_eq!(profile.primary.lifetime, years);
+        assert_eq!([profile.subkeys[0].lifetime, profile.subkeys[1].lifetime], [None, years]);
     }
 
     #[test]

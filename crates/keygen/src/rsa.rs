@@ -7,7 +7,7 @@ use bignum::{Number, Power, Workspace};
 use zeroize::Zeroizing;
 
 /// The public exponent of every key.
-pub const EXPONENT: u64 = 65537;
+pub(crate) const EXPONENT: u64 = 65537;
 
 /// How long a modulus is, in bits: a multiple of 8 from 2048 to 16384.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

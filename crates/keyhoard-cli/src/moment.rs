@@ -5,12 +5,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use keyhoard::cert::Timestamp;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
-use time::{OffsetDateTime, PrimitiveDateTime};
+use time::{Date, OffsetDateTime, PrimitiveDateTime, Time};
 
 const MINUTE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute]");
 const SECOND: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
-const COMPACT: &[BorrowedFormatItem<'_>] = format_description!("[year][month][day]T[hour][minute][second]");
+pub(crate) const COMPACT: &[BorrowedFormatItem<'_>] =
+    format_description!("[year][month][day]T[hour][minute][second]");
 
 /// Returns the present.
 pub(crate) fn now() -> Timestamp {
@@ -54,6 +55,14 @@ pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     seconds
         .map(Timestamp)
         .ok_or_else(|| "expected seconds since 1970 or a time like 20260101T000000".to_owned())
+}
+
+/// Reads a day as ISO 8601 has it, and returns its beginning in UTC.
+pub(crate) fn parse_day(text: &str) -> Option<OffsetDateTime> {
+    const DAY: [&[BorrowedFormatItem<'_>]; 2] =
+        [format_description!("[year]-[month]-[day]"), format_description!("[year][month][day]")];
+    let day = DAY.iter().find_map(|format| Date::parse(text, format).ok())?;
+    Some(day.with_time(Time::MIDNIGHT).assume_utc())
 }
 
 /// Returns the two digits of a number below 100.

@@ -74,11 +74,7 @@ impl KeyFlags {
     pub const CERTIFY: Self = Self(0x01);
     /// Sign data.
     pub const SIGN: Self = Self(0x02);
-    /// Encrypt communications.
-    pub const ENCRYPT_COMMUNICATIONS: Self = Self(0x04);
-    /// Encrypt storage.
-    pub const ENCRYPT_STORAGE: Self = Self(0x08);
-    /// Encrypt anything.
+    /// Encrypt communications and storage.
     pub const ENCRYPT: Self = Self(0x0c);
     /// Authenticate.
     pub const AUTHENTICATE: Self = Self(0x20);

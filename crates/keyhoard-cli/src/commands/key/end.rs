@@ -3,14 +3,11 @@
 use std::str::FromStr;
 
 use keyhoard::cert::Timestamp;
+use keyhoard::keygen::profile_file::seconds;
 use keyhoard::store::query::Name;
 use keyhoard::store::{Fingerprint, Query};
-use time::format_description::BorrowedFormatItem;
-use time::macros::format_description;
-use time::{Date, Time};
 
-const DAY: u32 = 86400;
-const FORM: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+use crate::moment;
 
 /// When something ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,21 +38,11 @@ impl FromStr for End {
         if text == "never" {
             return Ok(Self::Never);
         }
-        if let Ok(date) = Date::parse(text, FORM) {
-            let seconds = date.with_time(Time::MIDNIGHT).assume_utc().unix_timestamp();
-            return u32::try_from(seconds).map(|seconds| Self::At(Timestamp(seconds))).map_err(|_| unknown());
+        if let Some(day) = moment::parse_day(text) {
+            let seconds = u32::try_from(day.unix_timestamp());
+            return seconds.map(|seconds| Self::At(Timestamp(seconds))).map_err(|_| unknown());
         }
-        let (number, days) = match text.chars().last() {
-            Some('d') => (&text[..text.len() - 1], 1),
-            Some('w') => (&text[..text.len() - 1], 7),
-            Some('m') => (&text[..text.len() - 1], 30),
-            Some('y') => (&text[..text.len() - 1], 365),
-            _ => return Err(unknown()),
-        };
-        let count: u32 = number.parse().map_err(|_| unknown())?;
-        let seconds =
-            count.checked_mul(days).and_then(|days| days.checked_mul(DAY)).filter(|&count| count > 0);
-        seconds.map(Self::In).ok_or_else(unknown)
+        seconds(text).map(|seconds| Self::In(seconds.get())).ok_or_else(unknown)
     }
 }
 
@@ -70,6 +57,8 @@ pub(super) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DAY: u32 = 86400;
 
     #[test]
     fn an_end_is_a_span_a_day_or_never() {

@@ -5,16 +5,16 @@ use std::str::FromStr;
 use keyhoard::cert::Timestamp;
 use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Rfc3339;
-use time::macros::{format_description, time};
-use time::{OffsetDateTime, PrimitiveDateTime, Time};
+use time::macros::format_description;
+use time::{OffsetDateTime, PrimitiveDateTime};
+
+use crate::moment;
 
 const LOCAL: [&[BorrowedFormatItem<'_>]; 3] = [
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]"),
     format_description!("[year][month][day]T[hour][minute][second]Z"),
-    format_description!("[year][month][day]T[hour][minute][second]"),
+    moment::COMPACT,
 ];
-const DAY: [&[BorrowedFormatItem<'_>]; 2] =
-    [format_description!("[year]-[month]-[day]"), format_description!("[year][month][day]")];
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,19 +36,16 @@ impl FromStr for Date {
         let local = |format: &&[BorrowedFormatItem<'_>]| {
             PrimitiveDateTime::parse(text, format).ok().map(PrimitiveDateTime::assume_utc)
         };
-        let day = |format: &&[BorrowedFormatItem<'_>]| time::Date::parse(text, format).ok();
         let moment = OffsetDateTime::parse(text, &Rfc3339).ok().or_else(|| LOCAL.iter().find_map(local));
-        match (text, moment, DAY.iter().find_map(day)) {
+        match (text, moment, moment::parse_day(text)) {
             ("now", ..) => Ok(Self::Now),
             ("-", ..) => Ok(Self::Unbounded),
             (_, Some(moment), _) => Ok(Self::At(timestamp(moment))),
-            (_, _, Some(day)) => Ok(Self::Day(timestamp(day.with_time(MIDNIGHT).assume_utc()))),
+            (_, _, Some(day)) => Ok(Self::Day(timestamp(day))),
             _ => Err("expected a time like 2026-01-31T13:25:35Z, a day, `now` or `-`".to_owned()),
         }
     }
 }
-
-const MIDNIGHT: Time = time!(0:00);
 
 /// Returns the nearest time that OpenPGP can say.
 fn timestamp(moment: OffsetDateTime) -> Timestamp {
