@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
 use cert::packet::{Packets, Tag};
-use secret::{Held, Protection, Role, SecretKey, SecretKeys};
+use secret::{Held, Role, SecretKey, SecretKeys};
 use store::{CertId, Detail, Record, Selection, Snapshot};
 use zeroize::Zeroizing;
 
-use crate::export::{ExportOptions, packets};
+use crate::export::{ExportOptions, Preparation, packets};
 use crate::secret_keys::owner_of;
 use crate::{Error, Result};
 
@@ -26,20 +26,11 @@ pub enum SecretParts {
 /// What an export of secret keys wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SecretExportSummary {
-    /// Certificates that were selected.
-    pub certificates: u64,
-    /// Certificates exported, those with a secret key here.
+    /// Certificates with a secret key here.
     pub exported: u64,
     /// Secret parts in them.
     pub secrets: u64,
-    /// Octets, before any armor.
-    pub bytes: u64,
 }
-
-/// Makes the packet of one key on its way out, from its secret key and its place.
-///
-/// What it returns stands in the key's place; it may be locked otherwise, or be a stub.
-pub type Preparation<'a> = dyn FnMut(SecretKey) -> Result<SecretKey> + 'a;
 
 /// Writes the selected certificates that have a secret key here, with their secret keys as they are locked.
 ///
@@ -53,12 +44,13 @@ pub fn export_secret(
     parts: SecretParts,
     options: &ExportOptions,
     out: &mut dyn Write,
-    on_certificate: impl FnMut(&Record),
 ) -> Result<SecretExportSummary> {
-    export_secret_prepared(snapshot, selection, keys, parts, options, None, out, on_certificate)
+    let ids = with_secret_key(snapshot, selection, &keys.list()?)?;
+    let (selection, unchanged) = (Selection::Ids(&ids), &mut |_, certificate| Ok(certificate));
+    export_secret_prepared(snapshot, selection, keys, parts, options, unchanged, out, |_| {})
 }
 
-/// Does what [`export_secret`] does with secret keys that `prepare` has changed.
+/// Does what [`export_secret`] does with certificates that `prepare` has changed, in the order of the selection.
 ///
 /// # Errors
 ///
@@ -70,39 +62,26 @@ pub fn export_secret_prepared(
     keys: &dyn SecretKeys,
     parts: SecretParts,
     options: &ExportOptions,
-    mut prepare: Option<&mut Preparation<'_>>,
+    prepare: &mut Preparation<'_>,
     out: &mut dyn Write,
     mut on_certificate: impl FnMut(&Record),
 ) -> Result<SecretExportSummary> {
-    let certificates = match selection {
-        Selection::All => snapshot.count()?,
-        Selection::Ids(ids) => ids.len() as u64,
+    let mut summary = SecretExportSummary::default();
+    let mut write = |record: &Record, certificate: Certificate| -> Result<()> {
+        let prepared = prepare(record.id, certificate)?;
+        let Some(made) = transferable(&prepared, keys, parts, options)? else { return Ok(()) };
+        made.packets.iter().try_for_each(|packet| out.write_all(packet)).map_err(Error::Output)?;
+        summary.exported += 1;
+        summary.secrets += made.secrets;
+        on_certificate(record);
+        Ok(())
     };
-    let mut summary = SecretExportSummary { certificates, ..SecretExportSummary::default() };
-    let ids = with_secret_key(snapshot, selection, &keys.list()?)?;
     let mut outcome = Ok(());
-    snapshot.visit(Selection::Ids(&ids), Detail::Bytes, &mut |mut record| {
-        let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) else {
-            return ControlFlow::Continue(());
-        };
-        let certificate = Certificate { bytes, facts };
-        let written = transferable(&certificate, keys, parts, options, &mut prepare).and_then(|made| {
-            let Some(made) = made else { return Ok(false) };
-            out.write_all(&made.packets).map_err(Error::Output)?;
-            summary.exported += 1;
-            summary.secrets += made.secrets;
-            summary.bytes += made.packets.len() as u64;
-            Ok(true)
-        });
-        match written {
-            Ok(true) => on_certificate(&record),
-            Ok(false) => {}
-            Err(error) => {
-                outcome = Err(error);
-                return ControlFlow::Break(());
-            }
+    snapshot.visit(selection, Detail::Bytes, &mut |mut record| {
+        if let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) {
+            outcome = write(&record, Certificate { bytes, facts });
         }
-        ControlFlow::Continue(())
+        if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     outcome.map(|()| summary)
 }
@@ -159,7 +138,7 @@ pub fn held_by(
 
 /// A transferable secret key.
 struct Made {
-    packets: Zeroizing<Vec<u8>>,
+    packets: Vec<Zeroizing<Vec<u8>>>,
     secrets: u64,
 }
 
@@ -169,7 +148,6 @@ fn transferable(
     keys: &dyn SecretKeys,
     parts: SecretParts,
     options: &ExportOptions,
-    prepare: &mut Option<&mut Preparation<'_>>,
 ) -> Result<Option<Made>> {
     let mut held = Vec::new();
     for key in certificate.facts.keys() {
@@ -179,62 +157,22 @@ fn transferable(
         return Ok(None);
     }
     let public = packets(certificate, options);
-    let mut made = Made { packets: Zeroizing::new(Vec::with_capacity(public.len() * 2)), secrets: 0 };
+    let mut made = Made { packets: Vec::new(), secrets: 0 };
     for packet in Packets::new(&public).map_while(std::result::Result::ok) {
         let Some(role) = Role::of(packet.tag).filter(|_| packet.tag.is_key()) else {
-            made.packets.extend_from_slice(packet.span.of(&public));
+            made.packets.push(packet.span.of(&public).to_vec().into());
             continue;
         };
         let wanted = parts == SecretParts::All || packet.tag == Tag::PUBLIC_SUBKEY;
         let Ok(key) = cert::key::parse_public(packet.body) else { continue };
         let fingerprint = key.fingerprint();
         let is_held = held.iter().any(|held| held.fingerprint == fingerprint);
-        let mut secret = match wanted && is_held {
+        let secret = match wanted && is_held {
             true => keys.export(&fingerprint.into())?,
             false => SecretKey::stub(role, packet.body)?,
         };
-        if let Some(prepare) = prepare.as_mut().filter(|_| *secret.protection() != Protection::Dummy) {
-            secret = prepare(secret)?;
-        }
         made.secrets += u64::from(secret.protection().has_secret());
-        made.packets.extend_from_slice(&secret.packet());
+        made.packets.push(secret.packet());
     }
     Ok(Some(made))
-}
-
-/// Does what [`export_secret`] does with certificates that `prepare` has changed.
-///
-/// # Errors
-///
-/// Those of [`export_secret`] and of `prepare`.
-#[allow(clippy::too_many_arguments)] // As `export_prepared`, and where the secret keys are.
-pub fn export_secret_certificates(
-    snapshot: &dyn Snapshot,
-    selection: Selection<'_>,
-    keys: &dyn SecretKeys,
-    parts: SecretParts,
-    options: &ExportOptions,
-    prepare: &mut crate::export::Preparation<'_>,
-    out: &mut dyn Write,
-    mut on_certificate: impl FnMut(&Record),
-) -> Result<()> {
-    let mut outcome = Ok(());
-    snapshot.visit(selection, Detail::Bytes, &mut |mut record| {
-        let (Some(facts), Some(bytes)) = (record.facts.take(), record.bytes.take()) else {
-            return ControlFlow::Continue(());
-        };
-        let prepared = prepare(record.id, Certificate { bytes, facts });
-        let made = prepared.and_then(|it| transferable(&it, keys, parts, options, &mut None));
-        match made
-            .and_then(|made| made.map(|made| out.write_all(&made.packets).map_err(Error::Output)).transpose())
-        {
-            Ok(written) => written.into_iter().for_each(|()| on_certificate(&record)),
-            Err(error) => {
-                outcome = Err(error);
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    outcome
 }

@@ -10,7 +10,7 @@ use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::export::{ExportOptions, Preparation, export_prepared};
 use keyhoard::find::shown;
-use keyhoard::secret_transfer::{SecretParts, export_secret_certificates};
+use keyhoard::secret_transfer::{SecretParts, export_secret_prepared};
 use keyhoard::store::{CertId, Record, Selection, Snapshot};
 use secret::file::FileKeys;
 
@@ -168,7 +168,7 @@ impl Export<'_> {
                 let mut with_secret = self.secrets.certificates(snapshot)?;
                 with_secret.retain(|id| self.names.is_empty() || ids.binary_search(id).is_ok());
                 let selection = Selection::Ids(&with_secret);
-                export_secret_certificates(
+                export_secret_prepared(
                     snapshot,
                     selection,
                     self.keys,

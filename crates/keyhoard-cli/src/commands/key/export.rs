@@ -53,7 +53,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let options = ExportOptions::default();
     let summary = arguments.destination.write(
         Contents::SecretKeys,
-        |out| Ok(export_secret(snapshot.as_ref(), named.selection(), &keys, parts, &options, out, |_| {})?),
+        |out| Ok(export_secret(snapshot.as_ref(), named.selection(), &keys, parts, &options, out)?),
         |summary| summary.exported > 0,
     )?;
     tell(session, arguments, summary)?;
@@ -62,7 +62,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 
 /// Says what was written, where that does not get into what was written.
 fn tell(session: &mut Session, arguments: &Arguments, summary: SecretExportSummary) -> anyhow::Result<()> {
-    let SecretExportSummary { exported, secrets, .. } = summary;
+    let SecretExportSummary { exported, secrets } = summary;
     if exported == 0 {
         session.warn("there is no secret key of what was named");
         return Ok(());
