@@ -10,14 +10,14 @@ use message::{
     Addressee, Container, Error, Event, Literal, Opener, Pkesk, Result, SessionKey, Sink, Skesk, Standing,
     Unlock,
 };
-use secret::{Ask, Held, Name, OpenKey, Passphrase, Protection, SecretKeys};
+use secret::{Ask, Held, Name, OpenKey, Passphrase, SecretKeys};
 use zeroize::Zeroizing;
 
 use crate::output_file::OutputFile;
 
 /// Octets that are held back from a pipe until the check at their end, if nobody asks for them before: with what reading
 /// takes by itself they stay below 32 MB.
-pub const MAX_HELD: usize = 12 << 20;
+const MAX_HELD: usize = 12 << 20;
 
 /// How often a password is asked for.
 const TRIES: u8 = secret::ask::TRIES;
@@ -125,14 +125,9 @@ impl Keys<'_> {
     }
 }
 
-fn may_open(recipient: &Pkesk, key: &Held) -> bool {
-    let is_there = matches!(key.protection, Protection::None | Protection::Locked { .. });
-    is_there
-        && match recipient.addressee {
-            Addressee::KeyId(key_id) => key.fingerprint.key_id() == key_id,
-            Addressee::Fingerprint(fingerprint) => key.fingerprint == fingerprint,
-            Addressee::Hidden => true,
-        }
+/// Says whether a secret key is here that a recipient's packet may be for.
+pub(crate) fn may_open(recipient: &Pkesk, key: &Held) -> bool {
+    key.protection.has_secret() && recipient.addressee.may_be(&key.fingerprint)
 }
 
 /// Where content goes.

@@ -1,8 +1,8 @@
 //! New certificates: their keys made, or taken from those that are there, kept, and entered into the database.
 //!
 //! The secret keys are kept first, then the revocation certificate is written beside, then the certificate goes
-//! through an [`import`] like one that somebody sent, with ultimate trust in its owner. What fails on the way takes the
-//! secret keys away again; a process that is killed before them leaves nothing.
+//! through an [`import`] like one that somebody sent, with ultimate trust in its owner. What fails on the way takes
+//! both away again; a process that is killed before them leaves nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use cert::clean::CleanOptions;
 use cert::{Fingerprint, Keygrip, Timestamp};
 use keygen::{Generated, Held, Profile, Source, profile, profile_file};
-use secret::{Ask, Name, Passphrase, Question, SecretKey, SecretKeys, Stored, Unlocked};
+use secret::ask::KeyName;
+use secret::{Ask, Name, Passphrase, Question, SecretKey, SecretKeys, Signer, Stored, Unlocked};
 use store::{JournalId, Store};
 
 use crate::configuration;
@@ -125,7 +126,7 @@ impl Keys<'_, '_> {
     /// Asks for the passphrase of new keys, an empty one for none.
     fn new_passphrase(&mut self, key: &Unlocked) -> Result<Passphrase> {
         let Some(ask) = &mut self.ask else { return Ok(Passphrase::new(b"")) };
-        let name = key.plain().name();
+        let name = KeyName::from(&Signer::key(key));
         let passphrase = ask.passphrase(&Question::New { key: &name })?;
         Ok(passphrase.ok_or(secret::Error::NoPassphrase { key: name.fingerprint })?)
     }
@@ -169,14 +170,14 @@ fn enter(
 ) -> Result<Made> {
     let primary = generated.primary.fingerprint();
     let revocation = write_revocation(&place.revocations, &primary, profile, &generated.revocation)?;
-    let journal = match &place.certificate {
-        Some(path) => {
-            append(path, &generated.certificate)
-                .map_err(|source| Error::File { path: path.clone(), source })?;
-            None
-        }
-        None => import_certificate(place.store, &generated.certificate, command, now)?,
+    let entered = match &place.certificate {
+        Some(path) => append(path, &generated.certificate)
+            .map(|()| None)
+            .map_err(|source| Error::File { path: path.clone(), source }),
+        None => import_certificate(place.store, &generated.certificate, command, now),
     };
+    // The first error is the one to be told.
+    let journal = entered.inspect_err(|_| drop(fs::remove_file(&revocation)))?;
     let subkeys = generated.subkeys.iter().map(Unlocked::fingerprint).collect();
     Ok(Made { primary, subkeys, revocation, journal })
 }
@@ -259,7 +260,7 @@ pub fn named_profile(name: &str) -> Result<Profile> {
 /// # Errors
 ///
 /// What is wrong with the file.
-pub fn own_profiles() -> Result<BTreeMap<String, Profile>> {
+fn own_profiles() -> Result<BTreeMap<String, Profile>> {
     let Some(path) = profiles_path() else { return Ok(BTreeMap::new()) };
     match fs::read_to_string(&path) {
         Ok(text) => profile_file::read(&text).map_err(|source| Error::Profile { path, source }),
@@ -269,6 +270,6 @@ pub fn own_profiles() -> Result<BTreeMap<String, Profile>> {
 }
 
 /// Returns the place of the user's own profiles: `keyhoard/profiles.toml` in the XDG configuration directory.
-pub fn profiles_path() -> Option<PathBuf> {
+fn profiles_path() -> Option<PathBuf> {
     configuration::file("profiles.toml")
 }

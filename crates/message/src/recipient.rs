@@ -86,6 +86,17 @@ pub enum Addressee {
     Hidden,
 }
 
+impl Addressee {
+    /// Says whether it may be this key.
+    pub fn may_be(&self, key: &Fingerprint) -> bool {
+        match self {
+            Self::KeyId(key_id) => key.key_id() == *key_id,
+            Self::Fingerprint(fingerprint) => key == fingerprint,
+            Self::Hidden => true,
+        }
+    }
+}
+
 /// A packet that a secret key opens.
 #[derive(Clone, Debug)]
 pub struct Pkesk {

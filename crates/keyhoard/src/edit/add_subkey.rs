@@ -5,7 +5,7 @@ use cert::packet;
 use cert::signed::Subject;
 use cert::{Fingerprint, Timestamp, key};
 use secret::ask::KeyName;
-use secret::{Name, Question, SecretKey, Unlocked};
+use secret::{Name, Question, SecretKey, Signer, Unlocked};
 use sign::{Builder, KeyFlags, Subpacket};
 
 use super::change::Change;
@@ -62,16 +62,14 @@ impl Editor<'_> {
         if !held.is_some_and(|held| held.protection.is_locked()) {
             return Ok(new.plain());
         }
-        let fingerprint = new.fingerprint();
         let passphrase = match self.ask.known() {
             Some(passphrase) => Some(passphrase),
             None => {
-                let key = key::parse_public(new.public_body()).map_err(secret::Error::from)?;
-                let name = KeyName { fingerprint, algorithm: key.algorithm, bits: key.bits() };
+                let name = KeyName::from(&Signer::key(new));
                 self.ask.passphrase(&Question::New { key: &name })?
             }
         };
-        let passphrase = passphrase.ok_or(secret::Error::NoPassphrase { key: fingerprint })?;
+        let passphrase = passphrase.ok_or(secret::Error::NoPassphrase { key: new.fingerprint() })?;
         Ok(new.locked_anew(&passphrase)?)
     }
 }

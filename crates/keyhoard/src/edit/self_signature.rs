@@ -23,12 +23,11 @@ impl Editor<'_> {
     pub(super) fn renewed(&self, target: &Target, older: &Signature<'_>) -> Result<Builder> {
         let created = self.later_than(target, older.created())?;
         let hash = match older.hash_algorithm {
-            older if self.digest.is_some_and(|wanted| wanted != older) => self.hash(&target.primary()?),
             // A digest that nobody should use any more is not used again.
             HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RIPEMD160 => {
                 self.hash(&target.primary()?)
             }
-            hash => hash,
+            older => self.digest.unwrap_or(older),
         };
         Ok(Builder::after(older, hash, created)?)
     }

@@ -44,11 +44,14 @@ impl Certificates {
 
     /// Adds what other copies of these certificates have.
     pub fn merge(&mut self, others: &Self) {
-        for known in &mut self.certificates {
-            let primary = known.facts.primary().fingerprint;
-            for other in others.certificates.iter().filter(|one| one.facts.primary().fingerprint == primary) {
-                packets::absorb(known, other);
-            }
+        self.certificates.iter_mut().for_each(|known| others.add_to(known));
+    }
+
+    /// Adds to a certificate what the copies of it among these have.
+    pub(super) fn add_to(&self, known: &mut Certificate) {
+        let primary = known.facts.primary().fingerprint;
+        for copy in self.certificates.iter().filter(|one| one.facts.primary().fingerprint == primary) {
+            packets::absorb(known, copy);
         }
     }
 

@@ -9,7 +9,7 @@ use secret::{Held, Unlocked};
 
 use super::signatures::holding;
 use super::{Authority, Failure, Keys, Kind, Password, Period, Result, Verification};
-use crate::decryption::Release;
+use crate::decryption::{Release, may_open};
 
 /// What opens a message, and who may have signed it.
 #[derive(Clone, Default)]
@@ -152,13 +152,4 @@ impl Unlocking<'_> {
             (error, _) => error.into(),
         }
     }
-}
-
-fn may_open(recipient: &Pkesk, key: &Held) -> bool {
-    key.protection.has_secret()
-        && match recipient.addressee {
-            Addressee::KeyId(key_id) => key.fingerprint.key_id() == key_id,
-            Addressee::Fingerprint(fingerprint) => key.fingerprint == fingerprint,
-            Addressee::Hidden => true,
-        }
 }

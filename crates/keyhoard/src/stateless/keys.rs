@@ -47,7 +47,10 @@ impl Keys {
 
     /// Returns their packets.
     pub fn octets(&self) -> Zeroizing<Vec<u8>> {
-        let mut octets = Zeroizing::default();
+        // Room for all: what a vector leaves behind where it grows is not wiped.
+        let certificates = self.certificates.iter().map(|certificate| certificate.bytes.len());
+        let secrets = self.secrets.values().map(|secret| secret.packet().len());
+        let mut octets = Zeroizing::new(Vec::with_capacity(certificates.chain(secrets).sum()));
         self.certificates.iter().for_each(|certificate| self.write(certificate, &mut octets));
         octets
     }

@@ -33,17 +33,11 @@ pub(super) fn certificate(raw: &RawCertificate) -> Result<Certificate> {
 }
 
 /// Joins certificates with the same primary key; each place is that of the first of them.
-pub(super) fn join(certificates: &mut Vec<Certificate>, new: Certificate) -> usize {
+pub(super) fn join(certificates: &mut Vec<Certificate>, new: Certificate) {
     let primary = new.facts.primary().fingerprint;
-    match certificates.iter().position(|known| known.facts.primary().fingerprint == primary) {
-        Some(place) => {
-            absorb(&mut certificates[place], &new);
-            place
-        }
-        None => {
-            certificates.push(new);
-            certificates.len() - 1
-        }
+    match certificates.iter_mut().find(|known| known.facts.primary().fingerprint == primary) {
+        Some(known) => absorb(known, &new),
+        None => certificates.push(new),
     }
 }
 

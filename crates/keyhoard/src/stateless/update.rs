@@ -32,12 +32,7 @@ pub struct Update {
 /// [`Kind::PrimaryKeyBad`] for a revoked or expired key and one too weak, [`Kind::KeyIsProtected`].
 pub fn update(keys: &mut Keys, passwords: &[Password], update: &Update, now: Timestamp) -> Result<()> {
     for place in 0..keys.certificates.len() {
-        for copies in &update.merged {
-            let primary = keys.certificates[place].facts.primary().fingerprint;
-            for copy in copies.certificates.iter().filter(|one| one.facts.primary().fingerprint == primary) {
-                packets::absorb(&mut keys.certificates[place], copy);
-            }
-        }
+        update.merged.iter().for_each(|copies| copies.add_to(&mut keys.certificates[place]));
         let effective = packets::effective(&keys.certificates[place], now);
         refuse_if_bad(&keys.certificates[place], &effective)?;
         if let Some(renewed) = renewed(keys, place, &effective, passwords, update, now)? {
