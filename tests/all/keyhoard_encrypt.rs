@@ -347,3 +347,53 @@ fn nobody_encrypts_for_nobody() {
     let done = Run::keyhoard(&Home::new()).arg("encrypt").stdin("text").done();
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
 }
+
+#[test]
+fn a_key_that_its_designated_revoker_has_revoked_is_not_encrypted_to() {
+    let home = Home::new();
+    let encrypt = || {
+        let words = ["encrypt", "--to", "karl@example.org", "--trust-model", "always"];
+        Run::keyhoard(&home).args(words).stdin("text").done()
+    };
+    Run::keyhoard(&home).arg("import").arg(certificate("karl")).succeed();
+    assert_eq!(encrypt().code, Some(0), "nobody can tell without the revoker's key");
+    Run::keyhoard(&home).arg("import").arg(certificate("rita")).succeed();
+    let refused = encrypt();
+    assert_eq!((refused.code, &refused.stdout[..]), (Some(1), &b""[..]));
+    assert!(refused.errors().contains("no key to encrypt to"), "{}", refused.errors());
+}
+
+/// Karl named Rita as his revoker, and she revoked his key.
+fn certificate(name: &str) -> PathBuf {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/keyhoard/src/testdata");
+    Path::new(directory).join(format!("designated-revoker-{name}.asc"))
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_nothing_is_written() {
+    let home = Home::new();
+    let directory = home.path().to_string_lossy().into_owned();
+    let letter = home.write("letter.txt", "no message").to_string_lossy().into_owned();
+    let password = password_file(&home).to_string_lossy().into_owned();
+    let with_password = |command: &str, file: &str| {
+        Run::keyhoard(&home).args([command, "--password-file", &password, file]).done()
+    };
+    for command in ["encrypt", "decrypt"] {
+        let done = with_password(command, &directory);
+        assert_eq!((done.code, &done.stdout[..]), (Some(2), &b""[..]), "{command}");
+        assert!(done.errors().contains(&format!("{directory}: is a directory")), "{}", done.errors());
+    }
+    for done in [with_password("decrypt", &letter), Run::keyhoard(&home).args(["verify", &letter]).done()] {
+        assert!(done.errors().contains(&format!("{letter}: no OpenPGP message found")), "{}", done.errors());
+    }
+}
+
+#[test]
+fn a_message_that_could_not_be_written_is_not_said_to_be_decrypted() {
+    let home = Home::new();
+    let message = encrypted(&home, b"text", &[]);
+    let full = decrypt(&home, &message, &["--output", "/dev/full"]);
+    assert_eq!(full.code, Some(2));
+    assert!(!full.errors().contains("decrypted to"), "{}", full.errors());
+    assert!(full.errors().contains("/dev/full: No space left on device"), "{}", full.errors());
+}

@@ -35,9 +35,26 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             tell(Style::Error, "keyhoard:", causes(error.as_ref()));
+            if is_locked(&error) {
+                tell(
+                    Style::Faint,
+                    "keyhoard:",
+                    "say --passphrase-file, --passphrase-fd or --passphrase-program",
+                );
+            }
             ExitCode::from(error.downcast_ref::<Failure>().map_or(2, |failure| failure.kind.exit_code()))
         }
     }
+}
+
+/// Says whether a passphrase was missing, and nobody could be asked for it.
+fn is_locked(error: &anyhow::Error) -> bool {
+    use keyhoard::{Error, secret};
+    let error = error.downcast_ref::<secret::Error>().or_else(|| match error.downcast_ref::<Error>() {
+        Some(Error::Secret(error)) => Some(error),
+        _ => None,
+    });
+    matches!(error, Some(secret::Error::NoPassphrase { .. }))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -1,9 +1,14 @@
-//! Where passphrases come from, as arguments.
+//! Where passphrases come from, as arguments, and whom a question for one names.
 
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
+use keyhoard::cert::Fingerprint;
 use keyhoard::passphrase::Source;
+use keyhoard::secret_keys::owner_of;
+use keyhoard::store::Snapshot;
+
+use crate::printable::printable;
 
 /// Where the passphrases of secret keys come from.
 #[derive(Clone, Debug, clap::Args)]
@@ -37,4 +42,9 @@ impl PassphraseOptions {
     pub(crate) fn source_of_questions(&self) -> keyhoard::Result<Source> {
         self.passphrase_program.clone().map_or_else(Source::usual, |program| Ok(Source::Program(program)))
     }
+}
+
+/// Returns whose a key is, for questions.
+pub(crate) fn owner(snapshot: &dyn Snapshot, key: &Fingerprint) -> Option<String> {
+    owner_of(snapshot, key).ok().flatten()?.name.map(|name| printable(&name))
 }

@@ -1,9 +1,11 @@
 //! `keyhoard decrypt`: with the password, or a secret key.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
+use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::View;
 use keyhoard::decryption::{Keys, Release};
 use keyhoard::message::{Allowed, DataSignature, Error, SessionKey, Verifier, decrypt};
@@ -15,8 +17,9 @@ use super::encrypt::PasswordSource;
 use super::signatures::{SignatureJson, examine, lines};
 use crate::destination::standard_output;
 use crate::exit::Outcome;
+use crate::input;
 use crate::moment;
-use crate::passphrase_options::PassphraseOptions;
+use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
 
@@ -72,7 +75,7 @@ fn session_key(text: &str) -> Result<SessionKey, &'static str> {
 
 /// Decrypts a message.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let mut input = crate::input::open(arguments.file.as_deref())?;
+    let mut input = input::open(arguments.file.as_deref())?;
     let file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let mut release = match file {
         Some(path) => {
@@ -88,11 +91,23 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             examine(session, session.open_or_empty()?.as_ref(), &trust, signatures)?
         }
     };
-    tell(session, arguments, file, &release, &reports)?;
+    if let Some((_, key)) = release.decrypted.as_ref().filter(|_| arguments.show_session_key) {
+        session.warn(format_args!("session key: {}", *key.to_text()));
+    }
+    tell_signatures(session, &reports);
     if reports.iter().any(|report| report.standing == Standing::Bad) {
         bail!("a signature in the message is bad: who encrypted it is not who is said to have signed it");
     }
-    release.finish().context("cannot write")?;
+    let result = file.and_then(|path| DecryptedJson::new(path, &release, &reports));
+    release
+        .finish()
+        .with_context(|| file.map_or("cannot write".to_owned(), |path| path.display().to_string()))?;
+    if let Some(result) = result {
+        match session.output.is_json() {
+            true => session.output.json(&result)?,
+            false => session.note(format_args!("decrypted to {}", result.file)),
+        }
+    }
     Ok(Outcome::Done)
 }
 
@@ -104,7 +119,8 @@ impl Arguments {
         release: &mut Release<'_>,
     ) -> anyhow::Result<Vec<DataSignature>> {
         let secret_keys = session.secret_keys()?;
-        let mut ask = Passphrases::new(self.passphrase.source()?, |_| None);
+        let owner = |key: &Fingerprint| owner(session.open_or_empty().ok()?.snapshot().ok()?.as_ref(), key);
+        let mut ask = Passphrases::new(self.passphrase.source()?, owner);
         let source = self.password.source()?;
         let is_asked_again = matches!(source, Source::Terminal | Source::Program(_));
         let mut passwords = Passphrases::new(source, |_| None);
@@ -128,60 +144,26 @@ impl Arguments {
             }
             // A reader that closed the pipe does not have what it wanted: nothing was checked to the end.
             (Err(error @ Error::Write(_)), _) => bail!("{error}"),
-            (Err(error), _) => Err(anyhow!(error)),
+            (Err(error), _) => Err(anyhow!(error).context(input::name(self.file.as_deref()))),
         }
     }
 }
 
-fn tell(
-    session: &mut Session,
-    arguments: &Arguments,
-    file: Option<&Path>,
-    release: &Release<'_>,
-    reports: &[Report],
-) -> anyhow::Result<()> {
-    let Some((container, key)) = &release.decrypted else { return Ok(()) };
-    if arguments.show_session_key {
-        session.warn(format_args!("session key: {}", *key.to_text()));
-    }
-    for (report, line) in reports
-        .iter()
-        .flat_map(|report| lines(report, session.now).into_iter().map(move |line| (report, line)))
-    {
-        match report.standing {
-            Standing::Good => session.note(line),
-            _ => session.warn(line),
+fn tell_signatures(session: &Session, reports: &[Report]) {
+    for report in reports {
+        for line in lines(report, session.now) {
+            match report.standing {
+                Standing::Good => session.note(line),
+                _ => session.warn(line),
+            }
         }
     }
-    let Some(path) = file else { return Ok(()) };
-    if session.output.is_json() {
-        let name =
-            release.literal.as_ref().map(|literal| String::from_utf8_lossy(&literal.name).into_owned());
-        session.output.json(&DecryptedJson {
-            file: &path.to_string_lossy(),
-            octets: release.octets,
-            cipher: key.cipher().name(),
-            aead: container.mode().map(|mode| mode.name()),
-            name: name.unwrap_or_default(),
-            time: release
-                .literal
-                .as_ref()
-                .map(|literal| literal.time)
-                .filter(|time| time.0 != 0)
-                .map(moment::rfc3339),
-            signed: release.is_signed,
-            signatures: SignatureJson::all(reports),
-        })?;
-    } else {
-        session.note(format_args!("decrypted to {}", path.display()));
-    }
-    Ok(())
 }
 
 /// The result of decryption to a file, as `docs/json.md` describes it.
 #[derive(Serialize)]
 struct DecryptedJson<'a> {
-    file: &'a str,
+    file: Cow<'a, str>,
     octets: u64,
     cipher: &'a str,
     aead: Option<&'a str>,
@@ -189,4 +171,25 @@ struct DecryptedJson<'a> {
     time: Option<String>,
     signed: bool,
     signatures: Vec<SignatureJson<'a>>,
+}
+
+impl<'a> DecryptedJson<'a> {
+    /// Says what was decrypted to a file; `None` if nothing was.
+    fn new(path: &'a Path, release: &Release<'_>, reports: &'a [Report]) -> Option<Self> {
+        let (container, key) = release.decrypted.as_ref()?;
+        let literal = release.literal.as_ref();
+        let time = literal.map(|literal| literal.time).filter(|time| time.0 != 0);
+        Some(Self {
+            file: path.to_string_lossy(),
+            octets: release.octets,
+            cipher: key.cipher().name(),
+            aead: container.mode().map(|mode| mode.name()),
+            name: literal
+                .map(|literal| String::from_utf8_lossy(&literal.name).into_owned())
+                .unwrap_or_default(),
+            time: time.map(moment::rfc3339),
+            signed: release.is_signed,
+            signatures: SignatureJson::all(reports),
+        })
+    }
 }

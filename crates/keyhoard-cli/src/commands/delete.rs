@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     purge: bool,
 
-    /// Delete even a certificate whose secret key GnuPG holds; the secret key stays.
+    /// Delete even a certificate whose secret key is here, or with GnuPG; the secret key stays.
     #[arg(long)]
     despite_secret_key: bool,
 }

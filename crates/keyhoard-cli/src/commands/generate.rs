@@ -11,7 +11,6 @@ use keyhoard::generate::{self, Algorithm, Made, Place, Step, generate, named_pro
 use keyhoard::keygen::{Profile, profile};
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::secret::Ask;
-use keyhoard::secret::file::FileKeys;
 use keyhoard::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
@@ -77,7 +76,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open_or_create()?;
     let place = Place {
         store: store.as_ref(),
-        secrets: &FileKeys::beside(&path),
+        secrets: &session.secret_keys()?,
         revocations: generate::revocations_beside(&path),
         certificate: None,
     };

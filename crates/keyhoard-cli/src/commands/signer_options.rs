@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, bail};
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::facts::SignatureType;
+use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::find::{find, shown};
 use keyhoard::message::Signatory;
 use keyhoard::passphrase::Passphrases;
@@ -17,7 +17,7 @@ use keyhoard::verify::HashAlgorithm;
 use secret::{Held, OpenKey, SecretKeys, Signer};
 use sign::{Builder, Subpacket, hash_for};
 
-use crate::passphrase_options::PassphraseOptions;
+use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::Session;
 
 /// Who signs, and what the signature says.
@@ -109,10 +109,7 @@ impl SignerOptions {
                 )
             })?);
         }
-        let owner = |key: &keyhoard::cert::Fingerprint| {
-            let owner = owner_of(snapshot.as_ref(), key).ok()??;
-            owner.name.map(|name| crate::printable::printable(&name))
-        };
+        let owner = |key: &Fingerprint| owner(snapshot.as_ref(), key);
         let mut ask = Passphrases::new(passphrases.source()?, owner);
         let open = |key: SigningKey| {
             let opened = key.open(&keys, &mut ask)?;

@@ -1,6 +1,5 @@
 //! `keyhoard verify`: who signed it, and was it changed?
 
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,7 @@ use super::signatures::{SignatureJson, examine, lines};
 use super::verify_batch;
 use crate::destination::standard_output;
 use crate::exit::Outcome;
+use crate::input;
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
 
@@ -105,7 +105,7 @@ impl Arguments {
             None => Release::to_stream(Box::new(io::sink()), true),
         };
         let path = self.file.as_deref().filter(|path| *path != Path::new("-"));
-        let mut input = crate::input::open(path)?;
+        let mut input = input::open(path)?;
         let allowed = Allowed { unencrypted: true, ..Allowed::default() };
         let mut verifier = Verifier::new(&mut release);
         let read = decrypt(input.as_mut(), allowed, &mut NoKeys, &mut verifier);
@@ -123,7 +123,7 @@ impl Arguments {
             Err(Error::NoKey) => {
                 bail!("the message is encrypted; `keyhoard decrypt` verifies its signatures too")
             }
-            Err(error) => Err(anyhow!(error)),
+            Err(error) => Err(anyhow!(error).context(input::name(path))),
         }
     }
 }
@@ -131,10 +131,9 @@ impl Arguments {
 /// Reads detached signatures and hashes what they are over.
 fn detached(signature: &Path, data: &Path) -> anyhow::Result<Vec<DataSignature>> {
     let named = |path: &Path| path.display().to_string();
-    let mut file = File::open(signature).with_context(|| named(signature))?;
-    let signatures = Detached::read(&mut file).with_context(|| named(signature))?;
-    let mut data = BufReader::new(crate::input::open(Some(data))?);
-    Ok(signatures.over(&mut data)?)
+    let signatures = Detached::read(&mut input::file(signature)?).with_context(|| named(signature))?;
+    let mut opened = BufReader::new(input::open(Some(data))?);
+    signatures.over(&mut opened).with_context(|| input::name(Some(data)))
 }
 
 fn tell(session: &mut Session, arguments: &Arguments, reports: &[Report], holds: bool) -> anyhow::Result<()> {

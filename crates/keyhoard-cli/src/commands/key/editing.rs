@@ -14,8 +14,7 @@ use serde::Serialize;
 use std::ops::ControlFlow;
 
 use crate::exit::Outcome;
-use crate::passphrase_options::PassphraseOptions;
-use crate::printable::printable;
+use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::{Session, command_line};
 
 /// The database and the secret keys of one edit.
@@ -68,7 +67,7 @@ impl Editing {
         options: &PassphraseOptions,
         edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
     ) -> anyhow::Result<T> {
-        let owner = |key: &Fingerprint| self.owner(key);
+        let owner = |key: &Fingerprint| owner(self.store.snapshot().ok()?.as_ref(), key);
         let mut ask = Passphrases::new(options.source()?, owner);
         let mut editor = Editor::new(self.store.as_ref(), &self.keys, &mut ask, command_line(), session.now);
         Ok(edit(&mut editor)?)
@@ -79,20 +78,6 @@ impl Editing {
         let mut nobody = secret::ask::Nobody;
         let editor = Editor::new(self.store.as_ref(), &self.keys, &mut nobody, String::new(), session.now);
         Ok(editor.target(key)?)
-    }
-
-    /// Returns the primary user ID of the certificate with a key.
-    fn owner(&self, key: &Fingerprint) -> Option<String> {
-        let snapshot = self.store.snapshot().ok()?;
-        let ids = snapshot.by_fingerprint(&[*key]).ok()?;
-        let id = ids.into_iter().flatten().next()?;
-        let mut name = None;
-        let visit = &mut |record: keyhoard::store::Record| {
-            name = record.facts.and_then(|facts| facts.user_ids().next().map(<[u8]>::to_vec));
-            ControlFlow::Break(())
-        };
-        snapshot.visit(Selection::Ids(&[id]), Detail::Own, visit).ok()?;
-        name.map(|name| printable(&name))
     }
 }
 

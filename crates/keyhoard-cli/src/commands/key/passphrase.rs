@@ -7,15 +7,14 @@ use std::path::PathBuf;
 use anyhow::bail;
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::secret::{Ask, Error, Name, Passphrase, Protection, Question, SecretKeys};
-use keyhoard::secret_keys::owner_of;
 use keyhoard::secret_transfer::held_by;
-use keyhoard::store::{Fingerprint, Snapshot};
+use keyhoard::store::Fingerprint;
 use serde::Serialize;
 
 use crate::commands::Named;
 use crate::exit::Outcome;
-use crate::passphrase_options::PassphraseOptions;
-use crate::printable::{counted, printable};
+use crate::passphrase_options::{PassphraseOptions, owner};
+use crate::printable::counted;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key passphrase`.
@@ -99,10 +98,6 @@ impl New<'_> {
         let passphrase = answer.ok_or_else(|| Error::Asking("there is no new passphrase".to_owned()))?;
         Ok(self.passphrase.insert(passphrase).clone())
     }
-}
-
-fn owner(snapshot: &dyn Snapshot, key: &Fingerprint) -> Option<String> {
-    owner_of(snapshot, key).ok().flatten()?.name.map(|name| printable(&name))
 }
 
 fn tell(session: &mut Session, keys: &[Fingerprint]) -> anyhow::Result<()> {
