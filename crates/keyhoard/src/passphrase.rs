@@ -122,7 +122,14 @@ impl<'a> Passphrases<'a> {
                 let again = answer_of(program, &format!("Once more. {question}"))?;
                 if first == again { Ok(Some(first)) } else { Err(failed("the two passphrases differ")) }
             }
-            _ => self.read_once().map(Some),
+            Source::Given(passphrase) => Ok(Some(passphrase.clone())),
+            // That it is to have none is said on purpose, not by a file that happens to be empty.
+            _ => match self.read_once()? {
+                empty if empty.is_empty() => Err(failed(
+                    "the new passphrase is empty; if the key is to have none, say --no-passphrase or --remove",
+                )),
+                new => Ok(Some(new)),
+            },
         }
     }
 
