@@ -54,7 +54,7 @@ fn export(home: &Home, arguments: &[&str]) -> Vec<u8> {
     Run::keyhoard(home).args(["key", "export", "--all", "--binary"]).args(arguments).succeed().stdout
 }
 
-/// Changes the passphrase of all keys with a name; an empty one means none.
+/// Changes the passphrase of all keys; an empty old one means that they have none.
 fn relock(home: &Home, from: &str, to: &str) {
     let (from, to) = (home.write("from", format!("{from}\n")), home.write("to", format!("{to}\n")));
     let current = ["--passphrase-file", &from.to_string_lossy()];

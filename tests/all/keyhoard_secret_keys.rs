@@ -4,7 +4,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use harness::{Done, Home, OwnKey, Run, Terminal};
 use serde_json::Value;
@@ -393,4 +395,52 @@ fn a_damaged_secret_key_is_refused_and_its_certificate_taken_and_a_script_notice
     let again = Run::keyhoard(&home).args(["import", "--json"]).stdin(damaged.clone()).done();
     assert_eq!((again.code, &again.json_lines()[1]["secret_refused"]), (Some(1), &Value::from(1)));
     Run::keyhoard(&home).args(["import", "--no-secret-keys"]).stdin(damaged).succeed();
+}
+
+#[test]
+fn an_empty_file_is_no_new_passphrase_and_the_keys_stay_locked() {
+    let (_ann, home) = with_ann();
+    lock(&home, "one");
+    let [one, empty] = ["one\n", ""].map(|text| home.write(&format!("{}.txt", text.len()), text));
+    let change = ["passphrase", "ann@example.org", "--passphrase-file", &one.to_string_lossy()];
+    let refused = key(&home, &[&change[..], &["--new-passphrase-file", &empty.to_string_lossy()]].concat());
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("the new passphrase is empty"), "{}", refused.errors());
+    assert_eq!(protections(&home), ["passphrase", "passphrase"]);
+    let made =
+        Run::keyhoard(&home).args(["generate", "b@example.org", "--passphrase-file"]).arg(&empty).done();
+    assert_eq!((made.code, listed(&home).len()), (Some(2), 2), "{}", made.errors());
+}
+
+#[test]
+fn a_program_that_holds_secrets_dumps_no_core() {
+    let home = Home::new();
+    let password = home.write("password", "open sesame\n").to_string_lossy().into_owned();
+    let directory = home.path().to_string_lossy().into_owned();
+    let gpg = ["--homedir", &directory, "--batch", "--passphrase-file", &password, "--symmetric"];
+    let programs = [("keyhoard", &["encrypt", "--password-file", &password][..]), ("gpg-keyhoard", &gpg[..])];
+    for (program, words) in programs {
+        let mut child = Command::new("sh")
+            .args(["-c", "ulimit -S -c $(ulimit -H -c); exec \"$0\" \"$@\""])
+            .arg(Run::program(program))
+            .args(words)
+            .env("KEYHOARD_DB", home.database())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("a shell");
+        let path = format!("/proc/{}/limits", child.id());
+        let allowed = || {
+            let limits = fs::read_to_string(&path).expect("the limits of a process that waits for its input");
+            let line = limits.lines().find(|line| line.starts_with("Max core file size")).expect("a limit");
+            line.split_whitespace().nth(4).expect("a soft limit").to_owned()
+        };
+        let began = Instant::now();
+        while allowed() != "0" {
+            assert!(began.elapsed() < Duration::from_secs(20), "{program} may dump core");
+            sleep(Duration::from_millis(10));
+        }
+        drop(child.stdin.take());
+        child.wait().expect("it ends with its input");
+    }
 }

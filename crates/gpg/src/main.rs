@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    keyhoard::secret::forbid_core_dumps();
     keyhoard_gpg::run(std::env::args_os().skip(1))
 }

@@ -33,6 +33,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    keyhoard::secret::forbid_core_dumps();
     match arguments::Arguments::try_parse() {
         Ok(arguments) => exit::report(commands::run(arguments)),
         Err(error) if error.use_stderr() && commands::sop::is_meant() => {

@@ -66,9 +66,8 @@ impl Session {
         database::create(&self.path()?)
     }
 
-    /// Returns the secret keys beside the database. From now on no core dump can hold a secret.
+    /// Returns the secret keys beside the database.
     pub(crate) fn secret_keys(&self) -> Result<FileKeys> {
-        keyhoard::secret::forbid_core_dumps();
         Ok(FileKeys::beside(&database::local(&self.path()?)))
     }
 
