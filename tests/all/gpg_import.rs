@@ -1,9 +1,10 @@
 //! `gpg-keyhoard --import` and `--show-keys`: what they report and do equals gpg's.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 
-use harness::{Both, Done, Home, Keyring, OwnKey, Run, assert_same};
+use harness::{Both, Done, Home, Keyring, OwnKey, Run, alice_and_bob, assert_same};
 
 /// Inputs that hold no keys, or none that can be taken.
 #[test]
@@ -236,10 +237,53 @@ fn gpg_show_keys_lists_what_gpg_lists_and_makes_no_database() {
     for options in [&[][..], &["--with-colons"], &["--with-sig-list", "--with-keygrip"], &["--fingerprint"]] {
         let files = [one.clone().into_os_string(), other.clone().into_os_string()];
         let line = options.iter().map(|option| (*option).into()).chain(["--show-keys".into()]).chain(files);
-        both.same(line.collect::<Vec<std::ffi::OsString>>());
+        both.same(line.collect::<Vec<OsString>>());
     }
     assert!(!both.keyhoard.database().exists());
     drop(home);
+}
+
+#[test]
+fn gpg_show_keys_tells_what_the_keyring_knows_of_secret_keys_and_revocations() {
+    let here = Both::of_alice_and_bob();
+    let elsewhere = Both::with_agent();
+    let secret_keys = alice_and_bob();
+    let public_keys = Run::gpg_keyhoard(&here.keyhoard).args(["--armor", "--export"]).succeed().stdout;
+    let made = here.answered(
+        "y\n1\nlost\nand found\n\ny\n",
+        [
+            "--no-batch",
+            "--no-tty",
+            "--command-fd",
+            "0",
+            "--pinentry-mode",
+            "loopback",
+            "--gen-revoke",
+            "alice",
+        ],
+    );
+    let [good, _] = made.map(|done| done.stdout);
+    let mut bad = Run::gpg_keyhoard(&here.keyhoard).arg("--dearmor").stdin(good.clone()).succeed().stdout;
+    *bad.last_mut().expect("a revocation is not empty") ^= 1;
+    let [public_keys, good, bad] = [("public.asc", public_keys), ("good.asc", good), ("bad.pgp", bad)]
+        .map(|(name, content)| here.keyhoard.write(name, content));
+    let alice = Run::gpg_keyhoard(&here.keyhoard).args(["--with-colons", "-k", "alice"]).succeed().text();
+    let fingerprint = alice.lines().find_map(|line| line.strip_prefix("fpr:::::::::"));
+    let trust = format!("{}6:\n", fingerprint.expect("Alice is there"));
+    for command in ["--import-ownertrust", "--check-trustdb"] {
+        for done in here.answered(&trust, ["--trust-model", "pgp", command]) {
+            assert_eq!(done.code, Some(0), "{}", done.errors());
+        }
+    }
+    for both in [&here, &elsewhere] {
+        for file in [&secret_keys, &public_keys, &good, &bad] {
+            both.same(["--show-keys".as_ref(), file.as_os_str()]);
+            let with_colons = ["--trust-model", "pgp", "--with-colons", "--show-keys"];
+            both.same(with_colons.map(OsStr::new).into_iter().chain([file.as_os_str()]));
+        }
+        let show = ["--batch", "--import-options", "import-show", "--import"];
+        both.same(show.map(OsStr::new).into_iter().chain([good.as_os_str()]));
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ mod signature;
 mod subpacket;
 mod wkd;
 
-use keyhoard::listing::{Item, KeyListing, ListOptions, Signatures};
+use keyhoard::listing::{Item, KeyListing, ListOptions, ListedSignature, Signatures};
 
 use crate::settings::ListSettings;
 
@@ -38,6 +38,14 @@ pub(crate) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &m
         mailboxes::listing(listing, out);
     } else {
         human::listing(listing, settings, out);
+    }
+}
+
+/// Appends a revocation that stands alone, without its key.
+pub(crate) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    match settings.with_colons {
+        true => colons::revocation(listed, settings, out),
+        false => human::revocation(listed, settings, out),
     }
 }
 

@@ -180,6 +180,8 @@ pub(crate) struct ListSettings {
     pub(crate) with_secret: bool,
     /// Secret keys are listed, and only certificates that have one.
     pub(crate) secret: bool,
+    /// What stands in a file is listed; then no mark says that a secret part is here.
+    pub(crate) of_file: bool,
     pub(crate) with_wkd_hash: bool,
     pub(crate) with_tofu_info: bool,
     pub(crate) signatures: bool,

@@ -13,18 +13,24 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::clean::CleanOptions;
 use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::cert::split::RawRevocation;
 use keyhoard::compact::{CompactOptions, compact};
-use keyhoard::import::{Filter, ImportEvent, ImportOptions, Importer, NewOwnerTrust, Preview, preview};
+use keyhoard::import::{
+    Filter, ImportEvent, ImportOptions, Importer, NewOwnerTrust, Preview, examine, preview,
+};
 use keyhoard::store::{Origin, Store};
+use keyhoard::validity::Sources;
 
 use super::{Session, checker};
 use crate::keyrings::Keyrings;
 use crate::options::load::system_words;
 use crate::prompt::{self, Question};
 use crate::properties;
+use crate::secrets::Secrets;
 use crate::settings::{ImportFilter, ImportSettings, Settings};
 use crate::status::Status;
 use crate::streams::Streams;
+use crate::trust;
 use report::Report;
 use show::{Show, Written};
 
@@ -73,6 +79,7 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     let inputs = open_inputs(&session.arguments, session.streams);
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
     let mut keyrings = Keyrings::open(session)?;
+    let secrets = Secrets::kept(session)?;
     let Session { settings, home, streams, .. } = session;
     let now = session.now;
     let store = keyrings.writable(home, settings, streams)?;
@@ -91,14 +98,14 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
         origin: origin(settings, now),
         secret_keys: Some(&secret_keys),
     };
-    let mut show = Show::new(settings, now, streams, None);
+    let mut show = Show::new(settings, now, streams, Sources::default(), secrets);
     let mut report = Report::new(settings, names);
     let mut outcome = Ok(());
     let mut on_event = |event: ImportEvent<'_>| match event {
-        ImportEvent::Cleaned { certificate, taken } => {
+        ImportEvent::Cleaned { certificate, secret, taken } => {
             if outcome.is_ok() {
                 match show
-                    .certificate(certificate, streams)
+                    .certificate(certificate, secret, streams)
                     .and_then(|()| wanted(certificate, settings, now, streams))
                 {
                     Ok(wanted) => *taken = wanted,
@@ -107,6 +114,11 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
             }
             // Where nobody can be asked nothing is taken.
             *taken &= outcome.is_ok() || !settings.interactive;
+        }
+        ImportEvent::Revocation(revocation) => {
+            if outcome.is_ok() {
+                outcome = show_revocation(revocation, store, &show, now, streams);
+            }
         }
         ImportEvent::Certificate(imported) => report.imported(imported, streams),
         ImportEvent::Refused { input, position, reason } => report.refused(input, position, reason, streams),
@@ -119,6 +131,20 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     importer.finish(&mut on_event)?;
     report.finish(streams);
     outcome
+}
+
+fn show_revocation(
+    revocation: &RawRevocation,
+    store: &dyn Store,
+    show: &Show<'_>,
+    now: Timestamp,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let snapshot = store.snapshot()?;
+    match examine(revocation, Some(snapshot.as_ref()), now)? {
+        Some(examined) => show.revocation(&examined, Some(snapshot.as_ref()), streams),
+        None => Ok(()),
+    }
 }
 
 /// Asks whether a certificate is to be imported, with `--interactive`; not about those that are listed anyway.
@@ -149,13 +175,18 @@ fn wanted(
 fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     let keyrings = Keyrings::open(session)?;
     let store = keyrings.store();
-    let snapshot = store.map(Store::snapshot).transpose()?;
+    let snapshots = keyrings.snapshots()?;
+    let outside = trust::outside(&session.home, &keyrings)?;
+    let outside = outside.as_deref().map(Store::snapshot).transpose()?;
+    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    let secrets = Secrets::kept(session)?;
     let Session { settings, streams, .. } = session;
     let now = session.now;
     let clean = clean_options(settings);
     let filter = filter(settings, store, now);
     let inputs = open_inputs(&session.arguments, streams);
-    let mut show = Show::new(settings, now, streams, snapshot.as_deref());
+    let keyring = sources.certificates.first().copied();
+    let mut show = Show::new(settings, now, streams, sources, secrets);
     let mut report = Report::new(settings, inputs.iter().map(|input| input.name.clone()).collect());
     let mut written = match settings.import.export {
         true => Some(Written::open(settings, streams)?),
@@ -167,7 +198,7 @@ fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
             Preview::Certificate { cleaned, secret } => {
                 let certificate = &cleaned.certificate;
                 if outcome.is_ok() {
-                    outcome = show.certificate(certificate, streams).and_then(|()| {
+                    outcome = show.certificate(certificate, secret, streams).and_then(|()| {
                         match (wanted(certificate, settings, now, streams)?, &mut written) {
                             (true, Some(written)) => Ok(written.add(certificate, streams)?),
                             _ => Ok(()),
@@ -176,7 +207,16 @@ fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
                 }
                 report.previewed(number, secret, streams);
             }
-            Preview::Revocation(_) => report.previewed(number, false, streams),
+            Preview::Revocation(revocation) => match examine(&revocation, keyring, now) {
+                Ok(Some(examined)) => {
+                    if outcome.is_ok() {
+                        outcome = show.revocation(&examined, keyring, streams);
+                    }
+                    report.revocation_previewed(number, &examined, streams);
+                }
+                Ok(None) => report.previewed(number, false, streams),
+                Err(error) => outcome = Err(error.into()),
+            },
             Preview::Refused { position, reason } => report.refused(number, position, &reason, streams),
         });
     }

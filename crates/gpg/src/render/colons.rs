@@ -26,6 +26,21 @@ pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &m
     }
 }
 
+/// Appends the record of a revocation that stands alone.
+pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    let facts = listed.facts;
+    out.extend(b"rvs:");
+    out.extend(listed.standing.map(signature::mark));
+    out.extend(b"::");
+    made_by(facts, out);
+    field(signature::issuer_name(listed.issuer), out);
+    out.push(b':');
+    lower_hex(facts.kind.0, out);
+    out.push(if facts.flags.exportable { b'x' } else { b'l' });
+    end_of_signature(facts, facts.issuer.fingerprint, out);
+    subpacket::records(listed, &settings.flags, out);
+}
+
 struct Writer<'a> {
     listing: &'a KeyListing<'a>,
     settings: &'a ListSettings,
@@ -123,9 +138,9 @@ impl Writer<'_> {
         out.extend(b":::");
         match trust.secret_part(&key.fingerprint) {
             Some(SecretPart { card: Some(serial), .. }) => out.extend(serial.as_bytes()),
-            Some(SecretPart { card: None, .. }) => out.push(b'+'),
-            None if trust.secret_keys.is_empty() => {}
-            None => out.push(b'#'),
+            Some(SecretPart { card: None, .. }) => out.extend((!self.settings.of_file).then_some(b'+')),
+            None if self.has_secret() => out.push(b'#'),
+            None => {}
         }
         out.extend(b"::");
         if let Some(name) = algorithm::curve_name(key) {
@@ -140,12 +155,16 @@ impl Writer<'_> {
         out.push(b':');
     }
 
+    /// Says whether the secret part of any of its keys is here, or in the file that is listed.
+    fn has_secret(&self) -> bool {
+        self.settings.secret || !self.listing.trust.secret_keys.is_empty()
+    }
+
     fn key_details(&self, key: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) {
         out.extend(b"fpr:::::::::");
         hex(key.fingerprint.as_bytes(), out);
         out.extend(b":\n");
-        let any_secret = !self.listing.trust.secret_keys.is_empty();
-        if self.settings.with_keygrip || self.settings.with_key_data || any_secret {
+        if self.settings.with_keygrip || self.settings.with_key_data || self.has_secret() {
             out.extend(b"grp:::::::::");
             // An empty record where there is no keygrip keeps a reader in step.
             hex(key.keygrip.as_ref().map_or(&[][..], |keygrip| &keygrip.0), out);
@@ -196,9 +215,8 @@ impl Writer<'_> {
             (Some(Standing::Refused(refusal)), _) => {
                 out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
             }
-            (Some(Standing::NoIssuer | Standing::UnusableIssuer(_)), _) | (_, IssuerName::NotAsked) => {}
-            (_, IssuerName::NoKey | IssuerName::NoUserId) => out.extend(signature::NO_USER_ID),
-            (_, IssuerName::UserId(name)) => field(name, out),
+            (Some(Standing::NoIssuer | Standing::UnusableIssuer(_)), _) => {}
+            (_, issuer) => field(signature::issuer_name(issuer), out),
         }
         out.push(b':');
         lower_hex(facts.kind.0, out);

@@ -5,7 +5,7 @@ use keyhoard::cert::effective::{KeyState, Usage, UserState, can_be_primary};
 use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
 use keyhoard::cert::mailbox::mailbox;
 use keyhoard::certifications::Standing;
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, SecretPart, Validity};
+use keyhoard::listing::{Item, KeyListing, Listed, ListedSignature, SecretPart, Validity};
 use keyhoard::store::Origin;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
@@ -26,6 +26,22 @@ pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &m
         }
     }
     out.push(b'\n');
+}
+
+/// Appends a revocation that stands alone.
+pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    out.extend(b"rvs");
+    out.extend(marks(listed));
+    settings.key_id_format.issuer(listed.facts.issuer.key_id, out);
+    out.push(b' ');
+    date(listed.facts.created, out);
+    if !settings.fast {
+        out.extend(b"  ");
+        for_people(signature::issuer_name(listed.issuer), out);
+    }
+    out.push(b'\n');
+    subpacket::lines(listed, &settings.flags, out);
+    reason(listed.facts, out);
 }
 
 /// Says whether a component is left out with its signatures: it is unusable, and such ones are hidden.
@@ -200,9 +216,7 @@ impl Painter<'_> {
             (Some(Standing::Refused(refusal)), _) => {
                 out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
             }
-            (_, IssuerName::NotAsked) => {}
-            (_, IssuerName::NoKey | IssuerName::NoUserId) => out.extend(signature::NO_USER_ID),
-            (_, IssuerName::UserId(name)) => for_people(name, out),
+            (_, issuer) => for_people(signature::issuer_name(issuer), out),
         }
         out.push(b'\n');
         subpacket::lines(listed, &self.settings.flags, out);

@@ -2,11 +2,9 @@
 
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::certifications::{Refusal, Standing};
+use keyhoard::listing::IssuerName;
 
 use crate::code::Code;
-
-/// What stands for a name that is not known.
-pub(super) const NO_USER_ID: &[u8] = b"[User ID not found]";
 
 /// Returns what a signature is called; `None` for one that does not belong on a key.
 pub(super) fn word(kind: SignatureType) -> Option<&'static [u8]> {
@@ -16,6 +14,15 @@ pub(super) fn word(kind: SignatureType) -> Option<&'static [u8]> {
         | SignatureType::CERTIFICATION_REVOCATION => Some(b"rev"),
         SignatureType::SUBKEY_BINDING | SignatureType::DIRECT_KEY => Some(b"sig"),
         kind => kind.is_certification().then_some(b"sig"),
+    }
+}
+
+/// Returns who made a signature, as listings call them.
+pub(super) fn issuer_name(issuer: IssuerName<'_>) -> &[u8] {
+    match issuer {
+        IssuerName::NotAsked => b"",
+        IssuerName::NoKey | IssuerName::NoUserId => b"[User ID not found]",
+        IssuerName::UserId(name) => name,
     }
 }
 

@@ -161,7 +161,7 @@ impl Report<'_> {
             }
             ImportEvent::Certificate(imported) => self.certificate(imported),
             ImportEvent::Refused { input, position, reason } => self.refused(input, position, reason),
-            ImportEvent::Cleaned { .. } => Ok(()),
+            ImportEvent::Cleaned { .. } | ImportEvent::Revocation(_) => Ok(()),
         };
         if self.written.is_ok() {
             self.written = written;

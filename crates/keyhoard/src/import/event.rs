@@ -3,6 +3,7 @@
 use cert::certificate::Certificate;
 use cert::clean::{Note, Refused};
 use cert::merge::Merged;
+use cert::split::RawRevocation;
 use cert::{Flaw, KeyId};
 use store::Fingerprint;
 
@@ -15,9 +16,13 @@ pub enum ImportEvent<'a> {
     Cleaned {
         /// The certificate, after cleaning and filtering.
         certificate: &'a Certificate,
+        /// The input held a secret key.
+        secret: bool,
         /// Whether it is taken.
         taken: &'a mut bool,
     },
+    /// A revocation that stands alone is about to be merged into its certificate.
+    Revocation(&'a RawRevocation),
     /// A certificate could not be used.
     Refused {
         /// Which input it stood in, counted from 0.
@@ -46,6 +51,9 @@ pub enum Refusal {
     /// A revocation that stands alone, of a certificate that is not here.
     #[error("a revocation of the key {0}, which is not here")]
     UnknownKey(KeyId),
+    /// A revocation that stands alone, and that the key it names did not make.
+    #[error("a revocation of the key {0}, which did not make it")]
+    BadRevocation(KeyId),
 }
 
 impl Refusal {

@@ -35,6 +35,7 @@ pub use event::{
 };
 pub use options::{Filter, ImportOptions, NewOwnerTrust};
 pub use preview::{Preview, preview};
+pub use revocation::{LoneRevocation, examine};
 
 /// Chunks that wait between the reader and the workers.
 const CHUNKS_AHEAD: usize = 2;
@@ -164,6 +165,9 @@ impl<'a> Importer<'a> {
                 // It may be meant for a certificate that is just being written.
                 self.land(flight, on_event)?;
                 let position = revocation.position;
+                if self.options.show {
+                    on_event(ImportEvent::Revocation(&revocation));
+                }
                 let snapshot = self.store.snapshot()?;
                 let raw = revocation::with_primary_key(snapshot.as_ref(), &self.batch, &revocation)?;
                 Ok(Some(match raw {
@@ -188,7 +192,8 @@ impl<'a> Importer<'a> {
             Item::Ready(ready) => {
                 let mut taken = true;
                 if let Some(certificate) = &ready.shown {
-                    on_event(ImportEvent::Cleaned { certificate, taken: &mut taken });
+                    let secret = ready.source.secret;
+                    on_event(ImportEvent::Cleaned { certificate, secret, taken: &mut taken });
                 }
                 let Ready { source, digest, name, notes, secrets, has_user_ids, prepared, effect, .. } =
                     *ready;

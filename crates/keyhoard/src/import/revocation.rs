@@ -2,16 +2,66 @@
 
 use std::ops::ControlFlow;
 
-use cert::packet::Packets;
-use cert::signature;
+use cert::clean::{CleanOptions, Cleaned, clean};
+use cert::facts::SignatureFacts;
+use cert::packet::{Packet, Packets};
+use cert::signature::{self, Signature};
 use cert::split::{RawCertificate, RawRevocation};
-use cert::{Flaw, KeyId};
-use store::{CertId, Detail, Selection, Snapshot};
+use cert::{Facts, Fingerprint, Flaw, KeyId};
+use store::{CertId, Detail, Selection, Snapshot, Timestamp};
 use verify::limits::MAX_ISSUER_CANDIDATES;
 
 use super::batch::Batch;
 use super::event::Refusal;
 use crate::Result;
+use crate::certifications::Standing;
+
+/// A key revocation that stands alone.
+#[derive(Clone, Debug)]
+pub struct LoneRevocation<'a> {
+    /// What it says.
+    pub facts: SignatureFacts,
+    /// What it is worth.
+    pub standing: Standing,
+    /// Its packet's body.
+    pub body: &'a [u8],
+}
+
+/// Examines a revocation that stands alone, of a key that is looked up in `keyring`; `None` if it cannot be read.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn examine<'a>(
+    revocation: &'a RawRevocation,
+    keyring: Option<&dyn Snapshot>,
+    now: Timestamp,
+) -> Result<Option<LoneRevocation<'a>>> {
+    let Ok((packet, signature)) = signature_of(revocation) else { return Ok(None) };
+    let raw = keyring.map(|keyring| with_primary_key(keyring, &Batch::default(), revocation)).transpose()?;
+    let standing = match raw {
+        Some(Ok(raw)) => standing(&raw, now),
+        Some(Err(_)) | None => Standing::NoIssuer,
+    };
+    // Facts tell by it which signatures are a certificate's own; that matters to nobody here.
+    let primary = signature.issuer().fingerprint.unwrap_or(Fingerprint::V4([0; 20]));
+    let facts = signature.facts(packet.span, &primary);
+    Ok(Some(LoneRevocation { facts, standing, body: packet.body }))
+}
+
+fn standing(raw: &RawCertificate, now: Timestamp) -> Standing {
+    match clean(raw, &CleanOptions::default(), now) {
+        Ok(Cleaned { certificate, .. }) if revokes(&certificate.facts) => {
+            Standing::Good(certificate.facts.primary().fingerprint)
+        }
+        _ => Standing::Bad,
+    }
+}
+
+/// Says whether the revocation behind a primary key was made by it.
+pub(super) fn revokes(cleaned: &Facts) -> bool {
+    cleaned.components[0].signatures.iter().any(SignatureFacts::verifies)
+}
 
 /// Puts the revocation behind the primary key that it says to be made by: cleaned and merged like any other copy of
 /// that certificate, it counts only if it verifies.
@@ -20,8 +70,8 @@ pub(super) fn with_primary_key(
     batch: &Batch,
     revocation: &RawRevocation,
 ) -> Result<std::result::Result<RawCertificate, Refusal>> {
-    let key_id = match issuer(revocation) {
-        Ok(key_id) => key_id,
+    let key_id = match signature_of(revocation) {
+        Ok((_, signature)) => signature.issuer().key_id,
         Err(flaw) => {
             return Ok(Err(cert::Error::Malformed { position: revocation.position, flaw }.into()));
         }
@@ -43,9 +93,9 @@ pub(super) fn with_primary_key(
     }))
 }
 
-fn issuer(revocation: &RawRevocation) -> std::result::Result<KeyId, Flaw> {
+fn signature_of(revocation: &RawRevocation) -> std::result::Result<(Packet<'_>, Signature<'_>), Flaw> {
     match Packets::new(&revocation.bytes).next() {
-        Some(Ok(packet)) => Ok(signature::parse(packet.body)?.issuer().key_id),
+        Some(Ok(packet)) => Ok((packet, signature::parse(packet.body)?)),
         _ => Err(Flaw::NotAPacket),
     }
 }

@@ -18,6 +18,7 @@ use verify::naming::sha256;
 
 use super::event::{Additions, ImportedSecret, Refusal};
 use super::options::ImportOptions;
+use super::revocation::revokes;
 use super::secrets;
 use crate::Result;
 use crate::again::again;
@@ -204,6 +205,11 @@ impl Worker<'_> {
             return Step::Done(Item::Seen(Seen { source, digest, id: *id, name: name.clone() }));
         }
         match clean(&raw, &self.options.clean, self.now) {
+            Ok(Cleaned { certificate, .. }) if revocation && !revokes(&certificate.facts) => {
+                let key_id = certificate.facts.primary().fingerprint.key_id();
+                let reason = Refusal::BadRevocation(key_id);
+                Step::Done(Item::Refused { position: source.position, reason })
+            }
             Ok(mut cleaned) => {
                 // What comes of a key from the future depends on the clock: next time it is looked at again.
                 let is_of_the_past = cleaned.certificate.facts.primary().created <= self.now;
@@ -231,7 +237,8 @@ impl Worker<'_> {
         let fingerprint = certificate.facts.primary().fingerprint;
         let user_id = self.options.names.then(|| primary_user_id(&certificate.facts, self.now)).flatten();
         let name = Name { fingerprint, user_id };
-        let shown = self.options.show.then(|| certificate.clone());
+        let is_shown = self.options.show && !source.revocation;
+        let shown = is_shown.then(|| certificate.clone());
         let (certificate, effect) = match known.get(&fingerprint) {
             None => (certificate, Effect::New),
             Some(stored) => match merge(&stored.certificate, &certificate) {

@@ -125,15 +125,29 @@ impl<'a> Appraisal<'a> {
         facts: &Facts,
         effective: &Effective,
     ) -> Result<Trust> {
+        let in_web = match self.first_copy(&facts.primary().fingerprint, source)? {
+            Some(first) => self.as_in(&first, facts),
+            None => self.in_whole_web(id, facts, effective).collect(),
+        };
+        Ok(self.with_first_use(in_web, facts, effective))
+    }
+
+    /// Returns what the user thinks of a certificate that stands elsewhere, as the databases' copy of it makes it.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn trust_of_copy(&self, facts: &Facts, effective: &Effective) -> Result<Trust> {
+        let here = self.first_copy(&facts.primary().fingerprint, self.certificates.len())?;
+        let in_web = here.map_or(Vec::new(), |here| self.as_in(&here, facts));
+        Ok(self.with_first_use(in_web, facts, effective))
+    }
+
+    /// Joins the validity of each component in the web with what was seen first, and with what the user says.
+    fn with_first_use(&self, in_web: Vec<Validity>, facts: &Facts, effective: &Effective) -> Trust {
         let key = facts.primary().fingerprint;
         let given = self.roots.owner_trust(&key);
         let introducer = self.outcome.introducers.get(&key);
-        let in_web: Vec<Validity> = match self.first_copy(&key, source)? {
-            Some(first) => {
-                facts.components.iter().map(|component| self.as_in(&first, &component.kind)).collect()
-            }
-            None => self.in_whole_web(id, facts, effective).collect(),
-        };
         let key_in_web = in_web.iter().copied().max().unwrap_or_default();
         let (key_validity, user_ids, first_uses) = match &self.first_use {
             None => (key_in_web, in_web, Vec::new()),
@@ -144,14 +158,14 @@ impl<'a> Appraisal<'a> {
                 (of_key, both.collect(), first_use.first_uses(facts))
             }
         };
-        Ok(Trust {
+        Trust {
             key: key_validity,
             user_ids,
             first_uses,
             owner: introducer.map_or(given, |introducer| introducer.trust),
             disabled: self.roots.is_disabled(&key),
             secret_keys: Vec::new(),
-        })
+        }
     }
 
     /// Returns the validity of each component, without what was seen first.
@@ -203,11 +217,14 @@ impl<'a> Appraisal<'a> {
         Ok(found)
     }
 
-    /// Returns the validity of the same user ID or attribute in another copy.
-    fn as_in(&self, copy: &Facts, kind: &ComponentKind) -> Validity {
-        let mut validities = copy.components.iter().zip(self.in_web(copy));
-        let same = validities.find(|(component, _)| component.kind == *kind);
-        same.map_or(Validity::Unknown, |(_, validity)| validity)
+    /// Returns for each component the validity of the same user ID or attribute in the copy that was appraised.
+    fn as_in(&self, appraised: &Facts, facts: &Facts) -> Vec<Validity> {
+        let of = |kind: &ComponentKind| {
+            let mut validities = appraised.components.iter().zip(self.in_web(appraised));
+            let same = validities.find(|(component, _)| component.kind == *kind);
+            same.map_or(Validity::Unknown, |(_, validity)| validity)
+        };
+        facts.components.iter().map(|component| of(&component.kind)).collect()
     }
 }
 

@@ -5,8 +5,12 @@ use std::collections::HashSet;
 use keyhoard::causes;
 use keyhoard::cert::clean::{Note, Refused};
 use keyhoard::cert::{Error, Fingerprint, Flaw, KeyId};
-use keyhoard::import::{Additions, Imported, ImportedSecret, Outcome, Refusal, SecretOutcome};
+use keyhoard::certifications::Standing;
+use keyhoard::import::{
+    Additions, Imported, ImportedSecret, LoneRevocation, Outcome, Refusal, SecretOutcome,
+};
 
+use crate::code::Code;
 use crate::settings::{KeyIdFormat, Settings};
 use crate::status::{ImportResult, Status};
 use crate::streams::Streams;
@@ -99,6 +103,22 @@ impl Report {
         self.counted(secret, streams);
     }
 
+    /// A revocation that stands alone was only looked at.
+    pub(super) fn revocation_previewed(
+        &mut self,
+        input: usize,
+        revocation: &LoneRevocation<'_>,
+        streams: &mut Streams,
+    ) {
+        match revocation.standing {
+            Standing::Bad => {
+                let refusal = Refusal::BadRevocation(revocation.facts.issuer.key_id);
+                self.refused(input, 0, &refusal, streams);
+            }
+            _ => self.previewed(input, false, streams),
+        }
+    }
+
     /// A certificate was not taken.
     pub(super) fn refused(&mut self, input: usize, position: u64, refusal: &Refusal, streams: &mut Streams) {
         let flaw = match refusal {
@@ -139,6 +159,14 @@ impl Report {
                     streams.error(format_args!("{key}no public key - can't apply revocation certificate"));
                 }
                 self.counted(false, streams);
+            }
+            (Refusal::BadRevocation(key), _) => {
+                let bad = Code::BadSignature;
+                if !self.silent {
+                    let key = self.key(*key);
+                    streams.error(format_args!("{key}invalid revocation certificate: {bad} - rejected"));
+                }
+                streams.error(format_args!("error reading '{name}': {bad}"));
             }
             (Refusal::Refused(Refused::NoUserIdBeforeSignature), _) => {
                 streams.error(format_args!("{name}: certificate at byte {position}: {refusal}"));

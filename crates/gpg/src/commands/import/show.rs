@@ -5,40 +5,52 @@ use std::io::{self, Write};
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::certificate::{Certificate, Retained};
-use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::cert::effective::{Effective, Moment, View, evaluate};
+use keyhoard::cert::{Facts, Fingerprint};
 use keyhoard::designated_revocation::evaluate_with_revokers;
-use keyhoard::listing::{ListOptions, Lister, Names, Signatures, Source, Trust};
+use keyhoard::import::LoneRevocation;
+use keyhoard::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, Trust};
 use keyhoard::store::{Origin, Snapshot};
+use keyhoard::validity::{Appraisal, Sources, TrustSettings};
 use keyhoard::verify::policy::DigestPolicy;
 
 use super::super::list;
 use crate::output::Output;
 use crate::render;
+use crate::secrets::Secrets;
 use crate::settings::{ListSettings, Settings};
 use crate::streams::Streams;
+use crate::trust;
 
 /// Lists the keys of an input as they would be stored, if that is asked for.
 pub(super) struct Show<'a> {
     settings: Option<ListSettings>,
     options: ListOptions,
     names: Names<'a>,
-    keyring: Option<&'a dyn Snapshot>,
+    /// Where issuers, designated revokers and the keys themselves are looked up.
+    sources: Sources<'a>,
+    trust: TrustSettings,
+    /// What is thought of the keys in the databases, once one of them was met.
+    appraisal: Option<Appraisal<'a>>,
+    secrets: Secrets,
 }
 
 impl<'a> Show<'a> {
-    /// `keyring` is where issuers and designated revokers are looked up.
+    /// Issuers, designated revokers and the keys themselves are looked up in `sources`.
     pub(super) fn new(
         settings: &Settings,
         now: Timestamp,
         streams: &mut Streams,
-        keyring: Option<&'a dyn Snapshot>,
+        sources: Sources<'a>,
+        secrets: Secrets,
     ) -> Self {
         let &Settings { ref import, armor, ref output, ref list, digests, .. } = settings;
         // With import-export the keys go where the listing would go.
         let hidden = import.export && !armor && output.is_none();
+        let trust = trust::settings(settings, now);
         let mut settings = (import.show && !hidden).then(|| list.clone());
         if let Some(settings) = &mut settings {
-            // Nothing is known of a key that is not here.
+            settings.of_file = true;
             settings.flags.uid_validity = false;
             // gpg shows no fingerprints of subkeys here, however often it is asked.
             settings.fingerprint = settings.fingerprint.min(1);
@@ -46,34 +58,38 @@ impl<'a> Show<'a> {
         let bare = ListOptions::as_gnupg(now, digests);
         let attributes = streams.attribute().is_some();
         let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
-        let names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
-        Self { settings, options, names, keyring }
+        let names = Names::new(sources.certificates.clone(), now, View::Gnupg);
+        Self { settings, options, names, sources, trust, appraisal: None, secrets }
     }
 
-    /// Lists one key.
+    /// Lists one key; `secret`: the input has its secret part.
     pub(super) fn certificate(
         &mut self,
         certificate: &Certificate,
+        secret: bool,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
-        let Some(settings) = &self.settings else { return Ok(()) };
+        let Some(settings) = &mut self.settings else { return Ok(()) };
+        settings.secret = secret;
         let facts = &certificate.facts;
         if self.options.signatures == Signatures::Named {
             self.names.prepare(facts)?;
         }
         let moment = Moment::new(self.options.now, self.options.view).with_digests(self.options.digests);
-        let effective = match self.keyring {
+        let effective = match self.sources.certificates.first() {
             Some(keyring) => {
                 let whole = || Ok(Some(certificate.clone()));
-                evaluate_with_revokers(facts, moment, whole, keyring)?
+                evaluate_with_revokers(facts, moment, whole, *keyring)?
             }
             None => evaluate(facts, moment),
         };
+        let trust = self.trust(facts, &effective)?;
+        let Some(settings) = &self.settings else { return Ok(()) };
         let source = Source {
             facts,
             effective: &effective,
             bytes: Some(&certificate.bytes),
-            trust: &Trust::default(),
+            trust: &trust,
             origin: &Origin::default(),
             user_id_origins: &[],
             stored: None,
@@ -83,6 +99,55 @@ impl<'a> Show<'a> {
         let mut text = Vec::new();
         list::attributes(&listing, settings, streams)?;
         render::listing(&listing, settings, &mut text);
+        Ok(streams.out().write_all(&text)?)
+    }
+
+    /// Returns what is known of a key from the databases that have it too, and which secret parts are here.
+    fn trust(&mut self, facts: &Facts, effective: &Effective) -> anyhow::Result<Trust> {
+        let Some(ListSettings { with_colons, secret, .. }) = self.settings else {
+            return Ok(Trust::default());
+        };
+        let secret_keys = if secret { self.secrets.parts(facts) } else { Vec::new() };
+        if !with_colons || !self.is_here(&facts.primary().fingerprint)? {
+            return Ok(Trust { secret_keys, ..Trust::default() });
+        }
+        let appraisal = match self.appraisal.take() {
+            Some(appraisal) => appraisal,
+            None => Appraisal::all(&self.sources, &self.trust)?,
+        };
+        let appraisal = self.appraisal.insert(appraisal);
+        Ok(Trust { secret_keys, ..appraisal.trust_of_copy(facts, effective)? })
+    }
+
+    fn is_here(&self, key: &Fingerprint) -> keyhoard::Result<bool> {
+        for keyring in &self.sources.certificates {
+            if keyring.by_fingerprint(&[*key])?[0].is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Lists a revocation that stands alone, of a key that is looked up in `keyring`.
+    pub(super) fn revocation(
+        &self,
+        &LoneRevocation { ref facts, standing, body }: &LoneRevocation<'_>,
+        keyring: Option<&dyn Snapshot>,
+        streams: &mut Streams,
+    ) -> anyhow::Result<()> {
+        let Some(settings) = &self.settings else { return Ok(()) };
+        let now = self.options.now;
+        let mut names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
+        names.prepare_issuer(facts.issuer.key_id)?;
+        let listed = ListedSignature {
+            facts,
+            expired: facts.has_expired(now),
+            issuer: names.issuer(facts.issuer.key_id),
+            standing: Some(standing),
+            body: Some(body),
+        };
+        let mut text = Vec::new();
+        render::revocation(&listed, settings, &mut text);
         Ok(streams.out().write_all(&text)?)
     }
 }
