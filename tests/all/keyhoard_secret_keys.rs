@@ -444,3 +444,10 @@ fn a_program_that_holds_secrets_dumps_no_core() {
         child.wait().expect("it ends with its input");
     }
 }
+
+#[test]
+fn where_no_secret_key_is_the_list_says_how_one_comes_here() {
+    let done = key(&Home::new(), &["list"]);
+    assert_eq!((done.code, &done.stdout[..]), (Some(1), &b""[..]));
+    assert!(done.errors().contains("`keyhoard generate` makes one"), "{}", done.errors());
+}

@@ -64,15 +64,23 @@ impl Destination {
         contents: Contents,
         packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        let mut out = io::BufWriter::with_capacity(1 << 16, out);
+        let mut buffered;
+        let out = match contents {
+            // Secret keys come packet by packet, and stay in no buffer that nobody wipes.
+            Contents::SecretKeys => out,
+            _ => {
+                buffered = io::BufWriter::with_capacity(1 << 16, out);
+                &mut buffered
+            }
+        };
         let written = match contents.title() {
             Some(title) if self.armor || (armor_by_default && !self.binary) => {
-                let mut armored = ArmorWriter::titled(&mut out, title);
+                let mut armored = ArmorWriter::titled(&mut *out, title);
                 let written = packets(&mut armored)?;
                 armored.finish()?;
                 written
             }
-            _ => packets(&mut out)?,
+            _ => packets(out)?,
         };
         out.flush()?;
         Ok(written)

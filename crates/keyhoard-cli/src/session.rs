@@ -104,7 +104,7 @@ impl Session {
 pub(crate) fn explained(error: keyhoard::Error) -> anyhow::Error {
     match error {
         keyhoard::Error::Store(keyhoard::store::Error::Missing { path }) => anyhow!(
-            "{}: there is no database yet; `keyhoard import FILE` or `keyhoard migrate` makes it",
+            "{}: there is no database yet; `keyhoard import FILE`, `keyhoard generate` or `keyhoard migrate` makes it",
             path.display()
         ),
         error => error.into(),

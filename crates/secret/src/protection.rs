@@ -97,7 +97,7 @@ impl Layout {
         } else {
             None
         };
-        let parameters = end.map_or(secret.len(), |end| end);
+        let parameters = end.unwrap_or(secret.len());
         let mut fields = Fields(&secret[secret.len() - fields.0.len()..parameters]);
         let protection = read_parameters(version, usage, &mut fields)?;
         let start = parameters - fields.0.len();
@@ -112,7 +112,7 @@ impl Layout {
                 }
                 Self { protection, iv: start..start + length, data: start + length..secret.len() }
             }
-            _ => Self { protection, iv: start..start, data: parameters.max(start)..secret.len() },
+            _ => Self { protection, iv: start..start, data: parameters..secret.len() },
         })
     }
 }

@@ -56,7 +56,13 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if named.ids.is_none() {
         listing.orphans(snapshot)?;
     }
-    Ok(Outcome::found(named.complete && listing.any))
+    let any = listing.any;
+    if !any && named.complete {
+        session.note(
+            "there is no secret key here; `keyhoard generate` makes one, `keyhoard import` takes one in",
+        );
+    }
+    Ok(Outcome::found(named.complete && any))
 }
 
 /// Returns the keys of the files that can be read, and warns of the others.
