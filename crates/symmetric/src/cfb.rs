@@ -9,8 +9,8 @@ use aes::{Aes128, Aes192, Aes256};
 use blowfish::Blowfish;
 use cast5::Cast5;
 use cipher::{
-    Array, Block, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, KeyInit,
-    array::ArraySize, typenum::Unsigned,
+    Array, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut, KeyInit,
+    ParBlocks, array::ArraySize,
 };
 use idea::Idea;
 
@@ -22,9 +22,6 @@ use crate::twofish::Twofish;
 
 /// The longest block of a cipher, in octets.
 pub const MAX_BLOCK: usize = 16;
-
-/// Blocks decrypted at a time: what many ciphers in hardware take at once, and little enough to stay near the core.
-const AT_ONCE: usize = 128;
 
 /// A cipher with a key, for use by several threads.
 #[derive(Clone)]
@@ -99,27 +96,8 @@ impl<C: BlockCipherEncrypt + Send + Sync> Mode for Blocks<C> {
     }
 
     fn decrypt(&self, before: &[u8], data: &mut [u8]) {
-        let size = C::BlockSize::USIZE;
-        let mut before: Block<C> = before.try_into().expect("what is before is one block");
-        let mut stream: [Block<C>; AT_ONCE] = std::array::from_fn(|_| Block::<C>::default());
-        for piece in data.chunks_mut(AT_ONCE * size) {
-            let count = piece.len().div_ceil(size);
-            stream[0].copy_from_slice(&before);
-            for (block, ciphertext) in stream[1..count].iter_mut().zip(piece.chunks_exact(size)) {
-                block.copy_from_slice(ciphertext);
-            }
-            if let Some(last) = piece.chunks_exact(size).next_back() {
-                before.copy_from_slice(last);
-            }
-            self.0.encrypt_blocks(&mut stream[..count]);
-            let mut stream = stream.iter();
-            let mut blocks = piece.chunks_exact_mut(size);
-            for (ciphertext, block) in (&mut blocks).zip(&mut stream) {
-                ciphertext.iter_mut().zip(block).for_each(|(octet, stream)| *octet ^= stream);
-            }
-            let rest = blocks.into_remainder().iter_mut();
-            rest.zip(stream.next().into_iter().flatten()).for_each(|(octet, stream)| *octet ^= stream);
-        }
+        let before = before.try_into().expect("what is before is one block");
+        self.0.encrypt_with_backend(Decryption::<C::BlockSize> { before, data });
     }
 }
 
@@ -149,6 +127,43 @@ impl<B: ArraySize> BlockCipherEncClosure for Encryption<'_, B> {
             rest.iter_mut().zip(&block).for_each(|(octet, stream)| *octet ^= stream);
         }
         *self.feedback = block;
+    }
+}
+
+/// Decryption of a piece, as many blocks at a time as the cipher's implementation takes.
+struct Decryption<'a, B: ArraySize> {
+    before: &'a Array<u8, B>,
+    data: &'a mut [u8],
+}
+
+impl<B: ArraySize> BlockSizeUser for Decryption<'_, B> {
+    type BlockSize = B;
+}
+
+impl<B: ArraySize> BlockCipherEncClosure for Decryption<'_, B> {
+    #[inline(always)]
+    fn call<K: BlockCipherEncBackend<BlockSize = B>>(self, backend: &K) {
+        let mut stream = ParBlocks::<K>::default();
+        let size = stream.as_flattened().len();
+        let mut rest = self.data;
+        // From the end: a block needs the ciphertext before it, which is there still.
+        while !rest.is_empty() {
+            let start = (rest.len() - 1) / size * size;
+            let before = start.checked_sub(B::USIZE);
+            if let Some(input) = before.and_then(|before| rest.get(before..before + size)) {
+                let blocks = Array::slice_as_chunks(input).0.try_into().expect("as many octets as blocks");
+                backend.encrypt_par_blocks(InOut::from((blocks, &mut stream)));
+            } else {
+                let (first, others) = stream.as_flattened_mut().split_at_mut(B::USIZE);
+                first.copy_from_slice(before.map_or(self.before, |before| &rest[before..start]));
+                let count = others.len().min(rest.len() - start);
+                others[..count].copy_from_slice(&rest[start..start + count]);
+                backend.encrypt_par_blocks(InOut::from(&mut stream));
+            }
+            let (others, piece) = rest.split_at_mut(start);
+            piece.iter_mut().zip(stream.as_flattened()).for_each(|(octet, stream)| *octet ^= stream);
+            rest = others;
+        }
     }
 }
 
