@@ -108,9 +108,17 @@ fn deflate<T>(
         output.write_all(&zlib_header(level)).map_err(Error::writing)?;
     }
     thread::scope(|scope| {
-        let (fan, gather) = pipeline::fan(scope, 2, move |block: Block| block.deflate(level));
-        let mut writer =
-            Deflating { fan, gather, waiting: 0, output, block: Block::default(), checksum: Adler32::new() };
+        let deflate = move |block: Block| block.deflate(level);
+        let ahead = 2 * pipeline::workers();
+        let (loader, unloader) = pipeline::belt(scope, pipeline::workers(), ahead, deflate, |block| block);
+        let mut writer = Deflating {
+            loader,
+            unloader,
+            waiting: 0,
+            output,
+            block: Block::default(),
+            checksum: Adler32::new(),
+        };
         let filled = fill(&mut writer)?;
         let checksum = writer.finish().map_err(Error::writing)?;
         if zlib {
@@ -141,7 +149,7 @@ struct Block {
 }
 
 impl Block {
-    fn deflate(self, level: u8) -> Option<Vec<u8>> {
+    fn deflate(self, level: u8) -> Deflated {
         // Level 0 stores: what no level makes smaller takes all the others long.
         let level = if is_dense(&self.before, &self.data) { 0 } else { level };
         let mut deflate = Deflate::new(i32::from(level), false, 15);
@@ -164,16 +172,19 @@ impl Block {
     }
 }
 
-struct Deflating<'a> {
-    fan: pipeline::Fan<Block>,
-    gather: pipeline::Gather<Option<Vec<u8>>>,
+/// A block's part of the stream; nothing if it cannot be compressed.
+type Deflated = Option<Vec<u8>>;
+
+struct Deflating<'s, 'a> {
+    loader: pipeline::Loader<'s, Block, Deflated, Deflated>,
+    unloader: pipeline::Unloader<'s, Block, Deflated, Deflated>,
     waiting: usize,
     output: &'a mut dyn Write,
     block: Block,
     checksum: Adler32,
 }
 
-impl Deflating<'_> {
+impl Deflating<'_, '_> {
     fn hand_out(&mut self, is_last: bool) -> io::Result<()> {
         if self.waiting == 2 * pipeline::workers() {
             self.take_back()?;
@@ -183,12 +194,12 @@ impl Deflating<'_> {
         let next = Block { before: self.block.data[end..].to_vec(), ..Block::default() };
         let block = std::mem::replace(&mut self.block, next);
         self.waiting += 1;
-        self.fan.send(Block { is_last, ..block }).ok_or(io::ErrorKind::BrokenPipe.into())
+        self.loader.load(Block { is_last, ..block }).ok_or(io::ErrorKind::BrokenPipe.into())
     }
 
     fn take_back(&mut self) -> io::Result<()> {
         self.waiting -= 1;
-        let block = self.gather.receive().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
+        let block = self.unloader.unload().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
         self.output.write_all(&block)
     }
 
@@ -202,7 +213,7 @@ impl Deflating<'_> {
     }
 }
 
-impl Write for Deflating<'_> {
+impl Write for Deflating<'_, '_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if self.block.data.len() == PIECE {
             self.hand_out(false)?;

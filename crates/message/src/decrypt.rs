@@ -17,7 +17,7 @@ use crate::recipient::Pkesk;
 use crate::{Aead, Cipher, Error, Result, SessionKey, Skesk};
 
 /// Octets that are read to find packets; what they hold is read past this buffer where it is longer.
-const BUFFER: usize = 32 << 10;
+const BUFFER: usize = 8 << 10;
 /// How deep packets may hold packets: nobody writes more than three levels.
 pub(crate) const MAX_DEPTH: u8 = 8;
 /// Octets of one packet that is held in memory.

@@ -161,7 +161,7 @@ impl<'a> Body<'a> {
     /// Returns how many octets follow without another length, at most; none only at the end.
     fn left_here(&mut self) -> Result<usize> {
         while let Left::Part(0) = self.left {
-            self.next_part()?;
+            self.next_part(None)?;
         }
         Ok(match self.left {
             Left::Last(left) | Left::Part(left) => usize::try_from(left).unwrap_or(usize::MAX),
@@ -175,13 +175,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn next_part(&mut self) -> Result<()> {
+    /// Reads the length of the next part, whose first octet may have been read.
+    fn next_part(&mut self, first: Option<u8>) -> Result<()> {
         let mut octets = vec![0xc0];
+        octets.extend(first);
         let length = loop {
-            octets.push(octet(self.input)?);
             match Header::parse(&octets) {
                 Ok(header) => break header.length,
-                Err(_) if octets.len() < 6 => {}
+                Err(_) if octets.len() < 6 => octets.push(octet(self.input)?),
                 Err(_) => return Err(Error::Malformed("a length that cannot be")),
             }
         };
@@ -212,13 +213,19 @@ impl BufRead for Body<'_> {
 impl Read for Body<'_> {
     /// Reads past the input's buffer where that is empty.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let most = self.left_here()?.min(out.len());
+        let left = self.left_here()?;
+        // Together with a part, the first octet of the next one's length: alone it would fill the input's buffer.
+        let ahead = usize::from(matches!(self.left, Left::Part(_)));
+        let most = left.saturating_add(ahead).min(out.len());
         let count = self.input.read(&mut out[..most])?;
         if count == 0 && most > 0 && !matches!(self.left, Left::Open) {
             return Err(Error::CutShort.into());
         }
-        self.count(count);
-        Ok(count)
+        self.count(count.min(left));
+        if count > left {
+            self.next_part(Some(out[left]))?;
+        }
+        Ok(count.min(left))
     }
 }
 

@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 use cert::signed::{Document, Form};
 use verify::{HashAlgorithm, Verdict};
 
-use crate::pipeline::{self, Input, PIECE, Pool};
+use crate::pipeline::{self, Buffer, Input, PIECE, Pool};
 
 /// Digests that begin with a salt, which no other signature shares.
 const MAX_SALTED: usize = 32;
@@ -52,7 +52,7 @@ pub(crate) enum Hashing {
 }
 
 pub(crate) struct Thread {
-    input: Input<Vec<u8>>,
+    input: Input<Buffer>,
     pool: Pool,
     handle: JoinHandle<Documents>,
 }
@@ -97,8 +97,8 @@ impl Hashing {
 
 impl Thread {
     fn start(mut documents: Documents) -> Self {
-        let (input, pieces) = pipeline::queue::<Vec<u8>>();
-        let pool = Pool::new();
+        let (input, pieces) = pipeline::queue::<Buffer>();
+        let pool = Pool::default();
         let back = pool.clone();
         let handle = thread::spawn(move || {
             for piece in pieces {

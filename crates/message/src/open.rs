@@ -7,7 +7,7 @@ use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
 use crate::container::{ChunkKey, Container};
 use crate::frame::Body;
-use crate::pipeline::{self, PIECE, Pool};
+use crate::pipeline::{self, Buffer, PIECE, Pool};
 use crate::seal::{MDC, MDC_HEADER};
 use crate::{Cfb, Error, Result, SessionKey};
 use symmetric::MAX_BLOCK;
@@ -49,10 +49,15 @@ impl<'a> Sealed<'a> {
 
 /// What the threads deliver.
 enum Delivery {
-    Data(Vec<u8>),
-    /// Everything came, and was not changed.
-    End,
-    Failed(Error),
+    Data(Buffer),
+    /// The last octets, and whether they are the end of something that was not changed.
+    Last(Buffer, Result<()>),
+}
+
+impl Delivery {
+    fn failed(error: Error) -> Self {
+        Self::Last(Buffer::default(), Err(error))
+    }
 }
 
 /// What comes next; `None` if the threads ended without word of the end.
@@ -62,24 +67,32 @@ type Deliveries<'a> = Box<dyn FnMut() -> Option<Delivery> + Send + 'a>;
 pub(crate) struct Plain<'a> {
     deliveries: Deliveries<'a>,
     pool: Pool,
-    current: Vec<u8>,
+    current: Buffer,
     at: usize,
+    /// Said once after the last octets.
+    end: Option<Result<()>>,
     is_over: bool,
 }
 
 impl BufRead for Plain<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.at == self.current.len() && !self.is_over {
-            match (self.deliveries)() {
-                Some(Delivery::Data(data)) => {
-                    self.pool.give(std::mem::replace(&mut self.current, data));
-                    self.at = 0;
+            if let Some(end) = self.end.take() {
+                self.is_over = end.is_ok();
+                end?;
+                continue;
+            }
+            let data = match (self.deliveries)() {
+                Some(Delivery::Data(data)) => data,
+                Some(Delivery::Last(data, end)) => {
+                    self.end = Some(end);
+                    data
                 }
-                Some(Delivery::End) => self.is_over = true,
-                Some(Delivery::Failed(error)) => return Err(error.into()),
                 // Without word of its end, it has none.
                 None => return Err(Error::CutShort.into()),
-            }
+            };
+            self.pool.give(std::mem::replace(&mut self.current, data));
+            self.at = 0;
         }
         Ok(&self.current[self.at..])
     }
@@ -125,13 +138,12 @@ pub(crate) fn open<T>(
 ) -> Result<T> {
     let chunk_key = container.mode().map(|_| ChunkKey::new(container, key)).transpose()?;
     thread::scope(|scope| {
-        let pool = Pool::new();
+        let pool = Pool::default();
         let deliveries = match chunk_key {
             Some(key) => chunks(scope, key, sealed.body, pool.clone()),
             None => feedback_mode(scope, *container == Container::Unprotected, key, sealed, pool.clone()),
         };
-        let mut plain = Plain { deliveries, pool, current: Vec::new(), at: 0, is_over: false };
-        take(&mut plain)
+        take(&mut Plain { deliveries, pool, current: Buffer::default(), at: 0, end: None, is_over: false })
     })
 }
 
@@ -153,8 +165,15 @@ fn fill(body: &mut Body<'_>, buffer: &mut Vec<u8>, first: &mut Vec<u8>, size: us
     Ok(())
 }
 
-/// A piece of ciphertext with the block before it; an error comes in the place of a piece.
-type Piece = Result<(Vec<u8>, Vec<u8>)>;
+enum Piece {
+    Data {
+        /// The block of ciphertext before it.
+        before: Vec<u8>,
+        data: Buffer,
+    },
+    /// The end of what can be read, and why it is if the input does not end there.
+    End(Result<()>),
+}
 
 fn feedback_mode<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
@@ -165,12 +184,19 @@ fn feedback_mode<'scope, 'env>(
 ) -> Deliveries<'scope> {
     let size = key.cipher().block_size();
     let cfb = Cfb::new(key.cipher(), key.key());
-    let (mut fan, mut gather) = pipeline::fan(scope, 2, move |piece: Piece| {
-        piece.map(|(before, mut data)| {
-            cfb.decrypt(&before, &mut data);
-            data
-        })
-    });
+    let decrypt = move |mut piece: Piece| {
+        if let Piece::Data { before, data } = &mut piece {
+            cfb.decrypt(before, data);
+        }
+        piece
+    };
+    let mut check = Check::new(is_unprotected, size + 2);
+    let check = move |piece: Piece| match piece {
+        Piece::Data { data, .. } => Delivery::Data(check.pass(data)),
+        Piece::End(end) => check.last(end),
+    };
+    let (loader, mut unloader) =
+        pipeline::belt(scope, pipeline::workers() - 1, pipeline::ahead(PIECE), decrypt, check);
     scope.spawn(move || {
         let Sealed { mut body, mut first } = sealed;
         let mut before = vec![0; size];
@@ -185,33 +211,17 @@ fn feedback_mode<'scope, 'env>(
             let is_last = data.len() < PIECE || filled.is_err();
             let next = data.rchunks(size).next().map(<[u8]>::to_vec).unwrap_or_default();
             let before = std::mem::replace(&mut before, next);
-            let sent = fan.send(filled.map(|()| (before, data)));
-            if is_last || sent.is_none() {
+            let loaded = loader.load(Piece::Data { before, data });
+            if is_last {
+                // Nobody may listen any more.
+                let _ = loader.load(Piece::End(filled));
+            }
+            if is_last || loaded.is_none() {
                 break;
             }
         }
     });
-    let (sender, deliveries) = pipeline::queue();
-    scope.spawn(move || {
-        let mut check = Check::new(is_unprotected, size + 2);
-        let send = |data: Vec<u8>| data.is_empty() || sender.send(Delivery::Data(data)).is_ok();
-        let mut failed = None;
-        while failed.is_none()
-            && let Some(piece) = gather.receive()
-        {
-            match piece.map(|data| send(check.pass(data))) {
-                Ok(true) => {}
-                // Nobody listens any more.
-                Ok(false) => return,
-                Err(error) => failed = Some(error),
-            }
-        }
-        if send(check.rest()) {
-            let end = failed.map_or_else(|| check.end(), Err);
-            let _ = sender.send(end.map_or_else(Delivery::Failed, |()| Delivery::End));
-        }
-    });
-    Box::new(move || deliveries.recv().ok())
+    Box::new(move || unloader.unload())
 }
 
 /// Takes prefix and hash off the plaintext, and checks the hash.
@@ -221,7 +231,7 @@ struct Check {
     /// Octets of the prefix that were not taken off yet.
     prefix: usize,
     /// The last piece, at the end of which the hash may be.
-    held: Vec<u8>,
+    held: Buffer,
     /// How much of it was hashed.
     hashed: usize,
 }
@@ -230,11 +240,11 @@ impl Check {
     fn new(is_unprotected: bool, prefix: usize) -> Self {
         let hash = (!is_unprotected).then(|| Context::new(&SHA1_FOR_LEGACY_USE_ONLY));
         let prefix = if is_unprotected { 0 } else { prefix };
-        Self { hash, prefix, held: Vec::new(), hashed: 0 }
+        Self { hash, prefix, held: Buffer::default(), hashed: 0 }
     }
 
     /// Holds a piece back and returns the one before it.
-    fn pass(&mut self, mut data: Vec<u8>) -> Vec<u8> {
+    fn pass(&mut self, mut data: Buffer) -> Buffer {
         let Some(hash) = &mut self.hash else { return data };
         if data.len() < MDC {
             // It is the last one, and the one before it may end with a part of the hash.
@@ -248,34 +258,31 @@ impl Check {
         self.without_prefix(before)
     }
 
-    /// Returns what is held but for the hash.
-    fn rest(&mut self) -> Vec<u8> {
-        let Some(hash) = &mut self.hash else { return Vec::new() };
-        let end = self.held.split_off(self.held.len().saturating_sub(MDC));
-        hash.update(&self.held[self.hashed..]);
-        let rest = std::mem::replace(&mut self.held, end);
-        self.without_prefix(rest)
+    /// Returns what is held but for the hash, and what the hash says.
+    fn last(&mut self, end: Result<()>) -> Delivery {
+        let mut rest = std::mem::take(&mut self.held);
+        let Some(mut hash) = self.hash.take() else { return Delivery::Last(rest, end) };
+        let at = rest.len().saturating_sub(MDC);
+        let digest = rest.split_off(at);
+        hash.update(&rest[self.hashed..]);
+        hash.update(&MDC_HEADER);
+        let rest = self.without_prefix(rest);
+        let is_unchanged =
+            self.prefix == 0 && digest.strip_prefix(&MDC_HEADER) == Some(hash.finish().as_ref());
+        Delivery::Last(rest, end.and(if is_unchanged { Ok(()) } else { Err(Error::Manipulated) }))
     }
 
-    fn without_prefix(&mut self, mut data: Vec<u8>) -> Vec<u8> {
+    fn without_prefix(&mut self, mut data: Buffer) -> Buffer {
         let count = self.prefix.min(data.len());
         data.drain(..count);
         self.prefix -= count;
         data
     }
-
-    /// Checks the hash, after the rest was taken.
-    fn end(self) -> Result<()> {
-        let Some(mut hash) = self.hash else { return Ok(()) };
-        let digest = self.held.strip_prefix(&MDC_HEADER).ok_or(Error::Manipulated)?;
-        hash.update(&MDC_HEADER);
-        if self.prefix == 0 && hash.finish().as_ref() == digest { Ok(()) } else { Err(Error::Manipulated) }
-    }
 }
 
 /// A chunk to open, or the end of all of them.
 enum Work {
-    Chunk(u64, Vec<u8>),
+    Chunk(u64, Buffer),
     End { count: u64, total: u64, tag: Vec<u8> },
     Failed(Error),
 }
@@ -284,13 +291,14 @@ impl Work {
     fn run(self, key: &ChunkKey) -> Delivery {
         match self {
             Self::Chunk(index, mut data) => {
-                let tag = data.split_off(data.len() - TAG);
-                key.open(index, &mut data, &tag).map_or_else(Delivery::Failed, |()| Delivery::Data(data))
+                let at = data.len() - TAG;
+                let tag = data.split_off(at);
+                key.open(index, &mut data, &tag).map_or_else(Delivery::failed, |()| Delivery::Data(data))
             }
             Self::End { count, total, tag } => {
-                key.check_end(count, total, &tag).map_or_else(Delivery::Failed, |()| Delivery::End)
+                Delivery::Last(Buffer::default(), key.check_end(count, total, &tag))
             }
-            Self::Failed(error) => Delivery::Failed(error),
+            Self::Failed(error) => Delivery::failed(error),
         }
     }
 }
@@ -302,9 +310,10 @@ fn chunks<'scope, 'env>(
     pool: Pool,
 ) -> Deliveries<'scope> {
     let size = key.chunk_size();
-    // Long chunks are not read ahead: memory stays small.
-    let ahead = if size > 1 << 20 { 0 } else { 2 };
-    let (mut fan, mut gather) = pipeline::fan(scope, ahead, move |work: Work| work.run(&key));
+    let helpers = pipeline::workers() - 1;
+    let work = move |work: Work| work.run(&key);
+    let (loader, mut unloader) =
+        pipeline::belt(scope, helpers, pipeline::ahead(size), work, |delivery| delivery);
     scope.spawn(move || {
         let mut reader = Chunks {
             body,
@@ -319,12 +328,12 @@ fn chunks<'scope, 'env>(
         while !reader.is_over {
             let work = reader.next().unwrap_or_else(Work::Failed);
             reader.is_over |= matches!(work, Work::Failed(_));
-            if fan.send(work).is_none() {
+            if loader.load(work).is_none() {
                 break;
             }
         }
     });
-    Box::new(move || gather.receive())
+    Box::new(move || unloader.unload())
 }
 
 /// Cuts ciphertext into chunks with their tags.
@@ -344,13 +353,14 @@ struct Chunks<'a> {
 
 impl Chunks<'_> {
     fn next(&mut self) -> Result<Work> {
-        let mut data = Vec::new();
+        let mut data = Buffer::default();
         if !self.is_read {
             data = self.pool.take();
             fill(&mut self.body, &mut data, &mut self.carried, self.size + 2 * TAG)?;
             // What is not full ends here: the last chunk, if there is one, and the tag of all.
             self.is_read = data.len() < self.size + 2 * TAG;
-            self.carried = data.split_off(data.len().saturating_sub(TAG));
+            let at = data.len().saturating_sub(TAG);
+            self.carried = data.split_off(at);
         }
         if data.is_empty() && self.carried.len() == TAG {
             self.is_over = true;

@@ -1,11 +1,14 @@
-//! Stages of work on pieces of a stream, each in a thread of its own, joined by short queues: what a message costs in
-//! memory does not depend on its length.
+//! Pieces of a stream on their way through threads, joined by short queues: what a message costs in memory does not depend
+//! on its length.
 
+use std::collections::VecDeque;
+use std::mem;
 use std::num::NonZero;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 /// Octets of a piece: enough that handing it on costs nothing, and little enough to stay in a core's cache.
 pub(crate) const PIECE: usize = 128 << 10;
@@ -16,6 +19,11 @@ const QUEUE: usize = 4;
 /// Returns how many threads do the same work side by side.
 pub(crate) fn workers() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(8)
+}
+
+/// Returns how many pieces of a size are read ahead: few if they are long, so that memory stays small.
+pub(crate) fn ahead(size: usize) -> usize {
+    ((3 << 19) / size).clamp(2, 64)
 }
 
 /// The near end of a queue to another thread.
@@ -45,91 +53,329 @@ pub(crate) fn stage<'scope, T: Send + 'scope, U: Send + 'scope>(
     output
 }
 
-/// Where work is handed to several threads in turn.
-pub(crate) struct Fan<T> {
-    threads: Vec<Sender<T>>,
-    next: usize,
-}
+/// Buffers that go round: filled at one end of the pipeline, given back at the other. The last one given back comes first,
+/// since it is likely to be in a core's cache still.
+#[derive(Clone, Default)]
+pub(crate) struct Pool(Arc<Mutex<Vec<Buffer>>>);
 
-/// Where the results come back, in the order in which the work was handed out.
-pub(crate) struct Gather<U> {
-    threads: Vec<Receiver<U>>,
-    next: usize,
-}
-
-/// Starts threads that all do `work`, up to `ahead` pieces each.
-pub(crate) fn fan<'scope, T: Send + 'scope, U: Send + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    ahead: usize,
-    work: impl Fn(T) -> U + Send + Clone + 'scope,
-) -> (Fan<T>, Gather<U>) {
-    let mut fan = Fan { threads: Vec::new(), next: 0 };
-    let mut gather = Gather { threads: Vec::new(), next: 0 };
-    for _ in 0..workers() {
-        let (to_thread, input) = bounded::<T>(ahead);
-        let (sender, from_thread) = bounded(ahead);
-        let work = work.clone();
-        scope.spawn(move || {
-            for item in input {
-                if sender.send(work(item)).is_err() {
-                    break;
-                }
-            }
-        });
-        fan.threads.push(to_thread);
-        gather.threads.push(from_thread);
-    }
-    (fan, gather)
-}
-
-impl<T> Fan<T> {
-    /// Hands a piece of work to the next thread; `None` if nobody wants results any more.
-    pub(crate) fn send(&mut self, item: T) -> Option<()> {
-        let sent = self.threads[self.next].send(item);
-        self.next = (self.next + 1) % self.threads.len();
-        sent.ok()
-    }
-}
-
-impl<U> Gather<U> {
-    /// Waits for the next result; `None` after the last one.
-    pub(crate) fn receive(&mut self) -> Option<U> {
-        let received = self.threads[self.next].recv().ok();
-        self.next = (self.next + 1) % self.threads.len();
-        received
-    }
-}
-
-/// Buffers that go round: filled at one end of the pipeline, given back at the other.
-#[derive(Clone)]
-pub(crate) struct Pool {
-    give: Sender<Vec<u8>>,
-    take: Receiver<Vec<u8>>,
-}
+/// Octets that are wiped when nobody needs them any more.
+pub(crate) type Buffer = Zeroizing<Vec<u8>>;
 
 impl Pool {
-    pub(crate) fn new() -> Self {
-        let (give, take) = bounded(4 * QUEUE);
-        Self { give, take }
-    }
-
     /// Returns a buffer, with whatever is in it.
-    pub(crate) fn take(&self) -> Vec<u8> {
-        self.take.try_recv().unwrap_or_default()
+    pub(crate) fn take(&self) -> Buffer {
+        lock(&self.0).pop().unwrap_or_default()
     }
 
     /// Takes a buffer back.
-    pub(crate) fn give(&self, buffer: Vec<u8>) {
-        // One too many is simply freed.
-        let _ = self.give.try_send(buffer);
+    pub(crate) fn give(&self, buffer: Buffer) {
+        lock(&self.0).push(buffer);
     }
 }
 
-impl Drop for Pool {
-    /// Wipes what plaintext is left in the buffers.
-    fn drop(&mut self) {
-        while let Ok(mut buffer) = self.take.try_recv() {
-            buffer.zeroize();
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts `helpers` threads that do `work` on pieces side by side, and `finish` on one after the other, in their order.
+///
+/// Who unloads helps while there is nothing to unload, so one helper fewer than processors keeps all of them busy. At most
+/// `ahead` pieces are on the belt.
+pub(crate) fn belt<'scope, T: Send + 'scope, U: Send + 'scope, V: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    helpers: usize,
+    ahead: usize,
+    work: impl Fn(T) -> U + Send + Sync + 'scope,
+    finish: impl FnMut(U) -> V + Send + 'scope,
+) -> (Loader<'scope, T, U, V>, Unloader<'scope, T, U, V>) {
+    let belt = Arc::new(Belt {
+        work: Box::new(work),
+        ahead,
+        state: Mutex::new(State {
+            places: VecDeque::with_capacity(ahead),
+            unloaded: 0,
+            begun: 0,
+            finished: 0,
+            finish: Some(Box::new(finish)),
+            idle: 0,
+            is_awaited: false,
+            is_complete: false,
+            is_abandoned: false,
+        }),
+        task: Condvar::new(),
+        piece: Condvar::new(),
+        room: Condvar::new(),
+    });
+    for _ in 0..helpers {
+        let helper = Unloader(belt.clone());
+        scope.spawn(move || helper.0.help());
+    }
+    (Loader(belt.clone()), Unloader(belt))
+}
+
+/// Where pieces are put on a belt.
+pub(crate) struct Loader<'a, T, U, V>(Arc<Belt<'a, T, U, V>>);
+
+/// Where pieces are taken off a belt, in the order in which they were put on it.
+pub(crate) struct Unloader<'a, T, U, V>(Arc<Belt<'a, T, U, V>>);
+
+struct Belt<'a, T, U, V> {
+    work: Box<dyn Fn(T) -> U + Send + Sync + 'a>,
+    ahead: usize,
+    state: Mutex<State<'a, T, U, V>>,
+    /// There is something to do for a helper.
+    task: Condvar,
+    /// There is a piece to unload, or something to do for who waits for it.
+    piece: Condvar,
+    /// There is room for pieces.
+    room: Condvar,
+}
+
+/// Pieces have numbers, from 0.
+struct State<'a, T, U, V> {
+    places: VecDeque<Place<T, U, V>>,
+    /// The number of the first piece on the belt.
+    unloaded: usize,
+    /// The number of the first piece that nobody works on yet.
+    begun: usize,
+    /// The number of the first piece that is not finished.
+    finished: usize,
+    /// Not here while somebody finishes a piece.
+    finish: Option<Finish<'a, U, V>>,
+    /// How many helpers wait.
+    idle: usize,
+    /// Whether who unloads waits.
+    is_awaited: bool,
+    /// Nothing more is loaded.
+    is_complete: bool,
+    /// Nothing more is unloaded.
+    is_abandoned: bool,
+}
+
+type Finish<'a, U, V> = Box<dyn FnMut(U) -> V + Send + 'a>;
+
+enum Place<T, U, V> {
+    Loaded(T),
+    /// Somebody has the piece.
+    Away,
+    Worked(U),
+    Finished(V),
+}
+
+impl<T, U, V> Place<T, U, V> {
+    fn is_worked(&self) -> bool {
+        matches!(self, Self::Worked(_))
+    }
+}
+
+enum Task<'a, T, U, V> {
+    Work(usize, T),
+    Finish(U, Finish<'a, U, V>),
+}
+
+impl<'a, T, U, V> State<'a, T, U, V> {
+    /// Takes a piece from its place if it is as far as `is` says.
+    fn take(&mut self, number: usize, is: fn(&Place<T, U, V>) -> bool) -> Option<Place<T, U, V>> {
+        let place = self.places.get_mut(number - self.unloaded).filter(|place| is(place))?;
+        Some(mem::replace(place, Place::Away))
+    }
+
+    fn put(&mut self, number: usize, place: Place<T, U, V>) {
+        // What is not finished is never unloaded.
+        self.places[number - self.unloaded] = place;
+    }
+
+    /// Returns what is to be done next: to finish comes first, since that cannot be done side by side.
+    fn next_task(&mut self) -> Option<Task<'a, T, U, V>> {
+        if self.finish.is_some()
+            && let Some(Place::Worked(piece)) = self.take(self.finished, Place::is_worked)
+        {
+            return self.finish.take().map(|finish| Task::Finish(piece, finish));
         }
+        let Some(Place::Loaded(piece)) = self.take(self.begun, |_| true) else { return None };
+        self.begun += 1;
+        Some(Task::Work(self.begun - 1, piece))
+    }
+
+    fn has_task(&self) -> bool {
+        let is_worked = || self.places.get(self.finished - self.unloaded).is_some_and(Place::is_worked);
+        self.begun < self.unloaded + self.places.len() || (self.finish.is_some() && is_worked())
+    }
+}
+
+impl<'a, T, U, V> Belt<'a, T, U, V> {
+    /// Does a task, while the belt goes on.
+    fn run<'b>(
+        &'b self,
+        state: MutexGuard<'b, State<'a, T, U, V>>,
+        task: Task<'a, T, U, V>,
+    ) -> MutexGuard<'b, State<'a, T, U, V>> {
+        drop(state);
+        match task {
+            Task::Work(number, piece) => {
+                let worked = (self.work)(piece);
+                let mut state = lock(&self.state);
+                state.put(number, Place::Worked(worked));
+                state
+            }
+            Task::Finish(piece, mut finish) => {
+                let finished = finish(piece);
+                let mut state = lock(&self.state);
+                let number = state.finished;
+                state.put(number, Place::Finished(finished));
+                state.finish = Some(finish);
+                state.finished += 1;
+                if state.is_awaited && state.finished == state.unloaded + 1 {
+                    self.piece.notify_one();
+                }
+                state
+            }
+        }
+    }
+
+    /// Wakes somebody if there is something to do.
+    fn call(&self, state: &State<'a, T, U, V>) {
+        if (state.idle > 0 || state.is_awaited) && state.has_task() {
+            if state.idle > 0 { &self.task } else { &self.piece }.notify_one();
+        }
+    }
+
+    fn help(&self) {
+        let mut state = lock(&self.state);
+        while !state.is_abandoned {
+            if let Some(task) = state.next_task() {
+                state = self.run(state, task);
+            } else {
+                state.idle += 1;
+                state = self.task.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
+            }
+        }
+    }
+}
+
+impl<T, U, V> Loader<'_, T, U, V> {
+    /// Puts a piece on the belt as soon as there is room; `None` if nobody unloads any more.
+    pub(crate) fn load(&self, piece: T) -> Option<()> {
+        let mut state = lock(&self.0.state);
+        while state.places.len() >= self.0.ahead && !state.is_abandoned {
+            state = self.0.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.places.push_back(Place::Loaded(piece));
+        self.0.call(&state);
+        (!state.is_abandoned).then_some(())
+    }
+}
+
+impl<T, U, V> Drop for Loader<'_, T, U, V> {
+    fn drop(&mut self) {
+        lock(&self.0.state).is_complete = true;
+        self.0.task.notify_all();
+        self.0.piece.notify_all();
+    }
+}
+
+impl<T, U, V> Unloader<'_, T, U, V> {
+    /// Takes the next piece off the belt, and works until there is one; `None` after the last one.
+    pub(crate) fn unload(&mut self) -> Option<V> {
+        let belt = &*self.0;
+        let mut state = lock(&belt.state);
+        loop {
+            if let Some(Place::Finished(_)) = state.places.front()
+                && let Some(Place::Finished(piece)) = state.places.pop_front()
+            {
+                state.unloaded += 1;
+                // Many pieces at once cost less to wake for than one by one.
+                if state.places.len() <= belt.ahead / 2 {
+                    belt.room.notify_one();
+                }
+                belt.call(&state);
+                return Some(piece);
+            }
+            if state.is_abandoned || (state.is_complete && state.places.is_empty()) {
+                return None;
+            }
+            if let Some(task) = state.next_task() {
+                state = belt.run(state, task);
+            } else {
+                state.is_awaited = true;
+                state = belt.piece.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.is_awaited = false;
+            }
+        }
+    }
+}
+
+impl<T, U, V> Drop for Unloader<'_, T, U, V> {
+    /// Ends the work; also where a helper fails, whose piece would be waited for in vain.
+    fn drop(&mut self) {
+        lock(&self.0.state).is_abandoned = true;
+        self.0.task.notify_all();
+        self.0.piece.notify_all();
+        self.0.room.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn pieces_come_off_a_belt_in_their_order_however_many_help() {
+        for helpers in 0..4 {
+            thread::scope(|scope| {
+                let mut number = 0;
+                let finish = move |square: u64| {
+                    number += 1;
+                    (number - 1, square)
+                };
+                let (loader, mut unloader) = belt(scope, helpers, 3, |piece: u64| piece * piece, finish);
+                scope.spawn(move || (0..1000).for_each(|piece| assert!(loader.load(piece).is_some())));
+                let pieces = std::iter::from_fn(|| unloader.unload());
+                assert!(pieces.eq((0..1000).map(|piece| (piece, piece * piece))), "{helpers} helpers");
+            });
+        }
+    }
+
+    #[test]
+    fn pieces_wait_for_room_on_a_belt_and_for_nobody_who_is_gone() {
+        thread::scope(|scope| {
+            let (loader, mut unloader) = belt(scope, 1, 2, |piece: u8| piece, |piece| piece);
+            let (tell, told) = mpsc::channel();
+            scope.spawn(move || {
+                for piece in 0..=255 {
+                    let loaded = loader.load(piece);
+                    tell.send(piece).expect("somebody listens");
+                    if loaded.is_none() {
+                        return;
+                    }
+                }
+            });
+            assert_eq!(unloader.unload(), Some(0));
+            drop(unloader);
+            // One was unloaded, two were on the belt, and the next one came when nobody unloaded any more.
+            assert!(told.into_iter().count() <= 4);
+        });
+    }
+
+    #[test]
+    fn who_unloads_does_not_wait_for_a_helper_that_failed() {
+        let (tell, told) = mpsc::channel();
+        let (ended, of_unloading) = mpsc::channel();
+        let failed = std::panic::catch_unwind(move || {
+            thread::scope(|scope| {
+                let work = move |()| {
+                    tell.send(()).expect("somebody listens");
+                    panic!("as a test");
+                };
+                let (loader, mut unloader) = belt(scope, 1, 2, work, |()| ());
+                assert!(loader.load(()).is_some());
+                told.recv().expect("the helper begins");
+                ended.send(unloader.unload()).expect("somebody listens");
+            });
+        });
+        assert!(failed.is_err());
+        assert_eq!(of_unloading.recv(), Ok(None));
     }
 }

@@ -9,7 +9,7 @@ use cert::packet::Tag;
 
 use crate::container::{ChunkKey, Container};
 use crate::frame::Packet;
-use crate::pipeline::{self, PIECE, Pool};
+use crate::pipeline::{self, Buffer, PIECE, Pool};
 use crate::{Cfb, Error, Result, SessionKey};
 use symmetric::random;
 
@@ -20,7 +20,7 @@ pub(crate) const MDC: usize = MDC_HEADER.len() + 20;
 
 /// A piece of the stream, and whether it is the last one.
 struct Piece {
-    data: Vec<u8>,
+    data: Buffer,
     is_last: bool,
 }
 
@@ -56,7 +56,7 @@ fn in_feedback_mode<'scope, 'env, T>(
     packet: Packet<&'env mut (dyn Write + Send)>,
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
-    let pool = Pool::new();
+    let pool = Pool::default();
     let (input, plain) = pipeline::queue();
     let mut hash = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
     let hashed = pipeline::stage(scope, plain, move |mut piece: Piece| {
@@ -77,7 +77,7 @@ fn in_feedback_mode<'scope, 'env, T>(
     });
     let writing = write(scope, encrypted, pool.clone(), packet);
     let send = Box::new(move |piece| input.send(piece).ok());
-    let mut cutter = Cutter { send, pool, current: Vec::new(), size: PIECE };
+    let mut cutter = Cutter { send, pool, current: Buffer::default(), size: PIECE };
     // The prefix of random octets and the last two of them again tells a wrong key from a right one.
     let prefix = random::<16>()?;
     let prefix = &prefix[..key.cipher().block_size()];
@@ -124,7 +124,7 @@ struct Cutter<'a> {
     /// Hands a piece on; `None` if nobody wants it any more.
     send: Box<dyn FnMut(Piece) -> Option<()> + 'a>,
     pool: Pool,
-    current: Vec<u8>,
+    current: Buffer,
     size: usize,
 }
 
@@ -141,8 +141,9 @@ impl Write for Cutter<'_> {
         if self.current.len() == self.size {
             self.send(false)?;
         }
-        self.current.reserve_exact(self.size + MDC - self.current.len());
-        let count = data.len().min(self.size - self.current.len());
+        let room = self.size - self.current.len();
+        self.current.reserve_exact(room + MDC);
+        let count = data.len().min(room);
         self.current.extend_from_slice(&data[..count]);
         Ok(count)
     }
@@ -158,34 +159,33 @@ fn in_chunks<'scope, 'env, T>(
     packet: Packet<&'env mut (dyn Write + Send)>,
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
-    let pool = Pool::new();
-    let (mut fan, mut gather) = pipeline::fan(scope, 2, {
-        let key = key.clone();
-        move |(index, mut piece): (u64, Piece)| {
-            // Only the end of nothing at all, or of whole chunks, is an empty chunk, which is not written.
-            if !piece.data.is_empty() {
-                key.seal(index, &mut piece.data);
-            }
-            piece
-        }
-    });
+    let pool = Pool::default();
     let size = key.chunk_size();
+    let end_key = key.clone();
+    let seal = move |(index, mut piece): (u64, Piece)| {
+        // Only the end of nothing at all, or of whole chunks, is an empty chunk, which is not written.
+        if !piece.data.is_empty() {
+            key.seal(index, &mut piece.data);
+        }
+        piece
+    };
     let (mut count, mut total) = (0, 0);
-    let sealed = iter::from_fn(move || {
-        let mut piece = gather.receive()?;
+    let append_end = move |mut piece: Piece| {
         if !piece.data.is_empty() {
             count += 1;
             total += (piece.data.len() - symmetric::TAG) as u64;
         }
         if piece.is_last {
-            piece.data.extend(key.end(count, total));
+            piece.data.extend(end_key.end(count, total));
         }
-        Some(piece)
-    });
-    let writing = write(scope, sealed, pool.clone(), packet);
+        piece
+    };
+    let helpers = pipeline::workers() - 1;
+    let (loader, mut unloader) = pipeline::belt(scope, helpers, pipeline::ahead(size), seal, append_end);
+    let writing = write(scope, iter::from_fn(move || unloader.unload()), pool.clone(), packet);
     let mut indexes = 0..;
-    let send = Box::new(move |piece| fan.send((indexes.next()?, piece)));
-    let mut cutter = Cutter { send, pool, current: Vec::new(), size };
+    let send = Box::new(move |piece| loader.load((indexes.next()?, piece)));
+    let mut cutter = Cutter { send, pool, current: Buffer::default(), size };
     let filled = fill(&mut cutter);
     end(filled, |cutter| cutter.send(true), cutter, writing)
 }
