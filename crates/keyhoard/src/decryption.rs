@@ -176,6 +176,13 @@ impl<'a> Release<'a> {
         })
     }
 
+    /// Says about how much comes: a file gets space while the key is being found.
+    pub fn reserve(&mut self, octets: u64) {
+        if let Target::File(file) = &mut self.target {
+            file.reserve(octets);
+        }
+    }
+
     /// Writes to a stream: what was checked at once, the rest after the check at its end, or at once if `unverified`.
     pub fn to_stream(out: Box<dyn Write + 'a>, unverified: bool) -> Self {
         Self::new(Target::Stream { out, held: HeldBack::default(), more: More::Refused, holds: !unverified })

@@ -6,8 +6,14 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 
-use rustix::fs::{AtFlags, CWD};
+use rustix::fs::{AtFlags, CWD, FallocateFlags, fallocate};
+
+/// Octets of space that are asked for at a time: writing waits for no more than that.
+const RESERVED_AT_ONCE: u64 = 1 << 20;
 
 /// For its owner only.
 const PRIVATE: u32 = 0o600;
@@ -21,6 +27,22 @@ const PRIVATE: u32 = 0o600;
 pub struct OutputFile {
     file: File,
     target: Target,
+    written: u64,
+    reservation: Option<Reservation>,
+}
+
+/// Space for what is not written yet, as a thread gets it from the system.
+#[derive(Debug)]
+struct Reservation {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Reservation {
+    /// Asks for no more.
+    fn stop(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug)]
@@ -50,7 +72,7 @@ impl OutputFile {
             Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
             Ok(found) if !found.is_file() => {
                 let file = OpenOptions::new().write(true).open(&destination)?;
-                Ok(Self { file, target: Target::Itself })
+                Ok(Self::new(file, Target::Itself))
             }
             Ok(found) => {
                 let output = Self::create_beside(destination, PRIVATE)?;
@@ -74,16 +96,48 @@ impl OutputFile {
         Ok(output)
     }
 
+    fn new(file: File, target: Target) -> Self {
+        Self { file, target, written: 0, reservation: None }
+    }
+
+    /// Begins to get space for about so many octets, until the first one is written: whoever computes something before
+    /// has it for nothing then, and writes so much the faster. What is too much is given back at the end.
+    pub fn reserve(&mut self, octets: u64) {
+        if octets < RESERVED_AT_ONCE || matches!(self.target, Target::Itself) {
+            return;
+        }
+        // Where anything fails, writing gets the space, or says what is wrong.
+        let Ok(file) = self.file.try_clone() else { return };
+        let is_over = Arc::new(AtomicBool::new(false));
+        let stop = is_over.clone();
+        let thread = thread::Builder::new().spawn(move || {
+            let mut starts = (0..octets).step_by(RESERVED_AT_ONCE as usize);
+            while !stop.load(Ordering::Relaxed)
+                && let Some(start) = starts.next()
+                && fallocate(&file, FallocateFlags::KEEP_SIZE, start, RESERVED_AT_ONCE).is_ok()
+            {}
+        });
+        self.reservation = thread.ok().map(|thread| Reservation { is_over, thread });
+    }
+
+    /// Gives back the space that is left.
+    fn end_reservation(&mut self) -> io::Result<()> {
+        let Some(reservation) = self.reservation.take() else { return Ok(()) };
+        reservation.stop();
+        reservation.thread.join().expect("asking for space does not panic");
+        self.file.set_len(self.written)
+    }
+
     /// Makes a file that has at most this mode from the beginning: whoever opened it earlier would read on.
     fn create_beside(destination: PathBuf, mode: u32) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).mode(mode);
         if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory(&destination)) {
-            return Ok(Self { file, target: Target::Unnamed { destination } });
+            return Ok(Self::new(file, Target::Unnamed { destination }));
         }
         let temporary = temporary_name(&destination);
         let file = options.create_new(true).open(&temporary)?;
-        Ok(Self { file, target: Target::Named { temporary, destination } })
+        Ok(Self::new(file, Target::Named { temporary, destination }))
     }
 
     /// Makes the file durable and gives it its name.
@@ -92,6 +146,7 @@ impl OutputFile {
     ///
     /// What the system says; then the name is as it was before.
     pub fn commit(mut self) -> io::Result<()> {
+        self.end_reservation()?;
         match std::mem::replace(&mut self.target, Target::Itself) {
             Target::Itself => self.file.flush(),
             Target::Unnamed { destination } => {
@@ -110,7 +165,10 @@ impl OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.file.write(octets)
+        self.reservation.iter().for_each(Reservation::stop);
+        let count = self.file.write(octets)?;
+        self.written += count as u64;
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -120,6 +178,7 @@ impl Write for OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
+        self.reservation.iter().for_each(Reservation::stop);
         if let Target::Named { temporary, .. } = &self.target {
             // Nobody can be told; the name shows what it is.
             let _ = fs::remove_file(temporary);
@@ -149,7 +208,7 @@ fn temporary_name(destination: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).expect("a directory");
@@ -188,6 +247,22 @@ mod tests {
     }
 
     #[test]
+    fn space_that_was_reserved_and_not_written_is_given_back() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("a");
+        let mut file = OutputFile::create(&path).expect("a file");
+        file.reserve(8 << 20);
+        while file.reservation.as_ref().is_some_and(|reservation| !reservation.thread.is_finished()) {
+            thread::yield_now();
+        }
+        file.write_all(b"text").expect("space");
+        file.commit().expect("a name");
+        assert_eq!(fs::read(&path).expect("content"), b"text");
+        // In units of 512 octets.
+        assert!(fs::metadata(&path).expect("a file").blocks() < 2048);
+    }
+
+    #[test]
     fn a_symbolic_link_stays_and_its_target_is_replaced() {
         let directory = tempfile::tempdir().expect("a directory");
         let (target, link) = (directory.path().join("target"), directory.path().join("link"));
@@ -212,7 +287,7 @@ mod tests {
         let named = || {
             let file = File::create(&temporary).expect("a file");
             let target = Target::Named { temporary: temporary.clone(), destination: destination.clone() };
-            OutputFile { file, target }
+            OutputFile::new(file, target)
         };
         drop(named());
         assert!(names(directory.path()).is_empty());

@@ -1,6 +1,7 @@
 //! `keyhoard decrypt`: with the password, or a secret key.
 
 use std::borrow::Cow;
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -83,6 +84,9 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         }
         None => Release::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
+    if let Some(message) = arguments.file.as_deref().and_then(|path| fs::metadata(path).ok()) {
+        release.reserve(message.len());
+    }
     let signatures = arguments.read(session, input.as_mut(), &mut release)?;
     let reports = match signatures.is_empty() {
         true => Vec::new(),
