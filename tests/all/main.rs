@@ -16,6 +16,7 @@ mod gpg_trust;
 mod gpgv;
 mod harness_itself;
 mod import_faults;
+mod import_first;
 mod import_hostile;
 mod import_killed;
 mod import_processes;

@@ -91,6 +91,14 @@ pub trait Store: Send + Sync {
         self.begin(command, journal, now)
     }
 
+    /// Starts to write as [`Store::begin`] does if the database is empty, its engine has no log for it yet, and nobody
+    /// else writes; `None` otherwise.
+    ///
+    /// As long as it lasts others may have to wait who only want to read.
+    fn begin_first(&self, _command: &str, _now: Timestamp) -> Result<Option<Box<dyn Transaction + '_>>> {
+        Ok(None)
+    }
+
     /// Adds verdicts to those that are kept, in a short transaction of its own that waits for nobody.
     ///
     /// Snapshots may be open. Certificates that are gone are skipped. False says that nothing was written, since
@@ -537,7 +545,7 @@ pub enum PutOutcome {
 }
 
 /// The only writer, unless it was [begun beside others](Store::begin_beside). Dropping it without [`Transaction::commit`] takes everything back.
-pub trait Transaction: WriteBindings {
+pub trait Transaction: WriteBindings + Send {
     /// Adds or replaces certificates. Index rows of the whole call are sorted before they are inserted.
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>>;
 

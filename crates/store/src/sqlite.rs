@@ -4,6 +4,7 @@ mod certifications;
 mod connect;
 mod derived;
 mod doctor;
+mod early;
 mod find;
 mod journal;
 mod log;
@@ -123,6 +124,11 @@ impl Store for SqliteStore {
         now: Timestamp,
     ) -> Result<Box<dyn Transaction + '_>> {
         Ok(Box::new(write::Writer::begin(self, command, journal, now)?))
+    }
+
+    fn begin_first(&self, command: &str, now: Timestamp) -> Result<Option<Box<dyn Transaction + '_>>> {
+        let writer = write::Writer::begin_first(self, command, now)?;
+        Ok(writer.map(|writer| Box::new(writer) as Box<dyn Transaction>))
     }
 
     fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {

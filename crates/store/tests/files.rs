@@ -4,9 +4,11 @@
 mod made;
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use keyhoard_store as store;
 use made::{Made, NOW};
+use rusqlite::Connection;
 use store::sqlite::SqliteStore;
 use store::{CertId, Removal, Store};
 use tempfile::TempDir;
@@ -29,6 +31,47 @@ fn three() -> Vec<Made> {
         Made::new(2, &[b"Bob"], &[0x1111]),
         Made::new(3, &[b"Example Robot"], &[]),
     ]
+}
+
+#[test]
+fn what_the_first_transaction_writes_is_seen_by_nobody_before_it_commits() {
+    let (directory, store) = empty();
+    let certifiers: Vec<u64> = (0..400).collect();
+    // More than the transaction keeps in memory.
+    let many: Vec<Made> = (1..=800).map(|number| Made::new(number, &[b"Ann"], &certifiers)).collect();
+    let reader = Connection::open(directory.path().join("keyhoard.db")).expect("open");
+    reader.busy_timeout(Duration::ZERO).expect("timeout");
+    let count = || reader.query_row("SELECT count(*) FROM cert", [], |row| row.get::<_, i64>(0));
+    for commits in [false, true] {
+        let mut transaction = store.begin_first("import", NOW).expect("begin").expect("it is empty");
+        for part in many.chunks(200) {
+            transaction.put(&part.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
+            assert!(count().is_err() || count() == Ok(0));
+        }
+        assert!(count().is_err(), "it was written into the file");
+        match commits {
+            true => transaction.commit().expect("commit"),
+            false => drop(transaction),
+        }
+        assert_eq!(count(), Ok(if commits { 800 } else { 0 }));
+    }
+}
+
+#[test]
+fn only_an_empty_database_that_nobody_uses_is_begun_first() {
+    let (directory, store) = empty();
+    let begins = || store.begin_first("import", NOW).expect("begin").is_some();
+    assert!(begins());
+    let snapshot = store.snapshot().expect("snapshot");
+    assert!(!begins(), "it is read by the same process");
+    drop(snapshot);
+    let other = SqliteStore::open(&directory.path().join("keyhoard.db")).expect("open");
+    let writing = other.begin("import", None, NOW).expect("begin");
+    assert!(!begins(), "somebody else writes");
+    drop(writing);
+    assert!(begins());
+    put(&other, &three());
+    assert!(!begins(), "it is not empty");
 }
 
 #[test]

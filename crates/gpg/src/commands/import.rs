@@ -47,11 +47,12 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
 struct Input {
     name: String,
     reader: Box<dyn Read + Send>,
+    is_file: bool,
 }
 
 /// Opens the files; what cannot be opened is told.
 fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
-    let standard = || Input { name: "[stdin]".to_owned(), reader: Box::new(io::stdin()) };
+    let standard = || Input { name: "[stdin]".to_owned(), reader: Box::new(io::stdin()), is_file: false };
     if arguments.is_empty() {
         return vec![standard()];
     }
@@ -64,7 +65,10 @@ fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
         let path = Path::new(OsStr::from_bytes(argument));
         let name = path.display().to_string();
         match File::open(path) {
-            Ok(file) => inputs.push(Input { name, reader: Box::new(file) }),
+            Ok(file) => {
+                let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+                inputs.push(Input { name, reader: Box::new(file), is_file });
+            }
             Err(error) => {
                 let error = system_words(&error);
                 streams.error(format_args!("can't open '{name}': {error}"));
@@ -91,6 +95,7 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
             true => NewOwnerTrust::Kept,
             false => NewOwnerTrust::None,
         },
+        from_files: inputs.iter().all(|input| input.is_file),
         dry_run: false,
         show: settings.import.show || settings.interactive,
         names: true,

@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn options<'a>(&self, names: bool, keys: &'a FileKeys) -> ImportOptions<'a> {
+    fn options<'a>(&self, from_files: bool, names: bool, keys: &'a FileKeys) -> ImportOptions<'a> {
         ImportOptions {
             command: command_line(),
             clean: CleanOptions {
@@ -86,6 +86,7 @@ impl Arguments {
                 ..CleanOptions::default()
             },
             merge_only: self.merge_only,
+            from_files,
             dry_run: self.dry_run,
             names,
             secret_keys: (!self.no_secret_keys).then_some(keys as &(dyn SecretKeys + Sync)),
@@ -105,7 +106,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let total = inputs.iter().map(|input| input.size).sum::<Option<u64>>();
     let store = if arguments.dry_run { session.open_or_empty()? } else { session.open_or_create()? };
     let keys = session.secret_keys()?;
-    let options = arguments.options(arguments.verbose || session.output.is_json(), &keys);
+    let names = arguments.verbose || session.output.is_json();
+    let options = arguments.options(total.is_some(), names, &keys);
     let progress = session.progress(Unit::Bytes, total);
     let mut report = Report { session, files: &files, verbose: arguments.verbose, progress, written: Ok(()) };
     let mut importer = Importer::new(store.as_ref(), &options, report.session.now);

@@ -18,9 +18,11 @@ use crate::{Result, stored};
 /// A batch is written once it holds this many certificates: another chunk might lead beyond 50,000, which are the most.
 const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
 /// A batch is written once its certificates, packed, take this many bytes: an import's memory is a multiple of it.
-const BATCH_BYTES: usize = 36 << 20;
+pub(super) const BATCH_BYTES: usize = 36 << 20;
 /// The same of a batch that will be written beside the making of the next one.
-const BESIDE_BYTES: usize = 14 << 20;
+pub(super) const BESIDE_BYTES: usize = 14 << 20;
+/// The same of a part of the first batch: the last part is written when there is nothing left to be done beside it.
+pub(super) const PART_BYTES: usize = 4 << 20;
 
 /// Which entry of a batch has which primary key.
 pub(super) type Fingerprints = HashMap<Fingerprint, usize>;
@@ -33,6 +35,26 @@ pub(super) struct Batch {
     unchanged: Vec<(InputDigest, CertId)>,
     pub(super) reports: Vec<Report>,
     bytes: usize,
+}
+
+/// How much a batch holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Load {
+    /// Certificates; those that were refused, or change nothing, count as well.
+    certificates: usize,
+    bytes: usize,
+}
+
+impl Load {
+    /// Says whether it is time to write, where so many bytes are the most.
+    pub(super) fn is_full(self, bytes: usize) -> bool {
+        self.certificates >= BATCH_CERTIFICATES || self.bytes >= bytes
+    }
+
+    /// Returns how much two of them are together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { certificates: self.certificates + other.certificates, bytes: self.bytes + other.bytes }
+    }
 }
 
 /// A certificate as it will be written.
@@ -59,17 +81,19 @@ pub(super) enum Report {
 }
 
 impl Batch {
-    /// Says whether it is time to write; `beside`: beside the making of the next batch.
-    pub(super) fn is_full(&self, beside: bool) -> bool {
-        self.entries.len() >= BATCH_CERTIFICATES
-            || self.unchanged.len() >= BATCH_CERTIFICATES
-            || self.reports.len() >= BATCH_CERTIFICATES
-            || self.bytes >= if beside { BESIDE_BYTES } else { BATCH_BYTES }
+    /// Returns how much it holds: each of its certificates is reported.
+    pub(super) fn load(&self) -> Load {
+        Load { certificates: self.reports.len(), bytes: self.bytes }
     }
 
     /// Says whether there is anything to write.
     pub(super) fn changes_nothing(&self) -> bool {
         self.entries.is_empty() && self.unchanged.is_empty()
+    }
+
+    /// Returns the primary keys of the certificates that wait here.
+    pub(super) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
+        self.by_fingerprint.keys().copied()
     }
 
     /// Takes out which primary keys it has, once nothing is to be added any more.
@@ -142,12 +166,22 @@ impl Batch {
         now: Timestamp,
     ) -> Result<JournalId> {
         let mut transaction = store.begin_beside(&options.command, journal, now)?;
+        self.write_into(transaction.as_mut(), options)?;
+        commit(transaction, last)
+    }
+
+    /// Writes everything into a transaction.
+    pub(super) fn write_into(
+        &mut self,
+        transaction: &mut dyn Transaction,
+        options: &ImportOptions<'_>,
+    ) -> Result<()> {
         let puts: Vec<Put<'_>> = self.entries.iter().map(|entry| entry.put(options)).collect();
         let outcomes = transaction.put(&puts)?;
         drop(puts);
         for (entry, outcome) in self.entries.iter_mut().zip(outcomes) {
             if outcome == PutOutcome::Conflict {
-                let outcome = entry.put_again(transaction.as_mut(), options)?;
+                let outcome = entry.put_again(transaction, options)?;
                 if let Some(Report::Imported { imported, .. }) = self.reports.get_mut(entry.report) {
                     imported.outcome = outcome;
                 }
@@ -162,14 +196,18 @@ impl Batch {
                 transaction.set_owner_trust(primary, Some(OwnerTrust::Ultimate.number()))
             })?,
         }
-        transaction.remember_inputs(&self.unchanged)?;
-        if last {
-            transaction.finish_journal()?;
-        }
-        let journal = transaction.journal();
-        transaction.commit()?;
-        Ok(journal)
+        Ok(transaction.remember_inputs(&self.unchanged)?)
     }
+}
+
+/// Makes a transaction durable and returns its journal entry, which is complete with the `last` one.
+pub(super) fn commit(mut transaction: Box<dyn Transaction + '_>, last: bool) -> Result<JournalId> {
+    if last {
+        transaction.finish_journal()?;
+    }
+    let journal = transaction.journal();
+    transaction.commit()?;
+    Ok(journal)
 }
 
 impl Entry {

@@ -1,30 +1,38 @@
-//! A batch that is being written while the next one is made.
+//! What is being written while the next batch is made.
 
 use std::panic::resume_unwind;
 use std::thread::{Scope, ScopedJoinHandle};
 
-use store::{Fingerprint, JournalId};
+use store::{Fingerprint, JournalId, Transaction};
 
 use super::batch::{Batch, Fingerprints};
 use crate::Result;
 
 /// A batch on its way into the database: no snapshot shows it yet.
-pub(super) struct Flight<'scope> {
+pub(super) struct Flight<'scope, 'a> {
     fingerprints: Fingerprints,
-    writing: ScopedJoinHandle<'scope, Result<(Batch, JournalId)>>,
+    writing: ScopedJoinHandle<'scope, Result<(Batch, Written<'a>)>>,
 }
 
-impl<'scope> Flight<'scope> {
+/// What a batch has come to.
+pub(super) enum Written<'a> {
+    /// It is durable, under this entry of the journal.
+    Durable(JournalId),
+    /// It is a part of what this transaction will commit.
+    Part(Box<dyn Transaction + 'a>),
+}
+
+impl<'scope, 'a: 'scope> Flight<'scope, 'a> {
     /// Starts to write.
     pub(super) fn start(
         scope: &'scope Scope<'scope, '_>,
         mut batch: Batch,
-        write: impl FnOnce(&mut Batch) -> Result<JournalId> + Send + 'scope,
+        write: impl FnOnce(&mut Batch) -> Result<Written<'a>> + Send + 'scope,
     ) -> Self {
         let fingerprints = batch.take_fingerprints();
         let writing = scope.spawn(move || {
-            let journal = write(&mut batch)?;
-            Ok((batch, journal))
+            let written = write(&mut batch)?;
+            Ok((batch, written))
         });
         Self { fingerprints, writing }
     }
@@ -34,8 +42,8 @@ impl<'scope> Flight<'scope> {
         self.fingerprints.contains_key(fingerprint)
     }
 
-    /// Waits until the batch is durable; returns it and its journal entry.
-    pub(super) fn land(self) -> Result<(Batch, JournalId)> {
+    /// Waits until the batch is written.
+    pub(super) fn land(self) -> Result<(Batch, Written<'a>)> {
         self.writing.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }

@@ -3,12 +3,14 @@
 //! `bytes -> split -> (all cores) digest, clean -> merge -> one transaction a batch -> reports`
 //!
 //! Everything up to the merge happens without the write lock, so a slow input holds up nobody; where the database can
-//! be read beside its writer, it happens while the batch before is being written. A certificate is reported when it is
-//! durable. Inputs that a complete earlier import has seen are recognised by their digest before any other work.
+//! be read beside its writer, it happens while the batch before is being written. Only the first batch of a new database
+//! goes into its transaction part by part, if all inputs are files. A certificate is reported when it is durable. Inputs
+//! that a complete earlier import has seen are recognised by their digest before any other work.
 
 mod batch;
 mod chunk;
 mod event;
+mod first;
 mod flight;
 mod options;
 mod preview;
@@ -25,9 +27,10 @@ use cert::split::Piece;
 use store::{InputDigest, JournalId, Prepared, PutKind, Store, Timestamp};
 
 use crate::Result;
-use batch::{Batch, Report};
+use batch::{BATCH_BYTES, BESIDE_BYTES, Batch, PART_BYTES, Report};
 use chunk::{Chunk, read_ahead};
-use flight::Flight;
+use first::First;
+use flight::{Flight, Written};
 use work::{Effect, Incoming, Item, Name, Ready, Seen, Source, Worker};
 
 pub use event::{
@@ -66,6 +69,9 @@ pub struct Importer<'a> {
     batch: Batch,
     /// The database can be read while a batch is being written.
     beside: bool,
+    /// The first batch may be written part by part, if the database turns out to be empty.
+    may_be_first: bool,
+    first: Option<First<'a>>,
     journal: Option<JournalId>,
     summary: ImportSummary,
     /// The number of the input that is being read.
@@ -83,6 +89,8 @@ impl<'a> Importer<'a> {
             digest_prefix: options.digest_prefix(),
             batch: Batch::default(),
             beside: false,
+            may_be_first: options.is_steady(),
+            first: None,
             journal: None,
             summary: ImportSummary::default(),
             input: 0,
@@ -96,7 +104,9 @@ impl<'a> Importer<'a> {
     ///
     /// The database's errors. Damaged certificates are events, not errors.
     pub fn add(&mut self, input: impl Read + Send, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
-        self.beside = self.store.reads_beside_writer()?;
+        if self.first.is_none() {
+            self.beside = self.store.reads_beside_writer()?;
+        }
         thread::scope(|scope| {
             let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
             scope.spawn(move || read_ahead(input, &sender));
@@ -125,20 +135,21 @@ impl<'a> Importer<'a> {
         &mut self,
         chunk: Chunk,
         scope: &'scope Scope<'scope, '_>,
-        flight: &mut Option<Flight<'scope>>,
+        flight: &mut Option<Flight<'scope, 'a>>,
         on_event: &mut dyn FnMut(ImportEvent<'_>),
     ) -> Result<()>
     where
         'a: 'scope,
     {
-        if self.batch.is_full(self.beside) {
+        if self.is_time_to_write() {
             self.hand_over(scope, flight, on_event)?;
         }
         let bytes: usize = chunk.iter().flatten().map(chunk::len).sum();
         let raws = self.raw_certificates(chunk, flight, on_event)?;
         let (options, now) = (self.options, self.now);
         let digest_prefix = self.digest_prefix.clone();
-        let worker = Worker { store: self.store, options, digest_prefix: digest_prefix.as_deref(), now };
+        let store = self.first.is_none().then_some(self.store);
+        let worker = Worker { store, options, digest_prefix: digest_prefix.as_deref(), now };
         let clean = worker.clean(raws)?;
         if flight.as_ref().is_some_and(|flight| clean.fingerprints().any(|found| flight.holds(&found))) {
             self.land(flight, on_event)?;
@@ -150,12 +161,22 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
+    fn is_time_to_write(&self) -> bool {
+        let load = self.batch.load();
+        match &self.first {
+            Some(first) => load.is_full(PART_BYTES) || first.is_full_with(&self.batch),
+            None if self.beside => load.is_full(BESIDE_BYTES),
+            None if self.may_be_first => load.is_full(PART_BYTES),
+            None => load.is_full(BATCH_BYTES),
+        }
+    }
+
     /// Makes certificates of all pieces, the revocations that stand alone included; what holds no keys is passed
     /// over without a word, as gpg does.
     fn raw_certificates(
         &mut self,
         chunk: Chunk,
-        flight: &mut Option<Flight<'_>>,
+        flight: &mut Option<Flight<'_, 'a>>,
         on_event: &mut dyn FnMut(ImportEvent<'_>),
     ) -> Result<Vec<Incoming>> {
         let mut raw = |piece: cert::Result<Piece>| match piece {
@@ -168,8 +189,15 @@ impl<'a> Importer<'a> {
                 if self.options.show {
                     on_event(ImportEvent::Revocation(&revocation));
                 }
-                let snapshot = self.store.snapshot()?;
-                let raw = revocation::with_primary_key(snapshot.as_ref(), &self.batch, &revocation)?;
+                let committed;
+                let snapshot = match self.first.as_ref().and_then(First::snapshot) {
+                    Some(snapshot) => snapshot,
+                    None => {
+                        committed = self.store.snapshot()?;
+                        committed.as_ref()
+                    }
+                };
+                let raw = revocation::with_primary_key(snapshot, &self.batch, &revocation)?;
                 Ok(Some(match raw {
                     Ok(raw) => Incoming::Certificate { raw, revocation: true },
                     Err(reason) => Incoming::Unread { position, reason },
@@ -245,7 +273,7 @@ impl<'a> Importer<'a> {
                 Outcome::Changed(additions)
             }
             Effect::New if self.options.merge_only => Outcome::SkippedNew,
-            Effect::New if !has_user_ids => Outcome::SkippedWithoutUserId,
+            Effect::New if !has_user_ids && !self.is_in_first(&certificate) => Outcome::SkippedWithoutUserId,
             Effect::New => {
                 self.batch.put(certificate, PutKind::New, digest);
                 Outcome::New
@@ -253,41 +281,76 @@ impl<'a> Importer<'a> {
         }
     }
 
+    /// Says whether it will be merged into what the first transaction has got already.
+    fn is_in_first(&self, certificate: &Prepared) -> bool {
+        self.first.as_ref().is_some_and(|first| first.holds(&certificate.fingerprint()))
+    }
+
     /// Has the batch written: beside the further work, or at once where nobody can read meanwhile.
     fn hand_over<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
-        flight: &mut Option<Flight<'scope>>,
+        flight: &mut Option<Flight<'scope, 'a>>,
         on_event: &mut dyn FnMut(ImportEvent<'_>),
     ) -> Result<()>
     where
         'a: 'scope,
     {
         self.land(flight, on_event)?;
-        if self.batch.changes_nothing() || !self.beside {
+        if !self.beside && std::mem::take(&mut self.may_be_first) {
+            self.first = First::begin(self.store, self.options, self.now)?;
+            // Somebody was quicker: it is a batch like any other.
+            if self.first.is_none() {
+                return Ok(());
+            }
+        }
+        let is_part = self.first.as_ref().is_some_and(|first| !first.is_full_with(&self.batch));
+        if !is_part && (self.batch.changes_nothing() || !self.beside) {
             self.flush(false, on_event)?;
             // The first batch in a new database gives it what this takes.
             self.beside = self.store.reads_beside_writer()?;
             return Ok(());
         }
         self.keep_secrets()?;
-        let (store, options, journal, now) = (self.store, self.options, self.journal, self.now);
-        let batch = std::mem::take(&mut self.batch);
-        let write = move |batch: &mut Batch| batch.write(store, options, journal, false, now);
-        *flight = Some(Flight::start(scope, batch, write));
+        *flight = Some(self.launch(scope));
         Ok(())
     }
 
-    /// Waits for the batch that is being written, if there is one, and reports it.
+    /// Starts to write the batch, in a transaction of its own or as a part of the first one.
+    fn launch<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> Flight<'scope, 'a>
+    where
+        'a: 'scope,
+    {
+        let (store, options, journal, now) = (self.store, self.options, self.journal, self.now);
+        let batch = std::mem::take(&mut self.batch);
+        let Some(first) = &mut self.first else {
+            return Flight::start(scope, batch, move |batch| {
+                batch.write(store, options, journal, false, now).map(Written::Durable)
+            });
+        };
+        let mut transaction = first.lend(&batch);
+        Flight::start(scope, batch, move |part| {
+            part.write_into(transaction.as_mut(), options)?;
+            Ok(Written::Part(transaction))
+        })
+    }
+
+    /// Waits for what is being written, if anything is, and reports what is durable.
     fn land(
         &mut self,
-        flight: &mut Option<Flight<'_>>,
+        flight: &mut Option<Flight<'_, 'a>>,
         on_event: &mut dyn FnMut(ImportEvent<'_>),
     ) -> Result<()> {
-        if let Some(flight) = flight.take() {
-            let (batch, journal) = flight.land()?;
-            self.journal = Some(journal);
-            self.report(&batch, on_event);
+        let Some(flight) = flight.take() else { return Ok(()) };
+        match flight.land()? {
+            (part, Written::Part(transaction)) => {
+                let first = self.first.as_mut().expect("parts are of the first batch");
+                first.take_back(transaction, part);
+            }
+            (batch, Written::Durable(journal)) => {
+                self.journal = Some(journal);
+                self.report(&batch.reports, on_event);
+            }
         }
         Ok(())
     }
@@ -296,11 +359,17 @@ impl<'a> Importer<'a> {
     fn flush(&mut self, last: bool, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
         self.keep_secrets()?;
         let mut batch = std::mem::take(&mut self.batch);
+        if let Some(first) = self.first.take() {
+            let (journal, reports) = first.finish(batch, self.options, last)?;
+            self.journal = Some(journal);
+            self.report(&reports, on_event);
+            return Ok(());
+        }
         let ends_journal = last && self.journal.is_some();
         if !self.options.dry_run && (!batch.changes_nothing() || ends_journal) {
             self.journal = Some(batch.write(self.store, self.options, self.journal, last, self.now)?);
         }
-        self.report(&batch, on_event);
+        self.report(&batch.reports, on_event);
         Ok(())
     }
 
@@ -310,8 +379,8 @@ impl<'a> Importer<'a> {
         secrets::keep(&mut self.batch, place, self.options.dry_run)
     }
 
-    fn report(&mut self, batch: &Batch, on_event: &mut dyn FnMut(ImportEvent<'_>)) {
-        for report in &batch.reports {
+    fn report(&mut self, reports: &[Report], on_event: &mut dyn FnMut(ImportEvent<'_>)) {
+        for report in reports {
             match report {
                 Report::Imported { imported, .. } => {
                     self.summary.count(imported);

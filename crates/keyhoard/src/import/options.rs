@@ -34,6 +34,8 @@ pub struct ImportOptions<'a> {
     pub merge_only: bool,
     /// What owner trust a certificate has that was not here.
     pub owner_trust: NewOwnerTrust,
+    /// All inputs are files, none of which can make the import wait for somebody.
+    pub from_files: bool,
     /// Writes nothing; what is reported is what would have become of the certificates.
     pub dry_run: bool,
     /// Hands every cleaned certificate out as [`super::ImportEvent::Cleaned`].
@@ -49,6 +51,11 @@ pub struct ImportOptions<'a> {
 }
 
 impl ImportOptions<'_> {
+    /// Says whether nothing but the machine decides how long the import takes, and nothing reads the database meanwhile.
+    pub(super) fn is_steady(&self) -> bool {
+        self.from_files && !self.dry_run && !self.merge_only && !self.show && self.filter.is_none()
+    }
+
     /// Returns what an input's digest depends on besides its bytes; `None` if it must not be remembered.
     pub(super) fn digest_prefix(&self) -> Option<Vec<u8>> {
         let remembered = self.filter.is_none() && !self.show && !self.dry_run && self.origin.is_none();

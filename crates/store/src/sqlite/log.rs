@@ -81,6 +81,29 @@ pub(super) fn begin_writing(
     Ok(empty)
 }
 
+/// Begins to write, without waiting, if the database is empty and has no log. [`enter`] is to be called when it is done.
+pub(super) fn begin_first(
+    connection: &Connection,
+    path: &Path,
+    access: &Access,
+    reading: bool,
+) -> Result<bool> {
+    const DOING: &str = "waiting to write";
+    let local = matches!(access, Access::Local);
+    if reading || !local || is_there(connection, path, access)? {
+        return Ok(false);
+    }
+    sync_fully(connection, path)?;
+    if !turn::try_immediate(connection, path)? {
+        return Ok(false);
+    }
+    let empty = is_empty(connection, path)?;
+    if !empty {
+        connection.execute_batch("ROLLBACK").context(path, DOING)?;
+    }
+    Ok(empty)
+}
+
 /// Makes every commit durable: with a log as SQLite's FULL does, without one the journal's end too.
 pub(super) fn sync_fully(connection: &Connection, path: &Path) -> Result<()> {
     connection.pragma_update(None, "synchronous", "EXTRA").context(path, "waiting to write")

@@ -23,6 +23,17 @@ pub(super) fn begin_immediate(connection: &Connection, path: &Path, patience: Du
     begun
 }
 
+/// Takes the write lock if nobody has it; says whether it did.
+pub(super) fn try_immediate(connection: &Connection, path: &Path) -> Result<bool> {
+    connection.busy_timeout(Duration::ZERO).context(path, "beginning to write")?;
+    let begun = connection.execute_batch("BEGIN IMMEDIATE");
+    connection.busy_timeout(PATIENCE).context(path, "beginning to write")?;
+    match begun {
+        Err(error) if error.sqlite_error_code().is_some_and(is_busy) => Ok(false),
+        begun => begun.map(|()| true).context(path, "beginning to write"),
+    }
+}
+
 /// Makes everything durable and visible; without a write-ahead log that waits for the readers.
 pub(super) fn commit(connection: &Connection, path: &Path) -> Result<()> {
     connection.execute_batch("COMMIT").context(path, "committing")

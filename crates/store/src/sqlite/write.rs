@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
-use rusqlite::{CachedStatement, OptionalExtension, Params, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
 use super::derived::Derived;
+use super::early::Early;
 use super::journal::Journal;
 use super::read::{View, parse_fingerprint, stored_fingerprint};
 use super::{SqliteStore, derived, log, provenance, tofu, turn};
@@ -33,6 +34,8 @@ pub(super) struct Writer<'s> {
     journal: Journal,
     /// The database was empty, and still has to be given its write-ahead log.
     fresh: bool,
+    /// It is the first and has begun early: what it writes goes to the disk before it ends.
+    early: Option<Early>,
     /// Nothing that was removed may be left in the files.
     purged: bool,
 }
@@ -46,11 +49,34 @@ impl<'s> Writer<'s> {
     ) -> Result<Self> {
         let connection = store.take()?;
         let fresh = log::begin_writing(&connection, &store.path, &store.access, store.is_read())?;
+        Self::begun(store, connection, fresh, command, journal, now)
+    }
+
+    /// Begins if there is nothing in the database yet, and nobody else writes.
+    pub(super) fn begin_first(store: &'s SqliteStore, command: &str, now: Timestamp) -> Result<Option<Self>> {
+        let connection = store.take()?;
+        if !log::begin_first(&connection, &store.path, &store.access, store.is_read())? {
+            store.give_back(connection);
+            return Ok(None);
+        }
+        let early = Early::open(&store.path);
+        let writer = Self::begun(store, connection, true, command, None, now)?;
+        Ok(Some(Self { early, ..writer }))
+    }
+
+    fn begun(
+        store: &'s SqliteStore,
+        connection: Connection,
+        fresh: bool,
+        command: &str,
+        journal: Option<JournalId>,
+        now: Timestamp,
+    ) -> Result<Self> {
         let view = View::within(store, connection);
         super::connect::check_version(view.connection(), view.path())?;
         view.set_cache(WRITING_CACHE)?;
         let journal = Journal::open(&view, command, journal, now)?;
-        Ok(Self { view, now, journal, fresh, purged: false })
+        Ok(Self { view, now, journal, fresh, early: None, purged: false })
     }
 
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
@@ -233,6 +259,9 @@ impl Transaction for Writer<'_> {
             })
             .collect();
         self.forget_inputs(&shrunk)?;
+        if let Some(early) = &mut self.early {
+            early.wrote(batch.iter().map(|put| put.certificate.size()).sum());
+        }
         Ok(outcomes)
     }
 

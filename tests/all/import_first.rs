@@ -1,0 +1,71 @@
+//! The first import into a new database, which is written while it is still being verified: it comes to the same as any
+//! other import.
+
+use harness::packets::{self, PUBLIC_KEY, Packet, SIGNATURE, SUBKEY};
+use harness::{Home, Keyring, OwnKey, Run};
+use serde_json::Value;
+
+#[test]
+fn a_first_import_of_files_reports_and_leaves_what_one_that_waits_for_a_pipe_does() {
+    let key = OwnKey::new("Revoked <revoked@example.org>");
+    let [nonupload, maintainers, developers] =
+        [Keyring::Nonupload, Keyring::Maintainers, Keyring::Developers].map(Keyring::bytes);
+    let [nonupload, maintainers] = [&nonupload, &maintainers].map(|bytes| packets::certificates(bytes));
+    // Long enough for several parts, the second of which begins after the certificates that come again.
+    let developers = packets::certificates(&developers);
+    let first = [key.certificate(), all(&nonupload, shortened), all(&maintainers, shortened)]
+        .into_iter()
+        .chain([all(&developers[..300], <[Packet<'_>]>::to_vec)])
+        .collect::<Vec<_>>()
+        .concat();
+    let again = [all(&nonupload, without_user_ids), all(&maintainers, <[Packet<'_>]>::to_vec)].concat();
+
+    let [files, pipe] = [Home::new(), Home::new()];
+    let import = |home: &Home| {
+        let first = home.write("first.pgp", &first);
+        let revocation = home.write("revocation.asc", key.revocation());
+        let now = ["--faked-system-time", "1767225600"];
+        Run::keyhoard(home).args(now).args(["import", "--json"]).arg(first).arg(revocation)
+    };
+    let from_files = import(&files).arg(files.write("again.pgp", &again)).succeed();
+    let from_pipe = import(&pipe).arg("-").stdin(again).succeed();
+    let [from_files, from_pipe] = [from_files, from_pipe].map(|done| without_files(done.json_lines()));
+    assert_eq!(from_files, from_pipe);
+    let summary = from_files.last().expect("a summary");
+    assert!(summary["changed"].as_u64() > Some(100), "{summary}");
+    assert_eq!(summary["no_user_id"], 0, "{summary}");
+
+    let [left, expected] = [&files, &pipe].map(|home| Run::keyhoard(home).arg("export").succeed().stdout);
+    assert!(packets::sorted(&left) == packets::sorted(&expected), "the exports differ");
+    let listed = [&files, &pipe].map(|home| Run::keyhoard(home).args(["list", "--json"]).succeed().stdout);
+    assert!(listed[0] == listed[1], "the listings differ");
+    Run::keyhoard(&files).arg("doctor").succeed();
+}
+
+/// Returns a keyring of certificates, each as `change` leaves it.
+fn all<'a>(certificates: &[Vec<Packet<'a>>], change: fn(&[Packet<'a>]) -> Vec<Packet<'a>>) -> Vec<u8> {
+    certificates.iter().flat_map(|certificate| packets::bytes(&change(certificate))).collect()
+}
+
+/// Leaves the last packet out, as a rule the signature that binds a subkey.
+fn shortened<'a>(certificate: &[Packet<'a>]) -> Vec<Packet<'a>> {
+    certificate[..certificate.len() - 1].to_vec()
+}
+
+/// Leaves the keys with their signatures.
+fn without_user_ids<'a>(certificate: &[Packet<'a>]) -> Vec<Packet<'a>> {
+    let mut keeps = true;
+    let mut kept = Vec::new();
+    for packet in certificate {
+        if packet.tag != SIGNATURE {
+            keeps = matches!(packet.tag, PUBLIC_KEY | SUBKEY);
+        }
+        kept.extend(keeps.then_some(*packet));
+    }
+    kept
+}
+
+fn without_files(mut lines: Vec<Value>) -> Vec<Value> {
+    lines.iter_mut().filter_map(Value::as_object_mut).for_each(|line| drop(line.remove("file")));
+    lines
+}
