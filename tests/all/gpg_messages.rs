@@ -181,3 +181,110 @@ fn a_key_that_its_designated_revoker_has_revoked_is_skipped_as_in_gpg() {
     assert_same(KARL, lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
     assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)));
 }
+
+#[test]
+fn unwrapping_takes_off_the_encryption_and_nothing_else() {
+    let both = Both::of_alice_and_bob();
+    let quietly = ["--passphrase", "x", "--trust-model", "always"];
+    let messages = [
+        message(&both, "both.gpg", &[&quietly[..], &["-u", "bob", "-r", "alice", "-s", "-e"]].concat()),
+        message(&both, "symmetric.gpg", &["--passphrase", "x", "-z", "0", "-c"]),
+        message(&both, "signed.gpg", &[&quietly[..], &["-u", "bob", "-s"]].concat()),
+    ];
+    for message in &messages {
+        let message = message.to_str().expect("a name");
+        for words in [&["--unwrap", "-d", message][..], &["--unwrap", "-a", "-d", message]] {
+            let [gpg, keyhoard] =
+                [true, false].map(|gpg| run(&both, gpg, &[&quietly[..], words].concat(), b""));
+            assert_same(message, &gpg.stdout, &keyhoard.stdout);
+            assert_same(message, said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+            assert_eq!((gpg.code, keyhoard.code), (Some(0), Some(0)), "{message}");
+        }
+    }
+    // A changed message leaves no file.
+    let mut bad = fs::read(&messages[1]).expect("a file");
+    let last = bad.len() - 1;
+    bad[last] ^= 1;
+    let path = both.keyhoard.path().join("out");
+    let words = ["--passphrase", "x", "--unwrap", "-o", path.to_str().expect("a name"), "-d"];
+    let done = run(&both, false, &words, &bad);
+    assert!(done.code == Some(2) && !path.exists(), "{}", done.errors());
+}
+
+#[test]
+fn the_digest_of_what_is_signed_and_encrypted_is_the_recipients() {
+    let both = Both::of_alice_and_bob();
+    let data = both.gpg.write("data", TEXT);
+    let quietly = ["--passphrase", "", "--trust-model", "always", "-o", "/dev/null"];
+    let options: [&[&str]; 5] = [
+        &[],
+        &["--personal-digest-preferences", "SHA256"],
+        &["--personal-digest-preferences", "RIPEMD160"],
+        &["--digest-algo", "SHA224"],
+        &["--digest-algo", "RIPEMD160"],
+    ];
+    for options in options {
+        for users in [&["-u", "alice"][..], &["-u", "alice", "-u", "bob"]] {
+            let words = [&quietly[..], options, users, &["-r", "alice", "-s", "-e"]].concat();
+            let words = [&words[..], &[data.to_str().expect("a name")]].concat();
+            let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
+            assert_same(&words.join(" "), said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+            assert_eq!(gpg.code, keyhoard.code);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_message_is_told_as_gpg_tells_it() {
+    let both = Both::of_alice_and_bob();
+    let data = both.gpg.write("data", TEXT);
+    let data = data.to_str().expect("a name");
+    let inputs = [
+        both.gpg.write("junk", b"no message at all\n".repeat(20)),
+        both.gpg.write("empty", b""),
+        message(&both, "keys.gpg", &["--export", "alice"]),
+        message(&both, "keys.asc", &["-a", "--export", "alice"]),
+        message(&both, "letter.gpg", &["--trust-model", "always", "-r", "alice", "-e", data]),
+        message(&both, "alone.sig", &["--passphrase", "", "-u", "alice", "-b", data]),
+        message(&both, "data.sig", &["--passphrase", "", "-u", "alice", "-b", data]),
+        both.gpg.path().join("nothing"),
+    ];
+    for input in inputs {
+        let input = input.to_str().expect("a name");
+        let commands: [&[&str]; 6] = [
+            &["-d", input],
+            &["--list-only", "-d", input],
+            &["--verify", input],
+            &["--list-only", "--verify", input],
+            &["--verify-files", input],
+            &["--verify", input, data],
+        ];
+        for words in commands {
+            let [gpg, keyhoard] =
+                [true, false].map(|gpg| run(&both, gpg, &[&["--passphrase", ""], words].concat(), b"other"));
+            let what = words.join(" ");
+            assert_same(&what, said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+            assert_eq!((gpg.code, gpg.stdout), (keyhoard.code, keyhoard.stdout), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_recipient_is_named_by_a_key_or_by_a_user_id_that_holds() {
+    let both = Both::of_alice_and_bob();
+    let data = both.gpg.write("data", TEXT);
+    let data = data.to_str().expect("a name");
+    // Alice has revoked her user ID "Third", and Bob only signs.
+    for name in ["alice", ALICE, "79E19554CB62E173!", "=Alice <alice@example.org>", "Third", "Bob", "nobody"]
+    {
+        for model in ["always", "pgp"] {
+            let words = ["--trust-model", model, "-o", "/dev/null", "-r", name, "-e", data];
+            let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
+            let lines = |done: &Done| -> String {
+                said(done).split_inclusive('\n').filter(|line| !line.contains("trustdb")).collect()
+            };
+            assert_same(&words.join(" "), lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
+            assert_eq!(gpg.code, keyhoard.code, "{name}");
+        }
+    }
+}

@@ -16,18 +16,30 @@ fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
     both.one(gpg).args(QUIETLY).args(words).stdin(stdin).done()
 }
 
-/// Returns what a program says, but for how often it looks at keys.
+/// Returns what a program says, but for what gpg says of cards and of its databases.
 fn said(done: &Done) -> String {
-    let words = ["scdaemon", "CARDCTRL", "keybox", "KEY_CONSIDERED", "KEYEXPIRED", "trustdb"];
+    let words = ["scdaemon", "CARDCTRL", "keybox", "KEYEXPIRED", "trustdb"];
     let is_told = |line: &&str| !words.iter().any(|word| line.contains(word));
     done.errors().split_inclusive('\n').filter(is_told).collect()
 }
 
 /// Asserts that both say the same, write the same content and exit alike.
 fn same(both: &Both, words: &[&str], stdin: &[u8], same_output: bool) {
+    same_but_for("nothing", both, words, stdin, same_output);
+}
+
+/// Asserts that under trust on first use both say the same, but for how often gpg looks at keys.
+fn same_on_first_use(both: &Both, words: &[&str]) {
+    same_but_for("KEY_CONSIDERED", both, words, b"", true);
+}
+
+fn same_but_for(ignored: &str, both: &Both, words: &[&str], stdin: &[u8], same_output: bool) {
     let [gpg, keyhoard] = [true, false].map(|gpg| run(both, gpg, words, stdin));
     let what = words.join(" ");
-    assert_same(&what, said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+    let [expected, found] = [&gpg, &keyhoard].map(|done| -> String {
+        said(done).split_inclusive('\n').filter(|line| !line.contains(ignored)).collect()
+    });
+    assert_same(&what, expected.as_bytes(), found.as_bytes());
     assert_eq!(gpg.code, keyhoard.code, "{what}");
     if same_output {
         assert_same(&what, &gpg.stdout, &keyhoard.stdout);
@@ -184,9 +196,9 @@ fn trust_on_first_use_counts_messages_and_tells_of_them() {
         let path = both.gpg.write(&name, done.stdout);
         let path = path.to_str().expect("a name");
         for model in ["tofu", "tofu+pgp"] {
-            same(&both, &["--trust-model", model, "--verify", path], b"", true);
+            same_on_first_use(&both, &["--trust-model", model, "--verify", path]);
         }
-        same(&both, &["--trust-model", "tofu", "-d", path], b"", true);
+        same_on_first_use(&both, &["--trust-model", "tofu", "-d", path]);
     }
 }
 
@@ -221,4 +233,143 @@ fn what_is_no_detached_signature_verifies_no_file() {
     let signature = both.gpg.write("data.sig", signature);
     same(&both, &["--verify", signature.to_str().expect("a name")], b"", true);
     same(&both, &["-d", signature.to_str().expect("a name")], b"", true);
+}
+
+#[test]
+fn a_key_signs_as_it_is_named() {
+    let both = Both::of_alice_and_bob();
+    let data = both.gpg.write("data", TEXT);
+    let data = data.to_str().expect("a name");
+    // Alice's primary key only certifies, and she encrypts with another subkey.
+    let (whole, primary, signs, encrypts) = (
+        ALICE.to_owned(),
+        format!("{ALICE}!"),
+        "0D877A59B81A5B94!".to_owned(),
+        "79E19554CB62E173!".to_owned(),
+    );
+    let names: [&[&str]; 8] = [
+        &["alice"],
+        &[&whole],
+        &[&primary],
+        &[&signs],
+        &[&encrypts],
+        &["alice", &whole, "bob", "bob"],
+        &["alice", "nobody"],
+        &["nobody", "alice"],
+    ];
+    for names in names {
+        let users: Vec<&str> = names.iter().flat_map(|name| ["-u", name]).collect();
+        same(&both, &[&users[..], &["-o", "/dev/null", "-b", data]].concat(), b"", true);
+    }
+    for name in [&whole, &primary, &signs] {
+        same(&both, &["--default-key", name, "-o", "/dev/null", "-b", data], b"", true);
+    }
+    // When her subkeys have ended nobody else signs for her.
+    let both = both.now("20260801T000000!");
+    for words in [["-u", "alice"], ["--default-key", "alice"], ["-u", &whole]] {
+        let [gpg, keyhoard] = [true, false]
+            .map(|gpg| run(&both, gpg, &[&words[..], &["-o", "/dev/null", "-b", data]].concat(), b""));
+        assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)), "{words:?}");
+        assert!(keyhoard.errors().contains("Unusable secret key"), "{}", keyhoard.errors());
+    }
+}
+
+#[test]
+fn descriptors_are_named_like_files() {
+    let both = Both::of_alice_and_bob();
+    let special = ["--enable-special-filenames", "-u", "alice", "--yes"];
+    for form in [&["-s"][..], &["-b"], &["--clear-sign"], &["-o", "-&1", "-s"]] {
+        let words = [&special[..], form, &["--", "-&0"]].concat();
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, TEXT));
+        assert_same(&words.join(" "), said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+        for (gpg, message) in [(true, keyhoard.stdout), (false, gpg.stdout)] {
+            let beside = both.gpg.write("data", TEXT);
+            let data: &[&str] = if form == ["-b"] { &[beside.to_str().expect("a name")] } else { &[] };
+            let words = [&["--enable-special-filenames", "--verify", "--", "-&0"], data].concat();
+            let done = run(&both, gpg, &words, &message);
+            assert_eq!(done.code, Some(0), "{}", done.errors());
+        }
+    }
+}
+
+#[test]
+fn a_signature_says_what_the_options_say_in_the_order_of_gpg() {
+    let both = Both::of_alice_and_bob();
+    let options: [&[&str]; 9] = [
+        &["-u", "alice"],
+        &["-u", ALICE],
+        &["-u", "second@example.org"],
+        &["-u", ALICE, "--sender", "one@example.org", "--sender", "Two <two@example.org>"],
+        &["-u", "alice", "--sender", "two@example.org"],
+        &["-u", "alice", "--disable-signer-uid"],
+        &[
+            "-u",
+            "alice",
+            "-N",
+            "a@example.org=b",
+            "--sig-policy-url",
+            "https://example.org",
+            "--default-sig-expire",
+            "3d",
+        ],
+        &["-u", "bob", "--personal-digest-preferences", "SHA384 SHA512"],
+        &["-u", "alice", "--personal-digest-preferences", "SHA1 SHA512"],
+    ];
+    for options in options {
+        let says = |gpg: bool| -> String {
+            let signature = run(&both, gpg, &[options, &["-o", "-", "-b"]].concat(), TEXT).stdout;
+            let packets = run(&both, true, &["--list-packets"], &signature).text();
+            let is_said = |line: &&str| line.contains("subpkt") || line.contains("digest algo");
+            // What the digest begins with depends on nothing else.
+            packets.split_inclusive('\n').filter(is_said).collect()
+        };
+        assert_same(&options.join(" "), says(true).as_bytes(), says(false).as_bytes());
+    }
+    same(&both, &["--sender", "nobody", "-u", "alice", "-b"], TEXT, true);
+}
+
+#[test]
+fn armor_has_the_headers_that_are_asked_for() {
+    let both = Both::of_alice_and_bob();
+    let options: [&[&str]; 5] = [
+        &["--comment", "one", "--comment", "two\nlines"],
+        &["--emit-version", "--comment", "one"],
+        &["--emit-version", "--emit-version", "--emit-version", "--emit-version"],
+        &["--comment", "one", "--default-comment"],
+        &["--emit-version", "--no-emit-version", "--comment", ""],
+    ];
+    for options in options {
+        same(&both, &[options, &["--enarmor"]].concat(), TEXT, true);
+        same(&both, &[options, &["-a", "--export", "alice"]].concat(), b"", true);
+        for form in ["-ab", "-as", "--clear-sign"] {
+            let headers = |gpg: bool| -> Vec<u8> {
+                let text = run(&both, gpg, &[options, &["-u", "alice", form]].concat(), TEXT).stdout;
+                let text = String::from_utf8(text).expect("text");
+                let armor = text.rsplit("-----BEGIN PGP ").next().expect("a last part");
+                armor.split("\n\n").next().expect("a first part").as_bytes().to_vec()
+            };
+            assert_same(form, &headers(true), &headers(false));
+        }
+    }
+}
+
+#[test]
+fn keys_in_conflict_are_told_beside_a_signature() {
+    let both = Both::of_alice_and_bob();
+    let others = Both::with_agent().now("20260131T000000!");
+    run(&others, true, &["--quick-generate-key", "Eve <bob@example.org>", "ed25519", "sign"], b"");
+    let certificate = run(&others, true, &["--export"], b"").stdout;
+    let message = run(&others, true, &["-s", "-o", "-"], TEXT).stdout;
+    let by_eve = both.gpg.write("by-eve", message);
+    let by_bob = signed(&both, true, "by-bob", &["-u", "bob", "-s"]);
+    for gpg in [true, false] {
+        assert_eq!(run(&both, gpg, &["--import"], &certificate).code, Some(0));
+    }
+    // gpg learns of an address when it first meets it.
+    for (path, gpg) in [(&by_bob, true), (&by_eve, true), (&by_bob, false), (&by_eve, false)] {
+        run(&both, gpg, &["--trust-model", "tofu", "--verify", path.to_str().expect("a name")], b"");
+    }
+    for path in [&by_bob, &by_eve] {
+        same_on_first_use(&both, &["--trust-model", "tofu", "--verify", path.to_str().expect("a name")]);
+    }
 }

@@ -1,4 +1,4 @@
-//! Writes ASCII armor as GnuPG does: lines of 64 characters, a checksum, no headers but a comment.
+//! Writes ASCII armor as GnuPG does: lines of 64 characters, a checksum, no headers but those that are asked for.
 
 use std::io::{self, Write};
 
@@ -18,6 +18,27 @@ const PART: usize = 1024 * LINE;
 /// is not wiped, and a block may hold secret keys.
 const TEXT: usize = PART / LINE * 65 + 1024;
 
+/// Header lines of an armored block (RFC 9580, 6.2.2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Headers(Vec<u8>);
+
+impl Headers {
+    /// Adds a header at the end; as in GnuPG, what would end its line is written `\n`, `\r` or `\v`.
+    pub fn with(mut self, name: &str, value: &[u8]) -> Self {
+        self.0.extend(format!("{name}: ").into_bytes());
+        for octet in value {
+            match octet {
+                b'\n' => self.0.extend(b"\\n"),
+                b'\r' => self.0.extend(b"\\r"),
+                b'\x0b' => self.0.extend(b"\\v"),
+                other => self.0.push(*other),
+            }
+        }
+        self.0.push(b'\n');
+        self
+    }
+}
+
 /// Turns what is written into one armored block (RFC 9580, 6.2).
 ///
 /// Nothing is complete before [`ArmorWriter::finish`]; without any octet written that writes nothing at all. What passes
@@ -30,7 +51,7 @@ pub struct ArmorWriter<W> {
     pending: Zeroizing<Vec<u8>>,
     text: Zeroizing<Vec<u8>>,
     checksum: Checksum,
-    comment: Option<&'static str>,
+    headers: Headers,
     begun: bool,
 }
 
@@ -48,14 +69,19 @@ impl<W: Write> ArmorWriter<W> {
             pending: Zeroizing::new(Vec::with_capacity(LINE)),
             text: Zeroizing::new(Vec::with_capacity(TEXT)),
             checksum: Checksum::default(),
-            comment: None,
+            headers: Headers::default(),
             begun: false,
         }
     }
 
-    /// Says in a header what the block is.
-    pub fn commented(self, comment: &'static str) -> Self {
-        Self { comment: Some(comment), ..self }
+    /// Writes these headers and no others.
+    pub fn with_headers(self, headers: Headers) -> Self {
+        Self { headers, ..self }
+    }
+
+    /// Returns what the block is written to.
+    pub fn inner_mut(&mut self) -> &mut W {
+        &mut self.inner
     }
 
     /// Writes the rest of the block and returns what it was written to.
@@ -94,11 +120,10 @@ impl<W: Write> Write for ArmorWriter<W> {
         }
         if !self.begun {
             self.begun = true;
-            self.text.extend(format!("-----BEGIN PGP {}-----\n", self.title).into_bytes());
-            if let Some(comment) = self.comment {
-                self.text.extend(format!("Comment: {comment}\n").into_bytes());
-            }
-            self.text.push(b'\n');
+            // Headers may be longer than the text's buffer, which must not grow.
+            self.inner.write_all(format!("-----BEGIN PGP {}-----\n", self.title).as_bytes())?;
+            self.inner.write_all(&self.headers.0)?;
+            self.inner.write_all(b"\n")?;
         }
         self.checksum.add(octets);
         let (first, others) = octets.split_at(octets.len().min(LINE - self.pending.len()));
@@ -154,6 +179,16 @@ mod tests {
         for size in [1, 2, 3, 47, 48, 49, 95, 96, 97] {
             assert_eq!(armored(&octets.chunks(size).collect::<Vec<_>>()), whole, "writes of {size}");
         }
+    }
+
+    #[test]
+    fn headers_stand_in_their_order_each_in_one_line() {
+        let headers = Headers::default().with("Comment", b"one").with("Comment", b"two\r\nlines");
+        let mut writer = ArmorWriter::new(Vec::new()).with_headers(headers);
+        writer.write_all(b"x").expect("a vector takes everything");
+        let text = String::from_utf8(writer.finish().expect("a vector takes everything")).expect("text");
+        let lines: Vec<&str> = text.lines().skip(1).take(3).collect();
+        assert_eq!(lines, ["Comment: one", "Comment: two\\r\\nlines", ""]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A code of libgpg-error that this program reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub(crate) enum Code {
     General = 1,
     InvalidPublicKeyAlgorithm = 4,
@@ -24,6 +25,7 @@ pub(crate) enum Code {
     Unexpected = 38,
     TimeConflict = 39,
     UnusablePublicKey = 53,
+    UnusableSecretKey = 54,
     InvalidValue = 55,
     NotSupported = 60,
     TooLarge = 67,
@@ -47,6 +49,8 @@ pub(crate) enum Code {
     FileExists = 32803,
     IsDirectory = 32841,
     NoSuchFile = 32849,
+    /// gpg's own for the end of the input, without words.
+    EndOfInput = 0xffff_ffff,
 }
 
 impl Code {
@@ -93,6 +97,7 @@ impl fmt::Display for Code {
             Self::BadSessionKey => "Bad session key",
             Self::InvalidPassphrase => "Invalid passphrase",
             Self::UnusablePublicKey => "Unusable public key",
+            Self::UnusableSecretKey => "Unusable secret key",
             Self::NoUserId => "No user ID",
             Self::NoSecretKey => "No secret key",
             Self::NotFound => "Not found",
@@ -118,6 +123,7 @@ impl fmt::Display for Code {
             Self::PermissionDenied => "Permission denied",
             Self::FileExists => "File exists",
             Self::IsDirectory => "Is a directory",
+            Self::EndOfInput => "Unknown system error",
             Self::NoSuchFile => "No such file or directory",
         })
     }

@@ -36,6 +36,7 @@ use secret::file::FileKeys;
 use crate::clock;
 use crate::code::Code;
 use crate::home::Home;
+use crate::input;
 use crate::options::load::Loaded;
 use crate::passphrases;
 use crate::settings::{Command, Settings};
@@ -65,7 +66,10 @@ pub(crate) struct GaveUp;
 
 /// Runs the command and returns the exit code: 2 if an error was told, but 1 if that made the command give up.
 pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
-    let Loaded { settings, home, arguments } = loaded;
+    let Loaded { mut settings, home, arguments } = loaded;
+    let special_names = settings.special_file_names;
+    let arguments = arguments.into_iter().map(|name| input::resolved(name, special_names)).collect();
+    settings.output = settings.output.map(|name| input::resolved(name, special_names));
     let now = settings.faked_time.unwrap_or_else(clock::system_time);
     let mut session = Session {
         settings,
@@ -203,7 +207,7 @@ impl Session<'_> {
 
     /// Tells how a command is used.
     fn usage(&mut self, command: &str) {
-        self.streams.error(format_args!("usage: gpg [options] {command}"));
+        self.streams.continue_error(format!("usage: gpg [options] {command}").as_bytes());
         self.streams.status_failure("gpg-exit", Code::General);
     }
 

@@ -13,9 +13,29 @@ use crate::descriptor;
 use crate::options::load::system_words;
 use crate::streams::Streams;
 
+/// Where the system shows open descriptors as files.
+const DESCRIPTORS: &[u8] = b"/dev/fd/";
+
+/// Returns a name; where special names are asked for, one like `-&3` becomes that of the descriptor.
+pub(crate) fn resolved(name: Vec<u8>, special_names: bool) -> Vec<u8> {
+    match name.strip_prefix(b"-&") {
+        Some(number) if special_names => [DESCRIPTORS, number].concat(),
+        _ => name,
+    }
+}
+
 /// Says whether an argument stands for standard input or standard output.
+pub(crate) fn is_standard(name: &[u8]) -> bool {
+    name.is_empty() || name == b"-"
+}
+
+/// Says whether an argument, or none, stands for no file that has a name of its own.
 pub(crate) fn is_stream(name: Option<&[u8]>) -> bool {
-    name.is_none_or(|name| name.is_empty() || name == b"-")
+    name.is_none_or(|name| is_standard(name) || descriptor_of(name).is_some())
+}
+
+fn descriptor_of(name: &[u8]) -> Option<i32> {
+    std::str::from_utf8(name.strip_prefix(DESCRIPTORS)?).ok()?.parse().ok()
 }
 
 /// Opens the file that an argument names, or standard input; what goes wrong has been told.
@@ -29,15 +49,21 @@ pub(crate) fn open(name: Option<&[u8]>, streams: &mut Streams) -> Result<File, C
 
 /// Opens the file that an argument names, or standard input.
 pub(crate) fn open_silently(name: Option<&[u8]>) -> io::Result<File> {
-    match name.filter(|_| !is_stream(name)) {
-        Some(name) => File::open(Path::new(OsStr::from_bytes(name))),
-        None => descriptor::duplicate(0).map(File::from),
+    let Some(name) = name.filter(|name| !is_standard(name)) else {
+        return descriptor::duplicate(0).map(File::from);
+    };
+    match descriptor_of(name) {
+        Some(number) => descriptor::duplicate(number).map(File::from),
+        None => File::open(Path::new(OsStr::from_bytes(name))),
     }
 }
 
 /// Returns what an input is called.
 pub(crate) fn shown_name(name: Option<&[u8]>) -> String {
-    name.filter(|_| !is_stream(name)).map_or_else(|| "[stdin]".to_owned(), shown)
+    match name.filter(|name| !is_standard(name)) {
+        None => "[stdin]".to_owned(),
+        Some(name) => descriptor_of(name).map_or_else(|| shown(name), |number| format!("[fd {number}]")),
+    }
 }
 
 /// Returns gpg's code for what the system says.

@@ -1,7 +1,7 @@
 //! Names of keys on the command line.
 
 use keyhoard::store::query::{Name, NameError};
-use keyhoard::store::{CertId, Fingerprint, Query, Snapshot};
+use keyhoard::store::{CertId, Fingerprint, Snapshot};
 
 use crate::code::Code;
 
@@ -72,7 +72,7 @@ impl Names {
     pub(crate) fn chosen_subkeys(&self, hit: Hit) -> Option<impl Fn(&Fingerprint) -> bool + '_> {
         let exact = |name: &&Name| name.exact_key;
         self.names.get(hit.name).filter(exact)?;
-        Some(move |key: &Fingerprint| self.names.iter().filter(exact).any(|name| names_key(&name.query, key)))
+        Some(move |key: &Fingerprint| self.names.iter().filter(exact).any(|name| name.query.names_key(key)))
     }
 }
 
@@ -85,15 +85,5 @@ impl Refused {
     /// Returns what a status line says: gpg finds that it cannot search for old fingerprints only in the keybox.
     pub(crate) fn value(&self) -> u32 {
         if self.code == Code::InvalidValue { self.code.with_keybox() } else { self.code.bare() }
-    }
-}
-
-/// Says whether a key ID or fingerprint is this key's.
-pub(crate) fn names_key(query: &Query, key: &Fingerprint) -> bool {
-    match query {
-        Query::ShortKeyId(short) => key.key_id().short() == *short,
-        Query::KeyId(key_id) => key.key_id() == *key_id,
-        Query::Fingerprint(fingerprint) => key.as_bytes() == fingerprint.as_bytes(),
-        _ => false,
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod config_file;
 pub(crate) mod load;
 pub(crate) mod meta;
 pub(crate) mod parse;
+pub(crate) mod row;
 pub(crate) mod table;
 pub(crate) mod values;
 pub(crate) mod words;

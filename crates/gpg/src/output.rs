@@ -42,7 +42,7 @@ impl Output {
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<std::result::Result<Self, Code>> {
-        let Some(name) = name.filter(|_| !input::is_stream(name)) else {
+        let Some(name) = name.filter(|name| !input::is_standard(name)) else {
             return Ok(Ok(Self::Standard));
         };
         if settings.dry_run {
@@ -107,7 +107,7 @@ impl Output {
 }
 
 fn may_replace(path: &Path, settings: &Settings, streams: &mut Streams) -> anyhow::Result<bool> {
-    if settings.answer_yes || path == Path::new("/dev/null") || !path.exists() {
+    if settings.answer_yes || path.starts_with("/dev") || !path.exists() {
         return Ok(true);
     }
     if settings.answer_no || settings.batch {

@@ -1,5 +1,7 @@
 //! What the options say, in plain values. Nothing here acts.
 
+pub(crate) mod armor;
+pub(crate) mod command;
 pub(crate) mod export_words;
 pub(crate) mod import_words;
 pub(crate) mod list_words;
@@ -16,6 +18,8 @@ use crate::algorithms::{self, Choice};
 use crate::filter::Filter;
 use crate::remarks::Remark;
 
+pub(crate) use armor::ArmorHeaders;
+pub(crate) use command::Command;
 pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
 pub(crate) use list_words::{ListFlags, VerifyFlags};
@@ -42,58 +46,6 @@ impl Program {
     }
 }
 
-/// A command, as the options name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
-    ChangePassphrase,
-    CheckTrustDb,
-    Dearmor,
-    Decrypt,
-    Enarmor,
-    DeleteKeys,
-    DeleteSecretAndPublicKeys,
-    DeleteSecretKeys,
-    Export,
-    ExportSecretKeys,
-    ExportSecretSubkeys,
-    ExportOwnerTrust,
-    FastImport,
-    ListTrustDb,
-    FixTrustDb,
-    FullGenerateKey,
-    GenerateKey,
-    GenerateRevocation,
-    GpgconfList,
-    GpgconfTest,
-    Import,
-    ImportOwnerTrust,
-    ListConfig,
-    ListPackets,
-    PrintMd,
-    PrintMds,
-    QuickAddKey,
-    QuickAddUserId,
-    QuickGenerateKey,
-    QuickRevokeSignature,
-    QuickRevokeUserId,
-    QuickSetExpiry,
-    QuickSetPrimaryUserId,
-    QuickSignKey,
-    QuickSignKeyLocally,
-    ListKeys,
-    ListSecretKeys,
-    ListSignatures,
-    CheckSignatures,
-    Seal(Sealing),
-    Sign(Form),
-    ShowKeys,
-    TofuPolicy,
-    UpdateTrustDb,
-    Verify,
-    /// A command of gpg that is not built yet, by its first name.
-    NotYet(&'static str),
-}
-
 /// Everything the options and configuration files set.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -113,6 +65,7 @@ pub(crate) struct Settings {
     pub(crate) interactive: bool,
     pub(crate) expert: bool,
     pub(crate) armor: bool,
+    pub(crate) armor_headers: ArmorHeaders,
     pub(crate) output: Option<Vec<u8>>,
     /// Where log lines go in batch mode.
     pub(crate) log_file: Option<Vec<u8>>,
@@ -331,6 +284,7 @@ impl Default for Settings {
             interactive: false,
             expert: false,
             armor: false,
+            armor_headers: ArmorHeaders::default(),
             output: None,
             log_file: None,
             command_input: None,
@@ -403,20 +357,7 @@ impl Settings {
 
     /// Sets the command, or joins it with the one that was given before it; `false` if they conflict.
     pub(crate) fn add_command(&mut self, command: Command) -> bool {
-        let joined = match (self.command, command) {
-            (None, new) => Some(new),
-            (Some(old), new) if old == new => Some(old),
-            (Some(Command::Seal(old)), Command::Seal(new)) => Some(Command::Seal(old.and(new))),
-            (Some(Command::Sign(Form::Message)), Command::Seal(sealing))
-            | (Some(Command::Seal(sealing)), Command::Sign(Form::Message)) => {
-                Some(Command::Seal(Sealing { sign: true, ..sealing }))
-            }
-            (Some(Command::Sign(Form::Message)), sign @ Command::Sign(_))
-            | (Some(sign @ Command::Sign(_)), Command::Sign(Form::Message)) => Some(sign),
-            // What stays readable goes before what stands alone.
-            (Some(Command::Sign(_)), Command::Sign(_)) => Some(Command::Sign(Form::Clear)),
-            _ => None,
-        };
+        let joined = self.command.map_or(Some(command), |old| old.and(command));
         self.command = joined.or(self.command);
         joined.is_some()
     }
@@ -459,27 +400,6 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_command_may_be_repeated_and_two_conflict() {
-        let mut settings = Settings::default();
-        assert!(settings.add_command(Command::ListKeys));
-        assert!(settings.add_command(Command::ListKeys));
-        assert!(!settings.add_command(Command::Import));
-        assert_eq!(settings.command, Some(Command::ListKeys));
-    }
-
-    #[test]
-    fn signing_and_encrypting_are_one_command() {
-        let mut settings = Settings::default();
-        for one in [Sealing::ENCRYPT, Sealing::SYMMETRIC] {
-            assert!(settings.add_command(Command::Seal(one)));
-        }
-        assert!(settings.add_command(Command::Sign(Form::Message)));
-        let all = Sealing { sign: true, encrypt: true, symmetric: true };
-        assert_eq!(settings.command, Some(Command::Seal(all)));
-        assert!(!settings.add_command(Command::Decrypt));
-    }
 
     #[test]
     fn numbers_out_of_range_are_named() {

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use cert::armor_writer::Headers;
 use cert::clean::CleanOptions;
 use cert::{Fingerprint, Keygrip, Timestamp};
 use keygen::{Generated, Held, Profile, Source, profile, profile_file};
@@ -237,7 +238,7 @@ fn revocation_text(primary: &Fingerprint, profile: &Profile, packet: &[u8]) -> V
         names.concat()
     )
     .into_bytes();
-    text.extend(armored(packet));
+    text.extend(armored(packet, Headers::default()));
     text
 }
 

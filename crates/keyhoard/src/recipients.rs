@@ -28,6 +28,8 @@ pub struct Candidate {
     pub user_id: Vec<u8>,
     /// How sure it is that the certificate is whose the name says.
     pub validity: Validity,
+    /// A user ID that is meant is bound to it, and has neither ended nor is revoked.
+    pub is_named: bool,
     /// The user does not want it to be used.
     pub is_disabled: bool,
     /// When it was made.
@@ -59,6 +61,8 @@ pub struct EncryptionKey {
 pub struct Preferences {
     /// Ciphers, the preferred one first.
     pub ciphers: Vec<u8>,
+    /// Digests, the preferred one first.
+    pub digests: Vec<u8>,
     /// Compressions, the preferred one first; `None` if nothing is said.
     pub compressions: Option<Vec<u8>>,
     /// Encrypted data of RFC 9580 (SEIPD version 2) are read.
@@ -93,7 +97,8 @@ pub fn candidates(
 }
 
 /// Returns what the certificates that a name stands for are as recipients, as GnuPG looks at them: the validity is that of
-/// the user IDs that have the name, and a key that is named with a `!` is encrypted to itself.
+/// the user IDs that have the name, one that is revoked or has ended names nobody, and a key that is named with a `!` is
+/// encrypted to itself.
 ///
 /// # Errors
 ///
@@ -108,17 +113,10 @@ pub fn named(
     let is_of_user =
         matches!(name.query, Query::Exact(_) | Query::Mail(_) | Query::MailPart(_) | Query::Substring(_));
     let user_id = |user_id: &[u8]| !is_of_user || name.query.matches_user_id(user_id);
-    let key = |key: &Fingerprint| !name.exact_key || is_named_by(&name.query, key);
-    appraised(source, &ids, &Meant { user_id: &user_id, key: &key }, sources, trust)
-}
-
-fn is_named_by(query: &Query, key: &Fingerprint) -> bool {
-    match query {
-        Query::ShortKeyId(short) => key.key_id().short() == *short,
-        Query::KeyId(key_id) => key.key_id() == *key_id,
-        Query::Fingerprint(fingerprint) => key.as_bytes() == fingerprint.as_bytes(),
-        _ => true,
-    }
+    let meant = Meant { user_id: &user_id, key: &|key| name.means_key(key) };
+    let mut candidates = appraised(source, &ids, &meant, sources, trust)?;
+    candidates.retain(|candidate| !is_of_user || candidate.is_named);
+    Ok(candidates)
 }
 
 /// Which parts of a certificate are meant.
@@ -160,6 +158,9 @@ fn appraised(
             created: facts.primary().created,
             user_id: primary_name(certificate, &effective),
             validity,
+            is_named: (0..facts.components.len())
+                .filter(is_of)
+                .any(|place| matches!(&effective.components[place], State::User(user) if !user.expired)),
             is_disabled: appraised.disabled,
             key: encryption_key(certificate, &effective, meant.key),
         })
@@ -192,6 +193,7 @@ pub fn of_certificate(certificate: &Certificate, now: Timestamp) -> Candidate {
         user_id: primary_name(certificate, &effective),
         created: certificate.facts.primary().created,
         validity: Validity::Full,
+        is_named: true,
         is_disabled: false,
         key: encryption_key(certificate, &effective, &|_| true),
     }
@@ -251,9 +253,9 @@ fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences 
     let of_key = effective.primary().binding.map(|index| &facts.components[0].signatures[index]);
     let said: Vec<&SelfSignature> =
         [of_user, of_key].into_iter().flatten().filter_map(|signature| signature.own.as_deref()).collect();
-    let ciphers = said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default();
     Preferences {
-        ciphers,
+        ciphers: said.iter().find_map(|own| own.cipher_preferences.clone()).unwrap_or_default(),
+        digests: said.iter().find_map(|own| own.hash_preferences.clone()).unwrap_or_default(),
         compressions: said.iter().find_map(|own| own.compression_preferences.clone()),
         seipd2: said.iter().any(|own| own.features.is_some_and(|features| features & 8 != 0)),
     }

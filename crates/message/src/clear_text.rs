@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, Read, Write};
 
-use cert::armor_writer::ArmorWriter;
+use cert::armor_writer::{ArmorWriter, Headers};
 use verify::HashAlgorithm;
 
 use crate::content::for_each_piece;
@@ -78,6 +78,7 @@ pub(crate) fn write(
     input: &mut dyn Read,
     output: &mut dyn Write,
     hashes: &[HashAlgorithm],
+    headers: Headers,
     signing: &mut Signing<'_>,
 ) -> Result<()> {
     let names: Vec<&str> = hashes.iter().filter_map(|hash| hash.name()).collect();
@@ -111,7 +112,7 @@ pub(crate) fn write(
         escaped.push(b'\n');
     }
     output.write_all(&escaped).map_err(Error::Write)?;
-    let mut armored = ArmorWriter::titled(output, "SIGNATURE");
+    let mut armored = ArmorWriter::titled(output, "SIGNATURE").with_headers(headers);
     armored.write_all(&signing.finish()?).map_err(Error::Write)?;
     armored.finish().map(drop).map_err(Error::Write)
 }

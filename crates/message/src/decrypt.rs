@@ -150,21 +150,25 @@ pub fn decrypt(
     unlock: &mut dyn Unlock,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut input = BufReader::with_capacity(BUFFER, input);
-    let mut reader = Reader { allowed, unlock, sink, standing: None, has_content: false, signatures: 0 };
-    let mut line = Vec::new();
-    if is_clear_text(&mut input, &mut line)? {
-        reader.clear_text(&mut input, &mut line)?;
-    }
-    let rest = Cursor::new(line).chain(input);
-    reader.packets(&mut BufReader::with_capacity(BUFFER, Message::new(rest)), 0)?;
-    match reader {
-        Reader { has_content: true, .. } => Ok(()),
-        Reader { signatures: 0, .. } => Err(Error::NoMessage),
-        _ => Err(Error::Detached),
-    }
+    Reader::new(allowed, unlock, sink).read(input)
 }
 
+/// Takes the encryption off a message, and nothing else: the packets that are encrypted come as data, without a
+/// [`Event::Literal`] before them.
+///
+/// What is not encrypted is read as [`decrypt`] reads it.
+///
+/// # Errors
+///
+/// Those of [`decrypt`], but for what is wrong with the packets themselves.
+pub fn unwrap(
+    input: &mut (dyn Read + Send),
+    allowed: Allowed,
+    unlock: &mut dyn Unlock,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    Reader { unwraps: true, ..Reader::new(allowed, unlock, sink) }.read(input)
+}
 /// Looks for the first line of a message in text; says whether clear text begins. `line` holds what was read then.
 fn is_clear_text(input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool> {
     // Packets begin with the high bit, text does not.
@@ -192,13 +196,34 @@ struct Reader<'a> {
     allowed: Allowed,
     unlock: &'a mut dyn Unlock,
     sink: &'a mut dyn Sink,
+    /// Packets that were encrypted are handed on as they are.
+    unwraps: bool,
     /// That of the encrypted data being read.
     standing: Option<Standing>,
     has_content: bool,
     signatures: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(allowed: Allowed, unlock: &'a mut dyn Unlock, sink: &'a mut dyn Sink) -> Self {
+        Self { allowed, unlock, sink, unwraps: false, standing: None, has_content: false, signatures: 0 }
+    }
+
+    fn read(mut self, input: &mut (dyn Read + Send)) -> Result<()> {
+        let mut input = BufReader::with_capacity(BUFFER, input);
+        let mut line = Vec::new();
+        if is_clear_text(&mut input, &mut line)? {
+            self.clear_text(&mut input, &mut line)?;
+        }
+        let rest = Cursor::new(line).chain(input);
+        self.packets(&mut BufReader::with_capacity(BUFFER, Message::new(rest)), 0)?;
+        match self {
+            Reader { has_content: true, .. } => Ok(()),
+            Reader { signatures: 0, .. } => Err(Error::NoMessage),
+            _ => Err(Error::Detached),
+        }
+    }
+
     /// Reads clear text to the line that begins its signatures, which is in `line` then.
     fn clear_text(&mut self, input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<()> {
         if !self.allowed.unencrypted {
@@ -271,6 +296,10 @@ impl Reader<'_> {
             None => Standing::Unverified,
         });
         open::open(&container, &key, sealed, |plain| {
+            if self.unwraps {
+                self.has_content = true;
+                return self.hand_on(plain);
+            }
             let read = self.packets(plain, depth + 1);
             match read {
                 // If it was changed, then that is what is wrong.
@@ -330,17 +359,22 @@ impl Reader<'_> {
             _ => None,
         };
         self.sink.event(Event::Literal { literal: &literal, length })?;
+        self.hand_on(&mut body)?;
+        self.sink.event(Event::LiteralEnd)
+    }
+
+    /// Hands on all of an input as data.
+    fn hand_on(&mut self, input: &mut dyn BufRead) -> Result<()> {
         let standing = self.standing.unwrap_or(Standing::Unverified);
         loop {
-            let data = body.fill_buf().map_err(Error::reading)?;
+            let data = input.fill_buf().map_err(Error::reading)?;
             let count = data.len();
             if count == 0 {
-                break;
+                return Ok(());
             }
             self.sink.data(data, standing)?;
-            body.consume(count);
+            input.consume(count);
         }
-        self.sink.event(Event::LiteralEnd)
     }
 }
 

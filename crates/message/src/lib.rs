@@ -39,7 +39,7 @@ pub use crate::clear_text::Announced;
 pub use crate::compress::{Compression, DEFAULT_LEVEL};
 pub use crate::container::{Container, MAX_CHUNK_OCTETS};
 pub use crate::content::{Alone, Companion, Content};
-pub use crate::decrypt::{Allowed, Event, NoKeys, Opener, Sink, Standing, Unlock, decrypt};
+pub use crate::decrypt::{Allowed, Event, NoKeys, Opener, Sink, Standing, Unlock, decrypt, unwrap};
 pub use crate::encrypt::{DEFAULT_CHUNK, DEFAULT_HASH, Encryption, Openers, Protection, encrypt};
 pub use crate::error::{Error, Result};
 pub use crate::literal::{Format, Literal};

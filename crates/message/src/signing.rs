@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 
+use cert::armor_writer::Headers;
 use cert::packet::{self, Tag};
 use cert::signed::{Form, salt_length};
 use secret::Signer;
@@ -152,16 +153,22 @@ pub fn sign_detached(input: &mut dyn Read, mut signing: Signing<'_>) -> Result<V
 
 /// Signs all of `input`, a text, into a text that everybody can read (RFC 9580, 7).
 ///
-/// White space at the ends of lines is written but not signed, as the last line's end.
+/// White space at the ends of lines is written but not signed, as the last line's end. The `headers` are those of the
+/// signatures' armor.
 ///
 /// # Errors
 ///
 /// What input and output say, what keeps a key from signing, and binary signatures.
-pub fn sign_clear(input: &mut dyn Read, output: &mut dyn Write, mut signing: Signing<'_>) -> Result<()> {
+pub fn sign_clear(
+    input: &mut dyn Read,
+    output: &mut dyn Write,
+    headers: Headers,
+    mut signing: Signing<'_>,
+) -> Result<()> {
     if signing.pending.iter().any(|pending| pending.form != Form::Text) {
         return Err(Error::Options("clear text is signed with text signatures"));
     }
     // Only signatures of version 4 have use for the header (RFC 9580, 7.1).
     let hashes = signing.hashes();
-    clear_text::write(input, output, &hashes, &mut signing)
+    clear_text::write(input, output, &hashes, headers, &mut signing)
 }

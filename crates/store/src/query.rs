@@ -48,6 +48,16 @@ impl Query {
         }
     }
 
+    /// Says whether this is the key ID or fingerprint of a key.
+    pub fn names_key(&self, key: &Fingerprint) -> bool {
+        match self {
+            Self::ShortKeyId(short) => key.key_id().short() == *short,
+            Self::KeyId(key_id) => key.key_id() == *key_id,
+            Self::Fingerprint(fingerprint) => key.as_bytes() == fingerprint.as_bytes(),
+            _ => false,
+        }
+    }
+
     /// Says whether a user ID is an answer, as GnuPG's keybox decides; an empty one never is, nor is an empty address.
     pub fn matches_user_id(&self, user_id: &[u8]) -> bool {
         let address = || mailbox::mail_address(user_id);
@@ -91,6 +101,17 @@ pub enum NameError {
 }
 
 impl Name {
+    /// Says whether a key is named by itself and not by its user.
+    pub fn is_of_key(&self) -> bool {
+        use Query::{Fingerprint, KeyId, Keygrip, ShortKeyId};
+        matches!(self.query, ShortKeyId(_) | KeyId(_) | Fingerprint(_) | Keygrip(_))
+    }
+
+    /// Says whether a key of a certificate that was found may be meant: with a `!` only the one that is named.
+    pub fn means_key(&self, key: &Fingerprint) -> bool {
+        !self.exact_key || self.query.names_key(key)
+    }
+
     /// Reads a name.
     ///
     /// # Errors

@@ -6,7 +6,8 @@ use super::Session;
 use crate::algorithms::{self, Named};
 use crate::home::Home;
 use crate::options::load::GPG_VERSION;
-use crate::options::table::{Argument, Information, Meaning, OPTIONS, Row, rows};
+use crate::options::row::{Argument, Information, Meaning, Row};
+use crate::options::table::{OPTIONS, rows};
 use crate::settings::{Command, Program};
 
 /// Returns the text that was asked for.

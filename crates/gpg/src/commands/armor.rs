@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read, Write};
 
-use keyhoard::cert::armor_writer::ArmorWriter;
+use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
 use keyhoard::cert::dearmor::Message;
 
 use super::Session;
@@ -12,9 +12,9 @@ use crate::status::Status;
 
 /// Puts ASCII armor around the file that the argument names, or around standard input.
 pub(super) fn enarmor(session: &mut Session<'_>) -> anyhow::Result<()> {
-    run(session, "enarmor", b".asc", |input, output| {
-        let armor = ArmorWriter::titled(output, "ARMORED FILE");
-        let mut armor = armor.commented("Use \"gpg --dearmor\" for unpacking");
+    run(session, "enarmor", b".asc", |input, output, headers| {
+        let headers = headers.with("Comment", b"Use \"gpg --dearmor\" for unpacking");
+        let mut armor = ArmorWriter::titled(output, "ARMORED FILE").with_headers(headers);
         let count = io::copy(input, &mut armor)?;
         armor.finish()?;
         Ok(count)
@@ -23,12 +23,11 @@ pub(super) fn enarmor(session: &mut Session<'_>) -> anyhow::Result<()> {
 
 /// Takes the ASCII armor off the file that the argument names, or off standard input.
 pub(super) fn dearmor(session: &mut Session<'_>) -> anyhow::Result<()> {
-    run(session, "dearmor", b".gpg", |input, output| io::copy(&mut Message::of_any_kind(input), output))
-        .map(drop)
+    run(session, "dearmor", b".gpg", |input, output, _| io::copy(&mut Message::of_any_kind(input), output))
 }
 
-/// What is done with an input; returns how many octets there were.
-type Change = fn(&mut dyn Read, &mut dyn Write) -> io::Result<u64>;
+/// What is done with an input, with these headers of armor; returns how many octets there were.
+type Change = fn(&mut dyn Read, &mut dyn Write, Headers) -> io::Result<u64>;
 
 fn run(session: &mut Session<'_>, command: &str, suffix: &[u8], change: Change) -> anyhow::Result<()> {
     let name = match session.arguments.as_slice() {
@@ -51,7 +50,8 @@ fn run(session: &mut Session<'_>, command: &str, suffix: &[u8], change: Change) 
             return Ok(());
         }
     };
-    let changed = change(&mut BufReader::new(input), &mut *output.writer(session.streams));
+    let headers = session.settings.armor_headers.lines();
+    let changed = change(&mut BufReader::new(input), &mut *output.writer(session.streams), headers);
     match changed {
         Ok(0) if command == "dearmor" => {
             session.streams.error("no valid OpenPGP data found.");

@@ -15,7 +15,8 @@ use std::path::Path;
 use keyhoard::find::shown;
 use keyhoard::message::{self, Allowed, Announced, DataSignature, Error, Verifier};
 
-use super::{Session, seal, signatures, verify};
+use super::seal::{self, Failure};
+use super::{Session, signatures, verify};
 use crate::code::Code;
 use crate::input;
 use crate::options::load::system_words;
@@ -53,24 +54,32 @@ pub(super) fn run(session: &mut Session<'_>, naming: Naming) -> anyhow::Result<(
         Naming::Standard => ("decrypt", "decrypt_message failed"),
         Naming::AfterInput => ("-", "processing message failed"),
     };
-    let input = match input::open(name.as_deref(), session.streams) {
-        Ok(input) => input,
-        Err(code) => {
-            session.streams.status_failure(place, code);
-            session.streams.error(format_args!("{what}: {code}"));
-            return Ok(());
-        }
+    let opened = match naming {
+        Naming::Standard => input::open(name.as_deref(), session.streams),
+        Naming::AfterInput => match open_or_tell(session, name.as_deref()) {
+            Some(input) => Ok(input),
+            None => return Ok(()),
+        },
     };
-    if one(session, input, name.as_deref(), naming)? == Found::Nothing {
-        ended(session, place, what);
+    let failure = match opened {
+        Ok(input) => one(session, input, name.as_deref(), naming)?.err(),
+        Err(code) => Some(Failure::of(code)),
+    };
+    if let Some(Failure { code, value }) = failure {
+        session.streams.status_failure_value(place, value);
+        session.streams.error(format_args!("{what}: {code}"));
     }
     Ok(())
 }
 
-/// Tells gpg's code for the end of the input, which has no words.
-fn ended(session: &mut Session<'_>, place: &str, what: &str) {
-    session.streams.status_failure_value(place, u32::MAX);
-    session.streams.error(format_args!("{what}: Unknown system error"));
+/// Opens an input for a command that tells no more than that it cannot be opened.
+fn open_or_tell(session: &mut Session<'_>, name: Option<&[u8]>) -> Option<File> {
+    let input = input::open_silently(name).ok();
+    if input.is_none() {
+        let name = input::shown_name(name);
+        session.streams.error(format_args!("can't open '{name}'"));
+    }
+    input
 }
 
 fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
@@ -79,11 +88,14 @@ fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
         if plaintext::name_after(&name, session.streams).is_some() {
             match File::open(Path::new(OsStr::from_bytes(&name))) {
                 Ok(input) => {
-                    if one(session, input, Some(&name), Naming::AfterInput)? == Found::Nothing {
-                        let name = shown(&name);
-                        session
-                            .streams
-                            .error(format_args!("{name}: decryption failed: Unknown system error"));
+                    let outcome = one(session, input, Some(&name), Naming::AfterInput)?;
+                    // With --batch gpg ends at once.
+                    if session.has_bad_signature && session.settings.batch {
+                        return Ok(());
+                    }
+                    if let Err(failure) = outcome {
+                        let (name, code) = (shown(&name), failure.code);
+                        session.streams.error(format_args!("{name}: decryption failed: {code}"));
                     }
                 }
                 Err(error) => {
@@ -97,17 +109,16 @@ fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether there was a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
-    Message,
-    Nothing,
-}
-
-/// Reads one message; what goes wrong has been told.
-fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Naming) -> anyhow::Result<Found> {
+/// Reads one message; an error is that there is none, everything else has been told.
+fn one(
+    session: &mut Session<'_>,
+    input: File,
+    name: Option<&[u8]>,
+    naming: Naming,
+) -> anyhow::Result<std::result::Result<(), Failure>> {
     let mut input = BufReader::new(input);
-    let is_empty = input.fill_buf()?.is_empty();
+    let beginning = input.fill_buf()?;
+    let (is_empty, is_openpgp) = (beginning.is_empty(), verify::begins_openpgp(beginning));
     let allowed = Allowed { unprotected: session.settings.message.ignore_mdc_error, unencrypted: true };
     let (outcome, unlocked) = read(session, &mut input, allowed, name, naming)?;
     let error = match outcome {
@@ -115,28 +126,29 @@ fn one(session: &mut Session<'_>, input: File, name: Option<&[u8]>, naming: Nami
             if signatures.is_empty() || signatures::tell(session, signatures, announced.as_ref())? {
                 ending.tell(session);
             }
-            return Ok(Found::Message);
+            return Ok(Ok(()));
         }
+        Err(Error::Detached) if session.settings.message.list_only => return Ok(Ok(())),
         Err(Error::Detached) if !input::is_stream(name) => {
-            verify::over_file_beside(session, name)?;
-            return Ok(Found::Message);
+            return verify::over_file_or_input(session, name.unwrap_or_default());
         }
         Err(error) => error,
     };
-    Ok(failed(session, error, unlocked, is_empty))
+    if matches!(error, Error::NoMessage) && !unlocked.is_asked() {
+        if is_openpgp {
+            session.streams.status(&Status::Unexpected);
+            return Ok(Err(Failure::bare(Code::Unexpected)));
+        }
+        verify::tell_no_packets(session, is_empty);
+        return Ok(Err(Failure::bare(Code::EndOfInput)));
+    }
+    failed(session, error, unlocked);
+    Ok(Ok(()))
 }
 
 /// Tells why a message was not read to its end.
-fn failed(session: &mut Session<'_>, error: Error, unlocked: Unlocked, is_empty: bool) -> Found {
+fn failed(session: &mut Session<'_>, error: Error, unlocked: Unlocked) {
     match (error, unlocked.outcome) {
-        (Error::NoMessage, unlock::Outcome::NotAsked) => {
-            if !is_empty {
-                session.streams.error("no valid OpenPGP data found.");
-                session.streams.status(&Status::NoData { what: 1 });
-            }
-            session.streams.status(&Status::NoData { what: 2 });
-            return Found::Nothing;
-        }
         (_, unlock::Outcome::ListedOnly) => {}
         (Error::Unprotected, _) => unprotected(session),
         (Error::Manipulated | Error::CutShort, unlock::Outcome::Key) => {
@@ -146,13 +158,9 @@ fn failed(session: &mut Session<'_>, error: Error, unlocked: Unlocked, is_empty:
         }
         (Error::Write(error), _) => {
             let error = system_words(&error);
-            session.streams.error(format_args!("error writing output: {error}"));
-            return Found::Message;
+            return session.streams.error(format_args!("error writing output: {error}"));
         }
-        (error, unlock::Outcome::NotAsked) => {
-            session.streams.error(error);
-            return Found::Message;
-        }
+        (error, unlock::Outcome::NotAsked) => return session.streams.error(error),
         (error, _) => {
             if matches!(error, Error::WrongKey) && unlocked.has_passphrases {
                 session.tell(MessageStatus::BadPassphrase);
@@ -165,7 +173,6 @@ fn failed(session: &mut Session<'_>, error: Error, unlocked: Unlocked, is_empty:
         }
     }
     session.tell(MessageStatus::EndDecryption);
-    Found::Message
 }
 
 /// A message that was read to its end.
@@ -188,7 +195,8 @@ fn read(
     let mut unlocker = Unlocker::new(&shared);
     let mut plaintext = Plaintext::new(&shared, name, naming);
     let mut verifier = Verifier::new(&mut plaintext);
-    let outcome = message::decrypt(input, allowed, &mut unlocker, &mut verifier);
+    let take_off = if shared.borrow().settings.message.unwrap { message::unwrap } else { message::decrypt };
+    let outcome = take_off(input, allowed, &mut unlocker, &mut verifier);
     let outcome = outcome.and_then(|()| verifier.finish());
     let announced = plaintext.announced.take();
     let ending = plaintext.finish(outcome.is_ok())?;

@@ -14,7 +14,6 @@ use secret::SecretKeys as _;
 use super::Session;
 use crate::code::Code;
 use crate::keyrings::Keyrings;
-use crate::names::names_key;
 use crate::prompt::{self, Question};
 use crate::render;
 use crate::status::Status;
@@ -174,8 +173,8 @@ fn find(
     let Some(&id) = snapshot.find(&query)?.first() else { return Ok(Err(Code::NotFound)) };
     let candidates = candidates(snapshot.as_ref(), &[id], &session.agent_keys())?;
     let Shown { text, primary, subkeys } = show(session, snapshot.as_ref(), id)?;
-    let is_meant = |key: &Fingerprint| !exact_key || names_key(&query, key);
-    let subkey = subkeys.iter().copied().find(|subkey| exact_key && names_key(&query, subkey));
+    let is_meant = |key: &Fingerprint| !exact_key || query.names_key(key);
+    let subkey = subkeys.iter().copied().find(|subkey| exact_key && query.names_key(subkey));
     let files = session.file_keys()?;
     let mut kept = Vec::new();
     for key in primary.into_iter().chain(subkeys).filter(is_meant) {

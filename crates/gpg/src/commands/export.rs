@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::certificate::Certificate;
 use keyhoard::cert::effective::{Moment, View, evaluate};
 use keyhoard::cert::facts::{Component, ComponentKind};
@@ -97,7 +96,7 @@ fn write_keys(
         };
         let writer = output.writer(session.streams);
         if session.settings.armor {
-            let mut writer = ArmorWriter::titled(writer, title);
+            let mut writer = session.settings.armor_headers.begin(writer, title);
             export.write(&keyrings, &mut writer, written)?;
             writer.finish()?;
         } else {

@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::find::shown;
 use keyhoard::message::{
@@ -17,7 +16,7 @@ use keyhoard::message::{
 };
 use zeroize::Zeroizing;
 
-use super::sign::signers::{self, signing};
+use super::sign::signers::{self, Signer, signing};
 use super::{Session, sign};
 use crate::code::Code;
 use crate::output::Output;
@@ -147,6 +146,9 @@ fn encrypt(session: &mut Session<'_>, sealing: Sealing, name: Option<&[u8]>) -> 
     }
     let algorithms = Algorithms::choose(session, &keys, name)?;
     let Algorithms { cipher, compression } = algorithms;
+    if sealing.sign {
+        prefer_digest(session, &mut signers, &keys);
+    }
     let openers = Openers {
         passwords: password.into_iter().collect(),
         recipients: keys.iter().map(|chosen| recipient(session, chosen)).collect(),
@@ -202,7 +204,7 @@ fn write(
 ) -> anyhow::Result<()> {
     let mut out = output.sender(session.streams)?;
     if session.settings.armor {
-        let mut armored = ArmorWriter::titled(out, "MESSAGE");
+        let mut armored = session.settings.armor_headers.begin(out, "MESSAGE");
         message(&mut armored)?;
         armored.finish()?.flush()?;
     } else {
@@ -272,6 +274,26 @@ fn password(session: &mut Session<'_>) -> anyhow::Result<Result<Password, Failur
             Err(Failure::of(code))
         }
     })
+}
+
+/// Lets the signers use a digest that the recipients prefer, unless one is asked for; tells if they do not want that one.
+fn prefer_digest(session: &mut Session<'_>, signers: &mut [Signer], keys: &[Chosen]) {
+    let digests: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.digests[..]).collect();
+    let Session { settings, streams, .. } = session;
+    if let Some(forced) = settings.message.digest {
+        if !settings.expert && !choice::all_read_digest(forced, &digests) {
+            let (name, number) = (algorithms::digest_name(forced.0), forced.0);
+            streams.info(format_args!(
+                "WARNING: forcing digest algorithm {name} ({number}) violates recipient preferences"
+            ));
+        }
+        return;
+    }
+    let suits = |digest| signers.iter().all(|signer| signer.suits(digest));
+    let chosen = choice::digest(&settings.message.personal_digests, &digests, suits);
+    if let Some(digest) = chosen.filter(|digest| !settings.digests.is_weak(*digest)) {
+        signers.iter_mut().for_each(|signer| signer.digest = digest);
+    }
 }
 
 /// The algorithms of a message.

@@ -1,10 +1,10 @@
 //! `--sign`, `--detach-sign` and `--clear-sign`.
 
+pub(super) mod choice;
 pub(super) mod signers;
 
 use std::io::{self, Read, Write};
 
-use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::message::{self, Compression, Content};
 use keyhoard::verify::HashAlgorithm;
@@ -13,7 +13,7 @@ use super::Session;
 use super::seal::{Failure, literal, output_of};
 use crate::code::Code;
 use crate::input;
-use crate::settings::Form;
+use crate::settings::{ArmorHeaders, Form};
 use crate::status::SignatureStatus;
 use signers::{Signer, signing};
 
@@ -74,14 +74,15 @@ fn sign(session: &mut Session<'_>, form: Form) -> anyhow::Result<Result<(), Fail
     let made = signing(session, &mut signers, kind)?;
     let mut out = output.sender(session.streams)?;
     let input = input.as_mut();
-    let is_armored = session.settings.armor;
+    let headers = &session.settings.armor_headers;
+    let armor = session.settings.armor.then_some(headers);
     let written = match form {
-        Form::Clear => message::sign_clear(input, &mut out, made),
+        Form::Clear => message::sign_clear(input, &mut out, headers.lines(), made),
         Form::Message => {
-            armored(out.as_mut(), is_armored, "MESSAGE", |out| message::sign(input, out, &content, made))
+            armored(out.as_mut(), armor, "MESSAGE", |out| message::sign(input, out, &content, made))
         }
         Form::Detached => message::sign_detached(input, made).and_then(|packets| {
-            armored(out.as_mut(), is_armored, "SIGNATURE", |out| {
+            armored(out.as_mut(), armor, "SIGNATURE", |out| {
                 out.write_all(&packets).map_err(message::Error::Write)
             })
         }),
@@ -97,17 +98,15 @@ fn sign(session: &mut Session<'_>, form: Form) -> anyhow::Result<Result<(), Fail
     Ok(Ok(()))
 }
 
-/// Writes in armor, if that is asked for.
+/// Writes in armor with these headers, if that is asked for.
 fn armored(
     out: &mut dyn Write,
-    is_armored: bool,
+    armor: Option<&ArmorHeaders>,
     title: &'static str,
     write: impl FnOnce(&mut dyn Write) -> message::Result<()>,
 ) -> message::Result<()> {
-    if !is_armored {
-        return write(out);
-    }
-    let mut armor = ArmorWriter::titled(out, title);
+    let Some(headers) = armor else { return write(out) };
+    let mut armor = headers.begin(out, title);
     write(&mut armor)?;
     armor.finish().map(drop).map_err(message::Error::Write)
 }
@@ -132,7 +131,7 @@ pub(super) fn created(session: &mut Session<'_>, signers: &[Signer], form: Form,
             session.streams.info("WARNING: digest algorithm MD5 is deprecated");
         }
         if session.settings.verbose > 0 {
-            let algorithm = crate::algorithms::public_key_name(signer.algorithm);
+            let algorithm = crate::algorithms::public_key_name(signer.facts.algorithm.0);
             let digest = crate::algorithms::digest_name(signer.digest.0);
             let key_id = signer.key.key_id();
             let head = format!("{algorithm}/{digest} signature from: \"{key_id} ");
@@ -140,7 +139,7 @@ pub(super) fn created(session: &mut Session<'_>, signers: &[Signer], form: Form,
         }
         session.tell_signature(SignatureStatus::Created {
             letter,
-            algorithm: signer.algorithm,
+            algorithm: signer.facts.algorithm.0,
             digest: signer.digest.0,
             kind: kind.0,
             time: session.now.0,

@@ -1,5 +1,6 @@
 //! What is told of signatures over content: whose they are, whether they are good, and how certain it is whose the key is.
 
+mod certainty;
 mod first_use;
 
 use base64::Engine;
@@ -20,8 +21,7 @@ use crate::algorithms::{digest_name, public_key_name};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::render::algorithm::description;
-use crate::render::identity::grouped;
-use crate::settings::{Program, TrustModel};
+use crate::settings::Program;
 use crate::status::{SignatureStatus, Status, Valid};
 use crate::{clock, trust};
 
@@ -85,7 +85,8 @@ fn tell_one(
     appraisal: &Appraisal<'_>,
 ) -> anyhow::Result<bool> {
     tell_statement(session, statement);
-    if let Some(maker) = examined.outcome.maker() {
+    // gpg looks for the key of no signature whose digest is not announced.
+    if let Some(maker) = examined.outcome.maker().filter(|_| is_announced(examined, announced)) {
         session.considered(&maker.primary());
     }
     match (&examined.outcome, unchecked(session, examined, statement, announced)) {
@@ -255,7 +256,7 @@ fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, tr
         if !trust.first_uses.is_empty() {
             first_use::tell(session, maker, statement, trust);
         }
-        tell_trust(session, maker, trust);
+        certainty::tell(session, maker, trust);
     }
     if let Some(end) = statement.expires {
         let word = if end <= session.now { "expired" } else { "expires" };
@@ -337,79 +338,6 @@ fn tell_other_names(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
 
 fn word(trust: &Trust, place: usize) -> &'static str {
     trust.user_ids.get(place).copied().unwrap_or_default().word()
-}
-
-/// Tells how certain it is whose the key is.
-fn tell_trust(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
-    if session.settings.trust_model == TrustModel::Always {
-        if !session.settings.quiet {
-            session.streams.info("WARNING: Using untrusted key!");
-        }
-        return;
-    }
-    session.considered(&maker.primary());
-    if maker.effective.primary().revoked.is_some() {
-        session.tell_signature(SignatureStatus::KeyRevoked);
-        session.streams.info("WARNING: This key has been revoked by its owner!");
-        session.streams.info("         This could mean that the signature is forged.");
-    } else if maker.state().revoked.is_some() {
-        session.tell_signature(SignatureStatus::KeyRevoked);
-        session.streams.info("WARNING: This subkey has been revoked by its owner!");
-    }
-    if trust.disabled {
-        session.streams.info("Note: This key has been disabled.");
-    }
-    if maker.expires().is_some_and(|end| end <= session.now) {
-        session.streams.info("Note: This key has expired!");
-        return tell_fingerprint(session, maker);
-    }
-    let (keyword, lines) = match trust.key {
-        Validity::Unknown | Validity::Undefined => (
-            "TRUST_UNDEFINED",
-            [
-                "WARNING: This key is not certified with a trusted signature!",
-                "         There is no indication that the signature belongs to the owner.",
-            ],
-        ),
-        Validity::Never => (
-            "TRUST_NEVER",
-            ["WARNING: We do NOT trust this key!", "         The signature is probably a FORGERY."],
-        ),
-        Validity::Marginal => (
-            "TRUST_MARGINAL",
-            [
-                "WARNING: This key is not certified with sufficiently trusted signatures!",
-                "         It is not certain that the signature belongs to the owner.",
-            ],
-        ),
-        Validity::Full => ("TRUST_FULLY", ["", ""]),
-        Validity::Ultimate => ("TRUST_ULTIMATE", ["", ""]),
-    };
-    let model = match session.settings.trust_model {
-        TrustModel::Classic => "classic",
-        TrustModel::Direct => "direct",
-        TrustModel::Tofu => "tofu",
-        TrustModel::TofuPgp if first_use::decides(session, trust) => "tofu",
-        _ => "pgp",
-    };
-    session.tell_signature(SignatureStatus::Trust { keyword, model });
-    for line in lines.iter().filter(|line| !line.is_empty()) {
-        session.streams.info(line);
-    }
-    if matches!(trust.key, Validity::Unknown | Validity::Undefined | Validity::Marginal) {
-        tell_fingerprint(session, maker);
-    }
-}
-
-fn tell_fingerprint(session: &mut Session<'_>, maker: &Maker) {
-    let mut line = b"Primary key fingerprint: ".to_vec();
-    grouped(&maker.primary(), &mut line);
-    session.streams.continue_info(&line);
-    if maker.component > 0 {
-        let mut line = b"     Subkey fingerprint: ".to_vec();
-        grouped(&maker.key().fingerprint, &mut line);
-        session.streams.continue_info(&line);
-    }
 }
 
 /// Tells what the signature is made with, to who wants to know it.

@@ -14,7 +14,8 @@ use keyhoard::message::{
 };
 
 use super::decrypt::plaintext;
-use super::{Session, seal, signatures};
+use super::seal::{self, Failure};
+use super::{Session, signatures};
 use crate::code::Code;
 use crate::input;
 use crate::status::{MessageStatus, Status};
@@ -24,38 +25,29 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     if session.settings.message.multifile {
         return each_file(session);
     }
-    let arguments = session.file_arguments();
+    let arguments = session.arguments.clone();
     let (name, data) = match arguments.as_slice() {
         [] => (None, &[][..]),
         [name, data @ ..] => (Some(&name[..]), data),
     };
-    let Ok(input) = open(session, name)? else { return Ok(()) };
-    if data.is_empty() {
-        inline(session, input, name, Beside::LookedFor)
-    } else {
-        detached(session, input, data)
+    let outcome = match input::open(name, session.streams) {
+        Ok(input) if data.is_empty() => inline(session, input, name, Beside::LookedFor)?,
+        Ok(input) => detached(session, input, data)?,
+        Err(code) => Err(Failure::of(code)),
+    };
+    tell_failure(session, "signatures", outcome.err());
+    Ok(())
+}
+
+fn tell_failure(session: &mut Session<'_>, what: &str, failure: Option<Failure>) {
+    if let Some(Failure { code, value }) = failure {
+        session.streams.error(format_args!("verify {what} failed: {code}"));
+        session.streams.status_failure_value("verify", value);
     }
 }
 
-fn open(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<std::result::Result<File, Code>> {
-    let opened = input::open(name, session.streams);
-    if let Err(code) = opened {
-        session.streams.error(format_args!("verify signatures failed: {code}"));
-        session.streams.status_failure("verify", code);
-    }
-    Ok(opened)
-}
-
-impl Session<'_> {
-    /// Returns the arguments; one like `-&3` becomes the name of that file descriptor, if that is asked for.
-    fn file_arguments(&self) -> Vec<Vec<u8>> {
-        let name = |argument: &Vec<u8>| match argument.strip_prefix(b"-&") {
-            Some(number) if self.settings.special_file_names => [b"/dev/fd/", number].concat(),
-            _ => argument.clone(),
-        };
-        self.arguments.iter().map(name).collect()
-    }
-}
+/// gpg's code for what keeps signatures from being verified, unless it has been told already.
+type Outcome = anyhow::Result<std::result::Result<(), Failure>>;
 
 /// Verifies the signatures in each of several files.
 fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
@@ -65,7 +57,8 @@ fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
         session.tell(MessageStatus::FileStart { what: WHAT, name: &name });
         match input::open(Some(&name), session.streams) {
             Ok(input) => {
-                inline(session, input, Some(&name), Beside::NotLookedFor)?;
+                let outcome = inline(session, input, Some(&name), Beside::NotLookedFor)?;
+                failure = failure.or(outcome.err());
                 // With --batch gpg ends at once.
                 if session.has_bad_signature && session.settings.batch {
                     return Ok(());
@@ -74,14 +67,11 @@ fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
             }
             Err(code) => {
                 session.tell(MessageStatus::FileError { what: WHAT, name: &name });
-                failure = failure.or(Some(code));
+                failure = failure.or(Some(Failure::of(code)));
             }
         }
     }
-    if let Some(code) = failure {
-        session.streams.error(format_args!("verify files failed: {code}"));
-        session.streams.status_failure("verify", code);
-    }
+    tell_failure(session, "files", failure);
     Ok(())
 }
 
@@ -95,7 +85,7 @@ enum Beside {
 }
 
 /// Verifies the signatures of a message with its content, which is written if an output is named.
-fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: Beside) -> anyhow::Result<()> {
+fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: Beside) -> Outcome {
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
@@ -111,28 +101,32 @@ fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: B
         }
     };
     match read {
-        Ok(found) if found.is_empty() => unexpected(session),
+        Ok(found) if found.is_empty() => return Ok(Err(unexpected(session))),
         Ok(found) => {
             if signatures::tell(session, found, announced.as_ref())? && !session.has_bad_signature {
                 warn_of_data_beside(session, name);
             }
         }
+        Err(Error::Detached) if session.settings.message.list_only => {}
         // In a batch nobody is there to read what is assumed.
         Err(Error::Detached) if beside == Beside::LookedFor && !session.settings.batch => {
             return over_file_beside(session, name);
         }
         Err(Error::Detached) => no_data(session),
-        Err(Error::NoKey) => unexpected(session),
-        Err(Error::NoMessage) if is_openpgp => unexpected(session),
-        Err(Error::NoMessage) if beside == Beside::NotLookedFor => no_packets(session, is_empty),
-        Err(Error::NoMessage) => nothing(session, is_empty),
+        Err(Error::NoKey) => return Ok(Err(unexpected(session))),
+        Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(session))),
+        Err(Error::NoMessage) if beside == Beside::NotLookedFor => {
+            tell_no_packets(session, is_empty);
+            return Ok(Err(Failure::bare(Code::EndOfInput)));
+        }
+        Err(Error::NoMessage) => return Ok(nothing(session, is_empty)),
         Err(error) => session.streams.error(format_args!("verify signatures failed: {error}")),
     }
-    Ok(())
+    Ok(Ok(()))
 }
 
 /// Says whether an input looks like packets or armor, whatever may be in it.
-fn begins_openpgp(beginning: &[u8]) -> bool {
+pub(super) fn begins_openpgp(beginning: &[u8]) -> bool {
     beginning.first().is_some_and(|octet| octet & 0x80 != 0) || beginning.starts_with(b"-----BEGIN PGP ")
 }
 
@@ -163,7 +157,7 @@ fn warn_of_data_beside(session: &mut Session<'_>, name: Option<&[u8]>) {
 }
 
 /// Verifies signatures over the file that is called as they are, without the suffix.
-pub(super) fn over_file_beside(session: &mut Session<'_>, name: Option<&[u8]>) -> anyhow::Result<()> {
+fn over_file_beside(session: &mut Session<'_>, name: Option<&[u8]>) -> Outcome {
     if let (Some(name), Some(data)) = (name, data_beside(name))
         && let Ok(signature) = input::open(Some(name), session.streams)
     {
@@ -171,7 +165,21 @@ pub(super) fn over_file_beside(session: &mut Session<'_>, name: Option<&[u8]>) -
         return detached(session, signature, &[data.to_vec()]);
     }
     no_data(session);
-    Ok(())
+    Ok(Ok(()))
+}
+
+/// Verifies signatures over the file beside them, else over what comes by standard input.
+pub(super) fn over_file_or_input(session: &mut Session<'_>, name: &[u8]) -> Outcome {
+    if data_beside(Some(name)).is_some() {
+        return over_file_beside(session, Some(name));
+    }
+    if session.settings.verbose > 0 {
+        session.streams.info("reading stdin ...");
+    }
+    match input::open(Some(name), session.streams) {
+        Ok(signature) => detached(session, signature, &[b"-".to_vec()]),
+        Err(code) => Ok(Err(Failure::of(code))),
+    }
 }
 
 fn no_data(session: &mut Session<'_>) {
@@ -180,22 +188,24 @@ fn no_data(session: &mut Session<'_>) {
 }
 
 /// Verifies signatures over files, one after the other.
-fn detached(session: &mut Session<'_>, signature: File, data: &[Vec<u8>]) -> anyhow::Result<()> {
+fn detached(session: &mut Session<'_>, signature: File, data: &[Vec<u8>]) -> Outcome {
     let mut signature = BufReader::new(signature);
     let beginning = signature.fill_buf()?;
-    let (is_empty, is_encrypted) = (beginning.is_empty(), begins_encrypted(beginning));
+    let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
+    let is_other = begins_otherwise(beginning);
     if begins_clear_text(beginning) {
         session.streams.error("not a detached signature");
-        return Ok(());
+        return Ok(Ok(()));
     }
     match over(session, &mut signature, data)? {
         Ok(found) => signatures::tell(session, found, None).map(drop)?,
-        Err(Error::NoMessage) => nothing(session, is_empty),
-        Err(Error::Malformed(_)) if is_encrypted => unexpected(session),
+        Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(session))),
+        Err(Error::NoMessage) => return Ok(nothing(session, is_empty)),
+        Err(Error::Malformed(_)) if is_other => return Ok(Err(unexpected(session))),
         Err(Error::Malformed(_)) => session.streams.error("not a detached signature"),
         Err(error) => session.streams.error(format_args!("verify signatures failed: {error}")),
     }
-    Ok(())
+    Ok(Ok(()))
 }
 
 fn over(
@@ -222,9 +232,9 @@ fn over(
     Ok(detached.over(content.as_mut()))
 }
 
-/// Says whether encrypted data, or what opens them, come first.
-fn begins_encrypted(beginning: &[u8]) -> bool {
-    const TAGS: [u8; 5] = [1, 3, 9, 18, 20];
+/// Says whether keys, encrypted data, or what opens them, come first.
+fn begins_otherwise(beginning: &[u8]) -> bool {
+    const TAGS: [u8; 7] = [1, 3, 5, 6, 9, 18, 20];
     beginning.first().and_then(|first| Tag::of(*first)).is_some_and(|tag| TAGS.contains(&tag.0))
 }
 
@@ -236,7 +246,7 @@ fn begins_clear_text(beginning: &[u8]) -> bool {
 }
 
 /// Tells that there are no packets.
-fn no_packets(session: &mut Session<'_>, is_empty: bool) {
+pub(super) fn tell_no_packets(session: &mut Session<'_>, is_empty: bool) {
     if !is_empty {
         session.streams.error("no valid OpenPGP data found.");
         session.streams.status(&Status::NoData { what: 1 });
@@ -245,25 +255,22 @@ fn no_packets(session: &mut Session<'_>, is_empty: bool) {
 }
 
 /// Tells that there are no signatures at all.
-fn nothing(session: &mut Session<'_>, is_empty: bool) {
+fn nothing(session: &mut Session<'_>, is_empty: bool) -> std::result::Result<(), Failure> {
     if is_empty {
         session.streams.status(&Status::NoData { what: 2 });
-        // gpg's code for the end of the input, which has no words.
-        session.streams.error("verify signatures failed: Unknown system error");
-        session.streams.status_failure_value("verify", u32::MAX);
-        return;
+        return Err(Failure::bare(Code::EndOfInput));
     }
-    no_packets(session, is_empty);
+    tell_no_packets(session, is_empty);
     session.streams.error("the signature could not be verified.");
     session.streams.continue_info(b"Please remember that the signature file (.sig or .asc)");
     session.streams.continue_info(b"should be the first file given on the command line.");
+    Ok(())
 }
 
 /// Tells that there is something else than signatures.
-fn unexpected(session: &mut Session<'_>) {
+fn unexpected(session: &mut Session<'_>) -> Failure {
     session.streams.status(&Status::Unexpected);
-    session.streams.error("verify signatures failed: Unexpected error");
-    session.streams.status_failure_value("verify", Code::Unexpected.bare());
+    Failure::bare(Code::Unexpected)
 }
 
 /// Takes content that nobody wants to see.

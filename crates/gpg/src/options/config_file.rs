@@ -5,7 +5,7 @@
 
 use super::meta::Rules;
 use super::parse::{self, Fault, Item};
-use super::table::{Meaning, Row};
+use super::row::{Meaning, Row};
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

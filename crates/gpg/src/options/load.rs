@@ -15,7 +15,7 @@ use keyhoard::find::shown;
 use super::config_file::{self, Event, Owner};
 use super::meta::Rules;
 use super::parse::{CommandLine, Fault, Item, Value};
-use super::table::{Information, Meaning};
+use super::row::{Information, Meaning};
 use super::values::Refusal;
 use crate::code::Code;
 use crate::home::Home;
@@ -229,9 +229,8 @@ impl Loader<'_> {
             (Meaning::Flag(set), _) => set(settings),
             (Meaning::Deprecated(set, instead), _) => {
                 set(settings);
-                self.streams.info(format_args!(
-                    "{place}WARNING: \"--{name}\" is a deprecated option; please use \"{instead}\" instead"
-                ));
+                self.streams.info(format_args!("{place}WARNING: \"--{name}\" is a deprecated option"));
+                self.streams.info(format_args!("please use \"{instead}\" instead"));
             }
             (Meaning::Text(set), Value::Text(text)) => {
                 let outcome = set(settings, text);

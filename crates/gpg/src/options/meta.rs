@@ -2,7 +2,7 @@
 
 use super::config_file::Owner;
 use super::parse::Fault;
-use super::table::Row;
+use super::row::Row;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 

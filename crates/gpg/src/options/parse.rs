@@ -2,7 +2,8 @@
 //!
 //! Options come first: the first word that is none, or `--`, ends them, and everything after it is an argument.
 
-use super::table::{Argument, Meaning, OPTIONS, Row, rows};
+use super::row::{Argument, Meaning, Row};
+use super::table::{OPTIONS, rows};
 use crate::number;
 use crate::settings::Program;
 

@@ -1,8 +1,12 @@
-//! gpg's options, each declared once: names, argument, meaning, help.
+//! The table of gpg's options, each declared once.
 //!
-//! The table holds every option of gpg 2.2.40. Names of one row mean the same; the first is the one to use. An option
-//! that is only accepted, because nothing built so far depends on it, stands in one of the `harmless` rows.
+//! It holds every option of gpg 2.2.40. Names of one row mean the same; the first is the one to use. An option that is
+//! only accepted, because nothing built so far depends on it, stands in one of the `harmless` rows.
 
+use super::row::{
+    Argument, Information, Meaning, Row, command, deprecated, flag, harmless, harmless_int, harmless_text,
+    harmless_unsigned, int, not_yet, obsolete, other, text,
+};
 use super::values::{self, Outcome};
 use crate::algorithms::Choice;
 use crate::settings::{
@@ -10,62 +14,6 @@ use crate::settings::{
     RecipientName, Sealing, Settings, TrustModel,
 };
 use crate::streams::Channel;
-
-/// One option.
-pub(crate) struct Row {
-    /// Its long names, separated by `|`; empty where there is only a short one.
-    names: &'static str,
-    pub(crate) short: Option<u8>,
-    pub(crate) meaning: Meaning,
-    /// One line for `--help`; empty to leave it out.
-    pub(crate) help: &'static str,
-}
-
-/// What an option does.
-pub(crate) enum Meaning {
-    Command(Command),
-    Flag(fn(&mut Settings)),
-    /// A flag that gpg wishes nobody used; told with what to use instead.
-    Deprecated(fn(&mut Settings), &'static str),
-    Text(fn(&mut Settings, &[u8]) -> Outcome),
-    /// With no argument it is empty.
-    OptionalText(fn(&mut Settings, &[u8])),
-    Int(fn(&mut Settings, i32)),
-    Unsigned(fn(&mut Settings, u64)),
-    OpenFd(Channel),
-    OpenFile(Channel),
-    /// Names the only configuration file to read.
-    OptionsFile,
-    NoOptions,
-    Inform(Information),
-    Harmless(Argument),
-    /// Without effect for long; told.
-    Obsolete(Argument),
-    /// Ignored in a configuration file, unknown on the command line.
-    IgnoredInFile,
-}
-
-/// What an option prints about the program itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Information {
-    Help,
-    Version,
-    Warranty,
-    Options,
-    OptionTable,
-}
-
-/// What kind of argument an option takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Argument {
-    None,
-    Text,
-    OptionalText,
-    /// A C `int`, decimal.
-    Int,
-    /// A C `unsigned long`, its base chosen by a prefix.
-    Unsigned,
-}
 
 /// gpgv's options, all of which gpg has too.
 const GPGV: [&str; 17] = [
@@ -95,90 +43,6 @@ pub(crate) fn rows(program: Program) -> Vec<&'static Row> {
         Program::Gpg => OPTIONS.iter().collect(),
         Program::Gpgv => GPGV.iter().filter_map(named).collect(),
     }
-}
-
-impl Row {
-    /// Returns the name to use.
-    pub(crate) fn name(&self) -> &'static str {
-        self.names.split('|').next().unwrap_or_default()
-    }
-
-    /// Returns all long names.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.names.split('|').filter(|name| !name.is_empty())
-    }
-
-    /// Returns what kind of argument it takes.
-    pub(crate) fn argument(&self) -> Argument {
-        match &self.meaning {
-            Meaning::Text(_) | Meaning::OpenFile(_) | Meaning::OptionsFile => Argument::Text,
-            Meaning::OptionalText(_) => Argument::OptionalText,
-            Meaning::Int(_) | Meaning::OpenFd(_) => Argument::Int,
-            Meaning::Unsigned(_) => Argument::Unsigned,
-            Meaning::Harmless(argument) | Meaning::Obsolete(argument) => *argument,
-            _ => Argument::None,
-        }
-    }
-
-    const fn new(names: &'static str, meaning: Meaning) -> Self {
-        Self { names, short: None, meaning, help: "" }
-    }
-
-    const fn short(self, short: u8) -> Self {
-        Self { short: Some(short), ..self }
-    }
-
-    const fn help(self, help: &'static str) -> Self {
-        Self { help, ..self }
-    }
-}
-
-const fn command(names: &'static str, command: Command, help: &'static str) -> Row {
-    Row::new(names, Meaning::Command(command)).help(help)
-}
-
-const fn not_yet(names: &'static str, name: &'static str) -> Row {
-    Row::new(names, Meaning::Command(Command::NotYet(name)))
-}
-
-const fn flag(names: &'static str, set: fn(&mut Settings)) -> Row {
-    Row::new(names, Meaning::Flag(set))
-}
-
-const fn deprecated(names: &'static str, set: fn(&mut Settings), instead: &'static str) -> Row {
-    Row::new(names, Meaning::Deprecated(set, instead))
-}
-
-const fn text(names: &'static str, set: fn(&mut Settings, &[u8]) -> Outcome) -> Row {
-    Row::new(names, Meaning::Text(set))
-}
-
-const fn int(names: &'static str, set: fn(&mut Settings, i32)) -> Row {
-    Row::new(names, Meaning::Int(set))
-}
-
-const fn harmless(names: &'static str) -> Row {
-    Row::new(names, Meaning::Harmless(Argument::None))
-}
-
-const fn harmless_text(names: &'static str) -> Row {
-    Row::new(names, Meaning::Harmless(Argument::Text))
-}
-
-const fn harmless_int(names: &'static str) -> Row {
-    Row::new(names, Meaning::Harmless(Argument::Int))
-}
-
-const fn harmless_unsigned(names: &'static str) -> Row {
-    Row::new(names, Meaning::Harmless(Argument::Unsigned))
-}
-
-const fn obsolete(names: &'static str, argument: Argument) -> Row {
-    Row::new(names, Meaning::Obsolete(argument))
-}
-
-const fn other(names: &'static str, meaning: Meaning) -> Row {
-    Row::new(names, meaning)
 }
 
 fn recipient(settings: &mut Settings, name: &[u8], kind: RecipientKind, is_hidden: bool) -> Outcome {
@@ -322,8 +186,12 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("armor|armour", |s| s.armor = true).short(b'a').help("write ASCII armor"),
     flag("no-armor|no-armour", |s| s.armor = false),
     text("output", |s, file| { s.output = Some(file.to_vec()); Ok(()) }).short(b'o').help("|FILE|write to FILE"),
-    other("max-output", Meaning::Unsigned(|s, octets| s.message.max_output = octets)), harmless_text("comment"), harmless("default-comment"), harmless("no-comments"),
-    harmless("emit-version"), harmless("no-emit-version|no-version"), harmless("not-dash-escaped"),
+    other("max-output", Meaning::Unsigned(|s, octets| s.message.max_output = octets)), 
+    text("comment", values::comment),
+    deprecated("default-comment", |s| s.armor_headers.comments.clear(), "--no-comments"),
+    flag("no-comments", |s| s.armor_headers.comments.clear()),
+    flag("emit-version", |s| s.armor_headers.version += 1),
+    flag("no-emit-version|no-version", |s| s.armor_headers.version = 0), harmless("not-dash-escaped"),
     harmless("escape-from-lines"), harmless("no-escape-from-lines"), harmless("mimemode"),
     flag("", |s| s.message.text = true).short(b't').help("take the input for text"),
     flag("textmode", |s| s.message.text = true), flag("no-textmode", |s| s.message.text = false),
@@ -331,13 +199,13 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("for-your-eyes-only", |s| s.message.file_name = Some(b"_CONSOLE".to_vec())), flag("no-for-your-eyes-only", |s| s.message.file_name = None),
     flag("show-session-key", |s| s.message.show_session_key = true),
     flag("use-embedded-filename", |s| s.message.use_embedded_file_name = true),
-    flag("no-use-embedded-filename", |s| s.message.use_embedded_file_name = false), flag("unwrap", |s| s.refused.push("--unwrap: not supported yet")), harmless("mangle-dos-filenames"),
+    flag("no-use-embedded-filename", |s| s.message.use_embedded_file_name = false), flag("unwrap", |s| s.message.unwrap = true), harmless("mangle-dos-filenames"),
     harmless("no-mangle-dos-filenames"), harmless("no-symkey-cache"), harmless("skip-verify"),
     flag("list-only", |s| s.message.list_only = true),
     int("", |s, level| s.message.set_level(level)).short(b'z').help("|N|compress at level N, 0 for not at all"),
     int("compress-level", |s, level| s.message.deflate_level = Some(level)),
     int("bzip2-compress-level", |s, level| s.message.bzip2_level = Some(level)),
-    harmless("bzip2-decompress-lowmem"), harmless("disable-signer-uid"),
+    harmless("bzip2-decompress-lowmem"), flag("disable-signer-uid", |s| s.signature.is_signer_unnamed = true),
 
     // Import and export.
     text("import-options", |s, words| s.import.read(words)).help("|WORDS|how to import; see --import-options help"),
@@ -416,7 +284,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     text("hidden-recipient-file", |s, name| recipient(s, name, RecipientKind::File, true)).short(b'F'),
     flag("throw-keyids", |s| s.message.throw_key_ids = true), flag("no-throw-keyids", |s| s.message.throw_key_ids = false),
     text("local-user|sign-with", |s, name| { s.local_users.push(name.to_vec()); Ok(()) }).short(b'u'),
-    harmless_text("sender"),
+    text("sender", values::sender),
     text("try-secret-key", |s, name| { s.message.try_secret_keys.push(name.to_vec()); Ok(()) }),
     flag("try-all-secrets", |s| s.message.try_all_secrets = true),
     flag("skip-hidden-recipients", |s| s.message.skip_hidden_recipients = true),

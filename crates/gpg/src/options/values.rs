@@ -1,5 +1,6 @@
 //! Options whose value has to be understood when it is read.
 
+use keyhoard::cert::mailbox::mailbox;
 use keyhoard::find::shown;
 use keyhoard::verify::HashAlgorithm;
 
@@ -33,6 +34,19 @@ fn choose<T: Copy>(words: &[(&str, T)], text: &[u8]) -> Option<T> {
 
 fn complaint<T>(text: impl Into<String>) -> std::result::Result<T, Refusal> {
     Err(Refusal::Complaint(text.into()))
+}
+
+pub(super) fn comment(settings: &mut Settings, text: &[u8]) -> Outcome {
+    settings.armor_headers.comments.extend((!text.is_empty()).then(|| text.to_vec()));
+    Ok(())
+}
+
+pub(super) fn sender(settings: &mut Settings, text: &[u8]) -> Outcome {
+    match mailbox(text) {
+        Some(address) => settings.signature.sender = Some(address),
+        None => return complaint(format!("\"{}\" is not a proper mail address", shown(text))),
+    }
+    Ok(())
 }
 
 pub(super) fn cert_notation(settings: &mut Settings, text: &[u8]) -> Outcome {

@@ -2,19 +2,21 @@
 
 use keyhoard::cert::Timestamp;
 use keyhoard::listing::FirstUse;
+use keyhoard::store::tofu::Messages;
 use keyhoard::trust::tofu::{History, Policy};
 
 /// Appends the record.
 pub(super) fn record(first_use: &FirstUse, out: &mut Vec<u8>) {
-    out.extend(format!("tfs:1:{}:\n", statistics(first_use).join(":")).as_bytes());
+    let statistics = statistics(first_use.policy, &first_use.messages);
+    out.extend(format!("tfs:1:{}:\n", statistics.join(":")).as_bytes());
 }
 
 /// Returns the fields: summary, messages verified and encrypted, policy, when the first and the last were verified and
 /// encrypted, history, days with messages verified and encrypted.
-pub(crate) fn statistics(FirstUse { policy, messages }: &FirstUse) -> [String; 11] {
+pub(crate) fn statistics(policy: Policy, messages: &Messages) -> [String; 11] {
     let (verified, encrypted) = (messages.verified, messages.encrypted);
     let history = History::of_days(verified.days, encrypted.days).number();
-    let summary = if *policy == Policy::Ask { 0 } else { history };
+    let summary = if policy == Policy::Ask { 0 } else { history };
     let time = |time: Option<Timestamp>| time.map_or(0, |time| time.0).to_string();
     [
         summary.to_string(),

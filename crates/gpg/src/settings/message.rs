@@ -97,6 +97,8 @@ pub(crate) struct MessageSettings {
     pub(crate) show_session_key: bool,
     pub(crate) override_session_key: Option<Vec<u8>>,
     pub(crate) override_session_key_fd: Option<i32>,
+    /// `--unwrap`: only the encryption is taken off.
+    pub(crate) unwrap: bool,
     /// Says only what a message is encrypted to.
     pub(crate) list_only: bool,
     /// Tries every secret key for every recipient.
@@ -135,6 +137,7 @@ impl Default for MessageSettings {
             show_session_key: false,
             override_session_key: None,
             override_session_key_fd: None,
+            unwrap: false,
             list_only: false,
             try_all_secrets: false,
             try_secret_keys: Vec::new(),

@@ -20,4 +20,8 @@ pub(crate) struct SignatureSettings {
     pub(crate) remarks: Vec<Remark>,
     /// `--default-sig-expire`, as [`crate::interval`] reads it.
     pub(crate) expire: Option<Vec<u8>>,
+    /// The mail address of `--sender`.
+    pub(crate) sender: Option<Vec<u8>>,
+    /// `--disable-signer-uid`: signatures do not say as whom they are made.
+    pub(crate) is_signer_unnamed: bool,
 }

@@ -9,6 +9,8 @@ use super::message::write_percent_escaped;
 pub(crate) enum SignatureStatus<'a> {
     /// Signing begins: the digests' numbers.
     BeginSigning { digests: Vec<u8> },
+    /// Nobody signs.
+    NoSigners,
     /// A signature was made: `D` detached, `C` in clear text, `S` in a message.
     Created { letter: char, algorithm: u8, digest: u8, kind: u8, time: u32, key: String },
     /// A signature comes, made as this user ID.
@@ -69,6 +71,7 @@ impl SignatureStatus<'_> {
     pub(super) fn keyword(&self) -> &'static str {
         match self {
             Self::BeginSigning { .. } => "BEGIN_SIGNING",
+            Self::NoSigners => "NO_SGNR",
             Self::Created { .. } => "SIG_CREATED",
             Self::New { .. } => "NEWSIG",
             Self::Id { .. } => "SIG_ID",
@@ -91,6 +94,7 @@ impl SignatureStatus<'_> {
     pub(super) fn write_values(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::BeginSigning { digests } => digests.iter().try_for_each(|digest| write!(out, " H{digest}")),
+            Self::NoSigners => write!(out, " 0"),
             Self::Created { letter, algorithm, digest, kind, time, key } => {
                 write!(out, " {letter} {algorithm} {digest} {kind:02X} {time} {key}")
             }

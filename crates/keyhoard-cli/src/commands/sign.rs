@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use keyhoard::cert::armor_writer::Headers;
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::message::{Compression, Content, Format, Literal, Signing, sign, sign_clear, sign_detached};
 use keyhoard::signatories::SigningKey;
@@ -88,7 +89,7 @@ impl Arguments {
         signing: Signing<'_>,
     ) -> anyhow::Result<()> {
         if self.clear {
-            return Ok(sign_clear(input, out, signing)?);
+            return Ok(sign_clear(input, out, Headers::default(), signing)?);
         }
         if self.detached {
             return Ok(out.write_all(&sign_detached(input, signing)?)?);

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use cert::Fingerprint;
-use cert::armor_writer::ArmorWriter;
+use cert::armor_writer::{ArmorWriter, Headers};
 use cert::facts::SignatureType;
 use cert::signed::Subject;
 use sign::Subpacket;
@@ -27,9 +27,10 @@ impl Editor<'_> {
     }
 }
 
-/// Returns a revocation as text to be kept, or to be given to others.
-pub fn armored(revocation: &[u8]) -> Vec<u8> {
-    let mut writer = ArmorWriter::new(Vec::new()).commented("This is a revocation certificate");
+/// Returns a revocation as text to be kept, or to be given to others; it says what it is behind the `headers`.
+pub fn armored(revocation: &[u8], headers: Headers) -> Vec<u8> {
+    let headers = headers.with("Comment", b"This is a revocation certificate");
+    let mut writer = ArmorWriter::new(Vec::new()).with_headers(headers);
     let written = writer.write_all(revocation).and_then(|()| writer.finish());
     written.expect("a vector takes everything")
 }

@@ -32,12 +32,14 @@ pub struct SecretPart {
 }
 
 /// What trust on first use knows of a user ID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstUse {
     /// The policy in effect for its address.
     pub policy: Policy,
     /// The messages that were seen with it.
     pub messages: Messages,
+    /// The keys that it is in conflict with, and the messages that were seen with those.
+    pub rivals: Vec<(Fingerprint, Messages)>,
 }
 
 impl Trust {

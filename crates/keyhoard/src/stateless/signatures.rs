@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use cert::armor_writer::ArmorWriter;
+use cert::armor_writer::{ArmorWriter, Headers};
 use cert::effective::{Moment, View};
 use cert::facts::SignatureType;
 use cert::packet::{self, Tag};
@@ -155,7 +155,7 @@ pub fn sign_inline(
     let kind = if how == Inline::Binary { SignatureType::BINARY } else { SignatureType::TEXT };
     let signing = signing(&mut keys, kind, now)?;
     if how == Inline::ClearSigned {
-        return message::sign_clear(&mut Utf8::new(data), out, signing).map_err(of_text);
+        return message::sign_clear(&mut Utf8::new(data), out, Headers::default(), signing).map_err(of_text);
     }
     let is_text = how == Inline::Text;
     let format = if is_text { Format::Utf8 } else { Format::Binary };

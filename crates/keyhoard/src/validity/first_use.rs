@@ -190,10 +190,14 @@ impl Assessment {
         let key = facts.primary().fingerprint;
         let known = |kind: &ComponentKind| {
             let ComponentKind::UserId(value) = kind else { return None };
-            let binding = (key, BoundAddress::of_user_id(value));
-            let policy = self.policy(&key, &binding.1);
-            let messages = self.messages.get(&binding).copied().unwrap_or_default();
-            Some(FirstUse { policy, messages })
+            let address = BoundAddress::of_user_id(value);
+            let messages = |key| self.messages.get(&(key, address.clone())).copied().unwrap_or_default();
+            let rivals = self.rivals(&key, &address).into_iter().map(|rival| (rival, messages(rival)));
+            Some(FirstUse {
+                policy: self.policy(&key, &address),
+                messages: messages(key),
+                rivals: rivals.collect(),
+            })
         };
         facts.components.iter().map(|component| known(&component.kind)).collect()
     }

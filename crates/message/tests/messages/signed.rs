@@ -2,7 +2,7 @@
 
 use crate::made::{PASSWORD, Password, Reading, openers, text};
 use cert::Timestamp;
-use cert::armor_writer::ArmorWriter;
+use cert::armor_writer::{ArmorWriter, Headers};
 use cert::facts::SignatureType;
 use cert::key;
 use cert::packet::{self, Tag};
@@ -44,7 +44,8 @@ fn inline(keys: &mut [Unlocked], data: &[u8], compression: Compression) -> Vec<u
 
 fn clear(keys: &mut [Unlocked], data: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    sign_clear(&mut &data[..], &mut out, signing(SignatureType::TEXT, keys)).expect("a text");
+    sign_clear(&mut &data[..], &mut out, Headers::default(), signing(SignatureType::TEXT, keys))
+        .expect("a text");
     out
 }
 
@@ -223,6 +224,9 @@ fn only_signatures_over_content_are_made_over_content() {
     let builder = Builder::new(SignatureType::POSITIVE_CERTIFICATION, HashAlgorithm::SHA256, NOW);
     assert!(matches!(Signing::new(vec![Signatory { key: &mut signer, builder }]), Err(Error::Options(_))));
     let binary = signing(SignatureType::BINARY, std::slice::from_mut(&mut signer));
-    assert!(matches!(sign_clear(&mut &b""[..], &mut Vec::new(), binary), Err(Error::Options(_))));
+    assert!(matches!(
+        sign_clear(&mut &b""[..], &mut Vec::new(), Headers::default(), binary),
+        Err(Error::Options(_))
+    ));
     assert_eq!(signer.key().version, 4);
 }

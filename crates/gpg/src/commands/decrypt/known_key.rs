@@ -16,6 +16,8 @@ pub(in crate::commands) struct KnownKey {
     pub(super) primary: Fingerprint,
     /// The certificate's primary user ID.
     pub(in crate::commands) user_id: Vec<u8>,
+    /// All of its user IDs.
+    user_ids: Vec<Vec<u8>>,
     /// Whether messages may be encrypted to it.
     pub(super) encrypts: bool,
     /// What its owner's programs read.
@@ -67,7 +69,14 @@ impl KnownKey {
             }
             _ => false,
         });
-        Some(Self { key, primary: facts.primary().fingerprint, user_id, encrypts, ciphers, owner_trust: '-' })
+        let user_ids = facts.user_ids().map(<[u8]>::to_vec).collect();
+        let primary = facts.primary().fingerprint;
+        Some(Self { key, primary, user_id, user_ids, encrypts, ciphers, owner_trust: '-' })
+    }
+
+    /// Returns the user ID that a name means; nothing where it names the key itself.
+    pub(in crate::commands) fn named_as(&self, name: &Query) -> Option<&[u8]> {
+        self.user_ids.iter().map(Vec::as_slice).find(|user_id| name.matches_user_id(user_id))
     }
 
     /// Says whether the owner's programs read a cipher.

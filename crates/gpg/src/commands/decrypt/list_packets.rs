@@ -7,13 +7,12 @@ use keyhoard::message::{self, Container, Error, Step};
 
 use super::plaintext::Ending;
 use super::unlock::{Unlocked, Unlocker};
-use super::{Found, Session, ended, failed};
-use crate::input;
+use super::{Session, failed, open_or_tell, verify};
+use crate::code::Code;
 use crate::render;
 
 /// Lists the packets in the file that the argument names, or in standard input.
 pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    const WHAT: &str = "processing message failed";
     let name = match session.arguments.as_slice() {
         [] => None,
         [name] => Some(name.clone()),
@@ -22,22 +21,23 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
             return Ok(());
         }
     };
-    let Ok(input) = input::open_silently(name.as_deref()) else {
-        let name = input::shown_name(name.as_deref());
-        session.streams.error(format_args!("can't open '{name}'"));
-        return Ok(());
-    };
+    let Some(input) = open_or_tell(session, name.as_deref()) else { return Ok(()) };
     let mut input = BufReader::new(input);
     let is_empty = input.fill_buf()?.is_empty();
     let (outcome, unlocked) = list(session, &mut input)?;
-    let found = match outcome {
-        Ok(true) => Found::Message,
-        Ok(false) => failed(session, Error::NoMessage, unlocked, is_empty),
-        Err(error) => failed(session, error, unlocked, is_empty),
+    let error = match outcome {
+        Ok(true) => return Ok(()),
+        Ok(false) => Error::NoMessage,
+        Err(error) => error,
     };
-    if found == Found::Nothing {
-        ended(session, "-", WHAT);
+    if !matches!(error, Error::NoMessage) || unlocked.is_asked() {
+        failed(session, error, unlocked);
+        return Ok(());
     }
+    verify::tell_no_packets(session, is_empty);
+    let code = Code::EndOfInput;
+    session.streams.status_failure_value("-", code.bare());
+    session.streams.error(format_args!("processing message failed: {code}"));
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::io::Write;
 
+use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::find::shown;
 use keyhoard::message::{Announced, Error, Event, Format, Literal, Result, Sink, Standing};
 
@@ -12,6 +13,7 @@ use crate::code::Code;
 use crate::commands::{Session, signatures};
 use crate::input;
 use crate::output::Output;
+use crate::settings::Settings;
 use crate::status::MessageStatus;
 use crate::streams::Streams;
 
@@ -24,6 +26,8 @@ pub(super) struct Plaintext<'a, 's> {
     input: Option<&'a [u8]>,
     naming: Naming,
     output: Option<Output>,
+    /// What was encrypted is written in armor, not read (`--unwrap`).
+    armor: Option<ArmorWriter<Vec<u8>>>,
     /// Line ends of text become those of this system.
     is_text: bool,
     ending: Ending,
@@ -45,6 +49,7 @@ impl<'a, 's> Plaintext<'a, 's> {
             input,
             naming,
             output: None,
+            armor: None,
             is_text: false,
             ending: Ending::NotEncrypted,
             announced: None,
@@ -58,7 +63,11 @@ impl<'a, 's> Plaintext<'a, 's> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        if let Some(output) = self.output.filter(|_| is_good) {
+        if let Some(mut output) = self.output.filter(|_| is_good) {
+            if let Some(armor) = self.armor {
+                let end = armor.finish()?;
+                output.writer(self.session.borrow_mut().streams).write_all(&end)?;
+            }
             output.commit()?;
         }
         Ok(self.ending)
@@ -78,14 +87,30 @@ impl<'a, 's> Plaintext<'a, 's> {
         }
         self.is_text = literal.format.is_text();
         self.room = Some(session.settings.message.max_output).filter(|most| *most > 0);
-        match self.open(&mut session, &literal.name) {
-            Ok(Ok(Some(output))) if self.is_beyond(length.unwrap_or_default().into()) => {
-                too_much(&output, &mut session);
-            }
-            Ok(Ok(output)) => self.output = output,
+        self.output = self.open_or_tell(&mut session, &literal.name);
+        if self.is_beyond(length.unwrap_or_default().into())
+            && let Some(output) = self.output.take()
+        {
+            too_much(&output, &mut session);
+        }
+    }
+
+    /// Begins to write the packets that were encrypted.
+    fn begin_unwrapped(&mut self) {
+        let mut session = self.session.borrow_mut();
+        let Settings { armor, armor_headers, .. } = &session.settings;
+        self.armor = armor.then(|| armor_headers.begin(Vec::new(), "MESSAGE"));
+        self.output = self.open_or_tell(&mut session, b"");
+    }
+
+    /// Opens the output, or tells why it cannot be opened.
+    fn open_or_tell(&mut self, session: &mut Session<'_>, embedded: &[u8]) -> Option<Output> {
+        match self.open(session, embedded) {
+            Ok(Ok(output)) => return output,
             Ok(Err(code)) => session.streams.error(format_args!("handle plaintext failed: {code}")),
             Err(failure) => self.failure = Some(failure),
         }
+        None
     }
 
     /// Says whether so many octets are more than may be written.
@@ -169,6 +194,9 @@ impl Ending {
 impl Sink for Plaintext<'_, '_> {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
+            Event::Decrypting { .. } if self.session.borrow().settings.message.unwrap => {
+                self.begin_unwrapped();
+            }
             Event::Literal { literal, length } => self.begin(literal, length),
             Event::ClearText(announced) => {
                 if announced.has_unknown {
@@ -188,11 +216,15 @@ impl Sink for Plaintext<'_, '_> {
     fn data(&mut self, data: &[u8], _: Standing) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         let mut session = self.session.borrow_mut();
-        let text: Vec<u8>;
-        let data = if self.is_text {
+        let changed: Vec<u8>;
+        let data = if let Some(armor) = &mut self.armor {
+            armor.write_all(data).map_err(Error::Write)?;
+            changed = std::mem::take(armor.inner_mut());
+            &changed
+        } else if self.is_text {
             // gpg leaves out every carriage return.
-            text = data.iter().copied().filter(|octet| *octet != b'\r').collect();
-            &text
+            changed = data.iter().copied().filter(|octet| *octet != b'\r').collect();
+            &changed
         } else {
             data
         };

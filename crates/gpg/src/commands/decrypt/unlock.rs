@@ -16,7 +16,6 @@ use crate::code::Code;
 use crate::commands::Session;
 use crate::descriptor;
 use crate::keyrings::Keyrings;
-use crate::names::names_key;
 use crate::passphrases::{Hint, Passphrases};
 use crate::prompt;
 use crate::render::digits;
@@ -69,6 +68,13 @@ enum Failure {
     Code(Code),
 }
 
+impl Unlocked {
+    /// Says whether there was anything to open.
+    pub(super) fn is_asked(&self) -> bool {
+        self.outcome != Outcome::NotAsked
+    }
+}
+
 /// The session key that the options give; `None` if what they give is none.
 type Overriding = Option<SessionKey>;
 
@@ -93,7 +99,8 @@ impl Unlock for Unlocker<'_, '_> {
     ) -> Result<SessionKey> {
         let mut session = self.session.borrow_mut();
         self.unlocked.has_passphrases = openers.iter().any(|opener| matches!(opener, Opener::Password(_)));
-        let found = Search { session: &mut session, container, fits }.all(openers);
+        let mut search = Search { session: &mut session, container, fits, is_cipher_told: false };
+        let (found, is_cipher_told) = (search.all(openers), search.is_cipher_told);
         let found = match found {
             Ok(found) => found,
             Err(failure) => {
@@ -108,6 +115,9 @@ impl Unlock for Unlocker<'_, '_> {
             None => Outcome::NoKey,
         };
         let key = found.filter(|_| self.unlocked.outcome == Outcome::Key).ok_or(Error::NoKey)?;
+        if session.settings.verbose > 0 && !is_cipher_told {
+            session.streams.info(format_args!("{} encrypted data", key.cipher()));
+        }
         tell_key(&mut session, container, &key);
         Ok(key)
     }
@@ -115,9 +125,6 @@ impl Unlock for Unlocker<'_, '_> {
 
 fn tell_key(session: &mut Session<'_>, container: &Container, key: &SessionKey) {
     let cipher = key.cipher();
-    if session.settings.verbose > 1 {
-        session.streams.info(format_args!("{cipher} encrypted data"));
-    }
     let protection = if *container == Container::Version1 { 2 } else { 0 };
     let mode = container.mode().map_or(0, |mode| mode.number());
     session.tell(MessageStatus::DecryptionInfo { protection, cipher: cipher.number(), mode });
@@ -132,6 +139,8 @@ struct Search<'a, 's> {
     session: &'a mut Session<'s>,
     container: &'a Container,
     fits: &'a dyn Fn(&SessionKey) -> bool,
+    /// As that of what a passphrase opens.
+    is_cipher_told: bool,
 }
 
 impl Search<'_, '_> {
@@ -295,7 +304,7 @@ impl Search<'_, '_> {
             .collect();
         let mut held = self.session.file_keys()?.list()?;
         held.sort_by_key(|held| {
-            queries.iter().position(|query| names_key(query, &held.fingerprint)).unwrap_or(queries.len())
+            queries.iter().position(|query| query.names_key(&held.fingerprint)).unwrap_or(queries.len())
         });
         Ok(held)
     }
@@ -344,6 +353,7 @@ impl Search<'_, '_> {
         overriding: Option<&Overriding>,
     ) -> anyhow::Result<Option<SessionKey>> {
         let cipher = asked.cipher;
+        self.is_cipher_told = !self.session.settings.quiet;
         let Session { settings, streams, passphrase, .. } = &mut *self.session;
         if !settings.quiet {
             let mode = asked.mode().map_or("CFB", |mode| mode.name());

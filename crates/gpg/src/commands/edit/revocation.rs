@@ -46,7 +46,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
     let revocation = desk
         .edit(session, "--generate-revocation", &key, |editor| editor.revocation_certificate(&key, reason))?;
     match revocation {
-        Ok(packet) => write(session, &armored(&packet)),
+        Ok(packet) => write(session, &armored(&packet, session.settings.armor_headers.lines())),
         Err(failure) => {
             session.streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
             Ok(())

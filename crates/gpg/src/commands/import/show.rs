@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use keyhoard::cert::Timestamp;
-use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::effective::{Effective, Moment, View, evaluate};
 use keyhoard::cert::{Facts, Fingerprint};
@@ -18,7 +17,7 @@ use super::super::list;
 use crate::output::Output;
 use crate::render;
 use crate::secrets::Secrets;
-use crate::settings::{ListSettings, Settings};
+use crate::settings::{ArmorHeaders, ListSettings, Settings};
 use crate::streams::Streams;
 use crate::trust;
 
@@ -177,14 +176,15 @@ pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
 /// Writes the keys of an input out instead of importing them.
 pub(super) struct Written {
     output: Output,
-    armor: bool,
+    /// The headers of each key's armor, if there is any.
+    armor: Option<ArmorHeaders>,
 }
 
 impl Written {
     /// Opens the output.
     pub(super) fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
         match Output::open(settings, streams)? {
-            Ok(output) => Ok(Self { output, armor: settings.armor }),
+            Ok(output) => Ok(Self { output, armor: settings.armor.then(|| settings.armor_headers.clone()) }),
             Err(code) => anyhow::bail!("{code}"),
         }
     }
@@ -195,10 +195,8 @@ impl Written {
             |asked: Retained<'_>| !matches!(asked, Retained::Signature(_, it) if it.flags.superseded);
         let shown = certificate.retain(visible);
         let mut writer = self.output.writer(streams);
-        if !self.armor {
-            return writer.write_all(&shown.bytes);
-        }
-        let mut armor = ArmorWriter::new(writer);
+        let Some(headers) = &self.armor else { return writer.write_all(&shown.bytes) };
+        let mut armor = headers.begin(writer, "PUBLIC KEY BLOCK");
         armor.write_all(&shown.bytes)?;
         armor.finish().map(drop)
     }

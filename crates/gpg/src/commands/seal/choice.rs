@@ -1,9 +1,11 @@
 //! The algorithms of a message: what is asked for, else what all recipients read and somebody prefers.
 
 use keyhoard::message::{Cipher, Compression};
+use keyhoard::verify::HashAlgorithm;
 
 /// What GnuPG takes for granted where somebody's preferences do not say it.
 const IMPLICIT_CIPHER: u8 = Cipher::TripleDes as u8;
+const IMPLICIT_DIGEST: u8 = HashAlgorithm::SHA1.0;
 const IMPLICIT_COMPRESSION: u8 = Compression::Uncompressed as u8;
 
 /// Chooses a cipher; `personal` are the user's own preferences, `recipients` everybody's.
@@ -17,6 +19,27 @@ pub(super) fn cipher(personal: &[u8], recipients: &[&[u8]]) -> Cipher {
 /// Says whether all recipients want a cipher.
 pub(super) fn all_read_cipher(cipher: Cipher, recipients: &[&[u8]]) -> bool {
     recipients.iter().all(|list| with(list, IMPLICIT_CIPHER).contains(&cipher.number()))
+}
+
+/// Chooses the digest of what is signed as well, of those that `suits` says the signing keys can use; as in GnuPG, MD5
+/// only if the user prefers it.
+pub(super) fn digest(
+    personal: &[u8],
+    recipients: &[&[u8]],
+    suits: impl Fn(HashAlgorithm) -> bool,
+) -> Option<HashAlgorithm> {
+    let lists: Vec<Vec<u8>> = recipients.iter().map(|list| with(list, IMPLICIT_DIGEST)).collect();
+    let is_known = |number| {
+        let digest = HashAlgorithm(number);
+        let is_wanted = digest != HashAlgorithm::MD5 || personal.contains(&number);
+        is_wanted && digest.name().is_some() && suits(digest)
+    };
+    choose(personal, &lists, is_known).map(HashAlgorithm)
+}
+
+/// Says whether all recipients want a digest.
+pub(super) fn all_read_digest(digest: HashAlgorithm, recipients: &[&[u8]]) -> bool {
+    recipients.iter().all(|list| with(list, IMPLICIT_DIGEST).contains(&digest.0))
 }
 
 /// Chooses a compression; who says nothing reads ZIP (RFC 4880, 13.3.1).
@@ -74,6 +97,17 @@ mod tests {
         assert_eq!(cipher(&[], &[]), Cipher::Aes256);
         assert!(all_read_cipher(Cipher::TripleDes, &[&[9], &[7]]));
         assert!(!all_read_cipher(Cipher::Aes256, &[&[9], &[7]]));
+    }
+
+    #[test]
+    fn the_digest_is_one_that_all_recipients_want_and_the_keys_can_use() {
+        let all = |_: HashAlgorithm| true;
+        assert_eq!(digest(&[], &[&[10, 9, 8, 11, 2], &[8, 10]], all), Some(HashAlgorithm::SHA512));
+        assert_eq!(digest(&[8], &[&[10, 9, 8, 11, 2]], all), Some(HashAlgorithm::SHA256));
+        assert_eq!(digest(&[10], &[&[9], &[8]], all), Some(HashAlgorithm::SHA1));
+        assert_eq!(digest(&[], &[&[1, 10]], all), Some(HashAlgorithm::SHA512));
+        assert_eq!(digest(&[1], &[&[1, 10]], all), Some(HashAlgorithm::MD5));
+        assert_eq!(digest(&[], &[&[9]], |digest| digest == HashAlgorithm::SHA256), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use keyhoard::trust::Validity;
 use super::Failure;
 use crate::code::Code;
 use crate::commands::Session;
-use crate::commands::sign::signers;
+use crate::commands::sign::choice;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, TrustModel};
@@ -36,6 +36,11 @@ pub(super) fn collect(session: &mut Session<'_>) -> anyhow::Result<Result<Vec<Ch
     let mut chosen = search.chosen;
     chosen.reverse();
     Ok(outcome.map(|()| chosen))
+}
+
+/// Says whether a name is a key's and not a user's.
+fn names_key(name: &[u8]) -> bool {
+    Name::parse(name).is_ok_and(|name| name.is_of_key())
 }
 
 /// Replaces the names of groups by what they stand for; they are looked at last first, and in order where there are
@@ -99,12 +104,15 @@ impl Search<'_, '_> {
 
     /// Adds the key that `--default-key` names, if there is one that can be encrypted to.
     fn add_default_key(&mut self) -> anyhow::Result<()> {
-        let Some((name, key)) = signers::named_default(self.session, &self.keyrings)? else {
+        let Some((name, found)) = choice::named_default(self.session, &self.keyrings)? else {
             const NONE: &str = "option '--encrypt-to-default-key' given, but no valid default keys given";
             self.session.streams.info(NONE);
             return Ok(());
         };
-        self.session.considered(&key.primary);
+        self.session.considered(found.primary());
+        if !names_key(&name) {
+            self.session.considered(found.primary());
+        }
         let name = RecipientName { name, kind: RecipientKind::Always, is_hidden: false };
         match self.find(&name.name)? {
             Ok(candidate) => self.add(candidate, &name),
@@ -152,7 +160,9 @@ impl Search<'_, '_> {
         };
         self.session.considered(&candidate.fingerprint);
         if name.kind == RecipientKind::Key {
-            self.session.considered(&candidate.fingerprint);
+            if !names_key(&name.name) {
+                self.session.considered(&candidate.fingerprint);
+            }
             if let Err(failure) = self.check(&name.name, &candidate)? {
                 return Ok(Err(failure));
             }
@@ -190,9 +200,9 @@ impl Search<'_, '_> {
 
     /// Finds the key that signs by default.
     fn own(&mut self) -> anyhow::Result<Option<Fingerprint>> {
-        let Some(own) = signers::default(self.session, &self.keyrings)? else { return Ok(None) };
+        let Ok(own) = choice::default(self.session, &self.keyrings)? else { return Ok(None) };
         self.session.considered(&own.key.primary);
-        if !own.is_named {
+        if own.name.is_none() {
             self.session.considered(&own.key.primary);
         }
         Ok(Some(own.key.primary))
@@ -227,7 +237,9 @@ impl Search<'_, '_> {
         Ok(match (best, first) {
             (Some(best), _) => Ok(best),
             (None, Some(unusable)) => {
-                self.session.considered(&unusable);
+                if !names_key(text) {
+                    self.session.considered(&unusable);
+                }
                 let fingerprint = unusable.to_string();
                 self.session.streams.status(&Status::KeyConsidered { fingerprint, flags: 3 });
                 Err(Code::UnusablePublicKey)

@@ -4,6 +4,8 @@ use keyhoard::cert::effective::State;
 use keyhoard::cert::facts::ComponentKind;
 use keyhoard::cert::{BoundAddress, Timestamp};
 use keyhoard::listing::{FirstUse, Trust};
+use keyhoard::store::Fingerprint;
+use keyhoard::store::tofu::Messages;
 use keyhoard::trust::Validity;
 use keyhoard::trust::tofu::Policy;
 use keyhoard::verification::{Maker, Statement};
@@ -32,9 +34,12 @@ pub(super) fn tell(session: &mut Session<'_>, maker: &Maker, statement: &Stateme
         else {
             continue;
         };
-        tell_status(session, maker, &address, known);
+        tell_status(session, &maker.primary(), &address, known.policy, &known.messages);
         if known.policy == Policy::Ask {
             is_contested = true;
+            for (rival, messages) in &known.rivals {
+                tell_status(session, rival, &address, known.policy, messages);
+            }
         } else {
             is_suspect |= tell_one(session, &address, known);
         }
@@ -65,15 +70,21 @@ pub(super) fn decides(session: &Session<'_>, trust: &Trust) -> bool {
     }
 }
 
-fn tell_status(session: &mut Session<'_>, maker: &Maker, address: &BoundAddress, known: &FirstUse) {
-    let key = maker.primary().to_string();
+fn tell_status(
+    session: &mut Session<'_>,
+    key: &Fingerprint,
+    address: &BoundAddress,
+    policy: Policy,
+    messages: &Messages,
+) {
+    let key = key.to_string();
     session.tell_signature(SignatureStatus::FirstUser { key, address: address.as_bytes() });
-    session.tell_signature(SignatureStatus::FirstUse(statistics(known).join(" ")));
+    session.tell_signature(SignatureStatus::FirstUse(statistics(policy, messages).join(" ")));
 }
 
 /// Tells how many messages were seen with an address; says whether that is few.
 fn tell_one(session: &mut Session<'_>, address: &BoundAddress, known: &FirstUse) -> bool {
-    let FirstUse { policy, messages } = known;
+    let FirstUse { policy, messages, .. } = known;
     let (verified, encrypted) = (messages.verified, messages.encrypted);
     let address = keyhoard::find::shown(address.as_bytes());
     let ago = |first: Option<Timestamp>| span(session.now.0.saturating_sub(first.map_or(0, |time| time.0)));

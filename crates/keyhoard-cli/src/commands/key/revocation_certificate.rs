@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use keyhoard::cert::armor_writer::Headers;
 use keyhoard::edit::armored;
 use keyhoard::output_file::OutputFile;
 
@@ -44,7 +45,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let reason = arguments.reason.reason();
     let packet =
         editing.edit(session, &arguments.passphrase, |editor| editor.revocation_certificate(&key, reason))?;
-    let text = armored(&packet);
+    let text = armored(&packet, Headers::default());
     match &arguments.output {
         Some(path) => {
             let named = || path.display().to_string();

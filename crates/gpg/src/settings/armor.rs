@@ -1,0 +1,38 @@
+//! What the options say of the headers of ASCII armor.
+
+use std::io::Write;
+
+use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
+
+/// Which headers armor has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArmorHeaders {
+    /// How often `--emit-version` was given: how exactly the version is told.
+    pub(crate) version: u32,
+    /// `--comment`, in their order.
+    pub(crate) comments: Vec<Vec<u8>>,
+}
+
+impl ArmorHeaders {
+    /// Returns the lines, as gpg orders them.
+    pub(crate) fn lines(&self) -> Headers {
+        let version = match self.version {
+            0 => None,
+            1 => Some("GnuPG v2"),
+            2 => Some("GnuPG v2.2"),
+            3 => Some("GnuPG v2.2.40"),
+            _ => Some("GnuPG v2.2.40 (GNU/Linux)"),
+        };
+        let version = version.map(|version| ("Version", version.as_bytes()));
+        let comments = self.comments.iter().map(|comment| ("Comment", &comment[..]));
+        version
+            .into_iter()
+            .chain(comments)
+            .fold(Headers::default(), |headers, (name, value)| headers.with(name, value))
+    }
+
+    /// Starts an armored block with these headers.
+    pub(crate) fn begin<W: Write>(&self, out: W, title: &'static str) -> ArmorWriter<W> {
+        ArmorWriter::titled(out, title).with_headers(self.lines())
+    }
+}
