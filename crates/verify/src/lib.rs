@@ -1,7 +1,8 @@
 //! Verdicts on OpenPGP signatures.
 //!
 //! A caller gathers [`Check`]s (an issuer key, a digest, a signature value) and hands all of them to
-//! [`verify`] at once; the batch is spread over the cores and comes back as one [`Verdict`] each.
+//! [`verify`] at once; the batch is spread over the cores and comes back as one [`Verdict`] each. Who has many batches
+//! gives them to one [`Verifier`].
 //! A verdict is the bare equation: time, expiry, revocation and policy are none of its business.
 //!
 //! - [`hash`]: the digests of OpenPGP, SHA-1 with collision detection.
@@ -23,4 +24,4 @@ mod mpi;
 mod reference;
 
 pub use algorithm::{HashAlgorithm, PublicKeyAlgorithm};
-pub use check::{Check, PublicKey, SignatureValue, Verdict, verify};
+pub use check::{Check, PublicKey, SignatureValue, Verdict, Verifier, verify};

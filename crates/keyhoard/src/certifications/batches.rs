@@ -1,9 +1,12 @@
 //! Many certificates, read and handed out while the signatures of others are verified.
 
+use std::collections::VecDeque;
+use std::iter::once;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::thread::{self, JoinHandle};
 
+use cert::facts::{Component, Span};
 use store::Record;
 use verify::Verdict;
 
@@ -11,23 +14,34 @@ use super::questions::Inquiry;
 use super::{Asked, Findings, Verifier, Wanted};
 use crate::Result;
 
-/// Signatures, and octets of them, that are verified at once.
-const SIGNATURES: usize = 12 << 10;
-const OCTETS: usize = 16 << 20;
+/// Octets of certificates that are verified at once: few, so that verifying begins soon, and all cores end together.
+const BATCH: usize = 768 << 10;
+
+/// Octets of certificates that are read ahead: enough to keep all cores busy while verdicts are written.
+const AHEAD: usize = 8 << 20;
+
+/// What a packet takes besides its octets, roughly: its facts, the question about it, and the answer.
+const PER_PACKET: usize = 512;
 
 /// Is told of a certificate, and of the findings on its signatures.
 type Each<'e> = dyn FnMut(Record, &Findings) -> Result<ControlFlow<()>> + 'e;
 
-/// One batch that is being read, and one whose signatures another thread verifies meanwhile.
+/// A batch that is being read, and those before it, whose signatures other threads verify meanwhile.
 pub(super) struct Batches<'b, 's> {
     verifier: &'b mut Verifier<'s>,
     wanted: &'b Wanted<'b>,
     each: &'b mut Each<'b>,
     records: Vec<Record>,
-    signatures: usize,
     octets: usize,
-    /// Comes to its end by itself if nobody wants to know any more.
-    pending: Option<JoinHandle<Answered>>,
+    /// The oldest one first. They come to their ends by themselves if nobody wants to know any more.
+    pending: VecDeque<Pending>,
+    /// Octets in `pending`.
+    ahead: usize,
+}
+
+struct Pending {
+    octets: usize,
+    thread: JoinHandle<Answered>,
 }
 
 /// Certificates, what was asked about them, and the answers.
@@ -43,50 +57,56 @@ impl<'b, 's> Batches<'b, 's> {
         wanted: &'b Wanted<'b>,
         each: &'b mut Each<'b>,
     ) -> Self {
-        Self { verifier, wanted, each, records: Vec::new(), signatures: 0, octets: 0, pending: None }
+        Self { verifier, wanted, each, records: Vec::new(), octets: 0, pending: VecDeque::new(), ahead: 0 }
     }
 
-    /// Adds a certificate. If there are enough of them, verifying them begins, and those before are handed out.
+    /// Adds a certificate. If there are enough of them, verifying them begins; if too many are, the oldest ones are
+    /// handed out.
     pub(super) fn add(&mut self, record: Record) -> Result<ControlFlow<()>> {
         if let Some(facts) = &record.facts {
-            let packets = facts.components.iter().flat_map(|component| &component.signatures);
-            let octets = packets.map(|signature| (signature.span.end - signature.span.start) as usize);
-            self.octets += octets.sum::<usize>();
-            self.signatures += facts.components.iter().map(|it| it.signatures.len()).sum::<usize>();
+            let packets = facts.components.iter().flat_map(packets);
+            self.octets += packets.map(|span| (span.end - span.start) as usize + PER_PACKET).sum::<usize>();
             self.records.push(record);
         }
-        if self.signatures < SIGNATURES && self.octets < OCTETS {
-            return Ok(ControlFlow::Continue(()));
-        }
-        let (records, inquiry) = self.inquire()?;
-        if inquiry.is_settled() && self.pending.is_none() {
-            return self.hand_out(Answered { records, inquiry, verdicts: Vec::new() });
-        }
-        let next = thread::spawn(|| Answered::new(records, inquiry));
-        match self.pending.replace(next) {
-            Some(before) => self.hand_out(join(before)),
-            None => Ok(ControlFlow::Continue(())),
-        }
+        if self.octets < BATCH { Ok(ControlFlow::Continue(())) } else { self.begin() }
     }
 
     /// Hands out all that is left.
     pub(super) fn finish(mut self) -> Result<()> {
-        let (records, inquiry) = self.inquire()?;
-        let Some(before) = self.pending.take() else {
-            return self.hand_out(Answered::new(records, inquiry)).map(drop);
-        };
-        let last = thread::spawn(|| Answered::new(records, inquiry));
-        match self.hand_out(join(before))? {
-            ControlFlow::Continue(()) => self.hand_out(join(last)).map(drop),
-            ControlFlow::Break(()) => Ok(()),
+        let mut flow = self.begin()?;
+        while flow.is_continue()
+            && let Some(oldest) = self.pending.pop_front()
+        {
+            if self.pending.is_empty() {
+                // What is left to be written when the last core has come to its end keeps everybody waiting.
+                self.verifier.keep()?;
+            }
+            flow = self.hand_out(oldest.answer())?;
         }
+        Ok(())
     }
 
-    fn inquire(&mut self) -> Result<(Vec<Record>, Inquiry)> {
-        (self.signatures, self.octets) = (0, 0);
+    /// Begins to verify what was read.
+    fn begin(&mut self) -> Result<ControlFlow<()>> {
+        let octets = std::mem::take(&mut self.octets);
         let records = std::mem::take(&mut self.records);
         let inquiry = self.verifier.inquire(&asked(&records), self.wanted)?;
-        Ok((records, inquiry))
+        if inquiry.is_settled() && self.pending.is_empty() {
+            return self.hand_out(Answered { records, inquiry, verdicts: Vec::new() });
+        }
+        let keys = self.verifier.keys.clone();
+        let thread = thread::spawn(move || Answered::new(records, inquiry, &keys));
+        self.pending.push_back(Pending { octets, thread });
+        self.ahead += octets;
+        while self.ahead > AHEAD
+            && let Some(oldest) = self.pending.pop_front()
+        {
+            self.ahead -= oldest.octets;
+            if self.hand_out(oldest.answer())?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn hand_out(&mut self, answered: Answered) -> Result<ControlFlow<()>> {
@@ -101,17 +121,24 @@ impl<'b, 's> Batches<'b, 's> {
     }
 }
 
+impl Pending {
+    fn answer(self) -> Answered {
+        self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
 impl Answered {
-    fn new(records: Vec<Record>, inquiry: Inquiry) -> Self {
-        let verdicts = inquiry.answer(&asked(&records));
+    fn new(records: Vec<Record>, inquiry: Inquiry, keys: &verify::Verifier) -> Self {
+        let verdicts = inquiry.answer(&asked(&records), keys);
         Self { records, inquiry, verdicts }
     }
 }
 
-fn asked(records: &[Record]) -> Vec<Asked<'_>> {
-    records.iter().filter_map(Asked::record).collect()
+/// Returns where a component's packets stand.
+fn packets(component: &Component) -> impl Iterator<Item = Span> {
+    once(component.span).chain(component.signatures.iter().map(|signature| signature.span))
 }
 
-fn join(thread: JoinHandle<Answered>) -> Answered {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+fn asked(records: &[Record]) -> Vec<Asked<'_>> {
+    records.iter().filter_map(Asked::record).collect()
 }

@@ -17,6 +17,7 @@ mod questions;
 mod standing;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use cert::facts::SignatureFacts;
 use cert::{Facts, Fingerprint};
@@ -101,6 +102,7 @@ pub type Wanted<'w> = dyn Fn(&SignatureFacts) -> bool + 'w;
 pub struct Verifier<'s> {
     certificates: &'s dyn Snapshot,
     issuers: Issuers<'s>,
+    keys: Arc<verify::Verifier>,
     keeper: Option<&'s dyn Store>,
     /// Kept verdicts are left aside.
     anew: bool,
@@ -115,8 +117,15 @@ const ENOUGH_VERDICTS: usize = 8 << 10;
 impl<'s> Verifier<'s> {
     /// Answers about certificates of one database, by issuers of several, the first one first.
     pub fn new(certificates: &'s dyn Snapshot, issuers: Vec<&'s dyn Snapshot>) -> Self {
-        let issuers = Issuers::of(issuers);
-        Self { certificates, issuers, keeper: None, anew: false, found: Vec::new(), unkept: 0 }
+        Self {
+            certificates,
+            issuers: Issuers::of(issuers),
+            keys: Arc::default(),
+            keeper: None,
+            anew: false,
+            found: Vec::new(),
+            unkept: 0,
+        }
     }
 
     /// Answers about certificates of one database by its own keys.
@@ -142,7 +151,7 @@ impl<'s> Verifier<'s> {
     /// The databases' errors.
     pub fn verify(&mut self, asked: &[Asked<'_>], wanted: &Wanted<'_>) -> Result<Vec<Findings>> {
         let inquiry = self.inquire(asked, wanted)?;
-        let verdicts = inquiry.answer(asked);
+        let verdicts = inquiry.answer(asked, &self.keys);
         self.conclude(inquiry, &verdicts, asked)
     }
 

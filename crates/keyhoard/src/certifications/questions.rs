@@ -63,7 +63,7 @@ impl Inquiry {
     }
 
     /// Answers the questions.
-    pub(super) fn answer(&self, asked: &[Asked<'_>]) -> Vec<Verdict> {
+    pub(super) fn answer(&self, asked: &[Asked<'_>], verifier: &verify::Verifier) -> Vec<Verdict> {
         let of_certificates: Vec<_> = by_certificate(&self.questions).zip(&self.bytes).collect();
         let checks: Vec<std::result::Result<Check<'_>, Verdict>> = of_certificates
             .par_iter()
@@ -73,7 +73,7 @@ impl Inquiry {
             })
             .collect();
         let open: Vec<Check<'_>> = checks.iter().filter_map(|check| check.as_ref().ok()).copied().collect();
-        let mut verdicts = verify::verify(&open).into_iter();
+        let mut verdicts = verifier.verify(&open).into_iter();
         let answer = |check: &std::result::Result<_, Verdict>| match check {
             Ok(_) => verdicts.next().expect("each check has a verdict"),
             Err(verdict) => *verdict,
