@@ -170,6 +170,14 @@ impl Snapshot for View<'_> {
         Ok(kept.map(|(_, kept)| kept.certificate.bytes.clone()))
     }
 
+    fn first_bytes(&self, id: CertId, most: usize) -> store::Result<Option<Vec<u8>>> {
+        let bytes = self.bytes(id)?;
+        Ok(bytes.map(|mut bytes| {
+            bytes.truncate(most);
+            bytes
+        }))
+    }
+
     fn find(&self, query: &Query) -> store::Result<Vec<CertId>> {
         Ok(self.having(|facts| query.matches(facts)))
     }

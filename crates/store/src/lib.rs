@@ -250,6 +250,9 @@ pub trait Snapshot: ReadBindings {
     /// Returns a certificate's exact bytes; `None` if it is not there.
     fn bytes(&self, id: CertId) -> Result<Option<Vec<u8>>>;
 
+    /// Returns a certificate's first octets, so many at most; `None` if it is not there.
+    fn first_bytes(&self, id: CertId, most: usize) -> Result<Option<Vec<u8>>>;
+
     /// Finds the certificates that match, in order of arrival.
     fn find(&self, query: &Query) -> Result<Vec<CertId>>;
 

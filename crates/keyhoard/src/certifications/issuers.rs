@@ -61,11 +61,25 @@ struct Read {
     cost: usize,
 }
 
+/// Octets that most key packets are shorter than.
+const USUAL: usize = 1000;
+
 impl Read {
-    fn new(body: Vec<u8>) -> Self {
+    fn of(cert: CertId, source: &dyn Snapshot) -> Result<Self> {
+        let body = match first_body(source.first_bytes(cert, USUAL)?) {
+            Some(body) => body,
+            None => first_body(source.bytes(cert)?).unwrap_or_default(),
+        };
         let cost = key::parse_public(&body).map_or(0, |key| key.public_key().cost());
-        Self { body, cost }
+        Ok(Self { body, cost })
     }
+}
+
+/// Returns the body of the first packet, if that is whole.
+fn first_body(bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
+    let bytes = bytes?;
+    let first = Packets::new(&bytes).next()?.ok()?;
+    Some(first.body.to_vec())
 }
 
 /// A key behind a key ID, and its certificate's primary key, often the same.
@@ -149,10 +163,8 @@ impl<'s> Issuers<'s> {
             let packet = match &primary.packet {
                 Some(packet) => packet.clone(),
                 None => {
-                    let bytes = self.sources[primary.source].bytes(primary.cert)?.unwrap_or_default();
-                    let first = Packets::new(&bytes).next().and_then(std::result::Result::ok);
-                    let body = first.map_or_else(Vec::new, |packet| packet.body.to_vec());
-                    primary.packet.insert(Arc::new(Read::new(body))).clone()
+                    let read = Read::of(primary.cert, self.sources[primary.source])?;
+                    primary.packet.insert(Arc::new(read)).clone()
                 }
             };
             new.insert((primary.fingerprint, packet));

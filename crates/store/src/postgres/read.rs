@@ -337,6 +337,12 @@ impl Snapshot for View<'_> {
         Ok(self.blobs("SELECT cert, bytes FROM packets WHERE cert = ANY ($1)", &[id])?.remove(&id))
     }
 
+    fn first_bytes(&self, CertId(id): CertId, most: usize) -> Result<Option<Vec<u8>>> {
+        let sql =
+            format!("SELECT cert, substring(bytes FROM 1 FOR {most}) FROM packets WHERE cert = ANY ($1)");
+        Ok(self.blobs(&sql, &[id])?.remove(&id))
+    }
+
     fn find(&self, query: &Query) -> Result<Vec<CertId>> {
         find::find(self, query)
     }

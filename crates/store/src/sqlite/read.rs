@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use cert::facts::SignatureFacts;
 use cert::{Fingerprint, KeyId, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row};
 
 use super::{SqliteStore, certifications, connect, journal, log, provenance};
 use crate::error::Context;
@@ -286,6 +286,22 @@ impl Snapshot for View<'_> {
 
     fn bytes(&self, CertId(id): CertId) -> Result<Option<Vec<u8>>> {
         self.value("SELECT bytes FROM packets WHERE cert = ?1", id)
+    }
+
+    fn first_bytes(&self, CertId(id): CertId, most: usize) -> Result<Option<Vec<u8>>> {
+        let read = || {
+            let blob = self.connection().blob_open(MAIN_DB, "packets", "bytes", id, true)?;
+            let mut bytes = vec![0; most.min(blob.len())];
+            blob.read_at_exact(&mut bytes, 0).map(|()| bytes)
+        };
+        match read() {
+            Ok(bytes) => self.store.check_unchanged().map(|()| Some(bytes)),
+            // Read the other way it tells whether it is not there, or what is wrong.
+            Err(_) => Ok(self.bytes(CertId(id))?.map(|mut bytes| {
+                bytes.truncate(most);
+                bytes
+            })),
+        }
     }
 
     fn find(&self, query: &Query) -> Result<Vec<CertId>> {
