@@ -85,12 +85,12 @@ fn tell(
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };
     let shown = |standing: &Standing| all || !matches!(standing, Standing::Good(_) | Standing::NoIssuer);
-    issuers.prepare(facts)?;
     let count = Count::of(standings);
-    let signatures = checked::signatures(facts, standings).filter(|it| shown(&it.standing));
+    let signatures: Vec<_> = checked::signatures(facts, standings).filter(|it| shown(&it.standing)).collect();
+    issuers.prepare(&signatures)?;
     let output = &mut session.output;
     if output.is_json() {
-        let signatures = signatures.map(|it| issuers.json(&it)).collect();
+        let signatures = signatures.iter().map(|it| issuers.json(it)).collect();
         let Count { good, bad, no_issuer, refused, .. } = count;
         let fingerprint = record.fingerprint.to_string();
         let document =
@@ -100,7 +100,7 @@ fn tell(
     let name = checked::name(facts, session.now);
     output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
     output.line(format_args!("  {}", words(count)))?;
-    checked::write_signatures(output, issuers, signatures)?;
+    checked::write_signatures(output, issuers, &signatures)?;
     Ok(())
 }
 

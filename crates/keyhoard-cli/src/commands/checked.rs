@@ -83,9 +83,9 @@ impl<'s> Issuers<'s> {
         Self(Names::new(vec![snapshot], now, View::Full))
     }
 
-    /// Makes sure that the issuers of a certificate's signatures are known.
-    pub(super) fn prepare(&mut self, facts: &Facts) -> keyhoard::Result<()> {
-        self.0.prepare(facts)
+    /// Makes sure that the issuers of these signatures are known.
+    pub(super) fn prepare(&mut self, signatures: &[Checked<'_>]) -> keyhoard::Result<()> {
+        self.0.prepare_issuers(signatures.iter().map(|signature| signature.facts.issuer.key_id))
     }
 
     pub(super) fn json<'a>(&'a self, checked: &Checked<'a>) -> SignatureJson<'a> {
@@ -152,12 +152,11 @@ pub(super) struct SignatureJson<'a> {
 }
 
 /// Writes signatures, each group below what it is on.
-pub(super) fn write_signatures<'a>(
+pub(super) fn write_signatures(
     output: &mut Output,
     issuers: &Issuers<'_>,
-    signatures: impl Iterator<Item = Checked<'a>>,
+    signatures: &[Checked<'_>],
 ) -> io::Result<()> {
-    let signatures: Vec<Checked<'_>> = signatures.collect();
     for group in signatures.chunk_by(|one, other| std::ptr::eq(one.on, other.on)) {
         output.line(format_args!("  {}", subject(&group[0])))?;
         let mut table = Table::default();

@@ -63,16 +63,16 @@ fn tell(
     signer: &Fingerprint,
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };
-    let mut signatures =
-        checked::signatures(facts, standings).filter(|it| is_said_to_be_by(it.facts, signer));
+    let signatures: Vec<_> =
+        checked::signatures(facts, standings).filter(|it| is_said_to_be_by(it.facts, signer)).collect();
     let output = &mut session.output;
     if output.is_json() {
-        issuers.prepare(facts)?;
-        return Ok(signatures.try_for_each(|it| output.json(&issuers.json(&it)))?);
+        issuers.prepare(&signatures)?;
+        return Ok(signatures.iter().try_for_each(|it| output.json(&issuers.json(it)))?);
     }
     let name = checked::name(facts, session.now);
     output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
     let mut table = crate::table::Table::default();
-    signatures.for_each(|it| table.push(checked::cells(&it, checked::subject(&it))));
+    signatures.iter().for_each(|it| table.push(checked::cells(it, checked::subject(it))));
     Ok(table.write(output, output.colour())?)
 }

@@ -52,13 +52,14 @@ fn tell(
     standings: &Standings,
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };
-    issuers.prepare(facts)?;
-    let mut by_others = checked::signatures(facts, standings).filter(|it| it.facts.own.is_none());
+    let by_others: Vec<_> =
+        checked::signatures(facts, standings).filter(|it| it.facts.own.is_none()).collect();
+    issuers.prepare(&by_others)?;
     let output = &mut session.output;
     if output.is_json() {
-        return Ok(by_others.try_for_each(|it| output.json(&issuers.json(&it)))?);
+        return Ok(by_others.iter().try_for_each(|it| output.json(&issuers.json(it)))?);
     }
     let name = checked::name(facts, session.now);
     output.line(format_args!("{}  {name}", output.styled(Style::Strong, record.fingerprint)))?;
-    Ok(checked::write_signatures(output, issuers, by_others)?)
+    Ok(checked::write_signatures(output, issuers, &by_others)?)
 }

@@ -111,6 +111,18 @@ impl<'s> Names<'s> {
     ///
     /// The databases' errors.
     pub fn prepare(&mut self, facts: &Facts) -> Result<()> {
+        let view = self.moment.view;
+        let signatures = facts.components.iter().flat_map(|component| &component.signatures);
+        let shown = signatures.filter(|signature| view.shows(signature));
+        self.prepare_issuers(shown.map(|signature| signature.issuer.key_id))
+    }
+
+    /// Makes sure that these issuers are known, or known to be missing.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn prepare_issuers(&mut self, key_ids: impl Iterator<Item = KeyId>) -> Result<()> {
         if self.sources.is_empty() {
             return Ok(());
         }
@@ -118,7 +130,7 @@ impl<'s> Names<'s> {
             self.known.clear();
             self.text.clear();
         }
-        let missing = self.missing(facts);
+        let missing = self.missing(key_ids);
         self.looked_up += missing.len() as u64;
         if self.looked_up > FEW
             && !self.too_much
@@ -156,11 +168,8 @@ impl<'s> Names<'s> {
         self.known.len() > MOST_KEYS || self.text.len() > MOST_TEXT
     }
 
-    fn missing(&self, facts: &Facts) -> Vec<KeyId> {
-        let signatures = facts.components.iter().flat_map(|component| &component.signatures);
-        let issuers =
-            signatures.filter(|signature| self.moment.view.shows(signature)).map(|s| s.issuer.key_id);
-        let mut missing: Vec<KeyId> = issuers.filter(|key_id| !self.known.contains_key(key_id)).collect();
+    fn missing(&self, key_ids: impl Iterator<Item = KeyId>) -> Vec<KeyId> {
+        let mut missing: Vec<KeyId> = key_ids.filter(|key_id| !self.known.contains_key(key_id)).collect();
         missing.sort_unstable();
         missing.dedup();
         missing
