@@ -1,6 +1,7 @@
 //! What a key is called by, and when something was made.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// Seconds since 1970, as OpenPGP writes time (RFC 9580, 3.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,7 +19,7 @@ impl KeyId {
 }
 
 /// A fingerprint, with the key version it belongs to (RFC 9580, 5.5.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fingerprint {
     /// SHA-1 of a version 4 key.
     V4([u8; 20]),
@@ -63,6 +64,15 @@ impl Fingerprint {
             Self::V5(bytes) | Self::V6(bytes) => std::array::from_fn(|i| bytes[i]),
         };
         KeyId(u64::from_be_bytes(octets))
+    }
+}
+
+/// In words: a fingerprint is looked up for each key of a keyring.
+impl Hash for Fingerprint {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (words, rest) = self.as_bytes().as_chunks();
+        words.iter().for_each(|word| state.write_u64(u64::from_ne_bytes(*word)));
+        rest.as_chunks().0.iter().for_each(|half| state.write_u32(u32::from_ne_bytes(*half)));
     }
 }
 

@@ -146,7 +146,7 @@ impl<'a> Appraisal<'a> {
     /// Joins the validity of each component in the web with what was seen first, and with what the user says.
     fn with_first_use(&self, in_web: Vec<Validity>, facts: &Facts, effective: &Effective) -> Trust {
         let key = facts.primary().fingerprint;
-        let given = self.roots.owner_trust(&key);
+        let (given, disabled) = self.roots.given(&key);
         let introducer = self.outcome.introducers.get(&key);
         let key_in_web = in_web.iter().copied().max().unwrap_or_default();
         let (key_validity, user_ids, first_uses) = match &self.first_use {
@@ -163,7 +163,7 @@ impl<'a> Appraisal<'a> {
             user_ids,
             first_uses,
             owner: introducer.map_or(given, |introducer| introducer.trust),
-            disabled: self.roots.is_disabled(&key),
+            disabled,
             secret_keys: Vec::new(),
         }
     }

@@ -44,16 +44,18 @@ impl Roots {
 
     /// Returns how far the user trusts the owner of a key.
     pub fn owner_trust(&self, key: &Fingerprint) -> OwnerTrust {
-        match self.given.get(key) {
+        self.given(key).0
+    }
+
+    /// Returns how far the user trusts the owner of a key, and whether the user switched it off.
+    pub fn given(&self, key: &Fingerprint) -> (OwnerTrust, bool) {
+        let number = self.given.get(key);
+        let trust = match number {
             _ if self.named.contains(key) => OwnerTrust::Ultimate,
             Some(number) => OwnerTrust::from_number(*number),
             None => OwnerTrust::Unknown,
-        }
-    }
-
-    /// Says whether the user switched a key off.
-    pub fn is_disabled(&self, key: &Fingerprint) -> bool {
-        self.given.get(key).is_some_and(|number| number & DISABLED != 0)
+        };
+        (trust, number.is_some_and(|number| number & DISABLED != 0))
     }
 
     /// Returns the ultimately trusted keys, whether they are here or not, by ascending fingerprint.

@@ -10,6 +10,7 @@ mod reader;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
+use std::thread;
 
 use cert::Fingerprint;
 use cert::effective::Effective;
@@ -78,9 +79,11 @@ impl<'a> Web<'a> {
 
     /// Returns the user IDs that were certified and never handed out.
     pub(super) fn into_touched(self) -> Touched {
-        let Self { held, mut touched, reader, .. } = self;
+        let Self { held, seen, mut touched, reader, .. } = self;
         held.finish(&mut touched, reader.settings);
         touched.finish();
+        // Nobody has to wait until so much memory is free.
+        thread::spawn(move || drop((held, seen)));
         touched
     }
 

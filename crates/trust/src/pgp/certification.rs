@@ -31,6 +31,15 @@ pub fn certifies(certifications: &[Certification<'_>], settings: &Settings) -> b
 /// Decides what becomes of the certifications of one user ID, in the order of the packets.
 pub(super) fn judge(certifications: &[Certification<'_>], settings: &Settings, uses: &mut Vec<Use>) {
     uses.clear();
+    if let [only] = certifications {
+        // As it usually is.
+        uses.push(if claims_enough(only.kind, settings) {
+            fate(only, settings.now)
+        } else {
+            Use::ClaimsTooLittle
+        });
+        return;
+    }
     let claims_enough = |certification: &Certification<'_>| claims_enough(certification.kind, settings);
     uses.extend(certifications.iter().map(|certification| match claims_enough(certification) {
         true => Use::Superseded,

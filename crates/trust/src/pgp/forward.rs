@@ -290,6 +290,7 @@ impl<'s> Spreading<'s> {
 
     fn finish(self) -> Outcome {
         let Self { settings, mut outcome, tallies, .. } = self;
+        outcome.users.reserve(tallies.len());
         for (key, (tally, places)) in tallies {
             let validities = tally.users.iter().map(|count| count.validity(settings));
             let users: Vec<_> = places

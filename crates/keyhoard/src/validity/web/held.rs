@@ -57,7 +57,7 @@ impl Held {
     }
 
     /// Says what the certifications that are still held are worth.
-    pub(super) fn finish(self, touched: &mut Touched, settings: &TrustSettings) {
+    pub(super) fn finish(&self, touched: &mut Touched, settings: &TrustSettings) {
         let rules = settings.web();
         for of_user in self.signatures.chunk_by(One::is_on_the_same) {
             touched.add_user(of_user[0].id, of_user[0].component, self.weigh(of_user, settings, &rules));

@@ -32,6 +32,8 @@ pub(super) struct Certified {
 pub(super) struct One {
     pub(super) id: CertId,
     pub(super) component: usize,
+    /// Where its packet begins: those on one component are in order by it.
+    start: u32,
     pub(super) signature: Box<SignatureFacts>,
     pub(super) maker: Fingerprint,
 }
@@ -42,6 +44,7 @@ impl One {
         signatures.iter().map(move |(component, signature)| Self {
             id,
             component: *component,
+            start: signature.span.start,
             signature: Box::new(signature.clone()),
             maker: *maker,
         })
@@ -49,7 +52,7 @@ impl One {
 
     /// Certificates ascend, and their signatures stand in the order of the packets.
     pub(super) fn order(&self) -> (CertId, usize, u32) {
-        (self.id, self.component, self.signature.span.start)
+        (self.id, self.component, self.start)
     }
 
     pub(super) fn is_on_the_same(&self, other: &Self) -> bool {
