@@ -221,7 +221,7 @@ fn remarks(strangers: usize, others: Others) -> Vec<String> {
         (strangers, "by keys that are not valid"),
         (by_unknown, "by keys that are not here"),
         (bad, "with a wrong signature"),
-        (unacceptable, "with an algorithm or a time that is not accepted"),
+        (unacceptable, "with a digest, a time or a critical subpacket that is not accepted"),
     ];
     let some = counts.into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, which)| format!("{} {which}", counted(count, "certification"))).collect()
