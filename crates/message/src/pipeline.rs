@@ -7,7 +7,6 @@ use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
 use zeroize::Zeroizing;
 
 /// Octets of a piece: enough that handing it on costs nothing, and little enough to stay in a core's cache.
@@ -27,17 +26,17 @@ pub(crate) fn ahead(size: usize) -> usize {
 }
 
 /// The near end of a queue to another thread.
-pub(crate) type Input<T> = Sender<T>;
+pub(crate) type Input<T> = Loader<'static, T, T, T>;
 /// The far end of a queue from another thread.
-pub(crate) type Output<T> = Receiver<T>;
+pub(crate) type Output<T> = Unloader<'static, T, T, T>;
 
 /// Makes a queue between two threads.
-pub(crate) fn queue<T>() -> (Input<T>, Output<T>) {
-    bounded(QUEUE)
+pub(crate) fn queue<T: Send + 'static>() -> (Input<T>, Output<T>) {
+    Belt::between(QUEUE, |item| item, |item| item)
 }
 
 /// Runs `work` on everything that comes, in order, in a thread of its own, until nothing comes or nobody takes it.
-pub(crate) fn stage<'scope, T: Send + 'scope, U: Send + 'scope>(
+pub(crate) fn stage<'scope, T: Send + 'static, U: Send + 'static>(
     scope: &'scope Scope<'scope, '_>,
     input: Output<T>,
     mut work: impl FnMut(T) -> U + Send + 'scope,
@@ -45,7 +44,7 @@ pub(crate) fn stage<'scope, T: Send + 'scope, U: Send + 'scope>(
     let (sender, output) = queue();
     scope.spawn(move || {
         for item in input {
-            if sender.send(work(item)).is_err() {
+            if sender.load(work(item)).is_none() {
                 break;
             }
         }
@@ -88,29 +87,12 @@ pub(crate) fn belt<'scope, T: Send + 'scope, U: Send + 'scope, V: Send + 'scope>
     work: impl Fn(T) -> U + Send + Sync + 'scope,
     finish: impl FnMut(U) -> V + Send + 'scope,
 ) -> (Loader<'scope, T, U, V>, Unloader<'scope, T, U, V>) {
-    let belt = Arc::new(Belt {
-        work: Box::new(work),
-        ahead,
-        state: Mutex::new(State {
-            places: VecDeque::with_capacity(ahead),
-            unloaded: 0,
-            begun: 0,
-            finished: 0,
-            finish: Some(Box::new(finish)),
-            idle: 0,
-            is_awaited: false,
-            is_complete: false,
-            is_abandoned: false,
-        }),
-        task: Condvar::new(),
-        piece: Condvar::new(),
-        room: Condvar::new(),
-    });
+    let (loader, unloader) = Belt::between(ahead, work, finish);
     for _ in 0..helpers {
-        let helper = Unloader(belt.clone());
+        let helper = Unloader(unloader.0.clone());
         scope.spawn(move || helper.0.help());
     }
-    (Loader(belt.clone()), Unloader(belt))
+    (loader, unloader)
 }
 
 /// Where pieces are put on a belt.
@@ -204,6 +186,32 @@ impl<'a, T, U, V> State<'a, T, U, V> {
 }
 
 impl<'a, T, U, V> Belt<'a, T, U, V> {
+    fn between(
+        ahead: usize,
+        work: impl Fn(T) -> U + Send + Sync + 'a,
+        finish: impl FnMut(U) -> V + Send + 'a,
+    ) -> (Loader<'a, T, U, V>, Unloader<'a, T, U, V>) {
+        let belt = Arc::new(Self {
+            work: Box::new(work),
+            ahead,
+            state: Mutex::new(State {
+                places: VecDeque::with_capacity(ahead),
+                unloaded: 0,
+                begun: 0,
+                finished: 0,
+                finish: Some(Box::new(finish)),
+                idle: 0,
+                is_awaited: false,
+                is_complete: false,
+                is_abandoned: false,
+            }),
+            task: Condvar::new(),
+            piece: Condvar::new(),
+            room: Condvar::new(),
+        });
+        (Loader(belt.clone()), Unloader(belt))
+    }
+
     /// Does a task, while the belt goes on.
     fn run<'b>(
         &'b self,
@@ -275,9 +283,11 @@ impl<T, U, V> Drop for Loader<'_, T, U, V> {
     }
 }
 
-impl<T, U, V> Unloader<'_, T, U, V> {
+impl<T, U, V> Iterator for Unloader<'_, T, U, V> {
+    type Item = V;
+
     /// Takes the next piece off the belt, and works until there is one; `None` after the last one.
-    pub(crate) fn unload(&mut self) -> Option<V> {
+    fn next(&mut self) -> Option<V> {
         let belt = &*self.0;
         let mut state = lock(&belt.state);
         loop {
@@ -330,10 +340,9 @@ mod tests {
                     number += 1;
                     (number - 1, square)
                 };
-                let (loader, mut unloader) = belt(scope, helpers, 3, |piece: u64| piece * piece, finish);
+                let (loader, unloader) = belt(scope, helpers, 3, |piece: u64| piece * piece, finish);
                 scope.spawn(move || (0..1000).for_each(|piece| assert!(loader.load(piece).is_some())));
-                let pieces = std::iter::from_fn(|| unloader.unload());
-                assert!(pieces.eq((0..1000).map(|piece| (piece, piece * piece))), "{helpers} helpers");
+                assert!(unloader.eq((0..1000).map(|piece| (piece, piece * piece))), "{helpers} helpers");
             });
         }
     }
@@ -352,7 +361,7 @@ mod tests {
                     }
                 }
             });
-            assert_eq!(unloader.unload(), Some(0));
+            assert_eq!(unloader.next(), Some(0));
             drop(unloader);
             // One was unloaded, two were on the belt, and the next one came when nobody unloaded any more.
             assert!(told.into_iter().count() <= 4);
@@ -372,7 +381,7 @@ mod tests {
                 let (loader, mut unloader) = belt(scope, 1, 2, work, |()| ());
                 assert!(loader.load(()).is_some());
                 told.recv().expect("the helper begins");
-                ended.send(unloader.unload()).expect("somebody listens");
+                ended.send(unloader.next()).expect("somebody listens");
             });
         });
         assert!(failed.is_err());
