@@ -13,6 +13,7 @@ use cipher::{
     ParBlocks, array::ArraySize,
 };
 use idea::Idea;
+use zeroize::ZeroizeOnDrop;
 
 use crate::Cipher;
 use crate::camellia::Camellia;
@@ -78,7 +79,9 @@ impl Cfb {
     }
 }
 
-fn keyed<C: BlockCipherEncrypt + KeyInit + Send + Sync + 'static>(key: &[u8]) -> Arc<dyn Mode> {
+fn keyed<C: BlockCipherEncrypt + KeyInit + ZeroizeOnDrop + Send + Sync + 'static>(
+    key: &[u8],
+) -> Arc<dyn Mode> {
     Arc::new(Blocks(C::new_from_slice(key).expect("the key has the cipher's size")))
 }
 

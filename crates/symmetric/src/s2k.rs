@@ -1,6 +1,6 @@
 //! Keys from passwords (RFC 9580, 3.7).
 
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use aws_lc_rs::digest;
 use verify::HashAlgorithm;
 use verify::hash::Hasher;
@@ -172,8 +172,11 @@ fn argon2(salt: &[u8], passes: u8, lanes: u8, exponent: u8, password: &[u8], key
     }
     let params = Params::new(memory as u32, passes.into(), lanes.into(), Some(key.len()));
     let params = params.map_err(|_| Error::ImpossibleArgon2)?;
+    // The key can be made again from what is in the memory at the end.
+    let mut blocks = Zeroizing::new(vec![Block::default(); params.block_count()].into_boxed_slice());
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    argon2.hash_password_into(password, salt, key).map_err(|_| Error::ImpossibleArgon2)
+    let made = argon2.hash_password_into_with_memory(password, salt, key, &mut **blocks);
+    made.map_err(|_| Error::ImpossibleArgon2)
 }
 
 /// Hashes salt and password, repeated up to `count` octets, at least once; behind one zero more for each further digest
