@@ -115,7 +115,7 @@ pub fn named(
     let user_id = |user_id: &[u8]| !is_of_user || name.query.matches_user_id(user_id);
     let meant = Meant { user_id: &user_id, key: &|key| name.means_key(key) };
     let mut candidates = appraised(source, &ids, &meant, sources, trust)?;
-    candidates.retain(|candidate| !is_of_user || candidate.is_named);
+    candidates.iter_mut().for_each(|candidate| candidate.is_named |= !is_of_user);
     Ok(candidates)
 }
 

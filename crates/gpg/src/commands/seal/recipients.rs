@@ -225,8 +225,9 @@ impl Search<'_, '_> {
         for source in 0..snapshots.len() {
             candidates.extend(recipients::named(&sources, source, &name, &settings)?);
         }
-        let first = candidates.first().map(|candidate| candidate.fingerprint);
-        let mut usable = candidates.into_iter().filter(|candidate| candidate.key.is_some());
+        let first = candidates.first().map(|candidate| (candidate.fingerprint, candidate.is_named));
+        let mut usable =
+            candidates.into_iter().filter(|candidate| candidate.is_named && candidate.key.is_some());
         let is_address =
             matches!(name.query, Query::Mail(_)) || text.contains(&b'@') && !text.contains(&b'<');
         let best = if is_address {
@@ -236,7 +237,11 @@ impl Search<'_, '_> {
         };
         Ok(match (best, first) {
             (Some(best), _) => Ok(best),
-            (None, Some(unusable)) => {
+            (None, Some((nameless, false))) => {
+                self.session.considered(&nameless);
+                Err(Code::NoPublicKey)
+            }
+            (None, Some((unusable, true))) => {
                 if !names_key(text) {
                     self.session.considered(&unusable);
                 }
