@@ -3,6 +3,7 @@
 //! A [`KeyringFile`] holds what it read in memory and answers the questions of a [`Snapshot`] by looking at every
 //! certificate. It is for looking at files that others keep; what is asked often belongs into a database.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::ops::ControlFlow;
@@ -142,6 +143,11 @@ impl View<'_> {
         (1..).map(CertId).zip(&self.ring.certificates)
     }
 
+    fn kept(&self, CertId(number): CertId) -> Option<&Kept> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.ring.certificates.get(index)
+    }
+
     fn having(&self, mut wanted: impl FnMut(&Facts) -> bool) -> Vec<CertId> {
         self.numbered().filter(|(_, kept)| wanted(&kept.certificate.facts)).map(|(id, _)| id).collect()
     }
@@ -154,28 +160,24 @@ impl Snapshot for View<'_> {
         detail: Detail,
         visit: &mut dyn FnMut(Record) -> ControlFlow<()>,
     ) -> store::Result<()> {
-        let selected = |id| match selection {
-            Selection::All => true,
-            Selection::Ids(ids) => ids.contains(&id),
+        let mut each = |(id, kept): (CertId, &Kept)| visit(kept.record(id, detail));
+        let _ = match selection {
+            Selection::All => self.numbered().try_for_each(&mut each),
+            Selection::Ids(ids) => {
+                let ids = BTreeSet::from_iter(ids);
+                ids.into_iter().filter_map(|&id| Some((id, self.kept(id)?))).try_for_each(&mut each)
+            }
         };
-        let _ = self
-            .numbered()
-            .filter(|(id, _)| selected(*id))
-            .try_for_each(|(id, kept)| visit(kept.record(id, detail)));
         Ok(())
     }
 
     fn bytes(&self, id: CertId) -> store::Result<Option<Vec<u8>>> {
-        let kept = self.numbered().find(|(number, _)| *number == id);
-        Ok(kept.map(|(_, kept)| kept.certificate.bytes.clone()))
+        self.first_bytes(id, usize::MAX)
     }
 
     fn first_bytes(&self, id: CertId, most: usize) -> store::Result<Option<Vec<u8>>> {
-        let bytes = self.bytes(id)?;
-        Ok(bytes.map(|mut bytes| {
-            bytes.truncate(most);
-            bytes
-        }))
+        let bytes = self.kept(id).map(|kept| &kept.certificate.bytes);
+        Ok(bytes.map(|bytes| bytes[..bytes.len().min(most)].to_vec()))
     }
 
     fn find(&self, query: &Query) -> store::Result<Vec<CertId>> {
@@ -197,7 +199,7 @@ impl Snapshot for View<'_> {
     }
 
     fn visit_third_party(&self, id: CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> store::Result<()> {
-        if let Some((_, kept)) = self.numbered().find(|(number, _)| *number == id) {
+        if let Some(kept) = self.kept(id) {
             let components = kept.certificate.facts.components.iter();
             let signatures = components.flat_map(|component| &component.signatures);
             signatures.filter(|signature| signature.own.is_none()).for_each(visit);

@@ -1,8 +1,8 @@
 //! Differential tests: aws-lc against sequoia-openpgp, on good and on damaged signatures.
 
 use crate::{
-    Check, HashAlgorithm, PublicKey, PublicKeyAlgorithm, SignatureValue, Verdict, fast, hash::Digest,
-    hash::Hasher, reference, verify,
+    Check, HashAlgorithm, PublicKey, PublicKeyAlgorithm, SignatureValue, Verdict, Verifier, fast,
+    hash::Digest, hash::Hasher, reference, verify,
 };
 use sequoia_openpgp::crypto::Signer;
 use sequoia_openpgp::packet::Key;
@@ -316,4 +316,23 @@ fn a_batch_is_answered_in_its_order() {
         assert_eq!(pair, [Verdict::Good, Verdict::Bad]);
     }
     assert_eq!(verify(&[]), []);
+}
+
+#[test]
+fn a_verifier_that_has_met_the_keys_before_answers_as_one_that_has_not() {
+    let made = [of_the_fast_kinds(), of_the_other_kinds()].concat();
+    // The same key, of which it is said that another one made it, and that it is of another kind.
+    let mut checks: Vec<Check<'_>> = made.iter().map(Made::check).collect();
+    for (check, other) in made.iter().zip(made.iter().cycle().skip(1)) {
+        checks.push(Check { issuer: other.check().issuer, ..check.check() });
+        checks.push(Check { hash: other.hash, digest: other.digest, ..check.check() });
+        let issuer = PublicKey { algorithm: PublicKeyAlgorithm::RSA_SIGN, ..check.check().issuer };
+        checks.push(Check { issuer, ..check.check() });
+    }
+    let alone: Vec<Verdict> = checks.iter().flat_map(|check| verify(&[*check])).collect();
+    assert!(alone.contains(&Verdict::Good) && alone.contains(&Verdict::Bad));
+    let verifier = Verifier::default();
+    for _ in 0..3 {
+        assert_eq!(verifier.verify(&checks), alone);
+    }
 }
