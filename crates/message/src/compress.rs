@@ -199,7 +199,7 @@ impl Deflating<'_, '_> {
 
     fn take_back(&mut self) -> io::Result<()> {
         self.waiting -= 1;
-        let block = self.unloader.next().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
+        let block = self.unloader.unload().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
         self.output.write_all(&block)
     }
 

@@ -79,7 +79,7 @@ impl Hashing {
             buffer.clear();
             buffer.extend_from_slice(data);
             // It only ends after this end of the queue.
-            let _ = thread.input.load(buffer);
+            let _ = thread.input.send(buffer);
         }
     }
 

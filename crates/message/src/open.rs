@@ -61,7 +61,7 @@ impl Delivery {
 }
 
 /// What comes next; `None` if the threads ended without word of the end.
-type Deliveries<'a> = Box<dyn Iterator<Item = Delivery> + Send + 'a>;
+type Deliveries<'a> = Box<dyn FnMut() -> Option<Delivery> + Send + 'a>;
 
 /// The plaintext; its end is only reached if nothing was changed.
 pub(crate) struct Plain<'a> {
@@ -82,7 +82,7 @@ impl BufRead for Plain<'_> {
                 end?;
                 continue;
             }
-            let data = match self.deliveries.next() {
+            let data = match (self.deliveries)() {
                 Some(Delivery::Data(data)) => data,
                 Some(Delivery::Last(data, end)) => {
                     self.end = Some(end);
@@ -195,7 +195,7 @@ fn feedback_mode<'scope, 'env>(
         Piece::Data { data, .. } => Delivery::Data(check.pass(data)),
         Piece::End(end) => check.last(end),
     };
-    let (loader, unloader) =
+    let (loader, mut unloader) =
         pipeline::belt(scope, pipeline::workers() - 1, pipeline::ahead(PIECE), decrypt, check);
     scope.spawn(move || {
         let Sealed { mut body, mut first } = sealed;
@@ -221,7 +221,7 @@ fn feedback_mode<'scope, 'env>(
             }
         }
     });
-    Box::new(unloader)
+    Box::new(move || unloader.unload())
 }
 
 /// Takes prefix and hash off the plaintext, and checks the hash.
@@ -312,7 +312,8 @@ fn chunks<'scope, 'env>(
     let size = key.chunk_size();
     let helpers = pipeline::workers() - 1;
     let work = move |work: Work| work.run(&key);
-    let (loader, unloader) = pipeline::belt(scope, helpers, pipeline::ahead(size), work, |delivery| delivery);
+    let (loader, mut unloader) =
+        pipeline::belt(scope, helpers, pipeline::ahead(size), work, |delivery| delivery);
     scope.spawn(move || {
         let mut reader = Chunks {
             body,
@@ -332,7 +333,7 @@ fn chunks<'scope, 'env>(
             }
         }
     });
-    Box::new(unloader)
+    Box::new(move || unloader.unload())
 }
 
 /// Cuts ciphertext into chunks with their tags.

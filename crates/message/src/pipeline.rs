@@ -7,6 +7,7 @@ use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
+use crossbeam_channel::{Receiver, Sender, bounded};
 use zeroize::Zeroizing;
 
 /// Octets of a piece: enough that handing it on costs nothing, and little enough to stay in a core's cache.
@@ -26,17 +27,17 @@ pub(crate) fn ahead(size: usize) -> usize {
 }
 
 /// The near end of a queue to another thread.
-pub(crate) type Input<T> = Loader<'static, T, T, T>;
+pub(crate) type Input<T> = Sender<T>;
 /// The far end of a queue from another thread.
-pub(crate) type Output<T> = Unloader<'static, T, T, T>;
+pub(crate) type Output<T> = Receiver<T>;
 
 /// Makes a queue between two threads.
-pub(crate) fn queue<T: Send + 'static>() -> (Input<T>, Output<T>) {
-    Belt::between(QUEUE, |item| item, |item| item)
+pub(crate) fn queue<T>() -> (Input<T>, Output<T>) {
+    bounded(QUEUE)
 }
 
 /// Runs `work` on everything that comes, in order, in a thread of its own, until nothing comes or nobody takes it.
-pub(crate) fn stage<'scope, T: Send + 'static, U: Send + 'static>(
+pub(crate) fn stage<'scope, T: Send + 'scope, U: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     input: Output<T>,
     mut work: impl FnMut(T) -> U + Send + 'scope,
@@ -44,7 +45,7 @@ pub(crate) fn stage<'scope, T: Send + 'static, U: Send + 'static>(
     let (sender, output) = queue();
     scope.spawn(move || {
         for item in input {
-            if sender.load(work(item)).is_none() {
+            if sender.send(work(item)).is_err() {
                 break;
             }
         }
@@ -87,12 +88,29 @@ pub(crate) fn belt<'scope, T: Send + 'scope, U: Send + 'scope, V: Send + 'scope>
     work: impl Fn(T) -> U + Send + Sync + 'scope,
     finish: impl FnMut(U) -> V + Send + 'scope,
 ) -> (Loader<'scope, T, U, V>, Unloader<'scope, T, U, V>) {
-    let (loader, unloader) = Belt::between(ahead, work, finish);
+    let belt = Arc::new(Belt {
+        work: Box::new(work),
+        ahead,
+        state: Mutex::new(State {
+            places: VecDeque::with_capacity(ahead),
+            unloaded: 0,
+            begun: 0,
+            finished: 0,
+            finish: Some(Box::new(finish)),
+            idle: 0,
+            is_awaited: false,
+            is_complete: false,
+            is_abandoned: false,
+        }),
+        task: Condvar::new(),
+        piece: Condvar::new(),
+        room: Condvar::new(),
+    });
     for _ in 0..helpers {
-        let helper = Unloader(unloader.0.clone());
+        let helper = Unloader(belt.clone());
         scope.spawn(move || helper.0.help());
     }
-    (loader, unloader)
+    (Loader(belt.clone()), Unloader(belt))
 }
 
 /// Where pieces are put on a belt.
@@ -186,32 +204,6 @@ impl<'a, T, U, V> State<'a, T, U, V> {
 }
 
 impl<'a, T, U, V> Belt<'a, T, U, V> {
-    fn between(
-        ahead: usize,
-        work: impl Fn(T) -> U + Send + Sync + 'a,
-        finish: impl FnMut(U) -> V + Send + 'a,
-    ) -> (Loader<'a, T, U, V>, Unloader<'a, T, U, V>) {
-        let belt = Arc::new(Self {
-            work: Box::new(work),
-            ahead,
-            state: Mutex::new(State {
-                places: VecDeque::with_capacity(ahead),
-                unloaded: 0,
-                begun: 0,
-                finished: 0,
-                finish: Some(Box::new(finish)),
-                idle: 0,
-                is_awaited: false,
-                is_complete: false,
-                is_abandoned: false,
-            }),
-            task: Condvar::new(),
-            piece: Condvar::new(),
-            room: Condvar::new(),
-        });
-        (Loader(belt.clone()), Unloader(belt))
-    }
-
     /// Does a task, while the belt goes on.
     fn run<'b>(
         &'b self,
@@ -283,11 +275,9 @@ impl<T, U, V> Drop for Loader<'_, T, U, V> {
     }
 }
 
-impl<T, U, V> Iterator for Unloader<'_, T, U, V> {
-    type Item = V;
-
+impl<T, U, V> Unloader<'_, T, U, V> {
     /// Takes the next piece off the belt, and works until there is one; `None` after the last one.
-    fn next(&mut self) -> Option<V> {
+    pub(crate) fn unload(&mut self) -> Option<V> {
         let belt = &*self.0;
         let mut state = lock(&belt.state);
         loop {
@@ -340,9 +330,10 @@ mod tests {
                     number += 1;
                     (number - 1, square)
                 };
-                let (loader, unloader) = belt(scope, helpers, 3, |piece: u64| piece * piece, finish);
+                let (loader, mut unloader) = belt(scope, helpers, 3, |piece: u64| piece * piece, finish);
                 scope.spawn(move || (0..1000).for_each(|piece| assert!(loader.load(piece).is_some())));
-                assert!(unloader.eq((0..1000).map(|piece| (piece, piece * piece))), "{helpers} helpers");
+                let pieces = std::iter::from_fn(|| unloader.unload());
+                assert!(pieces.eq((0..1000).map(|piece| (piece, piece * piece))), "{helpers} helpers");
             });
         }
     }
@@ -361,7 +352,7 @@ mod tests {
                     }
                 }
             });
-            assert_eq!(unloader.next(), Some(0));
+            assert_eq!(unloader.unload(), Some(0));
             drop(unloader);
             // One was unloaded, two were on the belt, and the next one came when nobody unloaded any more.
             assert!(told.into_iter().count() <= 4);
@@ -381,7 +372,7 @@ mod tests {
                 let (loader, mut unloader) = belt(scope, 1, 2, work, |()| ());
                 assert!(loader.load(()).is_some());
                 told.recv().expect("the helper begins");
-                ended.send(unloader.next()).expect("somebody listens");
+                ended.send(unloader.unload()).expect("somebody listens");
             });
         });
         assert!(failed.is_err());

@@ -1,6 +1,7 @@
 //! Writes encrypted data: what comes in is hashed, encrypted and written by threads of their own.
 
 use std::io::{self, Write};
+use std::iter;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
@@ -75,7 +76,7 @@ fn in_feedback_mode<'scope, 'env, T>(
         piece
     });
     let writing = write(scope, encrypted, pool.clone(), packet);
-    let send = Box::new(move |piece| input.load(piece));
+    let send = Box::new(move |piece| input.send(piece).ok());
     let mut cutter = Cutter { send, pool, current: Buffer::default(), size: PIECE };
     // The prefix of random octets and the last two of them again tells a wrong key from a right one.
     let prefix = random::<16>()?;
@@ -180,8 +181,8 @@ fn in_chunks<'scope, 'env, T>(
         piece
     };
     let helpers = pipeline::workers() - 1;
-    let (loader, unloader) = pipeline::belt(scope, helpers, pipeline::ahead(size), seal, append_end);
-    let writing = write(scope, unloader, pool.clone(), packet);
+    let (loader, mut unloader) = pipeline::belt(scope, helpers, pipeline::ahead(size), seal, append_end);
+    let writing = write(scope, iter::from_fn(move || unloader.unload()), pool.clone(), packet);
     let mut indexes = 0..;
     let send = Box::new(move |piece| loader.load((indexes.next()?, piece)));
     let mut cutter = Cutter { send, pool, current: Buffer::default(), size };
