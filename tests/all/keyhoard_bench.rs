@@ -238,7 +238,7 @@ fn an_interrupt_keeps_what_was_measured_and_resuming_goes_on() {
         assert!(begun.elapsed() < Duration::from_secs(60), "nothing was measured");
         sleep(Duration::from_millis(5));
     }
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let interrupt = Command::new("sh").args(["-c", "kill -INT $0", &child.id().to_string()]).status();
     assert!(interrupt.expect("kill").success());
     assert_eq!(child.wait().expect("an end").code(), Some(130));
     let before = runs();

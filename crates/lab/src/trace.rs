@@ -127,7 +127,10 @@ pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result
         // Once the program has ended, strace looks on at servers that it has started, for ever.
         let is_at_work = has_children(child.id());
         if has_begun && !is_at_work {
-            let _ = Command::new("kill").arg(child.id().to_string()).stderr(Stdio::null()).status();
+            let _ = Command::new("sh")
+                .args(["-c", "kill $0", &child.id().to_string()])
+                .stderr(Stdio::null())
+                .status();
             break child.wait().context("waiting for strace")?;
         }
         has_begun |= is_at_work;

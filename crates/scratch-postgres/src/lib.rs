@@ -145,7 +145,7 @@ impl Server {
     ///
     /// The system's, and what the server said.
     pub fn kill_and_restart(&mut self) -> io::Result<()> {
-        run(Command::new("kill").args(["-9", &self.pid()?]))?;
+        run(Command::new("sh").args(["-c", "kill -9 $0", &self.pid()?]))?;
         // The guard takes note of the end; without it the dead process would count as a running one.
         end(&mut self.guard)?;
         // The server's other processes notice before long that it is gone; until then none can be started.

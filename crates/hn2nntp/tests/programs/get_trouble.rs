@@ -126,7 +126,7 @@ fn interrupted(site: &Site, mark: &Path, file: Option<&Path>) -> String {
     while site.state().requests.len() < 40 {
         std::thread::sleep(Duration::from_millis(10));
     }
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let killed = Command::new("sh").args(["-c", "kill -INT $0", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let mut text = String::new();
     if let Some(mut output) = child.stdout.take() {
