@@ -117,6 +117,17 @@ pub enum Error {
         /// What was being done.
         doing: &'static str,
     },
+    /// The system takes no more, for another reason than want of space.
+    #[error(
+        "{path}: {doing}: the system refused to write: a quota is used up, the file is too large for it, or the disk \
+         fails; nothing of it was written"
+    )]
+    Refused {
+        /// The database.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+    },
     /// SQLite finds its own structures broken.
     #[error("{path}: the database is damaged ({source})")]
     Damaged {
@@ -274,6 +285,9 @@ fn is_lost_connection(error: &std::io::Error) -> bool {
     )
 }
 
+/// SQLite's code for a write that failed, unless for want of space.
+const WRITE_REFUSED: i32 = rusqlite::ffi::SQLITE_IOERR_WRITE;
+
 /// Adds to SQLite's words what was being done, and where.
 pub(crate) trait Context<T> {
     fn context(self, path: &Path, doing: &'static str) -> Result<T>;
@@ -288,6 +302,11 @@ impl<T> Context<T> for rusqlite::Result<T> {
                 Some(ErrorCode::NotADatabase) => Error::Foreign { path },
                 Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, source },
                 Some(ErrorCode::DiskFull) => Error::Full { path, doing },
+                Some(_)
+                    if source.sqlite_error().is_some_and(|error| error.extended_code == WRITE_REFUSED) =>
+                {
+                    Error::Refused { path, doing }
+                }
                 Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Error::Unwritable { path },
                 _ => Error::Sqlite { path, doing, source },
             }

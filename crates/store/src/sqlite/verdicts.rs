@@ -30,7 +30,9 @@ pub(super) fn keep(store: &SqliteStore, found: &[(CertId, Vec<KeptVerdict>)]) ->
     store.give_back(connection);
     match written {
         Ok(()) => Ok(true),
-        Err(Error::Locked { .. } | Error::Unwritable { .. } | Error::Full { .. }) => Ok(false),
+        Err(Error::Locked { .. } | Error::Unwritable { .. } | Error::Full { .. } | Error::Refused { .. }) => {
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }
