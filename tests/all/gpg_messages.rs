@@ -168,18 +168,25 @@ fn no_more_is_written_than_max_output_allows() {
 fn a_key_that_its_designated_revoker_has_revoked_is_skipped_as_in_gpg() {
     const KARL: &str = "0F78DE360189BD0F7682849D7209DA07F14A20C8";
     let both = Both::with_agent();
-    for name in ["karl", "rita"] {
+    let [karl, rita] = ["karl", "rita"].map(|name| {
         let file = format!("/../crates/keyhoard/src/testdata/designated-revoker-{name}.asc");
-        both.import(env!("CARGO_MANIFEST_DIR").to_owned() + &file);
-    }
-    let words = ["--trust-model", "always", "-r", KARL, "-e"];
-    let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, TEXT));
-    let lines = |done: &Done| {
-        let told = |line: &&str| !line.contains("KEY_CONSIDERED");
-        said(done).lines().filter(told).collect::<Vec<_>>().join("\n")
+        env!("CARGO_MANIFEST_DIR").to_owned() + &file
+    });
+    let assert_refused = |option: &str, name: &str| {
+        let words = ["--trust-model", "always", option, name, "-e"];
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, TEXT));
+        let lines = |done: &Done| {
+            let told = |line: &&str| !line.contains("KEY_CONSIDERED");
+            said(done).lines().filter(told).collect::<Vec<_>>().join("\n")
+        };
+        assert_same(name, lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
+        assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)), "{option}");
     };
-    assert_same(KARL, lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
-    assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)));
+    both.import(&rita);
+    assert_refused("--recipient-file", &karl);
+    assert_refused("--hidden-recipient-file", &karl);
+    both.import(&karl);
+    assert_refused("--recipient", KARL);
 }
 
 #[test]

@@ -363,6 +363,24 @@ fn a_key_that_its_designated_revoker_has_revoked_is_not_encrypted_to() {
     assert!(refused.errors().contains("no key to encrypt to"), "{}", refused.errors());
 }
 
+#[test]
+fn a_file_s_key_that_its_designated_revoker_has_revoked_is_not_encrypted_to() {
+    let home = Home::new();
+    let encrypt =
+        |file: &Path| Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(file).stdin("text").done();
+    let assert_refused = |file: &Path| {
+        let refused = encrypt(file);
+        assert_eq!((refused.code, &refused.stdout[..]), (Some(2), &b""[..]), "{}", refused.errors());
+        assert!(refused.errors().contains("no key to encrypt to"), "{}", refused.errors());
+    };
+    let [karl, rita] = ["karl", "rita"].map(certificate);
+    assert_eq!(encrypt(&karl).code, Some(0), "nobody can tell without the revoker's key");
+    let both = [&karl, &rita].map(|path| fs::read(path).expect("it is there")).concat();
+    assert_refused(&home.write("both.asc", both));
+    Run::keyhoard(&home).arg("import").arg(&rita).succeed();
+    assert_refused(&karl);
+}
+
 /// Karl named Rita as his revoker, and she revoked his key.
 fn certificate(name: &str) -> PathBuf {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/keyhoard/src/testdata");

@@ -300,6 +300,22 @@ fn a_key_that_cannot_certify_or_sign_is_refused() {
 }
 
 #[test]
+fn a_key_that_its_designated_revoker_has_revoked_is_neither_encrypted_to_nor_valid() {
+    let sop = Sop::new();
+    for name in ["karl", "rita"] {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/keyhoard/src/testdata");
+        let file = Path::new(directory).join(format!("designated-revoker-{name}.asc"));
+        sop.put(&format!("{name}.cert"), fs::read(file).expect("it is there"));
+    }
+    sop.ok(&["encrypt", "karl.cert"], TEXT);
+    sop.fails(17, &["encrypt", "karl.cert", "rita.cert"], TEXT);
+    let karl = sop.get("karl.cert");
+    let validate = ["validate-userid", "--addr-spec-only", "karl@example.org", "karl.cert"];
+    sop.ok(&validate, &karl);
+    sop.fails(107, &[&validate[..], &["rita.cert"]].concat(), &karl);
+}
+
+#[test]
 fn an_update_gives_a_key_what_a_new_one_has() {
     let sop = Sop::new().with_ann(&["--signing-only"]);
     sop.fails(17, &["encrypt", "ann.cert"], TEXT);

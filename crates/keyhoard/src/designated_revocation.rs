@@ -11,7 +11,7 @@ use cert::key::{self, Key};
 use cert::packet::Packets;
 use cert::signature;
 use cert::signed::{Digester, Subject, question};
-use cert::{Facts, Timestamp};
+use cert::{Facts, Fingerprint, Timestamp};
 use store::{CertId, Snapshot};
 use verify::Verdict;
 
@@ -19,7 +19,8 @@ use crate::{Result, stored};
 
 /// Decides what a certificate means at a moment, revocations by designated revokers included.
 ///
-/// `whole` is asked for the certificate itself if it names revokers; they are looked up in `revokers`.
+/// `whole` is asked for the certificate itself if it names revokers; the first of
+/// `revokers` that has one of them tells what that is.
 ///
 /// # Errors
 ///
@@ -28,7 +29,7 @@ pub fn evaluate_with_revokers(
     facts: &Facts,
     moment: Moment,
     whole: impl FnOnce() -> Result<Option<Certificate>>,
-    revokers: &dyn Snapshot,
+    revokers: &[&dyn Snapshot],
 ) -> Result<Effective> {
     let effective = match evaluate_alone(facts, moment) {
         Ok(effective) => return Ok(effective),
@@ -65,19 +66,27 @@ fn revoked_by(
     revokers: &[Revoker],
     certificate: &Certificate,
     moment: Moment,
-    source: &dyn Snapshot,
+    sources: &[&dyn Snapshot],
 ) -> Result<Option<Timestamp>> {
     for signature in &certificate.facts.components[0].signatures {
         let named = |revoker: &&Revoker| revoker.fingerprint.key_id() == signature.issuer.key_id;
         let Some(revoker) = revokers.iter().find(named).filter(|_| is_candidate(signature, moment)) else {
             continue;
         };
-        if let Some(id) = source.by_fingerprint(&[revoker.fingerprint])?[0]
-            && let Some(revoker) = whole(source, id)?
+        if let Some(revoker) = look_up(&revoker.fingerprint, sources)?
             && may_revoke(&revoker.facts, signature, moment)
             && is_made_by(&revoker, signature, certificate)
         {
             return Ok(Some(signature.created));
+        }
+    }
+    Ok(None)
+}
+
+fn look_up(primary: &Fingerprint, sources: &[&dyn Snapshot]) -> Result<Option<Certificate>> {
+    for source in sources {
+        if let Some(id) = source.by_fingerprint(&[*primary])?[0] {
+            return whole(*source, id);
         }
     }
     Ok(None)

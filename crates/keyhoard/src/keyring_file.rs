@@ -82,6 +82,11 @@ impl KeyringFile {
         &self.path
     }
 
+    /// Iterates over the certificates.
+    pub(crate) fn certificates(&self) -> impl Iterator<Item = &Certificate> {
+        self.certificates.iter().map(|kept| &kept.certificate)
+    }
+
     /// Returns how many pieces of the file could not be read.
     pub fn unreadable(&self) -> u64 {
         self.unreadable

@@ -1,10 +1,12 @@
 //! The keys that messages are encrypted to.
 
 use std::io::Read;
+use std::iter;
+use std::path::Path;
 
 use cert::certificate::Certificate;
 use cert::clean::{CleanOptions, clean};
-use cert::effective::{Effective, Moment, State, Usage, View, evaluate};
+use cert::effective::{Effective, Moment, State, Usage, View};
 use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
 use cert::packet::Packets;
 use cert::split::{Piece, Splitter};
@@ -16,6 +18,7 @@ use trust::Validity;
 
 use crate::Result;
 use crate::designated_revocation::evaluate_with_revokers;
+use crate::keyring_file::KeyringFile;
 use crate::stored::read_one;
 use crate::validity::{Appraisal, Sources, TrustSettings};
 
@@ -143,7 +146,7 @@ fn appraised(
     let candidate = |(id, certificate): &(CertId, Certificate)| {
         let facts = &certificate.facts;
         let (moment, whole) = (Moment::new(trust.now, trust.view), || Ok(Some(certificate.clone())));
-        let effective = evaluate_with_revokers(facts, moment, whole, snapshot)?;
+        let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
         let appraised = appraisal.trust((source, *id), facts, &effective)?;
         let is_of = |place: &usize| {
             is_of(&facts.components[*place].kind, &effective.components[*place], meant.user_id)
@@ -170,25 +173,47 @@ fn appraised(
 
 /// Returns the certificates of a file as recipients: whoever names the file says that they are valid.
 ///
+/// Their designated revokers are looked up in the file and in `revokers`.
+///
 /// # Errors
 ///
-/// What the file says, and what stands in it that is no certificate.
-pub fn of_file(file: impl Read, now: Timestamp) -> Result<Vec<Candidate>> {
-    let mut candidates = Vec::new();
+/// What the file says, what stands in it that is no certificate, and the database's errors.
+pub fn of_file(
+    file: impl Read,
+    path: &Path,
+    revokers: &[&dyn Snapshot],
+    now: Timestamp,
+) -> Result<Vec<Candidate>> {
+    let mut certificates = Vec::new();
     for piece in Splitter::new(file) {
         let Piece::Certificate(raw) = piece? else { continue };
         let cleaned = clean(&raw, &CleanOptions::default(), now);
         let refused = |reason: String| message::Error::Recipient { key: "a certificate".to_owned(), reason };
-        candidates
-            .push(of_certificate(&cleaned.map_err(|error| refused(error.to_string()))?.certificate, now));
+        certificates.push(cleaned.map_err(|error| refused(error.to_string()))?.certificate);
     }
-    Ok(candidates)
+    let ring = KeyringFile::of(path, certificates);
+    of_ring(&ring, revokers, now)
 }
 
-/// Returns a certificate as a recipient: whoever hands it over says that it is valid.
-pub fn of_certificate(certificate: &Certificate, now: Timestamp) -> Candidate {
-    let effective = evaluate(&certificate.facts, Moment::new(now, View::Full));
-    Candidate {
+/// Returns the certificates of a keyring as recipients: whoever hands it over says that they are valid.
+pub(crate) fn of_ring(
+    ring: &KeyringFile,
+    revokers: &[&dyn Snapshot],
+    now: Timestamp,
+) -> Result<Vec<Candidate>> {
+    let own = ring.snapshot();
+    let revokers: Vec<&dyn Snapshot> = iter::once(own.as_ref()).chain(revokers.iter().copied()).collect();
+    ring.certificates().map(|certificate| of_certificate(certificate, &revokers, now)).collect()
+}
+
+fn of_certificate(
+    certificate: &Certificate,
+    revokers: &[&dyn Snapshot],
+    now: Timestamp,
+) -> Result<Candidate> {
+    let (moment, whole) = (Moment::new(now, View::Full), || Ok(Some(certificate.clone())));
+    let effective = evaluate_with_revokers(&certificate.facts, moment, whole, revokers)?;
+    Ok(Candidate {
         fingerprint: certificate.facts.primary().fingerprint,
         user_id: primary_name(certificate, &effective),
         created: certificate.facts.primary().created,
@@ -196,7 +221,7 @@ pub fn of_certificate(certificate: &Certificate, now: Timestamp) -> Candidate {
         is_named: true,
         is_disabled: false,
         key: encryption_key(certificate, &effective, &|_| true),
-    }
+    })
 }
 
 fn is_of(kind: &ComponentKind, state: &State, is_meant: &dyn Fn(&[u8]) -> bool) -> bool {

@@ -99,7 +99,7 @@ fn found(
     let certificate = stored.certificate;
     let whole = || Ok(Some(certificate.clone()));
     let effective =
-        evaluate_with_revokers(&certificate.facts, Moment::new(now, View::Full), whole, snapshot)?;
+        evaluate_with_revokers(&certificate.facts, Moment::new(now, View::Full), whole, &[snapshot])?;
     let has_secret =
         |key: &Fingerprint| held.iter().any(|held| held.fingerprint == *key && held.protection.has_secret());
     let components = certificate.facts.components.iter().zip(&effective.components).enumerate();

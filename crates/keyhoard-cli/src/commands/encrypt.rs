@@ -16,6 +16,7 @@ use keyhoard::message::{
 };
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::recipients::{self, Candidate, EncryptionKey, candidates};
+use keyhoard::store::Snapshot;
 use keyhoard::trust::Validity;
 use keyhoard::validity::{Model, TrustSettings};
 use keyhoard::verification::remember_encrypted;
@@ -266,18 +267,19 @@ impl Chosen {
 
 /// Finds the recipients; none if one of them is not certain, which has been told then.
 fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option<Vec<Chosen>>> {
-    let mut chosen = Vec::new();
-    for path in &arguments.to_file {
-        chosen.extend(of_file(session, path)?);
-    }
-    if arguments.to.is_empty() && arguments.to_hidden.is_empty() {
-        if chosen.is_empty() && !arguments.password && !arguments.source.is_given() {
+    let is_named = !arguments.to.is_empty() || !arguments.to_hidden.is_empty();
+    if !is_named && arguments.to_file.is_empty() {
+        if !arguments.password && !arguments.source.is_given() {
             bail!("nobody could read the message: give --to or --password");
         }
-        return Ok(Some(chosen));
+        return Ok(Some(Vec::new()));
     }
-    let store = session.open()?;
+    let store = if is_named { session.open()? } else { session.open_or_empty()? };
     let snapshot = store.snapshot()?;
+    let mut chosen = Vec::new();
+    for path in &arguments.to_file {
+        chosen.extend(of_file(session, path, snapshot.as_ref())?);
+    }
     let trust = arguments.trust.settings(session.now, View::Full)?;
     let named = arguments.to.iter().map(|name| (name, false));
     for (name, is_hidden) in named.chain(arguments.to_hidden.iter().map(|name| (name, true))) {
@@ -299,10 +301,11 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
     Ok(Some(chosen))
 }
 
-fn of_file(session: &Session, path: &Path) -> anyhow::Result<Vec<Chosen>> {
+fn of_file(session: &Session, path: &Path, revokers: &dyn Snapshot) -> anyhow::Result<Vec<Chosen>> {
     let named = || path.display().to_string();
     let candidates =
-        recipients::of_file(File::open(path).with_context(named)?, session.now).with_context(named)?;
+        recipients::of_file(File::open(path).with_context(named)?, path, &[revokers], session.now)
+            .with_context(named)?;
     if candidates.is_empty() {
         bail!("{}: there is no certificate in it", path.display());
     }

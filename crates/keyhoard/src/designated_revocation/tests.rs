@@ -26,7 +26,7 @@ fn karl(keyring: &KeyringFile, now: Timestamp) -> KeyState {
     let certificate = whole(&*snapshot, CertId(1)).expect("no error").expect("there is a first one");
     let facts = certificate.facts.clone();
     let moment = Moment::new(now, View::Gnupg);
-    let effective = evaluate_with_revokers(&facts, moment, || Ok(Some(certificate)), &*snapshot);
+    let effective = evaluate_with_revokers(&facts, moment, || Ok(Some(certificate)), &[&*snapshot]);
     *effective.expect("no error").primary()
 }
 

@@ -26,7 +26,7 @@ impl Target {
     pub(super) fn new(certificate: Certificate, revokers: &dyn Snapshot, now: Timestamp) -> Result<Self> {
         let moment = Moment::new(now, View::Full);
         let whole = || Ok(Some(certificate.clone()));
-        let effective = evaluate_with_revokers(&certificate.facts, moment, whole, revokers)?;
+        let effective = evaluate_with_revokers(&certificate.facts, moment, whole, &[revokers])?;
         Ok(Self { certificate, effective })
     }
 

@@ -90,7 +90,7 @@ impl<'w, 's> Walk<'w, 's> {
             self.names.prepare(facts)?;
         }
         let moment = Moment::new(options.now, options.view).with_digests(options.digests);
-        let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), snapshot)?;
+        let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), &[snapshot])?;
         let user_id_origins =
             if self.origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
         let source = Source {

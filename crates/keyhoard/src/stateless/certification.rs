@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cert::Timestamp;
 use cert::certificate::Certificate;
-use cert::effective::{Effective, State, Usage, View};
+use cert::effective::{Effective, Moment, State, Usage, View};
 use cert::facts::{ComponentKind, SignatureType};
 use cert::mailbox::mail_address;
 use cert::packet::{self, Tag};
@@ -15,6 +15,7 @@ use store::CertId;
 use trust::Validity;
 
 use super::{Certificates, Failure, Keys, Kind, Password, Result, packets};
+use crate::designated_revocation::evaluate_with_revokers;
 use crate::validity::{Appraisal, Model, Sources, TrustSettings, TrustedKey};
 
 /// What is to be certified.
@@ -152,7 +153,8 @@ pub fn validate(
     let appraisal = Appraisal::of(&names, &sources, &settings)?;
     for (id, certificate) in (1..).map(CertId).zip(&certificates.certificates) {
         let facts = &certificate.facts;
-        let effective = packets::effective(certificate, at);
+        let (moment, whole) = (Moment::new(at, View::Full), || Ok(Some(certificate.clone())));
+        let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
         let trust = appraisal.trust((0, id), facts, &effective)?;
         let is_valid = |place: usize| match (&facts.components[place].kind, &effective.components[place]) {
             (ComponentKind::UserId(user_id), State::User(user)) => {

@@ -1,6 +1,7 @@
 //! Messages that only some can read.
 
 use std::io::{Read, Write};
+use std::path::Path;
 
 use cert::Timestamp;
 use cert::armor_writer::ArmorWriter;
@@ -14,7 +15,7 @@ use zeroize::Zeroizing;
 use super::signatures::{signers, signing};
 use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
-use crate::recipients::{self, EncryptionKey};
+use crate::recipients::{self, Candidate, EncryptionKey};
 
 /// How a message is encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,15 +124,15 @@ pub fn encrypt(
 impl Encryption {
     /// Returns the recipients' keys.
     fn keys(&self, now: Timestamp) -> Result<Vec<EncryptionKey>> {
-        let certificates = self.recipients.iter().flat_map(|recipients| &recipients.certificates);
-        let key = |certificate| {
-            let candidate = recipients::of_certificate(certificate, now);
+        // A revocation counts in whichever file it stands, and its maker's key too.
+        let ring = Certificates::joined(self.recipients.clone()).ring(Path::new("CERTS"));
+        let key = |candidate: Candidate| {
             let name = candidate.fingerprint;
             candidate.key.ok_or_else(|| {
                 Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key to encrypt to now"))
             })
         };
-        certificates.map(key).collect()
+        recipients::of_ring(&ring, &[], now)?.into_iter().map(key).collect()
     }
 
     fn protection(&self, keys: &[EncryptionKey]) -> Protection {

@@ -90,7 +90,7 @@ pub fn bindings_of(
     snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
         let moment = Moment::new(now, View::Gnupg);
-        match evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), snapshot) {
+        match evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), &[snapshot]) {
             Err(error) => {
                 outcome = Err(error);
                 return ControlFlow::Break(());

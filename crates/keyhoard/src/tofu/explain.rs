@@ -131,7 +131,8 @@ pub(super) fn standing(
         source.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
             if let Some(facts) = &record.facts {
                 let moment = Moment::new(settings.now, settings.view);
-                let effective = evaluate_with_revokers(facts, moment, || whole(*source, id), *source);
+                let effective =
+                    evaluate_with_revokers(facts, moment, || whole(*source, id), &sources.certificates);
                 standing = effective.map(|effective| in_certificate(facts, &effective, address));
             }
             ControlFlow::Break(())

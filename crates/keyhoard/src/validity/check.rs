@@ -54,7 +54,7 @@ fn next(
     let ultimate = appraisal.roots().ultimate();
     let mut first = appraisal.outcome().first_end;
     for certificates in &sources.certificates {
-        visit(*certificates, settings, &mut |key, effective| {
+        visit(*certificates, &sources.certificates, settings, &mut |key, effective| {
             let is_ultimate = ultimate.binary_search(key).is_ok();
             let matters = is_ultimate || appraisal.outcome().is_certified(key);
             let of_key = effective.primary().expires.filter(|end| matters && *end >= settings.now);
@@ -72,6 +72,7 @@ fn next(
 
 fn visit(
     certificates: &dyn Snapshot,
+    revokers: &[&dyn Snapshot],
     settings: &TrustSettings,
     each: &mut dyn FnMut(&Fingerprint, &Effective),
 ) -> Result<()> {
@@ -79,7 +80,7 @@ fn visit(
     let mut outcome = Ok(());
     certificates.visit(Selection::All, Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
-        match evaluate_with_revokers(facts, moment, || whole(certificates, record.id), certificates) {
+        match evaluate_with_revokers(facts, moment, || whole(certificates, record.id), revokers) {
             Ok(effective) => {
                 each(&record.fingerprint, &effective);
                 ControlFlow::Continue(())

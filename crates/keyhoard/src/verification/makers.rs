@@ -180,7 +180,8 @@ impl<'s> Makers<'s> {
                 let Some(stored) = stored::read_one(*snapshot, hit.cert)? else { continue };
                 let certificate = stored.certificate;
                 let whole = || Ok(Some(certificate.clone()));
-                let effective = evaluate_with_revokers(&certificate.facts, self.moment, whole, *snapshot)?;
+                let effective =
+                    evaluate_with_revokers(&certificate.facts, self.moment, whole, &self.sources)?;
                 let is_it = |kind: &ComponentKind| matches!(kind, ComponentKind::Key(key) if key.fingerprint == hit.fingerprint);
                 let component =
                     certificate.facts.components.iter().position(|component| is_it(&component.kind));

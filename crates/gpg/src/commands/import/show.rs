@@ -75,13 +75,8 @@ impl<'a> Show<'a> {
             self.names.prepare(facts)?;
         }
         let moment = Moment::new(self.options.now, self.options.view).with_digests(self.options.digests);
-        let effective = match self.sources.certificates.first() {
-            Some(keyring) => {
-                let whole = || Ok(Some(certificate.clone()));
-                evaluate_with_revokers(facts, moment, whole, *keyring)?
-            }
-            None => evaluate(facts, moment),
-        };
+        let whole = || Ok(Some(certificate.clone()));
+        let effective = evaluate_with_revokers(facts, moment, whole, &self.sources.certificates)?;
         let trust = self.trust(facts, &effective)?;
         let Some(settings) = &self.settings else { return Ok(()) };
         let source = Source {

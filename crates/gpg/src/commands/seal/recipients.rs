@@ -1,13 +1,16 @@
 //! Whom a message is encrypted to: names, files, and those whom every message is encrypted to.
 
 use std::cmp::Reverse;
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::find::shown;
 use keyhoard::recipients::{self, Candidate, EncryptionKey};
-use keyhoard::store::Query;
 use keyhoard::store::query::{Name, NameError};
+use keyhoard::store::{Query, Snapshot};
 use keyhoard::trust::Validity;
 
 use super::Failure;
@@ -138,7 +141,7 @@ impl Search<'_, '_> {
 
     fn add_named(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
         let candidate = match name.kind {
-            RecipientKind::File => self.of_file(&name.name),
+            RecipientKind::File => self.of_file(&name.name)?,
             _ => self.find(&name.name)?,
         };
         let candidate = match candidate {
@@ -146,11 +149,9 @@ impl Search<'_, '_> {
             Err(code) => {
                 let reason = match code {
                     Code::NoPublicKey => 1,
-                    _ if name.kind == RecipientKind::File => 1,
                     Code::InvalidUserId => 14,
                     _ => 0,
                 };
-                let code = if reason == 1 { Code::NoPublicKey } else { code };
                 let failure = self.skipped(&name.name, code, reason);
                 return Ok(Err(match name.kind {
                     RecipientKind::File => Failure::of(failure.code),
@@ -253,17 +254,25 @@ impl Search<'_, '_> {
         })
     }
 
-    fn of_file(&mut self, name: &[u8]) -> Result<Candidate, Code> {
-        let file: File = input::open(Some(name), self.session.streams)?;
-        let candidates = match recipients::of_file(file, self.session.now) {
+    fn of_file(&mut self, name: &[u8]) -> anyhow::Result<Result<Candidate, Code>> {
+        let Ok(file): Result<File, Code> = input::open(Some(name), self.session.streams) else {
+            return Ok(Err(Code::NoPublicKey));
+        };
+        let snapshots = self.keyrings.snapshots()?;
+        let revokers: Vec<&dyn Snapshot> = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
+        let path = Path::new(OsStr::from_bytes(name));
+        let candidates = match recipients::of_file(file, path, &revokers, self.session.now) {
             Ok(candidates) => candidates,
             Err(error) => {
                 self.session.streams.info(format_args!("error reading '{}': {error}", shown(name)));
-                return Err(Code::General);
+                return Ok(Err(Code::NoPublicKey));
             }
         };
-        let first = candidates.into_iter().next().ok_or(Code::NoPublicKey)?;
-        if first.key.is_some() { Ok(first) } else { Err(Code::UnusablePublicKey) }
+        Ok(match candidates.into_iter().next() {
+            None => Err(Code::NoPublicKey),
+            Some(first) if first.key.is_none() => Err(Code::UnusablePublicKey),
+            Some(first) => Ok(first),
+        })
     }
 
     /// Says whether the key is certain enough to be used, if necessary by asking.

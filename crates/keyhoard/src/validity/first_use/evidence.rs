@@ -116,7 +116,7 @@ pub(super) fn gather(
             &mut |record, findings| {
                 // What an earlier database has is taken from there.
                 if seen.insert(record.fingerprint) {
-                    witnesses.hear(number, &record, findings, *source, &mut evidences)?;
+                    witnesses.hear(number, &record, findings, &sources.certificates, &mut evidences)?;
                 }
                 Ok(ControlFlow::Continue(()))
             },
@@ -154,13 +154,12 @@ impl Witnesses<'_> {
         source: usize,
         record: &Record,
         findings: &Findings,
-        certificates: &dyn Snapshot,
+        sources: &[&dyn Snapshot],
         evidences: &mut Evidences,
     ) -> Result<()> {
         let Some(facts) = &record.facts else { return Ok(()) };
         let moment = Moment::new(self.settings.now, self.settings.view);
-        let effective =
-            evaluate_with_revokers(facts, moment, || whole(certificates, record.id), certificates)?;
+        let effective = evaluate_with_revokers(facts, moment, || whole(sources[source], record.id), sources)?;
         let mut heard = HashSet::new();
         for (place, component) in facts.components.iter().enumerate() {
             let ComponentKind::UserId(value) = &component.kind else { continue };

@@ -82,8 +82,7 @@ impl Reader<'_> {
 
     pub(super) fn effective(&self, source: usize, id: CertId, facts: &Facts) -> Result<Effective> {
         let moment = Moment::new(self.settings.now, self.settings.view);
-        let certificates = self.sources[source];
-        evaluate_with_revokers(facts, moment, || whole(certificates, id), certificates)
+        evaluate_with_revokers(facts, moment, || whole(self.sources[source], id), &self.sources)
     }
 
     /// Returns the keys that are said to have made certifications of a key, by ascending fingerprint.
