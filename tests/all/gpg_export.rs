@@ -1,6 +1,7 @@
 //! `gpg-keyhoard --export` writes what gpg writes.
 
 use std::fs;
+use std::process::{Command, Output};
 
 use harness::{Both, Home, Keyring, OwnKey, Run};
 
@@ -142,6 +143,43 @@ fn gpg_export_replaces_a_file_only_with_consent() {
         assert_eq!(ours == b"old", expected == "kept", "{options:?}");
     }
     both.same_status(["--output", "/nonexistent/out", "--export"]);
+}
+
+#[test]
+fn gpg_export_needs_consent_to_write_over_anything_but_the_null_device() {
+    let both = with_members();
+    let file = tempfile::NamedTempFile::new_in("/dev/shm").expect("memory for a file");
+    fs::write(file.path(), "old").expect("space");
+    let name = file.path().to_str().expect("a name");
+    for (name, code) in [(name, 2), ("/dev/stdout", 2), ("/dev/full", 2), ("/dev/null", 0)] {
+        let words = ["--output", name, "--export", KEY];
+        both.same_status(words);
+        assert_eq!(Run::gpg_keyhoard(&both.keyhoard).args(words).done().code, Some(code), "{name}");
+    }
+    assert_eq!(fs::read(file.path()).expect("it is there"), b"old");
+}
+
+#[test]
+fn gpg_export_writes_to_a_descriptor_from_where_it_stands() {
+    let both = with_members();
+    let exported = Run::gpg(&both.gpg).args(["--export", KEY]).succeed().stdout;
+    let rest = b"what was there before".repeat(2000);
+    for (home, program) in
+        [(&both.gpg, "gpg".into()), (&both.keyhoard, Run::program("gpg-keyhoard").into_os_string())]
+    {
+        let file = home.write("out", &rest);
+        let script = "exec 3<>\"$1\"; printf begun >&3; \
+            \"$0\" --batch --homedir \"$2\" --enable-special-filenames --output '-&3' --export \"$3\" && \
+            printf ended >&3";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg(&program).arg(&file).arg(home.path()).arg(KEY);
+        let Output { status, stderr, .. } =
+            shell.env("KEYHOARD_DB", home.database()).output().expect("a shell");
+        assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+        let mut expected = [b"begun", &exported[..], b"ended"].concat();
+        expected.extend(&rest[expected.len()..]);
+        assert!(fs::read(&file).expect("it is there") == expected, "{}", program.display());
+    }
 }
 
 fn with_members() -> Both {

@@ -66,10 +66,9 @@ pub(crate) struct GaveUp;
 
 /// Runs the command and returns the exit code: 2 if an error was told, but 1 if that made the command give up.
 pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
-    let Loaded { mut settings, home, arguments } = loaded;
+    let Loaded { settings, home, arguments } = loaded;
     let special_names = settings.special_file_names;
     let arguments = arguments.into_iter().map(|name| input::resolved(name, special_names)).collect();
-    settings.output = settings.output.map(|name| input::resolved(name, special_names));
     let now = settings.faked_time.unwrap_or_else(clock::system_time);
     let mut session = Session {
         settings,

@@ -18,10 +18,16 @@ const DESCRIPTORS: &[u8] = b"/dev/fd/";
 
 /// Returns a name; where special names are asked for, one like `-&3` becomes that of the descriptor.
 pub(crate) fn resolved(name: Vec<u8>, special_names: bool) -> Vec<u8> {
-    match name.strip_prefix(b"-&") {
-        Some(number) if special_names => [DESCRIPTORS, number].concat(),
+    match special_descriptor(&name) {
+        Some(number) if special_names => [DESCRIPTORS, number.to_string().as_bytes()].concat(),
         _ => name,
     }
+}
+
+/// Returns the number in a special name: 3 of `-&3`.
+pub(crate) fn special_descriptor(name: &[u8]) -> Option<i32> {
+    let digits = name.strip_prefix(b"-&").filter(|digits| digits.iter().all(u8::is_ascii_digit))?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// Says whether an argument stands for standard input or standard output.

@@ -19,13 +19,15 @@ use crate::streams::Streams;
 /// An output that is about to be written.
 pub(crate) enum Output {
     Standard,
+    /// A file or an open descriptor, with the name it was given by.
     File(OutputFile, PathBuf),
     /// Nothing is to be changed.
     Nowhere,
 }
 
 impl Output {
-    /// Opens what the options name; a file that exists is replaced only with consent (`--yes`, or an answer).
+    /// Opens what the options name; a file that exists is replaced only with consent (`--yes`, or an answer). A
+    /// descriptor is written to from where it stands.
     ///
     /// What goes wrong has been told; the code is for the status line.
     pub(crate) fn open(
@@ -49,10 +51,12 @@ impl Output {
             return Ok(Ok(Self::Nowhere));
         }
         let path = Path::new(OsStr::from_bytes(name));
-        if !may_replace(path, settings, streams)? {
-            return Ok(Err(Code::FileExists));
-        }
-        Ok(match OutputFile::create(path) {
+        let opened = match input::special_descriptor(name).filter(|_| settings.special_file_names) {
+            Some(number) => descriptor::duplicate(number).map(|open| OutputFile::from(File::from(open))),
+            None if may_replace(path, settings, streams)? => OutputFile::create(path),
+            None => return Ok(Err(Code::FileExists)),
+        };
+        Ok(match opened {
             Ok(file) => {
                 if settings.verbose > 0 {
                     streams.info(format_args!("writing to '{}'", path.display()));
@@ -106,8 +110,11 @@ impl Output {
     }
 }
 
+/// Says whether a file may be written: nothing is lost by it, or it is consented to (gpg's `overwrite_filep`).
+///
+/// Below `/dev` there are more than devices: files in `/dev/shm`, and those that descriptors are open on.
 fn may_replace(path: &Path, settings: &Settings, streams: &mut Streams) -> anyhow::Result<bool> {
-    if settings.answer_yes || path.starts_with("/dev") || !path.exists() {
+    if settings.answer_yes || path == Path::new("/dev/null") || !path.exists() {
         return Ok(true);
     }
     if settings.answer_no || settings.batch {

@@ -47,7 +47,7 @@ impl Reservation {
 
 #[derive(Debug)]
 enum Target {
-    /// Written in place: a device or a pipe.
+    /// Written in place: a device, a pipe, or what was open already.
     Itself,
     /// To be given the name `destination`.
     Unnamed { destination: PathBuf },
@@ -160,6 +160,13 @@ impl OutputFile {
                 self.file.sync_all().and_then(|()| rename(&temporary, &destination))
             }
         }
+    }
+}
+
+/// What is open already is written to from where it stands, whatever it is.
+impl From<File> for OutputFile {
+    fn from(file: File) -> Self {
+        Self::new(file, Target::Itself)
     }
 }
 
