@@ -338,9 +338,10 @@ impl Snapshot for View<'_> {
     }
 
     fn first_bytes(&self, CertId(id): CertId, most: usize) -> Result<Option<Vec<u8>>> {
-        let sql =
-            format!("SELECT cert, substring(bytes FROM 1 FOR {most}) FROM packets WHERE cert = ANY ($1)");
-        Ok(self.blobs(&sql, &[id])?.remove(&id))
+        const SQL: &str = "SELECT substring(bytes FROM 1 FOR $2) FROM packets WHERE cert = $1";
+        let most = i32::try_from(most).unwrap_or(i32::MAX);
+        let row = self.connection().row(SQL, &[&id, &most], DOING)?;
+        row.map(|row| self.column(&row, 0)).transpose()
     }
 
     fn find(&self, query: &Query) -> Result<Vec<CertId>> {
