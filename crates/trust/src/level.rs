@@ -53,14 +53,7 @@ pub enum OwnerTrust {
 impl OwnerTrust {
     /// Returns the word that GnuPG has for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Undefined => "undefined",
-            Self::Never => "never",
-            Self::Marginal => "marginal",
-            Self::Full => "full",
-            Self::Ultimate => "ultimate",
-        }
+        Validity::from(self).word()
     }
 
     /// Returns what a trust signature's amount stands for (RFC 9580, 5.2.3.21): from 120 on full, from 60 on marginal.
@@ -93,6 +86,20 @@ impl OwnerTrust {
             5 => Self::Full,
             6 => Self::Ultimate,
             _ => Self::Unknown,
+        }
+    }
+}
+
+/// As far as an owner is trusted in the model `direct`, so valid are the user IDs of the key; GnuPG has one scale for both.
+impl From<OwnerTrust> for Validity {
+    fn from(trust: OwnerTrust) -> Self {
+        match trust {
+            OwnerTrust::Unknown => Self::Unknown,
+            OwnerTrust::Undefined => Self::Undefined,
+            OwnerTrust::Never => Self::Never,
+            OwnerTrust::Marginal => Self::Marginal,
+            OwnerTrust::Full => Self::Full,
+            OwnerTrust::Ultimate => Self::Ultimate,
         }
     }
 }

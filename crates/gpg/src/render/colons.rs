@@ -4,9 +4,7 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{KeyState, Usage, UserState};
 use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
 use keyhoard::certifications::Standing;
-use keyhoard::listing::{
-    IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, SecretPart, Validity,
-};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, SecretPart, Validity};
 use keyhoard::store::Origin;
 use verify::naming;
 
@@ -84,7 +82,7 @@ impl Writer<'_> {
         self.key(key, state, out);
         out.extend(b"::");
         if !self.settings.fast {
-            out.push(owner_trust(trust.owner));
+            out.push(validity(trust.owner.into()));
         }
         out.extend(b":::");
         capabilities(state.usage, out);
@@ -324,16 +322,5 @@ fn validity(validity: Validity) -> u8 {
         Validity::Marginal => b'm',
         Validity::Full => b'f',
         Validity::Ultimate => b'u',
-    }
-}
-
-fn owner_trust(trust: OwnerTrust) -> u8 {
-    match trust {
-        OwnerTrust::Unknown => b'-',
-        OwnerTrust::Undefined => b'q',
-        OwnerTrust::Never => b'n',
-        OwnerTrust::Marginal => b'm',
-        OwnerTrust::Full => b'f',
-        OwnerTrust::Ultimate => b'u',
     }
 }

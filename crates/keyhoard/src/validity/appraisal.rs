@@ -6,9 +6,9 @@ use cert::effective::Effective;
 use cert::facts::{ComponentKind, Facts};
 use cert::{Fingerprint, Timestamp};
 use store::{CertId, Detail, Selection, Snapshot};
+use trust::Validity;
 use trust::pgp::{self, Outcome, Standing};
 use trust::tofu::validity::combine;
-use trust::{OwnerTrust, Validity};
 
 use super::web::{Touched, Web, is_live, standing};
 use super::{Assessment, Model, Roots, Sources, TrustSettings};
@@ -190,7 +190,7 @@ impl<'a> Appraisal<'a> {
         let key = &facts.primary().fingerprint;
         let counted = self.outcome.validities(key);
         let by_owner = match self.model {
-            Model::Direct => direct(self.roots.owner_trust(key)),
+            Model::Direct => self.roots.owner_trust(key).into(),
             _ => Validity::Unknown,
         };
         facts.components.iter().enumerate().map(move |(place, component)| {
@@ -225,17 +225,5 @@ impl<'a> Appraisal<'a> {
             same.map_or(Validity::Unknown, |(_, validity)| validity)
         };
         facts.components.iter().map(|component| of(&component.kind)).collect()
-    }
-}
-
-/// In the model `direct` the owner trust of a key is the validity of all its user IDs.
-fn direct(trust: OwnerTrust) -> Validity {
-    match trust {
-        OwnerTrust::Unknown => Validity::Unknown,
-        OwnerTrust::Undefined => Validity::Undefined,
-        OwnerTrust::Never => Validity::Never,
-        OwnerTrust::Marginal => Validity::Marginal,
-        OwnerTrust::Full => Validity::Full,
-        OwnerTrust::Ultimate => Validity::Ultimate,
     }
 }
