@@ -142,15 +142,6 @@ impl<'s> Names<'s> {
         missing.into_iter().try_for_each(|key_id| self.look_up(key_id))
     }
 
-    /// Makes sure that one issuer is known, or known to be missing.
-    ///
-    /// # Errors
-    ///
-    /// The databases' errors.
-    pub fn prepare_issuer(&mut self, key_id: KeyId) -> Result<()> {
-        if self.known.contains_key(&key_id) { Ok(()) } else { self.look_up(key_id) }
-    }
-
     /// Returns the name behind a key ID; one that was never prepared counts as missing.
     pub fn issuer(&self, key_id: KeyId) -> IssuerName<'_> {
         match self.known.get(&key_id).copied() {

@@ -132,7 +132,7 @@ impl<'a> Show<'a> {
         let Some(settings) = &self.settings else { return Ok(()) };
         let now = self.options.now;
         let mut names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
-        names.prepare_issuer(facts.issuer.key_id)?;
+        names.prepare_issuers([facts.issuer.key_id].into_iter())?;
         let listed = ListedSignature {
             facts,
             expired: facts.has_expired(now),
