@@ -169,6 +169,7 @@ pub fn unwrap(
 ) -> Result<()> {
     Reader { unwraps: true, ..Reader::new(allowed, unlock, sink) }.read(input)
 }
+
 /// Looks for the first line of a message in text; says whether clear text begins. `line` holds what was read then.
 fn is_clear_text(input: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool> {
     // Packets begin with the high bit, text does not.
