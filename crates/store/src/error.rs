@@ -302,7 +302,7 @@ impl<T> Context<T> for rusqlite::Result<T> {
                 Some(ErrorCode::NotADatabase) => Error::Foreign { path },
                 Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, source },
                 Some(ErrorCode::DiskFull) => Error::Full { path, doing },
-                Some(_)
+                Some(ErrorCode::SystemIoFailure)
                     if source.sqlite_error().is_some_and(|error| error.extended_code == WRITE_REFUSED) =>
                 {
                     Error::Refused { path, doing }
