@@ -114,7 +114,7 @@ fn an_export_is_what_was_imported_and_its_file_is_for_its_owner_only() {
     let again = Home::new();
     Run::keyhoard(&again).arg("import").arg(&file).succeed();
     assert_eq!(protections(&again), ["none", "none"]);
-    assert_eq!(key(&home, &["export", "nobody@example.org"]).code, Some(2));
+    assert_eq!(key(&home, &["export", "nobody@example.org"]).code, Some(1));
 }
 
 #[test]

@@ -121,7 +121,8 @@ const AFTER_HELP: &str = "\
 Certificates are named as with gpg: by fingerprint, key ID, <mail@address>, @part-of-an-address, =Exact User ID, \
 &keygrip, or any part of a user ID.
 
-Exit codes: 0 done; 1 nothing found or nothing usable; 2 an error, or arguments that make no sense.
+Exit codes: 0 done; 1 a name stands for nothing, or nothing usable was found; 2 an error, or arguments that make no \
+sense.
 
 Examples:
   keyhoard import /usr/share/keyrings/debian-keyring.gpg

@@ -1,9 +1,11 @@
 //! How the program ends.
 
-use std::io;
+use std::error::Error;
 use std::process::ExitCode;
+use std::{fmt, io};
 
 use keyhoard::causes;
+use keyhoard::find::shown;
 use keyhoard::stateless::Failure;
 
 use crate::stderr::tell;
@@ -17,6 +19,30 @@ pub(crate) enum Outcome {
     /// Nothing was found, nothing was usable, or problems were found: exit code 1.
     Nothing,
 }
+
+/// Why there is nothing that the command could work on: told as errors are, but exit code 1, as [`Outcome::Nothing`].
+#[derive(Debug)]
+pub(crate) struct NotHere(String);
+
+impl NotHere {
+    /// Nothing goes by this name.
+    pub(crate) fn named(name: &[u8]) -> Self {
+        Self(format!("{}: not found", shown(name)))
+    }
+
+    /// Nothing that is here can be used.
+    pub(crate) fn usable(why: impl fmt::Display) -> Self {
+        Self(why.to_string())
+    }
+}
+
+impl fmt::Display for NotHere {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl Error for NotHere {}
 
 impl Outcome {
     /// Returns [`Outcome::Done`] if something was found.
@@ -42,16 +68,20 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
                     "say --passphrase-file, --passphrase-fd or --passphrase-program",
                 );
             }
-            ExitCode::from(error.downcast_ref::<Failure>().map_or(2, |failure| failure.kind.exit_code()))
+            ExitCode::from(match error.downcast_ref::<Failure>() {
+                Some(failure) => failure.kind.exit_code(),
+                None if error.is::<NotHere>() => 1,
+                None => 2,
+            })
         }
     }
 }
 
 /// Says whether a passphrase was missing, and nobody could be asked for it.
 fn is_locked(error: &anyhow::Error) -> bool {
-    use keyhoard::{Error, secret};
-    let error = error.downcast_ref::<secret::Error>().or_else(|| match error.downcast_ref::<Error>() {
-        Some(Error::Secret(error)) => Some(error),
+    use keyhoard::secret;
+    let error = error.downcast_ref::<secret::Error>().or_else(|| match error.downcast_ref() {
+        Some(keyhoard::Error::Secret(error)) => Some(error),
         _ => None,
     });
     matches!(error, Some(secret::Error::NoPassphrase { .. }))

@@ -6,7 +6,7 @@
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
 //! - [`destination`]: what exports are written to; [`passphrase_options`]: where passphrases come from.
 //! - [`output`]: where and how results are written; [`stderr`]: what a person is told besides; [`style`], [`printable`],
-//!   [`table`], [`moment`], [`progress`] are their means.
+//!   [`table`], [`moment`], [`progress`] are their means; [`question`]: what a person is asked.
 //!
 //! What a command does is decided in the library `keyhoard`; nothing is decided here.
 
@@ -22,6 +22,7 @@ mod output;
 mod passphrase_options;
 mod printable;
 mod progress;
+mod question;
 mod session;
 mod stderr;
 mod style;

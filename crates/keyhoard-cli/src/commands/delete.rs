@@ -1,7 +1,6 @@
 //! `keyhoard delete`: certificates go.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::printable::{counted, printable};
+use crate::question::confirmed;
 use crate::session::{Session, command_line};
 
 /// Candidates that are named one by one before the question.
@@ -54,7 +54,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         return Ok(nothing(session));
     };
     refuse_secret_keys(&doomed.here, arguments)?;
-    if !arguments.yes && !confirmed(&doomed, arguments)? {
+    if !arguments.yes && !is_confirmed(&doomed, arguments)? {
         return Ok(nothing(session));
     }
     let ids: Vec<CertId> = doomed.here.iter().map(|candidate| candidate.id).collect();
@@ -134,28 +134,19 @@ fn refuse_secret_keys(found: &[Candidate], arguments: &Arguments) -> anyhow::Res
 }
 
 /// Asks on the terminal; without one nothing is deleted.
-fn confirmed(doomed: &Doomed, arguments: &Arguments) -> anyhow::Result<bool> {
+fn is_confirmed(doomed: &Doomed, arguments: &Arguments) -> anyhow::Result<bool> {
     let certificates = counted(doomed.count(), "certificate");
-    if !io::stdin().is_terminal() {
-        bail!("not deleting {certificates} unasked: say --yes");
-    }
-    let mut terminal = io::stderr();
-    for candidate in doomed.here.iter().take(NAMED) {
+    let here = doomed.here.iter().map(|candidate| {
         let name = candidate.name.as_deref().map(printable).unwrap_or_default();
-        writeln!(terminal, "{}  {name}", candidate.fingerprint)?;
-    }
-    for primary in doomed.removed.iter().take(NAMED.saturating_sub(doomed.here.len())) {
-        writeln!(terminal, "{primary}  (not here: what is kept of it)")?;
-    }
+        format!("{}  {name}\n", candidate.fingerprint)
+    });
+    let removed = doomed.removed.iter().map(|key| format!("{key}  (not here: what is kept of it)\n"));
+    let mut named: String = here.chain(removed).take(NAMED).collect();
     if doomed.count() > NAMED {
-        writeln!(terminal, "and {} more", doomed.count() - NAMED)?;
+        named += &format!("and {} more\n", doomed.count() - NAMED);
     }
     let how = if arguments.purge { "for good" } else { "(`keyhoard undo` brings them back)" };
-    write!(terminal, "Delete {certificates} {how}? [y/N] ")?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    confirmed(format_args!("deleting {certificates}"), format_args!("{named}Delete {certificates} {how}?"))
 }
 
 fn tell(

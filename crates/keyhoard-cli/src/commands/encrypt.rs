@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use super::signer_options::SignerOptions;
 use crate::destination::{Contents, Destination};
-use crate::exit::Outcome;
+use crate::exit::{NotHere, Outcome};
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::{Session, command_line};
 use crate::trust_options::TrustOptions;
@@ -307,11 +307,15 @@ fn of_file(session: &Session, path: &Path, revokers: &dyn Snapshot) -> anyhow::R
         recipients::of_file(File::open(path).with_context(named)?, path, &[revokers], session.now)
             .with_context(named)?;
     if candidates.is_empty() {
-        bail!("{}: there is no certificate in it", path.display());
+        bail!(NotHere::usable(format_args!("{}: there is no certificate in it", path.display())));
     }
     let chosen = |candidate: Candidate| match candidate.key.clone() {
         Some(key) => Ok(Chosen { candidate, key, is_hidden: false }),
-        None => bail!("{}: {} has no key to encrypt to", path.display(), candidate.fingerprint),
+        None => bail!(NotHere::usable(format_args!(
+            "{}: {} has no key to encrypt to",
+            path.display(),
+            candidate.fingerprint
+        ))),
     };
     candidates.into_iter().map(chosen).collect()
 }

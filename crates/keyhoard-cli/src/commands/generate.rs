@@ -18,6 +18,7 @@ use super::key::End;
 use crate::exit::Outcome;
 use crate::passphrase_options::PassphraseOptions;
 use crate::progress::{Progress, Unit};
+use crate::question::asked;
 use crate::session::{Session, command_line};
 
 /// The arguments of `keyhoard generate`.
@@ -131,15 +132,6 @@ fn asked_user_id() -> anyhow::Result<String> {
         ("", address) => Ok(address.to_owned()),
         (name, address) => Ok(format!("{name} <{address}>")),
     }
-}
-
-fn asked(question: &str) -> anyhow::Result<String> {
-    let mut terminal = io::stderr();
-    write!(terminal, "{question}")?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(answer.trim().to_owned())
 }
 
 /// Counts the numbers that were tested for primes.

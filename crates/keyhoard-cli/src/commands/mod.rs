@@ -36,15 +36,17 @@ mod signatures;
 mod signer_options;
 mod verify_batch;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
+use anyhow::bail;
 use keyhoard::find::{find, shown};
 use keyhoard::store::{CertId, Selection, Snapshot};
 
 use crate::arguments::{Arguments, Command};
-use crate::exit::Outcome;
+use crate::exit::{NotHere, Outcome};
+use crate::printable::counted;
 use crate::session::Session;
 
 /// Runs the command that was asked for.
@@ -106,6 +108,23 @@ impl Named {
             session.warn(format_args!("{}: not found", shown(bytes[missing])));
         }
         Ok(Self { ids: Some(found.ids), complete: found.missing.is_empty() })
+    }
+
+    /// Finds the one certificate that a name stands for.
+    ///
+    /// # Errors
+    ///
+    /// [`NotHere`] if there is none, and if there are several.
+    fn one(snapshot: &dyn Snapshot, name: &OsStr) -> anyhow::Result<CertId> {
+        let name = name.as_bytes();
+        match find(snapshot, &[name])?.ids[..] {
+            [id] => Ok(id),
+            [] => Err(NotHere::named(name).into()),
+            ref several => {
+                let certificates = counted(several.len(), "certificate");
+                bail!("{}: stands for {certificates}; say the fingerprint of one", shown(name))
+            }
+        }
     }
 
     fn selection(&self) -> Selection<'_> {

@@ -2,12 +2,10 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
-use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, bail};
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::find::{find, shown};
 use keyhoard::message::Signatory;
 use keyhoard::passphrase::Passphrases;
 use keyhoard::secret_keys::owner_of;
@@ -17,6 +15,8 @@ use keyhoard::verify::HashAlgorithm;
 use secret::{Held, OpenKey, SecretKeys, Signer};
 use sign::{Builder, Subpacket, hash_for};
 
+use super::Named;
+use crate::exit::NotHere;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::Session;
 
@@ -121,17 +121,12 @@ impl SignerOptions {
     fn certificates(&self, snapshot: &dyn Snapshot, held: &[Held]) -> anyhow::Result<Vec<(CertId, String)>> {
         let mut found = Vec::new();
         for name in &self.by {
-            let name = name.as_bytes();
-            match find(snapshot, &[name])?.ids[..] {
-                [id] => found.push((id, shown(name).to_string())),
-                [] => bail!("{}: not found", shown(name)),
-                _ => bail!("{}: stands for several keys; say its fingerprint", shown(name)),
-            }
+            found.push((Named::one(snapshot, name)?, name.to_string_lossy().into_owned()));
         }
         if found.is_empty() {
             found = owners(snapshot, held)?;
             match found.len() {
-                0 => bail!("there is no secret key to sign with"),
+                0 => return Err(NotHere::usable("there is no secret key to sign with").into()),
                 1 => {}
                 count => bail!("there are {count} secret keys; say which one signs with --by"),
             }

@@ -1,7 +1,6 @@
 //! `keyhoard key certify`.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStrExt;
 
@@ -17,6 +16,7 @@ use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::passphrase_options::PassphraseOptions;
 use crate::printable::{counted, printable};
+use crate::question::confirmed;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key certify`.
@@ -88,7 +88,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let certification = arguments.certification(editing.certifier(arguments.by.as_ref())?, session)?;
     let plan = certification.plan(&editing.target(session, &key)?, session.now)?;
     warn(session, &plan);
-    if plan.identities.is_empty() || (!arguments.yes && !confirmed(&key, &plan, &certification)?) {
+    if plan.identities.is_empty() || (!arguments.yes && !is_confirmed(&key, &plan, &certification)?) {
         session.note("nothing was certified");
         return Ok(Outcome::Nothing);
     }
@@ -155,22 +155,15 @@ fn called(identity: &Identity) -> String {
 }
 
 /// Asks on the terminal; without one nothing is certified.
-fn confirmed(key: &Fingerprint, plan: &Certified, certification: &Certification) -> anyhow::Result<bool> {
+fn is_confirmed(key: &Fingerprint, plan: &Certified, certification: &Certification) -> anyhow::Result<bool> {
     let user_ids = counted_identities(&plan.identities);
-    if !io::stdin().is_terminal() {
-        bail!("not certifying {user_ids} unasked: say --yes");
-    }
-    let mut terminal = io::stderr();
-    writeln!(terminal, "{key}")?;
-    for identity in &plan.identities {
-        writeln!(terminal, "  {}", called(identity))?;
-    }
+    let named: String = plan.identities.iter().map(|identity| format!("  {}\n", called(identity))).collect();
     let how = if certification.local { ", for yourself only," } else { "" };
-    write!(terminal, "Certify {user_ids}{how} with {}? [y/N] ", certification.by)?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    let by = certification.by;
+    confirmed(
+        format_args!("certifying {user_ids}"),
+        format_args!("{key}\n{named}Certify {user_ids}{how} with {by}?"),
+    )
 }
 
 fn counted_identities(identities: &[Identity]) -> String {

@@ -1,10 +1,8 @@
 //! `keyhoard key delete`: secret keys go, for good.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use anyhow::bail;
 use keyhoard::delete::delete;
 use keyhoard::find::{find, shown};
 use keyhoard::secret::file::FileKeys;
@@ -16,6 +14,7 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::printable::counted;
+use crate::question::confirmed;
 use crate::session::{Session, command_line};
 
 /// The arguments of `keyhoard key delete`.
@@ -49,7 +48,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         session.note("nothing was deleted");
         return Ok(Outcome::Nothing);
     };
-    if !arguments.yes && !doomed.confirmed(arguments)? {
+    if !arguments.yes && !doomed.is_confirmed(arguments)? {
         session.note("nothing was deleted");
         return Ok(Outcome::Nothing);
     }
@@ -107,21 +106,14 @@ impl Doomed {
     }
 
     /// Asks on the terminal; without one nothing is deleted.
-    fn confirmed(&self, arguments: &Arguments) -> anyhow::Result<bool> {
+    fn is_confirmed(&self, arguments: &Arguments) -> anyhow::Result<bool> {
         let secrets = counted(self.keys.len(), "secret key");
-        if !io::stdin().is_terminal() {
-            bail!("not deleting {secrets} unasked: say --yes");
-        }
-        let mut terminal = io::stderr();
-        for key in &self.keys {
-            writeln!(terminal, "{key}")?;
-        }
+        let named: String = self.keys.iter().map(|key| format!("{key}\n")).collect();
         let with = if arguments.secret_only { "" } else { " with their certificates" };
-        write!(terminal, "Delete {secrets}{with}? Nothing brings a secret key back. [y/N] ")?;
-        terminal.flush()?;
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+        confirmed(
+            format_args!("deleting {secrets}"),
+            format_args!("{named}Delete {secrets}{with}? Nothing brings a secret key back."),
+        )
     }
 
     fn tell(&self, session: &mut Session, entry: Option<JournalId>) -> anyhow::Result<()> {

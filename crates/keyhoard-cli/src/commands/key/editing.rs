@@ -1,11 +1,9 @@
 //! What all edits have in common: the key that is named, who asks for its passphrase, and what is said in the end.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, bail};
 use keyhoard::edit::{Edited, Editor, Target};
-use keyhoard::find::{find, shown};
 use keyhoard::passphrase::Passphrases;
 use keyhoard::store::{CertId, Detail, Fingerprint, JournalId, Selection, Snapshot, Store};
 use secret::SecretKeys;
@@ -13,7 +11,8 @@ use secret::file::FileKeys;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-use crate::exit::Outcome;
+use crate::commands::Named;
+use crate::exit::{NotHere, Outcome};
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::{Session, command_line};
 
@@ -32,14 +31,7 @@ impl Editing {
     /// Finds the one certificate that a name stands for.
     pub(super) fn key(&self, name: &OsStr) -> anyhow::Result<Fingerprint> {
         let snapshot = self.store.snapshot()?;
-        let found = find(snapshot.as_ref(), &[name.as_bytes()])?;
-        match found.ids[..] {
-            [id] => primary(snapshot.as_ref(), id),
-            [] => bail!("{}: not found", shown(name.as_bytes())),
-            _ => {
-                bail!("{}: stands for {} keys; say its fingerprint", shown(name.as_bytes()), found.ids.len())
-            }
-        }
+        primary(snapshot.as_ref(), Named::one(snapshot.as_ref(), name)?)
     }
 
     /// Finds the key that certifies: the one named, else the only one with a secret key.
@@ -55,7 +47,7 @@ impl Editing {
             .collect();
         match primaries[..] {
             [only] => Ok(only),
-            [] => bail!("there is no secret key to certify with"),
+            [] => Err(NotHere::usable("there is no secret key to certify with").into()),
             _ => bail!("there are {} secret keys; say which one certifies with --by", primaries.len()),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use anyhow::bail;
 use keyhoard::export::ExportOptions;
 use keyhoard::secret_transfer::{SecretExportSummary, SecretParts, export_secret};
 use serde::Serialize;
@@ -47,7 +46,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let snapshot = store.snapshot()?;
     let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
     if !named.complete {
-        bail!("nothing was exported");
+        session.note("nothing was exported");
+        return Ok(Outcome::Nothing);
     }
     let parts = if arguments.subkeys_only { SecretParts::Subkeys } else { SecretParts::All };
     let options = ExportOptions::default();

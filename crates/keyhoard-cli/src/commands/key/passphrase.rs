@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-use anyhow::bail;
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::secret::{Ask, Error, Name, Passphrase, Protection, Question, SecretKeys};
 use keyhoard::secret_transfer::held_by;
@@ -69,8 +68,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let locked =
         held.iter().filter(|held| !matches!(held.protection, Protection::Dummy | Protection::Card { .. }));
     let locked: Vec<Fingerprint> = locked.map(|held| held.fingerprint).collect();
+    if locked.is_empty() {
+        session.warn("there is no secret key of what was named");
+    }
     if !named.complete || locked.is_empty() {
-        bail!("there is no secret key of what was named; nothing was changed");
+        session.note("nothing was changed");
+        return Ok(Outcome::Nothing);
     }
     let owner = |key: &Fingerprint| owner(snapshot.as_ref(), key);
     let mut current = Passphrases::new(arguments.current.source()?, owner);

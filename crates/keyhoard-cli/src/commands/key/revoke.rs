@@ -1,9 +1,7 @@
 //! `keyhoard key revoke`.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
 
-use anyhow::bail;
 use keyhoard::store::Fingerprint;
 
 use super::editing::Editing;
@@ -12,6 +10,7 @@ use super::reason::KeyReason;
 use super::revoke_user_id::tell_revoked;
 use crate::exit::Outcome;
 use crate::passphrase_options::PassphraseOptions;
+use crate::question::confirmed;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key revoke`.
@@ -46,7 +45,8 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let editing = Editing::begin(session)?;
     let key = editing.key(&arguments.key)?;
     let subkey = arguments.subkey.as_ref();
-    if !arguments.yes && !confirmed(subkey.unwrap_or(&key))? {
+    let question = format!("Revoke {} for good?", subkey.unwrap_or(&key));
+    if !arguments.yes && !confirmed("revoking a key", question)? {
         session.note("nothing was revoked");
         return Ok(Outcome::Nothing);
     }
@@ -54,17 +54,4 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let revoked =
         editing.edit(session, &arguments.passphrase, |editor| editor.revoke(&key, subkey, reason))?;
     tell_revoked(session, &key, "revoked", revoked)
-}
-
-/// Asks on the terminal; without one nothing is revoked.
-fn confirmed(key: &Fingerprint) -> anyhow::Result<bool> {
-    if !io::stdin().is_terminal() {
-        bail!("not revoking a key unasked: say --yes");
-    }
-    let mut terminal = io::stderr();
-    write!(terminal, "Revoke {key} for good? [y/N] ")?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

@@ -37,7 +37,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
-    let explanations = super::explanations(store.as_ref(), snapshot.as_ref(), &named, &settings)?;
+    let explanations = super::explanations(store.as_ref(), snapshot.as_ref(), named.selection(), &settings)?;
     for (number, explanation) in explanations.iter().enumerate() {
         if session.output.is_json() {
             session.output.json(&json::ExplanationJson::new(explanation, &settings))?;

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::View;
 use keyhoard::owner_trust::{self, DISABLED, Given};
@@ -141,16 +141,9 @@ fn change(
     let snapshot = store.snapshot()?;
     let mut given = Vec::new();
     for name in names {
-        let named = Named::find(session, snapshot.as_ref(), std::slice::from_ref(name))?;
-        let keys = fingerprints(snapshot.as_ref(), named.selection())?;
-        match keys.as_slice() {
-            [key] => given.push(new(*key, snapshot.owner_trust(key)?)),
-            [] => bail!("nothing was changed"),
-            several => bail!(
-                "{}: stands for {}; name one by its fingerprint",
-                name.display(),
-                counted(several.len(), "certificate")
-            ),
+        let id = Named::one(snapshot.as_ref(), name)?;
+        for key in fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))? {
+            given.push(new(key, snapshot.owner_trust(&key)?));
         }
     }
     drop(snapshot);

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
 
-use anyhow::bail;
 use keyhoard::cert::Fingerprint;
 use keyhoard::listing::{OwnerTrust, Validity};
+use keyhoard::store::Selection;
 use keyhoard::validity::{Certifier, Explained, ExplainedUser, Explanation};
 
 use super::Named;
@@ -45,13 +45,10 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let settings = super::settings(session, &arguments.trust)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), std::slice::from_ref(&arguments.name))?;
-    let explanations = super::explanations(store.as_ref(), snapshot.as_ref(), &named, &settings)?;
-    let explanation = match explanations.as_slice() {
-        [] => return Ok(Outcome::Nothing),
-        [explanation] => explanation,
-        several => bail!("{}: that is {} certificates", arguments.name.display(), several.len()),
-    };
+    let id = Named::one(snapshot.as_ref(), &arguments.name)?;
+    let explanations =
+        super::explanations(store.as_ref(), snapshot.as_ref(), Selection::Ids(&[id]), &settings)?;
+    let Some(explanation) = explanations.first() else { return Ok(Outcome::Nothing) };
     let drawn = &explanation.certificates[..explanation.certificates.len().min(arguments.most.max(1))];
     if drawn.len() < explanation.certificates.len() {
         session.note(format_args!("{} more keys are left out", explanation.certificates.len() - drawn.len()));

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use anyhow::bail;
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::View;
-use keyhoard::store::{Detail, Snapshot, Store};
+use keyhoard::store::{Detail, Selection, Snapshot, Store};
 use keyhoard::validity::{Explanation, Model, Sources, TrustSettings};
 
 use super::Named;
@@ -81,11 +81,11 @@ fn settings(session: &Session, options: &TrustOptions) -> anyhow::Result<TrustSe
 fn explanations(
     store: &dyn Store,
     snapshot: &dyn Snapshot,
-    named: &Named,
+    selection: Selection<'_>,
     settings: &TrustSettings,
 ) -> anyhow::Result<Vec<Explanation>> {
     let mut keys: Vec<Fingerprint> = Vec::new();
-    snapshot.visit(named.selection(), Detail::Own, &mut |record| {
+    snapshot.visit(selection, Detail::Own, &mut |record| {
         keys.push(record.fingerprint);
         ControlFlow::Continue(())
     })?;

@@ -1,0 +1,94 @@
+//! Names of certificates, as all commands of `keyhoard` take them.
+
+use harness::{Done, Home, OwnKey, Run};
+
+const NOBODY: &str = "nobody@example.org";
+
+fn run(home: &Home, arguments: &[&str]) -> Done {
+    Run::keyhoard(home).args(arguments).stdin("text").done()
+}
+
+/// A database with the certificates of two keys of gpg's.
+fn home_of_two() -> Home {
+    let home = Home::new();
+    for user_id in ["Ann <ann@example.org>", "Ben <ben@example.org>"] {
+        Run::keyhoard(&home).args(["import", "--quiet"]).stdin(OwnKey::new(user_id).certificate()).succeed();
+    }
+    home
+}
+
+#[test]
+fn a_name_that_stands_for_nothing_ends_every_command_with_1() {
+    let home = home_of_two();
+    let commands: &[&[&str]] = &[
+        &["list"],
+        &["show"],
+        &["export"],
+        &["check"],
+        &["who-signed"],
+        &["signed-by"],
+        &["delete", "--yes"],
+        &["encrypt", "--to"],
+        &["sign", "--by"],
+        &["trust", "set", "full"],
+        &["trust", "disable"],
+        &["trust", "show"],
+        &["trust", "explain"],
+        &["trust", "graph"],
+        &["tofu", "policy", "good"],
+        &["key", "list"],
+        &["key", "export"],
+        &["key", "delete", "--yes"],
+        &["key", "passphrase", "--remove"],
+        &["key", "certify", "--yes"],
+        &["key", "certify", "--yes", "ann@example.org", "--by"],
+        &["key", "revoke", "--yes"],
+        &["key", "revoke-certification"],
+        &["key", "revocation-certificate"],
+        &["key", "add-subkey", "--for", "sign"],
+    ];
+    for command in commands {
+        let done = run(&home, &[command, &[NOBODY][..]].concat());
+        let told = done.errors();
+        assert_eq!((done.code, done.text().as_str()), (Some(1), ""), "{command:?}: {told}");
+        assert!(told.contains(&format!("{NOBODY}: not found")), "{command:?}: {told}");
+    }
+    for command in [&["key", "add-user-id", NOBODY, "New One"], &["key", "set-expiry", NOBODY, "2y"]] {
+        assert_eq!(run(&home, command).code, Some(1), "{command:?}");
+    }
+}
+
+#[test]
+fn a_name_that_stands_for_several_where_one_is_meant_is_an_error() {
+    let home = home_of_two();
+    let commands: &[&[&str]] = &[
+        &["sign", "--by"],
+        &["trust", "set", "full"],
+        &["trust", "graph"],
+        &["key", "certify", "--yes"],
+        &["key", "revoke", "--yes"],
+    ];
+    for command in commands {
+        let done = run(&home, &[command, &["example.org"][..]].concat());
+        assert_eq!((done.code, done.text().as_str()), (Some(2), ""), "{command:?}");
+        assert!(done.errors().contains("example.org: stands for 2 certificates"), "{}", done.errors());
+    }
+}
+
+#[test]
+fn where_no_secret_key_is_here_nothing_is_usable() {
+    let home = home_of_two();
+    let commands: &[&[&str]] = &[
+        &["sign"],
+        &["key", "list"],
+        &["key", "certify", "--yes", "ann@example.org"],
+        &["key", "export", "ann@example.org"],
+        &["key", "passphrase", "--remove", "ann@example.org"],
+        &["key", "delete", "--yes", "ann@example.org"],
+    ];
+    for command in commands {
+        let done = run(&home, command);
+        assert_eq!((done.code, done.text().as_str()), (Some(1), ""), "{command:?}: {}", done.errors());
+        assert!(done.errors().contains("no secret key"), "{command:?}: {}", done.errors());
+    }
+}
