@@ -4,6 +4,7 @@ mod generate_on_terminal;
 mod gpg_delete;
 mod gpg_export;
 mod gpg_generate_key;
+mod gpg_guess;
 mod gpg_import;
 mod gpg_keyrings;
 mod gpg_messages;

@@ -8,6 +8,7 @@ mod delete;
 mod edit;
 mod export;
 mod generate;
+mod guess;
 mod import;
 mod list;
 mod list_config;
@@ -120,7 +121,7 @@ impl Session<'_> {
             Some(Command::GpgconfTest) => Ok(()),
             Some(Command::GpgconfList) => about::gpgconf_list(self),
             Some(Command::ListConfig) => list_config::run(self),
-            Some(Command::Decrypt) => decrypt::run(self, decrypt::Naming::Standard),
+            Some(Command::Decrypt) => decrypt::run(self),
             Some(Command::Seal(sealing)) => seal::run(self, sealing),
             Some(Command::Sign(form)) => sign::run(self, form),
             Some(Command::Verify) => verify::run(self),
@@ -172,10 +173,7 @@ impl Session<'_> {
                 self.not_yet(&format!("--{name}"));
                 Ok(())
             }
-            None => {
-                self.streams.info("WARNING: no command supplied.  Trying to guess what you mean ...");
-                decrypt::run(self, decrypt::Naming::AfterInput)
-            }
+            None => guess::run(self),
         }
     }
 

@@ -3,6 +3,7 @@
 //! - [`human`]: the text for people;
 //! - [`colons`]: the records for programs (GnuPG's `doc/DETAILS`);
 //! - [`mailboxes`]: fingerprints and mail addresses only;
+//! - [`block`]: a key in a file that is given without a command;
 //! - [`card`]: a key that is about to be changed;
 //! - [`packets`]: packets as they are;
 //! - [`attribute`]: photographs and other attributes, for `--attribute-fd`.
@@ -10,6 +11,7 @@
 //! Text is appended to a buffer; who calls writes it out.
 
 pub(crate) mod attribute;
+pub(crate) mod block;
 pub(crate) mod card;
 pub(crate) mod colons;
 pub(crate) mod digits;

@@ -1,4 +1,4 @@
-//! `--decrypt`, and what is done with a message if no command is given.
+//! `--decrypt`, for one file or several.
 
 pub(super) mod known_key;
 pub(super) mod list_packets;
@@ -34,52 +34,27 @@ pub(super) enum Naming {
 }
 
 /// Decrypts the file that the argument names, or standard input; or each of several files.
-pub(super) fn run(session: &mut Session<'_>, naming: Naming) -> anyhow::Result<()> {
-    if session.settings.message.multifile && naming == Naming::Standard {
+pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    if session.settings.message.multifile {
         return each_file(session);
     }
-    let name = match (session.arguments.as_slice(), naming) {
-        ([], _) => None,
-        ([name], _) => Some(name.clone()),
-        (_, Naming::Standard) => {
+    let name = match session.arguments.as_slice() {
+        [] => None,
+        [name] => Some(name.clone()),
+        _ => {
             session.usage("--decrypt [filename]");
             return Ok(());
         }
-        (_, Naming::AfterInput) => {
-            session.usage("[filename]");
-            return Ok(());
-        }
     };
-    let (place, what) = match naming {
-        Naming::Standard => ("decrypt", "decrypt_message failed"),
-        Naming::AfterInput => ("-", "processing message failed"),
-    };
-    let opened = match naming {
-        Naming::Standard => input::open(name.as_deref(), session.streams),
-        Naming::AfterInput => match open_or_tell(session, name.as_deref()) {
-            Some(input) => Ok(input),
-            None => return Ok(()),
-        },
-    };
-    let failure = match opened {
-        Ok(input) => one(session, input, name.as_deref(), naming)?.err(),
+    let failure = match input::open(name.as_deref(), session.streams) {
+        Ok(input) => one(session, BufReader::new(input), name.as_deref(), Naming::Standard)?.err(),
         Err(code) => Some(Failure::of(code)),
     };
     if let Some(Failure { code, value }) = failure {
-        session.streams.status_failure_value(place, value);
-        session.streams.error(format_args!("{what}: {code}"));
+        session.streams.status_failure_value("decrypt", value);
+        session.streams.error(format_args!("decrypt_message failed: {code}"));
     }
     Ok(())
-}
-
-/// Opens an input for a command that tells no more than that it cannot be opened.
-fn open_or_tell(session: &mut Session<'_>, name: Option<&[u8]>) -> Option<File> {
-    let input = input::open_silently(name).ok();
-    if input.is_none() {
-        let name = input::shown_name(name);
-        session.streams.error(format_args!("can't open '{name}'"));
-    }
-    input
 }
 
 fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
@@ -88,7 +63,7 @@ fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
         if plaintext::name_after(&name, session.streams).is_some() {
             match File::open(Path::new(OsStr::from_bytes(&name))) {
                 Ok(input) => {
-                    let outcome = one(session, input, Some(&name), Naming::AfterInput)?;
+                    let outcome = one(session, BufReader::new(input), Some(&name), Naming::AfterInput)?;
                     // With --batch gpg ends at once.
                     if session.has_bad_signature && session.settings.batch {
                         return Ok(());
@@ -110,13 +85,12 @@ fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
 }
 
 /// Reads one message; an error is that there is none, everything else has been told.
-fn one(
+pub(super) fn one(
     session: &mut Session<'_>,
-    input: File,
+    mut input: impl BufRead + Send,
     name: Option<&[u8]>,
     naming: Naming,
 ) -> anyhow::Result<std::result::Result<(), Failure>> {
-    let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), verify::begins_openpgp(beginning));
     let allowed = Allowed { unprotected: session.settings.message.ignore_mdc_error, unencrypted: true };

@@ -52,6 +52,11 @@ fn subpackets<'a>(listing: &KeyListing<'a>, state: &UserState, body: &'a [u8], f
 pub(super) fn fields(attribute: &AttributeFacts, out: &mut Vec<u8>) {
     hex(&attribute.name_hash, out);
     out.extend(b"::");
+    size(attribute, out);
+}
+
+/// Appends the number of subpackets of an attribute and its size.
+pub(super) fn size(attribute: &AttributeFacts, out: &mut Vec<u8>) {
     decimal(attribute.subpackets.len() as u32, out);
     out.push(b' ');
     decimal(attribute.length, out);

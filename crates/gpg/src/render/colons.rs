@@ -4,7 +4,7 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{KeyState, Usage, UserState};
 use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
 use keyhoard::certifications::Standing;
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, SecretPart, Validity};
+use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, SecretPart, Trust, Validity};
 use keyhoard::store::Origin;
 use verify::naming;
 
@@ -110,24 +110,10 @@ impl Writer<'_> {
     }
 
     /// Fields 2 to 7 of a key.
-    fn key(&self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
-        match state {
-            KeyState { valid: false, .. } => out.push(b'i'),
-            KeyState { revoked: Some(_), .. } => out.push(b'r'),
-            KeyState { expired: true, .. } => out.push(b'e'),
-            _ if self.settings.fast => {}
-            _ => out.push(validity(self.listing.trust.key)),
-        }
+    fn key(&self, facts: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+        validity_of_key(state, self.listing.trust, self.settings, out);
         out.push(b':');
-        decimal(key.bits, out);
-        out.push(b':');
-        decimal(key.algorithm.0.into(), out);
-        out.push(b':');
-        hex(&key.fingerprint.key_id().0.to_be_bytes(), out);
-        out.push(b':');
-        decimal(key.created.0, out);
-        out.push(b':');
-        seconds(state.expires, out);
+        key(facts, state, out);
     }
 
     /// Fields 13 to 18 of a key, and the delimiters around them.
@@ -228,6 +214,30 @@ impl Writer<'_> {
     }
 }
 
+/// Field 2 of a key.
+pub(super) fn validity_of_key(state: &KeyState, trust: &Trust, settings: &ListSettings, out: &mut Vec<u8>) {
+    match state {
+        KeyState { valid: false, .. } => out.push(b'i'),
+        KeyState { revoked: Some(_), .. } => out.push(b'r'),
+        KeyState { expired: true, .. } => out.push(b'e'),
+        _ if settings.fast => {}
+        _ => out.push(validity(trust.key)),
+    }
+}
+
+/// Fields 3 to 7 of a key.
+pub(super) fn key(key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+    decimal(key.bits, out);
+    out.push(b':');
+    decimal(key.algorithm.0.into(), out);
+    out.push(b':');
+    hex(&key.fingerprint.key_id().0.to_be_bytes(), out);
+    out.push(b':');
+    decimal(key.created.0, out);
+    out.push(b':');
+    seconds(state.expires, out);
+}
+
 /// Appends a letter for each use of a key, as they stand in field 12.
 pub(crate) fn capabilities(usage: Usage, out: &mut Vec<u8>) {
     let letters = [
@@ -274,7 +284,7 @@ fn revoker(revoker: &Revoker, out: &mut Vec<u8>) {
 }
 
 /// Fields 4 to 9 of a signature, and the delimiter after them.
-fn made_by(facts: &SignatureFacts, out: &mut Vec<u8>) {
+pub(super) fn made_by(facts: &SignatureFacts, out: &mut Vec<u8>) {
     decimal(facts.key_algorithm.0.into(), out);
     out.push(b':');
     hex(&facts.issuer.key_id.0.to_be_bytes(), out);
@@ -314,7 +324,7 @@ fn end_of_signature(facts: &SignatureFacts, maker: Option<Fingerprint>, out: &mu
     out.push(b'\n');
 }
 
-fn validity(validity: Validity) -> u8 {
+pub(super) fn validity(validity: Validity) -> u8 {
     match validity {
         Validity::Unknown => b'-',
         Validity::Undefined => b'q',

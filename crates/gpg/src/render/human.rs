@@ -117,26 +117,7 @@ impl Painter<'_> {
             Some(SecretPart { card: Some(_), .. }) => b'>',
             None => b'#',
         });
-        out.extend(b"  ");
-        algorithm::description(key, self.settings.legacy, out);
-        if self.settings.key_id_format != KeyIdFormat::None {
-            out.push(b'/');
-            self.settings.key_id_format.key(key.fingerprint.key_id(), out);
-        }
-        out.push(b' ');
-        date(key.created, out);
-        if primary && !can_be_primary(key.algorithm) {
-            out.extend(b" [INVALID_ALGO]");
-        } else if self.settings.flags.usage {
-            usage(state.usage, out);
-        }
-        end_of_key(state, out);
-        if key.algorithm.0 >= 100 {
-            out.extend(b" [experimental algorithm ");
-            decimal(key.algorithm.0.into(), out);
-            out.push(b']');
-        }
-        out.push(b'\n');
+        key_line(key, state, primary, self.settings, out);
     }
 
     /// Appends the card that a secret key is on: of an OpenPGP card its maker and number, of others the whole serial
@@ -222,6 +203,36 @@ impl Painter<'_> {
         subpacket::lines(listed, &self.settings.flags, out);
         reason(facts, out);
     }
+}
+
+/// Appends the line of a key behind the word and the mark that it begins with.
+pub(super) fn key_line(
+    key: &KeyFacts,
+    state: &KeyState,
+    primary: bool,
+    settings: &ListSettings,
+    out: &mut Vec<u8>,
+) {
+    out.extend(b"  ");
+    algorithm::description(key, settings.legacy, out);
+    if settings.key_id_format != KeyIdFormat::None {
+        out.push(b'/');
+        settings.key_id_format.key(key.fingerprint.key_id(), out);
+    }
+    out.push(b' ');
+    date(key.created, out);
+    if primary && !can_be_primary(key.algorithm) {
+        out.extend(b" [INVALID_ALGO]");
+    } else if settings.flags.usage {
+        usage(state.usage, out);
+    }
+    end_of_key(state, out);
+    if key.algorithm.0 >= 100 {
+        out.extend(b" [experimental algorithm ");
+        decimal(key.algorithm.0.into(), out);
+        out.push(b']');
+    }
+    out.push(b'\n');
 }
 
 /// The columns between the word `sig` and the issuer.

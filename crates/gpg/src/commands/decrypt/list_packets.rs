@@ -7,21 +7,15 @@ use keyhoard::message::{self, Container, Error, Step};
 
 use super::plaintext::Ending;
 use super::unlock::{Unlocked, Unlocker};
-use super::{Session, failed, open_or_tell, verify};
+use super::{Session, failed, verify};
 use crate::code::Code;
+use crate::commands::guess;
+use crate::commands::seal::Failure;
 use crate::render;
 
 /// Lists the packets in the file that the argument names, or in standard input.
 pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let name = match session.arguments.as_slice() {
-        [] => None,
-        [name] => Some(name.clone()),
-        _ => {
-            session.usage("[filename]");
-            return Ok(());
-        }
-    };
-    let Some(input) = open_or_tell(session, name.as_deref()) else { return Ok(()) };
+    let Some((input, _)) = guess::input(session) else { return Ok(()) };
     let mut input = BufReader::new(input);
     let is_empty = input.fill_buf()?.is_empty();
     let (outcome, unlocked) = list(session, &mut input)?;
@@ -35,9 +29,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
         return Ok(());
     }
     verify::tell_no_packets(session, is_empty);
-    let code = Code::EndOfInput;
-    session.streams.status_failure_value("-", code.bare());
-    session.streams.error(format_args!("processing message failed: {code}"));
+    guess::tell_failure(session, &Failure::bare(Code::EndOfInput));
     Ok(())
 }
 

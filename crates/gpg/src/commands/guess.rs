@@ -1,0 +1,132 @@
+//! What is done if no command is given: keys are listed, everything else is read as a message.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+
+use keyhoard::cert::certificate::Certificate;
+use keyhoard::cert::clean::rebuild;
+use keyhoard::cert::dearmor::Message;
+use keyhoard::cert::effective::{Moment, View};
+use keyhoard::cert::packet::Tag;
+use keyhoard::cert::split::{Piece, Splitter};
+use keyhoard::designated_revocation::evaluate_with_revokers;
+use keyhoard::listing::{Names, Trust};
+use keyhoard::validity::{Appraisal, Sources};
+
+use super::Session;
+use super::decrypt::{self, Naming};
+use super::seal::Failure;
+use crate::keyrings::Keyrings;
+use crate::render::block::Block;
+use crate::status::Status;
+use crate::{input, trust};
+
+/// So many octets tell what an input begins with, armor and its headers included.
+const BEGINNING: u64 = 8192;
+
+/// Looks what the file that the argument names holds, or standard input.
+pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
+    if !session.settings.quiet {
+        session.streams.info("WARNING: no command supplied.  Trying to guess what you mean ...");
+    }
+    let Some((mut input, name)) = input(session) else { return Ok(()) };
+    let mut beginning = Vec::new();
+    Read::take(&mut input, BEGINNING).read_to_end(&mut beginning)?;
+    let holds_keys = begins_with_key(&beginning);
+    let input = BufReader::new(beginning.chain(input));
+    if holds_keys {
+        return list(session, input);
+    }
+    if let Err(failure) = decrypt::one(session, input, name.as_deref(), Naming::AfterInput)? {
+        tell_failure(session, &failure);
+    }
+    Ok(())
+}
+
+/// Opens the only input of a command, and returns its name too; `None` if that was told to be impossible.
+pub(super) fn input(session: &mut Session<'_>) -> Option<(File, Option<Vec<u8>>)> {
+    let name = match session.arguments.as_slice() {
+        [] => None,
+        [name] => Some(name.clone()),
+        _ => {
+            session.usage("[filename]");
+            return None;
+        }
+    };
+    match input::open_silently(name.as_deref()) {
+        Ok(input) => Some((input, name)),
+        Err(_) => {
+            let name = input::shown_name(name.as_deref());
+            session.streams.error(format_args!("can't open '{name}'"));
+            None
+        }
+    }
+}
+
+/// Tells that an input could not be read as packets.
+pub(super) fn tell_failure(session: &mut Session<'_>, failure: &Failure) {
+    session.streams.status_failure_value("-", failure.value);
+    session.streams.error(format_args!("processing message failed: {}", failure.code));
+}
+
+fn begins_with_key(beginning: &[u8]) -> bool {
+    let mut first = [0];
+    let read = Message::of_any_kind(beginning).read(&mut first);
+    let tag = read.ok().filter(|count| *count == 1).and_then(|_| Tag::of(first[0]));
+    tag.is_some_and(|tag| matches!(tag, Tag::PUBLIC_KEY | Tag::SECRET_KEY))
+}
+
+/// Lists public keys; of secret ones gpg lists nothing.
+fn list(session: &mut Session<'_>, input: impl Read) -> anyhow::Result<()> {
+    let keyrings = Keyrings::open(session)?;
+    let outside = trust::outside(&session.home, &keyrings)?;
+    let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
+    let snapshots = keyrings.snapshots()?;
+    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    for piece in Splitter::new(input) {
+        let certificate = match piece {
+            Ok(Piece::Certificate(raw)) if raw.secrets.is_empty() => rebuild(&raw.bytes, &[]),
+            Ok(Piece::Certificate(_)) => {
+                session.streams.info("secret keys are not listed; --show-keys does that");
+                continue;
+            }
+            Ok(Piece::Revocation(_) | Piece::Ignored(_)) => continue,
+            Err(error) => Err(error),
+        };
+        match certificate {
+            Ok(certificate) => list_one(session, &certificate, &sources)?,
+            Err(error) => {
+                session.streams.status(&Status::NoData { what: 3 });
+                session.streams.error(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn list_one(
+    session: &mut Session<'_>,
+    certificate: &Certificate,
+    sources: &Sources<'_>,
+) -> anyhow::Result<()> {
+    let Session { settings, streams, now, .. } = session;
+    let facts = &certificate.facts;
+    let moment = Moment::new(*now, View::Gnupg).with_digests(settings.digests);
+    let whole = || Ok(Some(certificate.clone()));
+    let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
+    let mut names =
+        (settings.verbose > 0).then(|| Names::new(sources.certificates.clone(), *now, View::Gnupg));
+    if let Some(names) = &mut names {
+        names.prepare(facts)?;
+    }
+    let trust = match settings.list.with_colons && !settings.list.fast {
+        true => Appraisal::of(&[facts.primary().fingerprint], sources, &trust::settings(settings, *now))?
+            .trust_of_copy(facts, &effective)?,
+        false => Trust::default(),
+    };
+    let names = names.as_ref();
+    let block = Block { facts, effective: &effective, trust: &trust, names, settings: &settings.list };
+    let mut text = Vec::new();
+    block.list(&mut text);
+    Ok(streams.out().write_all(&text)?)
+}
