@@ -1,6 +1,75 @@
-//! What the journal's rows say, whichever engine keeps them.
+//! The journal: what each command changed, and what its rows say, whichever engine keeps them.
 
-use crate::{CertId, ChangeKind, Former, Result};
+use cert::{Fingerprint, Origin, Timestamp};
+
+use crate::{CertId, Result};
+
+/// One command's entry in the journal; all batches of one import share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JournalId(pub i64);
+
+/// One command that changed the database.
+#[derive(Clone, Debug)]
+pub struct JournalEntry {
+    /// Its number.
+    pub id: JournalId,
+    /// When it began.
+    pub time: Timestamp,
+    /// What it was, for a person.
+    pub command: String,
+    /// Certificates added, merged into, removed.
+    pub counts: [u64; 3],
+    /// The entry that undid this one.
+    pub undone_by: Option<JournalId>,
+    /// The entry that this one undid.
+    pub undoes: Option<JournalId>,
+    /// False while batches are still to come, and for ever after an interruption.
+    pub complete: bool,
+}
+
+/// One change to one certificate, or to what the user says of it.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The certificate.
+    pub fingerprint: Fingerprint,
+    /// What happened to it.
+    pub kind: ChangeKind,
+}
+
+/// What happened to a certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was new, or came back.
+    Added,
+    /// Packets were added; these digests name them (see [`cert::merge::Merged::added_packets`]).
+    Merged(Vec<[u8; 32]>),
+    /// Packets were taken from it; this is what it was before, unless that was purged.
+    Shrunk(Option<Former>),
+    /// It was removed; this is what it was before, unless that was purged.
+    Removed(Option<Former>),
+    /// Its owner trust changed, as GnuPG numbers it; without a number there is none.
+    OwnerTrust {
+        /// What it was.
+        before: Option<u8>,
+        /// What it became.
+        after: Option<u8>,
+    },
+}
+
+/// A certificate as it was before something was taken from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Former {
+    /// Its number, which no other certificate gets.
+    pub id: CertId,
+    /// When this database first saw it.
+    pub first_seen: Timestamp,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Where its superseded signatures begin in the bytes, ascending.
+    pub superseded: Vec<u32>,
+    /// Its exact bytes.
+    pub bytes: Vec<u8>,
+}
 
 /// The numbers of the kinds of change.
 const ADDED: u8 = 0;
