@@ -31,28 +31,28 @@ pub fn certifies(certifications: &[Certification<'_>], settings: &Settings) -> b
 /// Decides what becomes of the certifications of one user ID, in the order of the packets.
 pub(super) fn judge(certifications: &[Certification<'_>], settings: &Settings, uses: &mut Vec<Use>) {
     uses.clear();
-    if let [only] = certifications {
-        // As it usually is.
-        uses.push(if claims_enough(only.kind, settings) {
-            fate(only, settings.now)
-        } else {
-            Use::ClaimsTooLittle
-        });
-        return;
-    }
-    let claims_enough = |certification: &Certification<'_>| claims_enough(certification.kind, settings);
-    uses.extend(certifications.iter().map(|certification| match claims_enough(certification) {
-        true => Use::Superseded,
-        false => Use::ClaimsTooLittle,
+    uses.extend(certifications.iter().map(|certification| {
+        match claims_enough(certification.kind, settings) {
+            true => fate(certification, settings.now),
+            false => Use::ClaimsTooLittle,
+        }
     }));
+    // A user ID with one certification is the usual one: it takes no memory.
+    if uses.len() > 1 {
+        leave_the_newest(certifications, settings.now, uses);
+    }
+}
+
+/// Lets of several certifications by one key one decide.
+fn leave_the_newest(certifications: &[Certification<'_>], now: Timestamp, uses: &mut [Use]) {
     let mut considered: Vec<usize> =
         (0..uses.len()).filter(|&index| uses[index] != Use::ClaimsTooLittle).collect();
     considered.sort_by_key(|&index| certifications[index].issuer);
     let by_issuer =
         considered.chunk_by(|&one, &other| certifications[one].issuer == certifications[other].issuer);
     for of_one in by_issuer {
-        let newest = newest(certifications, of_one, settings.now);
-        uses[newest] = fate(&certifications[newest], settings.now);
+        let newest = newest(certifications, of_one, now);
+        of_one.iter().filter(|&&index| index != newest).for_each(|&index| uses[index] = Use::Superseded);
     }
 }
 
