@@ -110,7 +110,7 @@ impl Session<'_> {
             let time = clock::log_string(self.now);
             self.streams.info(format_args!("WARNING: running with faked system time: {time}"));
         }
-        if self.settings.trust.s2k_mode == 0 {
+        if self.settings.message.s2k_mode == 0 {
             self.streams.info("Note: simple S2K mode (0) is strongly discouraged");
         }
     }

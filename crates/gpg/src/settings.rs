@@ -4,9 +4,11 @@ pub(crate) mod armor;
 pub(crate) mod command;
 pub(crate) mod export_words;
 pub(crate) mod import_words;
+pub(crate) mod list;
 pub(crate) mod list_words;
 pub(crate) mod message;
 pub(crate) mod signature;
+pub(crate) mod trust;
 
 use keyhoard::cert::Timestamp;
 use keyhoard::trust::tofu::Policy;
@@ -22,9 +24,11 @@ pub(crate) use armor::ArmorHeaders;
 pub(crate) use command::Command;
 pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
+pub(crate) use list::{KeyIdFormat, ListSettings};
 pub(crate) use list_words::{ListFlags, VerifyFlags};
 pub(crate) use message::{DefaultRecipient, MessageSettings, RecipientKind, RecipientName, Sealing};
 pub(crate) use signature::{Form, SignatureSettings};
+pub(crate) use trust::{TrustModel, TrustNumbers};
 
 /// Which of GnuPG's programs a run stands in for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,69 +121,6 @@ pub(crate) struct Settings {
     pub(crate) choices: Vec<Choice>,
     /// Options that gpg accepts while it reads them and refuses afterwards.
     pub(crate) refused: Vec<&'static str>,
-}
-
-/// What a key listing shows.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ListSettings {
-    pub(crate) with_colons: bool,
-    /// How often `--fingerprint` or `--with-fingerprint` was given.
-    pub(crate) fingerprint: u32,
-    pub(crate) with_subkey_fingerprint: bool,
-    pub(crate) with_icao_spelling: bool,
-    pub(crate) with_keygrip: bool,
-    pub(crate) with_key_data: bool,
-    pub(crate) with_key_origin: bool,
-    pub(crate) with_secret: bool,
-    /// Secret keys are listed, and only certificates that have one.
-    pub(crate) secret: bool,
-    /// What stands in a file is listed; then no mark says that a secret part is here.
-    pub(crate) of_file: bool,
-    pub(crate) with_wkd_hash: bool,
-    pub(crate) with_tofu_info: bool,
-    pub(crate) signatures: bool,
-    pub(crate) check_signatures: bool,
-    /// `--no-sig-cache`: nothing that was found out before counts, and checked signatures name the key that made them.
-    pub(crate) no_sig_cache: bool,
-    pub(crate) fast: bool,
-    pub(crate) legacy: bool,
-    pub(crate) key_id_format: KeyIdFormat,
-    pub(crate) flags: ListFlags,
-}
-
-/// How key IDs are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum KeyIdFormat {
-    /// The fingerprint on a line of its own instead.
-    #[default]
-    None,
-    Short,
-    Long,
-    ShortWith0x,
-    LongWith0x,
-}
-
-/// `--trust-model`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TrustModel {
-    Auto,
-    Pgp,
-    Classic,
-    Always,
-    Direct,
-    Tofu,
-    TofuPgp,
-}
-
-/// The numbers of the web of trust.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TrustNumbers {
-    pub(crate) completes_needed: i32,
-    pub(crate) marginals_needed: i32,
-    pub(crate) max_cert_depth: i32,
-    pub(crate) default_cert_level: i32,
-    pub(crate) min_cert_level: i32,
-    pub(crate) s2k_mode: i32,
 }
 
 /// `--keyring` or `--primary-keyring`.
@@ -304,14 +245,7 @@ impl Default for Settings {
             default_new_key_algorithm: None,
             default_keyserver_url: None,
             trust_model: TrustModel::Auto,
-            trust: TrustNumbers {
-                completes_needed: 1,
-                marginals_needed: 3,
-                max_cert_depth: 5,
-                default_cert_level: 0,
-                min_cert_level: 2,
-                s2k_mode: 3,
-            },
+            trust: TrustNumbers::default(),
             trusted_keys: Vec::new(),
             tofu_default_policy: Policy::Auto,
             groups: Vec::new(),
@@ -373,26 +307,9 @@ impl Settings {
 
     /// Complains about values that gpg checks only after all options are read.
     pub(crate) fn complaints(&self) -> Vec<String> {
-        let trust = &self.trust;
         let mut complaints: Vec<String> =
             self.choices.iter().filter_map(|choice| choice.complaint()).collect();
-        let mut require = |holds: bool, text: &str| {
-            if !holds {
-                complaints.push(text.to_owned());
-            }
-        };
-        require(trust.completes_needed >= 1, "completes-needed must be greater than 0");
-        require(trust.marginals_needed >= 2, "marginals-needed must be greater than 1");
-        require(
-            (1..=255).contains(&trust.max_cert_depth),
-            "max-cert-depth must be in the range from 1 to 255",
-        );
-        require(
-            (0..=3).contains(&trust.default_cert_level),
-            "invalid default-cert-level; must be 0, 1, 2, or 3",
-        );
-        require((1..=3).contains(&trust.min_cert_level), "invalid min-cert-level; must be 1, 2, or 3");
-        require([0, 1, 3].contains(&trust.s2k_mode), "invalid S2K mode; must be 0, 1 or 3");
+        complaints.extend(self.trust.complaints().chain(self.message.complaint()).map(str::to_owned));
         complaints
     }
 }
@@ -405,7 +322,7 @@ mod tests {
     fn numbers_out_of_range_are_named() {
         let mut settings = Settings::default();
         assert!(settings.complaints().is_empty());
-        settings.trust.s2k_mode = 2;
+        settings.message.s2k_mode = 2;
         settings.trust.max_cert_depth = 256;
         assert_eq!(settings.complaints().len(), 2);
     }

@@ -27,7 +27,7 @@ pub(crate) fn s2k(settings: &Settings) -> MessageResult<S2k> {
     let hash = settings.message.s2k_digest.unwrap_or(DEFAULT_DIGEST);
     let octets = settings.message.s2k_count.unwrap_or(decode_count(DEFAULT_COUNT));
     let iterated = S2k::iterated(hash, octets)?;
-    Ok(match (settings.trust.s2k_mode, iterated) {
+    Ok(match (settings.message.s2k_mode, iterated) {
         (0, _) => S2k::Simple { hash },
         (1, S2k::Iterated { salt, .. }) => S2k::Salted { hash, salt },
         (_, iterated) => iterated,

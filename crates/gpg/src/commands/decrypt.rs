@@ -3,6 +3,7 @@
 pub(super) mod known_key;
 pub(super) mod list_packets;
 pub(super) mod plaintext;
+mod tried;
 mod unlock;
 
 use std::cell::RefCell;

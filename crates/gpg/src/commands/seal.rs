@@ -55,7 +55,7 @@ pub(super) fn run(session: &mut Session<'_>, sealing: Sealing) -> anyhow::Result
         session.usage(&format!("{} [filename]", command_of(sealing)));
         return Ok(());
     }
-    if sealing.encrypt && sealing.symmetric && session.settings.trust.s2k_mode == 0 {
+    if sealing.encrypt && sealing.symmetric && session.settings.message.s2k_mode == 0 {
         session.streams.error("you cannot use --symmetric --encrypt with --s2k-mode 0");
         return Ok(());
     }

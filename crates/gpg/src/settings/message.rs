@@ -81,6 +81,8 @@ pub(crate) struct MessageSettings {
     pub(crate) deflate_level: Option<i32>,
     /// The level of BZip2.
     pub(crate) bzip2_level: Option<i32>,
+    /// How passphrases become keys (RFC 9580, 3.7.1), as the option numbers it.
+    pub(crate) s2k_mode: i32,
     pub(crate) s2k_cipher: Option<Cipher>,
     pub(crate) s2k_digest: Option<HashAlgorithm>,
     pub(crate) s2k_count: Option<u64>,
@@ -124,6 +126,7 @@ impl Default for MessageSettings {
             compression: None,
             deflate_level: None,
             bzip2_level: None,
+            s2k_mode: 3,
             s2k_cipher: None,
             s2k_digest: None,
             s2k_count: None,
@@ -159,6 +162,11 @@ impl MessageSettings {
             Choice::Compression(name) => self.compression = compression(name).or(self.compression),
             Choice::Preferences(kind, list) => self.prefer(kind, list),
         }
+    }
+
+    /// Complains about a value that is checked only after all options are read.
+    pub(super) fn complaint(&self) -> Option<&'static str> {
+        (![0, 1, 3].contains(&self.s2k_mode)).then_some("invalid S2K mode; must be 0, 1 or 3")
     }
 
     fn prefer(&mut self, kind: &str, list: &[u8]) {

@@ -4,22 +4,20 @@
 use std::cell::RefCell;
 use std::io;
 
-use keyhoard::cert::KeyId;
 use keyhoard::message::{Addressee, Container, Error, Opener, Pkesk, Result, SessionKey, Skesk, Unlock};
 use keyhoard::store::Query;
 use keyhoard::store::query::Name as KeyName;
 use secret::{Held, Name, SecretKeys};
 
 use super::known_key::KnownKey;
-use crate::algorithms::public_key_name;
+use super::tried::{self, Failure, Tried, key_id};
 use crate::code::Code;
 use crate::commands::Session;
 use crate::descriptor;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::prompt;
-use crate::render::digits;
-use crate::status::{MessageStatus, Status};
+use crate::status::MessageStatus;
 use crate::symmetric::{self, Purpose};
 
 /// How the search for a session key ended.
@@ -49,23 +47,6 @@ pub(super) struct Unlocker<'a, 's> {
     unlocked: Unlocked,
     /// What ends the whole run.
     failure: Option<anyhow::Error>,
-}
-
-/// A recipient, and why it did not open the message.
-struct Tried<'a> {
-    recipient: &'a Pkesk,
-    known: Option<KnownKey>,
-    failure: Option<Failure>,
-}
-
-enum Failure {
-    /// The secret key is not here.
-    NoSecretKey,
-    /// It was not tried.
-    NotTried,
-    /// The options give a session key that is none.
-    NoSuchSessionKey,
-    Code(Code),
 }
 
 impl Unlocked {
@@ -177,7 +158,7 @@ impl Search<'_, '_> {
             found = overriding.flatten();
         }
         if !self.session.settings.quiet {
-            self.tell_openers(passwords.len(), &tried);
+            tried::tell(self.session, passwords.len(), &tried);
         }
         Ok(found)
     }
@@ -380,59 +361,5 @@ impl Search<'_, '_> {
         }
         // One that does not fit is told from none at all: the passphrase was wrong.
         Ok(last)
-    }
-
-    /// Tells for whom the message is: those who did not open it first, the last one first.
-    fn tell_openers(&mut self, passwords: usize, tried: &[Tried<'_>]) {
-        match passwords {
-            0 => {}
-            1 => self.session.streams.info("encrypted with 1 passphrase"),
-            count => self.session.streams.info(format_args!("encrypted with {count} passphrases")),
-        }
-        let (failed, good): (Vec<_>, Vec<_>) = tried.iter().rev().partition(|one| one.failure.is_some());
-        for one in failed.into_iter().chain(good) {
-            self.tell_recipient(one);
-        }
-    }
-
-    fn tell_recipient(&mut self, tried: &Tried<'_>) {
-        let algorithm = public_key_name(tried.recipient.algorithm.0);
-        let key_id = key_id(tried.recipient);
-        if let Some(KnownKey { key, user_id, primary, .. }) = &tried.known {
-            self.session.considered(primary);
-            let mut date = Vec::new();
-            digits::date(key.created, &mut date);
-            let (bits, date) = (key.bits, String::from_utf8_lossy(&date).into_owned());
-            self.session
-                .streams
-                .info(format_args!("encrypted with {bits}-bit {algorithm} key, ID {key_id}, created {date}"));
-            self.session.streams.continue_info(&[b"      \"", &user_id[..], b"\""].concat());
-        } else {
-            self.session.streams.info(format_args!("encrypted with {algorithm} key, ID {key_id}"));
-        }
-        match tried.failure {
-            None | Some(Failure::NotTried) => {}
-            Some(Failure::NoSecretKey) => {
-                self.session.tell(MessageStatus::NoSecretKey { key_id: key_id.to_string() });
-            }
-            Some(Failure::NoSuchSessionKey) => {
-                let code = Code::BadSessionKey;
-                self.session.streams.info(format_args!("public key decryption failed: {code}"));
-                self.session.streams.status(&Status::Error { place: "pkdecrypt_failed", code: code.bare() });
-            }
-            Some(Failure::Code(code)) => {
-                self.session.streams.info(format_args!("public key decryption failed: {code}"));
-                let status = Status::Error { place: "pkdecrypt_failed", code: code.with_agent() };
-                self.session.streams.status(&status);
-            }
-        }
-    }
-}
-
-fn key_id(recipient: &Pkesk) -> KeyId {
-    match recipient.addressee {
-        Addressee::KeyId(key_id) => key_id,
-        Addressee::Fingerprint(fingerprint) => fingerprint.key_id(),
-        Addressee::Hidden => KeyId(0),
     }
 }

@@ -1,0 +1,43 @@
+//! What a key listing shows, and how.
+
+use super::ListFlags;
+
+/// What a key listing shows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListSettings {
+    pub(crate) with_colons: bool,
+    /// How often `--fingerprint` or `--with-fingerprint` was given.
+    pub(crate) fingerprint: u32,
+    pub(crate) with_subkey_fingerprint: bool,
+    pub(crate) with_icao_spelling: bool,
+    pub(crate) with_keygrip: bool,
+    pub(crate) with_key_data: bool,
+    pub(crate) with_key_origin: bool,
+    pub(crate) with_secret: bool,
+    /// Secret keys are listed, and only certificates that have one.
+    pub(crate) secret: bool,
+    /// What stands in a file is listed; then no mark says that a secret part is here.
+    pub(crate) of_file: bool,
+    pub(crate) with_wkd_hash: bool,
+    pub(crate) with_tofu_info: bool,
+    pub(crate) signatures: bool,
+    pub(crate) check_signatures: bool,
+    /// `--no-sig-cache`: nothing that was found out before counts, and checked signatures name the key that made them.
+    pub(crate) no_sig_cache: bool,
+    pub(crate) fast: bool,
+    pub(crate) legacy: bool,
+    pub(crate) key_id_format: KeyIdFormat,
+    pub(crate) flags: ListFlags,
+}
+
+/// How key IDs are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum KeyIdFormat {
+    /// The fingerprint on a line of its own instead.
+    #[default]
+    None,
+    Short,
+    Long,
+    ShortWith0x,
+    LongWith0x,
+}

@@ -1,0 +1,50 @@
+//! The trust model and its numbers.
+
+/// `--trust-model`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TrustModel {
+    Auto,
+    Pgp,
+    Classic,
+    Always,
+    Direct,
+    Tofu,
+    TofuPgp,
+}
+
+/// The numbers of the web of trust.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrustNumbers {
+    pub(crate) completes_needed: i32,
+    pub(crate) marginals_needed: i32,
+    pub(crate) max_cert_depth: i32,
+    pub(crate) default_cert_level: i32,
+    pub(crate) min_cert_level: i32,
+}
+
+impl Default for TrustNumbers {
+    fn default() -> Self {
+        Self {
+            completes_needed: 1,
+            marginals_needed: 3,
+            max_cert_depth: 5,
+            default_cert_level: 0,
+            min_cert_level: 2,
+        }
+    }
+}
+
+impl TrustNumbers {
+    /// Complains about those that are out of their range.
+    pub(crate) fn complaints(&self) -> impl Iterator<Item = &'static str> {
+        [
+            (self.completes_needed >= 1, "completes-needed must be greater than 0"),
+            (self.marginals_needed >= 2, "marginals-needed must be greater than 1"),
+            ((1..=255).contains(&self.max_cert_depth), "max-cert-depth must be in the range from 1 to 255"),
+            ((0..=3).contains(&self.default_cert_level), "invalid default-cert-level; must be 0, 1, 2, or 3"),
+            ((1..=3).contains(&self.min_cert_level), "invalid min-cert-level; must be 1, 2, or 3"),
+        ]
+        .into_iter()
+        .filter_map(|(holds, complaint)| (!holds).then_some(complaint))
+    }
+}
