@@ -1,7 +1,7 @@
-//! The index rows of a certificate, derived from its facts.
+//! The index rows of a certificate, derived from its facts, and what stands in them for keys.
 
 use cert::facts::ComponentKind;
-use cert::{BoundAddress, Facts, KeyId, Keygrip, mailbox};
+use cert::{BoundAddress, Facts, Fingerprint, KeyId, Keygrip, mailbox};
 
 /// What the narrow tables hold for one certificate; each list sorted and without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +49,24 @@ impl Rows {
         let user_ids: usize = self.user_ids.iter().map(|(_, value)| value.len() + 32).sum();
         user_ids + 16 * self.key_ids.len() + 8 * (self.keygrips.len() + self.mails.len() + self.issuers.len())
     }
+}
+
+/// Returns a fingerprint as it is stored: the key's version, then the bytes.
+pub(crate) fn stored_fingerprint(fingerprint: &Fingerprint) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(33);
+    stored.push(fingerprint.version());
+    stored.extend_from_slice(fingerprint.as_bytes());
+    stored
+}
+
+/// Says whether a fingerprint is the one that was stored.
+pub(crate) fn is_fingerprint(stored: &[u8], fingerprint: &Fingerprint) -> bool {
+    stored.split_first() == Some((&fingerprint.version(), fingerprint.as_bytes()))
+}
+
+/// Returns the fingerprint that was stored; `None` if it is none.
+pub(crate) fn parse_fingerprint(stored: &[u8]) -> Option<Fingerprint> {
+    stored.split_first().and_then(|(&version, bytes)| Fingerprint::new(version, bytes))
 }
 
 /// Turns a key ID so that its low half, the short key ID, comes first: both are looked up in one index.

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use cert::{Fingerprint, Timestamp};
 
 use super::derived::Derived;
-use super::read::{View, stored_fingerprint};
+use super::read::View;
 use super::{place, provenance, tofu};
+use crate::rows::stored_fingerprint;
 use crate::rows::without;
 use crate::{CertId, Put, PutKind, Result};
 

@@ -7,10 +7,11 @@ use cert::Facts;
 
 use super::derived::Derived;
 use super::find::{halves, searched_text};
-use super::read::{View, parse_fingerprint};
+use super::read::View;
 use super::write::Turn;
 use super::{PostgresStore, schema};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
+use crate::rows::parse_fingerprint;
 use crate::rows::{Rows, unrotated};
 use crate::{BoundAddress, CertId, Error, Result, packed};
 

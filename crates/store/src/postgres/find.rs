@@ -3,8 +3,9 @@
 use cert::{Fingerprint, KeyId, mailbox};
 
 use super::connect::Parameters;
-use super::read::{View, parse_fingerprint};
+use super::read::View;
 use crate::rows;
+use crate::rows::parse_fingerprint;
 use crate::{CertId, Error, KeyHit, Query, Result, packed};
 
 const DOING: &str = "searching";

@@ -15,6 +15,7 @@ use tokio_postgres::types::FromSql;
 
 use super::connect::{Connection, Parameters};
 use super::{PostgresStore, find, journal, provenance};
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{
     CertId, Change, Detail, Error, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
     Record, Result, Selection, Snapshot, packed,
@@ -476,16 +477,4 @@ impl View<'_> {
 
 fn timestamp(seconds: i64) -> Timestamp {
     Timestamp(u32::try_from(seconds).unwrap_or_default())
-}
-
-/// Returns a fingerprint as it is stored: the key's version, then the bytes.
-pub(super) fn stored_fingerprint(fingerprint: &Fingerprint) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(33);
-    stored.push(fingerprint.version());
-    stored.extend_from_slice(fingerprint.as_bytes());
-    stored
-}
-
-pub(super) fn parse_fingerprint(stored: &[u8]) -> Option<Fingerprint> {
-    stored.split_first().and_then(|(&version, bytes)| Fingerprint::new(version, bytes))
 }

@@ -9,8 +9,9 @@ use cert::{BoundAddress, Fingerprint, Timestamp};
 use tokio_postgres::Row;
 
 use super::connect::Parameters;
-use super::read::{View, parse_fingerprint, stored_fingerprint};
+use super::read::View;
 use crate::rows::mail_hash;
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
     Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
     known_since,

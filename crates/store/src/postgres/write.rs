@@ -10,12 +10,13 @@ use cert::{BoundAddress, Fingerprint, Timestamp};
 
 use super::derived::Derived;
 use super::journal::{self, Journal};
-use super::read::{View, parse_fingerprint, stored_fingerprint};
+use super::read::View;
 use super::rows_out::{Encoded, Value};
 use super::{PostgresStore, claim, place, provenance, tofu};
 use crate::again::Pause;
 use crate::journal::NewChange;
 use crate::rows::without;
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome, Removal, Result,

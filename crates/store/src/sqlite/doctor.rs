@@ -10,11 +10,12 @@ use rusqlite::params;
 use trigrams::Trigrams;
 
 use super::derived::Derived;
-use super::read::{View, parse_fingerprint};
+use super::read::View;
 use super::{SqliteStore, certifications, log, schema, turn};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
 use crate::error::Context;
 use crate::rows::Rows;
+use crate::rows::parse_fingerprint;
 use crate::{CertId, Error, Result, packed};
 
 /// Certificates and octets that are derived at once.

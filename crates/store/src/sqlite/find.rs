@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use cert::{Fingerprint, KeyId, mailbox};
 use rusqlite::{Params, params};
 
-use super::read::{PRIMARIES, View, parse_fingerprint};
+use super::read::{PRIMARIES, View};
 use super::search;
 use crate::rows;
+use crate::rows::parse_fingerprint;
 use crate::{CertId, KeyHit, Query, Result, packed};
 
 const DOING: &str = "searching";

@@ -7,9 +7,10 @@ use rusqlite::Error::FromSqlConversionFailure;
 use rusqlite::types::Type;
 use rusqlite::{Row, params};
 
-use super::read::{View, parse_fingerprint, stored_fingerprint};
+use super::read::View;
 use crate::error::Context;
 use crate::journal::{self, Counts, NewChange};
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{CertId, Change, Former, JournalEntry, JournalId, Origin, Result, packed};
 
 const READING: &str = "reading the journal";

@@ -11,7 +11,7 @@ use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row};
 
 use super::{SqliteStore, certifications, connect, journal, log, provenance};
 use crate::error::Context;
-use crate::rows;
+use crate::rows::{is_fingerprint, parse_fingerprint, rotated, stored_fingerprint};
 use crate::{
     CertId, Certifications, Change, Detail, Error, Facts, InputDigest, JournalEntry, JournalId, KeyHit,
     Migration, Origin, Proven, Query, Record, Result, Selection, Snapshot, VisitCertified, VisitOwnFacts,
@@ -94,7 +94,7 @@ impl<'s> View<'s> {
     /// Returns the certificate whose primary key has this fingerprint.
     pub(super) fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
         let mut found = None;
-        self.rows(PRIMARIES, [rows::rotated(fingerprint.key_id())], "looking up a fingerprint", |row| {
+        self.rows(PRIMARIES, [rotated(fingerprint.key_id())], "looking up a fingerprint", |row| {
             if is_fingerprint(self.blob(row, 1)?, fingerprint) {
                 found = Some(CertId(self.column(row, 0)?));
                 return Ok(ControlFlow::Break(()));
@@ -450,20 +450,4 @@ impl Snapshot for View<'_> {
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
         journal::brought_again(self, entry)
     }
-}
-
-/// Returns a fingerprint as it is stored: the key's version, then the bytes.
-pub(super) fn stored_fingerprint(fingerprint: &Fingerprint) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(33);
-    stored.push(fingerprint.version());
-    stored.extend_from_slice(fingerprint.as_bytes());
-    stored
-}
-
-fn is_fingerprint(stored: &[u8], fingerprint: &Fingerprint) -> bool {
-    stored.split_first() == Some((&fingerprint.version(), fingerprint.as_bytes()))
-}
-
-pub(super) fn parse_fingerprint(stored: &[u8]) -> Option<Fingerprint> {
-    stored.split_first().and_then(|(&version, bytes)| Fingerprint::new(version, bytes))
 }

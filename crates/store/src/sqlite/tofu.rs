@@ -11,9 +11,10 @@ use cert::{BoundAddress, Fingerprint, Timestamp};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Params, Row, params};
 
-use super::read::{View, parse_fingerprint, stored_fingerprint};
+use super::read::View;
 use crate::error::Context;
 use crate::rows::mail_hash;
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
     AUTO, Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
     known_since,

@@ -8,11 +8,12 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 use super::derived::Derived;
 use super::early::Early;
 use super::journal::Journal;
-use super::read::{View, parse_fingerprint, stored_fingerprint};
+use super::read::View;
 use super::{SqliteStore, derived, log, provenance, tofu, turn};
 use crate::error::Context;
 use crate::journal::NewChange;
 use crate::rows::without;
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
