@@ -18,6 +18,7 @@ mod schema;
 mod tls;
 mod tofu;
 mod verdicts;
+mod view;
 mod write;
 
 use connect::Server;
@@ -97,7 +98,7 @@ impl PostgresStore {
     ///
     /// The server's.
     pub fn server_version(&self) -> Result<String> {
-        let view = read::View::begin(self)?;
+        let view = view::View::begin(self)?;
         let rows = view.rows("SELECT current_setting('server_version')", &[], "asking for the version")?;
         rows.first().map_or(Ok(String::new()), |row| view.column(row, 0))
     }
@@ -105,7 +106,7 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>> {
-        Ok(Box::new(read::View::begin(self)?))
+        Ok(Box::new(view::View::begin(self)?))
     }
 
     fn reads_beside_writer(&self) -> Result<bool> {

@@ -19,6 +19,7 @@ mod statement;
 mod tofu;
 pub(crate) mod turn;
 mod verdicts;
+mod view;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -103,11 +104,11 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>> {
-        Ok(Box::new(read::View::begin(self)?))
+        Ok(Box::new(view::View::begin(self)?))
     }
 
     fn snapshot_on_all_cores(&self) -> Result<Box<dyn Snapshot + '_>> {
-        Ok(Box::new(read::View::begin_on_all_cores(self)?))
+        Ok(Box::new(view::View::begin_on_all_cores(self)?))
     }
 
     fn reads_beside_writer(&self) -> Result<bool> {

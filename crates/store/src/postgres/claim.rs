@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use cert::{Fingerprint, Timestamp};
 
 use super::derived::Derived;
-use super::read::View;
+use super::view::View;
 use super::{place, provenance, tofu};
 use crate::rows::stored_fingerprint;
 use crate::rows::without;

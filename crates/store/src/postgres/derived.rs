@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::find::{halves, searched_text};
-use super::read::View;
 use super::rows_out::{Encoded, Value};
+use super::view::View;
 use crate::packed::{self, Packed};
 use crate::rows::{Rows, unrotated};
 use crate::{BoundAddress, CertId, Result};

@@ -7,7 +7,7 @@ use cert::Facts;
 
 use super::derived::Derived;
 use super::find::{halves, searched_text};
-use super::read::View;
+use super::view::View;
 use super::write::Turn;
 use super::{PostgresStore, schema};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};

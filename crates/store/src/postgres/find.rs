@@ -3,7 +3,7 @@
 use cert::{Fingerprint, KeyId, mailbox};
 
 use super::connect::Parameters;
-use super::read::View;
+use super::view::View;
 use crate::rows;
 use crate::rows::parse_fingerprint;
 use crate::{CertId, Error, KeyHit, Query, Result, packed};

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use cert::{Fingerprint, Timestamp};
 use tokio_postgres::Row;
 
-use super::read::View;
 use super::rows_out::{Encoded, Value};
+use super::view::View;
 use crate::journal::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{CertId, Change, Former, JournalEntry, JournalId, Result, packed};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use super::read::View;
+use super::view::View;
 use crate::{CertId, Migration, Origin, Origins, Result};
 
 const READING: &str = "reading where certificates came from";

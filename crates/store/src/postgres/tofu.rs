@@ -9,7 +9,7 @@ use cert::{BoundAddress, Fingerprint, Timestamp};
 use tokio_postgres::Row;
 
 use super::connect::Parameters;
-use super::read::View;
+use super::view::View;
 use crate::rows::mail_hash;
 use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::tofu::{

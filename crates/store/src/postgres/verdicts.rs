@@ -1,8 +1,8 @@
 //! Keeping the verdicts on signatures: written when nobody else writes them, or not at all.
 
 use super::PostgresStore;
-use super::read::View;
 use super::rows_out::{Encoded, Value};
+use super::view::View;
 use crate::{CertId, Error, KeptVerdict, Result, packed};
 
 const DOING: &str = "keeping verdicts";

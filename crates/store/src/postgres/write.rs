@@ -10,8 +10,8 @@ use cert::{BoundAddress, Fingerprint, Timestamp};
 
 use super::derived::Derived;
 use super::journal::{self, Journal};
-use super::read::View;
 use super::rows_out::{Encoded, Value};
+use super::view::View;
 use super::{PostgresStore, claim, place, provenance, tofu};
 use crate::again::Pause;
 use crate::journal::NewChange;

@@ -7,7 +7,7 @@ use cert::facts::SignatureFacts;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::find;
-use super::read::View;
+use super::view::View;
 use crate::error::Context;
 use crate::{CertId, Certifications, Fingerprint, Proven, Result, packed};
 

@@ -6,8 +6,8 @@
 use rusqlite::{Params, params};
 
 use super::certifications::{self, ProvenRow};
-use super::read::View;
 use super::search;
+use super::view::View;
 use crate::error::Context;
 use crate::packed::{self, Packed};
 use crate::rows::{Rows, remove_common};

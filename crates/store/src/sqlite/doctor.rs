@@ -10,7 +10,7 @@ use rusqlite::params;
 use trigrams::Trigrams;
 
 use super::derived::Derived;
-use super::read::View;
+use super::view::View;
 use super::{SqliteStore, certifications, log, schema, turn};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
 use crate::error::Context;

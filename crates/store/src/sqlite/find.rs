@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use cert::{Fingerprint, KeyId, mailbox};
 use rusqlite::{Params, params};
 
-use super::read::{PRIMARIES, View};
 use super::search;
+use super::view::{PRIMARIES, View};
 use crate::rows;
 use crate::rows::parse_fingerprint;
 use crate::{CertId, KeyHit, Query, Result, packed};

@@ -7,7 +7,7 @@ use rusqlite::Error::FromSqlConversionFailure;
 use rusqlite::types::Type;
 use rusqlite::{Row, params};
 
-use super::read::View;
+use super::view::View;
 use crate::error::Context;
 use crate::journal::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};

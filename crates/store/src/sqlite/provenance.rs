@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use cert::Timestamp;
 use rusqlite::{Params, params};
 
-use super::read::View;
+use super::view::View;
 use crate::error::Context;
 use crate::{CertId, Migration, Origin, Origins, Result};
 

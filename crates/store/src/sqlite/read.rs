@@ -1,172 +1,21 @@
-//! Reading: one consistent view.
+//! What a view answers.
 
-use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use cert::facts::SignatureFacts;
 use cert::{Fingerprint, KeyId, Timestamp};
-use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row};
+use rusqlite::{MAIN_DB, OptionalExtension, Row};
 
-use super::{SqliteStore, certifications, connect, journal, log, provenance};
+use super::view::View;
+use super::{certifications, journal, provenance};
 use crate::error::Context;
-use crate::rows::{is_fingerprint, parse_fingerprint, rotated, stored_fingerprint};
+use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{
-    CertId, Certifications, Change, Detail, Error, Facts, InputDigest, JournalEntry, JournalId, KeyHit,
-    Migration, Origin, Proven, Query, Record, Result, Selection, Snapshot, VisitCertified, VisitOwnFacts,
-    packed,
+    CertId, Certifications, Change, Detail, Facts, InputDigest, JournalEntry, JournalId, KeyHit, Migration,
+    Origin, Proven, Query, Record, Result, Selection, Snapshot, VisitCertified, VisitOwnFacts, packed,
 };
 
-/// Finds the certificates whose primary key has a key ID.
-pub(super) const PRIMARIES: &str = "SELECT cert, fingerprint FROM key_id JOIN cert ON id = cert
-    WHERE key_id = ?1 AND component = 0 ORDER BY cert";
-
-/// A read transaction, or the reading side of a write transaction.
-pub(super) struct View<'s> {
-    store: &'s SqliteStore,
-    /// Taken out only when the view ends.
-    connection: Option<Connection>,
-    /// It was asked for certifications already.
-    follows: Cell<bool>,
-    /// Other connections that read the same moment.
-    pub(super) beside: RefCell<Vec<Self>>,
-}
-
-/// SQLite's cache, in negated KiB, for who follows certifications from key to key: he comes back to the same pages again
-/// and again. Who reads the file from one end to the other gains nothing by it.
-const FOLLOWING_CACHE: i64 = -16 << 10;
-
-impl<'s> View<'s> {
-    /// Starts to read what is committed now.
-    pub(super) fn begin(store: &'s SqliteStore) -> Result<Self> {
-        let connection = store.take()?;
-        log::before_reading(&connection, &store.path, &store.access)?;
-        Self::begin_on(store, connection)
-    }
-
-    /// Starts to read on a connection that is ready for it.
-    pub(super) fn begin_on(store: &'s SqliteStore, connection: Connection) -> Result<Self> {
-        let view = Self::within(store, connection);
-        view.connection().execute_batch("BEGIN").context(&store.path, "reading")?;
-        // The first read is what fixes the view.
-        connect::check_version(view.connection(), &store.path)?;
-        Ok(view)
-    }
-
-    /// Reads within a transaction that has begun on `connection`, which ends with the view.
-    pub(super) fn within(store: &'s SqliteStore, connection: Connection) -> Self {
-        store.readers.fetch_add(1, Ordering::Relaxed);
-        let beside = RefCell::default();
-        Self { store, connection: Some(connection), follows: Cell::new(false), beside }
-    }
-
-    pub(super) fn connection(&self) -> &Connection {
-        self.connection.as_ref().expect("it is taken out by drop only")
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.store.path
-    }
-
-    pub(super) fn corrupt(&self, cert: i64, source: packed::Error) -> Error {
-        Error::Corrupt { path: self.store.path.clone(), cert, source }
-    }
-
-    /// Runs a query and hands out its rows until `each` breaks.
-    pub(super) fn rows(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        doing: &'static str,
-        mut each: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), doing)?;
-        let mut rows = statement.query(parameters).context(self.path(), doing)?;
-        while let Some(row) = rows.next().context(self.path(), doing)? {
-            if each(row)?.is_break() {
-                break;
-            }
-        }
-        self.store.check_unchanged()
-    }
-
-    /// Returns the certificate whose primary key has this fingerprint.
-    pub(super) fn primary(&self, fingerprint: &Fingerprint) -> Result<Option<CertId>> {
-        let mut found = None;
-        self.rows(PRIMARIES, [rotated(fingerprint.key_id())], "looking up a fingerprint", |row| {
-            if is_fingerprint(self.blob(row, 1)?, fingerprint) {
-                found = Some(CertId(self.column(row, 0)?));
-                return Ok(ControlFlow::Break(()));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
-    }
-
-    /// Returns the keys of one certificate: numbers of components and fingerprints.
-    pub(super) fn fingerprints(&self, cert: i64) -> Result<Vec<(i64, Fingerprint)>> {
-        let mut fingerprints = Vec::new();
-        if let Some(own) = self.own(cert)? {
-            packed::fingerprints(&own, |number, fingerprint| fingerprints.push((number as i64, fingerprint)))
-                .map_err(|source| self.corrupt(cert, source))?;
-        }
-        Ok(fingerprints)
-    }
-
-    /// Returns the blob of own facts.
-    pub(super) fn own(&self, cert: i64) -> Result<Option<Vec<u8>>> {
-        self.value("SELECT facts FROM self_facts WHERE cert = ?1", cert)
-    }
-
-    /// Returns the blob of third-party certifications.
-    pub(super) fn third_party(&self, cert: i64) -> Result<Option<Vec<u8>>> {
-        self.value("SELECT facts FROM third_party WHERE cert = ?1", cert)
-    }
-
-    /// Returns the user IDs of one certificate by the numbers of their components.
-    pub(super) fn user_ids(&self, cert: i64) -> Result<Vec<(i64, Vec<u8>)>> {
-        const SQL: &str = "SELECT component, value FROM user_id WHERE cert = ?1 ORDER BY component";
-        let mut user_ids = Vec::new();
-        self.rows(SQL, [cert], "reading user IDs", |row| {
-            user_ids.push((self.column(row, 0)?, self.column(row, 1)?));
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(user_ids)
-    }
-
-    /// Says whether a query has a row.
-    pub(super) fn exists(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<bool> {
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
-        statement.exists(parameters).context(self.path(), "reading")
-    }
-
-    /// Returns the number that a query counts.
-    pub(super) fn number(&self, sql: &str) -> Result<u64> {
-        let count = self.connection().query_row(sql, [], |row| row.get::<_, i64>(0));
-        count.map(i64::unsigned_abs).context(self.path(), "counting")
-    }
-
-    fn value(&self, sql: &str, key: i64) -> Result<Option<Vec<u8>>> {
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), "reading")?;
-        let value = statement.query_row([key], |row| row.get(0)).optional();
-        self.store.check_unchanged()?;
-        value.context(self.path(), "reading a certificate")
-    }
-
-    /// Says how much of the file SQLite is to remember: KiB, negated.
-    pub(super) fn set_cache(&self, size: i64) -> Result<()> {
-        self.connection().pragma_update(None, "cache_size", size).context(self.path(), "reading")
-    }
-
-    pub(super) fn column<T: rusqlite::types::FromSql>(&self, row: &Row<'_>, index: usize) -> Result<T> {
-        row.get(index).context(self.path(), "reading a row")
-    }
-
-    pub(super) fn blob<'r>(&self, row: &'r Row<'_>, index: usize) -> Result<&'r [u8]> {
-        row.get_ref(index).and_then(|value| Ok(value.as_blob()?)).context(self.path(), "reading a row")
-    }
-
+impl View<'_> {
     fn record(&self, row: &Row<'_>, detail: Detail) -> Result<Record> {
         let id: i64 = self.column(row, 0)?;
         let blob = |index| {
@@ -202,18 +51,6 @@ impl<'s> View<'s> {
             verdicts: verdicts.map_err(|source| self.corrupt(id, source))?,
             bytes,
         })
-    }
-}
-
-impl Drop for View<'_> {
-    fn drop(&mut self) {
-        self.store.readers.fetch_sub(1, Ordering::Relaxed);
-        if let Some(connection) = self.connection.take() {
-            // A connection that cannot even end its transaction is closed, which ends it.
-            if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
-                self.store.give_back(connection);
-            }
-        }
     }
 }
 
@@ -317,9 +154,7 @@ impl Snapshot for View<'_> {
     }
 
     fn visit_third_party(&self, id: CertId, visit: &mut dyn FnMut(&SignatureFacts)) -> Result<()> {
-        if !self.follows.replace(true) {
-            self.set_cache(FOLLOWING_CACHE)?;
-        }
+        self.prepare_to_follow()?;
         certifications::visit_all(self, id, visit)
     }
 

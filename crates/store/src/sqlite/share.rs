@@ -7,7 +7,7 @@ use std::thread;
 
 use rusqlite::Connection;
 
-use super::read::View;
+use super::view::View;
 use super::{SqliteStore, log};
 use crate::error::Context;
 use crate::{MOST_READERS, Result};
@@ -56,8 +56,12 @@ impl<'s> View<'s> {
         let work = &work;
         thread::scope(|scope| {
             let pairs = beside.iter_mut().zip(others);
-            let threads: Vec<_> =
-                pairs.map(|(view, visitor)| scope.spawn(move || work(view, visitor))).collect();
+            // Where no thread can be made, those that are there do its part.
+            let threads: Vec<_> = pairs
+                .filter_map(|(view, visitor)| {
+                    thread::Builder::new().spawn_scoped(scope, move || work(view, visitor)).ok()
+                })
+                .collect();
             let outcome = work(self, own);
             let join = |thread: thread::ScopedJoinHandle<'_, Result<()>>| {
                 thread.join().unwrap_or_else(|panic| resume_unwind(panic))

@@ -11,7 +11,7 @@ use cert::{BoundAddress, Fingerprint, Timestamp};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Params, Row, params};
 
-use super::read::View;
+use super::view::View;
 use crate::error::Context;
 use crate::rows::mail_hash;
 use crate::rows::{parse_fingerprint, stored_fingerprint};

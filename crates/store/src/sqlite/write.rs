@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 use super::derived::Derived;
 use super::early::Early;
 use super::journal::Journal;
-use super::read::View;
+use super::view::View;
 use super::{SqliteStore, derived, log, provenance, tofu, turn};
 use crate::error::Context;
 use crate::journal::NewChange;

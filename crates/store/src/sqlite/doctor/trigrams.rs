@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::super::read::View;
 use super::super::search;
+use super::super::view::View;
 use super::CHECKING;
 use crate::Result;
 use crate::error::Context;
