@@ -10,6 +10,7 @@ mod derived;
 mod doctor;
 mod find;
 mod journal;
+mod libpq_files;
 mod place;
 mod provenance;
 mod read;
@@ -17,14 +18,16 @@ mod rows_out;
 mod schema;
 mod tls;
 mod tofu;
+mod url;
 mod verdicts;
 mod view;
 mod write;
 
 use connect::Server;
 
-pub use address::{Address, without_password};
+pub use address::Address;
 pub use schema::Shape;
+pub use url::without_password;
 
 use crate::doctor::{Derive, Finding, Rebuilt};
 use crate::{CertId, JournalId, KeptVerdict, Result, Snapshot, Store, Timestamp, Transaction};

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_postgres::Config;
-use tokio_postgres::config::Host;
 
 use super::tls::Security;
+use super::{libpq_files, url};
 use crate::{Error, Result};
 
 /// The schema that a database's tables stand in, unless the URL says otherwise (`?schema=`).
@@ -49,7 +46,7 @@ impl Address {
     }
 
     fn with(url: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
-        let wrong = |reason: String| Error::Address { url: without_password(url), reason };
+        let wrong = |reason: String| Error::Address { url: url::without_password(url), reason };
         let mut settings = Settings::of_url(url).map_err(wrong)?;
         settings.add_service(environment).map_err(wrong)?;
         settings.add_environment(environment);
@@ -81,28 +78,6 @@ impl fmt::Debug for Address {
     }
 }
 
-/// Returns a text with the password of the URL in it made unreadable, for what is kept or shown.
-pub fn without_password(text: &str) -> String {
-    let mut safe = text.to_owned();
-    if let Some((scheme, rest)) = text.split_once("://") {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        // A password may hold unencoded signs; the last @ ends it.
-        let end = rest.find(['?']).map_or(rest.len(), |end| end);
-        let user_end = rest[..end].rfind('@').or_else(|| authority.rfind('@'));
-        if let Some(at) = user_end
-            && let Some(colon) = rest[..at].find(':')
-        {
-            safe = format!("{scheme}://{}:***{}", &rest[..colon], &rest[at..]);
-        }
-    }
-    let Some((before, parameters)) = safe.split_once('?') else { return safe };
-    let hidden = parameters.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) if name.to_ascii_lowercase().contains("password") => format!("{name}=***"),
-        _ => pair.to_owned(),
-    });
-    format!("{before}?{}", hidden.collect::<Vec<_>>().join("&"))
-}
-
 /// libpq's settings by their names, the first to say something having the word.
 struct Settings(BTreeMap<String, String>);
 
@@ -130,11 +105,8 @@ const KNOWN: [(&str, &str); 17] = [
 impl Settings {
     fn of_url(url: &str) -> std::result::Result<Self, String> {
         let rest = url.split_once("://").map(|(_, rest)| rest).ok_or("no URL")?;
-        let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-        let (user, place) = match rest.rsplit_once('@') {
-            Some((user, place)) => (Some(user), place),
-            None => (None, rest),
-        };
+        let (user, rest) = url::split_user(rest);
+        let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
         let mut settings = Self(BTreeMap::new());
         let (user, password) = user.map_or((None, None), |user| match user.split_once(':') {
@@ -144,7 +116,7 @@ impl Settings {
         settings.add("user", user)?;
         settings.add("password", password)?;
         settings.add("dbname", Some(database))?;
-        let (names, ports) = split_hosts(hosts);
+        let (names, ports) = url::split_hosts(hosts);
         settings.add("host", Some(&names))?;
         settings.add("port", Some(&ports))?;
         for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
@@ -160,7 +132,7 @@ impl Settings {
     /// Notes a part of the URL, decoded, unless it is empty.
     fn add(&mut self, name: &str, value: Option<&str>) -> std::result::Result<(), String> {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            self.0.insert(name.to_owned(), decoded(value)?);
+            self.0.insert(name.to_owned(), url::decoded(value)?);
         }
         Ok(())
     }
@@ -176,7 +148,7 @@ impl Settings {
         let system = Path::new(&system).join("pg_service.conf");
         for file in own.into_iter().chain([system]) {
             let Ok(text) = std::fs::read_to_string(&file) else { continue };
-            if let Some(section) = section(&text, &service) {
+            if let Some(section) = libpq_files::section(&text, &service) {
                 for (name, value) in section {
                     self.0.entry(name.to_owned()).or_insert_with(|| value.to_owned());
                 }
@@ -272,7 +244,7 @@ impl Settings {
         self.add_hosts(&mut config)?;
         let password = self.take("password").map(String::into_bytes);
         let file = self.take("passfile").map(PathBuf::from).or_else(|| home(environment, ".pgpass"));
-        let password = password.or_else(|| stored_password(&file?, &config, &user, &database));
+        let password = password.or_else(|| libpq_files::password(&file?, &config, &user, &database));
         if let Some(password) = password {
             config.password(password);
         }
@@ -316,108 +288,19 @@ fn home(environment: &dyn Fn(&str) -> Option<String>, file: &str) -> Option<Path
     environment("HOME").map(|home| Path::new(&home).join(file))
 }
 
-/// Takes names and ports apart: `one:5432,two`, `[::1]:5432`, `%2Frun%2Fpostgresql`.
-fn split_hosts(hosts: &str) -> (String, String) {
-    let split = |host: &str| -> (String, String) {
-        if let Some((address, rest)) = host.strip_prefix('[').and_then(|host| host.split_once(']')) {
-            return (address.to_owned(), rest.trim_start_matches(':').to_owned());
-        }
-        match host.rsplit_once(':') {
-            Some((name, port)) => (name.to_owned(), port.to_owned()),
-            None => (host.to_owned(), String::new()),
-        }
-    };
-    let (names, ports): (Vec<String>, Vec<String>) = hosts.split(',').map(split).unzip();
-    let ports = if ports.iter().all(String::is_empty) { String::new() } else { ports.join(",") };
-    (names.join(","), ports)
-}
-
-/// Decodes `%2F` and the like.
-fn decoded(text: &str) -> std::result::Result<String, String> {
-    let mut octets = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(octet) = rest.next() {
-        if octet != b'%' {
-            octets.push(octet);
-            continue;
-        }
-        let digit = |octet: Option<u8>| octet.and_then(|octet| char::from(octet).to_digit(16));
-        let (Some(high), Some(low)) = (digit(rest.next()), digit(rest.next())) else {
-            return Err("a % without two hexadecimal digits behind it".to_owned());
-        };
-        octets.push((high * 16 + low) as u8);
-    }
-    String::from_utf8(octets).map_err(|_| "what is written with % is not UTF-8".to_owned())
-}
-
 fn is_plain_name(name: &str) -> bool {
     let plain = |octet: u8| octet.is_ascii_alphanumeric() || octet == b'_';
     !name.is_empty() && name.len() < 64 && name.bytes().all(plain) && !name.as_bytes()[0].is_ascii_digit()
 }
 
-/// Returns the settings of one section of a service file.
-fn section<'t>(text: &'t str, wanted: &str) -> Option<Vec<(&'t str, &'t str)>> {
-    let mut found = None;
-    for line in text.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            if found.is_some() {
-                break;
-            }
-            if name == wanted {
-                found = Some(Vec::new());
-            }
-        } else if let Some(settings) = &mut found
-            && !line.starts_with('#')
-            && let Some((name, value)) = line.split_once('=')
-        {
-            settings.push((name.trim(), value.trim()));
-        }
-    }
-    found
-}
-
-/// Looks a password up in a file that nobody else can read (PostgreSQL's manual, 34.16).
-fn stored_password(path: &Path, config: &Config, user: &str, database: &str) -> Option<Vec<u8>> {
-    let mut file = File::open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || metadata.mode() & 0o077 != 0 {
-        return None;
-    }
-    let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
-    let host = match config.get_hosts().first()? {
-        Host::Tcp(name) => name.clone(),
-        Host::Unix(_) => "localhost".to_owned(),
-    };
-    let port = config.get_ports().first()?.to_string();
-    let wanted = [host.as_str(), port.as_str(), database, user];
-    text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
-        let fields = password_fields(line);
-        let [fields @ .., password] = &fields[..] else { return None };
-        let fits = |(field, wanted): (&String, &&str)| field == "*" || field == wanted;
-        (fields.len() == 4 && fields.iter().zip(&wanted).all(fits)).then(|| password.clone().into_bytes())
-    })
-}
-
-/// Takes a line of a password file apart; `\` takes the meaning from a colon.
-fn password_fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut characters = line.chars();
-    while let Some(character) = characters.next() {
-        let last = fields.len() - 1;
-        match character {
-            ':' if last < 4 => fields.push(String::new()),
-            '\\' => fields[last].extend(characters.next()),
-            other => fields[last].push(other),
-        }
-    }
-    fields
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    use tokio_postgres::config::Host;
+
+    use super::url::without_password;
+    use super::*;
 
     fn address(url: &str, variables: &[(&str, &str)]) -> Result<Address> {
         let find = |name: &str| {
@@ -493,13 +376,11 @@ mod tests {
             ("postgres://u@h/d?password=secret&port=x", "postgres://u@h/d?password=***&port=x"),
             ("postgres://u:secret@h/d?sslmode=maybe", "postgres://u:***@h/d?sslmode=maybe"),
             ("postgres://u:sec/ret@h:x/d", "postgres://u:***@h:x/d"),
+            ("postgres://u:sec?ret@h:x/d", "postgres://u:***@h:x/d"),
         ] {
             assert_eq!(without_password(url), shown);
             let error = address(url, &[]).expect_err(url).to_string();
-            assert!(
-                !error.contains("secret") && !error.contains("cret@") && error.contains("***"),
-                "{error}"
-            );
+            assert!(!error.contains("secret") && !error.contains("ret@") && error.contains("***"), "{error}");
         }
         assert_eq!(without_password("/home/ann/keyhoard.db"), "/home/ann/keyhoard.db");
     }

@@ -1,0 +1,63 @@
+//! The parts of a URL that names a database.
+
+/// Returns a text with the password of the URL in it made unreadable, for what is kept or shown.
+pub fn without_password(text: &str) -> String {
+    let mut safe = text.to_owned();
+    if let Some((scheme, rest)) = text.split_once("://")
+        && let (Some(user), rest) = split_user(rest)
+        && let Some((user, _)) = user.split_once(':')
+    {
+        safe = format!("{scheme}://{user}:***@{rest}");
+    }
+    let Some((before, parameters)) = safe.split_once('?') else { return safe };
+    let hidden = parameters.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, _)) if name.to_ascii_lowercase().contains("password") => format!("{name}=***"),
+        _ => pair.to_owned(),
+    });
+    format!("{before}?{}", hidden.collect::<Vec<_>>().join("&"))
+}
+
+/// Takes who connects off what follows the scheme. That ends with the last `@` before the parameters, as a password may
+/// hold unencoded signs; or else with the first one of all that no `/` comes before, which is libpq's rule.
+pub(super) fn split_user(rest: &str) -> (Option<&str>, &str) {
+    let parameters = rest.find('?').unwrap_or(rest.len());
+    let first = || rest.find(['@', '/']).filter(|&at| rest[at..].starts_with('@'));
+    match rest[..parameters].rfind('@').or_else(first) {
+        Some(at) => (Some(&rest[..at]), &rest[at + 1..]),
+        None => (None, rest),
+    }
+}
+
+/// Takes names and ports apart: `one:5432,two`, `[::1]:5432`, `%2Frun%2Fpostgresql`.
+pub(super) fn split_hosts(hosts: &str) -> (String, String) {
+    let split = |host: &str| -> (String, String) {
+        if let Some((address, rest)) = host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+            return (address.to_owned(), rest.trim_start_matches(':').to_owned());
+        }
+        match host.rsplit_once(':') {
+            Some((name, port)) => (name.to_owned(), port.to_owned()),
+            None => (host.to_owned(), String::new()),
+        }
+    };
+    let (names, ports): (Vec<String>, Vec<String>) = hosts.split(',').map(split).unzip();
+    let ports = if ports.iter().all(String::is_empty) { String::new() } else { ports.join(",") };
+    (names.join(","), ports)
+}
+
+/// Decodes `%2F` and the like.
+pub(super) fn decoded(text: &str) -> std::result::Result<String, String> {
+    let mut octets = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(octet) = rest.next() {
+        if octet != b'%' {
+            octets.push(octet);
+            continue;
+        }
+        let digit = |octet: Option<u8>| octet.and_then(|octet| char::from(octet).to_digit(16));
+        let (Some(high), Some(low)) = (digit(rest.next()), digit(rest.next())) else {
+            return Err("a % without two hexadecimal digits behind it".to_owned());
+        };
+        octets.push((high * 16 + low) as u8);
+    }
+    String::from_utf8(octets).map_err(|_| "what is written with % is not UTF-8".to_owned())
+}
