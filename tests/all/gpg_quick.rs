@@ -4,22 +4,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use harness::{Both, Done, Home, Run, alice_and_bob, assert_same};
+use harness::{Both, Done, Home, Run, assert_same};
 
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
 const SIGNING: &str = "6D99D72BC918488168D85B540D877A59B81A5B94";
 /// What makes a program work without questions, on keys without a passphrase.
 const QUIETLY: [&str; 5] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", ""];
-
-fn both() -> Both {
-    let both = Both::with_agent().now("20260131T000000!");
-    let file = alice_and_bob();
-    let mut words: Vec<&std::ffi::OsStr> = QUIETLY.iter().map(AsRef::as_ref).collect();
-    words.extend(["--import".as_ref(), file.as_os_str()]);
-    both.same_reports(words);
-    both
-}
 
 /// Runs a command in both; what they write, their status lines and their exits are the same.
 fn same(both: &Both, words: &[&str]) {
@@ -49,7 +40,7 @@ fn same_packets(both: &Both) {
 
 #[test]
 fn every_command_makes_the_packets_that_gpg_makes() {
-    let mut both = both();
+    let mut both = Both::of_alice_and_bob();
     let steps: &[(&str, &[&str])] = &[
         ("20260201T000000!", &["--quick-add-uid", ALICE, "  New One <new@example.org> "]),
         ("20260202T000000!", &["--quick-set-primary-uid", "alice", "Alice <alice@example.org>"]),
@@ -87,7 +78,7 @@ fn every_command_makes_the_packets_that_gpg_makes() {
 
 #[test]
 fn what_signatures_say_besides_is_what_gpg_makes_of_the_options() {
-    let mut both = both();
+    let mut both = Both::of_alice_and_bob();
     let certify = ["-u", "bob", "--quick-sign-key", ALICE];
     let notations = [
         "--cert-notation",
@@ -128,7 +119,7 @@ fn what_signatures_say_besides_is_what_gpg_makes_of_the_options() {
 
 #[test]
 fn photographs_are_signed_and_withdrawn_too_where_no_user_id_is_named() {
-    let mut both = both();
+    let mut both = Both::of_alice_and_bob();
     // Bob with a photograph of himself, which gpg 2.2.40 added.
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/bob-with-photograph.pgp");
     both.same_reports(QUIETLY.iter().map(AsRef::as_ref).chain(["--import".as_ref(), file.as_os_str()]));
@@ -147,7 +138,7 @@ fn photographs_are_signed_and_withdrawn_too_where_no_user_id_is_named() {
 
 #[test]
 fn a_program_is_told_whose_passphrase_it_is_asked_for() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let lock = [
         "--pinentry-mode",
         "loopback",
@@ -196,7 +187,7 @@ fn a_program_is_told_whose_passphrase_it_is_asked_for() {
 
 #[test]
 fn what_cannot_be_done_fails_alike() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     same(&both, &["--quick-add-uid", ALICE, "New One"]);
     let failures: &[&[&str]] = &[
         &["--quick-add-uid", ALICE, "Alice <alice@example.org>"],
@@ -240,7 +231,7 @@ fn what_cannot_be_done_fails_alike() {
 
 #[test]
 fn gpg_takes_what_was_changed_here_and_says_the_same_of_it() {
-    let both = both();
+    let both = Both::of_alice_and_bob();
     let keyhoard = |words: &[&str]| {
         Run::gpg_keyhoard(&both.keyhoard).at("20260301T000000!").args(QUIETLY).args(words).succeed()
     };
@@ -268,21 +259,14 @@ fn gpg_takes_what_was_changed_here_and_says_the_same_of_it() {
     assert!(!checked.contains("sig:-") && !checked.contains("sig:%"), "{checked}");
 }
 
-/// Lets both make Alice's revocation, giving these answers.
-fn revocations(both: &Both, answers: &str) -> [Done; 2] {
-    let words = ["--no-tty", "--command-fd", "0", "--status-fd", "2", "--pinentry-mode", "loopback"];
-    [Run::gpg_with_agent(&both.gpg), Run::gpg_keyhoard(&both.keyhoard)].map(|run| {
-        let run = run.at("20260301T000000!").args(words).args(["--passphrase", ""]);
-        run.args(["--generate-revocation", ALICE]).stdin(answers.as_bytes().to_vec()).done()
-    })
-}
-
 #[test]
 fn a_revocation_certificate_is_made_after_the_same_dialogue() {
-    let both = both();
+    let both = Both::of_alice_and_bob().now("20260301T000000!");
+    let asked = ["--no-tty", "--command-fd", "0", "--status-fd", "2", "--pinentry-mode", "loopback"];
+    let words = asked.iter().chain(&["--passphrase", "", "--generate-revocation", ALICE]);
     for answers in ["y\n1\nbecause\nof that\n\ny\n", "y\n7\n\n\nn\n0\n\ny\n", "y\n3\n\ny\n", "n\n", "y\nq\n"]
     {
-        let [gpg, keyhoard] = revocations(&both, answers);
+        let [gpg, keyhoard] = both.answered(answers, words.clone());
         assert_eq!(gpg.code, keyhoard.code, "{answers:?}");
         assert_same(answers, &gpg.stdout, &keyhoard.stdout);
         let asked = |done: &Done| {
