@@ -6,23 +6,10 @@ use std::fs::File;
 use std::time::Instant;
 
 use keyhoard_message::{
-    Aead, Allowed, Alone, Cipher, Compression, Container, Content, Encryption, Error, Event, Opener, Openers,
-    Protection, Result, S2k, SessionKey, Sink, Standing, Unlock, decrypt, encrypt,
+    Aead, Allowed, Alone, Cipher, Compression, Content, Encryption, Error, Event, Openers, Protection,
+    Result, S2k, Sink, Standing, decrypt, encrypt,
 };
 use zeroize::Zeroizing;
-
-struct Known(SessionKey);
-
-impl Unlock for Known {
-    fn session_key(
-        &mut self,
-        _: &[Opener],
-        _: &Container,
-        _: &dyn Fn(&SessionKey) -> bool,
-    ) -> Result<SessionKey> {
-        Ok(self.0.clone())
-    }
-}
 
 struct ToFile(File);
 
@@ -60,11 +47,11 @@ fn main() -> Result<()> {
             Openers { passwords: vec![(Zeroizing::new(b"x".to_vec()), s2k)], recipients: Vec::new() };
         let before = processors();
         let begin = Instant::now();
-        let key = encrypt(&mut open(plain)?, &mut create(sealed)?, &openers, &encryption, &mut Alone)?;
+        let mut key = encrypt(&mut open(plain)?, &mut create(sealed)?, &openers, &encryption, &mut Alone)?;
         let encrypted = begin.elapsed().as_secs_f64();
         let between = processors() - before;
         let begin = Instant::now();
-        decrypt(&mut open(sealed)?, Allowed::default(), &mut Known(key), &mut ToFile(create(&opened)?))?;
+        decrypt(&mut open(sealed)?, Allowed::default(), &mut key, &mut ToFile(create(&opened)?))?;
         let decrypted = begin.elapsed().as_secs_f64();
         println!(
             "{name:16} encrypt {encrypted:.3} s ({between:.2} of processors), decrypt {decrypted:.3} s ({:.2})",

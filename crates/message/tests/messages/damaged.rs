@@ -1,6 +1,6 @@
 //! Messages that were changed, cut, or made to cost much.
 
-use crate::made::{Known, PASSWORD, encrypted, mdc, openers, read, read_with, text};
+use crate::made::{PASSWORD, encrypted, mdc, openers, read, read_with, text};
 use cert::packet::{self, Tag};
 use keyhoard_message::{
     Aead, Allowed, Alone, Cfb, Cipher, Compression, Content, Encryption, Error, Event, Protection, Result,
@@ -83,10 +83,10 @@ fn unprotected(content: &[u8]) -> Vec<u8> {
 #[test]
 fn data_without_protection_are_read_only_when_that_is_asked_for() {
     let message = unprotected(b"old text");
-    let (reading, result) = read_with(&message, Allowed::default(), &mut Known(session_key()));
+    let (reading, result) = read_with(&message, Allowed::default(), &mut session_key());
     assert!(matches!(result, Err(Error::Unprotected)) && reading.content.is_empty());
     let allowed = Allowed { unprotected: true, ..Allowed::default() };
-    let (reading, result) = read_with(&message, allowed, &mut Known(session_key()));
+    let (reading, result) = read_with(&message, allowed, &mut session_key());
     result.expect("a message");
     assert_eq!((reading.content, reading.verified), (b"old text".to_vec(), 0));
     assert!(!reading.events.contains(&"Unchanged".to_owned()));
@@ -152,7 +152,7 @@ fn a_message_to_ten_thousand_recipients_is_read_and_one_to_many_more_is_refused(
 fn encrypted_data_of_unknown_versions_are_an_error_that_says_so() {
     for (tag, version) in [(18, 0), (18, 3), (18, 255), (20, 0), (20, 2)] {
         let message = packet::write(Tag(tag), &[&[version], &[7; 100][..]].concat());
-        let (reading, result) = read_with(&message, Allowed::default(), &mut Known(session_key()));
+        let (reading, result) = read_with(&message, Allowed::default(), &mut session_key());
         assert!(matches!(result, Err(Error::Unsupported { number, .. }) if number == version), "{result:?}");
         assert!(reading.content.is_empty());
     }

@@ -84,20 +84,6 @@ impl Unlock for Password<'_> {
     }
 }
 
-/// Takes one session key for right.
-pub(crate) struct Known(pub(crate) SessionKey);
-
-impl Unlock for Known {
-    fn session_key(
-        &mut self,
-        _: &[Opener],
-        _: &Container,
-        _: &dyn Fn(&SessionKey) -> bool,
-    ) -> Result<SessionKey> {
-        Ok(self.0.clone())
-    }
-}
-
 pub(crate) fn read_with(
     mut message: &[u8],
     allowed: Allowed,

@@ -1,6 +1,6 @@
 //! The sample messages of RFC 9580, appendices A.6 to A.12, with the sample key of A.4.
 
-use crate::made::{Known, Password, Reading, read_with};
+use crate::made::{Password, Reading, read_with};
 use cert::key;
 use cert::signed::question;
 use cert::split::{Piece, Splitter};
@@ -105,12 +105,12 @@ fn the_authenticated_samples_are_read_with_their_password_and_their_session_key(
         (GCM, Aead::Gcm, "7:1936FC8568980274BB900D8319360C77"),
     ];
     for (sample, mode, session_key) in samples {
-        let session_key = SessionKey::from_text(session_key).expect("a session key");
+        let mut session_key = SessionKey::from_text(session_key).expect("a session key");
         assert_eq!(session_key.cipher(), Cipher::Aes128);
         let (reading, result) = read_with(sample, Allowed::default(), &mut Password(b"password"));
         result.unwrap_or_else(|error| panic!("{mode:?}: {error}"));
         assert_eq!((&reading.content[..], reading.verified), (ENCRYPTED, ENCRYPTED.len()), "{mode:?}");
-        let (reading, result) = read_with(sample, Allowed::default(), &mut Known(session_key));
+        let (reading, result) = read_with(sample, Allowed::default(), &mut session_key);
         result.expect("a message");
         assert_eq!(reading.content, ENCRYPTED, "{mode:?}");
         let (reading, result) = read_with(sample, Allowed::default(), &mut Password(b"passwort"));
@@ -121,8 +121,8 @@ fn the_authenticated_samples_are_read_with_their_password_and_their_session_key(
 #[test]
 fn the_samples_with_argon2_are_read() {
     for (sample, session_key) in ARGON2 {
-        let session_key = SessionKey::from_text(session_key).expect("a session key");
-        let (reading, result) = read_with(sample, Allowed::default(), &mut Known(session_key));
+        let mut session_key = SessionKey::from_text(session_key).expect("a session key");
+        let (reading, result) = read_with(sample, Allowed::default(), &mut session_key);
         result.expect("a message");
         assert_eq!(reading.content, ENCRYPTED);
     }
