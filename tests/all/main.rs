@@ -1,6 +1,7 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
 mod generate_on_terminal;
+mod gpg_damaged;
 mod gpg_delete;
 mod gpg_export;
 mod gpg_generate_key;

@@ -117,6 +117,9 @@ pub(super) fn one(
         verify::tell_no_packets(session, is_empty);
         return Ok(Err(Failure::bare(Code::EndOfInput)));
     }
+    if !unlocked.is_asked() {
+        verify::tell_if_damaged(session, &error);
+    }
     failed(session, error, unlocked);
     Ok(Ok(()))
 }

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use keyhoard::cert::dearmor::Message as Armored;
 use keyhoard::cert::packet::Tag;
 use keyhoard::find::shown;
 use keyhoard::message::{
@@ -120,14 +121,22 @@ fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: B
             return Ok(Err(Failure::bare(Code::EndOfInput)));
         }
         Err(Error::NoMessage) => return Ok(nothing(session, is_empty)),
-        Err(error) => session.streams.error(format_args!("verify signatures failed: {error}")),
+        Err(error) => damaged(session, &error),
     }
     Ok(Ok(()))
 }
 
-/// Says whether an input looks like packets or armor, whatever may be in it.
+/// Says whether an input begins with a packet, in armor or without, as far as gpg looks: a tag that no packet at the
+/// beginning has makes it text, and so does armor without anything in it.
 pub(super) fn begins_openpgp(beginning: &[u8]) -> bool {
-    beginning.first().is_some_and(|octet| octet & 0x80 != 0) || beginning.starts_with(b"-----BEGIN PGP ")
+    const TAGS: [u8; 14] = [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 16, 18, 20, 61];
+    let mut first = [0];
+    match Armored::of_any_kind(beginning).read(&mut first) {
+        Ok(0) => begins_clear_text(beginning),
+        Ok(_) => Tag::of(first[0]).is_some_and(|tag| TAGS.contains(&tag.0)),
+        // There is something, if only damage.
+        Err(_) => true,
+    }
 }
 
 /// Reads a message, and returns the signatures over its content.
@@ -203,7 +212,7 @@ fn detached(session: &mut Session<'_>, signature: File, data: &[Vec<u8>]) -> Out
         Err(Error::NoMessage) => return Ok(nothing(session, is_empty)),
         Err(Error::Malformed(_)) if is_other => return Ok(Err(unexpected(session))),
         Err(Error::Malformed(_)) => session.streams.error("not a detached signature"),
-        Err(error) => session.streams.error(format_args!("verify signatures failed: {error}")),
+        Err(error) => damaged(session, &error),
     }
     Ok(Ok(()))
 }
@@ -261,10 +270,30 @@ fn nothing(session: &mut Session<'_>, is_empty: bool) -> std::result::Result<(),
         return Err(Failure::bare(Code::EndOfInput));
     }
     tell_no_packets(session, is_empty);
+    tell_not_verified(session);
+    Ok(())
+}
+
+/// Tells that an input ends before there is a signature.
+fn damaged(session: &mut Session<'_>, error: &Error) {
+    tell_if_damaged(session, error);
+    session.streams.error(error);
+    session.streams.error("no signature found");
+    session.streams.status(&Status::NoData { what: 4 });
+    tell_not_verified(session);
+}
+
+/// Tells a program of a packet that is damaged or cut short.
+pub(super) fn tell_if_damaged(session: &mut Session<'_>, error: &Error) {
+    if matches!(error, Error::Malformed(_) | Error::CutShort) {
+        session.streams.status(&Status::NoData { what: 3 });
+    }
+}
+
+fn tell_not_verified(session: &mut Session<'_>) {
     session.streams.error("the signature could not be verified.");
     session.streams.continue_info(b"Please remember that the signature file (.sig or .asc)");
     session.streams.continue_info(b"should be the first file given on the command line.");
-    Ok(())
 }
 
 /// Tells that there is something else than signatures.
