@@ -6,6 +6,7 @@ mod growth;
 mod keys;
 mod messages;
 mod report;
+mod same_key;
 mod signatures;
 mod trust;
 mod web;
@@ -17,7 +18,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::contender::{Contender, KEYRING};
-use crate::machine::Machine;
+use crate::machine::{Machine, Ticks};
 use crate::series::Series;
 use crate::work::{Work, Worker};
 use report::{Report, Row};
@@ -71,14 +72,18 @@ pub(crate) struct Options {
 
 /// Runs the benchmark, writes the report as Markdown and JSON, and prints the Markdown.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let (machine, versions) = (Machine::here(), versions()?);
+    let (machine, versions, begin) = (Machine::here(), versions()?, Ticks::now());
+    let report = measure(options)?;
+    write(options, &Report { machine, versions, stolen: begin.stolen_since(), ..report })
+}
+
+fn measure(options: &Options) -> Result<Report> {
     if options.only_postgres {
-        let engines = engines::measure(&options.served)?;
-        return write(options, &Report { machine, versions, engines, ..Report::default() });
+        return Ok(Report { engines: engines::measure(&options.served)?, ..Report::default() });
     }
     if options.only_messages {
         let [messages, signatures] = messages_and_signatures(options)?;
-        return write(options, &Report { machine, versions, messages, signatures, ..Report::default() });
+        return Ok(Report { messages, signatures, ..Report::default() });
     }
     let only_some = options.only_made || options.only_keys;
     let [debian, trust] = if only_some { Default::default() } else { debian(options)? };
@@ -95,21 +100,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .iter()
         .map(|&keys| web::measure(keys, options.rounds, options.lookups))
         .collect::<Result<_>>()?;
-    write(
-        options,
-        &Report {
-            machine,
-            versions,
-            debian,
-            trust,
-            messages,
-            signatures,
-            keys,
-            made,
-            webs,
-            engines: Vec::new(),
-        },
-    )
+    Ok(Report { debian, trust, messages, signatures, keys, made, webs, ..Report::default() })
 }
 
 fn messages_and_signatures(options: &Options) -> Result<[Vec<Row>; 2]> {

@@ -45,9 +45,45 @@ impl Machine {
     }
 }
 
+/// How long the processors had been there until some moment, and how much of it other machines on the same host took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ticks {
+    all: u64,
+    stolen: u64,
+}
+
+impl Ticks {
+    /// Returns what the system has counted until now (proc_stat(5)); nothing if it does not count.
+    pub(crate) fn now() -> Ticks {
+        let line = value("/proc/stat", "cpu ");
+        // User, nice, system, idle, waiting, two kinds of interrupts, stolen; guests are counted as users too.
+        let counts: Vec<u64> = line.split(' ').map_while(|count| count.parse().ok()).take(8).collect();
+        Ticks { all: counts.iter().sum(), stolen: counts.get(7).copied().unwrap_or(0) }
+    }
+
+    /// Returns which part of the time since then was stolen, between 0 and 1.
+    pub(crate) fn stolen_since(self) -> f64 {
+        let now = Ticks::now();
+        let all = now.all.saturating_sub(self.all).max(1);
+        now.stolen.saturating_sub(self.stolen) as f64 / all as f64
+    }
+}
+
 /// Returns what stands behind `name` in a file of the system, `unknown` if it is not there.
 fn value(file: &str, name: &str) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.map_or("unknown", |rest| rest.trim_start_matches([':', ' ', '\t'])).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_counts_time_and_what_was_stolen_is_a_part_of_it() {
+        let before = Ticks::now();
+        assert!(before.all > before.stolen);
+        assert!((0.0..=1.0).contains(&before.stolen_since()));
+    }
 }

@@ -1,16 +1,13 @@
-//! Messages: random data encrypted with a password and decrypted, from and to files in memory.
+//! Messages: random data encrypted and decrypted, from and to files in memory.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use lab::measure;
-use tempfile::TempDir;
 
 use super::report::Row;
-use crate::contender::Contender;
+use super::same_key::{SameKey, run};
 use crate::series::Series;
 
 /// What is encrypted how; the names of ciphers and compressions are those of both programs.
@@ -21,13 +18,15 @@ struct Kind {
     compression: &'static str,
     /// For keyhoard only: gpg 2.2 has no authenticated modes, and does its fastest instead.
     aead: &'static str,
+    /// Encrypts with a password, which takes both programs long to make a key of, and not to a key.
+    is_password: bool,
 }
 
 const fn plain(encrypt: &'static str, decrypt: &'static str, cipher: &'static str) -> Kind {
-    Kind { encrypt, decrypt, cipher, compression: "none", aead: "none" }
+    Kind { encrypt, decrypt, cipher, compression: "none", aead: "none", is_password: false }
 }
 
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 15] = [
     plain("encrypt, AES-256", "decrypt, AES-256", "AES256"),
     plain("encrypt, AES-192", "decrypt, AES-192", "AES192"),
     plain("encrypt, AES-128", "decrypt, AES-128", "AES"),
@@ -45,6 +44,7 @@ const KINDS: [Kind; 14] = [
         cipher: "AES256",
         compression: "none",
         aead: "ocb",
+        is_password: false,
     },
     Kind {
         encrypt: "encrypt, AES-256 in GCM (gpg: CFB)",
@@ -52,6 +52,7 @@ const KINDS: [Kind; 14] = [
         cipher: "AES256",
         compression: "none",
         aead: "gcm",
+        is_password: false,
     },
     Kind {
         encrypt: "encrypt, AES-256, ZLIB",
@@ -59,6 +60,15 @@ const KINDS: [Kind; 14] = [
         cipher: "AES256",
         compression: "zlib",
         aead: "none",
+        is_password: false,
+    },
+    Kind {
+        encrypt: "encrypt, AES-256, with a password",
+        decrypt: "decrypt, AES-256, with a password",
+        cipher: "AES256",
+        compression: "none",
+        aead: "none",
+        is_password: true,
     },
 ];
 
@@ -84,31 +94,19 @@ pub(super) fn measure(mebibytes: u64, rounds: usize) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The files, the programs, and gpg's home.
+/// The data, and the key and the password to encrypt with.
 struct Bench {
-    directory: TempDir,
-    gpg: Contender,
-    home: PathBuf,
-    keyhoard: PathBuf,
+    both: SameKey,
 }
 
 impl Bench {
     fn new(mebibytes: u64) -> Result<Self> {
-        let memory = Path::new("/dev/shm");
-        let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-        let directory = TempDir::with_prefix_in("keyhoard-lab-", place).context("making a directory")?;
+        let both = SameKey::new()?;
         let random = File::open("/dev/urandom").context("/dev/urandom")?;
-        let mut plain = File::create(directory.path().join("plain")).context("making a file")?;
+        let mut plain = File::create(both.file("plain")).context("making a file")?;
         io::copy(&mut random.take(mebibytes << 20), &mut plain).context("writing random data")?;
-        fs::write(directory.path().join("password"), "a password\n").context("making a file")?;
-        let gpg = Contender::gpg()?;
-        let home = gpg.home()?;
-        let here = std::env::current_exe().context("finding keyhoard")?;
-        Ok(Self { directory, gpg, home, keyhoard: here.with_file_name("keyhoard") })
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.directory.path().join(name).to_string_lossy().into_owned()
+        fs::write(both.file("password"), "a password\n").context("making a file")?;
+        Ok(Self { both })
     }
 
     /// Encrypts and decrypts once, and compares what came out with what went in.
@@ -119,39 +117,50 @@ impl Bench {
         encrypting: &mut Series,
         decrypting: &mut Series,
     ) -> Result<()> {
-        for name in ["message", "content"] {
+        let files = ["plain", "message", "content"].map(|name| self.both.file(name));
+        let [plain, message, content] = files.each_ref().map(String::as_str);
+        for old in [message, content] {
             // There is none before the first turn.
-            let _ = fs::remove_file(self.file(name));
+            let _ = fs::remove_file(old);
         }
-        let [plain, message, content, password] =
-            ["plain", "message", "content", "password"].map(|name| self.file(name));
-        if is_gpg {
-            let given =
-                ["--pinentry-mode", "loopback", "--passphrase-file", &password, "--s2k-count", "65011712"];
-            let choice = ["--cipher-algo", kind.cipher, "--compress-algo", kind.compression];
-            let encrypt = [&given[..], &choice, &["-o", &message, "-c", &plain]].concat();
-            encrypting.push(self.gpg.cost(&self.home, &encrypt)?);
-            decrypting
-                .push(self.gpg.cost(&self.home, &[&given[..], &["-o", &content, "-d", &message]].concat())?);
+        let [mut encrypt, mut decrypt] = if is_gpg {
+            self.gpg(kind, plain, message, content)
         } else {
-            let given = ["--quiet", "--password-file", &password];
-            let choice = ["--cipher", kind.cipher, "--compress", kind.compression, "--aead", kind.aead];
-            let more = ["--allow-old-cipher", "--output", &message, &plain];
-            encrypting.push(self.run(&[&["encrypt"], &given[..], &choice, &more].concat())?);
-            decrypting
-                .push(self.run(&[&["decrypt"], &given[..], &["--output", &content, &message]].concat())?);
-        }
-        ensure!(is_same(&plain, &content)?, "{}: what was decrypted is not what was encrypted", kind.decrypt);
+            self.keyhoard(kind, plain, message, content)
+        };
+        encrypting.push(run(&mut encrypt)?);
+        decrypting.push(run(&mut decrypt)?);
+        ensure!(is_same(plain, content)?, "{}: what was decrypted is not what was encrypted", kind.decrypt);
         Ok(())
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<measure::Cost> {
-        let mut command = Command::new(&self.keyhoard);
-        command.env("KEYHOARD_DB", self.file("keyhoard.db")).args(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let cost = measure::run(&mut command).with_context(|| self.keyhoard.display().to_string())?;
-        ensure!(cost.code == Some(0), "keyhoard {} failed", arguments.join(" "));
-        Ok(cost)
+    fn gpg(&self, kind: &Kind, plain: &str, message: &str, content: &str) -> [Command; 2] {
+        let password = self.both.file("password");
+        let loopback = ["--pinentry-mode", "loopback", "--passphrase-file", &password];
+        let (given, to): (&[&str], &[&str]) = if kind.is_password {
+            (&loopback, &["--s2k-count", "65011712", "--symmetric"])
+        } else {
+            (&[], &["--recipient", self.both.user_id(), "--encrypt"])
+        };
+        let choice = ["--cipher-algo", kind.cipher, "--compress-algo", kind.compression, "--output", message];
+        let encrypt = [given, &choice, to, &[plain]].concat();
+        let decrypt = [given, &["--output", content, "--decrypt", message]].concat();
+        [encrypt, decrypt].map(|arguments| self.both.gpg(&arguments))
+    }
+
+    fn keyhoard(&self, kind: &Kind, plain: &str, message: &str, content: &str) -> [Command; 2] {
+        let password = self.both.file("password");
+        let with_password = ["--password-file", &password];
+        let (given, to): (&[&str], &[&str]) = if kind.is_password {
+            (&with_password, &with_password)
+        } else {
+            (&[], &["--to", self.both.user_id(), "--trust-model", "always"])
+        };
+        let choice = ["--cipher", kind.cipher, "--compress", kind.compression, "--aead", kind.aead];
+        let encrypt =
+            [&["encrypt", "--allow-old-cipher", "--output", message], to, &choice, &[plain]].concat();
+        let decrypt = [&["decrypt", "--output", content], given, &[message]].concat();
+        [encrypt, decrypt].map(|arguments| self.both.keyhoard(&arguments))
     }
 }
 

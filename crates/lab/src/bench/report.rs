@@ -16,6 +16,8 @@ use crate::series::{Series, ratio, seconds};
 pub(super) struct Report {
     pub(super) machine: Machine,
     pub(super) versions: Vec<String>,
+    /// Which part of the processors' time other machines on the same host took.
+    pub(super) stolen: f64,
     pub(super) debian: Vec<Row>,
     /// About trust, on the same keyring.
     pub(super) trust: Vec<Row>,
@@ -42,11 +44,11 @@ pub(super) struct Row {
 impl Report {
     pub(super) fn markdown(&self) -> String {
         let sections = [
-            machine(&self.machine, &self.versions),
-            side_by_side(&self.debian),
-            side_by_side(&self.trust),
-            side_by_side(&self.messages),
-            side_by_side(&self.signatures),
+            machine(&self.machine, self.stolen, &self.versions),
+            side_by_side("gpg-keyhoard", &self.debian),
+            side_by_side("gpg-keyhoard", &self.trust),
+            side_by_side("keyhoard", &self.messages),
+            side_by_side("keyhoard", &self.signatures),
             keys(&self.keys),
             made(&self.made),
             webs(&self.webs),
@@ -56,21 +58,25 @@ impl Report {
     }
 }
 
-fn machine(machine: &Machine, versions: &[String]) -> String {
+fn machine(machine: &Machine, stolen: f64, versions: &[String]) -> String {
     let Machine { processor, cores, memory_gib, system, .. } = machine;
-    let mut text = format!("Measured on {cores} cores of {processor}, {memory_gib} GiB, {system}:\n\n");
+    let mut text = format!("Measured on {cores} cores of {processor}, {memory_gib} GiB, {system}");
+    if stolen >= 0.01 {
+        let percent = stolen * 100.0;
+        text.push_str(&format!("; other machines on the same host took {percent:.0} % of the time"));
+    }
+    text.push_str(":\n\n");
     for version in versions {
         text.push_str(&format!("- {version}\n"));
     }
     text
 }
 
-fn side_by_side(rows: &[Row]) -> String {
+fn side_by_side(keyhoard: &str, rows: &[Row]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let mut text =
-        table(&["work", "gpg", "gpg-keyhoard", "times as fast", "runs", "peak memory: gpg", "gpg-keyhoard"]);
+    let mut text = table(&["work", "gpg", keyhoard, "times as fast", "runs", "peak memory: gpg", keyhoard]);
     for Row { work, gpg, keyhoard } in rows {
         text.push_str(&line(&[
             (*work).to_owned(),
