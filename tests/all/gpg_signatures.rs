@@ -54,6 +54,17 @@ fn signed(both: &Both, gpg: bool, name: &str, words: &[&str]) -> PathBuf {
 }
 
 #[test]
+fn text_whose_dashes_are_not_escaped_is_neither_written_nor_read() {
+    let both = Both::of_alice_and_bob();
+    let words = ["-u", "bob", "--not-dash-escaped", "--clear-sign"];
+    let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, TEXT));
+    assert_eq!((gpg.code, keyhoard.code, keyhoard.text().as_str()), (Some(0), Some(2), ""));
+    assert!(keyhoard.errors().contains("--not-dash-escaped: not supported yet"), "{}", keyhoard.errors());
+    let read = run(&both, false, &["--decrypt"], &gpg.stdout);
+    assert_eq!((read.code, read.text().as_str()), (Some(2), ""), "{}", read.errors());
+}
+
+#[test]
 fn a_signature_outlives_its_key_and_needs_it() {
     let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);

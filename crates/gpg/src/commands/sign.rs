@@ -24,6 +24,10 @@ pub(super) fn run(session: &mut Session<'_>, form: Form) -> anyhow::Result<()> {
         session.usage(&format!("{command} [filename]"));
         return Ok(());
     }
+    if form == Form::Clear && session.settings.message.not_dash_escaped {
+        session.not_yet("--not-dash-escaped");
+        return Ok(());
+    }
     if let Err(Failure { code, value }) = sign(session, form)? {
         session.streams.status_failure_value("sign", value);
         match (form, session.arguments.first()) {

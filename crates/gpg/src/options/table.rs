@@ -191,7 +191,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     deprecated("default-comment", |s| s.armor_headers.comments.clear(), "--no-comments"),
     flag("no-comments", |s| s.armor_headers.comments.clear()),
     flag("emit-version", |s| s.armor_headers.version += 1),
-    flag("no-emit-version|no-version", |s| s.armor_headers.version = 0), harmless("not-dash-escaped"),
+    flag("no-emit-version|no-version", |s| s.armor_headers.version = 0), flag("not-dash-escaped", |s| s.message.not_dash_escaped = true),
     harmless("escape-from-lines"), harmless("no-escape-from-lines"), harmless("mimemode"),
     flag("", |s| s.message.text = true).short(b't').help("take the input for text"),
     flag("textmode", |s| s.message.text = true), flag("no-textmode", |s| s.message.text = false),

@@ -101,6 +101,8 @@ pub(crate) struct MessageSettings {
     pub(crate) override_session_key_fd: Option<i32>,
     /// `--unwrap`: only the encryption is taken off.
     pub(crate) unwrap: bool,
+    /// `--not-dash-escaped`, which clear text is not written with.
+    pub(crate) not_dash_escaped: bool,
     /// Says only what a message is encrypted to.
     pub(crate) list_only: bool,
     /// Tries every secret key for every recipient.
@@ -141,6 +143,7 @@ impl Default for MessageSettings {
             override_session_key: None,
             override_session_key_fd: None,
             unwrap: false,
+            not_dash_escaped: false,
             list_only: false,
             try_all_secrets: false,
             try_secret_keys: Vec::new(),
