@@ -58,6 +58,14 @@ pub enum Error {
         /// The binding's number.
         binding: i64,
     },
+    /// An entry of the journal that nobody wrote this way.
+    #[error("{path}: journal entry {entry}: the fingerprint of a certificate in it is none")]
+    CorruptEntry {
+        /// The database.
+        path: PathBuf,
+        /// The entry's number.
+        entry: i64,
+    },
     /// Rows cannot be derived again from these bytes.
     #[error("{path}: certificate {cert}: {reason}")]
     Underivable {

@@ -5,6 +5,7 @@ mod engines;
 #[allow(dead_code, reason = "shared by several tests")]
 mod made;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use engines::Database;
@@ -21,6 +22,7 @@ engines::on_every_engine! { |database| &database;
     every_kind_of_wrong_row_is_found_and_healed
     damaged_bytes_are_named_and_nothing_is_derived_from_them
     lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding
+    an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself
 }
 
 /// Puts sixty certificates with superseded signatures among them, merges into all, and removes two. Returns the numbers of
@@ -187,6 +189,17 @@ fn only_in_postgres(database: &Database, ids: &[CertId]) -> Vec<Damage> {
         ),
     ];
     cases.to_vec()
+}
+
+fn an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself(database: &Database) {
+    let store = &*database.store;
+    fill(store);
+    database.sql(&format!("UPDATE change SET fingerprint = {} WHERE number = 3", database.octets(&[9])));
+    let snapshot = store.snapshot().expect("snapshot");
+    let written = snapshot.journal(1).expect("the journal")[0].id;
+    let mut each = |_| ControlFlow::Continue(());
+    let error = snapshot.journal_changes(written, 0, &mut each).expect_err("no fingerprint has one octet");
+    assert!(matches!(error, Error::CorruptEntry { entry, .. } if entry == written.0), "{error}");
 }
 
 fn damaged_bytes_are_named_and_nothing_is_derived_from_them(database: &Database) {

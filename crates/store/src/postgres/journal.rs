@@ -9,7 +9,7 @@ use super::rows_out::{Encoded, Value};
 use super::view::View;
 use crate::journal::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
-use crate::{CertId, Change, Former, JournalEntry, JournalId, Result, packed};
+use crate::{CertId, Change, Error, Former, JournalEntry, JournalId, Result, packed};
 
 const READING: &str = "reading the journal";
 const WRITING: &str = "writing the journal";
@@ -189,7 +189,7 @@ fn hand_out(
             Ok(place.map(|place| formers.swap_remove(place).1))
         };
         let kind = journal::read(view.column::<i16>(row, 1)? as u8, view.column(row, 3)?, former)?;
-        if visit(Change { fingerprint: fingerprint(view, row, 2)?, kind }).is_break() {
+        if visit(Change { fingerprint: fingerprint(view, row, 2, id)?, kind }).is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }
@@ -208,7 +208,11 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
         SELECT fingerprint, max(journal) FROM brought WHERE journal IN (SELECT id FROM later)
         GROUP BY fingerprint ORDER BY fingerprint";
     let rows = view.rows(SQL, &[&entry.0, &i16::from(journal::MERGED)], READING)?;
-    rows.iter().map(|row| Ok((fingerprint(view, row, 0)?, JournalId(view.column(row, 1)?)))).collect()
+    let brought = |row| {
+        let entry = JournalId(view.column(row, 1)?);
+        Ok((fingerprint(view, row, 0, entry)?, entry))
+    };
+    rows.iter().map(brought).collect()
 }
 
 /// Returns what certificates were before the numbered changes.
@@ -231,6 +235,8 @@ fn formers(view: &View<'_>, journal: JournalId, numbers: &[i64]) -> Result<Vec<(
     view.rows(SQL, &[&journal.0, &numbers], READING)?.iter().map(former).collect()
 }
 
-fn fingerprint(view: &View<'_>, row: &Row, column: usize) -> Result<Fingerprint> {
-    parse_fingerprint(view.column(row, column)?).ok_or_else(|| view.corrupt(0, packed::Error::FINGERPRINT))
+/// Reads the fingerprint of a certificate that an entry is about.
+fn fingerprint(view: &View<'_>, row: &Row, column: usize, entry: JournalId) -> Result<Fingerprint> {
+    let wrong = || Error::CorruptEntry { path: view.path(), entry: entry.0 };
+    parse_fingerprint(view.column(row, column)?).ok_or_else(wrong)
 }

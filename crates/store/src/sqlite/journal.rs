@@ -3,15 +3,13 @@
 use std::ops::ControlFlow;
 
 use cert::{Fingerprint, Timestamp};
-use rusqlite::Error::FromSqlConversionFailure;
-use rusqlite::types::Type;
 use rusqlite::{Row, params};
 
 use super::view::View;
 use crate::error::Context;
 use crate::journal::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
-use crate::{CertId, Change, Former, JournalEntry, JournalId, Origin, Result, packed};
+use crate::{CertId, Change, Error, Former, JournalEntry, JournalId, Origin, Result, packed};
 
 const READING: &str = "reading the journal";
 const WRITING: &str = "writing the journal";
@@ -138,7 +136,7 @@ pub(super) fn changes(
         let former = || former(view, id, view.column(row, 0)?);
         let added: Option<Vec<u8>> = view.column(row, 3)?;
         let kind = journal::read(view.column(row, 1)?, added.as_deref(), former)?;
-        Ok(visit(Change { fingerprint: fingerprint(view, row, 2)?, kind }))
+        Ok(visit(Change { fingerprint: fingerprint(view, row, 2, id)?, kind }))
     })?;
     Ok(())
 }
@@ -152,10 +150,12 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
             SELECT fingerprint, journal FROM change WHERE journal > ?1 AND kind <= ?2
             UNION ALL
             SELECT fingerprint, last FROM input JOIN cert ON cert.id = input.cert WHERE last > ?1 AND first >= ?1)
-        SELECT fingerprint, max(journal) FROM brought WHERE journal IN later GROUP BY fingerprint";
+        SELECT fingerprint, max(journal) FROM brought WHERE journal IN later
+        GROUP BY fingerprint ORDER BY fingerprint";
     let mut brought = Vec::new();
     view.rows(SQL, params![entry.0, journal::MERGED], READING, |row| {
-        brought.push((fingerprint(view, row, 0)?, JournalId(view.column(row, 1)?)));
+        let entry = JournalId(view.column(row, 1)?);
+        brought.push((fingerprint(view, row, 0, entry)?, entry));
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(brought)
@@ -184,9 +184,10 @@ fn former(view: &View<'_>, journal: JournalId, number: i64) -> Result<Option<For
     Ok(former)
 }
 
-fn fingerprint(view: &View<'_>, row: &Row<'_>, column: usize) -> Result<Fingerprint> {
-    let wrong = || FromSqlConversionFailure(column, Type::Blob, packed::Error::FINGERPRINT.into());
-    parse_fingerprint(view.blob(row, column)?).ok_or_else(wrong).context(view.path(), READING)
+/// Reads the fingerprint of a certificate that an entry is about.
+fn fingerprint(view: &View<'_>, row: &Row<'_>, column: usize, entry: JournalId) -> Result<Fingerprint> {
+    let wrong = || Error::CorruptEntry { path: view.path().to_owned(), entry: entry.0 };
+    parse_fingerprint(view.blob(row, column)?).ok_or_else(wrong)
 }
 
 fn execute(view: &View<'_>, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
