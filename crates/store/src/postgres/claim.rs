@@ -7,8 +7,7 @@ use cert::{Fingerprint, Timestamp};
 use super::derived::Derived;
 use super::view::View;
 use super::{place, provenance, tofu};
-use crate::rows::stored_fingerprint;
-use crate::rows::without;
+use crate::rows::{stored_fingerprint, without};
 use crate::{CertId, Put, PutKind, Result};
 
 const DOING: &str = "writing";

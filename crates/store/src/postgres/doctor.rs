@@ -11,8 +11,7 @@ use super::view::View;
 use super::write::Turn;
 use super::{PostgresStore, schema};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
-use crate::rows::parse_fingerprint;
-use crate::rows::{Rows, unrotated};
+use crate::rows::{Rows, parse_fingerprint, unrotated};
 use crate::{BoundAddress, CertId, Error, Result, packed};
 
 const CHECKING: &str = "checking";

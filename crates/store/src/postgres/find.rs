@@ -4,8 +4,7 @@ use cert::{Fingerprint, KeyId, mailbox};
 
 use super::connect::Parameters;
 use super::view::View;
-use crate::rows;
-use crate::rows::parse_fingerprint;
+use crate::rows::{self, parse_fingerprint};
 use crate::{CertId, Error, KeyHit, Query, Result, packed};
 
 const DOING: &str = "searching";

@@ -10,8 +10,7 @@ use tokio_postgres::Row;
 
 use super::connect::Parameters;
 use super::view::View;
-use crate::rows::mail_hash;
-use crate::rows::{parse_fingerprint, stored_fingerprint};
+use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
     Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
     known_since,

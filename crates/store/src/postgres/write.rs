@@ -15,8 +15,7 @@ use super::view::View;
 use super::{PostgresStore, claim, place, provenance, tofu};
 use crate::again::Pause;
 use crate::journal::NewChange;
-use crate::rows::without;
-use crate::rows::{parse_fingerprint, stored_fingerprint};
+use crate::rows::{parse_fingerprint, stored_fingerprint, without};
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome, Removal, Result,

@@ -1,7 +1,6 @@
 //! The tables.
 //!
-//! `docs/schema.md` describes every one. What is not in `cert`, `packets`, `verdicts`, `input`, `owner_trust` and the journal can
-//! be derived from `packets` again.
+//! `docs/schema.md` describes every one. What [`CREATE_DERIVED`] makes can be derived from the others again.
 
 /// The mark of a Keyhoard database in the file's header ("Khrd").
 pub(super) const APPLICATION_ID: i64 = 0x4b68_7264;

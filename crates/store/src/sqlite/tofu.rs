@@ -13,8 +13,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::view::View;
 use crate::error::Context;
-use crate::rows::mail_hash;
-use crate::rows::{parse_fingerprint, stored_fingerprint};
+use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
     AUTO, Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
     known_since,
