@@ -2,7 +2,7 @@
 
 mod trigrams;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use cert::Facts;
@@ -10,12 +10,11 @@ use rusqlite::params;
 use trigrams::Trigrams;
 
 use super::derived::Derived;
-use super::view::View;
+use super::view::{View, list};
 use super::{SqliteStore, certifications, log, schema, turn};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
 use crate::error::Context;
-use crate::rows::Rows;
-use crate::rows::parse_fingerprint;
+use crate::rows::{Rows, parse_fingerprint};
 use crate::{CertId, Error, Result, packed};
 
 /// Certificates and octets that are derived at once.
@@ -157,7 +156,7 @@ const ORPHANED: [(&str, &str); 7] = [
 
 fn check_orphans(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
     for (table, orphaned) in ORPHANED {
-        match view.number(&format!("SELECT count(*) FROM {table} WHERE {orphaned}"))? {
+        match view.number(&format!("SELECT count(*) FROM {table} WHERE {orphaned}"), [])? {
             0 => {}
             rows => found(Finding::Orphans { table, rows }),
         }
@@ -192,12 +191,12 @@ fn check_lost(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<Vec<i64
 fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> Result<()> {
     let mut expected = BTreeMap::new();
     let mut trigrams = Trigrams::new();
-    let mut damaged = check_lost(view, found)?;
+    let mut damaged: HashSet<i64> = check_lost(view, found)?.into_iter().collect();
     each_batch(view, |batch| {
         for (kept, facts) in batch.iter().zip(derive(batch)) {
             match facts {
                 Err(reason) => {
-                    damaged.push(kept.id.0);
+                    damaged.insert(kept.id.0);
                     found(Finding::Bytes { cert: kept.id, reason });
                 }
                 Ok(facts) => {
@@ -212,8 +211,11 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     for cert in trigrams.differing(view, &damaged)? {
         found(Finding::Rows { cert: CertId(cert), table: SEARCHED });
     }
+    let damaged = list(damaged.into_iter());
     for (table, cert) in TABLES {
-        let count = view.number(&format!("SELECT count(*) FROM {table}{}", all_but(cert, &damaged)))?;
+        let sql =
+            format!("SELECT count(*) FROM {table} WHERE {cert} NOT IN (SELECT value FROM json_each(?1))");
+        let count = view.number(&sql, [&damaged])?;
         let expected = expected.get(table).copied().unwrap_or(0);
         if count != expected {
             found(Finding::Count { table, found: count, expected });
@@ -236,15 +238,6 @@ const TABLES: [(&str, &str); 8] = [
     ("mail", "cert"),
     ("certification", "cert"),
 ];
-
-/// Returns the condition that leaves some certificates' rows out.
-fn all_but(column: &str, certs: &[i64]) -> String {
-    if certs.is_empty() {
-        return String::new();
-    }
-    let certs: Vec<String> = certs.iter().map(i64::to_string).collect();
-    format!(" WHERE {column} NOT IN ({})", certs.join(","))
-}
 
 /// Looks for every row that the facts ask for, and counts them.
 fn check_certificate(

@@ -234,7 +234,7 @@ impl Snapshot for View<'_> {
     }
 
     fn count(&self) -> Result<u64> {
-        self.number("SELECT count(*) FROM cert")
+        self.number("SELECT count(*) FROM cert", [])
     }
 
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {

@@ -137,8 +137,8 @@ impl<'s> View<'s> {
     }
 
     /// Returns the number that a query counts.
-    pub(super) fn number(&self, sql: &str) -> Result<u64> {
-        let count = self.connection().query_row(sql, [], |row| row.get::<_, i64>(0));
+    pub(super) fn number(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<u64> {
+        let count = self.connection().query_row(sql, parameters, |row| row.get::<_, i64>(0));
         count.map(i64::unsigned_abs).context(self.path(), "counting")
     }
 
@@ -179,4 +179,10 @@ impl Drop for View<'_> {
             }
         }
     }
+}
+
+/// Returns numbers as one parameter of a statement, which takes it apart with `json_each`.
+pub(super) fn list(numbers: impl Iterator<Item = i64>) -> String {
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    format!("[{}]", numbers.join(","))
 }

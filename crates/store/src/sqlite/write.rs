@@ -8,12 +8,11 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 use super::derived::Derived;
 use super::early::Early;
 use super::journal::Journal;
-use super::view::View;
+use super::view::{View, list};
 use super::{SqliteStore, derived, log, provenance, tofu, turn};
 use crate::error::Context;
 use crate::journal::NewChange;
-use crate::rows::without;
-use crate::rows::{parse_fingerprint, stored_fingerprint};
+use crate::rows::{parse_fingerprint, stored_fingerprint, without};
 use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
@@ -219,12 +218,11 @@ impl<'s> Writer<'s> {
     /// Forgets which inputs led to these certificates, in one pass over them all: there is no index by certificate,
     /// since removals are rare and imports are not.
     fn forget_inputs(&self, ids: &[CertId]) -> Result<()> {
-        let list: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
-        for ids in list.chunks(1000) {
-            let sql = format!("DELETE FROM input WHERE cert IN ({})", ids.join(","));
-            self.view.connection().execute(&sql, []).context(self.view.path(), DOING)?;
+        const SQL: &str = "DELETE FROM input WHERE cert IN (SELECT value FROM json_each(?1))";
+        if ids.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.run(SQL, [list(ids.iter().map(|id| id.0))]).map(drop)
     }
 }
 

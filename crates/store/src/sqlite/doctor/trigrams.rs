@@ -3,7 +3,7 @@
 //! To look each user ID up would be to read the whole list of a trigram that all of them share, once for each. So the
 //! index is read once, from one end to the other, and sums are compared: of a hash of each trigram with its certificate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::super::search;
@@ -32,7 +32,7 @@ impl Trigrams {
     }
 
     /// Returns the certificates, but for the `damaged` ones, of which the index holds something else.
-    pub(super) fn differing(mut self, view: &View<'_>, damaged: &[i64]) -> Result<Vec<i64>> {
+    pub(super) fn differing(mut self, view: &View<'_>, damaged: &HashSet<i64>) -> Result<Vec<i64>> {
         each_trigram(view, &mut |cert, trigram| {
             if !damaged.contains(&cert) {
                 let sum = &mut self.sums[place(cert)];
