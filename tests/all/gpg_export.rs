@@ -160,6 +160,26 @@ fn gpg_export_needs_consent_to_write_over_anything_but_the_null_device() {
 }
 
 #[test]
+fn gpg_export_asks_for_another_name_until_there_is_one_or_none_is_given() {
+    let both = with_members();
+    for answers in ["n\nDIR/other\n", "n\n\n", "n\nDIR/out\nn\n DIR/other \n", "n\nDIR/out\ny\n", "n\n-\n"] {
+        let runs = [(Run::gpg(&both.gpg), &both.gpg), (Run::gpg_keyhoard(&both.keyhoard), &both.keyhoard)];
+        let [gpg, keyhoard] = runs.map(|(run, home)| {
+            let run =
+                run.args(["--no-batch", "--no-tty", "--command-fd", "0", "--status-fd", "2", "--output"]);
+            let [out, other] = ["out", "other"].map(|name| home.path().join(name));
+            fs::write(&out, "old").expect("space");
+            let answers = answers.replace("DIR", home.path().to_str().expect("text"));
+            let done = run.arg(&out).args(["--export", KEY]).stdin(answers).done();
+            let written =
+                [out, other].map(|file| fs::read(&file).inspect(|_| drop(fs::remove_file(file))).ok());
+            (done.code, done.status_lines(), done.stdout, written)
+        });
+        assert_eq!(gpg, keyhoard, "{answers:?}");
+    }
+}
+
+#[test]
 fn gpg_export_writes_to_a_descriptor_from_where_it_stands() {
     let both = with_members();
     let exported = Run::gpg(&both.gpg).args(["--export", KEY]).succeed().stdout;

@@ -31,6 +31,16 @@ fn message(both: &Both, name: &str, words: &[&str]) -> PathBuf {
 }
 
 #[test]
+fn where_content_is_written_is_not_told_even_to_who_wants_to_know_more() {
+    let both = Both::new();
+    let literal = run(&both, true, &["--set-filename", "letter", "-o", "-", "--store"], TEXT).stdout;
+    let [gpg, keyhoard] =
+        [true, false].map(|gpg| run(&both, gpg, &["-v", "-o", "/dev/null", "-d"], &literal));
+    assert_same("-v -d", said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+    assert_eq!((gpg.code, keyhoard.code), (Some(0), Some(0)));
+}
+
+#[test]
 fn without_the_secret_key_both_say_whose_it_is() {
     let both = Both::of_alice_and_bob();
     let alice = message(&both, "alice.gpg", &["-r", "alice", "-e"]);

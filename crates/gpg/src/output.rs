@@ -1,9 +1,9 @@
 //! Where a command's result goes: standard output, or the file that `--output` names.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use keyhoard::output_file::OutputFile;
@@ -25,45 +25,72 @@ pub(crate) enum Output {
     Nowhere,
 }
 
+/// What an output is to hold: gpg opens the one for packets in other words than the one for content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Packets,
+    /// What a message is about.
+    Content,
+}
+
+impl Holds {
+    fn complaint(self) -> &'static str {
+        match self {
+            Self::Packets => "can't create",
+            Self::Content => "error creating",
+        }
+    }
+}
+
 impl Output {
-    /// Opens what the options name; a file that exists is replaced only with consent (`--yes`, or an answer). A
-    /// descriptor is written to from where it stands.
+    /// Opens what the options name for packets; a file that exists is replaced only with consent (`--yes`, or an answer),
+    /// and who gives none is asked for another name. A descriptor is written to from where it stands.
     ///
     /// What goes wrong has been told; the code is for the status line.
     pub(crate) fn open(
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<std::result::Result<Self, Code>> {
-        Self::named(settings.output.as_deref(), "can't create", settings, streams)
+        Self::named(settings.output.as_deref(), Holds::Packets, settings, streams)
     }
 
-    /// Opens what a name stands for, as [`Output::open`] does; `complaint` is what is said if the file cannot be made.
+    /// Opens what a name stands for, as [`Output::open`] does.
     pub(crate) fn named(
         name: Option<&[u8]>,
-        complaint: &str,
+        holds: Holds,
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<std::result::Result<Self, Code>> {
-        let Some(name) = name.filter(|name| !input::is_standard(name)) else {
-            return Ok(Ok(Self::Standard));
-        };
-        if settings.dry_run {
+        let mut name = name.unwrap_or_default().to_vec();
+        if settings.dry_run && !input::is_standard(&name) {
             return Ok(Ok(Self::Nowhere));
         }
-        let path = Path::new(OsStr::from_bytes(name));
-        let opened = match input::special_descriptor(name).filter(|_| settings.special_file_names) {
-            Some(number) => descriptor::duplicate(number).map(|open| OutputFile::from(File::from(open))),
-            None if may_replace(path, settings, streams)? => OutputFile::create(path),
-            None => return Ok(Err(Code::FileExists)),
+        let opened = loop {
+            if input::is_standard(&name) {
+                return Ok(Ok(Self::Standard));
+            }
+            if let Some(number) = input::special_descriptor(&name).filter(|_| settings.special_file_names) {
+                break descriptor::duplicate(number).map(|open| OutputFile::from(File::from(open)));
+            }
+            let path = Path::new(OsStr::from_bytes(&name));
+            if may_replace(path, settings, streams)? {
+                break OutputFile::create(path);
+            }
+            match another_name(settings, streams)? {
+                Some(other) => name = other,
+                None => return Ok(Err(Code::FileExists)),
+            }
         };
+        let path = PathBuf::from(OsString::from_vec(name));
         Ok(match opened {
             Ok(file) => {
-                if settings.verbose > 0 {
+                if settings.verbose > 0 && holds == Holds::Packets {
                     streams.info(format_args!("writing to '{}'", path.display()));
                 }
-                Ok(Self::File(file, path.to_owned()))
+                Ok(Self::File(file, path))
             }
             Err(error) => {
+                let complaint = holds.complaint();
                 streams.error(format_args!("{complaint} '{}': {}", path.display(), system_words(&error)));
                 Err(input::code(&error))
             }
@@ -123,4 +150,15 @@ fn may_replace(path: &Path, settings: &Settings, streams: &mut Streams) -> anyho
     let text = format!("File '{}' exists. Overwrite? (y/N) ", path.display());
     let question = Question { keyword: "openfile.overwrite.okay", context: b"", text: &text };
     prompt::ask(&question, settings, streams)
+}
+
+/// Asks for a name to write to; `None` if nobody gives any.
+pub(crate) fn another_name(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Vec<u8>>> {
+    if settings.batch {
+        return Ok(None);
+    }
+    let text = "Enter new filename: ";
+    let question = Question { keyword: "openfile.askoutname", context: b"", text };
+    let name = prompt::line(&question, settings, streams)?;
+    Ok(Some(name.trim_ascii().to_vec()).filter(|name| !name.is_empty()))
 }

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use super::sign::signers::{self, Signer, signing};
 use super::{Session, sign};
 use crate::code::Code;
-use crate::output::Output;
+use crate::output::{Holds, Output};
 use crate::settings::{Form, Sealing};
 use crate::status::MessageStatus;
 use crate::symmetric::{self, Purpose};
@@ -223,7 +223,7 @@ pub(super) fn output_of(
     let beside = name.filter(|_| !input::is_stream(name)).map(|name| [name, suffix].concat());
     let Session { settings, streams, .. } = session;
     let named = settings.output.as_deref().or(beside.as_deref());
-    let output = Output::named(named, "can't create", settings, streams)?;
+    let output = Output::named(named, Holds::Packets, settings, streams)?;
     if settings.verbose > 0 && matches!(output, Ok(Output::Standard)) {
         let to = if settings.output.is_some() { "'-'" } else { "stdout" };
         streams.info(format_args!("writing to {to}"));

@@ -12,7 +12,7 @@ use super::Naming;
 use crate::code::Code;
 use crate::commands::{Session, signatures};
 use crate::input;
-use crate::output::Output;
+use crate::output::{self, Holds, Output};
 use crate::settings::Settings;
 use crate::status::MessageStatus;
 use crate::streams::Streams;
@@ -138,11 +138,14 @@ impl<'a, 's> Plaintext<'a, 's> {
                 None => None,
                 Some(input) => match name_after(input, streams) {
                     Some(name) => Some(name),
-                    None => return Ok(Err(Code::General)),
+                    None => match output::another_name(settings, streams)? {
+                        Some(name) => Some(name),
+                        None => return Ok(Err(Code::General)),
+                    },
                 },
             },
         };
-        let opened = Output::named(name.as_deref(), "error creating", settings, streams)?;
+        let opened = Output::named(name.as_deref(), Holds::Content, settings, streams)?;
         // That a file is there already is gpg's general error.
         Ok(opened.map(Some).map_err(|code| if code == Code::FileExists { Code::General } else { code }))
     }
