@@ -192,10 +192,14 @@ fn the_session_key_that_is_shown_opens_the_message() {
     let message = encrypted(&home, b"text", &["--aead", "gcm"]);
     let shown = decrypt(&home, &message, &["--show-session-key"]).errors();
     let key = shown.lines().find_map(|line| line.split_once("session key: ")).expect("a session key").1;
-    let done = Run::keyhoard(&home).args(["decrypt", "--session-key", key]).stdin(message.clone()).done();
+    let decrypt = |key: &str| {
+        let file = home.write("session-key", format!("{key}\n"));
+        Run::keyhoard(&home).args(["decrypt", "--session-key-file"]).arg(file).stdin(message.clone()).done()
+    };
+    let done = decrypt(key);
     assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
     let other = format!("9:{}", "0".repeat(64));
-    let done = Run::keyhoard(&home).args(["decrypt", "--session-key", &other]).stdin(message).done();
+    let done = decrypt(&other);
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
 }
 

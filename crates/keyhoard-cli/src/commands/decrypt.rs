@@ -61,17 +61,12 @@ pub(crate) struct Arguments {
     #[arg(long)]
     show_session_key: bool,
 
-    /// Use this session key, as --show-session-key shows it.
-    #[arg(long, value_name = "KEY", value_parser = session_key)]
-    session_key: Option<SessionKey>,
+    /// Take the session key, as --show-session-key shows it, from the first line of this file.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    session_key_file: Option<PathBuf>,
 
     #[command(flatten)]
     trust: TrustOptions,
-}
-
-fn session_key(text: &str) -> Result<SessionKey, &'static str> {
-    SessionKey::from_text(text)
-        .ok_or("a session key is a cipher's number, a colon, and the key in hexadecimal digits")
 }
 
 /// Decrypts a message.
@@ -116,6 +111,17 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 }
 
 impl Arguments {
+    fn session_key(&self) -> anyhow::Result<Option<SessionKey>> {
+        let Some(path) = &self.session_key_file else { return Ok(None) };
+        let line = Passphrases::new(Source::File(path.clone()), |_| None).password(false)?;
+        let text = line.as_ref().and_then(|line| str::from_utf8(line.as_bytes()).ok());
+        let key = text.and_then(|text| SessionKey::from_text(text.trim_end()));
+        key.map(Some).with_context(|| {
+            let path = path.display();
+            format!("{path}: a session key is a cipher's number, a colon, and the key in hexadecimal digits")
+        })
+    }
+
     fn read(
         &self,
         session: &Session,
@@ -134,7 +140,7 @@ impl Arguments {
             // Where it is read from a file it would be the same again.
             if asked == 1 || is_asked_again { passwords.password(false) } else { Ok(None) }
         };
-        let known = self.session_key.clone();
+        let known = self.session_key()?;
         let mut keys =
             Keys { secret_keys: &secret_keys, ask: &mut ask, password: &mut password, known, failure: None };
         let allowed = Allowed { unprotected: self.allow_unprotected, unencrypted: false };
