@@ -59,6 +59,25 @@ fn a_name_that_stands_for_nothing_ends_every_command_with_1() {
 }
 
 #[test]
+fn an_address_that_came_with_no_key_is_told_with_1() {
+    let home = home_of_two();
+    for command in ["explain", "forget"] {
+        let done = run(&home, &["tofu", command, NOBODY]);
+        assert_eq!((done.code, done.text().as_str()), (Some(1), ""), "{command}");
+        assert!(done.errors().contains(&format!("{NOBODY}: no key came with it")), "{}", done.errors());
+        assert_eq!(run(&home, &["--json", "tofu", command, NOBODY]).code, Some(1));
+    }
+}
+
+#[test]
+fn without_a_key_of_ones_own_the_web_of_trust_is_empty_in_either_form() {
+    let home = home_of_two();
+    assert_eq!(run(&home, &["trust", "check"]).code, Some(1));
+    let done = run(&home, &["--json", "trust", "check"]);
+    assert_eq!((done.code, &done.json_lines()[0]["levels"]), (Some(1), &serde_json::json!([])));
+}
+
+#[test]
 fn a_name_that_stands_for_several_where_one_is_meant_is_an_error() {
     let home = home_of_two();
     let commands: &[&[&str]] = &[

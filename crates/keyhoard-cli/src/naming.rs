@@ -3,6 +3,8 @@
 use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
 use keyhoard::listing::OwnerTrust;
+use keyhoard::message::{Cipher, Compression};
+use keyhoard::verify::HashAlgorithm;
 
 /// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
 pub(crate) fn algorithm(key: &KeyFacts) -> String {
@@ -63,52 +65,29 @@ pub(crate) fn origin(kind: u8) -> &'static str {
     }
 }
 
-/// Returns the name of a cipher (RFC 9580, 9.3).
+/// Returns the name of a cipher.
 pub(crate) fn cipher(number: u8) -> String {
-    let name = match number {
-        1 => "IDEA",
-        2 => "3DES",
-        3 => "CAST5",
-        4 => "Blowfish",
-        7 => "AES128",
-        8 => "AES192",
-        9 => "AES256",
-        10 => "Twofish",
-        11 => "Camellia128",
-        12 => "Camellia192",
-        13 => "Camellia256",
-        _ => return format!("cipher-{number}"),
-    };
-    name.to_owned()
+    Cipher::of(number).map_or_else(|| format!("cipher-{number}"), |cipher| cipher.name().to_owned())
 }
 
-/// Returns the name of a digest (RFC 9580, 9.5).
-pub(crate) fn digest(number: u8) -> String {
-    let name = match number {
-        1 => "MD5",
-        2 => "SHA1",
-        3 => "RIPEMD160",
-        8 => "SHA256",
-        9 => "SHA384",
-        10 => "SHA512",
-        11 => "SHA224",
-        12 => "SHA3-256",
-        14 => "SHA3-512",
-        _ => return format!("digest-{number}"),
-    };
-    name.to_owned()
+/// Returns the name of a digest.
+pub(crate) fn digest(digest: HashAlgorithm) -> String {
+    digest.name().map_or_else(|| format!("digest-{}", digest.0), str::to_owned)
 }
 
-/// Returns the name of a compression (RFC 9580, 9.4).
+/// Returns the digest of a name.
+///
+/// # Errors
+///
+/// The names there are.
+pub(crate) fn digest_named(name: &str) -> Result<HashAlgorithm, String> {
+    let names = || HashAlgorithm::ALL.iter().filter_map(|hash| hash.name()).collect::<Vec<_>>().join(", ");
+    HashAlgorithm::named(name).ok_or_else(|| format!("the digests are {}", names()))
+}
+
+/// Returns the name of a compression.
 pub(crate) fn compression(number: u8) -> String {
-    let name = match number {
-        0 => "uncompressed",
-        1 => "ZIP",
-        2 => "ZLIB",
-        3 => "BZip2",
-        _ => return format!("compression-{number}"),
-    };
-    name.to_owned()
+    Compression::of(number).map_or_else(|| format!("compression-{number}"), |one| one.name().to_owned())
 }
 
 /// Says how far the owner of a key is trusted.

@@ -36,6 +36,11 @@ pub(crate) fn harmless(text: &str) -> String {
     escaped
 }
 
+/// Writes octets as hexadecimal digits.
+pub(crate) fn hexadecimal(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02X}")).collect()
+}
+
 /// Writes a number of things: `1 certificate`, `2 certificates`.
 pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, thing: &str) -> String {
     let plural = if count == N::from(1) { "" } else { "s" };

@@ -27,7 +27,7 @@ pub(super) struct Policy {
     allow_weak_key_signatures: bool,
 
     /// Accept no signature with this digest; may be given again. MD5 is never accepted.
-    #[arg(long, value_name = "DIGEST", value_parser = digest)]
+    #[arg(long, value_name = "DIGEST", value_parser = naming::digest_named)]
     weak_digest: Vec<HashAlgorithm>,
 }
 
@@ -39,13 +39,6 @@ impl Policy {
         };
         self.weak_digest.iter().fold(policy, |policy, &digest| policy.with_weak(digest))
     }
-}
-
-/// Reads the name of a digest, in any case.
-fn digest(name: &str) -> Result<HashAlgorithm, String> {
-    let is_named = |number: &u8| naming::digest(*number).eq_ignore_ascii_case(name);
-    let number = (1..=14).filter(|number| !naming::digest(*number).starts_with("digest-")).find(is_named);
-    number.map(HashAlgorithm).ok_or_else(|| "no such digest; one is SHA1".to_owned())
 }
 
 /// A signature, with what it is on and what it is worth.

@@ -1,5 +1,7 @@
 //! `keyhoard import`: certificates from files.
 
+mod json;
+
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,12 +10,11 @@ use anyhow::{Context, bail};
 use keyhoard::causes;
 use keyhoard::cert::clean::{CleanOptions, Note};
 use keyhoard::import::{
-    Additions, ImportEvent, ImportOptions, ImportSummary, Imported, ImportedSecret, Importer,
-    Outcome as ImportOutcome, Refusal, SecretOutcome,
+    ImportEvent, ImportOptions, ImportSummary, Imported, ImportedSecret, Importer, Outcome as ImportOutcome,
+    Refusal, SecretOutcome,
 };
 use keyhoard::secret::SecretKeys;
 use keyhoard::secret::file::FileKeys;
-use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -23,6 +24,7 @@ use crate::session::{Session, command_line};
 use crate::stderr::tell;
 use crate::style::Style;
 use crate::table::{Cell, Table};
+use json::{CertificateJson, RefusedJson, SummaryJson};
 
 /// The arguments of `keyhoard import`.
 #[derive(Debug, clap::Args)]
@@ -200,13 +202,7 @@ impl Report<'_> {
     fn refused(&mut self, input: usize, position: u64, reason: &Refusal) -> io::Result<()> {
         let file = self.files[input].display().to_string();
         if self.session.output.is_json() {
-            let reason = causes(reason);
-            return self.session.output.json(&RefusedJson {
-                event: "refused",
-                file: &file,
-                position,
-                reason,
-            });
+            return self.session.output.json(&RefusedJson::new(&file, position, reason));
         }
         let text = format_args!("{file}, byte {position}: {}", causes(reason));
         self.progress.suspended(|| tell(Style::Error, "refused:", text));
@@ -286,120 +282,4 @@ fn summary_table(summary: &ImportSummary) -> Table {
         table.push([Cell::number(count).styled(style), Cell::new(text)]);
     }
     table
-}
-
-/// One certificate, as `docs/json.md` describes it.
-#[derive(Serialize)]
-struct CertificateJson<'a> {
-    event: &'static str,
-    file: &'a str,
-    position: u64,
-    fingerprint: String,
-    outcome: &'static str,
-    new_user_ids: u32,
-    new_subkeys: u32,
-    new_signatures: u32,
-    secret: bool,
-    secret_keys: Vec<SecretJson<'a>>,
-    notes: Vec<String>,
-}
-
-/// One secret key that came with a certificate, as `docs/json.md` describes it.
-#[derive(Serialize)]
-struct SecretJson<'a> {
-    fingerprint: String,
-    outcome: &'static str,
-    reason: Option<&'a str>,
-}
-
-impl<'a> SecretJson<'a> {
-    fn new(secret: &'a ImportedSecret) -> Self {
-        let (outcome, reason) = match &secret.outcome {
-            SecretOutcome::New => ("new", None),
-            SecretOutcome::Unchanged => ("unchanged", None),
-            SecretOutcome::Stub => ("stub", None),
-            SecretOutcome::NotInCertificate => ("not_in_certificate", None),
-            SecretOutcome::Refused(reason) => ("refused", Some(reason.as_str())),
-        };
-        Self { fingerprint: secret.fingerprint.to_string(), outcome, reason }
-    }
-}
-
-impl<'a> CertificateJson<'a> {
-    fn new(file: &'a str, imported: &'a Imported) -> Self {
-        let (outcome, added) = match imported.outcome {
-            ImportOutcome::New => ("new", Additions::default()),
-            ImportOutcome::Changed(added) => ("changed", added),
-            ImportOutcome::Unchanged => ("unchanged", Additions::default()),
-            ImportOutcome::SkippedNew => ("not_here", Additions::default()),
-            ImportOutcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
-            ImportOutcome::Declined => ("declined", Additions::default()),
-        };
-        Self {
-            event: "certificate",
-            file,
-            position: imported.position,
-            fingerprint: imported.fingerprint.to_string(),
-            outcome,
-            new_user_ids: added.user_ids,
-            new_subkeys: added.subkeys,
-            new_signatures: added.signatures,
-            secret: imported.secret,
-            secret_keys: imported.secrets.iter().map(SecretJson::new).collect(),
-            notes: imported.notes.iter().map(describe).collect(),
-        }
-    }
-}
-
-/// What could not be taken, as `docs/json.md` describes it.
-#[derive(Serialize)]
-struct RefusedJson<'a> {
-    event: &'static str,
-    file: &'a str,
-    position: u64,
-    reason: String,
-}
-
-/// The sums, as `docs/json.md` describes them.
-#[derive(Serialize)]
-struct SummaryJson {
-    event: &'static str,
-    read: u64,
-    new: u64,
-    changed: u64,
-    unchanged: u64,
-    refused: u64,
-    not_here: u64,
-    no_user_id: u64,
-    secret: u64,
-    secret_new: u64,
-    secret_unchanged: u64,
-    secret_refused: u64,
-    new_user_ids: u32,
-    new_subkeys: u32,
-    new_signatures: u32,
-    entry: Option<i64>,
-}
-
-impl SummaryJson {
-    fn new(summary: &ImportSummary) -> Self {
-        Self {
-            event: "summary",
-            read: summary.processed,
-            new: summary.imported,
-            changed: summary.changed,
-            unchanged: summary.unchanged,
-            refused: summary.refused,
-            not_here: summary.skipped_new,
-            no_user_id: summary.without_user_id,
-            secret: summary.secret,
-            secret_new: summary.secret_imported,
-            secret_unchanged: summary.secret_unchanged,
-            secret_refused: summary.secret_refused,
-            new_user_ids: summary.added.user_ids,
-            new_subkeys: summary.added.subkeys,
-            new_signatures: summary.added.signatures,
-            entry: summary.journal.map(|journal| journal.0),
-        }
-    }
 }

@@ -8,9 +8,10 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{Effective, View};
 use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
 use keyhoard::store::{CertId, Detail, Selection, Snapshot, Store};
-use keyhoard::validity::{Appraisal, Sources, TrustSettings};
+use keyhoard::validity::{Appraisal, TrustSettings};
 use keyhoard::verify::policy::DigestPolicy;
 
+use super::sources;
 use crate::listing::{CertificateJson, Details, write};
 use crate::output::Output;
 use crate::session::Session;
@@ -28,7 +29,7 @@ pub(super) fn appraise<'a>(
     selection: Selection<'_>,
     settings: &TrustSettings,
 ) -> keyhoard::Result<Appraisal<'a>> {
-    let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store) };
+    let sources = sources(store, snapshot);
     if let Selection::All = selection {
         return Appraisal::all(&sources, settings);
     }

@@ -22,9 +22,8 @@ use crate::table::{Cell, Table};
   keyhoard migrate ~/.gnupg ~/old/pubring.gpg
   keyhoard migrate --check                  has anything changed since?
 
-Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, trustdb.gpg, tofu.db and pgp.cert.d directories, and changes nothing in \
-them. Everything \
-is taken: local signatures, where keys came from, the order. It can be run again to take over what is new.")]
+Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, trustdb.gpg, tofu.db and pgp.cert.d directories, and changes \
+nothing in them. Everything is taken: local signatures, where keys came from, the order. It can be run again to take over what is new.")]
 pub(crate) struct Arguments {
     /// GnuPG home directories, key files or certificate directories [default: the usual places].
     #[arg(value_name = "SOURCE")]

@@ -42,7 +42,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
 use keyhoard::find::{find, shown};
-use keyhoard::store::{CertId, Selection, Snapshot};
+use keyhoard::store::{CertId, Selection, Snapshot, Store};
+use keyhoard::validity::Sources;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::{NotHere, Outcome};
@@ -86,6 +87,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }?;
     session.output.flush()?;
     Ok(outcome)
+}
+
+/// Returns where validity comes from: a database, which keeps what is found out.
+fn sources<'a>(store: &'a dyn Store, snapshot: &'a dyn Snapshot) -> Sources<'a> {
+    Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store) }
 }
 
 /// The certificates that a command is about.

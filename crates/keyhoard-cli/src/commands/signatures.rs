@@ -3,10 +3,11 @@
 use keyhoard::message::DataSignature;
 use keyhoard::store::Store;
 use keyhoard::trust::Validity;
-use keyhoard::validity::{Sources, TrustSettings};
+use keyhoard::validity::TrustSettings;
 use keyhoard::verification::{Examiner, Notation, Report, Standing, remember};
 use serde::Serialize;
 
+use super::sources;
 use crate::listing::TextJson;
 use crate::printable::printable;
 use crate::session::{Session, command_line};
@@ -21,12 +22,7 @@ pub(super) fn examine(
 ) -> anyhow::Result<Vec<Report>> {
     let reports = {
         let snapshot = store.snapshot()?;
-        let sources = Sources {
-            certificates: vec![snapshot.as_ref()],
-            owner_trust: Some(snapshot.as_ref()),
-            keeper: Some(store),
-        };
-        Examiner::new(sources, trust.clone()).examine(signatures)?
+        Examiner::new(sources(store, snapshot.as_ref()), trust.clone()).examine(signatures)?
     };
     if trust.model.remembers() {
         let good = reports.iter().filter(|report| report.standing == Standing::Good);
@@ -66,7 +62,7 @@ pub(super) fn lines(report: &Report, now: keyhoard::cert::Timestamp) -> Vec<Stri
         }
     }
     if let Some(statement) = &examined.statement {
-        let digest = naming::digest(statement.hash.0);
+        let digest = naming::digest(statement.hash);
         lines.push(format!("  made {} UTC with {digest}", moment::minute(statement.created)));
         for Notation { name, value, readable, .. } in &statement.notations {
             let value = if *readable { printable(value) } else { format!("{} octets", value.len()) };
@@ -139,7 +135,7 @@ impl<'a> SignatureJson<'a> {
             expires: statement.and_then(|statement| statement.expires).map(moment::rfc3339),
             key_expires: maker.and_then(|maker| maker.expires()).map(moment::rfc3339),
             kind: statement.map(|statement| statement.kind.0),
-            digest: statement.map(|statement| naming::digest(statement.hash.0)),
+            digest: statement.map(|statement| naming::digest(statement.hash)),
             notations: statement.into_iter().flat_map(|said| &said.notations).map(notation).collect(),
             policies: statement
                 .into_iter()

@@ -17,6 +17,7 @@ use sign::{Builder, Subpacket, hash_for};
 
 use super::Named;
 use crate::exit::NotHere;
+use crate::naming;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::Session;
 
@@ -53,11 +54,9 @@ struct Notation {
 }
 
 fn digest(name: &str) -> Result<HashAlgorithm, String> {
-    let names = HashAlgorithm::ALL.iter().filter_map(|hash| hash.name()).collect::<Vec<_>>().join(", ");
-    match HashAlgorithm::named(name) {
-        Some(HashAlgorithm::MD5) => Err("nobody accepts signatures with MD5".to_owned()),
-        Some(hash) => Ok(hash),
-        None => Err(format!("the digests are {names}")),
+    match naming::digest_named(name)? {
+        HashAlgorithm::MD5 => Err("nobody accepts signatures with MD5".to_owned()),
+        digest => Ok(digest),
     }
 }
 

@@ -1,7 +1,6 @@
 //! `keyhoard sql`: a user's own questions.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 
@@ -10,7 +9,7 @@ use serde_json::{Map, Number};
 
 use crate::exit::Outcome;
 use crate::output::Output;
-use crate::printable::printable;
+use crate::printable::{hexadecimal, printable};
 use crate::session::{Session, explained};
 use crate::style::Style;
 use crate::table::{Cell, Table};
@@ -152,7 +151,7 @@ fn cell(value: &Value<'_>) -> Cell {
         Value::Integer(value) => Cell::number(value),
         Value::Real(value) => Cell::number(value),
         Value::Text(text) => Cell::new(printable(text)),
-        Value::Blob(octets) => Cell::new(hex(octets)),
+        Value::Blob(octets) => Cell::new(hexadecimal(octets)),
     }
 }
 
@@ -163,7 +162,7 @@ fn plain(value: &Value<'_>) -> Vec<u8> {
         Value::Integer(value) => value.to_string().into_bytes(),
         Value::Real(value) => value.to_string().into_bytes(),
         Value::Text(text) => text.to_vec(),
-        Value::Blob(octets) => hex(octets).into_bytes(),
+        Value::Blob(octets) => hexadecimal(octets).into_bytes(),
     }
 }
 
@@ -173,15 +172,8 @@ fn json(value: &Value<'_>) -> serde_json::Value {
         Value::Integer(value) => (*value).into(),
         Value::Real(value) => Number::from_f64(*value).map_or(serde_json::Value::Null, Into::into),
         Value::Text(text) => String::from_utf8_lossy(text).into(),
-        Value::Blob(octets) => hex(octets).into(),
+        Value::Blob(octets) => hexadecimal(octets).into(),
     }
-}
-
-fn hex(octets: &[u8]) -> String {
-    octets.iter().fold(String::with_capacity(2 * octets.len()), |mut text, octet| {
-        let _ = write!(text, "{octet:02X}");
-        text
-    })
 }
 
 fn csv_line(output: &mut Output, values: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {

@@ -18,8 +18,8 @@ use crate::session::{Session, command_line};
   keyhoard undo --dry-run
 
 Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified \
-revocation, or a self-signature by which a key ends earlier, stays without --including-revocations; owner trust that was given anew since \
-stays without --force.")]
+revocation, or a self-signature by which a key ends earlier, stays without --including-revocations; owner trust that was given anew \
+since stays without --force.")]
 pub(crate) struct Arguments {
     /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one not undone].
     #[arg(value_name = "ENTRY")]

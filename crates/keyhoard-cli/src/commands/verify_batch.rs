@@ -11,11 +11,12 @@ use anyhow::{Context, bail};
 use keyhoard::find::shown;
 use keyhoard::git_signatures::{SignedObject, SignedObjects};
 use keyhoard::message::{DataSignature, Detached, Error, Result};
-use keyhoard::validity::{Sources, TrustSettings};
+use keyhoard::validity::TrustSettings;
 use keyhoard::verification::{Examiner, Standing, all_hold, batch, remember};
 use serde::Serialize;
 
 use super::signatures::SignatureJson;
+use super::sources;
 use crate::exit::Outcome;
 use crate::session::{Session, command_line};
 
@@ -69,11 +70,7 @@ impl Batch<'_> {
         let (mut all_do, mut seen) = (true, Vec::new());
         {
             let snapshot = store.snapshot()?;
-            let sources = Sources {
-                certificates: vec![snapshot.as_ref()],
-                owner_trust: Some(snapshot.as_ref()),
-                keeper: Some(store.as_ref()),
-            };
+            let sources = sources(store.as_ref(), snapshot.as_ref());
             let mut examiner = Examiner::new(sources, self.trust.clone());
             batch(&mut examiner, items, read, |item, reports| -> anyhow::Result<()> {
                 let (reports, error) = match reports {

@@ -9,6 +9,7 @@ use keyhoard::store::Origin;
 use serde::Serialize;
 
 use super::standing::Standing;
+use crate::printable::hexadecimal;
 use crate::{moment, naming};
 
 /// One certificate.
@@ -212,7 +213,7 @@ impl<'a> AttributeJson<'a> {
         signatures: Option<Vec<SignatureJson<'a>>>,
     ) -> Self {
         Self {
-            name_hash: facts.name_hash.iter().map(|octet| format!("{octet:02X}")).collect(),
+            name_hash: hexadecimal(&facts.name_hash),
             length: facts.length,
             standing: Standing::of_user_id(state),
             validity: validity.word(),
@@ -243,7 +244,7 @@ impl<'a> SignatureJson<'a> {
             superseded: facts.flags.superseded,
             exportable: facts.flags.exportable,
             algorithm_number: facts.key_algorithm.0,
-            digest: naming::digest(facts.hash_algorithm.0),
+            digest: naming::digest(facts.hash_algorithm),
             trust_depth: facts.trust.map(|trust| trust.depth),
             trust_amount: facts.trust.map(|trust| trust.amount),
             trust_regexp: facts.trust_regexp.as_deref().map(TextJson::new),

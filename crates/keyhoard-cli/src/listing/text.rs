@@ -6,6 +6,7 @@ use keyhoard::cert::effective::KeyState;
 use keyhoard::cert::facts::{KeyFacts, SelfSignature};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, Validity};
+use keyhoard::verify::HashAlgorithm;
 
 use super::standing::Standing;
 use crate::output::Output;
@@ -176,7 +177,9 @@ impl Text<'_> {
 
     fn preferences(&mut self, own: &SelfSignature) -> io::Result<()> {
         self.numbers("ciphers", own.cipher_preferences.as_deref(), naming::cipher)?;
-        self.numbers("digests", own.hash_preferences.as_deref(), naming::digest)?;
+        self.numbers("digests", own.hash_preferences.as_deref(), |number| {
+            naming::digest(HashAlgorithm(number))
+        })?;
         self.numbers("compression", own.compression_preferences.as_deref(), naming::compression)
     }
 

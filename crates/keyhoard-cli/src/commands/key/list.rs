@@ -17,7 +17,7 @@ use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::naming::algorithm;
 use crate::output::Output;
-use crate::printable::printable;
+use crate::printable::{hexadecimal, printable};
 use crate::session::Session;
 use crate::style::Style;
 use crate::table::{Cell, Table};
@@ -204,10 +204,6 @@ fn word(protection: &Protection) -> &'static str {
         Protection::Card { .. } => "card",
         Protection::Unknown(_) => "unknown",
     }
-}
-
-fn hexadecimal(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02X}")).collect()
 }
 
 /// One secret key, as `docs/json.md` describes it.

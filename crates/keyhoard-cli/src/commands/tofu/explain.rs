@@ -12,8 +12,10 @@ use keyhoard::validity::Roots;
 use serde::Serialize;
 
 use super::list::style;
-use super::{settings, sources};
+use super::settings;
+use crate::commands::sources;
 use crate::exit::Outcome;
+use crate::listing::TextJson;
 use crate::moment::{day, rfc3339};
 use crate::output::Output;
 use crate::printable::{counted, printable};
@@ -37,6 +39,8 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let explanation = explain(&address, &sources, &roots, &settings)?;
     if session.output.is_json() {
         session.output.json(&ExplanationJson::new(&explanation))?;
+    } else if explanation.holders.is_empty() {
+        session.warn(format_args!("{}: no key came with it", printable(address.as_bytes())));
     } else {
         write(&mut session.output, &explanation)?;
     }
@@ -105,15 +109,15 @@ fn reasons(holder: &Holder) -> Vec<String> {
 
 /// An explanation, as `docs/json.md` describes it.
 #[derive(Serialize)]
-struct ExplanationJson {
+struct ExplanationJson<'a> {
     address: String,
-    keys: Vec<HolderJson>,
+    keys: Vec<HolderJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct HolderJson {
+struct HolderJson<'a> {
     fingerprint: String,
-    user_id: String,
+    user_id: TextJson<'a>,
     since: String,
     standing: &'static str,
     decided: &'static str,
@@ -132,8 +136,8 @@ struct SeenJson {
     last: Option<String>,
 }
 
-impl ExplanationJson {
-    fn new(explanation: &Explanation) -> Self {
+impl<'a> ExplanationJson<'a> {
+    fn new(explanation: &'a Explanation) -> Self {
         Self {
             address: String::from_utf8_lossy(explanation.address.as_bytes()).into_owned(),
             keys: explanation.holders.iter().map(HolderJson::new).collect(),
@@ -141,11 +145,11 @@ impl ExplanationJson {
     }
 }
 
-impl HolderJson {
-    fn new(holder: &Holder) -> Self {
+impl<'a> HolderJson<'a> {
+    fn new(holder: &'a Holder) -> Self {
         Self {
             fingerprint: holder.key.to_string(),
-            user_id: String::from_utf8_lossy(&holder.user_id).into_owned(),
+            user_id: TextJson::new(&holder.user_id),
             since: rfc3339(holder.since),
             standing: match holder.standing {
                 Standing::Holds => "holds",

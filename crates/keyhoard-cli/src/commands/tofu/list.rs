@@ -7,8 +7,10 @@ use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::{Assessment, Roots};
 use serde::Serialize;
 
-use super::{settings, sources};
+use super::settings;
+use crate::commands::sources;
 use crate::exit::Outcome;
+use crate::listing::TextJson;
 use crate::moment::{day, rfc3339};
 use crate::printable::printable;
 use crate::session::Session;
@@ -71,21 +73,21 @@ pub(super) fn style(policy: Policy) -> Style {
 
 /// A binding, as `docs/json.md` describes it.
 #[derive(Serialize)]
-struct BindingJson {
+struct BindingJson<'a> {
     address: String,
     fingerprint: String,
-    user_id: String,
+    user_id: TextJson<'a>,
     since: String,
     decided: &'static str,
     policy: &'static str,
 }
 
-impl BindingJson {
-    fn new(binding: &Binding, policy: Policy) -> Self {
+impl<'a> BindingJson<'a> {
+    fn new(binding: &'a Binding, policy: Policy) -> Self {
         Self {
             address: String::from_utf8_lossy(binding.address.as_bytes()).into_owned(),
             fingerprint: binding.fingerprint.to_string(),
-            user_id: String::from_utf8_lossy(&binding.user_id).into_owned(),
+            user_id: TextJson::new(&binding.user_id),
             since: rfc3339(binding.since),
             decided: Policy::from_number(binding.policy).unwrap_or_default().name(),
             policy: policy.name(),

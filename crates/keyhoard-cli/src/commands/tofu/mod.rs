@@ -5,9 +5,8 @@ mod explain;
 mod list;
 
 use keyhoard::cert::effective::View;
-use keyhoard::store::{Snapshot, Store};
 use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::{Model, Sources, TrustSettings};
+use keyhoard::validity::{Model, TrustSettings};
 
 use crate::exit::Outcome;
 use crate::session::Session;
@@ -52,10 +51,6 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 /// Returns the rules of this run.
 fn settings(session: &Session) -> TrustSettings {
     TrustSettings { model: Model::Tofu, ..TrustSettings::new(session.now, View::Full) }
-}
-
-fn sources<'a>(store: &'a dyn Store, snapshot: &'a dyn Snapshot) -> Sources<'a> {
-    Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store) }
 }
 
 /// Reads the name of a policy.

@@ -2,9 +2,10 @@
 
 use keyhoard::cert::effective::View;
 use keyhoard::trust::pgp::Level;
-use keyhoard::validity::{Sources, check};
+use keyhoard::validity::check;
 use serde::Serialize;
 
+use crate::commands::sources;
 use crate::exit::Outcome;
 use crate::moment;
 use crate::session::Session;
@@ -27,9 +28,7 @@ pub(super) struct Arguments {
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let snapshot = snapshot.as_ref();
-    let sources =
-        Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store.as_ref()) };
+    let sources = sources(store.as_ref(), snapshot.as_ref());
     let check = check(&sources, &arguments.trust.settings(session.now, View::Full)?)?;
     for key_id in &check.missing {
         session.warn(format_args!("{key_id}: this key of your own is not here"));
@@ -40,7 +39,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             missing: check.missing.iter().map(ToString::to_string).collect(),
             next: check.next.map(moment::rfc3339),
         })?;
-        return Ok(Outcome::Done);
+        return Ok(Outcome::found(!check.levels.is_empty()));
     }
     if check.levels.is_empty() {
         session.note("no key is your own: say so with `keyhoard trust set ultimate NAME`");

@@ -9,22 +9,18 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::View;
 use keyhoard::owner_trust::{self, DISABLED, Given};
 use keyhoard::store::{Detail, Selection, Snapshot};
 use keyhoard::trust::OwnerTrust;
 use serde::Serialize;
 
 use super::Named;
-use crate::commands::listed;
 use crate::exit::Outcome;
-use crate::listing::Details;
 use crate::naming;
 use crate::printable::{counted, printable};
 use crate::session::{Session, command_line};
 use crate::style::Style;
 use crate::table::{Cell, Table};
-use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard trust set`.
 #[derive(Debug, clap::Args)]
@@ -83,18 +79,6 @@ pub(super) struct DisableArguments {
     /// The certificates; each name must stand for one.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<OsString>,
-}
-
-/// The arguments of `keyhoard trust show`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  keyhoard trust show someone@debian.org")]
-pub(super) struct ShowArguments {
-    /// The certificates.
-    #[arg(value_name = "NAME", required = true)]
-    names: Vec<OsString>,
-    #[command(flatten)]
-    trust: TrustOptions,
 }
 
 /// The directions of `keyhoard trust exchange`.
@@ -204,20 +188,6 @@ fn names(snapshot: &dyn Snapshot, keys: &[Fingerprint]) -> anyhow::Result<HashMa
         ControlFlow::Continue(())
     })?;
     Ok(names)
-}
-
-/// Shows certificates with their validity and owner trust.
-pub(super) fn show(session: &mut Session, arguments: &ShowArguments) -> anyhow::Result<Outcome> {
-    let store = session.open()?;
-    let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
-    let settings = arguments.trust.settings(session.now, View::Full)?;
-    let selection = named.selection();
-    let appraisal = listed::appraise(store.as_ref(), snapshot.as_ref(), selection, &settings)?;
-    let options = listed::options(session, keyhoard::listing::Signatures::Plain, false);
-    let details = Details::Everything;
-    let any = listed::write_listings(session, snapshot.as_ref(), selection, options, details, &appraisal)?;
-    Ok(Outcome::found(any && named.complete))
 }
 
 /// Exchanges owner trust with gpg.

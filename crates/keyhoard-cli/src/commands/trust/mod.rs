@@ -11,9 +11,9 @@ use anyhow::bail;
 use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::View;
 use keyhoard::store::{Detail, Selection, Snapshot, Store};
-use keyhoard::validity::{Explanation, Model, Sources, TrustSettings};
+use keyhoard::validity::{Explanation, Model, TrustSettings};
 
-use super::Named;
+use super::{Named, show, sources};
 use crate::exit::Outcome;
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
@@ -39,8 +39,8 @@ enum Command {
     Disable(given::DisableArguments),
     /// List the keys whose owners are trusted, or not, and those that are switched off.
     List,
-    /// Show the trust in the owners of keys, and how valid these are.
-    Show(given::ShowArguments),
+    /// Show the trust in the owners of keys, and how valid these are, as keyhoard show does.
+    Show(show::Arguments),
     /// Take over owner trust that gpg has exported, or export it for gpg.
     #[command(subcommand)]
     Exchange(given::Exchange),
@@ -58,7 +58,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::Set(arguments) => given::set(session, arguments),
         Command::Disable(arguments) => given::disable(session, arguments),
         Command::List => given::list(session),
-        Command::Show(arguments) => given::show(session, arguments),
+        Command::Show(arguments) => show::run(session, arguments),
         Command::Exchange(exchange) => given::exchange(session, exchange),
         Command::Check(arguments) => check::run(session, arguments),
         Command::Explain(arguments) => explain::run(session, arguments),
@@ -89,7 +89,7 @@ fn explanations(
         keys.push(record.fingerprint);
         ControlFlow::Continue(())
     })?;
-    let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store) };
+    let sources = sources(store, snapshot);
     let explain = |key| Explanation::of(key, &sources, settings);
     let explanations: Result<Vec<_>, _> = keys.iter().filter_map(|key| explain(key).transpose()).collect();
     Ok(explanations?)
