@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use cert::Facts;
+use tokio_postgres::Row;
 
 use super::derived::Derived;
 use super::find::{halves, searched_text};
@@ -17,8 +18,9 @@ use crate::{BoundAddress, CertId, Error, Result, packed};
 const CHECKING: &str = "checking";
 const REBUILDING: &str = "deriving the rows again";
 
-/// Certificates that are derived at once.
+/// Certificates and octets that are derived at once.
 const BATCH: i64 = 256;
+const BATCH_OCTETS: i64 = 8 << 20;
 
 /// Certificates whose index rows are gathered while everything is derived again.
 const GATHERED: usize = 20_000;
@@ -98,28 +100,45 @@ const ORPHANED: [(&str, &str); 8] = [
 /// Reads all certificates in order, several at a time.
 fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> Result<()> {
     const CERTS: &str = "SELECT id, fingerprint, superseded FROM cert WHERE id > $1 ORDER BY id LIMIT $2";
-    const BYTES: &str = "SELECT cert, bytes FROM packets WHERE cert = ANY ($1)";
+    const SIZES: &str = "SELECT cert, octet_length(bytes) FROM packets WHERE cert = ANY ($1)";
     let mut after = i64::MIN;
     loop {
         let rows = view.rows(CERTS, &[&after, &BATCH], CHECKING)?;
         let ids: Vec<i64> = rows.iter().map(|row| view.column(row, 0)).collect::<Result<_>>()?;
         let Some(&last) = ids.last() else { return Ok(()) };
         after = last;
-        let mut bytes = view.blobs(BYTES, &ids)?;
-        let mut batch = Vec::with_capacity(rows.len());
-        for (row, id) in rows.iter().zip(ids) {
-            let Some(bytes) = bytes.remove(&id) else { continue };
-            let superseded = view.column::<Option<&[u8]>>(row, 2)?.unwrap_or_default();
-            batch.push(Kept {
-                id: CertId(id),
-                fingerprint: parse_fingerprint(view.column(row, 1)?),
-                bytes,
-                superseded: packed::unpack_positions(superseded)
-                    .map_err(|source| view.corrupt(id, source))?,
-            });
+        let sizes = view.rows(SIZES, &[&ids], CHECKING)?;
+        let sizes: HashMap<i64, i32> = sizes
+            .iter()
+            .map(|row| Ok((view.column(row, 0)?, view.column(row, 1)?)))
+            .collect::<Result<_>>()?;
+        let (mut begin, mut octets) = (0, 0);
+        for (index, id) in ids.iter().enumerate() {
+            octets += sizes.get(id).copied().map_or(0, i64::from);
+            if octets >= BATCH_OCTETS || *id == last {
+                each(&kept(view, &rows[begin..=index], &ids[begin..=index])?)?;
+                (begin, octets) = (index + 1, 0);
+            }
         }
-        each(&batch)?;
     }
+}
+
+/// Reads the packets of certificates whose other rows were read.
+fn kept(view: &View<'_>, rows: &[Row], ids: &[i64]) -> Result<Vec<Kept>> {
+    const BYTES: &str = "SELECT cert, bytes FROM packets WHERE cert = ANY ($1)";
+    let mut bytes = view.blobs(BYTES, ids)?;
+    let mut batch = Vec::with_capacity(rows.len());
+    for (row, &id) in rows.iter().zip(ids) {
+        let Some(bytes) = bytes.remove(&id) else { continue };
+        let superseded = view.column::<Option<&[u8]>>(row, 2)?.unwrap_or_default();
+        batch.push(Kept {
+            id: CertId(id),
+            fingerprint: parse_fingerprint(view.column(row, 1)?),
+            bytes,
+            superseded: packed::unpack_positions(superseded).map_err(|source| view.corrupt(id, source))?,
+        });
+    }
+    Ok(batch)
 }
 
 /// Finds the certificates whose kept verdicts cannot be read.
