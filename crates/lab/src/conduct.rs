@@ -146,19 +146,15 @@ impl<'a> Conduct<'a> {
             if self.is_stopped() {
                 break;
             }
+            self.records.keep(outcome.record(step, subject, round))?;
+            self.note_command(subject, step, action)?;
             let seconds = match outcome {
-                Done::Run { cost, counts, bytes } => {
-                    let run = Run::done(&step.work, subject.name(), round, &cost).with(counts, bytes);
-                    self.records.keep(run)?;
-                    Some(cost.wall)
-                }
+                Done::Run { cost, .. } => Some(cost.wall),
                 Done::Refused(message) => {
-                    self.records.keep(Run::refused(&step.work, subject.name(), round, message.clone()))?;
                     problem = Some(message);
                     None
                 }
             };
-            self.note_command(subject, step, action)?;
             self.progress.end(&step.work, subject.name(), seconds);
         }
         match sequence.start {
@@ -212,9 +208,7 @@ impl<'a> Conduct<'a> {
         missing: Option<&str>,
         count: bool,
     ) -> Result<Done> {
-        let key = (step.work.clone(), subject.name().to_owned());
-        let chosen = self.choices.get(&key).copied();
-        let choices = chosen.map_or(0..action.or.len() + 1, |choice| choice..choice + 1);
+        let choices = self.choice(step, subject).map_or(0..action.or.len() + 1, |choice| choice..choice + 1);
         let mut refusal = None;
         for choice in choices {
             for file in &step.makes {
@@ -227,8 +221,8 @@ impl<'a> Conduct<'a> {
                 Attempt { action, choice, home, values: &step.values, processes: step.processes, output };
             let message = match subject.attempt(&attempt)? {
                 Outcome::Done(cost) => {
-                    let arguments = if choice == 0 { &action.run } else { &action.or[choice - 1] };
-                    let reads_file = arguments.iter().any(|argument| argument.contains("{file}"));
+                    let reads_file =
+                        action.alternative(choice).iter().any(|argument| argument.contains("{file}"));
                     let wrong = match missing {
                         Some(missing) if !reads_file => Some(missing.to_owned()),
                         _ => differs(step)?,
@@ -236,7 +230,7 @@ impl<'a> Conduct<'a> {
                     match wrong {
                         Some(wrong) => wrong,
                         None => {
-                            self.choices.insert(key, choice);
+                            self.choices.insert((step.work.clone(), subject.name().to_owned()), choice);
                             let counts = self.counts(subject, step, action, home, output)?;
                             let bytes = if step.sized { Some(size(home)?) } else { None };
                             return Ok(Done::Run { cost, counts, bytes });
@@ -248,6 +242,11 @@ impl<'a> Conduct<'a> {
             refusal.get_or_insert(message);
         }
         Ok(Done::Refused(refusal.unwrap_or_else(|| "nothing was tried".to_owned())))
+    }
+
+    /// Returns the alternative with which a program has done a work.
+    fn choice(&self, step: &Step, subject: &Subject) -> Option<usize> {
+        self.choices.get(&(step.work.clone(), subject.name().to_owned())).copied()
     }
 
     /// Counts what a work has put out, or what is there after a home was filled.
@@ -284,7 +283,7 @@ impl<'a> Conduct<'a> {
         if self.commands.iter().any(is_noted) {
             return Ok(());
         }
-        let choice = self.choices.get(&(step.work.clone(), subject.name().to_owned())).copied().unwrap_or(0);
+        let choice = self.choice(step, subject).unwrap_or(0);
         self.commands.push(CommandLine {
             work: step.work.clone(),
             subject: subject.name().to_owned(),
@@ -309,8 +308,8 @@ impl<'a> Conduct<'a> {
         let (home, _) = self.home(plan, sequence, subject, filled)?;
         for (step, action) in steps {
             self.progress.begin(&format!("system calls of {}", step.work), subject.name());
-            let choice = self.choices.get(&(step.work.clone(), subject.name().to_owned()));
-            let command = subject.command(action, choice.copied().unwrap_or(0), &home, &step.values)?;
+            let choice = self.choice(step, subject).unwrap_or(0);
+            let command = subject.command(action, choice, &home, &step.values)?;
             if let Some(calls) = trace::count(command, &subject.file("strace"), self.stop)? {
                 let (work, subject) = (step.work.clone(), subject.name().to_owned());
                 self.calls.push(Calls { work, subject, ..calls });
@@ -327,6 +326,17 @@ impl<'a> Conduct<'a> {
 enum Done {
     Run { cost: lab::measure::Cost, counts: Counts, bytes: Option<u64> },
     Refused(String),
+}
+
+impl Done {
+    fn record(&self, step: &Step, subject: &Subject, round: u32) -> Run {
+        match self {
+            Self::Run { cost, counts, bytes } => {
+                Run::done(&step.work, subject.name(), round, cost).with(*counts, *bytes)
+            }
+            Self::Refused(message) => Run::refused(&step.work, subject.name(), round, message.clone()),
+        }
+    }
 }
 
 fn known_steps<'p>(sequence: &'p Sequence, subject: &'p Subject) -> Vec<(&'p Step, &'p Action)> {

@@ -19,9 +19,18 @@ use crate::laboratory::{self, Options};
 /// What was stopped with Ctrl-C exits as the shell would say it.
 const INTERRUPTED: u8 = 130;
 
-/// An experiment, and what it takes.
+/// What is measured.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
+    #[command(flatten)]
+    Experiment(Arguments),
+    /// Makes the tables of docs/benchmarks.md: gpg beside Keyhoard
+    Tables(bench::Options),
+}
+
+/// An experiment, and what it takes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Arguments {
     /// Imports and lists a keyring, checks signatures, computes trust
     Keyring {
         /// The keyring [default: Debian's, with --quick its smallest]
@@ -86,8 +95,6 @@ pub(crate) enum Bench {
         #[command(flatten)]
         options: Options,
     },
-    /// Makes the tables of docs/benchmarks.md: gpg beside Keyhoard
-    Tables(bench::Options),
 }
 
 impl Bench {
@@ -97,73 +104,68 @@ impl Bench {
     ///
     /// Those of files and programs.
     pub(crate) fn run(self) -> Result<ExitCode> {
-        if let Bench::Tables(options) = self {
-            return bench::run(&options).map(|()| ExitCode::SUCCESS);
-        }
-        let (experiments, options) = self.experiments();
+        let arguments = match self {
+            Self::Experiment(arguments) => arguments,
+            Self::Tables(options) => return bench::run(&options).map(|()| ExitCode::SUCCESS),
+        };
+        let (experiments, options) = arguments.experiments();
         let is_whole = laboratory::run(&experiments, &options)?;
         Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
     }
+}
 
+impl Arguments {
     fn experiments(self) -> (Vec<Box<dyn Experiment>>, Options) {
+        let one = |experiment: Box<dyn Experiment>, options| (vec![experiment], options);
         match self {
-            Bench::Keyring { file, trusted_key: trusted, no_strace, options } => {
+            Self::Keyring { file, trusted_key: trusted, no_strace, options } => {
                 let (rounds, quick) = (options.rounds(), options.quick);
-                (vec![Box::new(Keyring { file, trusted, rounds, quick, trace: !no_strace })], options)
+                one(Box::new(Keyring { file, trusted, rounds, quick, trace: !no_strace }), options)
             }
-            Bench::Tofu { file, bindings, options } => {
+            Self::Tofu { file, bindings, options } => {
                 let (rounds, quick) = (options.rounds(), options.quick);
                 let bindings = bindings.unwrap_or(if quick { 100 } else { 615 });
-                (vec![Box::new(Tofu { file, bindings, rounds, quick })], options)
+                one(Box::new(Tofu { file, bindings, rounds, quick }), options)
             }
-            Bench::Keygen { keys, grid_keys, grid_program: program, options } => {
+            Self::Keygen { keys, grid_keys, grid_program: program, options } => {
                 let quick = options.quick;
                 let keys = keys.unwrap_or(if quick { 5 } else { 20 });
                 let grid_keys = grid_keys.unwrap_or(if quick { 2 } else { 20 });
-                (
-                    vec![Box::new(Keygen { keys, grid: Grid { program, keys: grid_keys, sample: quick } })],
+                one(
+                    Box::new(Keygen { keys, grid: Grid { program, keys: grid_keys, sample: quick } }),
                     options,
                 )
             }
-            Bench::Symmetric { size, backup, options } => {
+            Self::Symmetric { size, backup, options } => {
                 let size = size.unwrap_or(if options.quick { 16_000_000 } else { 256_000_000 });
-                (vec![Box::new(Symmetric { size, backup, rounds: options.rounds() })], options)
+                one(Box::new(Symmetric { size, backup, rounds: options.rounds() }), options)
             }
-            Bench::Scale { sizes, limit, options } => {
-                let quick = options.quick;
-                let small = || {
-                    if quick { vec![250, 500, 1000, 2000] } else { vec![1000, 10_000, 100_000, 1_000_000] }
+            Self::Scale { sizes, limit, options } => {
+                let small = || match options.quick {
+                    true => vec![250, 500, 1000, 2000],
+                    false => vec![1000, 10_000, 100_000, 1_000_000],
                 };
-                let limit = limit.unwrap_or(if quick { 3.0 } else { 300.0 });
-                (
-                    vec![Box::new(Scale {
-                        sizes: sizes.unwrap_or_else(small),
-                        limit,
-                        rounds: options.rounds(),
-                    })],
-                    options,
-                )
+                let sizes = sizes.unwrap_or_else(small);
+                let limit = limit.unwrap_or(if options.quick { 3.0 } else { 300.0 });
+                one(Box::new(Scale { sizes, limit, rounds: options.rounds() }), options)
             }
-            Bench::All { options } => {
-                let each = |options: &Options| {
-                    let options = || options.clone();
-                    [
-                        Bench::Keyring {
-                            file: None,
-                            trusted_key: None,
-                            no_strace: false,
-                            options: options(),
-                        },
-                        Bench::Tofu { file: None, bindings: None, options: options() },
-                        Bench::Keygen { keys: None, grid_keys: None, grid_program: None, options: options() },
-                        Bench::Symmetric { size: None, backup: 100_000_000_000, options: options() },
-                        Bench::Scale { sizes: None, limit: None, options: options() },
-                    ]
-                };
-                (each(&options).into_iter().flat_map(|bench| bench.experiments().0).collect(), options)
+            Self::All { options } => {
+                let experiments = Self::all(&options).into_iter().flat_map(|one| one.experiments().0);
+                (experiments.collect(), options)
             }
-            Bench::Tables(_) => unreachable!("it is no experiment of this kind"),
         }
+    }
+
+    /// Returns every experiment as it is without further arguments.
+    fn all(options: &Options) -> [Self; 5] {
+        let options = || options.clone();
+        [
+            Self::Keyring { file: None, trusted_key: None, no_strace: false, options: options() },
+            Self::Tofu { file: None, bindings: None, options: options() },
+            Self::Keygen { keys: None, grid_keys: None, grid_program: None, options: options() },
+            Self::Symmetric { size: None, backup: 100_000_000_000, options: options() },
+            Self::Scale { sizes: None, limit: None, options: options() },
+        ]
     }
 }
 

@@ -49,6 +49,7 @@ enum Experiment {
     MakeKeyring {
         /// How many certificates
         certificates: u64,
+        /// Another number makes other keys
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// The file to write; stdout without this
@@ -66,6 +67,7 @@ enum Experiment {
         /// How many keys have an owner trust
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
         introducers: u64,
+        /// Another number makes other keys
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// The file to write; stdout without this
@@ -82,6 +84,7 @@ enum Experiment {
         /// Who they say they are by
         #[arg(long, value_enum, default_value_t = By::Unknown)]
         by: By,
+        /// Another number makes other keys
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// The file to write; stdout without this

@@ -78,6 +78,13 @@ pub(crate) struct Action {
     pub(crate) note: String,
 }
 
+impl Action {
+    /// Returns the arguments of one of its alternatives: 0 is `run`, the others are `or`.
+    pub(crate) fn alternative(&self, choice: usize) -> &[String] {
+        if choice == 0 { &self.run } else { &self.or[choice - 1] }
+    }
+}
+
 fn only_zero() -> Vec<i32> {
     vec![0]
 }

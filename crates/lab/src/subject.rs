@@ -152,7 +152,7 @@ impl Subject {
     pub(crate) fn command_line(&self, action: &Action, choice: usize, values: &Values) -> Result<String> {
         let mut all = self.values(Path::new("HOME"), values);
         all.insert("program".to_owned(), self.description.program.clone());
-        let arguments = self.description.fill(alternative(action, choice), &all)?;
+        let arguments = self.description.fill(action.alternative(choice), &all)?;
         Ok(arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "))
     }
 
@@ -165,7 +165,7 @@ impl Subject {
         values: &Values,
     ) -> Result<Command> {
         let values = self.values(home, values);
-        let arguments = self.description.fill(alternative(action, choice), &values)?;
+        let arguments = self.description.fill(action.alternative(choice), &values)?;
         let mut command = Command::new(&arguments[0]);
         command.args(&arguments[1..]).env("LC_ALL", "C.UTF-8").env("TZ", "UTC").env("HOME", home);
         for name in ["GNUPGHOME", "KEYHOARD_DB", "RUST_BACKTRACE"] {
@@ -239,17 +239,13 @@ impl Subject {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt<'a> {
     pub(crate) action: &'a Action,
-    /// Which of the action's alternatives: 0 is `run`, the others are `or`.
+    /// Which of the action's alternatives.
     pub(crate) choice: usize,
     pub(crate) home: &'a Path,
     pub(crate) values: &'a Values,
     pub(crate) processes: usize,
     /// Where the output goes; thrown away without this.
     pub(crate) output: Option<&'a Path>,
-}
-
-fn alternative(action: &Action, choice: usize) -> &[String] {
-    if choice == 0 { &action.run } else { &action.or[choice - 1] }
 }
 
 struct Costs {

@@ -45,35 +45,27 @@ impl Experiment for Keyring {
         let values =
             Values::from([("file".to_owned(), file.display().to_string()), ("trusted".to_owned(), trusted)]);
         let step = |work: &str, action| Step::new(work, action, &values);
+        let after = |start, steps: &[(&str, &'static str)]| {
+            let steps = steps.iter().map(|(work, action)| step(work, action)).collect();
+            Sequence { start, steps }
+        };
         let import = Step { sized: true, ..step(IMPORT, "import") };
         let plan = Plan {
             fill: Some(import.clone()),
             sequences: vec![
                 Sequence { start: Start::Empty, steps: vec![import, step("import again", "import")] },
-                Sequence { start: Start::Filled, steps: vec![step("list keys", "list-keys")] },
-                Sequence {
-                    start: Start::Filled,
-                    steps: vec![step("list signatures, fast", "list-sigs-fast")],
-                },
-                Sequence {
-                    start: Start::Filled,
-                    steps: vec![step("list signatures with names", "list-sigs")],
-                },
-                Sequence {
-                    start: Start::Copy,
-                    steps: vec![
-                        step("check signatures", "check-sigs"),
-                        step("check signatures again", "check-sigs"),
-                    ],
-                },
-                Sequence { start: Start::Copy, steps: vec![step("trustdb run", "check-trustdb")] },
-                Sequence {
-                    start: Start::Copy,
-                    steps: vec![
-                        step("first TOFU listing", "list-tofu"),
-                        step("second TOFU listing", "list-tofu"),
-                    ],
-                },
+                after(Start::Filled, &[("list keys", "list-keys")]),
+                after(Start::Filled, &[("list signatures, fast", "list-sigs-fast")]),
+                after(Start::Filled, &[("list signatures with names", "list-sigs")]),
+                after(
+                    Start::Copy,
+                    &[("check signatures", "check-sigs"), ("check signatures again", "check-sigs")],
+                ),
+                after(Start::Copy, &[("trustdb run", "check-trustdb")]),
+                after(
+                    Start::Copy,
+                    &[("first TOFU listing", "list-tofu"), ("second TOFU listing", "list-tofu")],
+                ),
             ],
             rounds: self.rounds,
             trace: self.trace,
