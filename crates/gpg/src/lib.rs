@@ -2,10 +2,10 @@
 //!
 //! This crate reads options, prints, and decides nothing: what a command does is the `keyhoard` library's.
 //!
-//! - [`options`] reads the command line and `gpg.conf` by gpg's rules into [`settings`];
-//! - [`commands`] holds one file per command;
-//! - [`streams`], [`status`] and [`code`] are what the calling program sees;
-//! - [`home`] finds GnuPG's home directory and the database that belongs to it, [`keyrings`] what else is searched.
+//! - `options` reads the command line and `gpg.conf` by gpg's rules into `settings`;
+//! - `commands` holds one file per command;
+//! - `streams`, `status` and `code` are what the calling program sees;
+//! - `home` finds GnuPG's home directory and the database that belongs to it, `keyrings` what else is searched.
 
 mod algorithms;
 mod clock;

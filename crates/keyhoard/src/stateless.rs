@@ -2,9 +2,9 @@
 //! kept. It is what the Stateless OpenPGP interface asks for (draft-dkg-openpgp-stateless-cli).
 //!
 //! - [`Certificates`] and [`Keys`]: what its `CERTS` and `KEYS` hold; [`Password`]: what its passwords are.
-//! - [`generate`], [`Keys::relock`], [`revoke`], [`update`], [`Certificates::merge`]: the life of a key.
+//! - [`generate`], [`Keys::relock`], [`revoke`], [`update()`], [`Certificates::merge`]: the life of a key.
 //! - [`certify`], [`validate`]: who says whose a user ID is.
-//! - [`sign`], [`sign_inline`], [`verify`], [`verify_inline`], [`split`]: signatures over data.
+//! - [`sign()`], [`sign_inline`], [`verify()`], [`verify_inline`], [`split`]: signatures over data.
 //! - [`encrypt`], [`decrypt`]: messages.
 //! - [`armor`], [`dearmor`]: packets as text.
 //! - [`Failure`]: why something was not done, in the interface's own terms.

@@ -1,7 +1,7 @@
 //! Trust on first use, for its users: which keys came with which addresses, and what they decide about them.
 //!
 //! The bindings of addresses to keys are made by imports. What they mean for a listing is computed by
-//! [`Assessment`](crate::validity::Assessment); [`explain`] says it of one address in full.
+//! [`Assessment`](crate::validity::Assessment); [`explain()`] says it of one address in full.
 
 mod decision;
 mod explain;

@@ -2,8 +2,8 @@
 //!
 //! [`message`] reads signatures and hashes what they are over; [`Makers::examine`] finds the keys and verifies, many
 //! signatures at once. What came of it is an [`Examined`]: facts, from which a front may draw GnuPG's conclusions. An
-//! [`Examiner`] draws this program's: a [`Report`] has the [`Standing`], and how sure it is whose the key is. [`batch`]
-//! does it for thousands of files; [`remember`] keeps what trust on first use counts.
+//! [`Examiner`] draws this program's: a [`Report`] has the [`Standing`], and how sure it is whose the key is. [`batch()`]
+//! does it for thousands of files; [`remember()`] keeps what trust on first use counts.
 
 mod batch;
 mod examiner;

@@ -2,7 +2,7 @@
 //!
 //! - [`encrypt`] writes a message: [`Encryption`] says how, [`Openers`] for whom, a [`Companion`] may put signatures
 //!   around the content, which it sees as it passes.
-//! - [`sign`] writes a message that is signed and not encrypted, [`sign_clear`] a text, [`sign_detached`] signatures
+//! - [`sign()`] writes a message that is signed and not encrypted, [`sign_clear`] a text, [`sign_detached`] signatures
 //!   only: a [`Signing`] says who signs and what the signatures say; it is a [`Companion`] too.
 //! - [`decrypt`] reads a message, encrypted or not: an [`Unlock`] finds the session key, a [`Sink`] takes the content and
 //!   word of what it is. A [`Verifier`] around the sink hashes what signatures are over, [`Detached`] does it for

@@ -4,7 +4,7 @@
 //!   ([`Protection`]); [`Unlocked`]: one whose secret part is at hand, and was found to belong to its public part;
 //!   [`Lock`]: how a passphrase is put on it.
 //! - [`Signer`] and [`Decryptor`]: what signs and what opens session keys, wherever the secret is.
-//! - [`SecretKeys`]: where secret keys live, [`file`]: in files of one's own. Nothing above the trait may assume that
+//! - [`SecretKeys`]: where secret keys live, [`mod@file`]: in files of one's own. Nothing above the trait may assume that
 //!   they are files, or that a secret can be had at all.
 //! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
 //! - [`forbid_core_dumps`]: for a program's beginning.
