@@ -59,6 +59,26 @@ fn a_name_that_stands_for_nothing_ends_every_command_with_1() {
 }
 
 #[test]
+fn what_was_said_of_keys_is_told_as_it_is_listed() {
+    let home = home_of_two();
+    let documents = |arguments: &[&str]| {
+        let done = run(&home, &[&["--json"], arguments].concat());
+        assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.errors());
+        done.json_lines()
+    };
+    let set = documents(&["trust", "set", "full", "ann@example.org", "ben@example.org"]);
+    assert_eq!(set.len(), 2);
+    assert_eq!((&set[0]["owner_trust"], &set[0]["disabled"]), (&"full".into(), &false.into()));
+    let disabled = documents(&["trust", "disable", "ann@example.org"]);
+    assert_eq!((&disabled[0]["owner_trust"], &disabled[0]["disabled"]), (&"full".into(), &true.into()));
+    assert!(documents(&["trust", "list"]).contains(&disabled[0]));
+    let exported = run(&home, &["trust", "exchange", "export"]).stdout;
+    let import = ["--json", "trust", "exchange", "import"];
+    let imported = Run::keyhoard(&Home::new()).args(import).stdin(exported).succeed().json_lines();
+    assert_eq!((imported.len(), &imported[0]["name"]), (2, &serde_json::Value::Null));
+}
+
+#[test]
 fn an_address_that_came_with_no_key_is_told_with_1() {
     let home = home_of_two();
     for command in ["explain", "forget"] {

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use serde::Serialize;
 
 use crate::style::{Style, Styled, allowed};
+use crate::table::Table;
 
 /// In which form results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,11 @@ impl Output {
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut self.out, value)?;
         self.out.write_all(b"\n")
+    }
+
+    /// Writes a table.
+    pub(crate) fn table(&mut self, table: &Table) -> io::Result<()> {
+        table.write(&mut self.out, self.colour)
     }
 
     /// Writes a line.

@@ -71,8 +71,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         false => "by reading all user IDs: the server lacks pg_trgm, or this user may not add it",
     };
     line("search in user IDs", search.to_owned());
-    let colour = session.output.colour();
-    table.write(&mut session.output, colour)?;
+    session.output.table(&table)?;
     Ok(Outcome::Done)
 }
 

@@ -215,8 +215,7 @@ impl Report<'_> {
         if self.session.output.is_json() {
             self.session.output.json(&SummaryJson::new(summary))?;
         } else if !self.session.quiet {
-            let colour = self.session.output.colour();
-            summary_table(summary).write(&mut self.session.output, colour)?;
+            self.session.output.table(&summary_table(summary))?;
         }
         Ok(())
     }

@@ -4,14 +4,13 @@ use std::io;
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Facts;
-use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{Effective, View};
 use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
-use keyhoard::store::{CertId, Detail, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Selection, Snapshot, Store};
 use keyhoard::validity::{Appraisal, TrustSettings};
 use keyhoard::verify::policy::DigestPolicy;
 
-use super::sources;
+use super::{fingerprints, sources};
 use crate::listing::{CertificateJson, Details, write};
 use crate::output::Output;
 use crate::session::Session;
@@ -33,12 +32,7 @@ pub(super) fn appraise<'a>(
     if let Selection::All = selection {
         return Appraisal::all(&sources, settings);
     }
-    let mut keys: Vec<Fingerprint> = Vec::new();
-    snapshot.visit(selection, Detail::Name, &mut |record| {
-        keys.push(record.fingerprint);
-        ControlFlow::Continue(())
-    })?;
-    Appraisal::of(&keys, &sources, settings)
+    Appraisal::of(&fingerprints(snapshot, selection)?, &sources, settings)
 }
 
 /// Writes the selected certificates and says whether there were any.

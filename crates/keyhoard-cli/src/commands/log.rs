@@ -63,8 +63,7 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
             Cell::new(printable(entry.command.as_bytes())),
         ]);
     }
-    let colour = session.output.colour();
-    table.write(&mut session.output, colour)?;
+    session.output.table(&table)?;
     Ok(Outcome::found(!entries.is_empty()))
 }
 

@@ -55,8 +55,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     if session.output.is_json() {
         session.output.json(&SummaryJson::new(&sources, &summary))?;
     } else if !session.quiet {
-        let colour = session.output.colour();
-        summary_table(&summary).write(&mut session.output, colour)?;
+        session.output.table(&summary_table(&summary))?;
     }
     Ok(Outcome::found(summary.read + summary.bindings + summary.owner_trusts > 0))
 }

@@ -38,11 +38,12 @@ mod verify_batch;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
 use keyhoard::find::{find, shown};
-use keyhoard::store::{CertId, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
 use keyhoard::validity::Sources;
 
 use crate::arguments::{Arguments, Command};
@@ -92,6 +93,16 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 /// Returns where validity comes from: a database, which keeps what is found out.
 fn sources<'a>(store: &'a dyn Store, snapshot: &'a dyn Snapshot) -> Sources<'a> {
     Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store) }
+}
+
+/// Returns the primary keys of certificates, in database order.
+fn fingerprints(snapshot: &dyn Snapshot, selection: Selection<'_>) -> keyhoard::Result<Vec<Fingerprint>> {
+    let mut keys = Vec::new();
+    snapshot.visit(selection, Detail::Name, &mut |record| {
+        keys.push(record.fingerprint);
+        ControlFlow::Continue(())
+    })?;
+    Ok(keys)
 }
 
 /// The certificates that a command is about.

@@ -36,8 +36,7 @@ pub(crate) fn run(session: &mut Session, _: &Arguments) -> anyhow::Result<Outcom
         let words = [&rule.reading, &rule.verifying, &rule.writing].map(word);
         table.push([rule.about, rule.name.as_str()].into_iter().chain(words).map(Cell::new));
     }
-    let colour = session.output.colour();
-    table.write(&mut session.output, colour)?;
+    session.output.table(&table)?;
     Ok(Outcome::Done)
 }
 

@@ -79,8 +79,7 @@ impl Writer<'_> {
         self.failed?;
         self.failed = Ok(());
         if let Form::Table(table) = &self.form {
-            let colour = self.output.colour();
-            table.write(self.output, colour)?;
+            self.output.table(table)?;
         }
         Ok(self.rows)
     }
@@ -90,8 +89,7 @@ impl Writer<'_> {
             Form::Table(table) => {
                 table.push(values.iter().map(cell));
                 if self.rows.is_multiple_of(LINED_UP) {
-                    let colour = self.output.colour();
-                    std::mem::take(table).write(self.output, colour)?;
+                    self.output.table(&std::mem::take(table))?;
                 }
                 Ok(())
             }

@@ -108,8 +108,7 @@ impl Text<'_> {
     }
 
     fn table(&mut self, table: &Table) -> io::Result<()> {
-        let colour = self.output.colour();
-        table.write(self.output, colour)
+        self.output.table(table)
     }
 
     /// A heading, what is known of the primary key, then user IDs and subkeys.

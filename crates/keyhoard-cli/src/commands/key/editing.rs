@@ -5,13 +5,12 @@ use std::ffi::{OsStr, OsString};
 use anyhow::{Context, bail};
 use keyhoard::edit::{Edited, Editor, Target};
 use keyhoard::passphrase::Passphrases;
-use keyhoard::store::{CertId, Detail, Fingerprint, JournalId, Selection, Snapshot, Store};
+use keyhoard::store::{Fingerprint, JournalId, Selection, Store};
 use secret::SecretKeys;
 use secret::file::FileKeys;
 use serde::Serialize;
-use std::ops::ControlFlow;
 
-use crate::commands::Named;
+use crate::commands::{Named, fingerprints};
 use crate::exit::{NotHere, Outcome};
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::{Session, command_line};
@@ -31,7 +30,9 @@ impl Editing {
     /// Finds the one certificate that a name stands for.
     pub(super) fn key(&self, name: &OsStr) -> anyhow::Result<Fingerprint> {
         let snapshot = self.store.snapshot()?;
-        primary(snapshot.as_ref(), Named::one(snapshot.as_ref(), name)?)
+        let id = Named::one(snapshot.as_ref(), name)?;
+        let found = fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))?;
+        found.first().copied().context("the certificate has just gone")
     }
 
     /// Finds the key that certifies: the one named, else the only one with a secret key.
@@ -71,15 +72,6 @@ impl Editing {
         let editor = Editor::new(self.store.as_ref(), &self.keys, &mut nobody, String::new(), session.now);
         Ok(editor.target(key)?)
     }
-}
-
-fn primary(snapshot: &dyn Snapshot, id: CertId) -> anyhow::Result<Fingerprint> {
-    let mut found = None;
-    snapshot.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
-        found = Some(record.fingerprint);
-        ControlFlow::Break(())
-    })?;
-    found.context("the certificate has just gone")
 }
 
 /// Says what was done to a key.

@@ -108,8 +108,7 @@ impl Listing<'_> {
         }
         if !self.output.is_json() {
             self.head(&name.map_or_else(|| "(no user ID)".to_owned(), printable))?;
-            let colour = self.output.colour();
-            table.write(self.output, colour)?;
+            self.output.table(&table)?;
         }
         self.any = true;
         Ok(())
@@ -132,8 +131,7 @@ impl Listing<'_> {
         }
         if !table.is_empty() {
             self.head("(no certificate here)")?;
-            let colour = self.output.colour();
-            table.write(self.output, colour)?;
+            self.output.table(&table)?;
             self.any = true;
         }
         Ok(())

@@ -47,8 +47,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written?;
-    let colour = session.output.colour();
-    table.write(&mut session.output, colour)?;
+    session.output.table(&table)?;
     Ok(Outcome::found(any))
 }
 

@@ -54,8 +54,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             [number, level.valid, level.certified, full + ultimate, marginal, never, unknown + undefined];
         table.push(counts.map(Cell::number));
     }
-    let colour = session.output.colour();
-    table.write(&mut session.output, colour)?;
+    session.output.table(&table)?;
     if let Some(next) = check.next {
         session.output.line(format_args!("the first of what this depends on ends {}", moment::day(next)))?;
     }

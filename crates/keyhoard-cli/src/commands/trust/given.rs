@@ -14,7 +14,7 @@ use keyhoard::store::{Detail, Selection, Snapshot};
 use keyhoard::trust::OwnerTrust;
 use serde::Serialize;
 
-use super::Named;
+use super::{Named, fingerprints};
 use crate::exit::Outcome;
 use crate::naming;
 use crate::printable::{counted, printable};
@@ -100,8 +100,9 @@ pub(super) enum Exchange {
 pub(super) fn set(session: &mut Session, arguments: &SetArguments) -> anyhow::Result<Outcome> {
     let trust = OwnerTrust::from(arguments.trust);
     let given = change(session, &arguments.names, |key, before| Given::new(key, trust, before))?;
-    session.note(format_args!("{}: {}", counted(given, "certificate"), naming::owner_trust_in_words(trust)));
-    Ok(Outcome::Done)
+    tell(session, &given, |count| {
+        format!("{}: {}", counted(count, "certificate"), naming::owner_trust_in_words(trust))
+    })
 }
 
 /// Switches keys off or on.
@@ -111,16 +112,15 @@ pub(super) fn disable(session: &mut Session, arguments: &DisableArguments) -> an
         Given { key, number: Some(number).filter(|number| *number != 0) }
     })?;
     let word = if arguments.off { "on" } else { "off" };
-    session.note(format_args!("{} switched {word}", counted(given, "certificate")));
-    Ok(Outcome::Done)
+    tell(session, &given, |count| format!("{} switched {word}", counted(count, "certificate")))
 }
 
-/// Changes the owner trust of the keys that are named; returns how many.
+/// Changes the owner trust of the keys that are named.
 fn change(
     session: &Session,
     names: &[OsString],
     new: impl Fn(Fingerprint, Option<u8>) -> Given,
-) -> anyhow::Result<usize> {
+) -> anyhow::Result<Vec<Given>> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let mut given = Vec::new();
@@ -132,16 +132,23 @@ fn change(
     }
     drop(snapshot);
     owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
-    Ok(given.len())
+    Ok(given)
 }
 
-fn fingerprints(snapshot: &dyn Snapshot, selection: Selection<'_>) -> anyhow::Result<Vec<Fingerprint>> {
-    let mut keys = Vec::new();
-    snapshot.visit(selection, Detail::Name, &mut |record| {
-        keys.push(record.fingerprint);
-        ControlFlow::Continue(())
-    })?;
-    Ok(keys)
+/// Says what the user said of keys.
+fn tell(
+    session: &mut Session,
+    given: &[Given],
+    in_words: impl FnOnce(usize) -> String,
+) -> anyhow::Result<Outcome> {
+    if session.output.is_json() {
+        let keys: Vec<_> = given.iter().map(|given| (given.key, given.number.unwrap_or_default())).collect();
+        let listed = listed(session.open()?.snapshot()?.as_ref(), &keys)?;
+        listed.iter().try_for_each(|given| session.output.json(given))?;
+    } else {
+        session.note(in_words(given.len()));
+    }
+    Ok(Outcome::found(!given.is_empty()))
 }
 
 /// Lists the keys that the user said something of, the most trusted first.
@@ -150,16 +157,8 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
     let snapshot = store.snapshot()?;
     let mut given = snapshot.owner_trusts()?;
     given.sort_by_key(|(key, number)| (std::cmp::Reverse(OwnerTrust::from_number(*number)), *key));
-    let keys: Vec<Fingerprint> = given.iter().map(|(key, _)| *key).collect();
-    let names = names(snapshot.as_ref(), &keys)?;
     let mut table = Table::default();
-    for (key, number) in &given {
-        let listed = GivenJson {
-            fingerprint: key.to_string(),
-            owner_trust: OwnerTrust::from_number(*number).word(),
-            disabled: number & DISABLED != 0,
-            name: names.get(key).cloned(),
-        };
+    for listed in listed(snapshot.as_ref(), &given)? {
         if session.output.is_json() {
             session.output.json(&listed)?;
             continue;
@@ -173,9 +172,21 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
         cells.extend(listed.disabled.then(|| Cell::new("[disabled]").styled(Style::Warning)));
         table.push(cells);
     }
-    let colour = session.output.colour();
-    table.write(&mut session.output, colour)?;
+    session.output.table(&table)?;
     Ok(Outcome::found(!given.is_empty()))
+}
+
+/// Returns what is shown of keys of which the user said something.
+fn listed(snapshot: &dyn Snapshot, given: &[(Fingerprint, u8)]) -> anyhow::Result<Vec<GivenJson>> {
+    let keys: Vec<Fingerprint> = given.iter().map(|(key, _)| *key).collect();
+    let names = names(snapshot, &keys)?;
+    let listed = |(key, number): &(Fingerprint, u8)| GivenJson {
+        fingerprint: key.to_string(),
+        owner_trust: OwnerTrust::from_number(*number).word(),
+        disabled: number & DISABLED != 0,
+        name: names.get(key).cloned(),
+    };
+    Ok(given.iter().map(listed).collect())
 }
 
 /// Returns the first user ID of each certificate that is here.
@@ -214,8 +225,7 @@ fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outco
     }
     let store = session.open_or_create()?;
     owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
-    session.note(format_args!("owner trust of {} taken over", counted(given.len(), "key")));
-    Ok(Outcome::found(!given.is_empty()))
+    tell(session, &given, |count| format!("owner trust of {} taken over", counted(count, "key")))
 }
 
 /// A key of which the user said something, as `docs/json.md` describes it.

@@ -5,15 +5,12 @@ mod explain;
 mod given;
 mod graph;
 
-use std::ops::ControlFlow;
-
 use anyhow::bail;
-use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::View;
-use keyhoard::store::{Detail, Selection, Snapshot, Store};
+use keyhoard::store::{Selection, Snapshot, Store};
 use keyhoard::validity::{Explanation, Model, TrustSettings};
 
-use super::{Named, show, sources};
+use super::{Named, fingerprints, show, sources};
 use crate::exit::Outcome;
 use crate::session::Session;
 use crate::trust_options::TrustOptions;
@@ -84,11 +81,7 @@ fn explanations(
     selection: Selection<'_>,
     settings: &TrustSettings,
 ) -> anyhow::Result<Vec<Explanation>> {
-    let mut keys: Vec<Fingerprint> = Vec::new();
-    snapshot.visit(selection, Detail::Own, &mut |record| {
-        keys.push(record.fingerprint);
-        ControlFlow::Continue(())
-    })?;
+    let keys = fingerprints(snapshot, selection)?;
     let sources = sources(store, snapshot);
     let explain = |key| Explanation::of(key, &sources, settings);
     let explanations: Result<Vec<_>, _> = keys.iter().filter_map(|key| explain(key).transpose()).collect();

@@ -82,8 +82,7 @@ impl Text<'_> {
                 table.push(self.cells(certification));
             }
         }
-        let colour = self.output.colour();
-        table.write(self.output, colour)?;
+        self.output.table(&table)?;
         for line in remarks(strangers, user.others) {
             self.line(Style::Faint, INDENT, &line)?;
         }
