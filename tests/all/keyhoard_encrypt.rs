@@ -12,6 +12,7 @@ use secret::{Role, SecretKey, SecretKeys};
 harness::on_both_engines! {
     the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named
     a_mail_address_is_taken_only_if_it_is_certain_whose_it_is
+    whatever_is_no_whole_fingerprint_is_taken_only_of_a_certificate_that_is_fully_valid
 }
 
 /// Text that compresses, longer than one part of a packet.
@@ -271,6 +272,46 @@ fn a_mail_address_is_taken_only_if_it_is_certain_whose_it_is(engine: Engine) {
     let done = encrypt(&["--to", "nobody@example.org"]);
     assert_eq!((done.code, done.stdout.len()), (Some(1), 0));
     assert!(done.errors().contains("not found"), "{}", done.errors());
+}
+
+fn whatever_is_no_whole_fingerprint_is_taken_only_of_a_certificate_that_is_fully_valid(engine: Engine) {
+    let home = engine.home();
+    let ann = key_in(&home, "Ann Example <ann@example.org>");
+    let fingerprint = ann.fingerprint();
+    let long_id = &fingerprint[24..];
+    let names = [
+        "Ann",
+        "*example",
+        "=Ann Example <ann@example.org>",
+        "Ann Example <ann@example.org>",
+        "<ann@example.org>",
+        " ann@example.org",
+        "ann@example.org ",
+        "@nn@example.org",
+        "nn@example.org",
+        long_id,
+        &fingerprint[32..],
+        &format!("0x{long_id}!"),
+    ];
+    let encrypt = |option: &str, name: &str, more: &[&str]| {
+        Run::keyhoard(&home).args(["encrypt", option, name]).args(more).stdin("text").done()
+    };
+    let trusted = ["--trusted-key", fingerprint];
+    for name in names {
+        for option in ["--to", "--to-hidden"] {
+            let done = encrypt(option, name, &[]);
+            assert_eq!((done.code, done.stdout.len()), (Some(1), 0), "{option} {name}");
+            assert!(done.errors().contains(fingerprint), "{option} {name}: {}", done.errors());
+        }
+        assert_eq!(encrypt("--to", name, &["--trust-model", "always"]).code, Some(0), "{name}");
+        // A part of an address is somebody else's whole one.
+        let expected = if name == "nn@example.org" { 1 } else { 0 };
+        assert_eq!(encrypt("--to", name, &trusted).code, Some(expected), "{name}");
+    }
+    let spaced: Vec<&str> = (0..10).map(|at| &fingerprint[4 * at..4 * at + 4]).collect();
+    for name in [fingerprint, &format!("0x{fingerprint}"), &[spaced[..5].join(" "), spaced[5..].join(" ")].join("  ")] {
+        assert_eq!(encrypt("--to", name, &[]).code, Some(0), "{name}");
+    }
 }
 
 /// Makes a key that is not locked, hands its secret to a database of ours, and returns gpg's home and the fingerprint.

@@ -20,7 +20,7 @@ pub struct Found {
 ///
 /// [`Error::Name`] for a name that can stand for nothing, before anything is looked up; the database's errors.
 pub fn find(snapshot: &dyn Snapshot, names: &[impl AsRef<[u8]>]) -> Result<Found> {
-    let queries = names.iter().map(|name| parse(name.as_ref())).collect::<Result<Vec<Query>>>()?;
+    let queries = names.iter().map(|name| query(name.as_ref())).collect::<Result<Vec<Query>>>()?;
     let mut found = Found::default();
     for (number, query) in queries.iter().enumerate() {
         let ids = snapshot.find(query)?;
@@ -56,7 +56,12 @@ pub fn search(snapshot: &dyn Snapshot, texts: &[impl AsRef<[u8]>]) -> Result<Vec
     Ok(found.unwrap_or_default())
 }
 
-fn parse(name: &[u8]) -> Result<Query> {
+/// Reads a name, by GnuPG's rules.
+///
+/// # Errors
+///
+/// [`Error::Name`] for a name that can stand for nothing.
+pub fn query(name: &[u8]) -> Result<Query> {
     let parsed = Name::parse(name);
     parsed.map(|name| name.query).map_err(|source| Error::Name { name: shown(name), source })
 }

@@ -87,20 +87,21 @@
 //! use keyhoard::message::{Encryption, Openers, Recipient, Signatory, Signing, encrypt};
 //! use keyhoard::secret::{SecretKeys, Signer, ask::Nobody};
 //! use keyhoard::sign::{Builder, hash_for};
-//! use keyhoard::{database, find::find, recipients::candidates, signatories::signing_key};
+//! use keyhoard::{database, find, recipients::candidates, signatories::signing_key};
 //! use keyhoard::{trust::Validity, validity::TrustSettings};
 //!
 //! let (store, secrets) = (database::open(&path)?, FileKeys::beside(&path));
 //! let snapshot = store.snapshot()?;
-//! let ann = find(snapshot.as_ref(), &["<ann@example.org>"])?.ids;
+//! let name = find::query(b"<ann@example.org>")?;
 //! let trust = TrustSettings::new(now, View::Full);
-//! let found = candidates(snapshot.as_ref(), &ann, Some(b"ann@example.org"), &trust)?;
+//! let found = candidates(snapshot.as_ref(), &name, &trust)?;
 //! let certain = found.iter().find(|one| one.validity >= Validity::Full);
 //! let key = certain.and_then(|one| one.key.as_ref()).ok_or("nobody is certain")?;
 //! let recipients = vec![Recipient { public: &key.public, is_hidden: false }];
 //! let openers = Openers { recipients, ..Openers::default() };
 //!
-//! let signer = signing_key(snapshot.as_ref(), ann[0], &secrets.list()?, now)?;
+//! let ann = find::find(snapshot.as_ref(), &["<ann@example.org>"])?.ids[0];
+//! let signer = signing_key(snapshot.as_ref(), ann, &secrets.list()?, now)?;
 //! let mut signer = signer.ok_or("no key to sign with")?.open(&secrets, &mut Nobody)?;
 //! let hash = hash_for(&Signer::key(&*signer));
 //! let builder = Builder::new(SignatureType::BINARY, hash, now);

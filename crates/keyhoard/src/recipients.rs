@@ -8,6 +8,7 @@ use cert::certificate::Certificate;
 use cert::clean::{CleanOptions, clean};
 use cert::effective::{Effective, Moment, State, Usage, View};
 use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
+use cert::mailbox::mailbox;
 use cert::packet::Packets;
 use cert::split::{Piece, Splitter};
 use cert::{Fingerprint, Timestamp};
@@ -46,6 +47,15 @@ impl Candidate {
     pub fn usable_key(&self) -> Option<&EncryptionKey> {
         self.key.as_ref().filter(|_| !self.is_disabled)
     }
+
+    /// Says whether a name is the whole fingerprint of the certificate, or of the key to encrypt to.
+    ///
+    /// That of another subkey does not say whose the certificate is: any certificate can have a subkey of somebody else's.
+    pub fn has_fingerprint(&self, name: &Query) -> bool {
+        matches!(name, Query::Fingerprint(_))
+            && (name.names_key(&self.fingerprint)
+                || self.key.as_ref().is_some_and(|key| name.names_key(&key.fingerprint)))
+    }
 }
 
 /// A key to encrypt to.
@@ -79,24 +89,26 @@ impl Preferences {
     }
 }
 
-/// Returns what certificates are as recipients.
+/// Returns what the certificates that a name stands for are as recipients.
 ///
-/// `address` tells which user ID the validity is asked of: one with this mail address, or any if there is none.
+/// The validity is that of the user IDs that have the name, and where it is a mail address, have it as their own; of
+/// any user ID if a key is named.
 ///
 /// # Errors
 ///
 /// The database's errors.
-pub fn candidates(
-    snapshot: &dyn Snapshot,
-    ids: &[CertId],
-    address: Option<&[u8]>,
-    trust: &TrustSettings,
-) -> Result<Vec<Candidate>> {
+pub fn candidates(snapshot: &dyn Snapshot, name: &Query, trust: &TrustSettings) -> Result<Vec<Candidate>> {
     let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: None };
-    let is_named = |user_id: &[u8]| {
-        address.is_none_or(|address| cert::mailbox::mailbox(user_id).as_deref() == Some(address))
+    let address = match name {
+        Query::Substring(text) => mailbox(text),
+        _ => None,
     };
-    appraised(0, ids, &Meant { user_id: &is_named, key: &|_| true }, &sources, trust)
+    let is_named = |user_id: &[u8]| {
+        !is_of_user(name)
+            || name.matches_user_id(user_id) && (address.is_none() || mailbox(user_id) == address)
+    };
+    let meant = Meant { user_id: &is_named, key: &|_| true };
+    appraised(0, &snapshot.find(name)?, &meant, &sources, trust)
 }
 
 /// Returns what the certificates that a name stands for are as recipients, as GnuPG looks at them: the validity is that of
@@ -113,13 +125,16 @@ pub fn named(
     trust: &TrustSettings,
 ) -> Result<Vec<Candidate>> {
     let ids = sources.certificates[source].find(&name.query)?;
-    let is_of_user =
-        matches!(name.query, Query::Exact(_) | Query::Mail(_) | Query::MailPart(_) | Query::Substring(_));
+    let is_of_user = is_of_user(&name.query);
     let user_id = |user_id: &[u8]| !is_of_user || name.query.matches_user_id(user_id);
     let meant = Meant { user_id: &user_id, key: &|key| name.means_key(key) };
     let mut candidates = appraised(source, &ids, &meant, sources, trust)?;
     candidates.iter_mut().for_each(|candidate| candidate.is_named |= !is_of_user);
     Ok(candidates)
+}
+
+fn is_of_user(name: &Query) -> bool {
+    matches!(name, Query::Exact(_) | Query::Mail(_) | Query::MailPart(_) | Query::Substring(_))
 }
 
 /// Which parts of a certificate are meant.

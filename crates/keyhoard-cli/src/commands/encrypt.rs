@@ -6,17 +6,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::View;
 use keyhoard::cert::facts::SignatureType;
-use keyhoard::cert::{Timestamp, mailbox};
-use keyhoard::find::{find, shown};
+use keyhoard::find::{query, shown};
 use keyhoard::message::{
     Aead, Alone, Cipher, Companion, Compression, Content, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL,
     Encryption, Format, Literal, Openers, Protection, Recipient, S2k, Signing, encrypt,
 };
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::recipients::{self, Candidate, EncryptionKey, candidates};
-use keyhoard::store::Snapshot;
+use keyhoard::store::{Query, Snapshot};
 use keyhoard::trust::Validity;
 use keyhoard::validity::{Model, TrustSettings};
 use keyhoard::verification::remember_encrypted;
@@ -37,8 +37,8 @@ use crate::trust_options::TrustOptions;
   keyhoard encrypt --to alice@example.org --armor letter.txt
   keyhoard encrypt --to alice@example.org --sign --output letter.pgp letter.txt
 
-A mail address is only taken if exactly one usable certificate has it and is fully valid; give a fingerprint, or \
---trust-model always, where you know better. AES-256 with a check at the end (--aead none) is what every program \
+A name, address or key ID is only taken if exactly one usable certificate has it and is fully valid; give the whole \
+fingerprint, or --trust-model always, where you know better. AES-256 with a check at the end (--aead none) is what every program \
 reads; --aead gcm or ocb is faster and is checked piece by piece, and needs programs of RFC 9580.")]
 pub(crate) struct Arguments {
     /// The file to encrypt [default: standard input].
@@ -284,10 +284,8 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
     let named = arguments.to.iter().map(|name| (name, false));
     for (name, is_hidden) in named.chain(arguments.to_hidden.iter().map(|name| (name, true))) {
         let name = name.as_bytes();
-        let address = mailbox::mailbox(name);
-        let found = find(snapshot.as_ref(), &[name])?;
-        let candidates = candidates(snapshot.as_ref(), &found.ids, address.as_deref(), &trust)?;
-        match choose(candidates, address.is_some(), &trust) {
+        let query = query(name)?;
+        match choose(candidates(snapshot.as_ref(), &query, &trust)?, &query, &trust) {
             Ok(candidate) => {
                 let key = candidate.key.clone().expect("only who has a key is chosen");
                 chosen.push(Chosen { candidate, key, is_hidden });
@@ -323,11 +321,13 @@ fn of_file(session: &Session, path: &Path, revokers: &dyn Snapshot) -> anyhow::R
 /// Takes the only candidate that can be meant, or returns all of them.
 fn choose(
     candidates: Vec<Candidate>,
-    by_address: bool,
+    name: &Query,
     trust: &TrustSettings,
 ) -> Result<Candidate, Vec<Candidate>> {
     let is_sure = |candidate: &Candidate| {
-        !by_address || trust.model == Model::Always || candidate.validity >= Validity::Full
+        candidate.validity >= Validity::Full
+            || candidate.has_fingerprint(name)
+            || trust.model == Model::Always
     };
     let mut usable = candidates.iter().filter(|candidate| candidate.usable_key().is_some());
     match (usable.next(), usable.next()) {
