@@ -4,6 +4,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+/// A content and its signature.
+type Cut = (Vec<u8>, Vec<u8>);
+
 /// What begins a signature in a tag.
 const SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----\n";
 /// What begins a commit's signature, in its header.
@@ -26,6 +29,8 @@ pub struct SignedObject {
 
 /// The signed objects of a repository, in git's order.
 pub struct SignedObjects {
+    /// Signatures are looked for in commits, else in tags.
+    commits: bool,
     /// The objects, one a line: identifier and name.
     list: io::Lines<BufReader<ChildStdout>>,
     to_git: ChildStdin,
@@ -53,6 +58,7 @@ impl SignedObjects {
         let mut reader = git(&["cat-file", "--batch"]).stdin(Stdio::piped()).spawn()?;
         let taken = || io::Error::other("git gave no pipe");
         Ok(Self {
+            commits,
             list: BufReader::new(lister.stdout.take().ok_or_else(taken)?).lines(),
             to_git: reader.stdin.take().ok_or_else(taken)?,
             from_git: BufReader::new(reader.stdout.take().ok_or_else(taken)?),
@@ -60,25 +66,28 @@ impl SignedObjects {
         })
     }
 
-    fn object(&mut self, id: &str) -> io::Result<Vec<u8>> {
+    /// Reads an object; none if it is of another type, as what a lightweight tag names is.
+    fn object(&mut self, id: &str) -> io::Result<Option<Vec<u8>>> {
         writeln!(self.to_git, "{id}")?;
         self.to_git.flush()?;
         let mut head = String::new();
         self.from_git.read_line(&mut head)?;
-        let length: Option<u64> = head.trim_end().rsplit(' ').next().and_then(|length| length.parse().ok());
+        let mut words = head.trim_end().rsplit(' ');
+        let length: Option<u64> = words.next().and_then(|length| length.parse().ok());
         let length = length.ok_or_else(|| io::Error::other(format!("git cat-file: {}", head.trim_end())))?;
+        let is_meant = words.next() == Some(if self.commits { "commit" } else { "tag" });
         let mut octets = Vec::new();
-        let kept = length.min(MAX_OBJECT);
+        let kept = if is_meant { length.min(MAX_OBJECT) } else { 0 };
         self.from_git.by_ref().take(kept).read_to_end(&mut octets)?;
         io::copy(&mut self.from_git.by_ref().take(length - kept + 1), &mut io::sink())?;
-        Ok(octets)
+        Ok(is_meant.then_some(octets))
     }
 
     fn next_signed(&mut self) -> io::Result<Option<SignedObject>> {
         while let Some(line) = self.list.next().transpose()? {
             let (id, name) = line.split_once(' ').unwrap_or((&line, &line));
-            let object = self.object(id)?;
-            if let Some((payload, signature)) = of_tag(&object).or_else(|| of_commit(&object)) {
+            let cut = if self.commits { of_commit } else { of_tag };
+            if let Some((payload, signature)) = self.object(id)?.and_then(|object| cut(&object)) {
                 return Ok(Some(SignedObject {
                     name: name.to_owned(),
                     id: id.to_owned(),
@@ -110,7 +119,7 @@ impl Drop for SignedObjects {
 }
 
 /// Cuts a tag before its signature, which is the last one in it.
-fn of_tag(object: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+fn of_tag(object: &[u8]) -> Option<Cut> {
     if !object.starts_with(b"object ") {
         return None;
     }
@@ -119,7 +128,7 @@ fn of_tag(object: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
 }
 
 /// Takes the signature out of a commit's header, in which its lines but for the first begin with a space.
-fn of_commit(object: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+fn of_commit(object: &[u8]) -> Option<Cut> {
     if !object.starts_with(b"tree ") {
         return None;
     }
