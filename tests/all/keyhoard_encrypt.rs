@@ -309,7 +309,9 @@ fn whatever_is_no_whole_fingerprint_is_taken_only_of_a_certificate_that_is_fully
         assert_eq!(encrypt("--to", name, &trusted).code, Some(expected), "{name}");
     }
     let spaced: Vec<&str> = (0..10).map(|at| &fingerprint[4 * at..4 * at + 4]).collect();
-    for name in [fingerprint, &format!("0x{fingerprint}"), &[spaced[..5].join(" "), spaced[5..].join(" ")].join("  ")] {
+    for name in
+        [fingerprint, &format!("0x{fingerprint}"), &[spaced[..5].join(" "), spaced[5..].join(" ")].join("  ")]
+    {
         assert_eq!(encrypt("--to", name, &[]).code, Some(0), "{name}");
     }
 }

@@ -226,7 +226,30 @@ fn many_signatures_are_verified_in_their_order() {
 }
 
 #[test]
-fn signed_tags_of_a_repository_are_verified() {
+fn a_malformed_line_of_a_list_fails_by_its_number_and_the_others_are_verified() {
+    let home = with_key("compatible");
+    let data = home.write("data", TEXT);
+    let signature = home.write("data.sig", run(&home, &["sign", "--detached"]).stdin(TEXT).succeed().stdout);
+    let good = list(&[(signature, data)]);
+    let lines = format!("{good}no tab\n{good}\n{good}");
+    let done = run(&home, &["verify", "--batch", "-"]).stdin(lines).done();
+    assert_eq!((done.code, &done.errors()[..]), (Some(1), ""));
+    let told = done.json_lines();
+    assert_eq!(told.len(), 5);
+    for (before, line) in told.iter().enumerate() {
+        let number = before + 1;
+        assert_eq!(line["line"], number);
+        let is_malformed = [2, 4].contains(&number);
+        assert_eq!(line["holds"], !is_malformed, "{line}");
+        assert_eq!((line["data"].is_null(), line["signature"].is_null()), (is_malformed, is_malformed));
+        let error = line["error"].as_str().unwrap_or_default();
+        assert_eq!(error.starts_with(&format!("line {number}: ")), is_malformed, "{line}");
+    }
+    assert!(told[1]["error"].as_str().is_some_and(|error| error.contains("no tab")), "{}", told[1]);
+}
+
+#[test]
+fn signed_tags_of_a_repository_are_verified_and_lightweight_ones_are_none() {
     let home = Home::new();
     let ann = OwnKey::new("Ann <ann@example.org>");
     Run::keyhoard(&home).args(["import", "--quiet"]).stdin(ann.certificate()).succeed();
@@ -237,6 +260,7 @@ fn signed_tags_of_a_repository_are_verified() {
         command.env("GNUPGHOME", ann.home().path()).env("GIT_CONFIG_GLOBAL", "/dev/null").args(arguments);
         let output = command.output().expect("git is installed");
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
     };
     let here = ["-C", "repository"];
     let signer = format!("user.signingKey={}", ann.fingerprint());
@@ -244,6 +268,12 @@ fn signed_tags_of_a_repository_are_verified() {
     git(&[&here[..], &["-c", &signer, "commit", "-q", "--allow-empty", "-S", "-m", "One"]].concat());
     git(&[&here[..], &["-c", &signer, "tag", "-s", "-m", "Release", "v1"]].concat());
     git(&[&here[..], &["tag", "-a", "-m", "Not signed", "v2"]].concat());
+    // Its commit is signed, itself it is not, nor is the content that looks like a signed tag.
+    git(&[&here[..], &["tag", "light"]].concat());
+    let looks = git(&[&here[..], &["cat-file", "tag", "v1"]].concat());
+    let file = home.write("looks", looks);
+    let blob = git(&[&here[..], &["hash-object", "-w", &file.to_string_lossy()]].concat());
+    git(&[&here[..], &["tag", "blob", String::from_utf8_lossy(&blob).trim_end()]].concat());
     for (option, name) in [("--tags", Some("v1")), ("--commits", None)] {
         let done = Run::keyhoard(&home).args(["verify", option]).arg(&repository).done();
         assert_eq!(done.code, Some(0), "{}", done.errors());

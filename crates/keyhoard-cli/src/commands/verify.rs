@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     sure: bool,
 
     /// Verify the detached signatures that are listed in this file, or on standard input (-): a line for each, the
-    /// signature's file, a tab, the data's file. Writes a line of JSON for each.
+    /// signature's file, a tab, the data's file. Writes a line of JSON for each; a line that names no two files fails.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["file", "output"])]
     batch: Option<PathBuf>,
 

@@ -7,10 +7,10 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use keyhoard::find::shown;
 use keyhoard::git_signatures::{SignedObject, SignedObjects};
-use keyhoard::message::{DataSignature, Detached, Error, Result};
+use keyhoard::message::{self, DataSignature, Detached, Error};
 use keyhoard::validity::TrustSettings;
 use keyhoard::verification::{Examiner, Standing, all_hold, batch, remember};
 use serde::Serialize;
@@ -26,6 +26,14 @@ pub(super) struct Batch<'a> {
     pub(super) sure: bool,
 }
 
+/// A line of a list.
+struct Line {
+    /// Which one it is, from 1.
+    number: usize,
+    /// The files it names, or what it is instead.
+    files: Result<Pair, String>,
+}
+
 /// A detached signature and what it is over.
 struct Pair {
     signature: PathBuf,
@@ -36,10 +44,17 @@ impl Batch<'_> {
     /// Verifies the files of a list.
     pub(super) fn files(&self, session: &mut Session, list: &Path) -> anyhow::Result<Outcome> {
         let list = crate::input::open(Some(list))?;
-        let pairs = BufReader::new(list).split(b'\n').map(|line| pair(&line.context("the list")?));
-        self.run(session, pairs, read_pair, |pair| Label::Files {
-            signature: pair.signature.to_string_lossy(),
-            data: pair.data.to_string_lossy(),
+        let lines = BufReader::new(list)
+            .split(b'\n')
+            .enumerate()
+            .map(|(before, line)| Ok(Line { number: before + 1, files: pair(&line.context("the list")?) }));
+        self.run(session, lines, read_line, |line| {
+            let pair = line.files.as_ref().ok();
+            Label::Line {
+                line: line.number,
+                signature: pair.map(|pair| pair.signature.to_string_lossy()),
+                data: pair.map(|pair| pair.data.to_string_lossy()),
+            }
         })
     }
 
@@ -63,7 +78,7 @@ impl Batch<'_> {
         &self,
         session: &mut Session,
         items: impl Iterator<Item = anyhow::Result<T>>,
-        read: impl Fn(&T) -> Result<Vec<DataSignature>> + Sync,
+        read: impl Fn(&T) -> Result<Vec<DataSignature>, String> + Sync,
         label: impl for<'t> Fn(&'t T) -> Label<'t>,
     ) -> anyhow::Result<Outcome> {
         let store = session.open_or_empty()?;
@@ -75,7 +90,7 @@ impl Batch<'_> {
             batch(&mut examiner, items, read, |item, reports| -> anyhow::Result<()> {
                 let (reports, error) = match reports {
                     Ok(reports) => (reports, None),
-                    Err(error) => (Vec::new(), Some(keyhoard::causes(&error))),
+                    Err(error) => (Vec::new(), Some(error)),
                 };
                 let holds = all_hold(&reports, self.sure);
                 all_do &= holds;
@@ -93,24 +108,32 @@ impl Batch<'_> {
     }
 }
 
-fn pair(line: &[u8]) -> anyhow::Result<Pair> {
+fn pair(line: &[u8]) -> Result<Pair, String> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut names =
         line.splitn(2, |octet| *octet == b'\t').map(|name| PathBuf::from(OsStr::from_bytes(name)));
     match (names.next(), names.next()) {
         (Some(signature), Some(data)) => Ok(Pair { signature, data }),
-        _ => bail!("{}: a line of the list is a signature's file, a tab, the data's file", shown(line)),
+        _ => Err(format!("\"{}\" is not a signature's file, a tab, the data's file", shown(line))),
     }
 }
 
-fn read_pair(pair: &Pair) -> Result<Vec<DataSignature>> {
+fn read_line(line: &Line) -> Result<Vec<DataSignature>, String> {
+    match &line.files {
+        Ok(pair) => read_pair(pair).map_err(|error| keyhoard::causes(&error)),
+        Err(malformed) => Err(format!("line {}: {malformed}", line.number)),
+    }
+}
+
+fn read_pair(pair: &Pair) -> message::Result<Vec<DataSignature>> {
     let mut signature = File::open(&pair.signature).map_err(Error::Read)?;
     let signatures = Detached::read(&mut signature)?;
     signatures.over(&mut File::open(&pair.data).map_err(Error::Read)?)
 }
 
-fn read_object(object: &SignedObject) -> Result<Vec<DataSignature>> {
-    Detached::read(&mut &object.signature[..])?.over(&mut &object.payload[..])
+fn read_object(object: &SignedObject) -> Result<Vec<DataSignature>, String> {
+    let read = Detached::read(&mut &object.signature[..]);
+    read.and_then(|read| read.over(&mut &object.payload[..])).map_err(|error| keyhoard::causes(&error))
 }
 
 /// What came of one content, as `docs/json.md` describes it.
@@ -126,6 +149,6 @@ struct ContentJson<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Label<'a> {
-    Files { signature: Cow<'a, str>, data: Cow<'a, str> },
+    Line { line: usize, signature: Option<Cow<'a, str>>, data: Option<Cow<'a, str>> },
     Object { name: &'a str, object: &'a str },
 }

@@ -15,11 +15,11 @@ const MANY: usize = 512;
 /// # Errors
 ///
 /// The databases' errors, those of `items`, and what `tell` returns.
-pub fn batch<T: Send + Sync, E: From<crate::Error>>(
+pub fn batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
     examiner: &mut Examiner<'_>,
     items: impl IntoIterator<Item = std::result::Result<T, E>>,
-    read: impl Fn(&T) -> message::Result<Vec<DataSignature>> + Sync,
-    mut tell: impl FnMut(T, message::Result<Vec<Report>>) -> std::result::Result<(), E>,
+    read: impl Fn(&T) -> std::result::Result<Vec<DataSignature>, Unread> + Sync,
+    mut tell: impl FnMut(T, std::result::Result<Vec<Report>, Unread>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let mut items = items.into_iter();
     loop {
