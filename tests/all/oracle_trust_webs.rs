@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use harness::{Both, scale};
+use harness::{Both, Run, scale};
 use lab::made::Web;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -41,14 +41,36 @@ fn oracle_made_webs_give_every_user_id_the_validity_that_gpg_gives_it() {
     assert!(count == 0, "{count} differences in webs {webs:?}\n\n{}", differing.join("\n\n"));
 }
 
+/// Who is valid is known before any signature was verified: forged certifications, beside good ones by keys that nobody
+/// trusts, take more than one look at what is verified on the way.
+#[test]
+fn the_first_look_at_a_web_tells_what_gpg_tells() {
+    for introducers in [11, 15, 20] {
+        let web = Web { keys: 60, certifications: 12, introducers, seed: 2 };
+        let imported = imported(&web);
+        Run::gpg(&imported.gpg).at(imported.clock()).args(["--yes", "--check-trustdb"]).succeed();
+        let single = (0..web.keys).step_by(12).map(|number| vec![web.fingerprint(number)]);
+        for names in single.chain([Vec::new()]) {
+            // In the copy nothing was verified yet.
+            let difference = imported.copy().difference_of_listings(&listing(&[], &names));
+            assert!(difference.is_none(), "{web:?}: {}", difference.unwrap_or_default());
+        }
+    }
+}
+
+fn imported(web: &Web) -> Both {
+    let both = Both::with_trust();
+    let mut certificates = Vec::new();
+    web.write(&mut certificates).expect("a vector takes everything");
+    both.import(both.gpg.write("web.pgp", certificates));
+    both.import_owner_trust(&web.owner_trust());
+    both
+}
+
 /// Returns what differs between gpg and gpg-keyhoard about one web.
 fn differences_of_web(seed: u64) -> Vec<String> {
     let web = Web::small(seed);
-    let imported = Both::with_trust();
-    let mut certificates = Vec::new();
-    web.write(&mut certificates).expect("a vector takes everything");
-    imported.import(imported.gpg.write("web.pgp", certificates));
-    imported.import_owner_trust(&web.owner_trust());
+    let imported = imported(&web);
     let mut dice = StdRng::seed_from_u64(seed);
     let mut differing = Vec::new();
     for number in 0..SETTINGS {
