@@ -24,6 +24,8 @@ pub(crate) const MAX_DEPTH: u8 = 8;
 pub(crate) const MAX_PACKET: usize = 64 << 10;
 /// Octets of all packets that hand the session key to somebody: more than 10,000 recipients.
 const MAX_OPENERS: usize = 8 << 20;
+/// Passwords that open one message, at most: to try one takes up to a tenth of a second.
+pub(crate) const MAX_PASSWORDS: usize = 32;
 /// Signatures of one message.
 pub(crate) const MAX_SIGNATURES: usize = 1 << 10;
 
@@ -425,6 +427,7 @@ pub(crate) struct Openers {
     openers: Vec<(u8, Opener)>,
     octets: usize,
     count: usize,
+    passwords: usize,
 }
 
 impl Openers {
@@ -440,8 +443,14 @@ impl Openers {
         }
         let opener = match tag {
             Tag(1) => Pkesk::parse(body).map(Opener::Recipient),
-            _ => Skesk::parse(body).map(Opener::Password),
+            _ => {
+                self.passwords += 1;
+                Skesk::parse(body).map(Opener::Password)
+            }
         };
+        if self.passwords > MAX_PASSWORDS {
+            return Err(Error::Limit("passwords of one message"));
+        }
         // Those of unknown versions and algorithms are for others (RFC 9580, 5.1 and 5.3).
         match opener {
             Ok(opener) => self.openers.push((body[0], opener)),

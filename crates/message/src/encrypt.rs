@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::container::Container;
 use crate::content::{Companion, Content};
+use crate::decrypt::MAX_PASSWORDS;
 use crate::recipient::Recipient;
 use crate::{Aead, Cipher, Error, Result, S2k, SessionKey, Skesk, seal};
 use symmetric::random;
@@ -108,6 +109,9 @@ fn session_key(openers: &Openers<'_>, encryption: &Encryption) -> Result<(Vec<u8
     }
     if openers.recipients.is_empty() && openers.passwords.is_empty() {
         return Err(Error::Options("neither a password nor a recipient is given"));
+    }
+    if openers.passwords.len() > MAX_PASSWORDS {
+        return Err(Error::Limit("passwords of one message"));
     }
     let key = SessionKey::random(encryption.cipher)?;
     let mut packets = Vec::new();

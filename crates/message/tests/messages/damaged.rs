@@ -137,6 +137,22 @@ fn packets_are_not_nested_without_end() {
 }
 
 #[test]
+fn more_passwords_than_could_be_tried_soon_are_refused_written_and_read() {
+    let written = |count| {
+        let mut out = Vec::new();
+        let passwords = vec![PASSWORD; count];
+        encrypt(&mut &b"text"[..], &mut out, &openers(&passwords), &Encryption::default(), &mut Alone)
+            .map(|_| out)
+    };
+    let message = written(32).expect("a message");
+    assert_eq!(read(&message).0.content, b"text");
+    assert!(matches!(written(33), Err(Error::Limit(_))));
+    let first = &message[..2 + usize::from(message[1])];
+    let (reading, result) = read(&[first, &message].concat());
+    assert!(matches!(result, Err(Error::Limit(_))) && reading.content.is_empty(), "{result:?}");
+}
+
+#[test]
 fn a_message_to_ten_thousand_recipients_is_read_and_one_to_many_more_is_refused() {
     let message = encrypted(b"text", &Encryption::default());
     let recipient =
