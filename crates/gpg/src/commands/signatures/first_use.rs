@@ -15,7 +15,7 @@ use crate::render::tofu::statistics;
 use crate::status::SignatureStatus;
 
 /// Below this many messages (by GnuPG's measure) a key may be a forgery that nobody noticed.
-const FEW: u64 = 20;
+const FEW: u64 = 8;
 
 /// Tells what is known of the user IDs that a signature was made as.
 pub(super) fn tell(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
