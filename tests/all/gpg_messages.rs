@@ -289,19 +289,36 @@ fn what_is_no_message_is_told_as_gpg_tells_it() {
 #[test]
 fn a_recipient_is_named_by_a_key_or_by_a_user_id_that_holds() {
     let both = Both::of_alice_and_bob();
-    let data = both.gpg.write("data", TEXT);
-    let data = data.to_str().expect("a name");
     // Alice has revoked her user ID "Third", and Bob only signs.
     for name in ["alice", ALICE, "79E19554CB62E173!", "=Alice <alice@example.org>", "Third", "Bob", "nobody"]
     {
-        for model in ["always", "pgp"] {
-            let words = ["--trust-model", model, "-o", "/dev/null", "-r", name, "-e", data];
-            let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
-            let lines = |done: &Done| -> String {
-                said(done).split_inclusive('\n').filter(|line| !line.contains("trustdb")).collect()
-            };
-            assert_same(&words.join(" "), lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
-            assert_eq!(gpg.code, keyhoard.code, "{name}");
-        }
+        same_recipient(&both, &["-r", name]);
+    }
+}
+
+#[test]
+fn a_key_that_the_user_switched_off_is_no_recipient_unless_of_every_message() {
+    let both = Both::of_alice_and_bob().trusting();
+    both.import_owner_trust(&format!("{ALICE}:128:\n"));
+    // An address that it does not have gpg looks up in the net.
+    for words in [["-r", "alice"], ["-r", ALICE], ["--default-recipient", "alice"]] {
+        same_recipient(&both, &words);
+    }
+}
+
+/// Lets both encrypt, and asserts that they say the same of the recipient.
+fn same_recipient(both: &Both, recipient: &[&str]) {
+    let data = both.gpg.write("data", TEXT);
+    let data = data.to_str().expect("a name");
+    for model in ["always", "pgp"] {
+        let words = [&["--trust-model", model, "-o", "/dev/null"], recipient, &["-e", data]].concat();
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(both, gpg, &words, b""));
+        let is_of_trustdb =
+            |line: &&str| line.contains("trustdb") || line.contains("no ultimately trusted keys");
+        let lines = |done: &Done| -> String {
+            said(done).split_inclusive('\n').filter(|line| !is_of_trustdb(line)).collect()
+        };
+        assert_same(&words.join(" "), lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
+        assert_eq!(gpg.code, keyhoard.code, "{recipient:?}");
     }
 }

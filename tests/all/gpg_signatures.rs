@@ -214,6 +214,37 @@ fn trust_on_first_use_counts_messages_and_tells_of_them() {
 }
 
 #[test]
+fn trust_on_first_use_warns_of_forgery_until_as_many_messages_were_seen_as_gpg_wants() {
+    let both = Both::of_alice_and_bob();
+    for number in 0..9 {
+        let done =
+            run(&both, true, &["-o", "-", "-u", "alice", "-s"], format!("letter {number}\n").as_bytes());
+        let path = both.gpg.write(&format!("letter-{number}"), done.stdout);
+        same_on_first_use(&both, &["--trust-model", "tofu", "--verify", path.to_str().expect("a name")]);
+    }
+}
+
+#[test]
+fn trust_on_first_use_counts_messages_that_were_encrypted() {
+    let both = Both::of_alice_and_bob();
+    for model in ["tofu", "tofu+pgp", "always"] {
+        for gpg in [true, false] {
+            run(&both, gpg, &["--tofu-policy", "good", "alice@example.org"], b"");
+            let words = ["--trust-model", model, "-o", "-", "-r", "alice", "-e"];
+            assert_eq!(run(&both, gpg, &words, TEXT).code, Some(0), "{model}, gpg: {gpg}");
+        }
+        let words = ["--trust-model", "tofu", "--with-tofu-info", "--with-colons", "-k", "alice"];
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b"").text());
+        let known = |listing: &str| -> Vec<String> {
+            let lines = listing.lines().filter(|line| line.starts_with("tfs:"));
+            lines.map(str::to_owned).collect()
+        };
+        assert!(!known(&gpg).is_empty());
+        assert_eq!(known(&keyhoard), known(&gpg), "{model}");
+    }
+}
+
+#[test]
 fn verify_options_say_what_is_told_of_a_signature() {
     let both = Both::of_alice_and_bob();
     let words = ["--sig-notation", "a@example.org=one", "--sig-policy-url", "https://example.org/", "-s"];

@@ -12,6 +12,7 @@ use keyhoard::recipients::{self, Candidate, EncryptionKey};
 use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{Query, Snapshot};
 use keyhoard::trust::Validity;
+use keyhoard::verification::remember_encrypted;
 
 use super::Failure;
 use crate::code::Code;
@@ -25,6 +26,8 @@ use crate::{input, trust};
 
 /// A recipient.
 pub(super) struct Chosen {
+    /// The fingerprint of its certificate.
+    primary: Fingerprint,
     pub(super) key: EncryptionKey,
     pub(super) is_hidden: bool,
     pub(super) user_id: Vec<u8>,
@@ -36,9 +39,20 @@ pub(super) fn collect(session: &mut Session<'_>) -> anyhow::Result<Result<Vec<Ch
     let names = expanded(&session.settings.message.recipients, &session.settings.groups);
     let mut search = Search { session, keyrings, chosen: Vec::new() };
     let outcome = search.all(&names)?;
-    let mut chosen = search.chosen;
+    let Search { session, keyrings, mut chosen } = search;
     chosen.reverse();
+    if outcome.is_ok() {
+        remember(session, &keyrings, &chosen)?;
+    }
     Ok(outcome.map(|()| chosen))
+}
+
+/// Lets trust on first use count the message; as in gpg, whatever becomes of it.
+fn remember(session: &mut Session<'_>, keyrings: &Keyrings, chosen: &[Chosen]) -> anyhow::Result<()> {
+    let remembers = trust::settings(&session.settings, session.now).model.remembers();
+    let Some(store) = keyrings.store().filter(|_| remembers) else { return Ok(()) };
+    let recipients: Vec<Fingerprint> = chosen.iter().map(|chosen| chosen.primary).collect();
+    Ok(remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", session.now)?)
 }
 
 /// Says whether a name is a key's and not a user's.
@@ -117,7 +131,7 @@ impl Search<'_, '_> {
             self.session.considered(found.primary());
         }
         let name = RecipientName { name, kind: RecipientKind::Always, is_hidden: false };
-        match self.find(&name.name)? {
+        match self.find(&name.name, false)? {
             Ok(candidate) => self.add(candidate, &name),
             Err(_) => {
                 self.session.streams.error(format_args!("can't encrypt to '{}'", shown(&name.name)));
@@ -129,7 +143,7 @@ impl Search<'_, '_> {
 
     /// Adds one of those whom every message is encrypted to, whose validity nobody asks for.
     fn add_always(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
-        match self.find(&name.name)? {
+        match self.find(&name.name, false)? {
             Ok(candidate) => {
                 self.session.considered(&candidate.fingerprint);
                 self.add(candidate, name);
@@ -142,7 +156,7 @@ impl Search<'_, '_> {
     fn add_named(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
         let candidate = match name.kind {
             RecipientKind::File => self.of_file(&name.name)?,
-            _ => self.find(&name.name)?,
+            _ => self.find(&name.name, true)?,
         };
         let candidate = match candidate {
             Ok(candidate) => candidate,
@@ -182,7 +196,7 @@ impl Search<'_, '_> {
                 None => return Ok(Ok(false)),
             },
         };
-        let candidate = match self.find(&name)? {
+        let candidate = match self.find(&name, false)? {
             Ok(candidate) => candidate,
             Err(code) => {
                 let name = shown(&name);
@@ -209,8 +223,9 @@ impl Search<'_, '_> {
         Ok(Some(own.key.primary))
     }
 
-    /// Finds the key that a name stands for. If it is a mail address, that is the most valid key, else the first one.
-    fn find(&mut self, text: &[u8]) -> anyhow::Result<Result<Candidate, Code>> {
+    /// Finds the key that a name stands for. If it is a mail address, that is the most valid key, else the first one;
+    /// those that the user switched off are left out if `without_disabled`, unless it is the name of a key.
+    fn find(&mut self, text: &[u8], without_disabled: bool) -> anyhow::Result<Result<Candidate, Code>> {
         let name = match Name::parse(text) {
             Ok(name) => name,
             Err(NameError::Unsearchable(_)) => return Ok(Err(Code::NoPublicKey)),
@@ -226,9 +241,15 @@ impl Search<'_, '_> {
         for source in 0..snapshots.len() {
             candidates.extend(recipients::named(&sources, source, &name, &settings)?);
         }
-        let first = candidates.first().map(|candidate| (candidate.fingerprint, candidate.is_named));
-        let mut usable =
-            candidates.into_iter().filter(|candidate| candidate.is_named && candidate.key.is_some());
+        let first = candidates
+            .first()
+            .map(|candidate| (candidate.fingerprint, candidate.is_named && candidate.key.is_none()));
+        let is_key = names_key(text);
+        let mut usable = candidates.into_iter().filter(|candidate| {
+            candidate.is_named
+                && candidate.key.is_some()
+                && !(without_disabled && !is_key && candidate.is_disabled)
+        });
         let is_address =
             matches!(name.query, Query::Mail(_)) || text.contains(&b'@') && !text.contains(&b'<');
         let best = if is_address {
@@ -238,12 +259,12 @@ impl Search<'_, '_> {
         };
         Ok(match (best, first) {
             (Some(best), _) => Ok(best),
-            (None, Some((nameless, false))) => {
-                self.session.considered(&nameless);
+            (None, Some((nameless_or_disabled, false))) => {
+                self.session.considered(&nameless_or_disabled);
                 Err(Code::NoPublicKey)
             }
             (None, Some((unusable, true))) => {
-                if !names_key(text) {
+                if !is_key {
                     self.session.considered(&unusable);
                 }
                 let fingerprint = unusable.to_string();
@@ -281,7 +302,7 @@ impl Search<'_, '_> {
         let name_shown = shown(name);
         let key = candidate.key.as_ref().expect("only a key that can be used is found").fingerprint.key_id();
         let Session { streams, settings, .. } = &mut *self.session;
-        if candidate.is_disabled {
+        if candidate.is_disabled && settings.trust_model != TrustModel::Always {
             streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason: 13, name }));
             streams.info(format_args!("{name_shown}: skipped: public key is disabled"));
             return Ok(Err(unusable));
@@ -362,8 +383,8 @@ impl Search<'_, '_> {
     }
 
     fn take(&mut self, candidate: Candidate, is_hidden: bool) {
-        let Candidate { key, user_id, .. } = candidate;
-        self.chosen.extend(key.map(|key| Chosen { key, is_hidden, user_id }));
+        let Candidate { fingerprint: primary, key, user_id, .. } = candidate;
+        self.chosen.extend(key.map(|key| Chosen { primary, key, is_hidden, user_id }));
     }
 
     /// Tells who is left out, which ends the command.
