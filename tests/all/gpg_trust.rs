@@ -15,7 +15,7 @@ fn owner_trust(done: &Done) -> Vec<String> {
 #[test]
 fn gpg_owner_trust_is_read_and_written_as_gpg_does() {
     let both = Both::new();
-    let text = "# a remark\n0123456789ABCDEF0123456789ABCDEF01234567:5:\n\
+    let text = "# a remark\n\n0123456789ABCDEF0123456789ABCDEF01234567:5:\n\
                 0123456789abcdef0123456789ABCDEF01234568: 134:\n0123:5:\n\
                 0123456789ABCDEF0123456789ABCDEF01234569:x\n0123456789ABCDEF0123456789ABCDEF01234567\n\
                 0123456789ABCDEF0123456789ABCDEF01234567:4:\nno end:5:";
@@ -35,6 +35,20 @@ fn gpg_owner_trust_is_read_and_written_as_gpg_does() {
     let [gpg, keyhoard] = both.run(["--export-ownertrust"]);
     assert_eq!(owner_trust(&keyhoard), owner_trust(&gpg));
     assert_eq!(keyhoard.text().lines().count(), 4);
+}
+
+#[test]
+fn gpg_tells_how_commands_about_trust_are_used() {
+    let both = Both::new();
+    for words in [
+        &["--export-ownertrust", "one"][..],
+        &["--import-ownertrust", "one", "two"],
+        &["--update-trustdb", "one"],
+    ] {
+        let [gpg, keyhoard] = both.run([&["--status-fd", "1"][..], words].concat());
+        assert_eq!((keyhoard.text(), keyhoard.code), (gpg.text(), gpg.code), "{words:?}");
+        assert!(keyhoard.errors().contains("usage: gpg [options] --"), "{}", keyhoard.errors());
+    }
 }
 
 #[test]

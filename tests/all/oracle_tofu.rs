@@ -103,9 +103,10 @@ fn rivals_in_both(rivals: &Rivals, dice: &mut StdRng) -> Both {
 fn oracle_a_policy_that_cannot_be_set_ends_with_gpgs_exit_code() {
     let both = with_trust(Both::new());
     let absent = "4900707DDC5C07F2DECB02839C31503C6D866396";
-    for arguments in [&["good"][..], &["best", absent], &["good", "=Ann"], &["good", absent]] {
-        let [gpg, keyhoard] = both.run([&["--tofu-policy"][..], arguments].concat());
+    for arguments in [&[][..], &["good"], &["best", absent], &["good", "=Ann"], &["good", absent]] {
+        let [gpg, keyhoard] = both.run([&["--status-fd", "1", "--tofu-policy"][..], arguments].concat());
         assert_eq!(keyhoard.code, gpg.code, "{arguments:?}");
+        assert_eq!(keyhoard.text(), gpg.text(), "{arguments:?}");
     }
 }
 

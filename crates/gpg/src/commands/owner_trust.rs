@@ -20,6 +20,10 @@ const LONGEST_LINE: usize = 254;
 
 /// Writes the owner trust of all keys.
 pub(super) fn export(session: &mut Session<'_>) -> anyhow::Result<()> {
+    if !session.arguments.is_empty() {
+        session.usage("--export-ownertrust");
+        return Ok(());
+    }
     let given = trust::database(&session.home)?
         .map(|store| store.snapshot().and_then(|snapshot| snapshot.owner_trusts()))
         .transpose()?;
@@ -34,6 +38,10 @@ pub(super) fn export(session: &mut Session<'_>) -> anyhow::Result<()> {
 
 /// Reads owner trust from the file that the argument names, or from standard input.
 pub(super) fn import(session: &mut Session<'_>) -> anyhow::Result<()> {
+    if session.arguments.len() > 1 {
+        session.usage("--import-ownertrust [file]");
+        return Ok(());
+    }
     let Some((name, text)) = input(session)? else { return Ok(()) };
     let store = trust::database_to_write(session)?;
     let before = store.snapshot()?.owner_trusts()?;

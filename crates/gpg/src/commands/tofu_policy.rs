@@ -20,7 +20,11 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     let (policy, names) = (trust::tofu_policy(policy), names.to_vec());
     let policy = match policy {
         Ok(policy) => policy,
-        Err(text) => return failed(session, &text, Code::General),
+        Err(text) => {
+            session.streams.error(text);
+            session.streams.status_failure("gpg-exit", Code::General);
+            return Err(GaveUp.into());
+        }
     };
     let mut keyrings = Keyrings::open(session)?;
     for name in names {
@@ -69,7 +73,7 @@ fn names_one_key(query: &Query) -> bool {
 }
 
 fn wrong_arguments(session: &mut Session<'_>) -> anyhow::Result<()> {
-    session.streams.error("usage: gpg [options] --tofu-policy POLICY KEYID [KEYID...]");
+    session.usage("--tofu-policy POLICY KEYID [KEYID...]");
     Ok(())
 }
 

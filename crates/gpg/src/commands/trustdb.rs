@@ -28,6 +28,10 @@ pub(super) fn check(session: &mut Session<'_>) -> anyhow::Result<()> {
 
 /// Asks for the owner trust of valid keys that have none, then sums up.
 pub(super) fn update(session: &mut Session<'_>) -> anyhow::Result<()> {
+    if !session.arguments.is_empty() {
+        session.usage("--update-trustdb");
+        return Ok(());
+    }
     if !has_web(session, "update") {
         return Ok(());
     }
