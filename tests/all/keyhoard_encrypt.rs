@@ -1,6 +1,7 @@
 //! `keyhoard encrypt` and `keyhoard decrypt`: messages that gpg, gpg1 and sq read, theirs, and what is refused.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -432,6 +433,56 @@ fn a_file_s_key_that_its_designated_revoker_has_revoked_is_not_encrypted_to() {
 fn certificate(name: &str) -> PathBuf {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/keyhoard/src/testdata");
     Path::new(directory).join(format!("designated-revoker-{name}.asc"))
+}
+
+#[test]
+fn each_of_several_passwords_opens_the_message_wherever_it_comes_from() {
+    let home = Home::new();
+    let program = home.write("asked", "#!/bin/sh\necho third\n");
+    fs::set_permissions(&program, Permissions::from_mode(0o700)).expect("own file");
+    let file = |name: &str| home.write(name, format!("{name}\n")).to_string_lossy().into_owned();
+    let content = file("content");
+    for aead in ["none", "ocb"] {
+        let files = ["--password-file", &file("first"), "--password-file", &file("second")];
+        let run = Run::keyhoard(&home).args(["encrypt", "--aead", aead, "--password", "--password-fd", "0"]);
+        let run = run.args(files).arg(&content).env("KEYHOARD_PASSPHRASE_PROGRAM", &program);
+        let message = run.stdin("fourth\n").succeed().stdout;
+        for password in ["first", "second", "third", "fourth"] {
+            let run = Run::keyhoard(&home).args(["decrypt", "--password-file", &file(password)]);
+            assert_eq!(run.stdin(message.clone()).succeed().stdout, b"content\n", "{aead} {password}");
+        }
+        let run = Run::keyhoard(&home).args(["decrypt", "--password-file", &file("fifth")]);
+        assert_eq!(run.stdin(message).done().code, Some(2), "{aead}");
+    }
+    let run = Run::keyhoard(&home).args(["encrypt", "--password-file", &file("first"), "--password-file"]);
+    let done = run.arg(home.write("empty", "")).arg(&content).done();
+    assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
+}
+
+#[test]
+fn the_name_and_the_time_of_a_file_are_said_if_asked_in_what_is_encrypted_or_signed() {
+    let home = Home::new();
+    Run::keyhoard(&home).args(["generate", "--quiet", "--no-passphrase", "Ann <ann@example.org>"]).succeed();
+    let said = ["--name", "letter.txt", "--time", "20250102T030405", "--compress", "zlib", "--level", "9"];
+    let content = home.path().join("content");
+    for (options, expected) in
+        [(&said[..], "created 1735787045, name=\"letter.txt\""), (&[], "created 0, name=\"\"")]
+    {
+        let message = Run::keyhoard(&home).arg("sign").args(options).stdin("text").succeed().stdout;
+        let packets = Run::gpg(&home).arg("--list-packets").stdin(message).done().text();
+        assert!(packets.contains(expected), "{packets}");
+        assert_eq!(packets.contains(":compressed packet: algo=2"), !options.is_empty(), "{packets}");
+    }
+    let run = Run::keyhoard(&home).args(["encrypt", "--to", "ann@example.org"]).args(said);
+    let message = run.stdin("text").succeed().stdout;
+    let run = Run::keyhoard(&home).args(["decrypt", "--json", "--output"]).arg(content);
+    let told = run.stdin(message).succeed().json_lines();
+    assert_eq!((&told[0]["name"], &told[0]["time"]), (&"letter.txt".into(), &"2025-01-02T03:04:05Z".into()));
+    for refused in [["--detached", "--name", "a"], ["--clear", "--time", "1"], ["--detached", "--level", "1"]]
+    {
+        let done = Run::keyhoard(&home).arg("sign").args(refused).stdin("text").done();
+        assert_eq!((done.code, done.stdout.len()), (Some(2), 0), "{refused:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::io::Read;
+use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -14,7 +15,6 @@ use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::verification::{Report, Standing};
 use serde::Serialize;
 
-use super::encrypt::PasswordSource;
 use super::signatures::{SignatureJson, examine, lines};
 use crate::destination::standard_output;
 use crate::exit::Outcome;
@@ -67,6 +67,30 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     trust: TrustOptions,
+}
+
+/// Where the password of a message comes from.
+#[derive(Clone, Debug, clap::Args)]
+#[group(multiple = false)]
+struct PasswordSource {
+    /// Take the password from the first line of this file.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    password_file: Option<PathBuf>,
+
+    /// Take the password from the first line that this file descriptor gives.
+    #[arg(long, value_name = "NUMBER")]
+    password_fd: Option<RawFd>,
+}
+
+impl PasswordSource {
+    /// Returns where the password comes from.
+    fn source(&self) -> keyhoard::Result<Source> {
+        match (&self.password_file, self.password_fd) {
+            (Some(file), _) => Ok(Source::File(file.clone())),
+            (None, Some(number)) => Ok(Source::Descriptor(number)),
+            (None, None) => Source::usual(),
+        }
+    }
 }
 
 /// Decrypts a message.

@@ -2,17 +2,16 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::View;
-use keyhoard::cert::facts::SignatureType;
 use keyhoard::find::{query, shown};
 use keyhoard::message::{
-    Aead, Alone, Cipher, Companion, Compression, Content, DEFAULT_CHUNK, DEFAULT_HASH, DEFAULT_LEVEL,
-    Encryption, Format, Literal, Openers, Protection, Recipient, S2k, Signing, encrypt,
+    Aead, Alone, Cipher, Companion, DEFAULT_CHUNK, DEFAULT_HASH, Encryption, Openers, Protection, Recipient,
+    S2k, Signing, encrypt,
 };
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::recipients::{self, Candidate, EncryptionKey, candidates};
@@ -21,7 +20,9 @@ use keyhoard::trust::Validity;
 use keyhoard::validity::{Model, TrustSettings};
 use keyhoard::verification::remember_encrypted;
 use serde::Serialize;
+use zeroize::Zeroizing;
 
+use super::content_options::ContentOptions;
 use super::signer_options::SignerOptions;
 use crate::destination::{Contents, Destination};
 use crate::exit::{NotHere, Outcome};
@@ -34,6 +35,7 @@ use crate::trust_options::TrustOptions;
 #[command(after_help = "Examples:
   keyhoard encrypt --password --output backup.pgp backup.tar
   tar c photos | keyhoard encrypt --password-file secret.txt --aead gcm > photos.pgp
+  keyhoard encrypt --password-file mine.txt --password-file yours.txt --output both.pgp both.tar
   keyhoard encrypt --to alice@example.org --armor letter.txt
   keyhoard encrypt --to alice@example.org --sign --output letter.pgp letter.txt
 
@@ -61,12 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     sign: bool,
 
-    /// Encrypt with a password, which is asked for.
-    #[arg(long)]
-    password: bool,
-
     #[command(flatten)]
-    source: PasswordSource,
+    passwords: PasswordOptions,
 
     /// The cipher.
     #[arg(long, value_name = "CIPHER", default_value = "AES256", value_parser = cipher)]
@@ -80,21 +78,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MODE", value_enum)]
     aead: Option<Mode>,
 
-    /// The compression.
-    #[arg(long, value_name = "NAME", default_value = "none", value_parser = compression)]
-    compress: Compression,
-
-    /// The level of compression.
-    #[arg(long, value_name = "0-9", default_value_t = DEFAULT_LEVEL, value_parser = clap::value_parser!(u8).range(0..=9))]
-    level: u8,
-
-    /// Take the input for text, whose lines end as the reader's system wants it.
-    #[arg(long)]
-    text: bool,
-
-    /// Say this file name in the message.
-    #[arg(long, value_name = "NAME")]
-    name: Option<OsString>,
+    #[command(flatten)]
+    content: ContentOptions,
 
     #[command(flatten)]
     destination: Destination,
@@ -109,31 +94,37 @@ pub(crate) struct Arguments {
     trust: TrustOptions,
 }
 
-/// Where the password of a message comes from.
-#[derive(Clone, Debug, clap::Args)]
-#[group(multiple = false)]
-pub(crate) struct PasswordSource {
-    /// Take the password from the first line of this file.
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
+/// The passwords of a message, each of which opens it.
+#[derive(Debug, clap::Args)]
+struct PasswordOptions {
+    /// Encrypt with a password, which is asked for.
+    #[arg(long)]
+    password: bool,
 
-    /// Take the password from the first line that this file descriptor gives.
+    /// Encrypt with the password in the first line of this file; may be given again, for another password that opens
+    /// the message as well.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    password_file: Vec<PathBuf>,
+
+    /// Encrypt with the password in the first line that this file descriptor gives; may be given again.
     #[arg(long, value_name = "NUMBER")]
-    password_fd: Option<i32>,
+    password_fd: Vec<RawFd>,
 }
 
-impl PasswordSource {
-    /// Returns where the password comes from.
-    pub(crate) fn source(&self) -> keyhoard::Result<Source> {
-        match (&self.password_file, self.password_fd) {
-            (Some(file), _) => Ok(Source::File(file.clone())),
-            (None, Some(number)) => Ok(Source::Descriptor(number)),
-            (None, None) => Source::usual(),
+impl PasswordOptions {
+    /// Returns where each password comes from.
+    fn sources(&self) -> keyhoard::Result<Vec<Source>> {
+        let files = self.password_file.iter().cloned().map(Source::File);
+        let mut sources: Vec<Source> =
+            files.chain(self.password_fd.iter().copied().map(Source::Descriptor)).collect();
+        if self.password {
+            sources.push(Source::usual()?);
         }
+        Ok(sources)
     }
 
-    fn is_given(&self) -> bool {
-        self.password_file.is_some() || self.password_fd.is_some()
+    fn are_given(&self) -> bool {
+        self.password || !self.password_file.is_empty() || !self.password_fd.is_empty()
     }
 }
 
@@ -170,10 +161,6 @@ fn cipher(name: &str) -> Result<Cipher, String> {
     Cipher::named(name).ok_or_else(|| format!("the ciphers are {}", names()))
 }
 
-pub(super) fn compression(name: &str) -> Result<Compression, String> {
-    Compression::named(name).ok_or_else(|| "the compressions are none, ZIP, ZLIB and BZIP2".to_owned())
-}
-
 /// Encrypts the input.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     if arguments.cipher.is_old() && !arguments.allow_old_cipher {
@@ -187,14 +174,16 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         true => arguments.signers.open(session, &arguments.passphrases)?,
         false => Vec::new(),
     };
-    let kind = if arguments.text { SignatureType::TEXT } else { SignatureType::BINARY };
+    let kind = arguments.content.signature_type();
     let mut companion: Box<dyn Companion> = match &mut signers[..] {
         [] => Box::new(Alone),
         signers => Box::new(Signing::new(arguments.signers.signatories(signers, kind, session.now))?),
     };
     let companion = companion.as_mut();
-    let openers =
-        Openers { passwords: password(arguments)?, recipients: keys.iter().map(Chosen::recipient).collect() };
+    let openers = Openers {
+        passwords: arguments.passwords()?,
+        recipients: keys.iter().map(Chosen::recipient).collect(),
+    };
     let encryption = arguments.encryption(&keys);
     let mut input = crate::input::open(arguments.file.as_deref())?;
     arguments.destination.write(
@@ -225,31 +214,28 @@ impl Arguments {
             |reads: fn(&EncryptionKey) -> bool| !keys.is_empty() && keys.iter().all(|key| reads(&key.key));
         let authenticated = !self.cipher.is_old() && all_read(|key| key.preferences.seipd2);
         let mode = self.aead.unwrap_or(if authenticated { Mode::Ocb } else { Mode::None });
-        let literal = Literal {
-            format: if self.text { Format::Utf8 } else { Format::Binary },
-            name: self.name.as_ref().map(|name| name.as_bytes().to_vec()).unwrap_or_default(),
-            time: Timestamp(0),
-        };
-        let Self { cipher, compress: compression, level, .. } = *self;
-        let content = Content { compression, level, literal };
+        let (cipher, content) = (self.cipher, self.content.content());
         Encryption { cipher, protection: mode.protection(), content }
     }
 }
 
-fn password(arguments: &Arguments) -> anyhow::Result<Vec<(zeroize::Zeroizing<Vec<u8>>, S2k)>> {
-    if !arguments.password && !arguments.source.is_given() {
-        return Ok(Vec::new());
+impl Arguments {
+    fn passwords(&self) -> anyhow::Result<Vec<(Zeroizing<Vec<u8>>, S2k)>> {
+        self.passwords.sources()?.into_iter().map(|source| self.password(source)).collect()
     }
-    let password = Passphrases::new(arguments.source.source()?, |_| None).password(true)?;
-    let Some(password) = password.filter(|password| !password.is_empty()) else {
-        bail!("no password was given")
-    };
-    // What authenticated messages need is read by new programs only, which know Argon2.
-    let s2k = match arguments.aead {
-        Some(Mode::Ocb | Mode::Gcm | Mode::Eax) => S2k::argon2()?,
-        _ => S2k::iterated(DEFAULT_HASH, 1 << 26)?,
-    };
-    Ok(vec![(zeroize::Zeroizing::new(password.as_bytes().to_vec()), s2k)])
+
+    fn password(&self, source: Source) -> anyhow::Result<(Zeroizing<Vec<u8>>, S2k)> {
+        let password = Passphrases::new(source, |_| None).password(true)?;
+        let Some(password) = password.filter(|password| !password.is_empty()) else {
+            bail!("no password was given")
+        };
+        // What authenticated messages need is read by new programs only, which know Argon2.
+        let s2k = match self.aead {
+            Some(Mode::Ocb | Mode::Gcm | Mode::Eax) => S2k::argon2()?,
+            _ => S2k::iterated(DEFAULT_HASH, 1 << 26)?,
+        };
+        Ok((Zeroizing::new(password.as_bytes().to_vec()), s2k))
+    }
 }
 
 /// A recipient.
@@ -269,7 +255,7 @@ impl Chosen {
 fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option<Vec<Chosen>>> {
     let is_named = !arguments.to.is_empty() || !arguments.to_hidden.is_empty();
     if !is_named && arguments.to_file.is_empty() {
-        if !arguments.password && !arguments.source.is_given() {
+        if !arguments.passwords.are_given() {
             bail!("nobody could read the message: give --to or --password");
         }
         return Ok(Some(Vec::new()));

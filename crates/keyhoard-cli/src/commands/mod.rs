@@ -31,6 +31,7 @@ pub(crate) mod verify;
 pub(crate) mod who_signed;
 
 mod checked;
+mod content_options;
 mod listed;
 mod signatures;
 mod signer_options;

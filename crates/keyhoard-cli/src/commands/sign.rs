@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use keyhoard::cert::armor_writer::Headers;
 use keyhoard::cert::facts::SignatureType;
-use keyhoard::message::{Compression, Content, Format, Literal, Signing, sign, sign_clear, sign_detached};
+use keyhoard::message::{Signing, sign, sign_clear, sign_detached};
 use keyhoard::signatories::SigningKey;
 use secret::OpenKey;
 use serde::Serialize;
 
-use super::encrypt::compression;
+use super::content_options::{ContentOptions, OF_MESSAGES};
 use super::signer_options::SignerOptions;
 use crate::destination::{Contents, Destination};
 use crate::exit::Outcome;
@@ -31,20 +31,15 @@ pub(crate) struct Arguments {
     file: Option<PathBuf>,
 
     /// Write the signature only; what is signed stays as it is.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with_all = OF_MESSAGES)]
     detached: bool,
 
     /// Write text that everybody can read, with the signature behind it.
-    #[arg(long, conflicts_with_all = ["detached", "compress"])]
+    #[arg(long, conflicts_with = "detached", conflicts_with_all = OF_MESSAGES)]
     clear: bool,
 
-    /// Sign text, however its lines end.
-    #[arg(long)]
-    text: bool,
-
-    /// The compression.
-    #[arg(long, value_name = "NAME", default_value = "none", value_parser = compression)]
-    compress: Compression,
+    #[command(flatten)]
+    content: ContentOptions,
 
     #[command(flatten)]
     destination: Destination,
@@ -60,7 +55,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut keys = arguments.signers.open(session, &arguments.passphrases)?;
     let mut input = crate::input::open(arguments.file.as_deref())?;
-    let kind = if arguments.text || arguments.clear { SignatureType::TEXT } else { SignatureType::BINARY };
+    let kind = if arguments.clear { SignatureType::TEXT } else { arguments.content.signature_type() };
     let signing = Signing::new(arguments.signers.signatories(&mut keys, kind, session.now))?;
     arguments.destination.write(
         arguments.contents(),
@@ -94,10 +89,7 @@ impl Arguments {
         if self.detached {
             return Ok(out.write_all(&sign_detached(input, signing)?)?);
         }
-        let format = if self.text { Format::Utf8 } else { Format::Binary };
-        let literal = Literal { format, ..Literal::default() };
-        let content = Content { compression: self.compress, literal, ..Content::default() };
-        Ok(sign(input, &mut out, &content, signing)?)
+        Ok(sign(input, &mut out, &self.content.content(), signing)?)
     }
 }
 

@@ -1,0 +1,58 @@
+//! What the content of a message is and how it is written, as arguments.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::facts::SignatureType;
+use keyhoard::message::{Compression, Content, DEFAULT_LEVEL, Format, Literal};
+
+use crate::moment;
+
+/// What the content of a message is and how it is written.
+#[derive(Debug, clap::Args)]
+pub(super) struct ContentOptions {
+    /// The compression.
+    #[arg(long, value_name = "NAME", default_value = "none", value_parser = compression)]
+    compress: Compression,
+
+    /// The level of compression.
+    #[arg(long, value_name = "0-9", default_value_t = DEFAULT_LEVEL, value_parser = clap::value_parser!(u8).range(0..=9))]
+    level: u8,
+
+    /// Take the input for text, whose lines end as the reader's system wants it.
+    #[arg(long)]
+    text: bool,
+
+    /// Say this file name in the message.
+    #[arg(long, value_name = "NAME")]
+    name: Option<OsString>,
+
+    /// Say this time in the message, as the file's (seconds since 1970, or like 20260101T000000) [default: none].
+    #[arg(long, value_name = "TIME", value_parser = moment::parse)]
+    time: Option<Timestamp>,
+}
+
+/// The options that are about a message that holds its content, and say nothing of signatures beside it.
+pub(super) const OF_MESSAGES: [&str; 4] = ["compress", "level", "name", "time"];
+
+impl ContentOptions {
+    /// Returns how signatures take the content.
+    pub(super) fn signature_type(&self) -> SignatureType {
+        if self.text { SignatureType::TEXT } else { SignatureType::BINARY }
+    }
+
+    /// Returns what the message says of its content.
+    pub(super) fn content(&self) -> Content {
+        let literal = Literal {
+            format: if self.text { Format::Utf8 } else { Format::Binary },
+            name: self.name.as_ref().map(|name| name.as_bytes().to_vec()).unwrap_or_default(),
+            time: self.time.unwrap_or(Timestamp(0)),
+        };
+        Content { compression: self.compress, level: self.level, literal }
+    }
+}
+
+fn compression(name: &str) -> Result<Compression, String> {
+    Compression::named(name).ok_or_else(|| "the compressions are none, ZIP, ZLIB and BZIP2".to_owned())
+}
