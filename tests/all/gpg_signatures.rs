@@ -245,6 +245,25 @@ fn trust_on_first_use_counts_messages_that_were_encrypted() {
 }
 
 #[test]
+fn a_critical_notation_is_understood_if_the_user_says_so() {
+    let both = Both::of_alice_and_bob();
+    let notations = ["--sig-notation", "!a@example.org=one", "--sig-notation", "!b@example.org=two"];
+    let message = signed(&both, true, "message", &[&["-u", "alice"], &notations[..], &["-s"]].concat());
+    let message = message.to_str().expect("a name");
+    let [a, b] = ["a", "b"].map(|name| format!("{name}@example.org"));
+    let both_known = ["--known-notation", &a, "--known-notation", &b];
+    for known in [&[][..], &["--known-notation", &a], &both_known] {
+        let words = [known, &["--verify", message]].concat();
+        let codes = [true, false].map(|gpg| {
+            let done = run(&both, gpg, &words, b"");
+            (done.code, done.errors().contains("GOODSIG"))
+        });
+        assert_eq!(codes[0], codes[1], "{known:?}");
+        assert_eq!(codes[0].1, known.len() == 4, "{known:?}");
+    }
+}
+
+#[test]
 fn verify_options_say_what_is_told_of_a_signature() {
     let both = Both::of_alice_and_bob();
     let words = ["--sig-notation", "a@example.org=one", "--sig-policy-url", "https://example.org/", "-s"];

@@ -10,7 +10,7 @@ use crate::facts::{
 };
 use crate::fields::Fields;
 use crate::identity::{Fingerprint, KeyId, Timestamp};
-use crate::subpacket::{Kind, Subpacket, Subpackets};
+use crate::subpacket::{Kind, Notation, Subpacket, Subpackets};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, SignatureValue};
 
 const WHAT: &str = "a signature";
@@ -201,6 +201,19 @@ impl<'a> Signature<'a> {
     /// Says whether it demands what is not understood here: a critical subpacket that is unknown or damaged.
     pub fn demands_more(&self) -> bool {
         Statements::read(self).unknown_critical
+    }
+
+    /// Says whether it demands more than that even to somebody who understands notations with these names.
+    pub fn demands_more_than(&self, known: &[Vec<u8>]) -> bool {
+        let is_known = |subpacket: &Subpacket<'_>| {
+            let notation = Some(subpacket.body).filter(|_| subpacket.kind == Kind::NOTATION);
+            let notation = notation.and_then(Notation::parse);
+            notation.is_some_and(|notation| known.iter().any(|name| name == notation.name))
+        };
+        [self.hashed, self.unhashed]
+            .into_iter()
+            .flat_map(Subpackets::new)
+            .any(|item| item.map_or(true, |it| it.critical && !it.is_understood() && !is_known(&it)))
     }
 
     /// Returns the signature's facts; `primary` is the certificate's primary key.

@@ -94,7 +94,7 @@ fn tell_one(
             tell_unchecked(session, statement, code);
             Ok(false)
         }
-        (Outcome::Good(maker), None) if !statement.unknown_critical => {
+        (Outcome::Good(maker), None) if !demands_more(session, examined, statement) => {
             session.tell_end_of(maker);
             tell_id(session, examined, statement);
             session.considered(&maker.primary());
@@ -114,6 +114,13 @@ fn tell_one(
         }
         (Outcome::NoKey | Outcome::Unsupported, None) => unreachable!("these have a code"),
     }
+}
+
+/// Says whether a signature demands what nobody understands here, nor the user.
+fn demands_more(session: &Session<'_>, examined: &Examined, statement: &Statement) -> bool {
+    let known = &session.settings.message.known_notations;
+    statement.unknown_critical
+        && examined.signature.parsed().is_none_or(|signature| signature.demands_more_than(known))
 }
 
 /// Returns gpg's code for why a signature cannot be checked.

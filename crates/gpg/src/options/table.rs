@@ -324,7 +324,7 @@ pub(crate) static OPTIONS: &[Row] = &[
 
     // Making signatures and messages.
     text("set-notation", values::notation).short(b'N'), text("sig-notation", values::sig_notation), text("cert-notation", values::cert_notation),
-    harmless_text("known-notation"), text("set-policy-url", values::policy), text("sig-policy-url", values::sig_policy),
+    text("known-notation", |s, name| { s.message.known_notations.push(name.to_vec()); Ok(()) }), text("set-policy-url", values::policy), text("sig-policy-url", values::sig_policy),
     text("cert-policy-url", values::cert_policy), harmless_text("sig-keyserver-url"), 
     text("default-keyserver-url", |s, url| { s.default_keyserver_url = Some(url.to_vec()); Ok(()) }),
     text("default-sig-expire", |s, end| { s.signature.expire = Some(end.to_vec()); Ok(()) }), harmless("ask-sig-expire"), harmless("no-ask-sig-expire"),

@@ -64,6 +64,8 @@ pub(crate) enum DefaultRecipient {
 /// What the options say of messages.
 #[derive(Clone, Debug)]
 pub(crate) struct MessageSettings {
+    /// `--known-notation`: names that the user understands where nobody may overlook them.
+    pub(crate) known_notations: Vec<Vec<u8>>,
     pub(crate) recipients: Vec<RecipientName>,
     /// Every message is encrypted to the key that `--default-key` names.
     pub(crate) encrypt_to_default_key: bool,
@@ -117,6 +119,7 @@ pub(crate) struct MessageSettings {
 impl Default for MessageSettings {
     fn default() -> Self {
         Self {
+            known_notations: Vec::new(),
             recipients: Vec::new(),
             encrypt_to_default_key: false,
             no_encrypt_to: false,
