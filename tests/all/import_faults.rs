@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use harness::{Done, Home, Keyring, Run};
+use harness::{Both, Done, Home, Keyring, Run};
 
 /// Imports a small keyring, limits the place, and then imports one that does not fit. `$1` is the home, `$2` a
 /// directory outside, `$3` `gpg-keyhoard`; the limit is in the place of LIMIT.
@@ -65,6 +65,21 @@ fn a_database_in_a_read_only_directory_is_read_and_not_written() {
     assert!(import.errors().contains("keyhoard.db"), "an error names the file: {}", import.errors());
     let after = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
     assert!(after == before);
+}
+
+#[test]
+fn a_signature_is_told_where_trust_on_first_use_can_remember_nothing() {
+    let both = Both::of_alice_and_bob();
+    let signed = both.one(true).args(["--batch", "-u", "alice", "-o", "-", "-s"]).stdin("a letter").succeed();
+    let message = both.gpg.write("message", signed.stdout);
+    let message = message.to_str().expect("a name");
+    both.keyhoard.set_writable(false);
+    let words = ["--status-fd", "1", "--trust-model", "tofu", "--verify", message];
+    let done = powerless(both.keyhoard.path(), &words);
+    both.keyhoard.set_writable(true);
+    assert!(done.text().contains("[GNUPG:] GOODSIG "), "{}", done.text());
+    assert!(done.errors().contains("keyhoard.db"), "{}", done.errors());
+    assert_eq!(done.code, Some(2));
 }
 
 /// Runs `gpg-keyhoard` as somebody for whom a file's permissions count, be it root.

@@ -49,10 +49,11 @@ pub(super) fn tell(
     let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
     let moment = Moment::new(session.now, View::Gnupg);
     let examined = Makers::new(sources.certificates.clone(), moment).examine(signatures)?;
-    if let Some(store) = keyrings.store().filter(|_| settings.model.remembers()) {
+    let store = keyrings.store().filter(|_| settings.model.remembers());
+    let remembered = store.map_or(Ok(()), |store| {
         let good: Vec<&Examined> = examined.iter().filter(|one| is_announced(one, announced)).collect();
-        remember(store, &good, "", "gpg-keyhoard --verify", session.now)?;
-    }
+        remember(store, &good, "", "gpg-keyhoard --verify", session.now)
+    });
     // What is remembered now counts already.
     let snapshots = keyrings.snapshots()?;
     let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
@@ -73,6 +74,8 @@ pub(super) fn tell(
             return Ok(false);
         }
     }
+    // Where nothing can be written, what the signatures are worth is told nevertheless.
+    remembered?;
     Ok(true)
 }
 
