@@ -1,6 +1,6 @@
 //! What gpg-keyhoard tells programs of input that is damaged or nothing at all, beside the real gpg.
 
-use harness::{Both, Done, assert_same};
+use harness::{Both, Done, Run, assert_same};
 
 const COMMANDS: [&[&str]; 3] = [&["--decrypt"], &["--verify"], &[]];
 
@@ -76,5 +76,51 @@ fn where_armor_is_damaged_no_signature_is_found() {
             armor.lines().find(|line| line.len() == 5 && line.starts_with('=')).expect("a checksum");
         let damaged = armor.replace(checksum, "=AAAA");
         assert_eq!(told_alike(&both, "checksum", &["--verify"], damaged.as_bytes()), [Some(2); 2]);
+    }
+}
+
+#[test]
+fn a_message_behind_a_message_is_an_error() {
+    let both = Both::of_alice_and_bob();
+    let [signed, clear, encrypted, detached, keys] = [
+        &["-u", "bob", "-a", "-z", "0", "-s"][..],
+        &["-u", "bob", "--clear-sign"],
+        &["-r", "alice", "-a", "-e"],
+        &["-u", "bob", "-a", "-b"],
+        &["-a", "--export", "bob"],
+    ]
+    .map(|words| made(&both, words));
+    let fails = |first: &[u8], second: &[u8]| {
+        for command in [&["--decrypt"][..], &["--verify"]] {
+            let file = [first, b"And more:\n", second].concat();
+            let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, command, &file));
+            assert_ne!(gpg.code, Some(0), "{command:?} {}", gpg.errors());
+            assert_eq!(keyhoard.code, Some(2), "{command:?} {}", keyhoard.errors());
+            assert!(!keyhoard.errors().contains("GOODSIG"), "{}", keyhoard.errors());
+        }
+        let own = Run::keyhoard(&both.keyhoard).args(["verify"]).stdin([first, second].concat()).done();
+        assert_ne!(own.code, Some(0), "{}", own.errors());
+    };
+    for message in [&signed, &clear, &encrypted] {
+        fails(message, message);
+    }
+    fails(&clear, &detached);
+    fails(&signed, &keys);
+    assert_eq!(run(&both, false, &["--verify"], &[&signed[..], b"And more.\n"].concat()).code, Some(0));
+}
+
+#[test]
+fn armor_without_checksum_and_last_line_is_an_error() {
+    let both = Both::of_alice_and_bob();
+    let data = both.gpg.write("data", b"some text\n");
+    let armor = made(&both, &["-u", "bob", "-a", "-b"]);
+    let sum = armor.windows(2).rposition(|pair| pair == b"\n=").expect("a checksum") + 1;
+    for (end, code) in [(sum, 2), (sum + 6, 0)] {
+        let signature = both.gpg.write("data.asc", &armor[..end]);
+        let [signature, data] = [&signature, &data].map(|path| path.to_str().expect("a name"));
+        for words in [&["--verify", signature, data][..], &["--list-packets", signature]] {
+            let codes = [true, false].map(|gpg| run(&both, gpg, words, b"").code);
+            assert_eq!(codes, [Some(code); 2], "{words:?} of {end} octets");
+        }
     }
 }

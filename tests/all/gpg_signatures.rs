@@ -434,3 +434,23 @@ fn keys_in_conflict_are_told_beside_a_signature() {
         same_on_first_use(&both, &["--trust-model", "tofu", "--verify", path.to_str().expect("a name")]);
     }
 }
+
+#[test]
+fn detached_signatures_in_several_blocks_of_armor_all_count() {
+    let both = Both::of_alice_and_bob();
+    let data = both.gpg.write("data", TEXT);
+    let data = data.to_str().expect("a name");
+    let [alice, bob, bad] = [("alice", TEXT), ("bob", TEXT), ("bob", b"another text")]
+        .map(|(user, text)| run(&both, true, &["-u", user, "-a", "-o", "-", "-b"], text).stdout);
+    for (blocks, code) in [([&alice, &bob], 0), ([&alice, &bad], 1)] {
+        let joined = blocks.map(Vec::as_slice).join(&b"and\n"[..]);
+        let signatures = both.gpg.write("data.asc", &joined);
+        let signatures = signatures.to_str().expect("a name");
+        same(&both, &["--verify", signatures, data], b"", true);
+        same(&both, &["--list-packets", signatures], b"", true);
+        same(&both, &["-o", "-", "--dearmor", signatures], b"", true);
+        let own = Run::keyhoard(&both.keyhoard).args(["verify", signatures, data]).done();
+        assert_eq!(run(&both, false, &["--verify", signatures, data], b"").code, Some(code));
+        assert_eq!(own.code == Some(0), code == 0, "{}", own.errors());
+    }
+}

@@ -143,6 +143,8 @@ fn several_signatures_and_keyrings_count_as_in_gpgv() {
     let both =
         [signer.path("Release.gpg"), signer.path("bob.sig")].map(|path| std::fs::read(path).expect("a file"));
     signer.home.write("both.sig", both.concat());
+    let blocks = both.map(|packets| signer.gpg(MADE, &["-o", "-", "--enarmor"], &packets));
+    signer.home.write("both.asc", blocks.concat());
     for keyrings in [
         &["--keyring", "ann.gpg"][..],
         &["--keyring", "ann.gpg", "--keyring", "bob.gpg"],
@@ -150,6 +152,7 @@ fn several_signatures_and_keyrings_count_as_in_gpgv() {
     ] {
         for data in ["Release", "other"] {
             signer.same(&[keyrings, &["--status-fd", "2", "both.sig", data]].concat(), b"");
+            signer.same(&[keyrings, &["--status-fd", "2", "both.asc", data]].concat(), b"");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! ASCII armor (RFC 9580, 6): finds blocks in text and decodes them, as GnuPG does.
 //!
 //! Characters that are no base64 are skipped, a checksum may be missing but must not be wrong, the last line may be
-//! missing too, and lines may end in white space or be dash-escaped.
+//! missing too (in messages not both of them), and lines may end in white space or be dash-escaped.
 
 use crate::checksum::Checksum;
 use crate::error::Flaw;

@@ -3,63 +3,98 @@
 use std::io::{self, Read};
 
 use crate::armor::Kind;
-use crate::error::Error;
+use crate::error::{Error, Flaw};
 use crate::source::{Segment, Source};
 
-/// Reads the packets of a message: the stream itself, or what its first armored block of a message holds.
+/// Reads the packets of a message: the stream itself, or what its armored blocks of messages hold.
 #[derive(Debug)]
 pub struct Message<R> {
     source: Source<R>,
     state: State,
+    further: Further,
+}
+
+/// What is done with armored blocks behind the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Further {
+    /// They are errors.
+    Refused,
+    /// Those of the wanted kind are read, others are errors.
+    Read,
+    /// Those of the wanted kind are read, others passed over.
+    ReadOrPassed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Before,
     Inside,
+    Between,
     After,
 }
 
 impl<R: Read> Message<R> {
-    /// Takes a stream; nothing is read yet.
+    /// Takes a stream with one message; nothing is read yet.
+    ///
+    /// Reading fails with [`Flaw::SecondBlock`] where another armored block follows that of the message: what it holds
+    /// must not be dropped without a word.
     pub fn new(reader: R) -> Self {
-        Self { source: Source::new(reader, Kind::Messages), state: State::Before }
+        Self { source: Source::new(reader, Kind::Messages), state: State::Before, further: Further::Refused }
     }
 
-    /// Takes a stream whose first armored block is wanted, whatever is in it.
+    /// Takes a stream whose armored blocks of messages hold packets that belong together, such as signatures.
+    ///
+    /// Reading fails with [`Flaw::SecondBlock`] where a block of something else follows.
+    pub fn of_all_blocks(reader: R) -> Self {
+        Self { further: Further::Read, ..Self::new(reader) }
+    }
+
+    /// Takes a stream of which all armored blocks are wanted, whatever is in them.
     pub fn of_any_kind(reader: R) -> Self {
-        Self { source: Source::new(reader, Kind::Any), state: State::Before }
+        let source = Source::new(reader, Kind::Any);
+        Self { source, state: State::Before, further: Further::ReadOrPassed }
     }
 
     fn read_packets(&mut self, out: &mut [u8]) -> crate::Result<usize> {
-        while self.state == State::Before {
-            match self.source.next_segment()? {
-                Segment::Packets | Segment::Remains => self.state = State::Inside,
-                Segment::Foreign(_) => {}
-                Segment::End => self.state = State::After,
+        loop {
+            match self.state {
+                State::Before | State::Between => self.state = self.next_state()?,
+                State::Inside => match self.source.read(out)? {
+                    0 => self.state = State::Between,
+                    count => return Ok(count),
+                },
+                State::After => return Ok(0),
             }
         }
-        match self.state {
-            State::After => Ok(0),
-            _ => self.source.read(out),
+    }
+
+    fn next_state(&mut self) -> crate::Result<State> {
+        let is_further = self.state == State::Between;
+        match self.source.next_segment()? {
+            Segment::Packets | Segment::Remains if is_further && self.further == Further::Refused => {
+                let position = self.source.position();
+                Err(Error::Malformed { position, flaw: Flaw::SecondBlock })
+            }
+            Segment::Foreign(position) if is_further && self.further != Further::ReadOrPassed => {
+                Err(Error::Malformed { position, flaw: Flaw::SecondBlock })
+            }
+            Segment::Packets | Segment::Remains => Ok(State::Inside),
+            Segment::Foreign(_) => Ok(self.state),
+            Segment::End => Ok(State::After),
         }
     }
 }
 
 impl<R: Read> Read for Message<R> {
-    /// Reads octets of packets; none where there is no message.
+    /// Reads octets of packets; none where there is no message, or no more of it.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
             return Ok(0);
         }
-        let read = self.read_packets(out).map_err(|error| match error {
+        self.read_packets(out).map_err(|error| match error {
             Error::Read { source, .. } => source,
             other => io::Error::new(io::ErrorKind::InvalidData, other),
-        })?;
-        if read == 0 {
-            self.state = State::After;
-        }
-        Ok(read)
+        })
     }
 }
 
@@ -89,18 +124,58 @@ mod tests {
         assert_eq!(read(&block).expect("packets"), packets);
     }
 
+    fn is_second_block(read: io::Result<Vec<u8>>) -> bool {
+        let error = read.expect_err("another block");
+        let error = error.get_ref().and_then(|error| error.downcast_ref::<Error>());
+        matches!(error, Some(Error::Malformed { flaw: Flaw::SecondBlock, .. }))
+    }
+
     #[test]
-    fn only_the_first_block_of_a_message_is_read() {
-        let blocks = [
-            armored(b"\x99key", "PUBLIC KEY BLOCK"),
-            armored(b"\xd2one", "MESSAGE"),
-            armored(b"\xd2two", "MESSAGE"),
-        ];
-        assert_eq!(read(&blocks.concat()).expect("packets"), b"\xd2one");
+    fn no_block_behind_a_message_is_dropped_without_a_word() {
+        let [key, one, two, clear] = [
+            ("PUBLIC KEY BLOCK", "\u{99}key"),
+            ("MESSAGE", "one"),
+            ("SIGNATURE", "two"),
+            ("SIGNED MESSAGE", "clear"),
+        ]
+        .map(|(title, packets)| armored(packets.as_bytes(), title));
+        assert_eq!(read(&[&key[..], &one, b"Yours\n"].concat()).expect("packets"), b"one");
         assert_eq!(read(b"no message\n").expect("nothing"), b"");
+        for further in [&one, &two, &key, &clear] {
+            assert!(is_second_block(read(&[&one[..], b"And\n", further].concat())));
+        }
+    }
+
+    #[test]
+    fn blocks_that_belong_together_are_read_as_one() {
+        let [key, one, two, clear] = [
+            ("PUBLIC KEY BLOCK", "key"),
+            ("SIGNATURE", "one"),
+            ("SIGNATURE", "two"),
+            ("SIGNED MESSAGE", "clear"),
+        ]
+        .map(|(title, packets)| armored(packets.as_bytes(), title));
+        let all = |blocks: &[&[u8]]| {
+            let mut octets = Vec::new();
+            Message::of_all_blocks(&blocks.concat()[..]).read_to_end(&mut octets).map(|_| octets)
+        };
+        assert_eq!(all(&[&one, b"\nAnd\n", &two, b"Yours\n"]).expect("packets"), b"onetwo");
+        assert!(is_second_block(all(&[&one, &key])));
+        assert!(is_second_block(all(&[&one, &clear])));
         let mut octets = Vec::new();
-        Message::of_any_kind(&blocks.concat()[..]).read_to_end(&mut octets).expect("packets");
-        assert_eq!(octets, b"\x99key");
+        let blocks = [key, one, clear, two].concat();
+        Message::of_any_kind(&blocks[..]).read_to_end(&mut octets).expect("packets");
+        assert_eq!(octets, b"keyonetwo");
+    }
+
+    #[test]
+    fn a_block_has_a_checksum_or_a_last_line() {
+        let block = armored(b"\xd2one", "MESSAGE");
+        let at = |part: &[u8]| block.windows(part.len()).position(|window| window == part).expect("a line");
+        let (sum, end) = (at(b"\n=") + 1, at(b"-----END"));
+        assert_eq!(read(&block[..end]).expect("packets"), b"\xd2one");
+        assert_eq!(read(&[&block[..sum], &block[end..]].concat()).expect("packets"), b"\xd2one");
+        assert_eq!(read(&block[..sum]).expect_err("no end").kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub enum Flaw {
     /// A compressed packet that cannot be unpacked.
     #[error("{0} in a compressed packet")]
     Compressed(&'static str),
+    /// An armored block where there must be none any more.
+    #[error("a second block of ASCII armor")]
+    SecondBlock,
     /// ASCII armor that cannot be decoded.
     #[error("{0} in ASCII armor")]
     Armor(&'static str),

@@ -1,7 +1,7 @@
 //! A stream that is either packets or text with armored blocks: its packets, in segments.
 
 use crate::armor::{self, Decoder, End, Kind, TextLine};
-use crate::error::{Error, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::lines::Lines;
 use crate::packet::{Fault, Header, Length, Tag};
 use std::collections::VecDeque;
@@ -113,6 +113,11 @@ impl<R: Read> Source<R> {
         Ok(count)
     }
 
+    /// Returns how far the stream was read.
+    pub(crate) fn position(&self) -> u64 {
+        self.lines.position()
+    }
+
     /// Returns where in the stream an octet of packets stands.
     pub(crate) fn position_of(&self, octet: u64) -> u64 {
         let after = self.anchors.partition_point(|anchor| anchor.octet <= octet);
@@ -181,7 +186,13 @@ impl<R: Read> Source<R> {
             && self.decoded.len() < AHEAD
         {
             let Some(line) = self.lines.peek()? else {
-                self.form = Form::Ended(decoder.end(&mut self.decoded), self.lines.position());
+                let mut end = decoder.end(&mut self.decoded);
+                let has_data = self.before + self.decoded.len() as u64 > 0;
+                // Of keys as much is taken as can be read.
+                if has_data && self.wanted != Kind::Keys {
+                    end = end.and(Err(Flaw::Armor("no last line")));
+                }
+                self.form = Form::Ended(end, self.lines.position());
                 break;
             };
             let octet = self.before + self.decoded.len() as u64;

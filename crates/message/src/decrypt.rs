@@ -231,11 +231,16 @@ impl<'a> Reader<'a> {
             self.clear_text(&mut input, &mut line)?;
         }
         let rest = Cursor::new(line).chain(input);
-        self.packets(&mut BufReader::with_capacity(BUFFER, Message::new(rest)), 0)?;
-        match self {
-            Reader { has_content: true, .. } => Ok(()),
-            Reader { signatures: 0, .. } => Err(Error::NoMessage),
-            _ => Err(Error::Detached),
+        // Detached signatures may be in several blocks; a message is in one.
+        let mut packets = BufReader::with_capacity(BUFFER, Message::new(rest));
+        match (self.packets(&mut packets, 0), self) {
+            (Err(Error::SecondBlock), Reader { has_content: false, signatures: 1.., .. }) => {
+                Err(Error::Detached)
+            }
+            (Err(error), _) => Err(error),
+            (Ok(()), Reader { has_content: true, .. }) => Ok(()),
+            (Ok(()), Reader { signatures: 0, .. }) => Err(Error::NoMessage),
+            (Ok(()), _) => Err(Error::Detached),
         }
     }
 
@@ -474,5 +479,45 @@ impl Openers {
             .filter(|(version, opener)| belongs(*version, opener))
             .map(|(_, opener)| opener)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cert::armor_writer::ArmorWriter;
+    use std::io::Write;
+
+    struct Nobody;
+
+    impl Sink for Nobody {
+        fn event(&mut self, _: Event<'_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn data(&mut self, _: &[u8], _: Standing) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn read_blocks(blocks: &[&[u8]]) -> Result<()> {
+        let mut text = Vec::new();
+        for packets in blocks {
+            let mut armor = ArmorWriter::titled(&mut text, "MESSAGE");
+            armor.write_all(packets).expect("a vector takes everything");
+            armor.finish().expect("a vector takes everything");
+        }
+        let allowed = Allowed { unencrypted: true, unprotected: false };
+        decrypt(&mut &text[..], allowed, &mut NoKeys, &mut Nobody)
+    }
+
+    #[test]
+    fn a_message_is_in_one_block_and_detached_signatures_may_be_in_more() {
+        let content = &[0xcb, 7, b'b', 0, 0, 0, 0, 0, b'x'][..];
+        let signature = &[0xc2, 2, 4, 0][..];
+        assert!(read_blocks(&[content]).is_ok());
+        assert!(matches!(read_blocks(&[content, content]), Err(Error::SecondBlock)));
+        assert!(matches!(read_blocks(&[content, signature]), Err(Error::SecondBlock)));
+        assert!(matches!(read_blocks(&[signature, signature]), Err(Error::Detached)));
     }
 }

@@ -29,6 +29,9 @@ pub enum Error {
     /// A packet that cannot be read, or that must not stand where it stands.
     #[error("not a valid message: {0}")]
     Malformed(&'static str),
+    /// Behind its armored block there is another one.
+    #[error("not a valid message: another block of ASCII armor follows it")]
+    SecondBlock,
     /// Something this program does not know.
     #[error("{what} {number} is not supported")]
     Unsupported {
@@ -82,6 +85,7 @@ impl Error {
     pub(crate) fn reading(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => error,
+            Err(error) if is_second_block(&error) => Self::SecondBlock,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Self::CutShort,
             Err(error) => Self::Read(error),
         }
@@ -91,6 +95,11 @@ impl Error {
     pub(crate) fn writing(error: io::Error) -> Self {
         error.downcast::<Self>().unwrap_or_else(Self::Write)
     }
+}
+
+fn is_second_block(error: &io::Error) -> bool {
+    let error = error.get_ref().and_then(|error| error.downcast_ref::<cert::Error>());
+    matches!(error, Some(cert::Error::Malformed { flaw: cert::Flaw::SecondBlock, .. }))
 }
 
 /// Says of a message what ciphers and passwords say.

@@ -217,8 +217,12 @@ impl Read for Body<'_> {
         // Together with a part, the first octet of the next one's length: alone it would fill the input's buffer.
         let ahead = usize::from(matches!(self.left, Left::Part(_)));
         let most = left.saturating_add(ahead).min(out.len());
+        // Nothing behind the body is looked at: it may be an error, which is not the body's.
+        if most == 0 {
+            return Ok(0);
+        }
         let count = self.input.read(&mut out[..most])?;
-        if count == 0 && most > 0 && !matches!(self.left, Left::Open) {
+        if count == 0 && !matches!(self.left, Left::Open) {
             return Err(Error::CutShort.into());
         }
         self.count(count.min(left));

@@ -233,13 +233,13 @@ pub struct Detached {
 }
 
 impl Detached {
-    /// Reads signatures, with armor or without.
+    /// Reads signatures, without armor or in one or more armored blocks.
     ///
     /// # Errors
     ///
     /// What the input says, and if there is anything else in it.
     pub fn read(input: &mut (dyn Read + Send)) -> Result<Self> {
-        let mut input = BufReader::new(Message::new(input));
+        let mut input = BufReader::new(Message::of_all_blocks(input));
         let mut bodies = Vec::new();
         while let Some(header) = frame::header(&mut input)? {
             let body = Body::new(&mut input, header.length);

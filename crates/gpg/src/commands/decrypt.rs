@@ -186,7 +186,7 @@ fn code(error: &Error) -> Option<Code> {
     Some(match error {
         Error::NoKey => Code::NoSecretKey,
         Error::WrongKey => Code::BadSessionKey,
-        Error::Malformed(_) | Error::CutShort | Error::NoMessage => Code::InvalidPacket,
+        Error::Malformed(_) | Error::SecondBlock | Error::CutShort | Error::NoMessage => Code::InvalidPacket,
         _ => return None,
     })
 }

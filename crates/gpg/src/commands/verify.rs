@@ -211,7 +211,7 @@ fn detached(session: &mut Session<'_>, signature: File, data: &[Vec<u8>]) -> Out
         Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(session))),
         Err(Error::NoMessage) => return Ok(nothing(session, is_empty)),
         Err(Error::Malformed(_)) if is_other => return Ok(Err(unexpected(session))),
-        Err(Error::Malformed(_)) => session.streams.error("not a detached signature"),
+        Err(Error::Malformed(_) | Error::SecondBlock) => session.streams.error("not a detached signature"),
         Err(error) => damaged(session, &error),
     }
     Ok(Ok(()))
@@ -285,7 +285,7 @@ fn damaged(session: &mut Session<'_>, error: &Error) {
 
 /// Tells a program of a packet that is damaged or cut short.
 pub(super) fn tell_if_damaged(session: &mut Session<'_>, error: &Error) {
-    if matches!(error, Error::Malformed(_) | Error::CutShort) {
+    if matches!(error, Error::Malformed(_) | Error::SecondBlock | Error::CutShort) {
         session.streams.status(&Status::NoData { what: 3 });
     }
 }
