@@ -73,6 +73,10 @@ fn an_address_is_explained_with_its_keys_in_the_order_they_came(engine: Engine) 
 fn what_was_decided_is_listed_until_it_is_forgotten(engine: Engine) {
     let [first, second] = two_anns();
     let home = home_with(engine, [first.certificate(), second.certificate()].concat());
+    let absent = ["tofu", "policy", "bad", "--address", "nobody@example.org", "ann@example.org"];
+    let absent = Run::keyhoard(&home).args(absent).done();
+    assert_eq!(absent.code, Some(1));
+    assert!(absent.errors().contains("has a user ID with this address"), "{}", absent.errors());
     let decided = documents(&home, &["tofu", "policy", "good", first.fingerprint()]);
     assert_eq!((&decided[0]["before"], &decided[0]["policy"]), (&Value::from("auto"), &Value::from("good")));
     let policies = || -> Vec<[String; 2]> {

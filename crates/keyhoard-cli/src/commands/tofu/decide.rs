@@ -60,6 +60,9 @@ pub(super) fn policy(session: &mut Session, arguments: &PolicyArguments) -> anyh
             session.output.line(format_args!("{key}  {address}: {before} -> {}", arguments.policy.name()))?;
         }
     }
+    if named.complete && decided.is_empty() {
+        session.warn("none of these keys has a user ID with this address");
+    }
     Ok(Outcome::found(named.complete && !decided.is_empty()))
 }
 
