@@ -41,6 +41,28 @@ fn where_content_is_written_is_not_told_even_to_who_wants_to_know_more() {
 }
 
 #[test]
+fn a_level_of_compression_that_does_not_exist_is_an_error_and_the_message_is_written() {
+    let both = Both::with_agent();
+    for level in [
+        &["-z", "10"][..],
+        &["-z", "-5"],
+        &["-z", "-1"],
+        &["-z", "10", "--compress-algo", "none"],
+        &["--compress-level", "12"],
+        &["--compress-level", "12", "--compress-algo", "bzip2"],
+        &["--bzip2-compress-level", "0", "--compress-algo", "bzip2"],
+        &["--compress-level", "0", "--bzip2-compress-level", "12", "--compress-algo", "bzip2"],
+    ] {
+        let symmetric = ["--passphrase", "words", "-o", "-", "-c"];
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &[level, &symmetric].concat(), TEXT));
+        assert_same(&level.join(" "), said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+        assert_eq!((gpg.code, gpg.stdout.is_empty()), (keyhoard.code, false), "{level:?}");
+        let read = run(&both, false, &["--passphrase", "words", "-o", "-", "-d"], &keyhoard.stdout);
+        assert_eq!((read.code, &read.stdout[..]), (Some(0), TEXT), "{level:?}");
+    }
+}
+
+#[test]
 fn without_the_secret_key_both_say_whose_it_is() {
     let both = Both::of_alice_and_bob();
     let alice = message(&both, "alice.gpg", &["-r", "alice", "-e"]);

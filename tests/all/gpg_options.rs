@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harness::{Both, Home, Run};
+use harness::{Both, Done, Home, Run, assert_same};
 
 /// A command that does nothing but print, so that options are all there is to compare.
 const LIST_CONFIG: [&str; 2] = ["--with-colons", "--list-config"];
@@ -102,6 +102,47 @@ fn gpg_options_are_read_as_gpg_reads_them() {
     for line in lines {
         both.same_status([line, &LIST_CONFIG].concat());
     }
+}
+
+#[test]
+fn gpg_preference_lists_are_examined_item_by_item() {
+    let both = Both::new();
+    let lists = [
+        "AES256 foo",
+        "AES256 AES256",
+        "foo H8 h8 bar",
+        "Z1,Z9 uncompressed",
+        "AES256  AES",
+        "AES256 2",
+        "AES256 none",
+        "AES AES128",
+        "md5 SHA1 RMD160 H2",
+        "mdc no-mdc ks-modify Zlib",
+        "default",
+        "none",
+        "default AES",
+    ];
+    let same = |line: &[&str]| {
+        both.same_status([line, &LIST_CONFIG].concat());
+        // When the time is told does not matter here.
+        let told = |done: &Done| {
+            let errors = done.errors();
+            errors
+                .split_inclusive('\n')
+                .filter(|line| !line.contains("faked system time"))
+                .collect::<String>()
+        };
+        let [gpg, keyhoard] = both.run([line, &LIST_CONFIG].concat());
+        assert_same(&line.join(" "), told(&gpg).as_bytes(), told(&keyhoard).as_bytes());
+    };
+    let sorts = ["personal-cipher-prefs", "personal-digest-prefs", "personal-compress-prefs"];
+    for (number, list) in lists.into_iter().enumerate() {
+        same(&[&format!("--{}", sorts[number % sorts.len()]), list]);
+    }
+    same(&["--default-preference-list", "AES256 foo"]);
+    same(&["--personal-compress-prefs", "Z9", "--personal-cipher-prefs", "S9 S9", "--s2k-mode", "7"]);
+    // The last list counts.
+    same(&["--personal-cipher-prefs", "foo", "--personal-cipher-prefs", "AES"]);
 }
 
 #[test]

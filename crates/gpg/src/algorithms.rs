@@ -59,20 +59,16 @@ pub(crate) enum Choice {
 }
 
 impl Choice {
-    /// Says what is wrong with the choice, if anything is.
+    /// Says what is wrong with the choice of an algorithm, if anything is.
     pub(crate) fn complaint(&self) -> Option<String> {
         let (known, what) = match self {
             Self::Cipher(name) | Self::S2kCipher(name) => (is_cipher(name), "selected cipher algorithm is"),
             Self::Digest(name) | Self::S2kDigest(name) => (is_digest(name), "selected digest algorithm is"),
             Self::CertDigest(name) => (is_digest(name), "selected certification digest algorithm is"),
             Self::Compression(name) => (is_compression(name), "selected compression algorithm is"),
-            Self::Preferences(kind, list) => (is_preference_list(list), *kind),
+            Self::Preferences(..) => return None,
         };
-        match self {
-            _ if known => None,
-            Self::Preferences(..) => Some(format!("invalid {what} preferences")),
-            _ => Some(format!("{what} invalid")),
-        }
+        (!known).then(|| format!("{what} invalid"))
     }
 }
 
@@ -88,14 +84,12 @@ pub(crate) fn cipher(name: &[u8]) -> Option<u8> {
 
 /// Says whether `name` is a digest's.
 pub(crate) fn is_digest(name: &[u8]) -> bool {
-    const OTHER_NAMES: [&str; 2] = ["RMD160", "MD5"];
-    is_one_of(DIGEST, b'H', name) || is_any(&OTHER_NAMES, name)
+    digest(name).is_some()
 }
 
 /// Returns the number of the digest with a name, MD5's among them.
 pub(crate) fn digest(name: &[u8]) -> Option<u8> {
-    const OTHER_NAMES: [Named; 2] = [(3, "RMD160"), (1, "MD5")];
-    number(DIGEST, b'H', &OTHER_NAMES, name)
+    number(DIGEST, b'H', &[(1, "MD5")], name)
 }
 
 /// Returns the number of the compression with a name.
@@ -132,20 +126,6 @@ fn is_compression(name: &[u8]) -> bool {
     compression(number.as_deref().unwrap_or(name)).is_some()
 }
 
-fn is_preference_list(list: &[u8]) -> bool {
-    const WORDS: [&str; 4] = ["mdc", "no-mdc", "ks-modify", "no-ks-modify"];
-    if list.is_empty() || is_any(&["default", "none"], list) {
-        return true;
-    }
-    let items = list.split(|byte| matches!(byte, b' ' | b','));
-    items.into_iter().all(|item| {
-        is_cipher(item)
-            || is_digest(item)
-            || is_any(&WORDS, item)
-            || (!item.is_empty() && is_compression(item))
-    })
-}
-
 /// Says whether `name` is a name in `table`, or `letter` and a number in it.
 fn is_one_of(table: &[Named], letter: u8, name: &[u8]) -> bool {
     let number = match name.split_first() {
@@ -174,13 +154,5 @@ mod tests {
         assert!(Choice::Digest(b"foo".to_vec()).complaint().is_some());
         assert_eq!(Choice::Compression(b"2".to_vec()).complaint(), None);
         assert!(Choice::Compression(b"9".to_vec()).complaint().is_some());
-    }
-
-    #[test]
-    fn a_preference_list_mixes_kinds() {
-        let list = Choice::Preferences("default", b"SHA512 AES256,ZLIB Uncompressed no-mdc".to_vec());
-        assert_eq!(list.complaint(), None);
-        let list = Choice::Preferences("personal cipher", b"AES256 FOO".to_vec());
-        assert_eq!(list.complaint().as_deref(), Some("invalid personal cipher preferences"));
     }
 }

@@ -18,6 +18,7 @@ use keyhoard::verify::policy::DigestPolicy;
 
 use crate::algorithms::{self, Choice};
 use crate::filter::Filter;
+use crate::generation::Preferences;
 use crate::remarks::Remark;
 
 pub(crate) use armor::ArmorHeaders;
@@ -312,6 +313,20 @@ impl Settings {
         complaints.extend(self.trust.complaints().chain(self.message.complaint()).map(str::to_owned));
         complaints
     }
+
+    /// Complains about preference lists, of which the last one of a sort counts: what is wrong with its items, and the
+    /// error that it is.
+    pub(crate) fn complaints_of_preferences(&self) -> impl Iterator<Item = (Vec<String>, String)> {
+        const SORTS: [&str; 4] = ["default", "personal cipher", "personal digest", "personal compress"];
+        SORTS.into_iter().filter_map(|sort| {
+            let list = self.choices.iter().rev().find_map(|choice| match choice {
+                Choice::Preferences(other, list) if *other == sort => Some(String::from_utf8_lossy(list)),
+                _ => None,
+            });
+            let items = Preferences::read(&list?, "").err()?;
+            Some((items, format!("invalid {sort} preferences")))
+        })
+    }
 }
 
 #[cfg(test)]
@@ -325,5 +340,21 @@ mod tests {
         settings.message.s2k_mode = 2;
         settings.trust.max_cert_depth = 256;
         assert_eq!(settings.complaints().len(), 2);
+    }
+
+    #[test]
+    fn the_last_preference_list_of_a_sort_is_examined() {
+        let mut settings = Settings::default();
+        let mut given = |sort, list: &[u8]| {
+            settings.choices.push(Choice::Preferences(sort, list.to_vec()));
+            settings.complaints_of_preferences().collect::<Vec<_>>()
+        };
+        assert_eq!(given("default", b"SHA512 AES256,ZLIB Uncompressed no-mdc"), []);
+        let complaint = (
+            vec!["invalid item 'FOO' in preference string".to_owned()],
+            "invalid personal cipher preferences".to_owned(),
+        );
+        assert_eq!(given("personal cipher", b"AES256 FOO"), [complaint]);
+        assert_eq!(given("personal cipher", b"AES256"), []);
     }
 }

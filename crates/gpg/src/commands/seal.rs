@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::find::shown;
 use keyhoard::message::{
-    self, Alone, Cipher, Companion, Compression, Content, Encryption, Format, Literal, Openers, Protection,
-    Recipient, S2k,
+    self, Alone, Cipher, Companion, Compression, Content, DEFAULT_LEVEL, Encryption, Format, Literal,
+    Openers, Protection, Recipient, S2k,
 };
 use zeroize::Zeroizing;
 
@@ -153,15 +153,6 @@ fn encrypt(session: &mut Session<'_>, sealing: Sealing, name: Option<&[u8]>) -> 
         passwords: password.into_iter().collect(),
         recipients: keys.iter().map(|chosen| recipient(session, chosen)).collect(),
     };
-    let encryption = Encryption {
-        cipher,
-        protection: Protection::Mdc,
-        content: Content {
-            compression,
-            level: session.settings.message.level(compression),
-            literal: literal(session, name),
-        },
-    };
     let suffix: &[u8] = if session.settings.armor { b".asc" } else { b".gpg" };
     let mut output = match output_of(session, name, suffix)? {
         Ok(output) => output,
@@ -178,6 +169,8 @@ fn encrypt(session: &mut Session<'_>, sealing: Sealing, name: Option<&[u8]>) -> 
     if sealing.sign {
         sign::begin(session, &signers);
     }
+    let content = content(session, compression, name);
+    let encryption = Encryption { cipher, protection: Protection::Mdc, content };
     let mut signing = sealing.sign.then(|| signing(session, &mut signers, kind)).transpose()?;
     let companion: &mut dyn Companion = match &mut signing {
         Some(signing) => signing,
@@ -246,8 +239,18 @@ fn tell_recipients(session: &mut Session<'_>, keys: &[Chosen], cipher: Cipher) {
     }
 }
 
+/// Returns what the message's content is and how it is written; a level of compression that does not exist is an error,
+/// with which the message is written all the same.
+pub(super) fn content(session: &mut Session<'_>, compression: Compression, name: Option<&[u8]>) -> Content {
+    let level = session.settings.message.level(compression).unwrap_or_else(|| {
+        session.streams.error("invalid compression level; using default level");
+        DEFAULT_LEVEL
+    });
+    Content { compression, level, literal: literal(session, name) }
+}
+
 /// Returns what the message says about its content.
-pub(super) fn literal(session: &Session<'_>, name: Option<&[u8]>) -> Literal {
+fn literal(session: &Session<'_>, name: Option<&[u8]>) -> Literal {
     let settings = &session.settings.message;
     let name = settings.file_name.as_deref().or(name.filter(|_| !input::is_stream(name)));
     let base = name.and_then(|name| name.rsplit(|octet| *octet == b'/').next()).unwrap_or_default();

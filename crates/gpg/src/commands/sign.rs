@@ -6,11 +6,11 @@ pub(super) mod signers;
 use std::io::{self, Read, Write};
 
 use keyhoard::cert::facts::SignatureType;
-use keyhoard::message::{self, Compression, Content};
+use keyhoard::message::{self, Content};
 use keyhoard::verify::HashAlgorithm;
 
 use super::Session;
-use super::seal::{Failure, literal, output_of};
+use super::seal::{Failure, content, output_of};
 use crate::code::Code;
 use crate::input;
 use crate::settings::{ArmorHeaders, Form};
@@ -68,13 +68,10 @@ fn sign(session: &mut Session<'_>, form: Form) -> anyhow::Result<Result<(), Fail
     let is_text = form == Form::Clear || session.settings.message.text;
     let kind = if is_text { SignatureType::TEXT } else { SignatureType::BINARY };
     begin(session, &signers);
-    let settings = &session.settings.message;
-    let compression = settings
-        .forced_compression()
-        .or_else(|| settings.personal_compressions.first().and_then(|number| Compression::of(*number)));
-    let compression = compression.unwrap_or(Compression::Zip);
-    let content =
-        Content { compression, level: settings.level(compression), literal: literal(session, name) };
+    let content = match form {
+        Form::Message => content(session, session.settings.message.signed_compression(), name),
+        Form::Clear | Form::Detached => Content::default(),
+    };
     let made = signing(session, &mut signers, kind)?;
     let mut out = output.sender(session.streams)?;
     let input = input.as_mut();

@@ -315,6 +315,10 @@ impl Loader<'_> {
         for text in self.settings.complaints() {
             self.streams.error(text);
         }
+        for (items, text) in self.settings.complaints_of_preferences() {
+            items.iter().for_each(|item| self.streams.info(item));
+            self.streams.error(text);
+        }
         match self.streams.errors() {
             0 => Ok(()),
             _ => self.fail("option-postprocessing"),

@@ -196,13 +196,22 @@ impl MessageSettings {
         if self.deflate_level == Some(0) { Some(Compression::Uncompressed) } else { self.compression }
     }
 
-    /// Returns the level at which to compress.
-    pub(crate) fn level(&self, compression: Compression) -> u8 {
-        let level = if compression == Compression::Bzip2 { self.bzip2_level } else { self.deflate_level };
+    /// Returns the compression of a message that is signed only.
+    pub(crate) fn signed_compression(&self) -> Compression {
+        let personal = || self.personal_compressions.first().and_then(|number| Compression::of(*number));
+        self.forced_compression().or_else(personal).unwrap_or(Compression::Zip)
+    }
+
+    /// Returns the level at which to compress; none if the one that is asked for does not exist.
+    pub(crate) fn level(&self, compression: Compression) -> Option<u8> {
+        let level = match compression {
+            Compression::Uncompressed => None,
+            Compression::Bzip2 => self.bzip2_level,
+            _ => self.deflate_level,
+        };
         match level {
-            Some(level @ 1..=9) => level as u8,
-            Some(10..) => 9,
-            _ => DEFAULT_LEVEL,
+            None | Some(-1) => Some(DEFAULT_LEVEL),
+            Some(level) => u8::try_from(level).ok().filter(|level| (1..=9).contains(level)),
         }
     }
 
@@ -244,13 +253,16 @@ mod tests {
     }
 
     #[test]
-    fn level_0_is_no_compression_and_levels_beyond_9_are_9() {
+    fn level_0_is_no_compression_and_there_is_none_beyond_9() {
         let mut settings = MessageSettings::default();
         settings.choose(&Choice::Compression(b"2".to_vec()));
         assert_eq!(settings.forced_compression(), Some(Compression::Zlib));
-        assert_eq!(settings.level(Compression::Zlib), DEFAULT_LEVEL);
-        settings.set_level(20);
-        assert_eq!(settings.level(Compression::Bzip2), 9);
+        assert_eq!(settings.level(Compression::Zlib), Some(DEFAULT_LEVEL));
+        settings.set_level(10);
+        assert_eq!(settings.level(Compression::Bzip2), None);
+        assert_eq!(settings.level(Compression::Uncompressed), Some(DEFAULT_LEVEL));
+        settings.set_level(-1);
+        assert_eq!(settings.level(Compression::Zip), Some(DEFAULT_LEVEL));
         settings.set_level(0);
         assert_eq!(settings.forced_compression(), Some(Compression::Uncompressed));
     }
