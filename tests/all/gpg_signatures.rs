@@ -454,3 +454,25 @@ fn detached_signatures_in_several_blocks_of_armor_all_count() {
         assert_eq!(own.code == Some(0), code == 0, "{}", own.errors());
     }
 }
+
+#[test]
+fn crs_at_the_ends_of_lines_are_signed_as_gpg_signs_them() {
+    let both = Both::of_alice_and_bob();
+    let texts: [&[u8]; 5] = [b"a\r\r\nb\n", b"a\r\r", b"a\r", b"a\rb\r\n", b"a \r\r\r\n\r\n\rb"];
+    for text in texts {
+        let data = both.gpg.write("data", text);
+        let data = data.to_str().expect("a name");
+        for form in [&["-t", "-b"][..], &["-t", "-s"], &["--clear-sign"]] {
+            for gpg in [true, false] {
+                let made = run(&both, gpg, &[&["-u", "alice", "-o", "-"], form].concat(), text).stdout;
+                let made = both.gpg.write("data.sig", made);
+                let made = made.to_str().expect("a name");
+                let files: &[&str] = if form.contains(&"-b") { &[made, data] } else { &[made] };
+                for judge in [true, false] {
+                    let done = run(&both, judge, &[&["--verify"], files].concat(), b"");
+                    assert_eq!(done.code, Some(0), "{text:?} {form:?} {gpg} {judge} {}", done.errors());
+                }
+            }
+        }
+    }
+}

@@ -38,6 +38,11 @@ impl Documents {
         self.0.iter().find(same)
     }
 
+    /// Has lines of text trimmed as detached signatures need it; nothing was hashed yet.
+    pub(crate) fn trim_lines(&mut self) {
+        self.0.iter_mut().for_each(Document::trim_lines);
+    }
+
     fn update(&mut self, data: &[u8]) {
         self.0.iter_mut().for_each(|document| document.update(data));
     }
@@ -60,6 +65,13 @@ pub(crate) struct Thread {
 impl Hashing {
     pub(crate) fn new(documents: Documents) -> Self {
         Self::Here(documents, 0)
+    }
+
+    /// Has lines of text trimmed as detached signatures need it; to be called before the first octets.
+    pub(crate) fn trim_lines(&mut self) {
+        if let Self::Here(documents, _) = self {
+            documents.trim_lines();
+        }
     }
 
     /// Adds octets to all documents.

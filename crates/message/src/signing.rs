@@ -144,6 +144,7 @@ pub fn sign(
 ///
 /// What the input says, and what keeps a key from signing.
 pub fn sign_detached(input: &mut dyn Read, mut signing: Signing<'_>) -> Result<Vec<u8>> {
+    signing.hashing.trim_lines();
     for_each_piece(input, |piece| {
         signing.data(piece);
         Ok(())

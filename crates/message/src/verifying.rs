@@ -265,6 +265,7 @@ impl Detached {
     pub fn over(self, data: &mut dyn Read) -> Result<Vec<DataSignature>> {
         let mut documents = Documents::default();
         self.bodies.iter().for_each(|body| want(&mut documents, body));
+        documents.trim_lines();
         let mut hashing = Hashing::new(documents);
         for_each_piece(data, |piece| {
             hashing.update(piece);

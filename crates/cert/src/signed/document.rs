@@ -49,6 +49,8 @@ pub struct Document {
     salt: Vec<u8>,
     /// Whether the last octet was a CR.
     after_cr: bool,
+    /// Where lines are trimmed: so many CRs came that may be a line's end.
+    trimmed: Option<u64>,
 }
 
 impl Document {
@@ -63,13 +65,22 @@ impl Document {
         } else {
             after_salt(&Head { version: 6, hash_algorithm: algorithm, covered: &[], salt })?
         };
-        Ok(Self { form, hasher, algorithm, salt: salt.to_vec(), after_cr: false })
+        Ok(Self { form, hasher, algorithm, salt: salt.to_vec(), after_cr: false, trimmed: None })
+    }
+
+    /// Takes lines of text without any CR at their ends, the last line's too.
+    ///
+    /// So GnuPG makes detached signatures over text, though RFC 9580 has only the CR LF itself replaced. To be called
+    /// before the first octets.
+    pub fn trim_lines(&mut self) {
+        self.trimmed = Some(0);
     }
 
     /// Adds octets of the document.
     pub fn update(&mut self, octets: &[u8]) {
         match self.form {
             Form::Binary => self.hasher.update(octets),
+            Form::Text if self.trimmed.is_some() => self.update_trimmed(octets),
             Form::Text => self.update_text(octets),
             Form::Nothing => {}
         }
@@ -88,6 +99,35 @@ impl Document {
         if let Some(&last) = rest.last() {
             self.hasher.update(rest);
             self.after_cr = last == b'\r';
+        }
+    }
+
+    fn update_trimmed(&mut self, octets: &[u8]) {
+        for line in octets.split_inclusive(|octet| *octet == b'\n') {
+            let (text, ends) = line.strip_suffix(b"\n").map_or((line, false), |text| (text, true));
+            let kept = text.iter().rposition(|octet| *octet != b'\r').map_or(0, |at| at + 1);
+            let mut held = self.trimmed.unwrap_or_default();
+            if kept > 0 {
+                self.update_crs(held);
+                self.hasher.update(&text[..kept]);
+                held = 0;
+            }
+            held += (text.len() - kept) as u64;
+            if ends {
+                self.hasher.update(b"\r\n");
+                held = 0;
+            }
+            self.trimmed = Some(held);
+        }
+    }
+
+    /// Adds CRs that did not end their line.
+    fn update_crs(&mut self, mut count: u64) {
+        const CRS: [u8; 64] = [b'\r'; 64];
+        while count > 0 {
+            let piece = count.min(CRS.len() as u64);
+            self.hasher.update(&CRS[..piece as usize]);
+            count -= piece;
         }
     }
 
@@ -149,6 +189,27 @@ mod tests {
         assert_ne!(digest(Form::Text, &[b"one\r\r\ntwo\n\n"]), canonical);
     }
 
+    fn trimmed(pieces: &[&[u8]]) -> Digest {
+        let mut document = Document::new(Form::Text, HashAlgorithm::SHA256, &[]).expect("a known digest");
+        document.trim_lines();
+        pieces.iter().for_each(|piece| document.update(piece));
+        document.digest(&HEAD).expect("a digest")
+    }
+
+    #[test]
+    fn lines_that_are_trimmed_lose_all_crs_at_their_ends_and_no_others() {
+        let many = [b'\r'; 150];
+        for (pieces, signed) in [
+            (&[&b"one\r\r\ntwo\n"[..]][..], &b"one\r\ntwo\r\n"[..]),
+            (&[b"one\r", b"\r", b"\r\n", b"\r\ntwo\r\r"], b"one\r\n\r\ntwo"),
+            (&[b"o\r", b"\rne \n"], b"o\r\rne \r\n"),
+            (&[b"\r", b""], b""),
+            (&[b"x", &many, b"y", &many], &[b"x", &many[..], b"y"].concat()),
+        ] {
+            assert_eq!(trimmed(pieces), digest(Form::Binary, &[signed]), "{pieces:?}");
+        }
+    }
+
     #[test]
     fn a_signature_that_stands_alone_is_over_nothing() {
         assert_eq!(digest(Form::Nothing, &[b"anything"]), digest(Form::Binary, &[]));
@@ -176,6 +237,7 @@ mod tests {
         ) {
             let (first, second) = text.split_at(cut.min(text.len()));
             prop_assert_eq!(digest(Form::Text, &[first, second]), digest(Form::Text, &[&text]));
+            prop_assert_eq!(trimmed(&[first, second]), trimmed(&[&text]));
         }
     }
 }
