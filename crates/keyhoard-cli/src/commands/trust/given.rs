@@ -220,7 +220,8 @@ fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outco
         None => drop(io::stdin().read_to_end(&mut text)?),
     }
     let mut given = Vec::new();
-    for (number, line) in text.split(|&octet| octet == b'\n').enumerate() {
+    let lines = text.split(|&octet| octet == b'\n').enumerate();
+    for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
         given.extend(Given::read(line).with_context(|| format!("line {}", number + 1))?);
     }
     let store = session.open_or_create()?;
