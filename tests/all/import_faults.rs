@@ -68,7 +68,7 @@ fn a_database_in_a_read_only_directory_is_read_and_not_written() {
 }
 
 #[test]
-fn a_signature_is_told_where_trust_on_first_use_can_remember_nothing() {
+fn messages_are_verified_and_encrypted_where_trust_on_first_use_can_remember_nothing() {
     let both = Both::of_alice_and_bob();
     let signed = both.one(true).args(["--batch", "-u", "alice", "-o", "-", "-s"]).stdin("a letter").succeed();
     let message = both.gpg.write("message", signed.stdout);
@@ -76,7 +76,11 @@ fn a_signature_is_told_where_trust_on_first_use_can_remember_nothing() {
     both.keyhoard.set_writable(false);
     let words = ["--status-fd", "1", "--trust-model", "tofu", "--verify", message];
     let done = powerless(both.keyhoard.path(), &words);
+    let words = ["--trust-model", "tofu", "-r", "alice", "-o", "-", "-e", message];
+    let encrypted = powerless(both.keyhoard.path(), &words);
     both.keyhoard.set_writable(true);
+    assert_eq!(encrypted.code, Some(0), "{}", encrypted.errors());
+    assert!(encrypted.errors().contains("is not counted"), "{}", encrypted.errors());
     assert!(done.text().contains("[GNUPG:] GOODSIG "), "{}", done.text());
     assert!(done.errors().contains("keyhoard.db"), "{}", done.errors());
     assert_eq!(done.code, Some(2));

@@ -42,17 +42,29 @@ pub(super) fn collect(session: &mut Session<'_>) -> anyhow::Result<Result<Vec<Ch
     let Search { session, keyrings, mut chosen } = search;
     chosen.reverse();
     if outcome.is_ok() {
-        remember(session, &keyrings, &chosen)?;
+        remember(session, &keyrings, &chosen);
     }
     Ok(outcome.map(|()| chosen))
 }
 
-/// Lets trust on first use count the message; as in gpg, whatever becomes of it.
-fn remember(session: &mut Session<'_>, keyrings: &Keyrings, chosen: &[Chosen]) -> anyhow::Result<()> {
+/// Lets trust on first use count the message; as in gpg, whatever becomes of it, and only told if that cannot be done.
+fn remember(session: &mut Session<'_>, keyrings: &Keyrings, chosen: &[Chosen]) {
     let remembers = trust::settings(&session.settings, session.now).model.remembers();
-    let Some(store) = keyrings.store().filter(|_| remembers) else { return Ok(()) };
+    let Some(store) = keyrings.store().filter(|_| remembers) else { return };
     let recipients: Vec<Fingerprint> = chosen.iter().map(|chosen| chosen.primary).collect();
-    Ok(remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", session.now)?)
+    if let Err(error) = remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", session.now) {
+        let error = keyhoard::causes(&error);
+        session
+            .streams
+            .info(format_args!("WARNING: the message is not counted by trust on first use: {error}"));
+    }
+}
+
+/// What becomes of keys that the user switched off, where they are not named themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Disabled {
+    Taken,
+    PassedOver,
 }
 
 /// Says whether a name is a key's and not a user's.
@@ -131,7 +143,7 @@ impl Search<'_, '_> {
             self.session.considered(found.primary());
         }
         let name = RecipientName { name, kind: RecipientKind::Always, is_hidden: false };
-        match self.find(&name.name, false)? {
+        match self.find(&name.name, Disabled::Taken)? {
             Ok(candidate) => self.add(candidate, &name),
             Err(_) => {
                 self.session.streams.error(format_args!("can't encrypt to '{}'", shown(&name.name)));
@@ -143,7 +155,7 @@ impl Search<'_, '_> {
 
     /// Adds one of those whom every message is encrypted to, whose validity nobody asks for.
     fn add_always(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
-        match self.find(&name.name, false)? {
+        match self.find(&name.name, Disabled::Taken)? {
             Ok(candidate) => {
                 self.session.considered(&candidate.fingerprint);
                 self.add(candidate, name);
@@ -156,7 +168,7 @@ impl Search<'_, '_> {
     fn add_named(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
         let candidate = match name.kind {
             RecipientKind::File => self.of_file(&name.name)?,
-            _ => self.find(&name.name, true)?,
+            _ => self.find(&name.name, Disabled::PassedOver)?,
         };
         let candidate = match candidate {
             Ok(candidate) => candidate,
@@ -196,7 +208,7 @@ impl Search<'_, '_> {
                 None => return Ok(Ok(false)),
             },
         };
-        let candidate = match self.find(&name, false)? {
+        let candidate = match self.find(&name, Disabled::Taken)? {
             Ok(candidate) => candidate,
             Err(code) => {
                 let name = shown(&name);
@@ -224,8 +236,8 @@ impl Search<'_, '_> {
     }
 
     /// Finds the key that a name stands for. If it is a mail address, that is the most valid key, else the first one;
-    /// those that the user switched off are left out if `without_disabled`, unless it is the name of a key.
-    fn find(&mut self, text: &[u8], without_disabled: bool) -> anyhow::Result<Result<Candidate, Code>> {
+    /// what `disabled` says of those that the user switched off counts for names that are no key's.
+    fn find(&mut self, text: &[u8], disabled: Disabled) -> anyhow::Result<Result<Candidate, Code>> {
         let name = match Name::parse(text) {
             Ok(name) => name,
             Err(NameError::Unsearchable(_)) => return Ok(Err(Code::NoPublicKey)),
@@ -248,7 +260,7 @@ impl Search<'_, '_> {
         let mut usable = candidates.into_iter().filter(|candidate| {
             candidate.is_named
                 && candidate.key.is_some()
-                && !(without_disabled && !is_key && candidate.is_disabled)
+                && (is_key || disabled == Disabled::Taken || !candidate.is_disabled)
         });
         let is_address =
             matches!(name.query, Query::Mail(_)) || text.contains(&b'@') && !text.contains(&b'<');
