@@ -3,6 +3,7 @@
 mod engines;
 mod engines_report;
 mod growth;
+mod homes;
 mod keys;
 mod messages;
 mod report;

@@ -1,14 +1,14 @@
 //! New keys: gpg with its agent beside `keyhoard`.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use lab::measure;
 use tempfile::TempDir;
 
+use super::homes::{directory_in_memory, keyhoard, private_directory, run, stop_agent};
 use super::report::Row;
 use crate::series::Series;
 
@@ -32,9 +32,6 @@ subkeys = []
 algorithm = \"rsa2048\"
 subkeys = []
 ";
-
-/// Where no disk is waited for.
-const MEMORY: &str = "/dev/shm";
 
 /// Measures each kind of key so many times, by turns. gpg has one home, in which its agent runs already; `keyhoard` makes a
 /// new database for each key.
@@ -61,10 +58,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Result<Self> {
-        let place = if Path::new(MEMORY).is_dir() { PathBuf::from(MEMORY) } else { std::env::temp_dir() };
-        let directory = TempDir::with_prefix_in("kh-lab-", place).context("making a directory")?;
-        let here = std::env::current_exe().context("finding keyhoard")?;
-        let bench = Self { directory, keyhoard: here.with_file_name("keyhoard") };
+        let bench = Self { directory: directory_in_memory()?, keyhoard: keyhoard()? };
         private_directory(&bench.home("gpg"))?;
         let configuration = bench.home("config").join("keyhoard");
         fs::create_dir_all(&configuration).with_context(|| configuration.display().to_string())?;
@@ -100,19 +94,6 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        // The agent would notice that its home is gone, but only after a while.
-        let _ =
-            Command::new("gpgconf").arg("--homedir").arg(self.home("gpg")).args(["--kill", "all"]).status();
+        stop_agent(&self.home("gpg"));
     }
-}
-
-fn private_directory(path: &Path) -> Result<()> {
-    fs::DirBuilder::new().mode(0o700).create(path).with_context(|| path.display().to_string())
-}
-
-fn run(command: &mut Command) -> Result<measure::Cost> {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let cost = measure::run(command).with_context(|| format!("starting {:?}", command.get_program()))?;
-    ensure!(cost.code == Some(0), "{command:?} failed");
-    Ok(cost)
 }

@@ -6,8 +6,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use super::homes::run;
 use super::report::Row;
-use super::same_key::{SameKey, run};
+use super::same_key::{SameKey, USER_ID};
 use crate::series::Series;
 
 /// What is encrypted how; the names of ciphers and compressions are those of both programs.
@@ -140,7 +141,7 @@ impl Bench {
         let (given, to): (&[&str], &[&str]) = if kind.is_password {
             (&loopback, &["--s2k-count", "65011712", "--symmetric"])
         } else {
-            (&[], &["--recipient", self.both.user_id(), "--encrypt"])
+            (&[], &["--recipient", USER_ID, "--encrypt"])
         };
         let choice = ["--cipher-algo", kind.cipher, "--compress-algo", kind.compression, "--output", message];
         let encrypt = [given, &choice, to, &[plain]].concat();
@@ -154,7 +155,7 @@ impl Bench {
         let (given, to): (&[&str], &[&str]) = if kind.is_password {
             (&with_password, &with_password)
         } else {
-            (&[], &["--to", self.both.user_id(), "--trust-model", "always"])
+            (&[], &["--to", USER_ID, "--trust-model", "always"])
         };
         let choice = ["--cipher", kind.cipher, "--compress", kind.compression, "--aead", kind.aead];
         let encrypt =

@@ -5,8 +5,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::homes::run;
 use super::report::Row;
-use super::same_key::{SameKey, run};
+use super::same_key::SameKey;
 use crate::series::Series;
 
 /// Signatures verified by one process; gpg takes a process for each.
