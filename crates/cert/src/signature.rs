@@ -200,7 +200,7 @@ impl<'a> Signature<'a> {
 
     /// Says whether it demands what is not understood here: a critical subpacket that is unknown or damaged.
     pub fn demands_more(&self) -> bool {
-        Statements::read(self).unknown_critical
+        self.demands_more_than(&[])
     }
 
     /// Says whether it demands more than that even to somebody who understands notations with these names.

@@ -19,8 +19,8 @@ use crate::{Result, stored};
 
 /// Decides what a certificate means at a moment, revocations by designated revokers included.
 ///
-/// `whole` is asked for the certificate itself if it names revokers; the first of
-/// `revokers` that has one of them tells what that is.
+/// `whole` is asked for the certificate itself if it names revokers; the first of `revokers` that has one of them tells
+/// what that is.
 ///
 /// # Errors
 ///

@@ -217,9 +217,7 @@ impl Arguments {
         let (cipher, content) = (self.cipher, self.content.content());
         Encryption { cipher, protection: mode.protection(), content }
     }
-}
 
-impl Arguments {
     fn passwords(&self) -> anyhow::Result<Vec<(Zeroizing<Vec<u8>>, S2k)>> {
         self.passwords.sources()?.into_iter().map(|source| self.password(source)).collect()
     }
