@@ -76,6 +76,11 @@ pub trait Snapshot: ReadBindings {
     /// arrival. That is a hint: nothing is verified.
     fn certified_by(&self, issuer: KeyId) -> Result<Vec<CertId>>;
 
+    /// Finds the same certificates, unless there are more than `most`: that is found out without reading all then.
+    fn certified_by_few(&self, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
+        Ok(Some(self.certified_by(issuer)?).filter(|ids| ids.len() <= most))
+    }
+
     /// Hands the same certificates to `visit`, each with what is proven of these signatures, where that is at hand.
     fn visit_certified_by(
         &self,

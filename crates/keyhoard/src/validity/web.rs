@@ -7,8 +7,8 @@ mod present;
 mod proven;
 mod reader;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::thread;
 
@@ -50,6 +50,8 @@ pub(super) struct Web<'a> {
 struct Seen {
     standings: ByKey<Option<Standing>>,
     certificates: HashMap<(usize, CertId), (Present, Interest), RandomState>,
+    /// Where the certificates are that a key is said to have certified, unless these are many.
+    certified: ByKey<Option<HashSet<(usize, CertId), RandomState>>>,
 }
 
 impl<'a> Web<'a> {
@@ -363,6 +365,16 @@ impl trust::pgp::Web for Web<'_> {
 
     fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>> {
         self.reader.makers(key, &|_| true, &mut self.places)
+    }
+
+    fn may_have_certified(&mut self, certifier: &Fingerprint, key: &Fingerprint) -> Result<bool> {
+        let Self { reader, places, seen, .. } = self;
+        let Some(place) = reader.place(key, places)? else { return Ok(false) };
+        let certified = match seen.certified.entry(*certifier) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(reader.certified(certifier)?),
+        };
+        Ok(certified.as_ref().is_none_or(|certified| certified.contains(&place)))
     }
 
     fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>> {

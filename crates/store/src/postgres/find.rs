@@ -120,6 +120,13 @@ pub(super) fn certified_by(view: &View<'_>, issuer: KeyId) -> Result<Vec<CertId>
     certs(view, SQL, &[&issuer.0.cast_signed()])
 }
 
+/// Finds the same, unless there are more than `most`.
+pub(super) fn certified_by_few(view: &View<'_>, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
+    const SQL: &str = "SELECT cert FROM certification WHERE issuer = $1 LIMIT $2";
+    let found = certs(view, SQL, &[&issuer.0.cast_signed(), &(most as i64 + 1)])?;
+    Ok(Some(found).filter(|found| found.len() <= most))
+}
+
 /// Returns the two halves of a key ID as they are stored; the second is the short key ID.
 pub(super) fn halves(key_id: KeyId) -> (i32, i32) {
     (key_id.short().cast_signed(), ((key_id.0 >> 32) as u32).cast_signed())

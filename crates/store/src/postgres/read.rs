@@ -257,6 +257,10 @@ impl Snapshot for View<'_> {
         find::certified_by(self, issuer)
     }
 
+    fn certified_by_few(&self, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
+        find::certified_by_few(self, issuer, most)
+    }
+
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
         const SQL: &str = "SELECT fingerprint, cert FROM primary_key WHERE fingerprint = ANY ($1)";
         let stored: Vec<Vec<u8>> = fingerprints.iter().map(stored_fingerprint).collect();

@@ -18,6 +18,13 @@ pub(super) fn certified_by(view: &View<'_>, issuer: KeyId) -> Result<Vec<CertId>
     find::certs(view, "SELECT cert FROM certification WHERE issuer = ?1", [issuer.0 as i64])
 }
 
+/// Finds the same, unless there are more than `most`.
+pub(super) fn certified_by_few(view: &View<'_>, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
+    const SQL: &str = "SELECT cert FROM certification WHERE issuer = ?1 LIMIT ?2";
+    let found = find::certs(view, SQL, [issuer.0 as i64, most as i64 + 1])?;
+    Ok(Some(found).filter(|found| found.len() <= most))
+}
+
 /// Hands out the same, with what is proven of the signatures.
 pub(super) fn visit_proven(
     view: &View<'_>,

@@ -189,6 +189,10 @@ impl Snapshot for View<'_> {
         certifications::certified_by(self, issuer)
     }
 
+    fn certified_by_few(&self, issuer: KeyId, most: usize) -> Result<Option<Vec<CertId>>> {
+        certifications::certified_by_few(self, issuer, most)
+    }
+
     fn visit_certified_by(
         &self,
         issuer: KeyId,

@@ -27,8 +27,8 @@ pub fn trace<W: Web>(
 ) -> Result<Outcome, W::Error> {
     let mut search = Search::new(web, ultimate, settings);
     let mut layer = keys.to_vec();
-    for step in 0..settings.max_cert_depth {
-        layer = search.step(&layer, step == 0)?;
+    for level in (0..settings.max_cert_depth).rev() {
+        layer = search.step(&layer, level)?;
     }
     let Search { certified, .. } = search;
     let roots: Vec<Fingerprint> =
@@ -48,9 +48,18 @@ struct Search<'a, W> {
     certified: HashMap<Fingerprint, Vec<Fingerprint>>,
     /// Keys whose certifiers are known.
     expanded: HashSet<Fingerprint>,
-    delegators: HashMap<(Fingerprint, u8), Vec<Fingerprint>>,
-    /// Whether a chain of trust signatures might lead to a key.
-    delegates: HashMap<Fingerprint, bool>,
+    chains: HashMap<Chain, bool>,
+}
+
+/// Trust signatures that lead from an ultimately trusted key to another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Chain {
+    /// Where they lead.
+    to: Fingerprint,
+    /// The last one gives so many levels at least: one to the key, one more to each that is to follow.
+    depth: u8,
+    /// So many they are at most.
+    length: u8,
 }
 
 impl<'a, W: Web> Search<'a, W> {
@@ -61,20 +70,21 @@ impl<'a, W: Web> Search<'a, W> {
             settings,
             certified: HashMap::new(),
             expanded: HashSet::new(),
-            delegators: HashMap::new(),
-            delegates: HashMap::new(),
+            chains: HashMap::new(),
         }
     }
 
-    /// Returns the certifiers of these keys that may have a say: any valid one has in the keys that are asked about.
-    fn step(&mut self, keys: &[Fingerprint], any: bool) -> Result<Vec<Fingerprint>, W::Error> {
+    /// Returns the certifiers of these keys that may have a say, if they introduce others on this level or an earlier
+    /// one. On the last level, that of the keys that are asked about, any valid one has.
+    fn step(&mut self, keys: &[Fingerprint], level: u8) -> Result<Vec<Fingerprint>, W::Error> {
+        let any = level + 1 == self.settings.max_cert_depth;
         let mut next = Vec::new();
         for key in keys {
             if self.ultimate.contains(key) || !self.expanded.insert(*key) {
                 continue;
             }
             for certifier in self.web.certifiers(key)? {
-                if (any || self.may_introduce(&certifier)?) && self.is_usable(&certifier)? {
+                if (any || self.may_introduce(&certifier, level)?) && self.is_usable(&certifier)? {
                     self.certified.entry(certifier).or_default().push(*key);
                     next.push(certifier);
                 }
@@ -83,57 +93,62 @@ impl<'a, W: Web> Search<'a, W> {
         Ok(next)
     }
 
-    /// Says whether a key's certifications could be worth something if it is valid.
-    fn may_introduce(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
-        if self.ultimate.contains(key) || self.web.owner_trust(key)? >= OwnerTrust::Marginal {
+    /// Says whether a key's certifications could be worth something if it is valid on a level.
+    fn may_introduce(&mut self, key: &Fingerprint, level: u8) -> Result<bool, W::Error> {
+        if self.ultimate.contains(key) {
+            return Ok(true);
+        }
+        if level == 0 {
+            return Ok(false);
+        }
+        if self.web.owner_trust(key)? >= OwnerTrust::Marginal {
             return Ok(true);
         }
         match self.settings.trust_signatures {
             TrustSignatures::Ignored => Ok(false),
-            TrustSignatures::OverrideNever | TrustSignatures::RespectNever => self.may_be_delegate(key),
+            TrustSignatures::OverrideNever | TrustSignatures::RespectNever => {
+                self.may_exist(Chain { to: *key, depth: 1, length: level })
+            }
         }
     }
 
-    /// Says whether a chain of trust signatures might lead from an ultimately trusted key to this one.
-    fn may_be_delegate(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
-        if let Some(known) = self.delegates.get(key) {
+    /// Says whether there might be such a chain.
+    fn may_exist(&mut self, chain: Chain) -> Result<bool, W::Error> {
+        if let Some(known) = self.chains.get(&chain) {
             return Ok(*known);
         }
-        // A chain that comes back to where it was leads nowhere new.
-        let mut seen = HashSet::from([*key]);
-        let mut layer = vec![*key];
-        let mut found = false;
-        // With each step away from the user a chain has one level less to give.
-        for depth in 1..=self.settings.max_cert_depth {
-            let mut next = Vec::new();
-            for key in &layer {
-                for delegator in self.delegators(key, depth)? {
-                    found |= self.ultimate.contains(&delegator);
-                    if seen.insert(delegator) {
-                        next.push(delegator);
-                    }
-                }
-            }
-            if found || next.is_empty() {
-                break;
-            }
-            layer = next;
-        }
-        self.delegates.insert(*key, found);
+        let found = self.look_for(chain)?;
+        self.chains.insert(chain, found);
         Ok(found)
+    }
+
+    fn look_for(&mut self, Chain { to, depth, length }: Chain) -> Result<bool, W::Error> {
+        if length == 1 && !self.may_be_certified_ultimately(&to)? {
+            return Ok(false);
+        }
+        let delegators = self.web.delegators(&to, depth)?;
+        if delegators.iter().any(|key| self.ultimate.contains(key)) {
+            return Ok(true);
+        }
+        for to in delegators.into_iter().filter(|_| length > 1) {
+            if self.may_exist(Chain { to, depth: depth + 1, length: length - 1 })? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn may_be_certified_ultimately(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
+        for ultimate in &self.ultimate {
+            if self.web.may_have_certified(ultimate, key)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn is_usable(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
         Ok(self.web.standing(key)? == Some(Standing::Usable))
-    }
-
-    fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, W::Error> {
-        if let Some(delegators) = self.delegators.get(&(*key, depth)) {
-            return Ok(delegators.clone());
-        }
-        let delegators = self.web.delegators(key, depth)?;
-        self.delegators.insert((*key, depth), delegators.clone());
-        Ok(delegators)
     }
 }
 
@@ -180,6 +195,14 @@ impl<W: Web> Web for Part<'_, W> {
 
     fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error> {
         self.web.certifiers(key)
+    }
+
+    fn may_have_certified(
+        &mut self,
+        certifier: &Fingerprint,
+        key: &Fingerprint,
+    ) -> Result<bool, Self::Error> {
+        self.web.may_have_certified(certifier, key)
     }
 
     fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, Self::Error> {

@@ -65,7 +65,11 @@ pub trait Web {
     /// to be true.
     fn certifiers(&mut self, key: &Fingerprint) -> Result<Vec<Fingerprint>, Self::Error>;
 
-    /// Returns those of them that are said to have made trust signatures of this depth or a greater one.
+    /// Says quickly whether a key is said to have certified another one; where that would take long, that it may have.
+    fn may_have_certified(&mut self, certifier: &Fingerprint, key: &Fingerprint)
+    -> Result<bool, Self::Error>;
+
+    /// Returns those certifiers of a key that are said to have made trust signatures of this depth or a greater one.
     fn delegators(&mut self, key: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, Self::Error>;
 }
 

@@ -305,6 +305,11 @@ impl Web for Made {
         Ok(self.makers(of, &|_| true))
     }
 
+    fn may_have_certified(&mut self, by: &Fingerprint, of: &Fingerprint) -> Result<bool, Infallible> {
+        let is_certified = self.makers(of, &|_| true).contains(by);
+        Ok(is_certified || number(of).is_multiple_of(3))
+    }
+
     fn delegators(&mut self, of: &Fingerprint, depth: u8) -> Result<Vec<Fingerprint>, Infallible> {
         Ok(self.makers(of, &|certification| certification.trust.is_some_and(|trust| trust.0 >= depth)))
     }

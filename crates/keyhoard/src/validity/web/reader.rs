@@ -1,10 +1,11 @@
 //! Reading certificates as of the present, without verifying anything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cert::effective::{Effective, Moment};
 use cert::facts::{Facts, SignatureFacts};
 use cert::{Fingerprint, KeyId};
+use foldhash::fast::RandomState;
 use store::{CertId, MOST_READERS, Snapshot, VisitOwnFacts};
 use trust::ByKey;
 
@@ -108,7 +109,23 @@ impl Reader<'_> {
         makers.sort_unstable();
         Ok(makers)
     }
+
+    /// Returns where the certificates are that a key is said to have certified, unless these are many.
+    pub(super) fn certified(
+        &self,
+        certifier: &Fingerprint,
+    ) -> Result<Option<HashSet<(usize, CertId), RandomState>>> {
+        let mut certified = HashSet::default();
+        for (number, source) in self.sources.iter().enumerate() {
+            let Some(ids) = source.certified_by_few(certifier.key_id(), FEW)? else { return Ok(None) };
+            certified.extend(ids.into_iter().map(|id| (number, id)));
+        }
+        Ok(Some(certified))
+    }
 }
+
+/// So many certificates that a key certified are looked up in the time in which the certifiers of a few dozen are.
+const FEW: usize = 2_000;
 
 /// Where primary keys are, as far as that was looked up.
 #[derive(Default)]
