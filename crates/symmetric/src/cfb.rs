@@ -17,6 +17,8 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::Cipher;
 use crate::camellia::Camellia;
+#[cfg(target_arch = "x86_64")]
+use crate::camellia::Wide;
 use crate::tables::ByTables;
 use crate::triple_des::TripleDes;
 use crate::twofish::Twofish;
@@ -52,7 +54,7 @@ impl Cfb {
             Cipher::Twofish => Arc::new(Blocks(ByTables(Twofish::new(sized(key))))),
             Cipher::Camellia128 | Cipher::Camellia192 | Cipher::Camellia256 => {
                 assert_eq!(key.len(), cipher.key_size(), "the key has the cipher's size");
-                Arc::new(Blocks(ByTables(Camellia::new(key))))
+                camellia(Camellia::new(key))
             }
         })
     }
@@ -83,6 +85,16 @@ fn keyed<C: BlockCipherEncrypt + KeyInit + ZeroizeOnDrop + Send + Sync + 'static
     key: &[u8],
 ) -> Arc<dyn Mode> {
     Arc::new(Blocks(C::new_from_slice(key).expect("the key has the cipher's size")))
+}
+
+/// Chooses what this processor is quickest with.
+fn camellia(key: Camellia) -> Arc<dyn Mode> {
+    #[cfg(target_arch = "x86_64")]
+    let key = match Wide::new(key) {
+        Ok(wide) => return Arc::new(Blocks(wide)),
+        Err(key) => key,
+    };
+    Arc::new(Blocks(ByTables(key)))
 }
 
 fn sized<const SIZE: usize>(key: &[u8]) -> &[u8; SIZE] {
