@@ -133,7 +133,7 @@ impl<B: ArraySize> BlockCipherEncClosure for Encryption<'_, B> {
         let mut blocks = self.data.chunks_exact_mut(B::USIZE);
         for piece in &mut blocks {
             backend.encrypt_block_inplace(&mut block);
-            block.iter_mut().zip(piece.iter()).for_each(|(stream, octet)| *stream ^= octet);
+            add(&mut block, piece);
             piece.copy_from_slice(&block);
         }
         let rest = blocks.into_remainder();
@@ -142,6 +142,14 @@ impl<B: ArraySize> BlockCipherEncClosure for Encryption<'_, B> {
             rest.iter_mut().zip(&block).for_each(|(octet, stream)| *octet ^= stream);
         }
         *self.feedback = block;
+    }
+}
+
+/// Adds to a block that the next one waits for; compilers take octets apart that come one by one.
+#[inline(always)]
+fn add(block: &mut [u8], piece: &[u8]) {
+    for (word, other) in block.as_chunks_mut::<8>().0.iter_mut().zip(piece.as_chunks::<8>().0) {
+        *word = (u64::from_ne_bytes(*word) ^ u64::from_ne_bytes(*other)).to_ne_bytes();
     }
 }
 
