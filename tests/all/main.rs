@@ -47,6 +47,7 @@ mod keyhoard_tofu;
 mod keyhoard_trust_explain;
 mod keyhoard_trust_graph;
 mod keyhoard_undo;
+mod keyhoard_undo_tofu;
 mod memory;
 mod message_limits;
 mod messages;

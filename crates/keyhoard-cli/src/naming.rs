@@ -4,6 +4,7 @@ use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
 use keyhoard::listing::OwnerTrust;
 use keyhoard::message::{Cipher, Compression};
+use keyhoard::owner_trust::DISABLED;
 use keyhoard::verify::HashAlgorithm;
 
 /// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
@@ -98,6 +99,13 @@ pub(crate) fn owner_trust_in_words(trust: OwnerTrust) -> &'static str {
         OwnerTrust::Full => "fully trusted",
         OwnerTrust::Ultimate => "ultimately trusted",
     }
+}
+
+/// Returns the word for a number of owner trust, as GnuPG numbers it, and whether the key is switched off.
+pub(crate) fn owner_trust_number_in_words(number: Option<u8>) -> String {
+    let number = number.unwrap_or_default();
+    let word = OwnerTrust::from_number(number).word();
+    if number & DISABLED == 0 { word.to_owned() } else { format!("{word} and disabled") }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
-use store::tofu::{Binding, BindingSelection};
+use store::tofu::{Binding, BindingSelection, SeenMessages};
 use store::{
     CertId, Detail, Fingerprint, JournalId, KeptVerdict, Origins, Prepared, Put, PutKind, PutOutcome, Record,
     Selection, Snapshot, Store, Timestamp,
@@ -218,12 +218,12 @@ impl Copier<'_> {
                 transaction.remember_migration(migration)?;
             }
             for binding in &kept {
-                let id = transaction.restore_binding(binding)?;
                 let Some(here) = binding.id else { continue };
-                for message in self.source.verified_messages(here)? {
-                    transaction.add_verified(id, &message)?;
-                }
-                transaction.take_over_encrypted(id, &self.source.encrypted_messages(here)?)?;
+                let messages = SeenMessages {
+                    verified: self.source.verified_messages(here)?,
+                    encrypted: self.source.encrypted_messages(here)?,
+                };
+                transaction.restore_binding(binding, &messages)?;
             }
             transaction.finish_journal()?;
             transaction.commit()?;

@@ -95,6 +95,16 @@ pub enum Error {
         /// The entry that undid it.
         by: JournalId,
     },
+    /// An entry that changed nothing.
+    #[error(
+        "entry {} changed nothing that could be taken back; messages that were seen are forgotten with \
+         `keyhoard tofu forget`",
+        .entry.0
+    )]
+    NothingInEntry {
+        /// The entry that was asked for.
+        entry: JournalId,
+    },
     /// A later import brought the same certificates as the entry that was to be undone.
     #[error(
         "{count} of the certificates of entry {} were imported again later ({fingerprint} by entry {}); undo that \

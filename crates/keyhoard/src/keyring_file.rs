@@ -277,6 +277,10 @@ impl Snapshot for View<'_> {
     fn brought_again(&self, _entry: JournalId) -> store::Result<Vec<(Fingerprint, JournalId)>> {
         Ok(Vec::new())
     }
+
+    fn last_to_meet_inputs(&self) -> store::Result<Vec<JournalId>> {
+        Ok(Vec::new())
+    }
 }
 
 /// A file remembers nothing: its bindings are those of its certificates.

@@ -1,11 +1,13 @@
 //! Undo: takes back what one entry of the journal did.
 //!
 //! What an import added goes, what it merged is taken out again packet by packet, what a deletion removed comes back
-//! where it was. An undo is an entry of the journal itself and can be undone.
+//! where it was; owner trust and what trust on first use remembers are again what they were. An undo is an entry of the journal itself and can be undone.
 //!
 //! Two things are not done unasked: taking away what a later import brought as well, and taking back a revocation or
 //! an end that its owner set, since somebody may rely on it by now.
 
+mod bindings;
+mod joined;
 mod plan;
 mod shrink;
 
@@ -27,13 +29,15 @@ pub use shrink::Kept;
 const BATCH_CHANGES: usize = 10_000;
 /// Bytes of certificates that are taken back in one transaction, about.
 const BATCH_BYTES: usize = 64 << 20;
+/// Bytes of memory that a message takes which came or went with a binding, about.
+const MESSAGE_BYTES: usize = 128;
 
 /// What an undo may be told.
 #[derive(Clone, Debug, Default)]
 pub struct UndoOptions {
     /// The command line, for the journal.
     pub command: String,
-    /// Takes back even what a later import brought as well, and owner trust that was given anew since.
+    /// Takes back even what a later import brought as well, and owner trust and policies that were given anew since.
     pub force: bool,
     /// Takes back verified revocations and shortened expiry dates as well.
     pub including_revocations: bool,
@@ -85,6 +89,8 @@ pub struct UndoSummary {
     pub restored: u64,
     /// Keys whose owner trust is again what it was.
     pub owner_trusts: u64,
+    /// Addresses with keys of which is remembered again what was.
+    pub bindings: u64,
     /// Certificates from which not everything was taken back.
     pub kept: u64,
     /// Certificates that cannot come back since they were purged.
@@ -93,11 +99,12 @@ pub struct UndoSummary {
     pub damaged: u64,
 }
 
-/// Takes back one entry of the journal: the given one, else the last one that was not undone and is no undo itself.
+/// Takes back one entry of the journal: the given one, else the last one that was not undone, is no undo itself and
+/// has anything to take back.
 ///
 /// # Errors
 ///
-/// [`Error::NothingToUndo`], [`Error::NoSuchEntry`], [`Error::AlreadyUndone`]; [`Error::BroughtAgain`] if a later
+/// [`Error::NothingToUndo`], [`Error::NoSuchEntry`], [`Error::AlreadyUndone`], [`Error::NothingInEntry`]; [`Error::BroughtAgain`] if a later
 /// import brought the same and `force` is not set; [`Error::ChangedMeanwhile`] if another program changed the same
 /// certificates at the same time, then the undo can be repeated; the database's errors.
 pub fn undo(
@@ -121,17 +128,25 @@ pub fn undo(
     Ok(undo.summary)
 }
 
-/// Finds the entry to be undone.
+/// Finds the entry to be undone. One that changed nothing is worth undoing only if it brought again what an earlier one
+/// brought, which is kept from being undone by that.
 fn choose(snapshot: &dyn Snapshot, entry: Option<JournalId>) -> Result<JournalEntry> {
     let mut entries = snapshot.journal(usize::MAX)?.into_iter();
     let Some(id) = entry else {
-        let may_be_undone = |entry: &JournalEntry| entry.undone_by.is_none() && entry.undoes.is_none();
-        return entries.find(may_be_undone).ok_or(Error::NothingToUndo);
+        let mut open = entries.filter(|entry| entry.undone_by.is_none() && entry.undoes.is_none()).peekable();
+        let met = match open.peek() {
+            Some(entry) if !entry.changed => snapshot.last_to_meet_inputs()?,
+            _ => Vec::new(),
+        };
+        return open.find(|entry| entry.changed || met.contains(&entry.id)).ok_or(Error::NothingToUndo);
     };
     let entry = entries.find(|entry| entry.id == id).ok_or(Error::NoSuchEntry { entry: id })?;
     match entry.undone_by {
         Some(by) => Err(Error::AlreadyUndone { entry: id, by }),
-        None => Ok(entry),
+        None if entry.changed || entry.undoes.is_some() || snapshot.last_to_meet_inputs()?.contains(&id) => {
+            Ok(entry)
+        }
+        None => Err(Error::NothingInEntry { entry: id }),
     }
 }
 
@@ -162,6 +177,7 @@ fn refuse_if_brought_again(
 fn size(change: &Change) -> usize {
     match &change.kind {
         ChangeKind::Removed(Some(former)) | ChangeKind::Shrunk(Some(former)) => former.bytes.len(),
+        ChangeKind::Binding(Some(change)) => (change.added.count() + change.removed.count()) * MESSAGE_BYTES,
         _ => 0,
     }
 }
@@ -235,6 +251,13 @@ impl Undo<'_> {
                 return Err(Error::ChangedMeanwhile);
             }
         }
+        // A binding has to be there still when its certificate goes, or the journal knows nothing of it.
+        for (key, now, change) in plans.iter().filter_map(Plan::binding) {
+            if bindings::kept(transaction.snapshot(), key, &change.address)?.as_ref() != now {
+                return Err(Error::ChangedMeanwhile);
+            }
+            transaction.change_binding(key, change)?;
+        }
         transaction.remove(&ids, Removal::Undoable)?;
         // A certificate takes its owner trust with it when it goes.
         for (key, _, back) in plans.iter().filter_map(Plan::owner_trust) {
@@ -265,6 +288,7 @@ impl Undo<'_> {
                 (self.on_event)(UndoEvent::Damaged { fingerprint: *fingerprint });
             }
             Plan::OwnerTrust { .. } => summary.owner_trusts += 1,
+            Plan::Binding { .. } => summary.bindings += 1,
             Plan::Keep { .. } => {}
         }
         if let Some((fingerprint, what)) = plan.kept() {
@@ -284,6 +308,7 @@ impl UndoSummary {
             shrunk: 0,
             restored: 0,
             owner_trusts: 0,
+            bindings: 0,
             kept: 0,
             purged: 0,
             damaged: 0,

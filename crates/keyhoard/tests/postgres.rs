@@ -14,7 +14,7 @@ use keyhoard::copy::{CopySummary, copy};
 use keyhoard::import::{ImportEvent, ImportOptions, Importer};
 use keyhoard::store::postgres::{Address, PostgresStore};
 use keyhoard::store::sqlite::SqliteStore;
-use keyhoard::store::tofu::VerifiedMessage;
+use keyhoard::store::tofu::{Binding, VerifiedMessage};
 use keyhoard::store::{Detail, Fingerprint, KeptVerdict, Query, Selection, Store, Timestamp};
 use keyhoard::undo::{UndoOptions, undo};
 use scratch_postgres::{Listen, Server};
@@ -176,7 +176,15 @@ fn remember(store: &dyn Store) {
     transaction.set_owner_trust(&keys[0], Some(6)).expect("trust");
     transaction.set_owner_trust(&keys[1], Some(4)).expect("trust");
     let address = BoundAddress::of_user_id(b"Somebody <somebody@example.org>");
-    let binding = transaction.decide(&keys[2], &address, b"Somebody", 4).expect("decide");
+    let binding = Binding {
+        id: None,
+        fingerprint: keys[2],
+        address,
+        user_id: b"Somebody".to_vec(),
+        since: LATER,
+        policy: 4,
+    };
+    let binding = transaction.note_binding(&binding).expect("note");
     let message =
         VerifiedMessage { digest: vec![7; 20], origin: "test".to_owned(), signed: NOW, verified: LATER };
     transaction.add_verified(binding, &message).expect("add");

@@ -2,7 +2,8 @@
 
 use cert::{Fingerprint, Origin, Timestamp};
 
-use crate::{CertId, Result};
+use crate::tofu::BindingChange;
+use crate::{CertId, Error, Result, packed};
 
 /// One command's entry in the journal; all batches of one import share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,6 +26,8 @@ pub struct JournalEntry {
     pub undoes: Option<JournalId>,
     /// False while batches are still to come, and for ever after an interruption.
     pub complete: bool,
+    /// Whether there are changes under it.
+    pub changed: bool,
 }
 
 /// One change to one certificate, or to what the user says of it.
@@ -54,6 +57,8 @@ pub enum ChangeKind {
         /// What it became.
         after: Option<u8>,
     },
+    /// What is remembered of it with an address changed, unless that was purged.
+    Binding(Option<Box<BindingChange>>),
 }
 
 /// A certificate as it was before something was taken from it.
@@ -76,7 +81,9 @@ const ADDED: u8 = 0;
 pub(crate) const MERGED: u8 = 1;
 pub(crate) const SHRUNK: u8 = 2;
 const REMOVED: u8 = 3;
+/// From this number on a change is not about the certificate, but about what the user says of it.
 pub(crate) const OWNER_TRUST: u8 = 4;
+const BINDING: u8 = 5;
 
 /// A change as it is written.
 pub(crate) enum NewChange<'a> {
@@ -88,6 +95,8 @@ pub(crate) enum NewChange<'a> {
     Purged,
     /// What it was and what it becomes, 0 for none.
     OwnerTrust([u8; 2]),
+    /// A change to a binding, packed.
+    Binding(Vec<u8>),
 }
 
 /// Certificates that an entry added, merged into, and removed or shrunk.
@@ -100,6 +109,11 @@ impl NewChange<'_> {
         Self::OwnerTrust([before, after].map(Option::unwrap_or_default))
     }
 
+    /// Makes a change to a binding.
+    pub(crate) fn binding(change: &BindingChange) -> Self {
+        Self::Binding(packed::pack_binding_change(change))
+    }
+
     /// Returns the number of its kind.
     pub(crate) fn kind(&self) -> u8 {
         match self {
@@ -108,14 +122,16 @@ impl NewChange<'_> {
             Self::Shrunk(_) => SHRUNK,
             Self::Removed(_) | Self::Purged => REMOVED,
             Self::OwnerTrust(_) => OWNER_TRUST,
+            Self::Binding(_) => BINDING,
         }
     }
 
-    /// Returns the digests of the packets that were added, or the numbers of owner trust.
+    /// Returns the digests of the packets that were added, the numbers of owner trust, or what became of a binding.
     pub(crate) fn added(&self) -> Option<&[u8]> {
         match self {
             Self::Merged(added) => Some(added.as_flattened()),
             Self::OwnerTrust(numbers) => Some(numbers),
+            Self::Binding(change) => Some(change),
             _ => None,
         }
     }
@@ -131,17 +147,18 @@ impl NewChange<'_> {
 
 impl Counts {
     pub(crate) fn count(&mut self, change: &NewChange<'_>) {
-        if change.kind() != OWNER_TRUST {
+        if change.kind() < OWNER_TRUST {
             self.0[usize::from(change.kind().min(SHRUNK))] += 1;
         }
     }
 }
 
-/// Reads a change; `former` finds what the certificate was before, if anything is kept of that.
+/// Reads a change; `former` finds what the certificate was before, if anything is kept of that, `corrupt` names the entry.
 pub(crate) fn read(
     kind: u8,
     added: Option<&[u8]>,
     former: impl FnOnce() -> Result<Option<Former>>,
+    corrupt: impl FnOnce() -> Error,
 ) -> Result<ChangeKind> {
     Ok(match kind {
         ADDED => ChangeKind::Added,
@@ -151,6 +168,10 @@ pub(crate) fn read(
             // Of one that was purged nothing is known.
             let number = |place: usize| added?.get(place).copied().filter(|number| *number != 0);
             ChangeKind::OwnerTrust { before: number(0), after: number(1) }
+        }
+        BINDING => {
+            let change = added.map(packed::unpack_binding_change).transpose().map_err(|_| corrupt())?;
+            ChangeKind::Binding(change.map(Box::new))
         }
         _ => ChangeKind::Removed(former()?),
     })

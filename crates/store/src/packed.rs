@@ -16,6 +16,7 @@
 //! group       = index count signature*                         index: of the component
 //! ```
 
+mod binding_change;
 mod component;
 mod proven;
 mod reader;
@@ -30,6 +31,7 @@ use component::Head;
 use reader::{Reader, Writer};
 use run::{Groups, Run};
 
+pub use binding_change::{pack_binding_change, unpack_binding_change};
 pub use proven::{pack_proven, unpack_proven};
 pub use verdicts::{pack_verdicts, unpack_verdicts, unpack_wanted_verdicts};
 

@@ -14,6 +14,7 @@ mod libpq_files;
 mod place;
 mod provenance;
 mod read;
+mod remember;
 mod rows_out;
 mod schema;
 mod tls;

@@ -155,6 +155,9 @@ pub trait Snapshot: ReadBindings {
     ///
     /// An import of an input that was first seen before `entry` brought nothing that was new in `entry`.
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>>;
+
+    /// Lists the entries that were the last ones to meet an input, whether they brought anything new or not.
+    fn last_to_meet_inputs(&self) -> Result<Vec<JournalId>>;
 }
 
 /// How much of each certificate a visit reads.

@@ -11,6 +11,7 @@ mod log;
 mod place;
 mod provenance;
 mod read;
+mod remember;
 mod schema;
 mod search;
 mod share;

@@ -81,6 +81,60 @@ pub struct VerifiedMessage {
     pub verified: Timestamp,
 }
 
+/// The messages themselves that were seen with a binding.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeenMessages {
+    /// Signed messages that were verified.
+    pub verified: Vec<VerifiedMessage>,
+    /// When messages were encrypted.
+    pub encrypted: Vec<Timestamp>,
+}
+
+impl SeenMessages {
+    /// Returns how many there are.
+    pub fn count(&self) -> usize {
+        self.verified.len() + self.encrypted.len()
+    }
+}
+
+/// What is kept of a binding beyond what its certificate says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptBinding {
+    /// The user ID that the address was first seen in.
+    pub user_id: Vec<u8>,
+    /// When it was first seen, or last decided about.
+    pub since: Timestamp,
+    /// What the user decided, as GnuPG numbers it.
+    pub policy: u8,
+}
+
+/// A change to what is remembered of a key with an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindingChange {
+    /// The address.
+    pub address: BoundAddress,
+    /// What was kept; `None` if nothing was.
+    pub before: Option<KeptBinding>,
+    /// What is kept from then on.
+    pub after: Option<KeptBinding>,
+    /// Messages that came.
+    pub added: SeenMessages,
+    /// Messages that went.
+    pub removed: SeenMessages,
+}
+
+impl BindingChange {
+    /// Says whether nothing changed.
+    pub fn is_none(&self) -> bool {
+        self.before == self.after && self.added.count() + self.removed.count() == 0
+    }
+}
+
+/// Returns the policy of what is kept, or of what is not.
+pub fn policy_of(kept: Option<&KeptBinding>) -> u8 {
+    kept.map_or(AUTO, |kept| kept.policy)
+}
+
 /// Reading bindings.
 pub trait ReadBindings {
     /// Hands bindings to `visit`, ordered by address, then by fingerprint.
@@ -101,6 +155,9 @@ pub trait ReadBindings {
 }
 
 /// Writing bindings. Those of a certificate that comes in are there without being asked for.
+///
+/// What the user decides, has forgotten or takes over from another program is a change in the journal; the messages that
+/// are seen from day to day are not.
 pub trait WriteBindings {
     /// Notes what the user decided, as of now; the binding is made if it is not there.
     fn decide(
@@ -109,24 +166,28 @@ pub trait WriteBindings {
         address: &BoundAddress,
         user_id: &[u8],
         policy: u8,
-    ) -> Result<BindingId>;
+    ) -> Result<()>;
 
-    /// Keeps a binding that another program kept, or that messages are to be noted with: the older time stays, and so
-    /// does a decision that was made here.
-    fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId>;
+    /// Keeps a binding that another program kept, with the messages that it saw, unless they were taken over before: the
+    /// older time stays, and so does a decision that was made here.
+    fn take_over_binding(&mut self, binding: &Binding, messages: &SeenMessages) -> Result<()>;
 
-    /// Makes a binding as another database kept it.
-    fn restore_binding(&mut self, binding: &Binding) -> Result<BindingId>;
+    /// Makes a binding as another database kept it, with its messages.
+    fn restore_binding(&mut self, binding: &Binding, messages: &SeenMessages) -> Result<()>;
 
     /// Forgets what was decided about a binding and every message seen with it; the binding itself goes too unless its
     /// certificate is there.
-    fn forget_binding(&mut self, binding: BindingId) -> Result<()>;
+    fn forget_binding(&mut self, fingerprint: &Fingerprint, address: &BoundAddress) -> Result<()>;
+
+    /// Makes a change that takes back another one: what is kept becomes what it says, messages come and go. While
+    /// messages are left a binding stays, without a decision.
+    fn change_binding(&mut self, fingerprint: &Fingerprint, change: &BindingChange) -> Result<()>;
+
+    /// Keeps a binding that messages are to be noted with: the older time stays, and so does a decision.
+    fn note_binding(&mut self, binding: &Binding) -> Result<BindingId>;
 
     /// Notes a signed message; says whether it is a new one.
     fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool>;
-
-    /// Notes messages that another program encrypted, unless that was done before.
-    fn take_over_encrypted(&mut self, binding: BindingId, times: &[Timestamp]) -> Result<()>;
 
     /// Notes a message that was encrypted at `time`.
     fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()>;

@@ -11,7 +11,7 @@ use engines::id;
 use keyhoard_store as store;
 use keyhoard_store::{BoundAddress, Fingerprint};
 use made::{Made, NOW};
-use store::tofu::{Binding, BindingId, BindingSelection, Messages, Seen, VerifiedMessage};
+use store::tofu::{Binding, BindingId, BindingSelection, Messages, Seen, SeenMessages, VerifiedMessage};
 use store::{PutKind, Removal, Store, Timestamp, Transaction};
 
 const LATER: Timestamp = Timestamp(NOW.0 + 86_400);
@@ -72,7 +72,7 @@ fn only(store: &dyn Store, text: &str) -> Binding {
 fn kept(store: &dyn Store, text: &str) -> BindingId {
     let mut id = None;
     let binding = only(store, text);
-    write(store, NOW, |transaction| id = Some(transaction.take_over_binding(&binding).expect("keep")));
+    write(store, NOW, |transaction| id = Some(transaction.note_binding(&binding).expect("keep")));
     id.expect("a number")
 }
 
@@ -225,18 +225,20 @@ fn forgetting_leaves_the_bindings_of_certificates_that_are_there(store: &dyn Sto
     let ann = Made::named(1, "Ann <ann@example.org>");
     put(store, NOW, std::slice::from_ref(&ann));
     let gone = Made::named(9, "Bob <bob@example.org>");
+    let number = kept(store, "ann@example.org");
     write(store, LATER, |transaction| {
-        let ann =
-            transaction.decide(&ann.fingerprint(), &address("ann@example.org"), b"", 4).expect("decide");
-        let bob =
-            transaction.decide(&gone.fingerprint(), &address("bob@example.org"), b"", 4).expect("decide");
-        transaction.add_encrypted(ann, NOW).expect("add");
-        transaction.forget_binding(ann).expect("forget");
-        transaction.forget_binding(bob).expect("forget");
+        let bound =
+            [(&ann, "ann@example.org"), (&gone, "bob@example.org")].map(|(key, text)| (key, address(text)));
+        for (key, address) in &bound {
+            transaction.decide(&key.fingerprint(), address, b"", 4).expect("decide");
+        }
+        transaction.add_encrypted(number, NOW).expect("add");
+        for (key, address) in &bound {
+            transaction.forget_binding(&key.fingerprint(), address).expect("forget");
+        }
     });
     assert_eq!(summary(store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 1)]);
-    let ann = only(store, "ann@example.org").id.expect("a number");
-    assert_eq!(store.snapshot().expect("snapshot").messages(ann).expect("messages"), Messages::default());
+    assert_eq!(store.snapshot().expect("snapshot").messages(number).expect("messages"), Messages::default());
 }
 
 fn what_is_taken_over_keeps_the_older_time_and_the_decision_that_was_made_here(store: &dyn Store) {
@@ -251,8 +253,9 @@ fn what_is_taken_over_keeps_the_older_time_and_the_decision_that_was_made_here(s
     };
     put(store, LATER, std::slice::from_ref(&ann));
     write(store, LATER, |transaction| {
-        transaction.take_over_binding(&foreign(2, NOW)).expect("take over");
-        transaction.take_over_binding(&foreign(4, LATER)).expect("take over");
+        let none = SeenMessages::default();
+        transaction.take_over_binding(&foreign(2, NOW), &none).expect("take over");
+        transaction.take_over_binding(&foreign(4, LATER), &none).expect("take over");
     });
     assert_eq!(summary(store), [("ann@example.org".to_owned(), ann.fingerprint(), 0, 2)]);
 }

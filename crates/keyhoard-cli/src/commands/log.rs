@@ -1,17 +1,19 @@
 //! `keyhoard log`: what changed the database.
 
+use std::fmt::Write as _;
 use std::io;
 use std::ops::ControlFlow;
 
-use keyhoard::owner_trust::DISABLED;
+use keyhoard::store::tofu::{BindingChange, KeptBinding, policy_of};
 use keyhoard::store::{Change, ChangeKind, JournalEntry, JournalId, Snapshot};
-use keyhoard::trust::OwnerTrust;
+use keyhoard::trust::tofu::Policy;
 use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::moment;
+use crate::naming::owner_trust_number_in_words;
 use crate::output::Output;
-use crate::printable::printable;
+use crate::printable::{counted, printable};
 use crate::session::Session;
 use crate::style::Style;
 use crate::table::{Cell, Table};
@@ -95,16 +97,33 @@ fn write_change(output: &mut Output, change: &Change) -> io::Result<()> {
         ChangeKind::Removed(None) => (Style::Warning, "removed and purged".to_owned()),
         ChangeKind::OwnerTrust { before, after } => (
             Style::Name,
-            format!("owner trust {}, was {}", owner_trust_in_words(*after), owner_trust_in_words(*before)),
+            format!(
+                "owner trust {}, was {}",
+                owner_trust_number_in_words(*after),
+                owner_trust_number_in_words(*before)
+            ),
         ),
+        ChangeKind::Binding(Some(binding)) => (Style::Name, binding_in_words(binding)),
+        ChangeKind::Binding(None) => (Style::Name, "trust on first use, since purged".to_owned()),
     };
     output.line(format_args!("{}  {}", change.fingerprint, output.styled(style, text)))
 }
 
-fn owner_trust_in_words(number: Option<u8>) -> String {
-    let number = number.unwrap_or_default();
-    let word = OwnerTrust::from_number(number).word();
-    if number & DISABLED == 0 { word.to_owned() } else { format!("{word} and disabled") }
+fn binding_in_words(change: &BindingChange) -> String {
+    let BindingChange { address, before, after, added, removed } = change;
+    let [before, after] = [before, after].map(|kept| policy_name(kept.as_ref()));
+    let mut words = format!("{}: {after}, was {before}", printable(address.as_bytes()));
+    for (messages, what) in [(added, "came"), (removed, "went")] {
+        if messages.count() > 0 {
+            let count = counted(messages.count() as u64, "message");
+            write!(words, ", {count} {what}").expect("a string takes everything");
+        }
+    }
+    words
+}
+
+fn policy_name(kept: Option<&KeptBinding>) -> &'static str {
+    Policy::from_number(policy_of(kept)).unwrap_or_default().name()
 }
 
 /// Says in a few characters what an entry did.
@@ -160,6 +179,30 @@ struct ChangeJson {
     undoable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner_trust: Option<OwnerTrustChangeJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binding: Option<BindingChangeJson>,
+}
+
+/// What was remembered of a key with an address, and what is from then on.
+#[derive(Serialize)]
+struct BindingChangeJson {
+    address: String,
+    before: &'static str,
+    after: &'static str,
+    messages_added: usize,
+    messages_removed: usize,
+}
+
+impl From<&BindingChange> for BindingChangeJson {
+    fn from(change: &BindingChange) -> Self {
+        Self {
+            address: String::from_utf8_lossy(change.address.as_bytes()).into_owned(),
+            before: policy_name(change.before.as_ref()),
+            after: policy_name(change.after.as_ref()),
+            messages_added: change.added.count(),
+            messages_removed: change.removed.count(),
+        }
+    }
 }
 
 /// Owner trust as it was and as it became, as GnuPG numbers it.
@@ -175,13 +218,19 @@ impl From<&Change> for ChangeJson {
             ChangeKind::OwnerTrust { before, after } => Some(OwnerTrustChangeJson { before, after }),
             _ => None,
         };
+        let binding = match &change.kind {
+            ChangeKind::Binding(Some(binding)) => Some(BindingChangeJson::from(binding.as_ref())),
+            _ => None,
+        };
         let (name, new_packets, undoable) = match &change.kind {
             ChangeKind::Added => ("added", None, true),
             ChangeKind::Merged(packets) => ("merged", Some(packets.len()), true),
             ChangeKind::Shrunk(former) => ("shrunk", None, former.is_some()),
             ChangeKind::Removed(former) => ("removed", None, former.is_some()),
             ChangeKind::OwnerTrust { .. } => ("owner_trust", None, true),
+            ChangeKind::Binding(change) => ("binding", None, change.is_some()),
         };
-        Self { fingerprint: change.fingerprint.to_string(), change: name, new_packets, undoable, owner_trust }
+        let fingerprint = change.fingerprint.to_string();
+        Self { fingerprint, change: name, new_packets, undoable, owner_trust, binding }
     }
 }

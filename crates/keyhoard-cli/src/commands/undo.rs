@@ -18,14 +18,14 @@ use crate::session::{Session, command_line};
   keyhoard undo --dry-run
 
 Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified \
-revocation, or a self-signature by which a key ends earlier, stays without --including-revocations; owner trust that was given anew \
-since stays without --force.")]
+revocation, or a self-signature by which a key ends earlier, stays without --including-revocations; owner trust, or a policy for an address \
+(`keyhoard tofu policy`), that was given anew since stays without --force.")]
 pub(crate) struct Arguments {
-    /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one not undone].
+    /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one that changed something and was not undone].
     #[arg(value_name = "ENTRY")]
     entry: Option<i64>,
 
-    /// Take back even what a later import brought as well, or owner trust that was given anew since.
+    /// Take back even what a later import brought as well, or owner trust and policies that were given anew since.
     #[arg(long)]
     force: bool,
 
@@ -90,6 +90,7 @@ fn tell(
             Kept::Revocation => ("a verified revocation", "--including-revocations"),
             Kept::Expiry => ("a self-signature by which something ends earlier", "--including-revocations"),
             Kept::OwnerTrust => ("the owner trust that a later command gave", "--force"),
+            Kept::Policy => ("the policy that a later command gave an address", "--force"),
         };
         session.warn(format_args!("{fingerprint}: {what} stays; {option} takes it back"));
     }
@@ -106,6 +107,7 @@ fn tell(
         (summary.shrunk, "shrunk"),
         (summary.restored, "restored"),
         (summary.owner_trusts, "owner trust as before"),
+        (summary.bindings, "trust on first use as before"),
     ];
     let parts: Vec<String> = counts
         .into_iter()
@@ -128,6 +130,7 @@ struct SummaryJson<'a> {
     shrunk: u64,
     restored: u64,
     owner_trusts: u64,
+    bindings: u64,
     kept: Vec<KeptJson<'a>>,
     purged: Vec<String>,
     damaged: Vec<String>,
@@ -154,6 +157,7 @@ impl<'a> SummaryJson<'a> {
                 Kept::Revocation => "revocation",
                 Kept::Expiry => "expiry",
                 Kept::OwnerTrust => "owner_trust",
+                Kept::Policy => "policy",
             },
         });
         Self {
@@ -164,6 +168,7 @@ impl<'a> SummaryJson<'a> {
             shrunk: summary.shrunk,
             restored: summary.restored,
             owner_trusts: summary.owner_trusts,
+            bindings: summary.bindings,
             kept: kept.collect(),
             purged,
             damaged,

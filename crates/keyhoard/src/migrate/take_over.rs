@@ -250,12 +250,8 @@ impl<'a> TakeOver<'a> {
             transaction.set_origins(*id, origins)?;
         }
         transaction.remember_inputs(&self.unchanged)?;
-        for Remembered { binding, verified, encrypted } in &self.remembered {
-            let binding = transaction.take_over_binding(binding)?;
-            transaction.take_over_encrypted(binding, encrypted)?;
-            for message in verified {
-                transaction.add_verified(binding, message)?;
-            }
+        for Remembered { binding, messages } in &self.remembered {
+            transaction.take_over_binding(binding, messages)?;
         }
         for Given { key, number } in &self.owner_trusts {
             if transaction.snapshot().owner_trust(key)?.is_none() {

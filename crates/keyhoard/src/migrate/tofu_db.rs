@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use cert::{BoundAddress, Fingerprint, Timestamp};
 use rusqlite::{Connection, OpenFlags, Row};
-use store::tofu::{Binding, VerifiedMessage};
+use store::tofu::{Binding, SeenMessages, VerifiedMessage};
 use trust::tofu::Policy;
 
 use crate::{Error, Result};
@@ -18,10 +18,8 @@ const VERSION: i64 = 1;
 pub(super) struct Remembered {
     /// The binding.
     pub(super) binding: Binding,
-    /// Signed messages that it verified.
-    pub(super) verified: Vec<VerifiedMessage>,
-    /// When messages were encrypted.
-    pub(super) encrypted: Vec<Timestamp>,
+    /// Messages that it saw with it.
+    pub(super) messages: SeenMessages,
 }
 
 /// Says whether a SQLite database is such a memory.
@@ -52,9 +50,11 @@ pub(super) fn read(
         match binding(row).map_err(failed)? {
             None => each(Err(format!("binding {oid} has a fingerprint or a policy that is none")))?,
             Some(binding) => {
-                let verified = verified(&connection, oid).map_err(failed)?;
-                let encrypted = encrypted(&connection, oid).map_err(failed)?;
-                each(Ok(Remembered { binding, verified, encrypted }))?;
+                let messages = SeenMessages {
+                    verified: verified(&connection, oid).map_err(failed)?,
+                    encrypted: encrypted(&connection, oid).map_err(failed)?,
+                };
+                each(Ok(Remembered { binding, messages }))?;
             }
         }
     }

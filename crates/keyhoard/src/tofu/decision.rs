@@ -70,7 +70,7 @@ pub fn forget(
         let mut bindings = of_address(transaction.snapshot(), address)?;
         bindings.retain(|binding| keys.is_none_or(|keys| keys.contains(&binding.fingerprint)));
         for binding in &bindings {
-            binding.id.map_or(Ok(()), |id| transaction.forget_binding(id))?;
+            transaction.forget_binding(&binding.fingerprint, &binding.address)?;
         }
         transaction.finish_journal()?;
         transaction.commit()?;

@@ -7,12 +7,15 @@ use cert::clean::rebuild;
 use cert::facts::SignatureType;
 use cert::merge::merge;
 use rayon::prelude::*;
+use store::tofu::{BindingChange, KeptBinding};
 use store::{
     CertId, Change, ChangeKind, Fingerprint, Former, JournalId, Origin, Prepared, Put, PutKind, Snapshot,
     Timestamp,
 };
 
 use super::UndoOptions;
+use super::bindings::{self, TakenBack};
+use super::joined::joined;
 use super::shrink::{Kept, Shrunk, shrink};
 use crate::Result;
 use crate::stored::{self, Stored};
@@ -41,6 +44,8 @@ pub(super) enum Plan {
     Join { id: CertId, generation: i64, certificate: Prepared, added: Vec<[u8; 32]> },
     /// It gets the owner trust back that it had before, if it still has what the change gave it.
     OwnerTrust { fingerprint: Fingerprint, now: Option<u8>, back: Option<u8> },
+    /// What is remembered of it with an address is again what it was, if it still is what the change made of it.
+    Binding { fingerprint: Fingerprint, now: Option<KeptBinding>, change: Box<BindingChange> },
     /// It was purged.
     Purged { fingerprint: Fingerprint },
     /// What it was is lost or damaged.
@@ -50,20 +55,28 @@ pub(super) enum Plan {
 impl Planner<'_> {
     /// Works out what taking back these changes comes to, on all cores.
     pub(super) fn plan(&self, snapshot: &dyn Snapshot, changes: Vec<Change>) -> Result<Vec<Plan>> {
+        let changes = joined(changes);
         let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
         let stored = stored::read(snapshot, &fingerprints)?;
         let trusts: HashMap<Fingerprint, u8> = snapshot.owner_trusts()?.into_iter().collect();
+        let remembered = bindings::Kept::read(snapshot, &changes)?;
         changes
             .into_par_iter()
             .map(|change| {
                 let stored = stored.get(&change.fingerprint);
                 let trust = trusts.get(&change.fingerprint).copied();
-                self.plan_one(change, stored, trust)
+                self.plan_one(change, stored, trust, &remembered)
             })
             .collect()
     }
 
-    fn plan_one(&self, change: Change, stored: Option<&Stored>, trust: Option<u8>) -> Result<Plan> {
+    fn plan_one(
+        &self,
+        change: Change,
+        stored: Option<&Stored>,
+        trust: Option<u8>,
+        remembered: &bindings::Kept,
+    ) -> Result<Plan> {
         let fingerprint = change.fingerprint;
         match (change.kind, stored) {
             (ChangeKind::OwnerTrust { before, .. }, _) if trust == before => Ok(Plan::Nothing),
@@ -71,7 +84,17 @@ impl Planner<'_> {
                 Ok(Plan::OwnerTrust { fingerprint, now: trust, back: before })
             }
             (ChangeKind::OwnerTrust { .. }, _) => Ok(Plan::Keep { fingerprint, what: Kept::OwnerTrust }),
-            (ChangeKind::Removed(None) | ChangeKind::Shrunk(None), _) => Ok(Plan::Purged { fingerprint }),
+            (ChangeKind::Binding(Some(change)), _) => {
+                let now = remembered.get(fingerprint, &change.address).cloned();
+                Ok(match bindings::take_back(*change, now.as_ref(), self.options.force) {
+                    TakenBack::Nothing => Plan::Nothing,
+                    TakenBack::Decided => Plan::Keep { fingerprint, what: Kept::Policy },
+                    TakenBack::By(change) => Plan::Binding { fingerprint, now, change: Box::new(change) },
+                })
+            }
+            (ChangeKind::Removed(None) | ChangeKind::Shrunk(None) | ChangeKind::Binding(None), _) => {
+                Ok(Plan::Purged { fingerprint })
+            }
             (ChangeKind::Removed(Some(former)) | ChangeKind::Shrunk(Some(former)), stored) => {
                 Ok(bring_back(fingerprint, former, stored))
             }
@@ -132,6 +155,7 @@ impl Plan {
             | Self::Keep { .. }
             | Self::Remove { .. }
             | Self::OwnerTrust { .. }
+            | Self::Binding { .. }
             | Self::Purged { .. }
             | Self::Damaged { .. } => {
                 return None;
@@ -144,6 +168,14 @@ impl Plan {
     pub(super) fn owner_trust(&self) -> Option<(&Fingerprint, Option<u8>, Option<u8>)> {
         match self {
             Self::OwnerTrust { fingerprint, now, back } => Some((fingerprint, *now, *back)),
+            _ => None,
+        }
+    }
+
+    /// Returns the binding that changes, with what is kept of it.
+    pub(super) fn binding(&self) -> Option<(&Fingerprint, Option<&KeptBinding>, &BindingChange)> {
+        match self {
+            Self::Binding { fingerprint, now, change } => Some((fingerprint, now.as_ref(), change)),
             _ => None,
         }
     }

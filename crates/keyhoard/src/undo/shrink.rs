@@ -16,6 +16,8 @@ pub enum Kept {
     Expiry,
     /// Owner trust that a later command has given.
     OwnerTrust,
+    /// What a later command has decided about an address.
+    Policy,
 }
 
 /// What became of a certificate.

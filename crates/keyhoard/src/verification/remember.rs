@@ -62,7 +62,7 @@ fn keep(store: &dyn Store, seen: &[(&Facts, Message)], command: &str, now: Times
         let mut transaction = store.begin(command, None, now)?;
         for (facts, message) in seen {
             for binding in bindings(facts, now) {
-                let id = transaction.take_over_binding(&binding)?;
+                let id = transaction.note_binding(&binding)?;
                 match message {
                     Message::Verified(message) => transaction.add_verified(id, message).map(drop)?,
                     Message::Encrypted => transaction.add_encrypted(id, now)?,

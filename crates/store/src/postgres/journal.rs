@@ -89,10 +89,10 @@ impl Journal {
     pub(super) fn purge(&self, view: &View<'_>, fingerprint: &[u8]) -> Result<u64> {
         const FORMER: &str = "DELETE FROM former WHERE (journal, number) IN
             (SELECT journal, number FROM change WHERE fingerprint = $1)";
-        const OWNER_TRUST: &str =
-            "UPDATE change SET added = NULL WHERE fingerprint = $1 AND kind = $2 AND added IS NOT NULL";
+        const SAID: &str =
+            "UPDATE change SET added = NULL WHERE fingerprint = $1 AND kind >= $2 AND added IS NOT NULL";
         let formers = view.execute(FORMER, &[&fingerprint], WRITING)?;
-        Ok(formers + view.execute(OWNER_TRUST, &[&fingerprint, &i16::from(journal::OWNER_TRUST)], WRITING)?)
+        Ok(formers + view.execute(SAID, &[&fingerprint, &i16::from(journal::OWNER_TRUST)], WRITING)?)
     }
 
     /// Marks an earlier entry as undone by this one.
@@ -129,7 +129,8 @@ pub(super) fn is_committed(view: &View<'_>, entry: JournalId, batch: i64) -> Res
 
 /// Lists entries, newest first.
 pub(super) fn entries(view: &View<'_>, limit: usize) -> Result<Vec<JournalEntry>> {
-    const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete
+    const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete,
+        EXISTS (SELECT 1 FROM change WHERE change.journal = journal.id)
         FROM journal ORDER BY id DESC LIMIT $1";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let entry = |row: &Row| {
@@ -142,6 +143,7 @@ pub(super) fn entries(view: &View<'_>, limit: usize) -> Result<Vec<JournalEntry>
             undone_by: view.column::<Option<i64>>(row, 6)?.map(JournalId),
             undoes: view.column::<Option<i64>>(row, 7)?.map(JournalId),
             complete: view.column(row, 8)?,
+            changed: view.column(row, 9)?,
         })
     };
     view.rows(SQL, &[&limit], READING)?.iter().map(entry).collect()
@@ -188,12 +190,20 @@ fn hand_out(
             let place = formers.iter().position(|(of, _)| *of == number);
             Ok(place.map(|place| formers.swap_remove(place).1))
         };
-        let kind = journal::read(view.column::<i16>(row, 1)? as u8, view.column(row, 3)?, former)?;
+        let kind = journal::read(view.column::<i16>(row, 1)? as u8, view.column(row, 3)?, former, || {
+            corrupt(view, id)
+        })?;
         if visit(Change { fingerprint: fingerprint(view, row, 2, id)?, kind }).is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }
     Ok(ControlFlow::Continue(()))
+}
+
+/// Lists the entries that were the last ones to meet an input.
+pub(super) fn last_to_meet_inputs(view: &View<'_>) -> Result<Vec<JournalId>> {
+    let rows = view.rows("SELECT DISTINCT last FROM input", &[], READING)?;
+    rows.iter().map(|row| Ok(JournalId(view.column(row, 0)?))).collect()
 }
 
 /// Finds what imports after `entry` brought again: what they changed, and the unchanged certificates whose inputs
@@ -237,6 +247,9 @@ fn formers(view: &View<'_>, journal: JournalId, numbers: &[i64]) -> Result<Vec<(
 
 /// Reads the fingerprint of a certificate that an entry is about.
 fn fingerprint(view: &View<'_>, row: &Row, column: usize, entry: JournalId) -> Result<Fingerprint> {
-    let wrong = || Error::CorruptEntry { path: view.path(), entry: entry.0 };
-    parse_fingerprint(view.column(row, column)?).ok_or_else(wrong)
+    parse_fingerprint(view.column(row, column)?).ok_or_else(|| corrupt(view, entry))
+}
+
+fn corrupt(view: &View<'_>, entry: JournalId) -> Error {
+    Error::CorruptEntry { path: view.path(), entry: entry.0 }
 }

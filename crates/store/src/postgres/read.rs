@@ -331,4 +331,8 @@ impl Snapshot for View<'_> {
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
         journal::brought_again(self, entry)
     }
+
+    fn last_to_meet_inputs(&self) -> Result<Vec<JournalId>> {
+        journal::last_to_meet_inputs(self)
+    }
 }

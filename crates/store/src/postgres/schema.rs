@@ -114,7 +114,7 @@ CREATE VIEW key AS SELECT cert, component,
 CREATE VIEW certifier AS SELECT cert, upper(lpad(to_hex(issuer), 16, '0')) AS key_id FROM certification;
 CREATE VIEW history AS SELECT journal.id, to_timestamp(time) AS time, command,
   CASE kind WHEN 0 THEN 'added' WHEN 1 THEN 'merged' WHEN 2 THEN 'shrunk' WHEN 3 THEN 'removed'
-    ELSE 'owner trust' END AS change,
+    WHEN 4 THEN 'owner trust' ELSE 'trust on first use' END AS change,
   upper(substr(encode(fingerprint, 'hex'), 3)) AS fingerprint, undone_by, undoes, complete
   FROM journal LEFT JOIN change ON change.journal = journal.id;
 ";

@@ -12,8 +12,8 @@ use super::connect::Parameters;
 use super::view::View;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
-    Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
-    known_since,
+    Binding, BindingId, BindingSelection, Contested, KeptBinding, Messages, ReadBindings, Seen,
+    VerifiedMessage, known_since,
 };
 use crate::{Error, Result};
 
@@ -141,7 +141,7 @@ fn messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Messages> {
     Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
 }
 
-fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
+pub(super) fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
     const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = $1";
     let message = |row: &Row| {
         Ok(VerifiedMessage {
@@ -154,7 +154,7 @@ fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Ve
     view.rows(SQL, &[&id], READING)?.iter().map(message).collect()
 }
 
-fn encrypted_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
+pub(super) fn encrypted_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
     const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = $1 ORDER BY time";
     view.rows(SQL, &[&id], READING)?.iter().map(|row| view.time(row, 0)).collect()
 }
@@ -231,7 +231,7 @@ pub(super) fn decide(
     written(view, SQL, fingerprint, address, user_id, since, policy)
 }
 
-/// Takes over a binding that another program kept.
+/// Keeps a binding that another program kept, or that messages are to be noted with.
 pub(super) fn take_over(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
     const SQL: &str =
         "INSERT INTO tofu_binding AS kept (digest, email, hash, fingerprint, user_id, time, policy)
@@ -259,16 +259,46 @@ fn written(
     Ok(BindingId(view.column(&row.expect("an insertion returns its row"), 0)?))
 }
 
+/// Returns what is kept of a binding, with its number.
+pub(super) fn kept(
+    view: &View<'_>,
+    fingerprint: &Fingerprint,
+    address: &BoundAddress,
+) -> Result<Option<(BindingId, KeptBinding)>> {
+    const SQL: &str = "SELECT id, user_id, time, policy FROM tofu_binding
+        WHERE digest = sha256($1) AND fingerprint = $2";
+    let asked: Parameters<'_> = &[&address.as_bytes(), &stored_fingerprint(fingerprint)];
+    let Some(row) = view.connection().row(SQL, asked, READING)? else { return Ok(None) };
+    let (user_id, since) = (view.column(&row, 1)?, view.time(&row, 2)?);
+    let policy = view.column::<i16>(&row, 3)? as u8;
+    Ok(Some((BindingId(view.column(&row, 0)?), KeptBinding { user_id, since, policy })))
+}
+
 /// Forgets the decision and the messages, and the binding itself where its certificate is not there.
-pub(super) fn forget(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
-    const HERE: &str = "SELECT 1 FROM tofu_binding JOIN primary_key USING (fingerprint) WHERE id = $1";
-    view.execute("DELETE FROM tofu_signature WHERE binding = $1", &[&id], WRITING)?;
-    view.execute("DELETE FROM tofu_encryption WHERE binding = $1", &[&id], WRITING)?;
-    if view.connection().row(HERE, &[&id], READING)?.is_some() {
-        view.execute("UPDATE tofu_binding SET policy = 1 WHERE id = $1", &[&id], WRITING).map(drop)
-    } else {
-        view.execute("DELETE FROM tofu_binding WHERE id = $1", &[&id], WRITING).map(drop)
+pub(super) fn forget(view: &View<'_>, id: BindingId, fingerprint: &Fingerprint) -> Result<()> {
+    view.execute("DELETE FROM tofu_signature WHERE binding = $1", &[&id.0], WRITING)?;
+    view.execute("DELETE FROM tofu_encryption WHERE binding = $1", &[&id.0], WRITING)?;
+    match view.primary(fingerprint)? {
+        Some(_) => clear_policy(view, id),
+        None => remove(view, id),
     }
+}
+
+/// Takes a binding away; while messages are left only the decision goes.
+pub(super) fn remove_unless_used(view: &View<'_>, id: BindingId) -> Result<()> {
+    let left = messages(view, id)?;
+    match left.verified.count + left.encrypted.count {
+        0 => remove(view, id),
+        _ => clear_policy(view, id),
+    }
+}
+
+fn clear_policy(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
+    view.execute("UPDATE tofu_binding SET policy = 1 WHERE id = $1", &[&id], WRITING).map(drop)
+}
+
+fn remove(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
+    view.execute("DELETE FROM tofu_binding WHERE id = $1", &[&id], WRITING).map(drop)
 }
 
 /// Notes a signed message, unless the same signature was noted before, whoever handed it in.
@@ -283,17 +313,59 @@ pub(super) fn add_verified(view: &View<'_>, id: BindingId, message: &VerifiedMes
     Ok(view.execute(SQL, parameters, WRITING)? > 0)
 }
 
-/// Notes messages that were encrypted, so that there are as many of each second as there.
-pub(super) fn take_over_encrypted(view: &View<'_>, id: BindingId, times: &[Timestamp]) -> Result<()> {
+/// Takes signed messages away; returns those that were there.
+pub(super) fn remove_verified(
+    view: &View<'_>,
+    id: BindingId,
+    messages: &[VerifiedMessage],
+) -> Result<Vec<VerifiedMessage>> {
+    const SQL: &str = "DELETE FROM tofu_signature
+        WHERE binding = $1 AND sig_digest = $2 AND origin = $3 AND sig_time = $4";
+    let mut gone = Vec::new();
+    for message in messages {
+        let VerifiedMessage { digest, origin, signed, .. } = message;
+        let asked: Parameters<'_> = &[&id.0, digest, &origin.as_bytes(), &i64::from(signed.0)];
+        if view.execute(SQL, asked, WRITING)? > 0 {
+            gone.push(message.clone());
+        }
+    }
+    Ok(gone)
+}
+
+/// Takes away one encrypted message of each of these times; returns those that were there.
+pub(super) fn remove_encrypted(
+    view: &View<'_>,
+    id: BindingId,
+    times: &[Timestamp],
+) -> Result<Vec<Timestamp>> {
+    const SQL: &str = "DELETE FROM tofu_encryption WHERE ctid =
+        (SELECT ctid FROM tofu_encryption WHERE binding = $1 AND time = $2 LIMIT 1)";
+    let mut gone = Vec::new();
+    for time in times {
+        if view.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING)? > 0 {
+            gone.push(*time);
+        }
+    }
+    Ok(gone)
+}
+
+/// Notes messages that were encrypted, so that there are as many of each second as there; returns the new ones.
+pub(super) fn take_over_encrypted(
+    view: &View<'_>,
+    id: BindingId,
+    times: &[Timestamp],
+) -> Result<Vec<Timestamp>> {
     const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT $1::bigint, $2::bigint
         FROM generate_series((SELECT count(*) FROM tofu_encryption WHERE binding = $1 AND time = $2) + 1, $3::bigint)";
     let mut times = times.to_vec();
     times.sort_unstable();
+    let mut new = Vec::new();
     for of_second in times.chunk_by(|one, other| one == other) {
         let (time, count) = (i64::from(of_second[0].0), of_second.len() as i64);
-        view.execute(SQL, &[&id.0, &time, &count], WRITING)?;
+        let added = view.execute(SQL, &[&id.0, &time, &count], WRITING)?;
+        new.extend((0..added).map(|_| of_second[0]));
     }
-    Ok(())
+    Ok(new)
 }
 
 /// Notes a message that was encrypted.

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use cert::{BoundAddress, Fingerprint, Timestamp};
+use cert::{Fingerprint, Timestamp};
 
 use super::derived::Derived;
 use super::journal::{self, Journal};
@@ -16,10 +16,9 @@ use super::{PostgresStore, claim, place, provenance, tofu};
 use crate::again::Pause;
 use crate::journal::NewChange;
 use crate::rows::{parse_fingerprint, stored_fingerprint, without};
-use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome, Removal, Result,
-    Snapshot, Transaction, WriteBindings, packed,
+    Snapshot, Transaction, packed,
 };
 
 const DOING: &str = "writing";
@@ -41,9 +40,9 @@ pub(super) enum Turn {
 
 /// The write transaction.
 pub(super) struct Writer<'s> {
-    view: View<'s>,
-    now: Timestamp,
-    journal: Journal,
+    pub(super) view: View<'s>,
+    pub(super) now: Timestamp,
+    pub(super) journal: Journal,
     /// It is the last one of its entry.
     last: bool,
 }
@@ -332,41 +331,5 @@ fn clean_search(store: &PostgresStore) {
         && connection.batch("SELECT clean_search()", "bringing the search index up to date").is_ok()
     {
         store.server.give_back(connection);
-    }
-}
-
-impl WriteBindings for Writer<'_> {
-    fn decide(
-        &mut self,
-        fingerprint: &Fingerprint,
-        address: &BoundAddress,
-        user_id: &[u8],
-        policy: u8,
-    ) -> Result<BindingId> {
-        tofu::decide(&self.view, fingerprint, address, user_id, policy, self.now)
-    }
-
-    fn restore_binding(&mut self, binding: &Binding) -> Result<BindingId> {
-        tofu::restore(&self.view, binding)
-    }
-
-    fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId> {
-        tofu::take_over(&self.view, binding)
-    }
-
-    fn forget_binding(&mut self, binding: BindingId) -> Result<()> {
-        tofu::forget(&self.view, binding)
-    }
-
-    fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool> {
-        tofu::add_verified(&self.view, binding, message)
-    }
-
-    fn take_over_encrypted(&mut self, binding: BindingId, times: &[Timestamp]) -> Result<()> {
-        tofu::take_over_encrypted(&self.view, binding, times)
-    }
-
-    fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()> {
-        tofu::add_encrypted(&self.view, binding, time)
     }
 }

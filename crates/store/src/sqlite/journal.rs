@@ -74,11 +74,11 @@ impl Journal {
     pub(super) fn purge(&self, view: &View<'_>, fingerprint: &Fingerprint) -> Result<usize> {
         const FORMER: &str = "DELETE FROM former WHERE (journal, number) IN
             (SELECT journal, number FROM change WHERE fingerprint = ?1)";
-        const OWNER_TRUST: &str =
-            "UPDATE change SET added = NULL WHERE fingerprint = ?1 AND kind = ?2 AND added IS NOT NULL";
+        const SAID: &str =
+            "UPDATE change SET added = NULL WHERE fingerprint = ?1 AND kind >= ?2 AND added IS NOT NULL";
         let stored = stored_fingerprint(fingerprint);
         let formers = execute(view, FORMER, [&stored])?;
-        Ok(formers + execute(view, OWNER_TRUST, params![stored, journal::OWNER_TRUST])?)
+        Ok(formers + execute(view, SAID, params![stored, journal::OWNER_TRUST])?)
     }
 
     /// Marks an earlier entry as undone by this one.
@@ -104,7 +104,8 @@ impl Journal {
 
 /// Lists entries, newest first.
 pub(super) fn entries(view: &View<'_>, limit: usize) -> Result<Vec<JournalEntry>> {
-    const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete
+    const SQL: &str = "SELECT id, time, command, added, merged, removed, undone_by, undoes, complete,
+        EXISTS (SELECT 1 FROM change WHERE change.journal = journal.id)
         FROM journal ORDER BY id DESC LIMIT ?1";
     let mut entries = Vec::new();
     view.rows(SQL, [i64::try_from(limit).unwrap_or(i64::MAX)], READING, |row| {
@@ -117,6 +118,7 @@ pub(super) fn entries(view: &View<'_>, limit: usize) -> Result<Vec<JournalEntry>
             undone_by: view.column::<Option<i64>>(row, 6)?.map(JournalId),
             undoes: view.column::<Option<i64>>(row, 7)?.map(JournalId),
             complete: view.column(row, 8)?,
+            changed: view.column(row, 9)?,
         });
         Ok(ControlFlow::Continue(()))
     })?;
@@ -135,10 +137,20 @@ pub(super) fn changes(
     view.rows(SQL, params![id.0, i64::try_from(from).unwrap_or(i64::MAX)], READING, |row| {
         let former = || former(view, id, view.column(row, 0)?);
         let added: Option<Vec<u8>> = view.column(row, 3)?;
-        let kind = journal::read(view.column(row, 1)?, added.as_deref(), former)?;
+        let kind = journal::read(view.column(row, 1)?, added.as_deref(), former, || corrupt(view, id))?;
         Ok(visit(Change { fingerprint: fingerprint(view, row, 2, id)?, kind }))
     })?;
     Ok(())
+}
+
+/// Lists the entries that were the last ones to meet an input.
+pub(super) fn last_to_meet_inputs(view: &View<'_>) -> Result<Vec<JournalId>> {
+    let mut entries = Vec::new();
+    view.rows("SELECT DISTINCT last FROM input", [], READING, |row| {
+        entries.push(JournalId(view.column(row, 0)?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(entries)
 }
 
 /// Finds what imports after `entry` brought again: what they changed, and the unchanged certificates whose inputs
@@ -186,8 +198,11 @@ fn former(view: &View<'_>, journal: JournalId, number: i64) -> Result<Option<For
 
 /// Reads the fingerprint of a certificate that an entry is about.
 fn fingerprint(view: &View<'_>, row: &Row<'_>, column: usize, entry: JournalId) -> Result<Fingerprint> {
-    let wrong = || Error::CorruptEntry { path: view.path().to_owned(), entry: entry.0 };
-    parse_fingerprint(view.blob(row, column)?).ok_or_else(wrong)
+    parse_fingerprint(view.blob(row, column)?).ok_or_else(|| corrupt(view, entry))
+}
+
+fn corrupt(view: &View<'_>, entry: JournalId) -> Error {
+    Error::CorruptEntry { path: view.path().to_owned(), entry: entry.0 }
 }
 
 fn execute(view: &View<'_>, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {

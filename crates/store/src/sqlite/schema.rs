@@ -98,7 +98,7 @@ CREATE VIEW key AS SELECT cert, component,
 CREATE VIEW certifier AS SELECT cert, printf('%016X', issuer) AS key_id FROM certification;
 CREATE VIEW history AS SELECT journal.id, datetime(time, 'unixepoch') AS time, command,
   CASE kind WHEN 0 THEN 'added' WHEN 1 THEN 'merged' WHEN 2 THEN 'shrunk' WHEN 3 THEN 'removed'
-    ELSE 'owner trust' END AS change,
+    WHEN 4 THEN 'owner trust' ELSE 'trust on first use' END AS change,
   substr(hex(fingerprint), 3) AS fingerprint, undone_by, undoes, complete
   FROM journal LEFT JOIN change ON change.journal = journal.id;
 ";

@@ -15,8 +15,8 @@ use super::view::View;
 use crate::error::Context;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
-    AUTO, Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
-    known_since,
+    AUTO, Binding, BindingId, BindingSelection, Contested, KeptBinding, Messages, ReadBindings, Seen,
+    VerifiedMessage, known_since,
 };
 use crate::{Error, Result};
 
@@ -155,7 +155,7 @@ fn messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Messages> {
     Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
 }
 
-fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
+pub(super) fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
     const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = ?1";
     let mut messages = Vec::new();
     view.rows(SQL, [id], READING, |row| {
@@ -170,7 +170,7 @@ fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Ve
     Ok(messages)
 }
 
-fn encrypted_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
+pub(super) fn encrypted_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
     const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = ?1 ORDER BY time";
     let mut times = Vec::new();
     view.rows(SQL, [id], READING, |row| {
@@ -232,7 +232,7 @@ pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<usize>
     })?;
     ids.iter().try_for_each(|id| {
         forget_messages(view, *id)?;
-        execute(view, "DELETE FROM tofu_binding WHERE id = ?1", [id.0]).map(drop)
+        remove(view, *id)
     })?;
     Ok(ids.len())
 }
@@ -253,7 +253,7 @@ pub(super) fn decide(
     returned_id(view, SQL, row)
 }
 
-/// Takes over a binding that another program kept.
+/// Keeps a binding that another program kept, or that messages are to be noted with.
 pub(super) fn take_over(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
     const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
@@ -264,20 +264,48 @@ pub(super) fn take_over(view: &View<'_>, binding: &Binding) -> Result<BindingId>
     returned_id(view, SQL, row)
 }
 
-/// Forgets the decision and the messages, and the binding itself where its certificate is not there.
-pub(super) fn forget(view: &View<'_>, id: BindingId) -> Result<()> {
-    let mut fingerprint = None;
-    view.rows("SELECT fingerprint FROM tofu_binding WHERE id = ?1", [id.0], READING, |row| {
-        fingerprint = parse_fingerprint(view.blob(row, 0)?);
+/// Returns what is kept of a binding, with its number.
+pub(super) fn kept(
+    view: &View<'_>,
+    fingerprint: &Fingerprint,
+    address: &BoundAddress,
+) -> Result<Option<(BindingId, KeptBinding)>> {
+    const SQL: &str =
+        "SELECT id, user_id, time, policy FROM tofu_binding WHERE email = ?1 AND fingerprint = ?2";
+    let mut kept = None;
+    view.rows(SQL, params![address.as_bytes(), stored_fingerprint(fingerprint)], READING, |row| {
+        let id = BindingId(view.column(row, 0)?);
+        let (user_id, since) = (view.column(row, 1)?, Timestamp(view.column(row, 2)?));
+        kept = Some((id, KeptBinding { user_id, since, policy: view.column(row, 3)? }));
         Ok(ControlFlow::Break(()))
     })?;
+    Ok(kept)
+}
+
+/// Forgets the decision and the messages, and the binding itself where its certificate is not there.
+pub(super) fn forget(view: &View<'_>, id: BindingId, fingerprint: &Fingerprint) -> Result<()> {
     forget_messages(view, id)?;
-    let here = fingerprint.map(|fingerprint| view.primary(&fingerprint)).transpose()?.flatten().is_some();
-    let sql = match here {
-        true => "UPDATE tofu_binding SET policy = ?2 WHERE id = ?1",
-        false => "DELETE FROM tofu_binding WHERE id = ?1 AND ?2 = ?2",
-    };
-    execute(view, sql, params![id.0, AUTO]).map(drop)
+    match view.primary(fingerprint)? {
+        Some(_) => clear_policy(view, id),
+        None => remove(view, id),
+    }
+}
+
+/// Takes a binding away; while messages are left only the decision goes.
+pub(super) fn remove_unless_used(view: &View<'_>, id: BindingId) -> Result<()> {
+    let left = messages(view, id)?;
+    match left.verified.count + left.encrypted.count {
+        0 => remove(view, id),
+        _ => clear_policy(view, id),
+    }
+}
+
+fn clear_policy(view: &View<'_>, id: BindingId) -> Result<()> {
+    execute(view, "UPDATE tofu_binding SET policy = ?2 WHERE id = ?1", params![id.0, AUTO]).map(drop)
+}
+
+fn remove(view: &View<'_>, id: BindingId) -> Result<()> {
+    execute(view, "DELETE FROM tofu_binding WHERE id = ?1", [id.0]).map(drop)
 }
 
 fn forget_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
@@ -295,18 +323,60 @@ pub(super) fn add_verified(view: &View<'_>, id: BindingId, message: &VerifiedMes
     Ok(execute(view, SQL, params![id.0, digest, origin, signed.0, verified.0])? > 0)
 }
 
-/// Notes messages that were encrypted, so that there are as many of each second as there.
-pub(super) fn take_over_encrypted(view: &View<'_>, id: BindingId, times: &[Timestamp]) -> Result<()> {
+/// Takes signed messages away; returns those that were there.
+pub(super) fn remove_verified(
+    view: &View<'_>,
+    id: BindingId,
+    messages: &[VerifiedMessage],
+) -> Result<Vec<VerifiedMessage>> {
+    const SQL: &str = "DELETE FROM tofu_signature
+        WHERE binding = ?1 AND sig_digest = ?2 AND origin = ?3 AND sig_time = ?4";
+    let mut gone = Vec::new();
+    for message in messages {
+        let VerifiedMessage { digest, origin, signed, .. } = message;
+        if execute(view, SQL, params![id.0, digest, origin, signed.0])? > 0 {
+            gone.push(message.clone());
+        }
+    }
+    Ok(gone)
+}
+
+/// Takes away one encrypted message of each of these times; returns those that were there.
+pub(super) fn remove_encrypted(
+    view: &View<'_>,
+    id: BindingId,
+    times: &[Timestamp],
+) -> Result<Vec<Timestamp>> {
+    const SQL: &str = "DELETE FROM tofu_encryption WHERE rowid =
+        (SELECT rowid FROM tofu_encryption WHERE binding = ?1 AND time = ?2 LIMIT 1)";
+    let mut gone = Vec::new();
+    for time in times {
+        if execute(view, SQL, params![id.0, time.0])? > 0 {
+            gone.push(*time);
+        }
+    }
+    Ok(gone)
+}
+
+/// Notes messages that were encrypted, so that there are as many of each second as there; returns the new ones.
+pub(super) fn take_over_encrypted(
+    view: &View<'_>,
+    id: BindingId,
+    times: &[Timestamp],
+) -> Result<Vec<Timestamp>> {
     const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT ?1, ?2
         WHERE (SELECT count(*) FROM tofu_encryption WHERE binding = ?1 AND time = ?2) < ?3";
     let mut times = times.to_vec();
     times.sort_unstable();
+    let mut new = Vec::new();
     for of_second in times.chunk_by(|one, other| one == other) {
         for (time, number) in of_second.iter().zip(1_u32..) {
-            execute(view, SQL, params![id.0, time.0, number])?;
+            if execute(view, SQL, params![id.0, time.0, number])? > 0 {
+                new.push(*time);
+            }
         }
     }
-    Ok(())
+    Ok(new)
 }
 
 /// Notes a message that was encrypted.

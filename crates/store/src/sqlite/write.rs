@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cert::{BoundAddress, Fingerprint, Timestamp};
+use cert::{Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
 use super::derived::Derived;
@@ -13,10 +13,9 @@ use super::{SqliteStore, derived, log, provenance, tofu, turn};
 use crate::error::Context;
 use crate::journal::NewChange;
 use crate::rows::{parse_fingerprint, stored_fingerprint, without};
-use crate::tofu::{Binding, BindingId, VerifiedMessage};
 use crate::{
     CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
-    Snapshot, Transaction, WriteBindings, packed,
+    Snapshot, Transaction, packed,
 };
 
 const DOING: &str = "writing";
@@ -29,9 +28,9 @@ const READING_CACHE: i64 = -2000;
 
 /// The write transaction.
 pub(super) struct Writer<'s> {
-    view: View<'s>,
-    now: Timestamp,
-    journal: Journal,
+    pub(super) view: View<'s>,
+    pub(super) now: Timestamp,
+    pub(super) journal: Journal,
     /// The database was empty, and still has to be given its write-ahead log.
     fresh: bool,
     /// It is the first and has begun early: what it writes goes to the disk before it ends.
@@ -362,41 +361,5 @@ impl Transaction for Writer<'_> {
             log::enter(self.view.connection());
         }
         Ok(())
-    }
-}
-
-impl WriteBindings for Writer<'_> {
-    fn decide(
-        &mut self,
-        fingerprint: &Fingerprint,
-        address: &BoundAddress,
-        user_id: &[u8],
-        policy: u8,
-    ) -> Result<BindingId> {
-        tofu::decide(&self.view, fingerprint, address, user_id, policy, self.now)
-    }
-
-    fn restore_binding(&mut self, binding: &Binding) -> Result<BindingId> {
-        tofu::restore(&self.view, binding)
-    }
-
-    fn take_over_binding(&mut self, binding: &Binding) -> Result<BindingId> {
-        tofu::take_over(&self.view, binding)
-    }
-
-    fn forget_binding(&mut self, binding: BindingId) -> Result<()> {
-        tofu::forget(&self.view, binding)
-    }
-
-    fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool> {
-        tofu::add_verified(&self.view, binding, message)
-    }
-
-    fn take_over_encrypted(&mut self, binding: BindingId, times: &[Timestamp]) -> Result<()> {
-        tofu::take_over_encrypted(&self.view, binding, times)
-    }
-
-    fn add_encrypted(&mut self, binding: BindingId, time: Timestamp) -> Result<()> {
-        tofu::add_encrypted(&self.view, binding, time)
     }
 }

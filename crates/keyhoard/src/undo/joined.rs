@@ -1,0 +1,77 @@
+//! Several changes that a command made to the same thing, one after the other.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use cert::{BoundAddress, Fingerprint};
+use store::{Change, ChangeKind};
+
+/// Makes one change of those to the same owner trust and to the same binding, in the place of the first: only the first
+/// one knows what was there before, and only the last one what is there now.
+pub(super) fn joined(changes: Vec<Change>) -> Vec<Change> {
+    let mut joined: Vec<Change> = Vec::with_capacity(changes.len());
+    let mut places: HashMap<(Fingerprint, Option<BoundAddress>), usize> = HashMap::new();
+    for change in changes {
+        let address = match &change.kind {
+            ChangeKind::OwnerTrust { .. } => None,
+            ChangeKind::Binding(Some(binding)) => Some(binding.address.clone()),
+            _ => {
+                joined.push(change);
+                continue;
+            }
+        };
+        match places.entry((change.fingerprint, address)) {
+            Entry::Occupied(place) => join(&mut joined[*place.get()].kind, change.kind),
+            Entry::Vacant(place) => {
+                place.insert(joined.len());
+                joined.push(change);
+            }
+        }
+    }
+    joined
+}
+
+fn join(earlier: &mut ChangeKind, later: ChangeKind) {
+    match (earlier, later) {
+        (ChangeKind::OwnerTrust { after, .. }, ChangeKind::OwnerTrust { after: last, .. }) => *after = last,
+        (ChangeKind::Binding(Some(earlier)), ChangeKind::Binding(Some(later))) => {
+            earlier.after = later.after;
+            for (seen, more) in [(&mut earlier.added, later.added), (&mut earlier.removed, later.removed)] {
+                seen.verified.extend(more.verified);
+                seen.encrypted.extend(more.encrypted);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_changes_to_one_owner_trust_the_first_before_and_the_last_after_count() {
+        let [one, other] = [1, 2].map(|number| Fingerprint::V4([number; 20]));
+        let change = |fingerprint, before, after| Change {
+            fingerprint,
+            kind: ChangeKind::OwnerTrust { before, after },
+        };
+        let changes = vec![
+            change(one, None, Some(4)),
+            Change { fingerprint: one, kind: ChangeKind::Added },
+            change(other, Some(3), None),
+            change(one, Some(4), Some(5)),
+        ];
+        let kinds: Vec<_> =
+            joined(changes).into_iter().map(|change| (change.fingerprint, change.kind)).collect();
+        let owner_trust = |before, after| ChangeKind::OwnerTrust { before, after };
+        assert_eq!(
+            kinds,
+            [
+                (one, owner_trust(None, Some(5))),
+                (one, ChangeKind::Added),
+                (other, owner_trust(Some(3), None))
+            ]
+        );
+    }
+}
