@@ -14,6 +14,7 @@ harness::on_both_engines! {
     a_dry_run_says_what_would_be_taken_over_and_makes_no_database
     a_migration_can_be_repeated_and_undone
     a_listing_warns_of_a_source_that_has_changed
+    what_was_decided_here_since_stays_and_is_told
 }
 
 /// Everything a listing says, as records.
@@ -263,4 +264,32 @@ fn a_directory_without_keys_is_an_error_that_says_so() {
     let done = Run::keyhoard(&home).arg("migrate").arg(home.path()).done();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("neither a GnuPG home directory"), "{}", done.errors());
+}
+
+fn what_was_decided_here_since_stays_and_is_told(engine: Engine) {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let gnupg = engine.home_with_conf("");
+    Run::gpg(&gnupg).arg("--import").stdin(key.certificate()).succeed();
+    Run::gpg(&gnupg).arg("--import-ownertrust").stdin(format!("{}:4:\n", key.fingerprint())).succeed();
+    Run::gpg(&gnupg).args(["--tofu-policy", "good", key.fingerprint()]).succeed();
+    let home = engine.home_with_conf("");
+    assert_eq!(migrate(&home, gnupg.path())["kept"], Value::Array(Vec::new()));
+    assert_eq!(migrate(&home, gnupg.path())["kept"], Value::Array(Vec::new()), "nothing was decided here");
+
+    Run::keyhoard(&home).args(["tofu", "policy", "bad", key.fingerprint()]).succeed();
+    Run::keyhoard(&home).args(["trust", "set", "full", key.fingerprint()]).succeed();
+    let kept = migrate(&home, gnupg.path())["kept"].clone();
+    let told = |number: usize| ["what", "here", "there"].map(|name| kept[number][name].clone());
+    assert_eq!(told(0), ["owner_trust", "full", "marginal"]);
+    assert_eq!(told(1), ["policy", "bad", "good"]);
+    assert_eq!(kept[1]["address"], "ann@example.org");
+    let shown = Run::keyhoard(&home).args(["--json", "migrate", "--dry-run"]).arg(gnupg.path()).succeed();
+    assert_eq!(shown.json_lines()[0]["kept"], kept);
+
+    let text = Run::keyhoard(&home).arg("migrate").arg(gnupg.path()).succeed();
+    assert!(text.text().contains("1  of them keep another owner trust"), "{}", text.text());
+    assert!(text.text().contains("1  addresses keep another policy"), "{}", text.text());
+    assert!(text.errors().contains("migrate --dry-run"), "{}", text.errors());
+    let policies = Run::keyhoard(&home).args(["--json", "tofu", "list"]).succeed().json_lines();
+    assert_eq!(policies[0]["policy"], "bad");
 }

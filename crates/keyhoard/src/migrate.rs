@@ -6,6 +6,7 @@
 //! and the place it came from. A migration can be run again at any time.
 
 mod cert_d;
+mod differing;
 mod keyboxd;
 mod read;
 mod source;
@@ -21,6 +22,7 @@ use crate::Result;
 use crate::again::again;
 use take_over::TakeOver;
 
+pub use differing::Differing;
 pub use source::{Kind, Source, in_home, keyrings_in_home, usual, within};
 
 /// What a migration may be told.
@@ -49,6 +51,8 @@ pub enum MigrateEvent<'a> {
         /// Certificates, over all sources.
         done: u64,
     },
+    /// Something that was decided here, and otherwise in a source, is not taken over.
+    Kept(&'a Differing),
 }
 
 /// The sums over a migration.
@@ -66,6 +70,10 @@ pub struct MigrateSummary {
     pub bindings: u64,
     /// Keys whose owner trust was read; a key that has one here keeps it.
     pub owner_trusts: u64,
+    /// Keys that keep another owner trust.
+    pub kept_owner_trusts: u64,
+    /// Addresses with keys that keep another policy.
+    pub kept_policies: u64,
     /// Pieces that could not be read.
     pub unreadable: u64,
     /// X.509 certificates, which have no place here.
@@ -97,7 +105,7 @@ pub fn migrate(
         read::read(source, &mut |item| take_over.add(source, item, on_event))?;
         take_over.plan_chunk(source, on_event)?;
     }
-    take_over.finish(&migrations)
+    take_over.finish(&migrations, on_event)
 }
 
 /// Returns those of the stores that were taken over which have changed since.

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use keyhoard::migrate::{
-    Kind, MigrateEvent, MigrateOptions, MigrateSummary, Source, migrate, outdated, usual, within,
+    Differing, Kind, MigrateEvent, MigrateOptions, MigrateSummary, Source, migrate, outdated, usual, within,
 };
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::naming::owner_trust_number_in_words;
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
 use crate::stderr::tell;
@@ -48,14 +49,22 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let options = MigrateOptions { command: command_line(), dry_run: arguments.dry_run };
     let mut progress = session.progress(Unit::Certificates, None);
     let quiet = session.quiet;
-    let summary = migrate(store.as_ref(), &sources, &options, session.now, &mut |event| {
-        report(&mut progress, quiet, event);
+    let mut kept = Vec::new();
+    let summary = migrate(store.as_ref(), &sources, &options, session.now, &mut |event| match event {
+        MigrateEvent::Kept(differing) => kept.push(KeptJson::from(differing)),
+        event => report(&mut progress, quiet, event),
     })?;
     drop(progress);
     if session.output.is_json() {
-        session.output.json(&SummaryJson::new(&sources, &summary))?;
+        session.output.json(&SummaryJson::new(&sources, &summary, kept))?;
     } else if !session.quiet {
         session.output.table(&summary_table(&summary))?;
+        if !kept.is_empty() {
+            session.note(
+                "what was decided here stays; `keyhoard --json migrate --dry-run` with the same sources shows what is \
+                 decided otherwise there",
+            );
+        }
     }
     Ok(Outcome::found(summary.read + summary.bindings + summary.owner_trusts > 0))
 }
@@ -80,6 +89,7 @@ fn sources(arguments: &Arguments) -> anyhow::Result<Vec<Source>> {
 fn report(progress: &mut Progress, quiet: bool, event: MigrateEvent<'_>) {
     match event {
         MigrateEvent::Progress { done } => progress.set(done),
+        MigrateEvent::Kept(_) => {}
         MigrateEvent::Source(_) if quiet => {}
         MigrateEvent::Source(source) => {
             let text = format!("reading {} ({})", source.path.display(), kind(source.kind));
@@ -125,6 +135,8 @@ fn summary_table(summary: &MigrateSummary) -> Table {
         (summary.unchanged, "unchanged", Style::Faint),
         (summary.bindings, "addresses with what was seen of their keys", Style::Name),
         (summary.owner_trusts, "keys with owner trust", Style::Name),
+        (summary.kept_owner_trusts, "of them keep another owner trust that they have here", Style::Warning),
+        (summary.kept_policies, "addresses keep another policy that was decided here", Style::Warning),
         (summary.unreadable, "not readable", Style::Error),
         (summary.x509, "X.509 certificates, left to gpgsm", Style::Warning),
     ];
@@ -147,6 +159,7 @@ struct SummaryJson {
     unchanged: u64,
     bindings: u64,
     owner_trusts: u64,
+    kept: Vec<KeptJson>,
     unreadable: u64,
     x509: u64,
     entry: Option<i64>,
@@ -158,6 +171,37 @@ struct SourceJson {
     kind: &'static str,
 }
 
+/// Something that stays as it was decided here, as `docs/json.md` describes it.
+#[derive(Serialize)]
+struct KeptJson {
+    fingerprint: String,
+    what: &'static str,
+    address: Option<String>,
+    here: String,
+    there: String,
+}
+
+impl From<&Differing> for KeptJson {
+    fn from(differing: &Differing) -> Self {
+        match differing {
+            Differing::OwnerTrust { key, here, there } => Self {
+                fingerprint: key.to_string(),
+                what: "owner_trust",
+                address: None,
+                here: owner_trust_number_in_words(Some(*here)),
+                there: owner_trust_number_in_words(Some(*there)),
+            },
+            Differing::Policy { key, address, here, there } => Self {
+                fingerprint: key.to_string(),
+                what: "policy",
+                address: Some(String::from_utf8_lossy(address.as_bytes()).into_owned()),
+                here: here.name().to_owned(),
+                there: there.name().to_owned(),
+            },
+        }
+    }
+}
+
 /// A store that has changed, as `docs/json.md` describes it.
 #[derive(Serialize)]
 struct OutdatedJson {
@@ -165,7 +209,7 @@ struct OutdatedJson {
 }
 
 impl SummaryJson {
-    fn new(sources: &[Source], summary: &MigrateSummary) -> Self {
+    fn new(sources: &[Source], summary: &MigrateSummary, kept: Vec<KeptJson>) -> Self {
         let source =
             |source: &Source| SourceJson { path: source.path.display().to_string(), kind: kind(source.kind) };
         Self {
@@ -176,6 +220,7 @@ impl SummaryJson {
             unchanged: summary.unchanged,
             bindings: summary.bindings,
             owner_trusts: summary.owner_trusts,
+            kept,
             unreadable: summary.unreadable,
             x509: summary.x509,
             entry: summary.journal.map(|journal| journal.0),

@@ -10,10 +10,11 @@ use cert::split::RawCertificate;
 use rayon::prelude::*;
 use store::{
     CertId, Fingerprint, InputDigest, JournalId, Migration, Origins, Prepared, Put, PutKind, PutOutcome,
-    Store, Timestamp,
+    Snapshot, Store, Timestamp,
 };
 use verify::naming::sha256;
 
+use super::differing::{Differing, differing};
 use super::read::Item;
 use super::source::Source;
 use super::tofu_db::Remembered;
@@ -121,14 +122,18 @@ impl<'a> TakeOver<'a> {
         let waiting =
             self.entries.len() + self.unchanged.len() + self.remembered.len() + self.owner_trusts.len();
         if waiting >= BATCH_CERTIFICATES || self.bytes >= BATCH_BYTES {
-            self.write(None)?;
+            self.write(None, on_event)?;
         }
         Ok(())
     }
 
     /// Writes what is left, and that the sources were taken over.
-    pub(super) fn finish(mut self, migrations: &[Migration]) -> Result<MigrateSummary> {
-        self.write(Some(migrations))?;
+    pub(super) fn finish(
+        mut self,
+        migrations: &[Migration],
+        on_event: &mut dyn FnMut(MigrateEvent<'_>),
+    ) -> Result<MigrateSummary> {
+        self.write(Some(migrations), on_event)?;
         self.summary.journal = self.journal;
         Ok(self.summary)
     }
@@ -219,9 +224,24 @@ impl<'a> TakeOver<'a> {
     }
 
     /// Writes what waits, in one transaction; with the migrations it is the last one.
-    fn write(&mut self, migrations: Option<&[Migration]>) -> Result<()> {
-        if !self.options.dry_run {
-            self.journal = Some(again(|| self.write_once(migrations))?);
+    fn write(
+        &mut self,
+        migrations: Option<&[Migration]>,
+        on_event: &mut dyn FnMut(MigrateEvent<'_>),
+    ) -> Result<()> {
+        let kept = if self.options.dry_run {
+            again(|| self.differing(self.store.snapshot()?.as_ref()))?
+        } else {
+            let (journal, kept) = again(|| self.write_once(migrations))?;
+            self.journal = Some(journal);
+            kept
+        };
+        for kept in &kept {
+            match kept {
+                Differing::OwnerTrust { .. } => self.summary.kept_owner_trusts += 1,
+                Differing::Policy { .. } => self.summary.kept_policies += 1,
+            }
+            on_event(MigrateEvent::Kept(kept));
         }
         self.entries.clear();
         self.by_fingerprint.clear();
@@ -233,8 +253,13 @@ impl<'a> TakeOver<'a> {
         Ok(())
     }
 
-    fn write_once(&self, migrations: Option<&[Migration]>) -> Result<JournalId> {
+    fn differing(&self, snapshot: &dyn Snapshot) -> Result<Vec<Differing>> {
+        differing(snapshot, &self.remembered, &self.owner_trusts)
+    }
+
+    fn write_once(&self, migrations: Option<&[Migration]>) -> Result<(JournalId, Vec<Differing>)> {
         let mut transaction = self.store.begin(&self.options.command, self.journal, self.now)?;
+        let kept = self.differing(transaction.snapshot())?;
         let puts: Vec<Put<'_>> = self.entries.iter().map(Entry::put).collect();
         let outcomes = transaction.put(&puts)?;
         for (entry, outcome) in self.entries.iter().zip(outcomes) {
@@ -264,7 +289,7 @@ impl<'a> TakeOver<'a> {
         }
         let journal = transaction.journal();
         transaction.commit()?;
-        Ok(journal)
+        Ok((journal, kept))
     }
 }
 
