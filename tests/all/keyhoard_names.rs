@@ -79,6 +79,26 @@ fn what_was_said_of_keys_is_told_as_it_is_listed() {
 }
 
 #[test]
+fn owner_trust_is_read_from_standard_input_too_and_a_number_that_is_none_is_an_error_that_says_where() {
+    let home = home_of_two();
+    let key = "0123456789ABCDEF0123456789ABCDEF01234567";
+    let import = |file: &str, text: String| {
+        Run::keyhoard(&home).args(["trust", "exchange", "import", file]).stdin(text).done()
+    };
+    let export = || run(&home, &["trust", "exchange", "export"]).text();
+    assert_eq!(import("-", format!("{key}:5:\n")).code, Some(0));
+    assert_eq!(export(), format!("{key}:5:\n"));
+    let wrong = format!("# from somewhere\n{key}:4:\n{key}:300:\n");
+    let refused = import("-", wrong.clone());
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("standard input: line 3: no such owner trust"), "{}", refused.errors());
+    let file = home.write("trust.txt", wrong);
+    let refused = import(file.to_str().expect("text"), String::new());
+    assert!(refused.errors().contains("trust.txt: line 3: no such owner trust"), "{}", refused.errors());
+    assert_eq!(export(), format!("{key}:5:\n"), "nothing was taken over");
+}
+
+#[test]
 fn an_address_that_came_with_no_key_is_told_with_1() {
     let home = home_of_two();
     for command in ["explain", "forget"] {

@@ -9,6 +9,7 @@ harness::on_both_engines! {
     keyhoard_explains_the_validity_that_listings_show
     keyhoard_explains_a_valid_user_id_by_paths_from_the_users_own_key
     keyhoard_explains_by_the_rules_that_it_is_given
+    keyhoard_offers_the_models_that_it_can_explain_and_no_others
     keyhoard_names_the_missing_link_and_giving_it_makes_the_user_id_valid
     keyhoard_names_certifiers_that_are_not_valid_only_if_asked
     keyhoard_counts_nothing_for_the_users_own_key
@@ -127,9 +128,23 @@ fn keyhoard_explains_by_the_rules_that_it_is_given(engine: Engine) {
     let named = &json(&nobodys, &["--trusted-key", TRUSTED, "--marginals-needed", "7", &key])[0];
     assert_eq!(named["user_ids"], own["user_ids"]);
     assert_eq!(named["marginals_needed"], 7);
+}
+
+fn keyhoard_offers_the_models_that_it_can_explain_and_no_others(engine: Engine) {
+    let home = developers(engine);
+    let (key, _) = listed(&home).into_iter().find(|(_, letters)| letters[0] == "f").expect("a valid key");
+    let help = explain(&home, &["--help"]).text();
+    assert!(help.contains("auto:") && help.contains("classic:") && !help.contains("tofu:"), "{help}");
     let refused = explain(&home, &["--trust-model", "tofu", &key]);
-    assert_ne!(refused.code, Some(0));
-    assert!(refused.errors().contains("only the trust models pgp and classic"), "{}", refused.errors());
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("pgp, classic, auto"), "{}", refused.errors());
+    assert_eq!(json(&home, &["--trust-model", "auto", &key]), json(&home, &[&key]));
+    assert_eq!(explain(&home, &["--min-cert-level", "4", &key]).code, Some(2));
+    let [careless, careful] = ["1", "3"].map(|level| {
+        let summed = ["--faked-system-time", NOW, "--json", "trust", "check", "--min-cert-level", level];
+        Run::keyhoard(&home).args(summed).succeed().json_lines()
+    });
+    assert_ne!(careless, careful, "certifications of level 2 do not count");
 }
 
 fn keyhoard_names_the_missing_link_and_giving_it_makes_the_user_id_valid(engine: Engine) {

@@ -16,6 +16,25 @@ pub(crate) struct TrustOptions {
     #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
     trust_model: ModelWord,
 
+    #[command(flatten)]
+    web: WebRules,
+}
+
+/// The same for commands that follow the web of trust only.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Trust options")]
+pub(crate) struct WebOptions {
+    /// How the validity of user IDs is computed.
+    #[arg(long, value_name = "MODEL", value_enum, default_value_t)]
+    trust_model: WebModelWord,
+
+    #[command(flatten)]
+    web: WebRules,
+}
+
+/// The rules of the web of trust.
+#[derive(Clone, Debug, clap::Args)]
+struct WebRules {
     /// Trust this key as one's own: its fingerprint or long key ID.
     #[arg(long, value_name = "KEY", value_parser = clap::builder::OsStringValueParser::new())]
     trusted_key: Vec<std::ffi::OsString>,
@@ -31,6 +50,10 @@ pub(crate) struct TrustOptions {
     /// Follow certifications over so many keys.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
     max_cert_depth: u8,
+
+    /// Count only certifications that were made at least so carefully (1 to 3); those that do not say count as well.
+    #[arg(long, value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3))]
+    min_cert_level: u8,
 }
 
 /// The models by the names that GnuPG has for them.
@@ -50,6 +73,20 @@ enum ModelWord {
     Direct,
     /// None.
     Always,
+    /// The one of GnuPG's trust database: without such a database the web of trust.
+    Auto,
+}
+
+/// Those of them that are webs of trust.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum WebModelWord {
+    /// The web of trust.
+    #[default]
+    Pgp,
+    /// The web of trust without trust signatures.
+    Classic,
+    /// The one of GnuPG's trust database: without such a database the web of trust.
+    Auto,
 }
 
 impl TrustOptions {
@@ -59,15 +96,37 @@ impl TrustOptions {
     ///
     /// A trusted key that is named otherwise than by fingerprint or long key ID.
     pub(crate) fn settings(&self, now: Timestamp, view: View) -> anyhow::Result<TrustSettings> {
+        let model = match self.trust_model {
+            ModelWord::Pgp | ModelWord::Auto => Model::Pgp,
+            ModelWord::Classic => Model::Classic,
+            ModelWord::Tofu => Model::Tofu,
+            ModelWord::TofuPgp => Model::TofuPgp,
+            ModelWord::Direct => Model::Direct,
+            ModelWord::Always => Model::Always,
+        };
+        self.web.settings(model, now, view)
+    }
+}
+
+impl WebOptions {
+    /// Returns the settings as of this run's present.
+    ///
+    /// # Errors
+    ///
+    /// A trusted key that is named otherwise than by fingerprint or long key ID.
+    pub(crate) fn settings(&self, now: Timestamp, view: View) -> anyhow::Result<TrustSettings> {
+        let model = match self.trust_model {
+            WebModelWord::Pgp | WebModelWord::Auto => Model::Pgp,
+            WebModelWord::Classic => Model::Classic,
+        };
+        self.web.settings(model, now, view)
+    }
+}
+
+impl WebRules {
+    fn settings(&self, model: Model, now: Timestamp, view: View) -> anyhow::Result<TrustSettings> {
         Ok(TrustSettings {
-            model: match self.trust_model {
-                ModelWord::Pgp => Model::Pgp,
-                ModelWord::Classic => Model::Classic,
-                ModelWord::Tofu => Model::Tofu,
-                ModelWord::TofuPgp => Model::TofuPgp,
-                ModelWord::Direct => Model::Direct,
-                ModelWord::Always => Model::Always,
-            },
+            model,
             trusted_keys: self
                 .trusted_key
                 .iter()
@@ -76,6 +135,7 @@ impl TrustOptions {
             marginals_needed: self.marginals_needed,
             completes_needed: self.completes_needed,
             max_cert_depth: self.max_cert_depth,
+            min_cert_level: self.min_cert_level,
             ..TrustSettings::new(now, view)
         })
     }

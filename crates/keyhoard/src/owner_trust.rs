@@ -33,6 +33,9 @@ pub enum LineError {
     /// No number follows the colon.
     #[error("ownertrust value missing")]
     Value,
+    /// The number is no owner trust.
+    #[error("no such owner trust; there are 2 to 6, and 128 more for a key that is switched off")]
+    Number,
 }
 
 impl Given {
@@ -71,6 +74,24 @@ impl Given {
         let key = Fingerprint::new(version, &octets(digits));
         Ok(key.filter(|_| number != 0).map(|key| Self { key, number: Some(number) }))
     }
+
+    /// Reads such a line, and takes nothing for a number of owner trust that is none.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the line.
+    pub fn read_exactly(line: &[u8]) -> std::result::Result<Option<Self>, LineError> {
+        let given = Self::read(line)?;
+        let is_remark = line.starts_with(b"#");
+        if is_remark || is_owner_trust(line) { Ok(given) } else { Err(LineError::Number) }
+    }
+}
+
+/// Says whether the second field of a line is a number of owner trust, or 0, and nothing else.
+fn is_owner_trust(line: &[u8]) -> bool {
+    let field = line.split(|&octet| octet == b':').nth(1).unwrap_or_default();
+    let number = std::str::from_utf8(field.trim_ascii()).ok().and_then(|text| text.parse::<u8>().ok());
+    number.is_some_and(|number| matches!(number & !DISABLED, 0 | 2..=6))
 }
 
 /// Returns the number as which C's `scanf` reads the beginning of a text.
@@ -155,6 +176,20 @@ mod tests {
         assert_eq!(number("00:5:"), Err(LineError::Fingerprint));
         assert_eq!(number("::"), Err(LineError::Value));
         assert_eq!(Given::read(b"# a remark"), Ok(None));
+    }
+
+    #[test]
+    fn read_exactly_a_number_that_is_no_owner_trust_is_an_error() {
+        let read = |rest: &str| Given::read_exactly(format!("{KEY}{rest}").as_bytes());
+        for rest in [":300:", ":256:", ":-1:", ":5x:", ":1:", ":7:", ":44:"] {
+            assert_eq!(read(rest), Err(LineError::Number), "{rest}");
+        }
+        let number = |rest| read(rest).map(|given| given.and_then(|given| given.number));
+        assert_eq!(
+            [":2:", ":6:\r", ": 5", ":134:", ":0:"].map(number),
+            [2, 6, 5, 134, 0].map(|number| { Ok(Some(number).filter(|number| *number != 0)) })
+        );
+        assert_eq!(Given::read_exactly(b"# a remark"), Ok(None));
     }
 
     #[test]

@@ -5,10 +5,12 @@ mod text;
 
 use std::ffi::OsString;
 
+use keyhoard::cert::effective::View;
+
 use super::Named;
 use crate::exit::Outcome;
 use crate::session::Session;
-use crate::trust_options::TrustOptions;
+use crate::trust_options::WebOptions;
 
 /// The arguments of `keyhoard trust explain`.
 #[derive(Debug, clap::Args)]
@@ -17,7 +19,8 @@ use crate::trust_options::TrustOptions;
   keyhoard trust explain --verbose 0123456789ABCDEF
   keyhoard trust explain --json someone@debian.org | jq .paths
 
-Certifications by keys that are not valid are counted; --verbose names them.")]
+Certifications by keys that are not valid are counted; --verbose names them. What trust on first use says of an address \
+`keyhoard tofu explain` tells.")]
 pub(super) struct Arguments {
     /// The certificates to explain.
     #[arg(value_name = "NAME", required = true)]
@@ -28,12 +31,12 @@ pub(super) struct Arguments {
     verbose: bool,
 
     #[command(flatten)]
-    trust: TrustOptions,
+    trust: WebOptions,
 }
 
 /// Writes an explanation of each certificate.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let settings = super::settings(session, &arguments.trust)?;
+    let settings = arguments.trust.settings(session.now, View::Full)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -16,6 +15,7 @@ use serde::Serialize;
 
 use super::{Named, fingerprints};
 use crate::exit::Outcome;
+use crate::input;
 use crate::naming;
 use crate::printable::{counted, printable};
 use crate::session::{Session, command_line};
@@ -89,7 +89,7 @@ pub(super) struct DisableArguments {
 pub(super) enum Exchange {
     /// Read what `gpg --export-ownertrust` has written.
     Import {
-        /// The file [default: standard input].
+        /// The file; `-` or none is standard input.
         file: Option<PathBuf>,
     },
     /// Write what `gpg --import-ownertrust` reads.
@@ -214,15 +214,14 @@ pub(super) fn exchange(session: &mut Session, exchange: &Exchange) -> anyhow::Re
 }
 
 fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outcome> {
+    let path = file.map(PathBuf::as_path);
     let mut text = Vec::new();
-    match file {
-        Some(path) => text = fs::read(path).with_context(|| path.display().to_string())?,
-        None => drop(io::stdin().read_to_end(&mut text)?),
-    }
+    input::open(path)?.read_to_end(&mut text).with_context(|| input::name(path))?;
     let mut given = Vec::new();
     let lines = text.split(|&octet| octet == b'\n').enumerate();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
-        given.extend(Given::read(line).with_context(|| format!("line {}", number + 1))?);
+        let place = || format!("{}: line {}", input::name(path), number + 1);
+        given.extend(Given::read_exactly(line).with_context(place)?);
     }
     let store = session.open_or_create()?;
     owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use keyhoard::cert::Fingerprint;
+use keyhoard::cert::effective::View;
 use keyhoard::listing::{OwnerTrust, Validity};
 use keyhoard::store::Selection;
 use keyhoard::validity::{Certifier, Explained, ExplainedUser, Explanation};
@@ -16,7 +17,7 @@ use crate::exit::Outcome;
 use crate::naming;
 use crate::printable::printable;
 use crate::session::Session;
-use crate::trust_options::TrustOptions;
+use crate::trust_options::WebOptions;
 use picture::{Colour, Node, Picture};
 
 /// The arguments of `keyhoard trust graph`.
@@ -37,12 +38,12 @@ pub(super) struct Arguments {
     most: usize,
 
     #[command(flatten)]
-    trust: TrustOptions,
+    trust: WebOptions,
 }
 
 /// Writes an SVG picture.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let settings = super::settings(session, &arguments.trust)?;
+    let settings = arguments.trust.settings(session.now, View::Full)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let id = Named::one(snapshot.as_ref(), &arguments.name)?;

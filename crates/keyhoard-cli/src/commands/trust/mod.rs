@@ -5,15 +5,12 @@ mod explain;
 mod given;
 mod graph;
 
-use anyhow::bail;
-use keyhoard::cert::effective::View;
 use keyhoard::store::{Selection, Snapshot, Store};
-use keyhoard::validity::{Explanation, Model, TrustSettings};
+use keyhoard::validity::{Explanation, TrustSettings};
 
 use super::{Named, fingerprints, show, sources};
 use crate::exit::Outcome;
 use crate::session::Session;
-use crate::trust_options::TrustOptions;
 
 /// The arguments of `keyhoard trust`.
 #[derive(Debug, clap::Args)]
@@ -60,17 +57,6 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::Check(arguments) => check::run(session, arguments),
         Command::Explain(arguments) => explain::run(session, arguments),
         Command::Graph(arguments) => graph::run(session, arguments),
-    }
-}
-
-/// Returns the rules of an explanation, which is one of the web of trust.
-fn settings(session: &Session, options: &TrustOptions) -> anyhow::Result<TrustSettings> {
-    let settings = options.settings(session.now, View::Full)?;
-    match settings.model {
-        Model::Pgp | Model::Classic => Ok(settings),
-        Model::Tofu | Model::TofuPgp | Model::Direct | Model::Always => {
-            bail!("only the trust models pgp and classic can be explained; see keyhoard tofu explain")
-        }
     }
 }
 
