@@ -225,6 +225,27 @@ fn trust_on_first_use_warns_of_forgery_until_as_many_messages_were_seen_as_gpg_w
 }
 
 #[test]
+fn trust_on_first_use_tells_of_recipients_what_it_tells_of_signers() {
+    let both = Both::of_alice_and_bob();
+    let encrypt = |words: &[&str], ignored: &str| {
+        let words = [&["-o", "-", "-e"], words].concat();
+        same_but_for(ignored, &both, &words, TEXT, false);
+    };
+    // gpg meets the key, and looks at it more often.
+    encrypt(&["--trust-model", "tofu", "-r", "alice"], "KEY_CONSIDERED");
+    for model in ["tofu", "tofu+pgp"] {
+        encrypt(&["--trust-model", model, "-r", "alice@example.org"], "nothing");
+        encrypt(&["--trust-model", model, "--verbose", "-R", "alice"], "using subkey");
+    }
+    for policy in ["good", "bad", "unknown"] {
+        for gpg in [true, false] {
+            run(&both, gpg, &["--tofu-policy", policy, "alice@example.org"], b"");
+        }
+        encrypt(&["--trust-model", "tofu", "-r", "bob", "-r", "alice"], "KEY_CONSIDERED");
+    }
+}
+
+#[test]
 fn trust_on_first_use_counts_messages_that_were_encrypted() {
     let both = Both::of_alice_and_bob();
     for model in ["tofu", "tofu+pgp", "always"] {

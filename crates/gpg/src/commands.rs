@@ -7,6 +7,7 @@ mod decrypt;
 mod delete;
 mod edit;
 mod export;
+mod first_use;
 mod generate;
 mod guess;
 mod import;

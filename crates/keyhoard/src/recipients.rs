@@ -11,7 +11,7 @@ use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
 use cert::mailbox::mailbox;
 use cert::packet::Packets;
 use cert::split::{Piece, Splitter};
-use cert::{Fingerprint, Timestamp};
+use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use message::Cipher;
 use store::query::Name;
 use store::{CertId, Query, Snapshot};
@@ -20,6 +20,7 @@ use trust::Validity;
 use crate::Result;
 use crate::designated_revocation::evaluate_with_revokers;
 use crate::keyring_file::KeyringFile;
+use crate::listing::{FirstUse, Trust};
 use crate::stored::read_one;
 use crate::validity::{Appraisal, Sources, TrustSettings};
 
@@ -40,6 +41,18 @@ pub struct Candidate {
     pub created: Timestamp,
     /// The key to encrypt to; `None` if there is none that may be used now.
     pub key: Option<EncryptionKey>,
+    /// What trust on first use knows of the user IDs that are meant, in the order of the packets, where that was asked
+    /// for: of the first one that a name stands for, of all where a key is named.
+    pub first_uses: Vec<UserFirstUse>,
+}
+
+/// A user ID that is not revoked, and what trust on first use knows of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserFirstUse {
+    /// The address that is bound.
+    pub address: BoundAddress,
+    /// What is known; `None` if it has ended, or the key is the user's own.
+    pub known: Option<FirstUse>,
 }
 
 impl Candidate {
@@ -129,7 +142,10 @@ pub fn named(
     let user_id = |user_id: &[u8]| !is_of_user || name.query.matches_user_id(user_id);
     let meant = Meant { user_id: &user_id, key: &|key| name.means_key(key) };
     let mut candidates = appraised(source, &ids, &meant, sources, trust)?;
-    candidates.iter_mut().for_each(|candidate| candidate.is_named |= !is_of_user);
+    for candidate in &mut candidates {
+        candidate.is_named |= !is_of_user;
+        candidate.first_uses.truncate(if is_of_user { 1 } else { usize::MAX });
+    }
     Ok(candidates)
 }
 
@@ -181,6 +197,7 @@ fn appraised(
                 .any(|place| matches!(&effective.components[place], State::User(user) if !user.expired)),
             is_disabled: appraised.disabled,
             key: encryption_key(certificate, &effective, meant.key),
+            first_uses: first_uses(facts, &effective, &appraised, meant.user_id),
         })
     };
     certificates.iter().map(candidate).collect()
@@ -236,12 +253,36 @@ fn of_certificate(
         is_named: true,
         is_disabled: false,
         key: encryption_key(certificate, &effective, &|_| true),
+        first_uses: Vec::new(),
     })
 }
 
 fn is_of(kind: &ComponentKind, state: &State, is_meant: &dyn Fn(&[u8]) -> bool) -> bool {
     let (ComponentKind::UserId(user_id), State::User(user)) = (kind, state) else { return false };
     user.created.is_some() && !user.revoked && is_meant(user_id)
+}
+
+/// Returns what trust on first use knows of those user IDs of a certificate that are meant and not revoked; nothing where
+/// that was not asked for.
+pub fn first_uses(
+    facts: &Facts,
+    effective: &Effective,
+    trust: &Trust,
+    is_meant: &dyn Fn(&[u8]) -> bool,
+) -> Vec<UserFirstUse> {
+    let components = facts.components.iter().zip(&effective.components);
+    let known = components.zip(&trust.user_ids).zip(&trust.first_uses);
+    let of_user = known.filter_map(|(((component, state), validity), known)| {
+        let (ComponentKind::UserId(user_id), State::User(user)) = (&component.kind, state) else {
+            return None;
+        };
+        let counts = !user.expired && *validity != Validity::Ultimate;
+        (!user.revoked && is_meant(user_id)).then(|| UserFirstUse {
+            address: BoundAddress::of_user_id(user_id),
+            known: known.clone().filter(|_| counts),
+        })
+    });
+    of_user.collect()
 }
 
 fn primary_name(certificate: &Certificate, effective: &Effective) -> Vec<u8> {

@@ -1,14 +1,15 @@
 //! What is told of signatures over content: whose they are, whether they are good, and how certain it is whose the key is.
 
 mod certainty;
-mod first_use;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use keyhoard::cert::BoundAddress;
 use keyhoard::cert::effective::{Moment, State, View};
 use keyhoard::cert::facts::{ComponentKind, SignatureType};
 use keyhoard::listing::Trust;
 use keyhoard::message::{Announced, DataSignature};
+use keyhoard::recipients;
 use keyhoard::store::Fingerprint;
 use keyhoard::trust::Validity;
 use keyhoard::validity::Appraisal;
@@ -16,7 +17,7 @@ use keyhoard::verification::{Examined, Maker, Makers, Notation, Outcome, Stateme
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::Hasher;
 
-use super::Session;
+use super::{Session, first_use};
 use crate::algorithms::{digest_name, public_key_name};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
@@ -235,6 +236,16 @@ impl Result {
     }
 }
 
+/// Tells what trust on first use knows of the user IDs that a signature was made as.
+fn tell_first_use(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
+    let signer = statement.user_id.as_deref().map(BoundAddress::of_user_id);
+    let is_meant =
+        |user_id: &[u8]| signer.as_ref().is_none_or(|signer| *signer == BoundAddress::of_user_id(user_id));
+    let facts = &maker.certificate.facts;
+    let known = recipients::first_uses(facts, &maker.effective, trust, &is_meant);
+    first_use::tell(session, &maker.primary(), &known);
+}
+
 fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
     let result = Result::of_good(maker, statement, session);
     if tell_result(session, maker, statement, trust, result) && !session.settings.verify.primary_uid_only {
@@ -264,7 +275,7 @@ fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, tr
     if session.settings.program == Program::Gpg {
         session.considered(&maker.primary());
         if !trust.first_uses.is_empty() {
-            first_use::tell(session, maker, statement, trust);
+            tell_first_use(session, maker, statement, trust);
         }
         certainty::tell(session, maker, trust);
     }

@@ -16,8 +16,8 @@ use keyhoard::verification::remember_encrypted;
 
 use super::Failure;
 use crate::code::Code;
-use crate::commands::Session;
 use crate::commands::sign::choice;
+use crate::commands::{Session, first_use};
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, TrustModel};
@@ -52,6 +52,7 @@ fn remember(session: &mut Session<'_>, keyrings: &Keyrings, chosen: &[Chosen]) {
     let remembers = trust::settings(&session.settings, session.now).model.remembers();
     let Some(store) = keyrings.store().filter(|_| remembers) else { return };
     let recipients: Vec<Fingerprint> = chosen.iter().map(|chosen| chosen.primary).collect();
+    recipients.iter().for_each(|recipient| session.considered(recipient));
     if let Err(error) = remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", session.now) {
         let error = keyhoard::causes(&error);
         session
@@ -244,7 +245,8 @@ impl Search<'_, '_> {
             Err(NameError::Version3) => return Ok(Err(Code::InvalidValue)),
             Err(NameError::Invalid) => return Ok(Err(Code::InvalidUserId)),
         };
-        let settings = trust::settings(&self.session.settings, self.session.now);
+        let mut settings = trust::settings(&self.session.settings, self.session.now);
+        settings.tofu.with_info = settings.model.remembers();
         let outside = trust::outside(&self.session.home, &self.keyrings)?;
         let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
         let snapshots = self.keyrings.snapshots()?;
@@ -313,6 +315,7 @@ impl Search<'_, '_> {
         let unusable = Failure::bare(Code::UnusablePublicKey);
         let name_shown = shown(name);
         let key = candidate.key.as_ref().expect("only a key that can be used is found").fingerprint.key_id();
+        first_use::tell(self.session, &candidate.fingerprint, &candidate.first_uses);
         let Session { streams, settings, .. } = &mut *self.session;
         if candidate.is_disabled && settings.trust_model != TrustModel::Always {
             streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason: 13, name }));

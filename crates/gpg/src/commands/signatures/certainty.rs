@@ -4,8 +4,8 @@ use keyhoard::listing::Trust;
 use keyhoard::trust::Validity;
 use keyhoard::verification::Maker;
 
-use super::first_use;
 use crate::commands::Session;
+use crate::commands::first_use;
 use crate::render::identity::grouped;
 use crate::settings::TrustModel;
 use crate::status::SignatureStatus;

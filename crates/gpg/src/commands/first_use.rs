@@ -1,14 +1,13 @@
-//! What trust on first use tells of who made a signature: how many messages were seen from them, and what that means.
+//! What trust on first use tells of who made a signature, or of whom a message is encrypted to: how many messages were
+//! seen with their keys, and what that means.
 
-use keyhoard::cert::effective::State;
-use keyhoard::cert::facts::ComponentKind;
 use keyhoard::cert::{BoundAddress, Timestamp};
 use keyhoard::listing::{FirstUse, Trust};
+use keyhoard::recipients::UserFirstUse;
 use keyhoard::store::Fingerprint;
 use keyhoard::store::tofu::Messages;
 use keyhoard::trust::Validity;
 use keyhoard::trust::tofu::Policy;
-use keyhoard::verification::{Maker, Statement};
 
 use crate::commands::Session;
 use crate::render::tofu::statistics;
@@ -17,35 +16,23 @@ use crate::status::SignatureStatus;
 /// Below this many messages (by GnuPG's measure) a key may be a forgery that nobody noticed.
 const FEW: u64 = 8;
 
-/// Tells what is known of the user IDs that a signature was made as.
-pub(super) fn tell(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
-    let signer = statement.user_id.as_deref().map(BoundAddress::of_user_id);
-    let components = maker.certificate.facts.components.iter().zip(&maker.effective.components);
-    let (mut user_ids, mut is_suspect, mut is_contested) = (0, false, false);
-    for (place, (component, state)) in components.enumerate() {
-        let (ComponentKind::UserId(user_id), State::User(state)) = (&component.kind, state) else { continue };
-        let address = BoundAddress::of_user_id(user_id);
-        if state.revoked || signer.as_ref().is_some_and(|signer| *signer != address) {
-            continue;
-        }
-        user_ids += 1;
-        let known = trust.first_uses.get(place).and_then(Option::as_ref);
-        let Some(known) = known.filter(|_| !state.expired && trust.user_ids[place] != Validity::Ultimate)
-        else {
-            continue;
-        };
-        tell_status(session, &maker.primary(), &address, known.policy, &known.messages);
+/// Tells what is known of a key with some of its user IDs.
+pub(super) fn tell(session: &mut Session<'_>, key: &Fingerprint, user_ids: &[UserFirstUse]) {
+    let (mut is_suspect, mut is_contested) = (false, false);
+    for UserFirstUse { address, known } in user_ids {
+        let Some(known) = known else { continue };
+        tell_status(session, key, address, known.policy, &known.messages);
         if known.policy == Policy::Ask {
             is_contested = true;
             for (rival, messages) in &known.rivals {
-                tell_status(session, rival, &address, known.policy, messages);
+                tell_status(session, rival, address, known.policy, messages);
             }
         } else {
-            is_suspect |= tell_one(session, &address, known);
+            is_suspect |= tell_one(session, address, known);
         }
     }
     if is_suspect && !is_contested {
-        warn(session, maker, user_ids);
+        warn(session, key, user_ids.len());
     }
 }
 
@@ -126,8 +113,7 @@ fn tell_doubts(session: &mut Session<'_>, verified: u64, encrypted: u64) -> bool
 }
 
 /// Warns of a key that looks like another one.
-fn warn(session: &mut Session<'_>, maker: &Maker, user_ids: usize) {
-    let key = maker.primary();
+fn warn(session: &mut Session<'_>, key: &Fingerprint, user_ids: usize) {
     let (whose, addresses) = if user_ids == 1 {
         ("this key and user id", "address")
     } else {
