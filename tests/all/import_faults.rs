@@ -68,6 +68,28 @@ fn a_database_in_a_read_only_directory_is_read_and_not_written() {
 }
 
 #[test]
+fn a_database_is_read_where_no_file_can_grow_and_a_write_is_refused_in_words() {
+    let home = Home::new();
+    Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    let before = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
+    // As on a full disk, the files that SQLite makes beside the database get no octet.
+    let limited = |line: &[&str]| {
+        let mut command = Command::new("bash");
+        command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "limited"]);
+        command.arg(Run::program("gpg-keyhoard")).arg("--homedir").arg(home.path());
+        let output = command.args(["--batch", "--faked-system-time", "20260101T000000!"]).args(line).output();
+        output.expect("Debian has bash")
+    };
+    let listing = limited(&["--with-colons", "--list-sigs"]);
+    let error = String::from_utf8_lossy(&listing.stderr);
+    assert!(listing.stdout == before && listing.status.success(), "{error}");
+    let import = limited(&["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
+    let error = String::from_utf8_lossy(&import.stderr);
+    assert!(error.contains("no space is left") && error.contains("nothing of it was written"), "{error}");
+    assert_eq!(import.status.code(), Some(2));
+}
+
+#[test]
 fn messages_are_verified_and_encrypted_where_trust_on_first_use_can_remember_nothing() {
     let both = Both::of_alice_and_bob();
     let signed = both.one(true).args(["--batch", "-u", "alice", "-o", "-", "-s"]).stdin("a letter").succeed();

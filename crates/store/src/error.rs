@@ -100,7 +100,9 @@ pub enum Error {
         log: PathBuf,
     },
     /// It was written to while it was read in a way that does not notice.
-    #[error("{path}: was changed while it was read from a read-only directory; try again")]
+    #[error(
+        "{path}: was changed while it was read without locks, since its directory is read-only or full; try again"
+    )]
     ChangedMeanwhile {
         /// The database.
         path: PathBuf,
@@ -125,10 +127,10 @@ pub enum Error {
         /// What was being done.
         doing: &'static str,
     },
-    /// The system takes no more, for another reason than want of space.
+    /// The system takes no more, for want of space or another reason.
     #[error(
-        "{path}: {doing}: the system refused to write: a quota is used up, the file is too large for it, or the disk \
-         fails; nothing of it was written"
+        "{path}: {doing}: the system refused to write: no space is left, a quota is used up, the file is too large for \
+         it, or the disk fails; nothing of it was written"
     )]
     Refused {
         /// The database.
@@ -137,13 +139,12 @@ pub enum Error {
         doing: &'static str,
     },
     /// SQLite finds its own structures broken.
-    #[error("{path}: the database is damaged ({source})")]
+    #[error("{path}: the database is damaged ({said})")]
     Damaged {
         /// The database.
         path: PathBuf,
         /// What SQLite said.
-        #[source]
-        source: rusqlite::Error,
+        said: rusqlite::Error,
     },
     /// A user's statement that SQLite does not accept.
     #[error("{words}")]
@@ -293,8 +294,13 @@ fn is_lost_connection(error: &std::io::Error) -> bool {
     )
 }
 
-/// SQLite's code for a write that failed, unless for want of space.
-const WRITE_REFUSED: i32 = rusqlite::ffi::SQLITE_IOERR_WRITE;
+/// SQLite's codes for a write that failed, unless it knows that space is wanting, and for a failure to make room for
+/// what processes share, which it tells without the reason.
+const WRITE_REFUSED: [i32; 3] = [
+    rusqlite::ffi::SQLITE_IOERR_WRITE,
+    rusqlite::ffi::SQLITE_IOERR_SHMSIZE,
+    rusqlite::ffi::SQLITE_IOERR_SHMOPEN,
+];
 
 /// Adds to SQLite's words what was being done, and where.
 pub(crate) trait Context<T> {
@@ -308,10 +314,12 @@ impl<T> Context<T> for rusqlite::Result<T> {
             match source.sqlite_error_code() {
                 Some(code) if turn::is_busy(code) => Error::Locked { holder: turn::holder(&path), path },
                 Some(ErrorCode::NotADatabase) => Error::Foreign { path },
-                Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, source },
+                Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, said: source },
                 Some(ErrorCode::DiskFull) => Error::Full { path, doing },
                 Some(ErrorCode::SystemIoFailure)
-                    if source.sqlite_error().is_some_and(|error| error.extended_code == WRITE_REFUSED) =>
+                    if source
+                        .sqlite_error()
+                        .is_some_and(|error| WRITE_REFUSED.contains(&error.extended_code)) =>
                 {
                     Error::Refused { path, doing }
                 }

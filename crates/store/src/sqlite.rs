@@ -86,7 +86,7 @@ impl SqliteStore {
     /// Says whether what was read since the database was opened can be relied on.
     fn check_unchanged(&self) -> Result<()> {
         match &self.access {
-            Access::Fixed(stamp) if *stamp != Stamp::of(&self.path)? => {
+            Access::Fixed(stamp, _) if *stamp != Stamp::of(&self.path)? => {
                 Err(Error::ChangedMeanwhile { path: self.path.clone() })
             }
             _ => Ok(()),

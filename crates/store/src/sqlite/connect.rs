@@ -22,7 +22,26 @@ pub(super) enum Access {
     /// With locks, without shared memory.
     Network,
     /// Without locks, since none can be had here; the file is watched instead.
-    Fixed(Stamp),
+    Fixed(Stamp, Obstacle),
+}
+
+/// Why nothing can be written beside a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    ReadOnly,
+    /// No space is left, or the system takes no more for another reason.
+    Full,
+}
+
+impl Obstacle {
+    /// Returns what who wants to write is told.
+    pub(super) fn error(self, path: &Path, doing: &'static str) -> Error {
+        let path = path.to_owned();
+        match self {
+            Self::ReadOnly => Error::Unwritable { path },
+            Self::Full => Error::Refused { path, doing },
+        }
+    }
 }
 
 /// What tells whether a file was written to.
@@ -45,7 +64,7 @@ impl Stamp {
 pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
     check_readable(path)?;
     match Place::of(path) {
-        Place::Fixed => open_fixed(path),
+        Place::Fixed => open_fixed(path, Obstacle::ReadOnly),
         Place::Network => {
             let connection = connect(path)?;
             check_identity(&connection, path)?;
@@ -56,8 +75,9 @@ pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
             let connection = connect(path)?;
             match check_identity(&connection, path) {
                 Ok(()) => Ok((Access::Local, connection)),
-                // No files can be made beside it.
-                Err(Error::Unwritable { .. }) => open_fixed(path),
+                // No files can be made beside it, or they cannot grow.
+                Err(Error::Unwritable { .. }) => open_fixed(path, Obstacle::ReadOnly),
+                Err(Error::Full { .. } | Error::Refused { .. }) => open_fixed(path, Obstacle::Full),
                 Err(error) => Err(error),
             }
         }
@@ -68,7 +88,7 @@ pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
 pub(super) fn reopen(path: &Path, access: &Access) -> Result<Connection> {
     match access {
         Access::Local | Access::Network => connect(path),
-        Access::Fixed(_) => connect_fixed(path),
+        Access::Fixed(..) => connect_fixed(path),
     }
 }
 
@@ -91,7 +111,7 @@ fn connect(path: &Path) -> Result<Connection> {
 }
 
 /// Opens a file as if it could not change, without locks and without files beside it.
-fn open_fixed(path: &Path) -> Result<(Access, Connection)> {
+fn open_fixed(path: &Path, obstacle: Obstacle) -> Result<(Access, Connection)> {
     let stamp = Stamp::of(path)?;
     for log in [beside(path, "-wal"), beside(path, "-journal")] {
         if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
@@ -100,7 +120,7 @@ fn open_fixed(path: &Path) -> Result<(Access, Connection)> {
     }
     let connection = connect_fixed(path)?;
     check_identity(&connection, path)?;
-    Ok((Access::Fixed(stamp), connection))
+    Ok((Access::Fixed(stamp, obstacle), connection))
 }
 
 fn connect_fixed(path: &Path) -> Result<Connection> {
@@ -248,7 +268,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("50% keyhoard?.db");
         drop(SqliteStore::create(&path).expect("create"));
-        let fixed = SqliteStore::with(&path, open_fixed(&path).expect("open"));
+        let fixed = SqliteStore::with(&path, open_fixed(&path, Obstacle::ReadOnly).expect("open"));
         visit(&fixed).expect("nobody writes");
         let write = SqliteStore::open(&path).expect("open");
         write.begin("test", None, Timestamp(1)).expect("begin").commit().expect("commit");

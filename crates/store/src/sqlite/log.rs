@@ -27,7 +27,7 @@ pub(super) fn is_there(connection: &Connection, path: &Path, access: &Access) ->
         Access::Local => {
             mode(connection, "PRAGMA journal_mode").context(path, "opening").map(|mode| mode == "wal")
         }
-        Access::Network | Access::Fixed(_) => Ok(false),
+        Access::Network | Access::Fixed(..) => Ok(false),
     }
 }
 
@@ -59,8 +59,8 @@ pub(super) fn begin_writing(
     const DOING: &str = "waiting to write";
     sync_fully(connection, path)?;
     let begin = || turn::begin_immediate(connection, path, turn::PATIENCE);
-    if let Access::Fixed(_) = access {
-        return Err(Error::Unwritable { path: path.to_owned() });
+    if let Access::Fixed(_, obstacle) = access {
+        return Err(obstacle.error(path, "writing"));
     }
     connection.pragma_update(None, "journal_size_limit", KEPT).context(path, DOING)?;
     connection.pragma_update(None, "wal_autocheckpoint", MOVED).context(path, DOING)?;
