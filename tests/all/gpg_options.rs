@@ -1,6 +1,7 @@
 //! The options of `gpg-keyhoard` are gpg's: names, abbreviations, arguments, configuration files, exit codes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
 
 use harness::{Both, Done, Home, Run, assert_same};
 
@@ -9,6 +10,24 @@ const LIST_CONFIG: [&str; 2] = ["--with-colons", "--list-config"];
 
 /// gpg's flag of a title in its option table.
 const HEADER: u32 = 1 << 9;
+
+#[test]
+fn gpg_without_a_home_variable_takes_the_home_directory_that_the_system_knows() {
+    let [gpg, keyhoard] = ["gpg".into(), Run::program("gpg-keyhoard")].map(|program| {
+        let mut command = Command::new(program);
+        let output = command.env_clear().env("PATH", "/usr/bin:/bin").arg("--version").output();
+        String::from_utf8(output.expect("it runs").stdout).expect("ASCII")
+    });
+    let line = |text: &str, name: &str| {
+        let value = text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        value.unwrap_or_else(|| panic!("{text}"))
+    };
+    let home = line(&gpg, "Home: ");
+    assert_eq!(line(&keyhoard, "Home: "), home);
+    let data = home.strip_suffix(".gnupg").expect("GnuPG's default").to_owned()
+        + ".local/share/keyhoard/keyhoard.db";
+    assert_eq!(line(&keyhoard, "Database: "), data);
+}
 
 #[test]
 fn gpg_options_have_gpgs_names_arguments_and_synonyms() {

@@ -43,7 +43,8 @@ impl Configuration {
 pub(crate) fn file(name: &str) -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let directory = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-    let directory = directory.or_else(|| Some(set("HOME")?.join(".config")))?;
+    let home = || env::home_dir().filter(|home| !home.as_os_str().is_empty());
+    let directory = directory.or_else(|| Some(home()?.join(".config")))?;
     Some(directory.join("keyhoard").join(name))
 }
 

@@ -33,7 +33,7 @@ pub fn path(given: Option<&Path>) -> Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// [`Error::NoHome`] if neither `KEYHOARD_DB`, `XDG_DATA_HOME` nor `HOME` is set.
+/// [`Error::NoHome`] if neither `KEYHOARD_DB`, `XDG_DATA_HOME` nor `HOME` is set, and the user has no home directory.
 pub fn default_path() -> Result<PathBuf> {
     if let Some(path) = variable("KEYHOARD_DB") {
         return Ok(path);
@@ -53,7 +53,7 @@ pub fn local(place: &Path) -> PathBuf {
 fn default_file() -> Result<PathBuf> {
     let data = match variable("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
         Some(data) => data,
-        None => variable("HOME").ok_or(Error::NoHome)?.join(".local/share"),
+        None => home().ok_or(Error::NoHome)?.join(".local/share"),
     };
     Ok(data.join("keyhoard").join(FILE_NAME))
 }
@@ -220,6 +220,11 @@ impl Store for Empty {
     fn rebuild(&self, _derive: &mut Derive<'_>) -> store::Result<Rebuilt> {
         Err(store::Error::Missing { path: self.0.path().to_owned() })
     }
+}
+
+/// Returns the user's home directory: `HOME`, else the one that the system knows, as for GnuPG.
+fn home() -> Option<PathBuf> {
+    env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
 /// Reads an environment variable, an empty one counting as unset.

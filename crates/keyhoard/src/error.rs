@@ -67,7 +67,7 @@ pub enum Error {
         source: Box<toml::de::Error>,
     },
     /// Neither an option nor the environment says where the database is.
-    #[error("no place for the database: HOME is not set; name one with --db or KEYHOARD_DB")]
+    #[error("no place for the database: the user has no home directory; name one with KEYHOARD_DB")]
     NoHome,
     /// A name that can stand for no certificate.
     #[error("'{name}': {source}")]
