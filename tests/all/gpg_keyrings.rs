@@ -25,6 +25,22 @@ fn gpg_keyring_files_are_read_as_they_are() {
 }
 
 #[test]
+fn gpg_a_keyring_without_anything_of_the_kind_or_without_its_directory_is_an_error() {
+    let both = Both::new();
+    for home in [&both.gpg, &both.keyhoard] {
+        home.write("text", b"hello\n");
+        home.write("cut-short", &Keyring::Nonupload.bytes()[..1000]);
+        home.write("message", b"\xcb\x0bb\0\0\0\0\0hello");
+        home.write("empty", b"");
+    }
+    for ring in ["text", "cut-short", "message", "empty", "nowhere/ring.gpg"] {
+        for command in ["-k", "--export"] {
+            both.same(["--no-default-keyring", "--keyring", ring, command]);
+        }
+    }
+}
+
+#[test]
 fn gpg_keyboxes_are_read_as_they_are() {
     let both = Both::new();
     Run::gpg(&both.gpg).arg("--import").arg(Keyring::Nonupload.path()).succeed();

@@ -65,6 +65,9 @@ impl Keyrings {
         }
         for ring in &settings.keyrings {
             match resolve(&ring.name, home) {
+                Some(path) if lacks_directory(&path, home) => {
+                    no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
+                }
                 Some(path) => keyrings.add(path, ring.primary, streams)?,
                 None => {
                     let name = shown(&ring.name);
@@ -239,11 +242,21 @@ impl Ring {
 
 fn read(path: &Path, streams: &mut Streams) -> keyhoard::Result<KeyringFile> {
     let file = KeyringFile::read(path)?;
-    if file.unreadable() > 0 {
+    if file.is_foreign() {
+        streams.error(format_args!("keyring '{}': no valid OpenPGP data found.", path.display()));
+    } else if file.unreadable() > 0 {
         let count = file.unreadable();
         streams.info(format_args!("keyring '{}': {count} of its keys cannot be read", path.display()));
     }
     Ok(file)
+}
+
+/// Says whether a keyring cannot be made for want of its directory, which only the home directory may be.
+fn lacks_directory(path: &Path, home: &Home) -> bool {
+    !database::is_server(path)
+        && path.parent().is_some_and(|parent| {
+            !parent.as_os_str().is_empty() && parent != home.directory() && !parent.is_dir()
+        })
 }
 
 fn no_such_keyring(path: &Path, error: &io::Error, streams: &mut Streams) {

@@ -14,7 +14,7 @@ use cert::clean::rebuild;
 use cert::facts::SignatureFacts;
 use cert::keybox::{self, Keybox};
 use cert::split::{Piece, RawCertificate, Splitter};
-use cert::{BoundAddress, Facts, Fingerprint, KeyId, Timestamp};
+use cert::{BoundAddress, Facts, Fingerprint, Flaw, KeyId, Timestamp};
 use rayon::prelude::*;
 use store::tofu::{AUTO, Binding, BindingId, BindingSelection, Messages};
 use store::{
@@ -33,6 +33,8 @@ pub struct KeyringFile {
     path: PathBuf,
     certificates: Vec<Kept>,
     unreadable: u64,
+    /// It holds something, but nothing of it could be read.
+    foreign: bool,
 }
 
 #[derive(Debug)]
@@ -54,7 +56,7 @@ impl KeyringFile {
         let mut beginning = Vec::new();
         Read::by_ref(&mut file).take(MAGIC_LENGTH).read_to_end(&mut beginning).map_err(failed)?;
         file.rewind().map_err(failed)?;
-        let mut pieces = Pieces::default();
+        let mut pieces = Pieces { knows_any: beginning.is_empty(), ..Pieces::default() };
         match keybox::is_keybox(&beginning) {
             true => pieces.read_keybox(BufReader::new(file)),
             false => pieces.read_stream(BufReader::new(file), Timestamp::default()),
@@ -69,12 +71,13 @@ impl KeyringFile {
             path: path.to_owned(),
             certificates: certificates.into_iter().map(kept).collect(),
             unreadable: 0,
+            foreign: false,
         }
     }
 
     /// Returns what would be read from a file without certificates.
-    pub(crate) fn empty(path: &Path) -> Self {
-        Self { path: path.to_owned(), certificates: Vec::new(), unreadable: 0 }
+    pub fn empty(path: &Path) -> Self {
+        Self::of(path, Vec::new())
     }
 
     /// Returns the file's name.
@@ -92,6 +95,11 @@ impl KeyringFile {
         self.unreadable
     }
 
+    /// Says whether the file is something else: it is not empty, but nothing of OpenPGP was found in it.
+    pub fn is_foreign(&self) -> bool {
+        self.foreign
+    }
+
     /// Returns a view of the certificates.
     pub fn snapshot(&self) -> Box<dyn Snapshot + '_> {
         Box::new(View { ring: self })
@@ -103,10 +111,13 @@ impl KeyringFile {
 struct Pieces {
     certificates: Vec<(RawCertificate, Timestamp)>,
     unreadable: u64,
+    /// Something of the format was found, or there was nothing to be found.
+    knows_any: bool,
 }
 
 impl Pieces {
     fn read_keybox(&mut self, reader: impl Read) {
+        self.knows_any = true;
         for blob in Keybox::new(reader) {
             match blob {
                 Ok(blob) if blob.ephemeral => {}
@@ -118,6 +129,7 @@ impl Pieces {
 
     fn read_stream(&mut self, reader: impl Read, since: Timestamp) {
         for piece in Splitter::new(reader) {
+            self.knows_any |= piece.as_ref().map_or_else(is_of_the_format, |_| true);
             match piece {
                 Ok(Piece::Certificate(raw)) => self.certificates.push((raw, since)),
                 Ok(Piece::Revocation(_) | Piece::Ignored(_)) => {}
@@ -134,8 +146,15 @@ impl Pieces {
         };
         let certificates: Vec<Kept> = self.certificates.into_par_iter().filter_map(keep).collect();
         let unreadable = self.unreadable + count - certificates.len() as u64;
-        KeyringFile { path: path.to_owned(), certificates, unreadable }
+        KeyringFile { path: path.to_owned(), certificates, unreadable, foreign: !self.knows_any }
     }
+}
+
+/// Says whether what cannot be read is OpenPGP all the same, only nothing for a keyring, or of another version.
+fn is_of_the_format(error: &cert::Error) -> bool {
+    use Flaw::{Misplaced, ObsoleteKey, UnknownKey, UnknownSignature};
+    let cert::Error::Malformed { flaw, .. } = error else { return false };
+    matches!(flaw, Misplaced(_) | ObsoleteKey(_) | UnknownKey(_) | UnknownSignature(_))
 }
 
 /// A view of a file that was read; certificates are numbered from 1.
