@@ -1,6 +1,6 @@
 //! `gpg-keyhoard --export` writes what gpg writes.
 
-use std::fs;
+use std::fs::{self, File};
 use std::process::{Command, Output};
 
 use harness::{Both, Home, Keyring, OwnKey, Run};
@@ -18,6 +18,7 @@ fn gpg_export_writes_the_same_packets_armored_or_not() {
         &["-a", "--export", KEY, "nobody@example.org"],
         &["--export", "debian.org", "=nothing like this"],
         &["--output", "-", "--export", KEY],
+        &["--output", "", "--export", KEY],
     ] {
         both.same_status(line);
     }
@@ -31,6 +32,20 @@ fn gpg_export_of_nothing_is_told_and_no_error() {
     both.same_status(["--export", "", KEY]);
     both.same_status(["--export", "0123456789ABCDEF0123456789ABCDEF"]);
     both.same_status(["--armor", "--export", "nobody@example.org"]);
+}
+
+#[test]
+fn gpg_standard_output_that_cannot_be_written_is_told() {
+    let both = with_members();
+    for command in ["-k", "--export"] {
+        let full = File::create("/dev/full").expect("Linux has it");
+        let mut run = Command::new(Run::program("gpg-keyhoard"));
+        let done = run.arg("--homedir").arg(both.keyhoard.path()).arg(command).stdout(full).output();
+        let done = done.expect("it runs");
+        let error = String::from_utf8_lossy(&done.stderr);
+        assert!(error.contains("No space left on device"), "{command}: {error}");
+        assert_eq!(done.status.code(), Some(2), "{command}");
+    }
 }
 
 #[test]

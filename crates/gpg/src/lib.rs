@@ -35,6 +35,7 @@ mod symmetric;
 mod trust;
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
@@ -62,7 +63,13 @@ fn run_as(program: Program, words: impl Iterator<Item = OsString>) -> ExitCode {
     };
     match streams.out().flush() {
         Ok(()) => ExitCode::from(code),
-        Err(_) => ExitCode::from(2),
+        Err(error) => {
+            // Who reads no further knows that.
+            if error.kind() != ErrorKind::BrokenPipe {
+                streams.error(format_args!("error writing standard output: {}", load::system_words(&error)));
+            }
+            ExitCode::from(2)
+        }
     }
 }
 

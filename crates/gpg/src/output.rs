@@ -61,6 +61,11 @@ impl Output {
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<std::result::Result<Self, Code>> {
+        if name == Some(b"") {
+            // An empty name is no file; only where none is given that is standard output.
+            streams.error(format_args!("{} '': {}", holds.complaint(), Code::NoSuchFile));
+            return Ok(Err(Code::NoSuchFile));
+        }
         let mut name = name.unwrap_or_default().to_vec();
         if settings.dry_run && !input::is_standard(&name) {
             return Ok(Ok(Self::Nowhere));
