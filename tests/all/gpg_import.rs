@@ -87,6 +87,8 @@ fn gpg_import_options_do_what_they_do_in_gpg() {
         "show-only",
         "import-show,import-export",
         "import-export",
+        "import-minimal,import-export",
+        "import-clean,import-export",
         "keep-ownertrust,fast-import,repair-pks-subkey-bug",
         "restore",
     ] {
@@ -112,6 +114,41 @@ fn gpg_import_options_do_what_they_do_in_gpg() {
     both.same_reports(["--merge-only".as_ref(), "--import".as_ref(), other.as_os_str()]);
     both.same(["--list-keys"]);
     drop(home);
+}
+
+#[test]
+fn gpg_import_show_knows_that_a_designated_revoker_has_revoked_a_key() {
+    let both = Both::new();
+    let [revoked, revoker] = ["karl", "rita"].map(|name| {
+        let file = format!("/../crates/keyhoard/src/testdata/designated-revoker-{name}.asc");
+        env!("CARGO_MANIFEST_DIR").to_owned() + &file
+    });
+    both.import(&revoker);
+    let [_, shown] = both.run(["--import-options", "import-show", "--dry-run", "--import", &revoked]);
+    assert!(shown.text().contains("[revoked: "), "{}", shown.text());
+    both.same(["--import-options", "import-show", "--import", &revoked]);
+}
+
+#[test]
+fn gpg_import_tells_that_a_key_has_got_a_revocation() {
+    let key = OwnKey::new("Revoked <revoked@example.org>");
+    let valid = key.certificate();
+    let home = Home::new();
+    let revocation =
+        fs::read_to_string(key.home().path().join(format!("openpgp-revocs.d/{}.rev", key.fingerprint())));
+    let revocation = revocation.expect("gpg makes one").replace(":-----BEGIN", "-----BEGIN");
+    let file = home.write("revocation", revocation);
+    Run::gpg(key.home()).arg("--import").arg(file).succeed();
+    let files = [home.write("valid", valid), home.write("revoked", key.certificate())];
+    let both = Both::new();
+    for file in &files {
+        let [gpg, keyhoard] = both.run(["--import".as_ref(), file.as_os_str()]);
+        let told = |done: &Done| {
+            done.errors().lines().filter(|line| line.contains("revocation certificate")).count()
+        };
+        assert_eq!(told(&keyhoard), told(&gpg), "{}", keyhoard.errors());
+        assert_eq!(told(&keyhoard), usize::from(*file == files[1]));
+    }
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct Merged {
     pub new_signatures: u32,
     /// Subkeys that were not there.
     pub new_subkeys: u32,
+    /// Revocations of the primary key, its own or others', that were not there; they are counted as signatures too.
+    pub new_revocations: u32,
     /// What names every packet that was not there: SHA-256 of a component, or of that digest and a signature under it.
     pub added_packets: Vec<[u8; 32]>,
 }
@@ -229,6 +231,7 @@ impl<'a> Union<'a> {
             new_user_ids: self.new_user_ids,
             new_signatures: self.new_signatures,
             new_subkeys: self.new_subkeys,
+            new_revocations: self.drafts[0].new_revocations(),
             added_packets: self.added_packets,
         })
     }
@@ -273,6 +276,12 @@ impl<'a> Draft<'a> {
         self.members.iter().filter(is_over_user).map(Item::identity)
     }
 
+    /// How many of its new signatures revoke the primary key.
+    fn new_revocations(&self) -> u32 {
+        let new = &self.members[self.known..];
+        new.iter().map(|item| u32::from(item.is_key_revocation())).sum()
+    }
+
     fn size(&self) -> usize {
         self.packet().len() + self.members.iter().map(|item| item.packet().len()).sum::<usize>()
     }
@@ -282,9 +291,9 @@ impl<'a> Draft<'a> {
         let (known, new) = self.members.split_at(self.known);
         if self.is_primary() {
             // GnuPG inserts each right behind the key: first the revocations, then the rest.
-            let is_revocation = |item: &&Item<'_>| item.kind() == Some(SignatureType::KEY_REVOCATION);
-            new.iter().rev().filter(|item| !is_revocation(item)).for_each(|item| item.write(writer));
-            new.iter().rev().filter(is_revocation).for_each(|item| item.write(writer));
+            let backwards = || new.iter().rev();
+            backwards().filter(|item| !item.is_key_revocation()).for_each(|item| item.write(writer));
+            backwards().filter(|item| item.is_key_revocation()).for_each(|item| item.write(writer));
             known.iter().for_each(|item| item.write(writer));
         } else {
             self.members.iter().for_each(|item| item.write(writer));
@@ -376,6 +385,10 @@ impl<'a> Item<'a> {
             }
             Err(_) => whole,
         }
+    }
+
+    fn is_key_revocation(&self) -> bool {
+        self.kind() == Some(SignatureType::KEY_REVOCATION)
     }
 
     fn kind(&self) -> Option<SignatureType> {

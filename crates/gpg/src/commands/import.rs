@@ -18,6 +18,7 @@ use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::import::{
     Filter, ImportEvent, ImportOptions, Importer, NewOwnerTrust, Preview, examine, preview,
 };
+use keyhoard::keyring_file::KeyringFile;
 use keyhoard::store::{Origin, Store};
 use keyhoard::validity::Sources;
 
@@ -110,7 +111,7 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
         ImportEvent::Cleaned { certificate, secret, taken } => {
             if outcome.is_ok() {
                 match show
-                    .certificate(certificate, secret, streams)
+                    .certificate(certificate, secret, Some(store), streams)
                     .and_then(|()| wanted(certificate, settings, now, streams))
                 {
                     Ok(wanted) => *taken = wanted,
@@ -203,7 +204,7 @@ fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
             Preview::Certificate { cleaned, secret } => {
                 let certificate = &cleaned.certificate;
                 if outcome.is_ok() {
-                    outcome = show.certificate(certificate, secret, streams).and_then(|()| {
+                    outcome = show.certificate(certificate, secret, None, streams).and_then(|()| {
                         match (wanted(certificate, settings, now, streams)?, &mut written) {
                             (true, Some(written)) => Ok(written.add(certificate, streams)?),
                             _ => Ok(()),
@@ -255,16 +256,17 @@ fn origin(settings: &Settings, now: Timestamp) -> Option<Origin> {
 }
 
 /// Returns what is to be done with each certificate before it is imported: unusable parts go, then what the filters
-/// say. Which certifications are usable, the keys that are in `store` by then decide.
+/// say. Which certifications are usable, the keys that are in `store` by then decide: without a database there are none.
 fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>, now: Timestamp) -> Option<Filter<'a>> {
     let ImportFilter { keep_uid, drop_sig } = &settings.import_filter;
     if keep_uid.is_none() && drop_sig.is_none() && !settings.import.clean {
         return None;
     }
     Some(Box::new(move |certificate: Certificate| {
-        let cleaned =
-            store.filter(|_| settings.import.clean).map(|store| cleaned(&certificate, settings, store, now));
-        let mut certificate = cleaned.unwrap_or(certificate);
+        let mut certificate = match settings.import.clean {
+            true => cleaned(&certificate, settings, store, now),
+            false => certificate,
+        };
         if let Some(filter) = keep_uid {
             let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
             let kept = properties::kept_user_ids(filter, &certificate.facts, &effective);
@@ -283,15 +285,22 @@ fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>, now: Timesta
     }))
 }
 
-fn cleaned(certificate: &Certificate, settings: &Settings, store: &dyn Store, now: Timestamp) -> Certificate {
+fn cleaned(
+    certificate: &Certificate,
+    settings: &Settings,
+    store: Option<&dyn Store>,
+    now: Timestamp,
+) -> Certificate {
     let options = CompactOptions {
         minimal: settings.import.minimal,
         expired_subkeys: false,
         min_cert_level: settings.trust.min_cert_level.try_into().unwrap_or_default(),
         accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
     };
-    let compacted = store.snapshot().map_err(keyhoard::Error::from).and_then(|snapshot| {
-        compact(certificate, &mut checker(snapshot.as_ref(), settings.digests, now), &options, now)
+    let nobody = KeyringFile::empty(Path::new(""));
+    let issuers = store.map_or_else(|| Ok(nobody.snapshot()), Store::snapshot);
+    let compacted = issuers.map_err(keyhoard::Error::from).and_then(|issuers| {
+        compact(certificate, &mut checker(issuers.as_ref(), settings.digests, now), &options, now)
     });
     // A database that cannot be read is told by the import itself.
     compacted.unwrap_or_else(|_| certificate.clone())

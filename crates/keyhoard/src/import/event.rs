@@ -149,11 +149,18 @@ pub struct Additions {
     pub signatures: u32,
     /// New subkeys.
     pub subkeys: u32,
+    /// New revocations of the primary key, which are among the signatures.
+    pub revocations: u32,
 }
 
 impl Additions {
     pub(super) fn of(merged: &Merged) -> Self {
-        Self { user_ids: merged.new_user_ids, signatures: merged.new_signatures, subkeys: merged.new_subkeys }
+        Self {
+            user_ids: merged.new_user_ids,
+            signatures: merged.new_signatures,
+            subkeys: merged.new_subkeys,
+            revocations: merged.new_revocations,
+        }
     }
 }
 
@@ -210,6 +217,7 @@ impl ImportSummary {
                 self.added.user_ids += added.user_ids;
                 self.added.signatures += added.signatures;
                 self.added.subkeys += added.subkeys;
+                self.added.revocations += added.revocations;
             }
             Outcome::Unchanged => self.unchanged += 1,
             Outcome::SkippedNew => self.skipped_new += 1,

@@ -212,6 +212,12 @@ impl Report {
             (added.signatures, reason::SIGNATURES, "signature"),
             (added.subkeys, reason::SUBKEYS, "subkey"),
         ];
+        // gpg says this of keys that are only shown, too.
+        for _ in 0..added.revocations {
+            if !self.quiet {
+                self.tell_by_name(imported, "revocation certificate added", streams);
+            }
+        }
         for (count, _, what) in parts.iter().filter(|(count, ..)| *count > 0) {
             let plural = if *count == 1 { "" } else { "s" };
             self.tell(imported, &format!("{count} new {what}{plural}"), streams);
@@ -222,14 +228,18 @@ impl Report {
         }
     }
 
-    /// Tells something about a key that is called by its user ID.
+    /// Tells what was to be expected about a key that is called by its user ID.
     fn tell(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
         if self.talks() {
-            self.consider(&imported.fingerprint, streams);
-            let key = self.key(imported.fingerprint.key_id());
-            let name = imported.name.as_deref().unwrap_or(NO_NAME);
-            streams.info_bytes(&[key.as_bytes(), b"\"", name, b"\" ", what.as_bytes()].concat());
+            self.tell_by_name(imported, what, streams);
         }
+    }
+
+    fn tell_by_name(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
+        self.consider(&imported.fingerprint, streams);
+        let key = self.key(imported.fingerprint.key_id());
+        let name = imported.name.as_deref().unwrap_or(NO_NAME);
+        streams.info_bytes(&[key.as_bytes(), b"\"", name, b"\" ", what.as_bytes()].concat());
     }
 
     /// Tells something about a key by its key ID.

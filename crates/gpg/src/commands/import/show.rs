@@ -9,7 +9,7 @@ use keyhoard::cert::{Facts, Fingerprint};
 use keyhoard::designated_revocation::evaluate_with_revokers;
 use keyhoard::import::LoneRevocation;
 use keyhoard::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, Trust};
-use keyhoard::store::{Origin, Snapshot};
+use keyhoard::store::{Origin, Snapshot, Store};
 use keyhoard::validity::{Appraisal, Sources, TrustSettings};
 use keyhoard::verify::policy::DigestPolicy;
 
@@ -61,11 +61,13 @@ impl<'a> Show<'a> {
         Self { settings, options, names, sources, trust, appraisal: None, secrets }
     }
 
-    /// Lists one key; `secret`: the input has its secret part.
+    /// Lists one key; `secret`: the input has its secret part. Designated revokers are looked up in `store` too, as it
+    /// is by then.
     pub(super) fn certificate(
         &mut self,
         certificate: &Certificate,
         secret: bool,
+        store: Option<&dyn Store>,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
         let Some(settings) = &mut self.settings else { return Ok(()) };
@@ -76,7 +78,11 @@ impl<'a> Show<'a> {
         }
         let moment = Moment::new(self.options.now, self.options.view).with_digests(self.options.digests);
         let whole = || Ok(Some(certificate.clone()));
-        let effective = evaluate_with_revokers(facts, moment, whole, &self.sources.certificates)?;
+        let names_revokers = || !evaluate(facts, moment).revokers.is_empty();
+        let fresh = store.filter(|_| names_revokers()).map(Store::snapshot).transpose()?;
+        let revokers: Vec<&dyn Snapshot> =
+            self.sources.certificates.iter().copied().chain(fresh.as_deref()).collect();
+        let effective = evaluate_with_revokers(facts, moment, whole, &revokers)?;
         let trust = self.trust(facts, &effective)?;
         let Some(settings) = &self.settings else { return Ok(()) };
         let source = Source {
