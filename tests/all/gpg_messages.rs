@@ -41,6 +41,22 @@ fn where_content_is_written_is_not_told_even_to_who_wants_to_know_more() {
 }
 
 #[test]
+fn a_descriptor_that_is_closed_is_told_where_gpg_finds_that_out() {
+    let both = Both::with_agent();
+    for length in [0, 1, 8192, 8193] {
+        // A message says how long its content is where that comes from a file.
+        let content = both.gpg.write("content", vec![b'x'; length]);
+        let content = content.to_str().expect("a name");
+        let symmetric = ["--passphrase", "words", "-z0", "-o", "-", "-c", content];
+        let message = run(&both, true, &symmetric, b"").stdout;
+        let words = ["--enable-special-filenames", "--passphrase", "words", "-o", "-&99", "-d"];
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, &message));
+        assert_same(&length.to_string(), said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+        assert_eq!(gpg.code, keyhoard.code, "{length}");
+    }
+}
+
+#[test]
 fn a_level_of_compression_that_does_not_exist_is_an_error_and_the_message_is_written() {
     let both = Both::with_agent();
     for level in [

@@ -158,7 +158,9 @@ fn gpg_preference_lists_are_examined_item_by_item() {
     for (number, list) in lists.into_iter().enumerate() {
         same(&[&format!("--{}", sorts[number % sorts.len()]), list]);
     }
-    same(&["--default-preference-list", "AES256 foo"]);
+    for list in ["AES256 foo", "default", "none"] {
+        same(&["--default-preference-list", list]);
+    }
     same(&["--personal-compress-prefs", "Z9", "--personal-cipher-prefs", "S9 S9", "--s2k-mode", "7"]);
     // The last list counts.
     same(&["--personal-cipher-prefs", "foo", "--personal-cipher-prefs", "AES"]);

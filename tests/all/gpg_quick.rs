@@ -103,6 +103,7 @@ fn what_signatures_say_besides_is_what_gpg_makes_of_the_options() {
             "20260206T000000!",
             &["--default-preference-list", "S7 H8 Z0 ks-modify", "--quick-add-uid", BOB, "R"],
         ),
+        ("20260206T010000!", &["--default-preference-list", "none", "--quick-add-uid", BOB, "Without"]),
         (
             "20260207T000000!",
             &["--default-keyserver-url", "hkp://k.example.org", "--quick-add-uid", BOB, "Bobby"],

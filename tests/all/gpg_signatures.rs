@@ -194,6 +194,7 @@ fn many_files_are_verified_one_by_one() {
     let words = ["--verify", signature.to_str().expect("a name")];
     assert!(run(&both, false, &words, b"").errors().contains("was NOT verified!"), "{}", beside.display());
     same(&both, &words, b"", true);
+    same(&both, &[&["--list-only"], &words[..]].concat(), b"", true);
 }
 
 #[test]

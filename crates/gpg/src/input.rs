@@ -79,6 +79,7 @@ pub(crate) fn code(error: &io::Error) -> Code {
         io::ErrorKind::PermissionDenied => Code::PermissionDenied,
         io::ErrorKind::AlreadyExists => Code::FileExists,
         io::ErrorKind::IsADirectory => Code::IsDirectory,
+        _ if error.raw_os_error() == Some(libc::EBADF) => Code::BadDescriptor,
         _ => Code::General,
     }
 }

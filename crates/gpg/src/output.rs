@@ -29,15 +29,29 @@ pub(crate) enum Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     Packets,
-    /// What a message is about.
-    Content,
+    /// What a message is about, and its length where that is said.
+    Content {
+        length: Option<u32>,
+    },
 }
+
+/// So many octets gpg holds back before it finds out that a descriptor is closed.
+const HELD_BACK: u32 = 8192;
 
 impl Holds {
     fn complaint(self) -> &'static str {
         match self {
             Self::Packets => "can't create",
-            Self::Content => "error creating",
+            Self::Content { .. } => "error creating",
+        }
+    }
+
+    /// Says what gpg could not do with a descriptor that is closed.
+    fn complaint_of_descriptor(self) -> &'static str {
+        match self {
+            Self::Packets => self.complaint(),
+            Self::Content { length: Some(0..=HELD_BACK) } => "error closing",
+            Self::Content { .. } => "error writing to",
         }
     }
 }
@@ -70,11 +84,13 @@ impl Output {
         if settings.dry_run && !input::is_standard(&name) {
             return Ok(Ok(Self::Nowhere));
         }
+        let (mut complaint, mut is_descriptor) = (holds.complaint(), false);
         let opened = loop {
             if input::is_standard(&name) {
                 return Ok(Ok(Self::Standard));
             }
             if let Some(number) = input::special_descriptor(&name).filter(|_| settings.special_file_names) {
+                (complaint, is_descriptor) = (holds.complaint_of_descriptor(), true);
                 break descriptor::duplicate(number).map(|open| OutputFile::from(File::from(open)));
             }
             let path = Path::new(OsStr::from_bytes(&name));
@@ -94,8 +110,9 @@ impl Output {
                 }
                 Ok(Self::File(file, path))
             }
+            // gpg does not look at a descriptor that it has nothing to write to.
+            Err(_) if is_descriptor && holds == (Holds::Content { length: Some(0) }) => Ok(Self::Nowhere),
             Err(error) => {
-                let complaint = holds.complaint();
                 streams.error(format_args!("{complaint} '{}': {}", path.display(), system_words(&error)));
                 Err(input::code(&error))
             }

@@ -323,7 +323,10 @@ impl Settings {
                 Choice::Preferences(other, list) if *other == sort => Some(String::from_utf8_lossy(list)),
                 _ => None,
             });
-            let items = Preferences::read(&list?, "").err()?;
+            let list = list?;
+            // As in gpg, the default list is read with itself as the default.
+            let usual = if sort == "default" { &list } else { "" };
+            let items = Preferences::read(&list, usual).err()?;
             Some((items, format!("invalid {sort} preferences")))
         })
     }
@@ -350,6 +353,12 @@ mod tests {
             settings.complaints_of_preferences().collect::<Vec<_>>()
         };
         assert_eq!(given("default", b"SHA512 AES256,ZLIB Uncompressed no-mdc"), []);
+        let complaint = (
+            vec!["invalid item 'default' in preference string".to_owned()],
+            "invalid default preferences".to_owned(),
+        );
+        assert_eq!(given("default", b"default"), [complaint]);
+        assert_eq!(given("default", b"none"), []);
         let complaint = (
             vec!["invalid item 'FOO' in preference string".to_owned()],
             "invalid personal cipher preferences".to_owned(),

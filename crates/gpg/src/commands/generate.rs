@@ -70,9 +70,18 @@ fn failed(session: &mut Session<'_>, code: Code) {
     session.streams.error(format_args!("Key generation failed: {code}"));
 }
 
-/// Returns what new keys prefer where nothing else is said.
-pub(super) fn usual_preferences(settings: &Settings) -> keygen::Preferences {
-    let read = crate::generation::Preferences::read(default_list(settings), preferences::DEFAULT);
+/// Returns what new keys prefer where nothing else is said. In gpg a default list of `none` is no compression then.
+fn key_preferences(settings: &Settings) -> keygen::Preferences {
+    read_preferences("default", settings)
+}
+
+/// Returns what new user IDs say that their key prefers. In gpg a default list of `none` is no preferences then.
+pub(super) fn user_id_preferences(settings: &Settings) -> keygen::Preferences {
+    read_preferences(default_list(settings), settings)
+}
+
+fn read_preferences(list: &str, settings: &Settings) -> keygen::Preferences {
+    let read = crate::generation::Preferences::read(list, default_list(settings));
     read.map_or_else(|_| keygen::Preferences::gnupg(), Into::into)
 }
 

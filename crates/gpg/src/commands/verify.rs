@@ -157,7 +157,7 @@ fn data_beside(name: Option<&[u8]>) -> Option<&[u8]> {
 
 /// Warns where a message could be taken for the signature of the file beside it.
 fn warn_of_data_beside(session: &mut Session<'_>, name: Option<&[u8]>) {
-    if let Some(data) = data_beside(name) {
+    if let Some(data) = data_beside(name).filter(|_| !session.settings.message.list_only) {
         let data = shown(data);
         session
             .streams

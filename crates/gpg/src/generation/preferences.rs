@@ -36,7 +36,8 @@ impl From<Preferences> for keygen::Preferences {
 }
 
 impl Preferences {
-    /// Reads a list of names; `default` stands for `usual`, and `none` for no preferences.
+    /// Reads a list of names; `default` stands for the list `usual`, and `none` for no preferences. In `usual` these are
+    /// names of algorithms as others are, where `none` is no compression.
     ///
     /// # Errors
     ///
@@ -49,12 +50,16 @@ impl Preferences {
             mdc: true,
             keyserver_modify: false,
         };
-        let text = if text.eq_ignore_ascii_case("default") { usual } else { text };
-        if text.is_empty() || text.eq_ignore_ascii_case("none") {
+        let items = match text {
+            _ if text.eq_ignore_ascii_case("default") => usual,
+            _ if text.eq_ignore_ascii_case("none") => "",
+            _ => text,
+        };
+        if items.is_empty() {
             return Ok(read);
         }
         let complaints: Vec<String> =
-            text.split([' ', ',']).filter_map(|item| read.add(item).err()).collect();
+            items.split([' ', ',']).filter_map(|item| read.add(item).err()).collect();
         if complaints.is_empty() { Ok(read) } else { Err(complaints) }
     }
 
@@ -117,6 +122,13 @@ mod tests {
     fn every_wrong_item_is_told() {
         let complaints = Preferences::read("S9 foo S9", DEFAULT).expect_err("wrong items");
         assert_eq!(complaints, ["invalid item 'foo' in preference string", "preference 'S9' duplicated"]);
+    }
+
+    #[test]
+    fn what_stands_for_a_list_does_not_stand_in_the_usual_one() {
+        let complaints = Preferences::read("default", "default").expect_err("no algorithm");
+        assert_eq!(complaints, ["invalid item 'default' in preference string"]);
+        assert_eq!(Preferences::read("default", "none").expect("a list").compressions, [0]);
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl<'a, 's> Plaintext<'a, 's> {
         }
         self.is_text = literal.format.is_text();
         self.room = Some(session.settings.message.max_output).filter(|most| *most > 0);
-        self.output = self.open_or_tell(&mut session, &literal.name);
+        self.output = self.open_or_tell(&mut session, &literal.name, length);
         if self.is_beyond(length.unwrap_or_default().into())
             && let Some(output) = self.output.take()
         {
@@ -100,12 +100,17 @@ impl<'a, 's> Plaintext<'a, 's> {
         let mut session = self.session.borrow_mut();
         let Settings { armor, armor_headers, .. } = &session.settings;
         self.armor = armor.then(|| armor_headers.begin(Vec::new(), "MESSAGE"));
-        self.output = self.open_or_tell(&mut session, b"");
+        self.output = self.open_or_tell(&mut session, b"", None);
     }
 
     /// Opens the output, or tells why it cannot be opened.
-    fn open_or_tell(&mut self, session: &mut Session<'_>, embedded: &[u8]) -> Option<Output> {
-        match self.open(session, embedded) {
+    fn open_or_tell(
+        &mut self,
+        session: &mut Session<'_>,
+        embedded: &[u8],
+        length: Option<u32>,
+    ) -> Option<Output> {
+        match self.open(session, embedded, length) {
             Ok(Ok(output)) => return output,
             Ok(Err(code)) => session.streams.error(format_args!("handle plaintext failed: {code}")),
             Err(failure) => self.failure = Some(failure),
@@ -123,6 +128,7 @@ impl<'a, 's> Plaintext<'a, 's> {
         &self,
         session: &mut Session<'_>,
         embedded: &[u8],
+        length: Option<u32>,
     ) -> anyhow::Result<std::result::Result<Option<Output>, Code>> {
         let Session { settings, streams, .. } = session;
         let is_free = settings.output.is_none();
@@ -145,7 +151,7 @@ impl<'a, 's> Plaintext<'a, 's> {
                 },
             },
         };
-        let opened = Output::named(name.as_deref(), Holds::Content, settings, streams)?;
+        let opened = Output::named(name.as_deref(), Holds::Content { length }, settings, streams)?;
         // That a file is there already is gpg's general error.
         Ok(opened.map(Some).map_err(|code| if code == Code::FileExists { Code::General } else { code }))
     }

@@ -6,7 +6,7 @@ use sign::Subpacket;
 use super::{Desk, Failure};
 use crate::code::Code;
 use crate::commands::Session;
-use crate::commands::generate::usual_preferences;
+use crate::commands::generate::user_id_preferences;
 use crate::settings::Settings;
 
 /// Adds a user ID that says what gpg says by default.
@@ -42,7 +42,7 @@ pub(in crate::commands) fn add(session: &mut Session<'_>) -> anyhow::Result<()> 
 
 /// What a new user ID says besides what the key is for.
 fn preferences(settings: &Settings) -> Vec<Subpacket> {
-    let mut said = usual_preferences(settings).subpackets(keygen::Version::V4);
+    let mut said = user_id_preferences(settings).subpackets(keygen::Version::V4);
     said.extend(settings.default_keyserver_url.clone().map(Subpacket::PreferredKeyserver));
     said
 }

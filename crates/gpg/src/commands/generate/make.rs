@@ -14,7 +14,7 @@ use secret::{Ask, Passphrase};
 use sign::KeyFlags;
 
 use super::super::{Session, delete};
-use super::usual_preferences;
+use super::key_preferences;
 use crate::code::Code;
 use crate::generation::made_of::made_of;
 use crate::generation::{Material, Part, Request};
@@ -168,7 +168,7 @@ fn profile(session: &mut Session<'_>, order: &Order) -> Result<Profile, Code> {
     let subkeys = request.subkey.iter().map(|part| plan(session, part)).collect::<Result<_, Code>>()?;
     let preferences = match request.preferences.clone() {
         Some(asked) => asked.into(),
-        None => usual_preferences(&session.settings),
+        None => key_preferences(&session.settings),
     };
     Ok(Profile {
         version: Version::V4,
