@@ -121,7 +121,7 @@ impl Server {
     /// Begins a transaction with these words, on an idle connection or a new one. A server that is away is waited for.
     pub(super) fn begin(&self, words: &str) -> Result<Connection> {
         let began = Instant::now();
-        let mut pause = Pause::default();
+        let mut pause = Pause::of_a_server();
         loop {
             let attempt = self.take().and_then(|connection| {
                 connection.batch(words, "beginning")?;

@@ -102,7 +102,7 @@ impl<'s> Writer<'s> {
 
     /// Finds out whether a commit came through whose answer was lost.
     fn find_out(store: &PostgresStore, entry: JournalId, batch: i64, lost: Error) -> Result<()> {
-        let mut pause = Pause::default();
+        let mut pause = Pause::of_a_server();
         for _ in 0..QUESTIONS {
             let asked = store
                 .server

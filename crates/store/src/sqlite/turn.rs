@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode};
 
+use crate::again::Pause;
 use crate::error::Context;
 use crate::{Error, Result};
 
@@ -46,7 +47,7 @@ pub(super) fn wait<T>(
     patience: Duration,
     mut attempt: impl FnMut() -> rusqlite::Result<T>,
 ) -> Result<T> {
-    let mut pause = Pause::new();
+    let mut pause = Pause::of_a_machine();
     let mut progress = None;
     let mut since = Instant::now();
     loop {
@@ -69,25 +70,6 @@ pub(super) fn wait<T>(
 /// Says whether it is only somebody else's lock that stands in the way.
 pub(crate) fn is_busy(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed)
-}
-
-/// Uneven intervals from half a millisecond to eight.
-struct Pause {
-    state: u64,
-    longest: u64,
-}
-
-impl Pause {
-    fn new() -> Self {
-        // Two processes must not keep step; nothing else depends on this number.
-        Self { state: u64::from(std::process::id()) << 16 | 1, longest: 500 }
-    }
-
-    fn sleep(&mut self) {
-        self.state = self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        std::thread::sleep(Duration::from_micros(self.longest / 2 + (self.state >> 33) % (self.longest / 2)));
-        self.longest = (self.longest * 5 / 4).min(8_000);
-    }
 }
 
 /// Names the process that holds the write lock, " (process 123, keyhoard import)", or nothing where it cannot be seen.
