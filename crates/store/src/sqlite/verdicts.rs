@@ -1,8 +1,8 @@
 //! Keeping the verdicts on signatures: written when nobody else writes, or not at all.
 
 use std::panic::resume_unwind;
-use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::sync::mpsc::{SendError, sync_channel};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -51,7 +51,7 @@ fn write(
     transaction.commit().context(&store.path, DOING)
 }
 
-/// Adds verdicts, and works out on another core what they prove.
+/// Adds verdicts, and works out on another core what they prove; here, where no thread can be made.
 fn add_all(
     transaction: &Transaction<'_>,
     found: &[(CertId, Vec<KeptVerdict>)],
@@ -60,18 +60,24 @@ fn add_all(
         let (sender, judged) = sync_channel::<Judged>(JUDGED_AHEAD);
         // What is damaged proves nothing; the doctor finds it.
         let proven = |judged: Judged| judged.proven_rows().unwrap_or_default();
-        let proving = scope.spawn(move || judged.into_iter().flat_map(proven).collect());
+        let prove_all = move || judged.into_iter().flat_map(proven).collect();
+        let proving = thread::Builder::new().spawn_scoped(scope, prove_all).ok();
+        let mut proven_here = Vec::new();
         for (id, verdicts) in found.iter().filter(|(_, verdicts)| !verdicts.is_empty()) {
             add(transaction, *id, verdicts)?;
-            // Who does not receive it has panicked.
-            if let Some(judged) = certifications::judged(transaction, *id)?
-                && sender.send(judged).is_err()
-            {
-                break;
+            let Some(judged) = certifications::judged(transaction, *id)? else { continue };
+            if let Err(SendError(judged)) = sender.send(judged) {
+                // A thread that does not receive it has panicked.
+                if proving.is_some() {
+                    break;
+                }
+                proven_here.extend(proven(judged));
             }
         }
         drop(sender);
-        Ok(proving.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        let join =
+            |proving: ScopedJoinHandle<'_, _>| proving.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Ok(proving.map_or(proven_here, join))
     })
 }
 
