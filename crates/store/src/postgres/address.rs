@@ -46,7 +46,11 @@ impl Address {
     }
 
     fn with(url: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
-        let wrong = |reason: String| Error::Address { url: url::without_password(url), reason };
+        let wrong = |reason: String| {
+            // What was taken for something else may be a part of the password.
+            let reason = if url::may_hide_user(url) { url::HIDDEN_USER.to_owned() } else { reason };
+            Error::Address { url: url::without_password(url), reason }
+        };
         let mut settings = Settings::of_url(url).map_err(wrong)?;
         settings.add_service(environment).map_err(wrong)?;
         settings.add_environment(environment);
@@ -377,11 +381,15 @@ mod tests {
             ("postgres://u:secret@h/d?sslmode=maybe", "postgres://u:***@h/d?sslmode=maybe"),
             ("postgres://u:sec/ret@h:x/d", "postgres://u:***@h:x/d"),
             ("postgres://u:sec?ret@h:x/d", "postgres://u:***@h:x/d"),
+            ("postgres://u:se/c?ret@h/d", "postgres://u:***@h/d"),
+            ("postgres://u:1/c?ret@h/d", "postgres://u:***@h/d"),
+            ("postgres://u:1/c?ret@secret=@h/d", "postgres://u:***@h/d"),
         ] {
             assert_eq!(without_password(url), shown);
             let error = address(url, &[]).expect_err(url).to_string();
             assert!(!error.contains("secret") && !error.contains("ret@") && error.contains("***"), "{error}");
         }
         assert_eq!(without_password("/home/ann/keyhoard.db"), "/home/ann/keyhoard.db");
+        assert!(address("postgres://h:5432/d?application_name=a@b", &[("USER", "u")]).is_ok());
     }
 }

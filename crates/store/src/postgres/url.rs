@@ -1,10 +1,19 @@
 //! The parts of a URL that names a database.
 
+/// What to say of a URL that [may hide](may_hide_user) who connects.
+pub(super) const HIDDEN_USER: &str = "no host is found; in a password / ? and @ are written %2F, %3F and %40";
+
+/// Says whether what stands where nobody connects may be a password with signs that should not stand there as they are.
+pub(super) fn may_hide_user(url: &str) -> bool {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    split_user(rest).0.is_none() && split_shown_user(rest).0.is_some()
+}
+
 /// Returns a text with the password of the URL in it made unreadable, for what is kept or shown.
 pub fn without_password(text: &str) -> String {
     let mut safe = text.to_owned();
     if let Some((scheme, rest)) = text.split_once("://")
-        && let (Some(user), rest) = split_user(rest)
+        && let (Some(user), rest) = split_shown_user(rest)
         && let Some((user, _)) = user.split_once(':')
     {
         safe = format!("{scheme}://{user}:***@{rest}");
@@ -25,6 +34,15 @@ pub(super) fn split_user(rest: &str) -> (Option<&str>, &str) {
     match rest[..parameters].rfind('@').or_else(first) {
         Some(at) => (Some(&rest[..at]), &rest[at + 1..]),
         None => (None, rest),
+    }
+}
+
+/// Takes who connects off for showing the rest: where nobody is found, what comes before the last `@` of all may be a
+/// password with signs that should not stand in a URL as they are.
+fn split_shown_user(rest: &str) -> (Option<&str>, &str) {
+    match split_user(rest) {
+        (None, rest) => rest.rsplit_once('@').map_or((None, rest), |(user, rest)| (Some(user), rest)),
+        found => found,
     }
 }
 
