@@ -6,6 +6,7 @@ harness::on_both_engines! {
     several_files_are_one_entry_of_the_journal
     a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_taken
     nothing_usable_is_exit_code_1
+    an_import_of_which_nothing_is_taken_ends_with_exit_code_1
     a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written
     a_dry_run_says_what_an_import_would_do_and_makes_no_database
     merge_only_takes_what_adds_to_certificates_that_are_here
@@ -92,4 +93,18 @@ fn merge_only_takes_what_adds_to_certificates_that_are_here(engine: Engine) {
         (&summary["changed"], &summary["not_here"], &summary["new"]),
         (&1.into(), &1.into(), &0.into())
     );
+}
+
+fn an_import_of_which_nothing_is_taken_ends_with_exit_code_1(engine: Engine) {
+    let home = engine.home();
+    let certificate = Keyring::Nonupload.bytes();
+    // A key packet alone has nothing to be known by.
+    let length = usize::from(u16::from_be_bytes([certificate[1], certificate[2]]));
+    let import =
+        |bytes: &[u8], option: &str| Run::keyhoard(&home).args(["import", option]).stdin(bytes).done().code;
+    let bare = &certificate[..3 + length];
+    assert_eq!(import(bare, "--verbose"), Some(1));
+    assert_eq!(import(&certificate, "--merge-only"), Some(1));
+    assert_eq!(import(&certificate, "--verbose"), Some(0));
+    assert_eq!(import(bare, "--verbose"), Some(0), "it is known now");
 }

@@ -118,7 +118,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let summary = importer.finish(&mut |event| report.event(event))?;
     report.finish(&summary)?;
-    Ok(Outcome::found(summary.processed > summary.refused && summary.secret_refused == 0))
+    let taken = summary.processed > summary.refused + summary.without_user_id + summary.skipped_new;
+    Ok(Outcome::found(taken && summary.secret_refused == 0))
 }
 
 /// A file that is open.
