@@ -123,6 +123,14 @@ fn gpg_import_show_knows_that_a_designated_revoker_has_revoked_a_key() {
         let file = format!("/../crates/keyhoard/src/testdata/designated-revoker-{name}.asc");
         env!("CARGO_MANIFEST_DIR").to_owned() + &file
     });
+    let [gpg, keyhoard] = [Both::new().gpg, Both::new().keyhoard];
+    let told = |run: Run| {
+        let done = run.arg("--import").arg(&revoked).succeed();
+        done.errors().lines().find(|line| line.contains("may be revoked")).map(str::to_owned)
+    };
+    let warning = told(Run::gpg_keyhoard(&keyhoard));
+    assert!(warning.is_some(), "its revoker is not here");
+    assert_eq!(warning, told(Run::gpg(&gpg)));
     both.import(&revoker);
     let [_, shown] = both.run(["--import-options", "import-show", "--dry-run", "--import", &revoked]);
     assert!(shown.text().contains("[revoked: "), "{}", shown.text());

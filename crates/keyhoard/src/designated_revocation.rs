@@ -5,13 +5,13 @@
 //! still revoke others.
 
 use cert::certificate::Certificate;
-use cert::effective::{Effective, Moment, evaluate};
+use cert::effective::{Effective, Moment, View, evaluate};
 use cert::facts::{Revoker, SignatureFacts, SignatureType};
 use cert::key::{self, Key};
 use cert::packet::Packets;
 use cert::signature;
 use cert::signed::{Digester, Subject, question};
-use cert::{Facts, Fingerprint, Timestamp};
+use cert::{Facts, Fingerprint, KeyId, Timestamp};
 use store::{CertId, Snapshot};
 use verify::Verdict;
 
@@ -41,6 +41,22 @@ pub fn evaluate_with_revokers(
         Some(_) => evaluate(facts, Moment { designated_revocation: date, ..moment }),
         None => effective,
     })
+}
+
+/// Returns the revokers that a certificate names and that it has revocations of, whether or not they are here and made
+/// them.
+pub(crate) fn claimed_revokers(facts: &Facts, now: Timestamp) -> Vec<Fingerprint> {
+    let by_others = |signature: &&SignatureFacts| {
+        signature.kind == SignatureType::KEY_REVOCATION && signature.own.is_none()
+    };
+    let revocations = facts.components[0].signatures.iter().filter(by_others);
+    let claimed: Vec<KeyId> = revocations.map(|revocation| revocation.issuer.key_id).collect();
+    if claimed.is_empty() {
+        return Vec::new();
+    }
+    let effective = evaluate(facts, Moment::new(now, View::Gnupg));
+    let named = effective.revokers.iter().map(|revoker| revoker.fingerprint);
+    named.filter(|revoker| claimed.contains(&revoker.key_id())).collect()
 }
 
 /// What a certificate means unless somebody else has revoked it, which it allows.

@@ -9,14 +9,14 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::clean::CleanOptions;
 use keyhoard::cert::effective::{Moment, View, evaluate};
 use keyhoard::cert::split::RawRevocation;
+use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::import::{
-    Filter, ImportEvent, ImportOptions, Importer, NewOwnerTrust, Preview, examine, preview,
+    Filter, ImportEvent, ImportOptions, Imported, Importer, NewOwnerTrust, Preview, examine, preview,
 };
 use keyhoard::keyring_file::KeyringFile;
 use keyhoard::store::{Origin, Store};
@@ -126,7 +126,14 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
                 outcome = show_revocation(revocation, store, &show, now, streams);
             }
         }
-        ImportEvent::Certificate(imported) => report.imported(imported, streams),
+        ImportEvent::Certificate(imported) => {
+            report.imported(imported, streams);
+            if outcome.is_ok() && !imported.revokers.is_empty() {
+                outcome = missing_revokers(imported, store)
+                    .map(|missing| report.may_be_revoked(imported, &missing, streams))
+                    .map_err(Into::into);
+            }
+        }
         ImportEvent::Refused { input, position, reason } => report.refused(input, position, reason, streams),
         ImportEvent::Progress { .. } => {}
     };
@@ -137,6 +144,13 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     importer.finish(&mut on_event)?;
     report.finish(streams);
     outcome
+}
+
+/// Returns those of the revokers that say they have revoked a key of whom nobody can tell, since they are not here.
+fn missing_revokers(imported: &Imported, store: &dyn Store) -> keyhoard::Result<Vec<Fingerprint>> {
+    let here = store.snapshot()?.by_fingerprint(&imported.revokers)?;
+    let revokers = imported.revokers.iter().zip(here);
+    Ok(revokers.filter(|(_, here)| here.is_none()).map(|(&revoker, _)| revoker).collect())
 }
 
 fn show_revocation(

@@ -82,6 +82,9 @@ pub struct Imported {
     pub secrets: Vec<ImportedSecret>,
     /// The input held nothing but a revocation of the key.
     pub revocation: bool,
+    /// Revokers that the key names and that it has revocations of. Only with their keys can anybody tell whether it is
+    /// revoked.
+    pub revokers: Vec<Fingerprint>,
     /// What cleaning dropped.
     pub notes: Vec<Note>,
 }

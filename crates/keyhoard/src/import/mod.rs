@@ -223,14 +223,25 @@ impl<'a> Importer<'a> {
                     let secret = ready.source.secret;
                     on_event(ImportEvent::Cleaned { certificate, secret, taken: &mut taken });
                 }
-                let Ready { source, digest, name, notes, secrets, has_user_ids, prepared, effect, .. } =
-                    *ready;
+                let Ready {
+                    source,
+                    digest,
+                    name,
+                    notes,
+                    secrets,
+                    has_user_ids,
+                    revokers,
+                    prepared,
+                    effect,
+                    ..
+                } = *ready;
                 let outcome = match taken {
                     true => self.plan(prepared, effect, has_user_ids, digest),
                     false => Outcome::Declined,
                 };
                 let mut imported = self.imported(source, name, outcome, notes);
                 imported.secrets = secrets.left_out;
+                imported.revokers = revokers;
                 Report::Imported { imported, secrets: secrets.to_keep }
             }
         };
@@ -247,6 +258,7 @@ impl<'a> Importer<'a> {
             secret: source.secret,
             secrets: Vec::new(),
             revocation: source.revocation,
+            revokers: Vec::new(),
             notes,
         }
     }

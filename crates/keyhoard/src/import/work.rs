@@ -22,6 +22,7 @@ use super::revocation::revokes;
 use super::secrets;
 use crate::Result;
 use crate::again::again;
+use crate::designated_revocation::claimed_revokers;
 use crate::stored::{self, Stored};
 
 /// A certificate of the input, or where none could be read and why.
@@ -83,6 +84,8 @@ pub(super) struct Ready {
     pub(super) has_user_ids: bool,
     /// What cleaning left, if it is to be shown.
     pub(super) shown: Option<Certificate>,
+    /// Revokers that it names and that it has revocations of.
+    pub(super) revokers: Vec<Fingerprint>,
     /// The certificate as it would be written, joined with what the database holds.
     pub(super) prepared: Prepared,
     pub(super) effect: Effect,
@@ -244,7 +247,8 @@ impl Worker<'_> {
         let name = Name { fingerprint, user_id };
         let is_shown = self.options.show && !source.revocation;
         let shown = is_shown.then(|| certificate.clone());
-        let (certificate, effect) = match known.get(&fingerprint) {
+        let stored = known.get(&fingerprint);
+        let (certificate, effect) = match stored {
             None => (certificate, Effect::New),
             Some(stored) => match merge(&stored.certificate, &certificate) {
                 None => (certificate, Effect::Nothing(stored.id)),
@@ -254,8 +258,14 @@ impl Worker<'_> {
                 }
             },
         };
+        let whole = match (&effect, stored) {
+            (Effect::Nothing(_), Some(stored)) => &stored.certificate,
+            _ => &certificate,
+        };
+        let revokers = claimed_revokers(&whole.facts, self.now);
         let prepared = Prepared::new(certificate);
-        let ready = Ready { source, digest, name, notes, secrets, has_user_ids, shown, prepared, effect };
+        let ready =
+            Ready { source, digest, name, notes, secrets, has_user_ids, shown, revokers, prepared, effect };
         Item::Ready(Box::new(ready))
     }
 }

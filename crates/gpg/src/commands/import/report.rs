@@ -97,6 +97,17 @@ impl Report {
         self.counted(imported.secret, streams);
     }
 
+    /// A certificate that was dealt with has revocations by revokers whose keys are not here.
+    pub(super) fn may_be_revoked(&self, imported: &Imported, missing: &[Fingerprint], streams: &mut Streams) {
+        let key = self.key_id(imported.fingerprint.key_id());
+        for revoker in missing {
+            let revoker = self.key_id(revoker.key_id());
+            streams.info(format_args!(
+                "WARNING: key {key} may be revoked: revocation key {revoker} not present."
+            ));
+        }
+    }
+
     /// A certificate was only looked at.
     pub(super) fn previewed(&mut self, input: usize, secret: bool, streams: &mut Streams) {
         self.enter(input, streams);
@@ -262,9 +273,13 @@ impl Report {
     }
 
     fn key(&self, key_id: KeyId) -> String {
-        let mut text = b"key ".to_vec();
+        format!("key {}: ", self.key_id(key_id))
+    }
+
+    fn key_id(&self, key_id: KeyId) -> String {
+        let mut text = Vec::new();
         self.key_ids.issuer(key_id, &mut text);
-        String::from_utf8_lossy(&text).into_owned() + ": "
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// Tells what cleaning did. Bad signatures and user IDs are gpg's business with `--verbose` only.
