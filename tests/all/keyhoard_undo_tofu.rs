@@ -9,6 +9,7 @@ harness::on_both_engines! {
     what_was_forgotten_comes_back_with_the_messages_seen
     a_migration_that_is_undone_takes_its_decisions_and_messages_along
     a_command_that_only_saw_a_message_is_never_undone
+    what_was_decided_about_a_key_that_is_purged_is_purged_too
     an_owner_trust_that_one_command_gave_twice_is_again_what_it_was
 }
 
@@ -154,6 +155,18 @@ fn a_command_that_only_saw_a_message_is_never_undone(engine: Engine) {
     let entries = keyhoard(&home, &["log"]).succeed().json_lines();
     let undone: Vec<_> = entries.iter().filter(|entry| !entry["undone_by"].is_null()).collect();
     assert_eq!(undone.len(), 1, "{entries:?}");
+}
+
+fn what_was_decided_about_a_key_that_is_purged_is_purged_too(engine: Engine) {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = home_with(engine, &key);
+    decide(&home, "good");
+    keyhoard(&home, &["delete", "--yes", "--purge", key.fingerprint()]).succeed();
+    let change = keyhoard(&home, &["log", "2"]).succeed().json_lines().remove(0);
+    assert_eq!((&change["change"], &change["undoable"]), (&"binding".into(), &false.into()));
+    assert!(change.get("binding").is_none(), "{change}");
+    assert_eq!(undo(&home, &["2"])["purged"][0], key.fingerprint());
+    assert_eq!(known(&home)[0]["keys"], Value::Array(Vec::new()));
 }
 
 fn an_owner_trust_that_one_command_gave_twice_is_again_what_it_was(engine: Engine) {
