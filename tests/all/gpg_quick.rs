@@ -152,7 +152,8 @@ fn a_program_is_told_whose_passphrase_it_is_asked_for() {
     ];
     Run::gpg_keyhoard(&both.keyhoard).at(both.clock()).args(lock).stdin("right\nright\n").succeed();
     let lock = ["--pinentry-mode", "loopback", "--passphrase-fd", "0", "--batch"];
-    // The agent asks for old and new passphrases of each key, which a program cannot tell apart: a locked key is imported.
+    // The agent asks for old and new passphrases of each key, which a program cannot tell apart: a locked key is
+    // imported.
     let locked =
         Run::gpg_keyhoard(&both.keyhoard).at(both.clock()).args(["--export-secret-keys", ALICE]).succeed();
     let delete = ["--batch", "--yes", "--delete-secret-and-public-keys", ALICE];

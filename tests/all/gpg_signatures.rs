@@ -1,4 +1,5 @@
-//! Signatures of gpg-keyhoard over content beside the real gpg: each verifies what the other makes, and both say the same.
+//! Signatures of gpg-keyhoard over content beside the real gpg: each verifies what the other makes, and both say the
+//! same.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -86,8 +86,8 @@ impl Signer {
     }
 }
 
-/// Returns what a program says, but for gpgv's complaint that it locks no keybox, and for how often it meets a key that has
-/// ended.
+/// Returns what a program says, but for gpgv's complaint that it locks no keybox, and for how often it meets a key that
+/// has ended.
 fn said(done: &Done) -> String {
     let words = ["can't allocate lock", "KEYEXPIRED"];
     let is_told = |line: &&str| !words.iter().any(|word| line.contains(word));

@@ -1,5 +1,5 @@
-//! `keyhoard key list`, `export`, `import`, `delete` and `passphrase`: secret keys come in, go out, are locked anew, and are never
-//! lost by the way.
+//! `keyhoard key list`, `export`, `import`, `delete` and `passphrase`: secret keys come in, go out, are locked anew,
+//! and are never lost by the way.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

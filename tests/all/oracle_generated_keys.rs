@@ -1,5 +1,5 @@
-//! Keys made here, locked with a passphrase, in the hands of others: gpg, gpg 1.4, rnp and sq unlock them, sign and decrypt
-//! with them as far as they know the algorithm, and agree on what they are.
+//! Keys made here, locked with a passphrase, in the hands of others: gpg, gpg 1.4, rnp and sq unlock them, sign and
+//! decrypt with them as far as they know the algorithm, and agree on what they are.
 
 use std::fs;
 use std::path::Path;

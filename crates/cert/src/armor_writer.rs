@@ -14,8 +14,8 @@ const LINE: usize = 48;
 /// Octets that become text at once.
 const PART: usize = 1024 * LINE;
 
-/// As long as the text of a part becomes, with what stands before and behind it: what a vector leaves behind where it grows
-/// is not wiped, and a block may hold secret keys.
+/// As long as the text of a part becomes, with what stands before and behind it: what a vector leaves behind where it
+/// grows is not wiped, and a block may hold secret keys.
 const TEXT: usize = PART / LINE * 65 + 1024;
 
 /// Header lines of an armored block (RFC 9580, 6.2.2).

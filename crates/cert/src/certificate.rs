@@ -91,8 +91,8 @@ impl Member<'_> {
     }
 }
 
-/// Returns the SHA-256 that names a packet under a component, whose own digest it is made over too: the same signature can
-/// stand under several.
+/// Returns the SHA-256 that names a packet under a component, whose own digest it is made over too: the same signature
+/// can stand under several.
 pub(crate) fn member_digest(component: &[u8; 32], member: &[u8]) -> [u8; 32] {
     sha256(&[component, member])
 }

@@ -21,8 +21,8 @@ pub struct Compacted {
 /// Which certifications are left on usable user IDs.
 pub enum Certifications<'a> {
     /// The newest one of each issuer, and of others only those that this says are good: they are
-    /// [accepted](verify::policy::DigestPolicy::accepts_certification) and verify under a key that is here, and that (to GnuPG) has
-    /// neither ended nor been revoked. [`crate::signed::for_each_digest`] helps to find out.
+    /// [accepted](verify::policy::DigestPolicy::accepts_certification) and verify under a key that is here, and that
+    /// (to GnuPG) has neither ended nor been revoked. [`crate::signed::for_each_digest`] helps to find out.
     Good(&'a dyn Fn(&Component, &SignatureFacts) -> bool),
     /// The newest self-signature only.
     Own,

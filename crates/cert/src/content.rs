@@ -22,7 +22,8 @@ impl fmt::Debug for ContentKey {
     }
 }
 
-/// Makes the content keys of one certificate, whose primary key is hashed once: it may be large, and have many components.
+/// Makes the content keys of one certificate, whose primary key is hashed once: it may be large, and have many
+/// components.
 pub(crate) struct Places(Sha256);
 
 impl Places {

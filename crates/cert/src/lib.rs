@@ -11,7 +11,8 @@
 //! 6. [`facts`] says in plain values what a certificate holds;
 //! 7. [`effective`] says what that means at a given moment: expiry, revocation, capabilities.
 //!
-//! [`mailbox`] finds the mail address in a user ID. [`keybox`] finds the certificates in GnuPG's own key file, [`origin`] is what GnuPG notes there about them.
+//! [`mailbox`] finds the mail address in a user ID. [`keybox`] finds the certificates in GnuPG's own key file,
+//! [`origin`] is what GnuPG notes there about them.
 //!
 //! Nothing here does I/O other than reading the stream it is given, and nothing here reads the clock.
 

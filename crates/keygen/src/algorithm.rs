@@ -24,8 +24,8 @@ impl Version {
     }
 }
 
-/// What a key is made of: RSA, or a curve, on which signing and encrypting keys are different kinds of keys; or a group, in
-/// which they are different algorithms.
+/// What a key is made of: RSA, or a curve, on which signing and encrypting keys are different kinds of keys; or a
+/// group, in which they are different algorithms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     /// RSA.

@@ -63,8 +63,8 @@ impl ElgamalSize {
         self.0.into()
     }
 
-    /// Returns how large the prime factors of the prime less one are at least, in bits, so that finding a logarithm by them
-    /// costs as much as by the prime: M. Wiener's estimates, as GnuPG has them.
+    /// Returns how large the prime factors of the prime less one are at least, in bits, so that finding a logarithm by
+    /// them costs as much as by the prime: M. Wiener's estimates, as GnuPG has them.
     fn factor_bits(self) -> usize {
         const ESTIMATES: [(u16, usize); 13] = [
             (1024, 165),
@@ -94,8 +94,8 @@ pub(crate) struct Numbers {
     pub(crate) x: Zeroizing<Vec<u8>>,
 }
 
-/// Makes a DSA key: p is 1 modulo the prime q, g has the order q, x is below q (FIPS 186-4, A.1.1.2 without its seed, A.2.1
-/// and B.1.2).
+/// Makes a DSA key: p is 1 modulo the prime q, g has the order q, x is below q (FIPS 186-4, A.1.1.2 without its seed,
+/// A.2.1 and B.1.2).
 pub(crate) fn dsa(size: DsaSize, progress: &mut dyn Progress) -> Result<Numbers> {
     let q = prime::any(size.subgroup_bits() as usize, progress)?;
     let p = prime::above_multiple(usize::from(size.0), &q, Factor::Any, progress)?;
@@ -113,8 +113,9 @@ pub(crate) fn dsa(size: DsaSize, progress: &mut dyn Progress) -> Result<Numbers>
     Ok(Numbers { public: [p, q, g, y].map(|number| number.to_octets().to_vec()).to_vec(), x: x.to_octets() })
 }
 
-/// Makes an Elgamal key: p less one is twice a product of large primes (C. Lim and P. Lee), so that no small subgroup tells
-/// of the secret exponent; g is a square, which has the order of that product; x is half as long again as those primes.
+/// Makes an Elgamal key: p less one is twice a product of large primes (C. Lim and P. Lee), so that no small subgroup
+/// tells of the secret exponent; g is a square, which has the order of that product; x is half as long again as those
+/// primes.
 pub(crate) fn elgamal(size: ElgamalSize, progress: &mut dyn Progress) -> Result<Numbers> {
     const SQUARE: [u8; 1] = [4];
     let least = size.factor_bits();

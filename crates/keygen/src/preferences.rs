@@ -13,7 +13,8 @@ pub struct Preferences {
     pub hashes: Vec<HashAlgorithm>,
     /// Compressions.
     pub compressions: Vec<u8>,
-    /// AEAD modes. Version 6 certificates name each with every AES cipher; those of version 4 say what LibrePGP has for it.
+    /// AEAD modes. Version 6 certificates name each with every AES cipher; those of version 4 say what LibrePGP has for
+    /// it.
     pub aead: Vec<u8>,
     /// Whether messages are to be protected against changes.
     pub integrity: bool,

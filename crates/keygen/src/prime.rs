@@ -12,8 +12,8 @@ use bignum::{Number, Power, Workspace};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
-/// Returns two primes of `bits` bits each, neither 1 modulo `exponent` (a prime), both at least the square root of 2 times
-/// 2^(`bits` - 1).
+/// Returns two primes of `bits` bits each, neither 1 modulo `exponent` (a prime), both at least the square root of 2
+/// times 2^(`bits` - 1).
 pub(crate) fn pair(bits: usize, exponent: u64, progress: &mut dyn Progress) -> Result<[Number; 2]> {
     let searches = [Search::new(bits, exponent), Search::new(bits, exponent)];
     let progress = Mutex::new(progress);
@@ -308,7 +308,8 @@ mod tests {
         let [p, q] = pair(512, 65537, &mut Silent).unwrap();
         assert!(!passes_five_rounds(&workspace.product(&p, &q).unwrap()));
         assert!(!passes_five_rounds(&workspace.product(&p, &p).unwrap()));
-        // (6k + 1)(12k + 1)(18k + 1) with three primes: Fermat's test alone would pass every base without a common divisor.
+        // (6k + 1)(12k + 1)(18k + 1) with three primes: Fermat's test alone would pass every base without a common
+        // divisor.
         let carmichael = [6_u64, 12, 18]
             .map(|factor| Number::from_octets(&(factor * 25_831_241_271 + 1).to_be_bytes()).unwrap());
         for factor in &carmichael {

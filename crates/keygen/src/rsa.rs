@@ -67,8 +67,8 @@ pub fn generate(size: Size, progress: &mut dyn Progress) -> Result<Numbers> {
     }
 }
 
-/// Makes a key of two primes of `half` bits, the smaller one first; `None` if they are too near to each other or the private
-/// exponent is too small, which no random key ever sees.
+/// Makes a key of two primes of `half` bits, the smaller one first; `None` if they are too near to each other or the
+/// private exponent is too small, which no random key ever sees.
 fn key(p: Number, q: Number, half: usize, workspace: &mut Workspace) -> Result<Option<Numbers>> {
     if !exceeds_power_of_2(&q.minus(&p)?, half - 100)? {
         return Ok(None);

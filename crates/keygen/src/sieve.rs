@@ -19,8 +19,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Sieves the window that begins with `first`, which is odd. Numbers that are 1 modulo `exponent`, a prime, go too: no
-    /// private exponent belongs to them.
+    /// Sieves the window that begins with `first`, which is odd. Numbers that are 1 modulo `exponent`, a prime, go too:
+    /// no private exponent belongs to them.
     pub(crate) fn new(first: Number, exponent: u64) -> Result<Self> {
         let mut composite = Zeroizing::new(vec![false; WINDOW as usize]);
         for group in Group::all(first.bits()) {
@@ -89,7 +89,8 @@ struct Group {
 }
 
 impl Group {
-    /// Returns the groups for numbers of that many bits. The longer a test takes, the more primes are worth their divisions.
+    /// Returns the groups for numbers of that many bits. The longer a test takes, the more primes are worth their
+    /// divisions.
     fn all(bits: usize) -> &'static [Self] {
         static GROUPS: [OnceLock<Vec<Group>>; 3] = [const { OnceLock::new() }; 3];
         let (groups, limit) = match bits {

@@ -17,7 +17,8 @@ pub const FILE_NAME: &str = "keyhoard.db";
 /// What every SQLite file begins with (SQLite's file format, 1.3).
 pub const SQLITE_HEADER: &[u8] = b"SQLite format 3\0";
 
-/// Returns the database's place, a file or a server's URL: `given`, else `KEYHOARD_DB`, else `keyhoard/keyhoard.db` in the XDG data directory.
+/// Returns the database's place, a file or a server's URL: `given`, else `KEYHOARD_DB`, else `keyhoard/keyhoard.db` in
+/// the XDG data directory.
 ///
 /// # Errors
 ///

@@ -39,9 +39,9 @@ pub struct Findings {
     pub healable: u64,
 }
 
-/// Examines the database in a place: SQLite's own structures, that all rows belong to something, and that everything that is derived
-/// from the bytes of the certificates is what they yield now, self-signatures verified once more; and that the secret keys
-/// beside it belong to certificates.
+/// Examines the database in a place: SQLite's own structures, that all rows belong to something, and that everything
+/// that is derived from the bytes of the certificates is what they yield now, self-signatures verified once more; and
+/// that the secret keys beside it belong to certificates.
 ///
 /// # Errors
 ///

@@ -58,9 +58,9 @@ pub fn revocations_beside(database: &Path) -> PathBuf {
 
 /// Makes a key, keeps it and enters it.
 ///
-/// `ask` gives the passphrase, an empty one for none; `None` means that the secret keys are not locked. A key that is there
-/// already stays, and is kept once more for the new certificate, with the passphrase that it has. `command` is the command
-/// line, for the journal.
+/// `ask` gives the passphrase, an empty one for none; `None` means that the secret keys are not locked. A key that is
+/// there already stays, and is kept once more for the new certificate, with the passphrase that it has. `command` is
+/// the command line, for the journal.
 ///
 /// # Errors
 ///

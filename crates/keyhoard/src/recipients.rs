@@ -63,7 +63,8 @@ impl Candidate {
 
     /// Says whether a name is the whole fingerprint of the certificate, or of the key to encrypt to.
     ///
-    /// That of another subkey does not say whose the certificate is: any certificate can have a subkey of somebody else's.
+    /// That of another subkey does not say whose the certificate is: any certificate can have a subkey of somebody
+    /// else's.
     pub fn has_fingerprint(&self, name: &Query) -> bool {
         matches!(name, Query::Fingerprint(_))
             && (name.names_key(&self.fingerprint)
@@ -124,9 +125,9 @@ pub fn candidates(snapshot: &dyn Snapshot, name: &Query, trust: &TrustSettings) 
     appraised(0, &snapshot.find(name)?, &meant, &sources, trust)
 }
 
-/// Returns what the certificates that a name stands for are as recipients, as GnuPG looks at them: the validity is that of
-/// the user IDs that have the name, one that is revoked or has ended names nobody, and a key that is named with a `!` is
-/// encrypted to itself.
+/// Returns what the certificates that a name stands for are as recipients, as GnuPG looks at them: the validity is that
+/// of the user IDs that have the name, one that is revoked or has ended names nobody, and a key that is named with a
+/// `!` is encrypted to itself.
 ///
 /// # Errors
 ///

@@ -72,8 +72,8 @@ pub fn signing_key(
     })
 }
 
-/// Returns what [`signing_key`] does of a certificate that goes by a name, or that there is none; a key that is named with
-/// a `!` signs itself. `None` if no secret part is here.
+/// Returns what [`signing_key`] does of a certificate that goes by a name, or that there is none; a key that is named
+/// with a `!` signs itself. `None` if no secret part is here.
 ///
 /// # Errors
 ///

@@ -7,11 +7,13 @@ pub use store::sqlite::{Rows, Value};
 
 use crate::{Error, Result, database};
 
-/// Runs one read-only statement over the tables of `docs/schema.md` and a `signature` table, in a database that is a file.
+/// Runs one read-only statement over the tables of `docs/schema.md` and a `signature` table, in a database that is a
+/// file.
 ///
 /// # Errors
 ///
-/// [`Error::ServerStatement`] for a server's database; [`store::Error::Statement`] and [`store::Error::NotReadOnly`]; the database's errors.
+/// [`Error::ServerStatement`] for a server's database; [`store::Error::Statement`] and [`store::Error::NotReadOnly`];
+/// the database's errors.
 pub fn query(database: &Path, statement: &str, rows: &mut dyn Rows) -> Result<()> {
     if database::is_server(database) {
         return Err(Error::ServerStatement { place: database::shown(database) });

@@ -1,7 +1,8 @@
 //! Undo: takes back what one entry of the journal did.
 //!
 //! What an import added goes, what it merged is taken out again packet by packet, what a deletion removed comes back
-//! where it was; owner trust and what trust on first use remembers are again what they were. An undo is an entry of the journal itself and can be undone.
+//! where it was; owner trust and what trust on first use remembers are again what they were. An undo is an entry of the
+//! journal itself and can be undone.
 //!
 //! Two things are not done unasked: taking away what a later import brought as well, and taking back a revocation or
 //! an end that its owner set, since somebody may rely on it by now.
@@ -104,9 +105,10 @@ pub struct UndoSummary {
 ///
 /// # Errors
 ///
-/// [`Error::NothingToUndo`], [`Error::NoSuchEntry`], [`Error::AlreadyUndone`], [`Error::NothingInEntry`]; [`Error::BroughtAgain`] if a later
-/// import brought the same and `force` is not set; [`Error::ChangedMeanwhile`] if another program changed the same
-/// certificates at the same time, then the undo can be repeated; the database's errors.
+/// [`Error::NothingToUndo`], [`Error::NoSuchEntry`], [`Error::AlreadyUndone`], [`Error::NothingInEntry`];
+/// [`Error::BroughtAgain`] if a later import brought the same and `force` is not set; [`Error::ChangedMeanwhile`] if
+/// another program changed the same certificates at the same time, then the undo can be repeated; the database's
+/// errors.
 pub fn undo(
     store: &dyn Store,
     entry: Option<JournalId>,

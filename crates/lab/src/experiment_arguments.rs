@@ -59,7 +59,8 @@ pub(crate) enum Arguments {
         /// How many keys of each kind [default: 20, with --quick 5]
         #[arg(long, value_name = "N")]
         keys: Option<u32>,
-        /// How many keys of each combination; with --quick only every sixth combination is made [default: 20, with --quick 2]
+        /// How many keys of each combination; with --quick only every sixth combination is made [default: 20, with
+        /// --quick 2]
         #[arg(long, value_name = "N")]
         grid_keys: Option<u32>,
         /// The program that makes the combinations [default: gpg-keyhoard]

@@ -153,11 +153,13 @@ pub struct Allowed {
 
 /// Reads a message, with armor or without.
 ///
-/// Whatever came before an error must not be used, unless it came as [`Standing::Verified`]; and then it is only a beginning.
+/// Whatever came before an error must not be used, unless it came as [`Standing::Verified`]; and then it is only a
+/// beginning.
 ///
 /// # Errors
 ///
-/// What the input says, what `unlock` and `sink` return, and everything that makes the message not a whole, unchanged one.
+/// What the input says, what `unlock` and `sink` return, and everything that makes the message not a whole, unchanged
+/// one.
 pub fn decrypt(
     input: &mut (dyn Read + Send),
     allowed: Allowed,

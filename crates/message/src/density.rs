@@ -3,8 +3,8 @@
 /// Octets whose frequencies are looked at together: about what Deflate makes one code for.
 const PART: usize = 16 << 10;
 
-/// How far from even the frequencies in a part may be, as the chi-squared statistic: 255 is the mean of random octets, and
-/// a code for a thousand would save no more octets than its own description takes.
+/// How far from even the frequencies in a part may be, as the chi-squared statistic: 255 is the mean of random octets,
+/// and a code for a thousand would save no more octets than its own description takes.
 const MAX_CHI_SQUARED: u64 = 1000;
 
 /// Words of four octets of which one is looked at, as the binary logarithm. Their values choose them, so that of two

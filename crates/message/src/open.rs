@@ -129,7 +129,8 @@ impl Plain<'_> {
 ///
 /// # Errors
 ///
-/// What `take` returns; or if the data were changed or are cut short, which is found at the latest at the plaintext's end.
+/// What `take` returns; or if the data were changed or are cut short, which is found at the latest at the plaintext's
+/// end.
 pub(crate) fn open<T>(
     container: &Container,
     key: &SessionKey,

@@ -1,5 +1,5 @@
-//! Pieces of a stream on their way through threads, joined by short queues: what a message costs in memory does not depend
-//! on its length.
+//! Pieces of a stream on their way through threads, joined by short queues: what a message costs in memory does not
+//! depend on its length.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -53,8 +53,8 @@ pub(crate) fn stage<'scope, T: Send + 'scope, U: Send + 'scope>(
     output
 }
 
-/// Buffers that go round: filled at one end of the pipeline, given back at the other. The last one given back comes first,
-/// since it is likely to be in a core's cache still.
+/// Buffers that go round: filled at one end of the pipeline, given back at the other. The last one given back comes
+/// first, since it is likely to be in a core's cache still.
 #[derive(Clone, Default)]
 pub(crate) struct Pool(Arc<Mutex<Vec<Buffer>>>);
 
@@ -79,7 +79,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Starts `helpers` threads that do `work` on pieces side by side, and `finish` on one after the other, in their order.
 ///
-/// Who unloads helps while there is nothing to unload, so one helper fewer than processors keeps all of them busy. At most
+/// Who unloads helps while there is nothing to unload, so one helper fewer than processors keeps all of them busy. At
+/// most
 /// `ahead` pieces are on the belt.
 pub(crate) fn belt<'scope, T: Send + 'scope, U: Send + 'scope, V: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,

@@ -1,8 +1,8 @@
 //! A PostgreSQL server in a temporary directory, for tests and measurements.
 //!
 //! It listens on a socket in that directory, or on loopback as well, and goes away with the process that started it,
-//! whatever becomes of that one, and the directory with it: the server's guard reads from a pipe that ends with its starter.
-//! PostgreSQL refuses to run as root; started by root, it runs as the user `postgres` or `nobody`.
+//! whatever becomes of that one, and the directory with it: the server's guard reads from a pipe that ends with its
+//! starter. PostgreSQL refuses to run as root; started by root, it runs as the user `postgres` or `nobody`.
 
 use std::fs::{self, File};
 use std::io::{self, Error, Write};
@@ -20,9 +20,9 @@ const NAME: &str = "keyhoard";
 /// How long a server may take to start, recovery included.
 const START: Duration = Duration::from_secs(60);
 
-/// Runs the server beside a pipe that ends with whoever holds its other end, and removes the directory then; unless it is
-/// told in a line to end the server only. A server that has only just been started does not listen to QUIT yet, which ends
-/// it at once, but to TERM.
+/// Runs the server beside a pipe that ends with whoever holds its other end, and removes the directory then; unless it
+/// is told in a line to end the server only. A server that has only just been started does not listen to QUIT yet,
+/// which ends it at once, but to TERM.
 const GUARD: &str =
     "directory=$1; shift; \"$@\" & server=$!; read word; kill -TERM $server; kill -QUIT $server;
     wait $server; test -n \"$word\" || rm -rf \"$directory\"";

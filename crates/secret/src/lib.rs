@@ -9,9 +9,9 @@
 //! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
 //! - [`forbid_core_dumps`]: for a program's beginning.
 //!
-//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] is OpenSSL's big numbers; the other asymmetric operations are those of
-//! sequoia-openpgp with OpenSSL, which is initialised when the first of them is asked for; ciphers and key derivations
-//! those of `symmetric`. Nothing here reads the clock, except to calibrate a lock.
+//! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] is OpenSSL's big numbers; the other asymmetric operations are
+//! those of sequoia-openpgp with OpenSSL, which is initialised when the first of them is asked for; ciphers and key
+//! derivations those of `symmetric`. Nothing here reads the clock, except to calibrate a lock.
 
 pub mod ask;
 pub mod curve25519;

@@ -47,8 +47,8 @@ impl Unlocked {
         Ok(Self { role, public: public.to_vec(), material, fingerprint, pair })
     }
 
-    /// Returns the same key in another packet: at another place, of another creation time, on a NIST or Brainpool curve also
-    /// one that signs instead of one that encrypts.
+    /// Returns the same key in another packet: at another place, of another creation time, on a NIST or Brainpool curve
+    /// also one that signs instead of one that encrypts.
     ///
     /// # Errors
     ///

@@ -153,7 +153,8 @@ impl Counts {
     }
 }
 
-/// Reads a change; `former` finds what the certificate was before, if anything is kept of that, `corrupt` names the entry.
+/// Reads a change; `former` finds what the certificate was before, if anything is kept of that, `corrupt` names the
+/// entry.
 pub(crate) fn read(
     kind: u8,
     added: Option<&[u8]>,

@@ -54,7 +54,8 @@ impl PostgresStore {
         Ok(Self { server, shape })
     }
 
-    /// Opens a database, making its schema and tables if they are not there: split over so many partitions, or plain for 0.
+    /// Opens a database, making its schema and tables if they are not there: split over so many partitions, or plain
+    /// for 0.
     ///
     /// # Errors
     ///

@@ -25,8 +25,8 @@ engines::on_every_engine! { |database| &database;
     an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself
 }
 
-/// Puts sixty certificates with superseded signatures among them, merges into all, and removes two. Returns the numbers of
-/// the others.
+/// Puts sixty certificates with superseded signatures among them, merges into all, and removes two. Returns the numbers
+/// of the others.
 fn fill(store: &dyn Store) -> Vec<CertId> {
     let keyring = made::keyring(Path::new("/usr/share/keyrings/debian-keyring.gpg"));
     let made: Vec<Made> = keyring.into_iter().take(60).map(with_superseded_signatures).collect();

@@ -61,8 +61,8 @@ impl Cfb {
 
     /// Encrypts `data` in place.
     ///
-    /// `feedback` is the block of ciphertext before it, at first the initialization vector; afterwards it is the last block
-    /// of ciphertext. Only the last call for a stream may have data that is not whole blocks.
+    /// `feedback` is the block of ciphertext before it, at first the initialization vector; afterwards it is the last
+    /// block of ciphertext. Only the last call for a stream may have data that is not whole blocks.
     ///
     /// # Panics
     ///

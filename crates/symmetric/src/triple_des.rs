@@ -1,7 +1,7 @@
 //! Triple-DES by tables (FIPS 46-3).
 //!
-//! The one in Rust takes two and a half times as long as GnuPG's, and OpenSSL's cannot decrypt blocks side by side. Here a
-//! table has what each S-box contributes to a round, its permutation done already.
+//! The one in Rust takes two and a half times as long as GnuPG's, and OpenSSL's cannot decrypt blocks side by side.
+//! Here a table has what each S-box contributes to a round, its permutation done already.
 
 use cipher::Array;
 use cipher::consts::U8;

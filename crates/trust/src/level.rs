@@ -90,7 +90,8 @@ impl OwnerTrust {
     }
 }
 
-/// As far as an owner is trusted in the model `direct`, so valid are the user IDs of the key; GnuPG has one scale for both.
+/// As far as an owner is trusted in the model `direct`, so valid are the user IDs of the key; GnuPG has one scale for
+/// both.
 impl From<OwnerTrust> for Validity {
     fn from(trust: OwnerTrust) -> Self {
         match trust {

@@ -219,8 +219,8 @@ impl Desk {
         Ok(found)
     }
 
-    /// Lets an edit happen that is signed `by` a primary key. What failed for want of a key or a passphrase is told as gpg does, up to what it says of the
-    /// command itself.
+    /// Lets an edit happen that is signed `by` a primary key. What failed for want of a key or a passphrase is told as
+    /// gpg does, up to what it says of the command itself.
     fn edit<T>(
         &mut self,
         session: &mut Session<'_>,

@@ -1,4 +1,5 @@
-//! What is told of signatures over content: whose they are, whether they are good, and how certain it is whose the key is.
+//! What is told of signatures over content: whose they are, whether they are good, and how certain it is whose the key
+//! is.
 
 mod certainty;
 
@@ -26,7 +27,8 @@ use crate::settings::Program;
 use crate::status::{SignatureStatus, Status, Valid};
 use crate::{clock, trust};
 
-/// Examines signatures and tells what came of them, but with `--list-only`. After a bad one gpg ends with `--batch`; says whether to go on.
+/// Examines signatures and tells what came of them, but with `--list-only`. After a bad one gpg ends with `--batch`;
+/// says whether to go on.
 ///
 /// `announced` are the digests that the headers of clear text name: as in gpg, a signature over clear text with another
 /// one is not checked, nor any if they name one that is not known.

@@ -39,8 +39,8 @@ pub(crate) enum Answer {
     Impossible(Code),
 }
 
-/// Asks what key is to be made: for a `full` dialogue everything, else only the user ID. `held` knows the algorithms of the
-/// secret keys that are there.
+/// Asks what key is to be made: for a `full` dialogue everything, else only the user ID. `held` knows the algorithms of
+/// the secret keys that are there.
 ///
 /// # Errors
 ///

@@ -21,7 +21,8 @@ Undoing an undo does it again. What a later import brought as well is not taken 
 revocation, or a self-signature by which a key ends earlier, stays without --including-revocations; owner trust, or a policy for an address \
 (`keyhoard tofu policy`), that was given anew since stays without --force.")]
 pub(crate) struct Arguments {
-    /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one that changed something and was not undone].
+    /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one that changed something and was
+    /// not undone].
     #[arg(value_name = "ENTRY")]
     entry: Option<i64>,
 

@@ -84,7 +84,8 @@ impl<'a> Web<'a> {
         let Self { held, seen, mut touched, reader, .. } = self;
         held.finish(&mut touched, reader.settings);
         touched.finish();
-        // Nobody has to wait until so much memory is free, but where no thread can be made: both are dropped at once then.
+        // Nobody has to wait until so much memory is free, but where no thread can be made: both are dropped at once
+        // then.
         let _ = thread::Builder::new().spawn(move || drop((held, seen)));
         touched
     }

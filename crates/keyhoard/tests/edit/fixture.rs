@@ -13,8 +13,8 @@ use secret::{Role, SecretKey, SecretKeys};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Made by GnuPG 2.2.40 (Debian), without protection: Alice (Ed25519, three user IDs of which one is revoked, a signing and
-/// an encryption subkey) and Bob (RSA), who certified each other.
+/// Made by GnuPG 2.2.40 (Debian), without protection: Alice (Ed25519, three user IDs of which one is revoked, a signing
+/// and an encryption subkey) and Bob (RSA), who certified each other.
 const FILE: &[u8] = include_bytes!("alice-and-bob.pgp");
 
 pub(crate) const ALICE: &[u8] = b"Alice <alice@example.org>";

@@ -33,8 +33,8 @@ algorithm = \"rsa2048\"
 subkeys = []
 ";
 
-/// Measures each kind of key so many times, by turns. gpg has one home, in which its agent runs already; `keyhoard` makes a
-/// new database for each key.
+/// Measures each kind of key so many times, by turns. gpg has one home, in which its agent runs already; `keyhoard`
+/// makes a new database for each key.
 pub(super) fn measure(keys: usize) -> Result<Vec<Row>> {
     let bench = Bench::new()?;
     // Starts the agent.

@@ -35,8 +35,8 @@ impl Address {
         place.starts_with("postgres://") || place.starts_with("postgresql://")
     }
 
-    /// Reads a URL as libpq does (PostgreSQL 15's manual, 34.1.1.2), with `schema` as a parameter more. What it leaves out
-    /// comes from the service file, the `PG*` variables and the password file, in this order.
+    /// Reads a URL as libpq does (PostgreSQL 15's manual, 34.1.1.2), with `schema` as a parameter more. What it leaves
+    /// out comes from the service file, the `PG*` variables and the password file, in this order.
     ///
     /// # Errors
     ///

@@ -88,8 +88,8 @@ impl Server {
         for &mode in self.address.security.attempts() {
             let mut config = self.address.config.clone();
             config.ssl_mode(mode);
-            // A server that goes away may leave a connection that it took unanswered; the client's own limit ends with the
-            // connection's first octet.
+            // A server that goes away may leave a connection that it took unanswered; the client's own limit ends with
+            // the connection's first octet.
             let limit = config.get_connect_timeout().copied().unwrap_or(PATIENCE);
             let connecting = async { tokio::time::timeout(limit, config.connect(self.tls.clone())).await };
             let connected = self.runtime().block_on(connecting).map_err(|_| Error::Server {

@@ -23,7 +23,8 @@ use crate::{Error, Result};
 const READING: &str = "reading bindings";
 const WRITING: &str = "writing bindings";
 
-/// Selects bindings: of kept rows those with `$kept`, of user IDs those with `$derived`, in the order of [`ReadBindings`].
+/// Selects bindings: of kept rows those with `$kept`, of user IDs those with `$derived`, in the order of
+/// [`ReadBindings`].
 macro_rules! select_bindings {
     ($kept:literal, $derived:literal) => {
         concat!(

@@ -1,8 +1,9 @@
 //! Camellia of 32 blocks side by side, with the vector instructions of newer processors (AVX-512 and GFNI).
 //!
-//! A register holds one half of eight blocks. The S-boxes of Camellia are the inversion in a field of 256 elements between
-//! two affine maps. GFNI has the inversion in the field of AES, which is the same field in other coordinates; the change of
-//! coordinates is part of the maps. The four S-boxes differ by rotations of their input or output, which are, too.
+//! A register holds one half of eight blocks. The S-boxes of Camellia are the inversion in a field of 256 elements
+//! between two affine maps. GFNI has the inversion in the field of AES, which is the same field in other coordinates;
+//! the change of coordinates is part of the maps. The four S-boxes differ by rotations of their input or output, which
+//! are, too.
 
 #![allow(
     unsafe_code,

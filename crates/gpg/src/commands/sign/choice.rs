@@ -48,8 +48,8 @@ pub(super) fn chosen(
     })
 }
 
-/// Finds the keys of `--local-user`, the last one first. As in gpg, one that is missing is told and left out, but ends the
-/// command if it is the first that was given.
+/// Finds the keys of `--local-user`, the last one first. As in gpg, one that is missing is told and left out, but ends
+/// the command if it is the first that was given.
 fn named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<Result<Vec<Choice>, Failure>> {
     let held = session.file_keys()?.list()?;
     let mut names = session.settings.local_users.clone();

@@ -46,8 +46,8 @@ impl Asked {
         self.by_key_id.get(&key_id).map_or(&[], Vec::as_slice)
     }
 
-    /// Hands out the certificates that name one of them as the issuer of a signature: whether that one weighs, and what is
-    /// proven of its signatures. Several threads may share the issuers, each with its own of `parts`.
+    /// Hands out the certificates that name one of them as the issuer of a signature: whether that one weighs, and what
+    /// is proven of its signatures. Several threads may share the issuers, each with its own of `parts`.
     pub(super) fn visit_certified<P: Send>(
         &self,
         source: &dyn Snapshot,
