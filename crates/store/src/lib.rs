@@ -20,6 +20,7 @@ mod error;
 mod journal;
 pub mod packed;
 mod prepared;
+mod remember;
 mod rows;
 mod snapshot;
 mod transaction;

@@ -14,7 +14,6 @@ mod libpq_files;
 mod place;
 mod provenance;
 mod read;
-mod remember;
 mod rows_out;
 mod schema;
 mod tls;

@@ -11,7 +11,6 @@ mod log;
 mod place;
 mod provenance;
 mod read;
-mod remember;
 mod schema;
 mod search;
 mod share;

@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 
 use super::connect::Parameters;
 use super::view::View;
+use crate::remember::BindingRows;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
     Binding, BindingId, BindingSelection, Contested, KeptBinding, Messages, ReadBindings, Seen,
@@ -48,16 +49,166 @@ impl ReadBindings for View<'_> {
         bindings(self, selection, visit)
     }
 
-    fn messages(&self, binding: BindingId) -> Result<Messages> {
-        messages(self, binding)
+    fn messages(&self, BindingId(id): BindingId) -> Result<Messages> {
+        const VERIFIED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
+            FROM tofu_signature WHERE binding = $1";
+        const ENCRYPTED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
+            FROM tofu_encryption WHERE binding = $1";
+        let seen = |sql| {
+            let Some(row) = self.connection().row(sql, &[&id], READING)? else { return Ok(Seen::default()) };
+            let time = |index| {
+                let there = self.column::<Option<i64>>(&row, index)?;
+                there.map(|_| self.time(&row, index)).transpose()
+            };
+            Ok(Seen {
+                count: self.column::<i64>(&row, 0)?.unsigned_abs(),
+                first: time(1)?,
+                last: time(2)?,
+                days: self.column::<i64>(&row, 3)?.unsigned_abs(),
+            })
+        };
+        Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
     }
 
-    fn verified_messages(&self, binding: BindingId) -> Result<Vec<VerifiedMessage>> {
-        verified_messages(self, binding)
+    fn verified_messages(&self, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
+        const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = $1";
+        let message = |row: &Row| {
+            Ok(VerifiedMessage {
+                digest: self.column(row, 0)?,
+                origin: String::from_utf8_lossy(self.column(row, 1)?).into_owned(),
+                signed: self.time(row, 2)?,
+                verified: self.time(row, 3)?,
+            })
+        };
+        self.rows(SQL, &[&id], READING)?.iter().map(message).collect()
     }
 
-    fn encrypted_messages(&self, binding: BindingId) -> Result<Vec<Timestamp>> {
-        encrypted_messages(self, binding)
+    fn encrypted_messages(&self, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
+        const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = $1 ORDER BY time";
+        self.rows(SQL, &[&id], READING)?.iter().map(|row| self.time(row, 0)).collect()
+    }
+}
+
+impl BindingRows for View<'_> {
+    fn restore(&self, binding: &Binding) -> Result<BindingId> {
+        const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
+            VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
+            DO UPDATE SET user_id = excluded.user_id, time = excluded.time, policy = excluded.policy RETURNING id";
+        let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
+        written(self, SQL, fingerprint, address, user_id, *since, *policy)
+    }
+
+    fn decide(
+        &self,
+        fingerprint: &Fingerprint,
+        address: &BoundAddress,
+        user_id: &[u8],
+        policy: u8,
+        now: Timestamp,
+    ) -> Result<BindingId> {
+        const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
+            VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
+            DO UPDATE SET policy = excluded.policy RETURNING id";
+        let since = known_since(self, fingerprint, address)?.unwrap_or(now);
+        written(self, SQL, fingerprint, address, user_id, since, policy)
+    }
+
+    fn take_over(&self, binding: &Binding) -> Result<BindingId> {
+        const SQL: &str =
+            "INSERT INTO tofu_binding AS kept (digest, email, hash, fingerprint, user_id, time, policy)
+            VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
+            DO UPDATE SET time = least(kept.time, excluded.time),
+                policy = CASE kept.policy WHEN 1 THEN excluded.policy ELSE kept.policy END RETURNING id";
+        let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
+        let since = known_since(self, fingerprint, address)?.map_or(*since, |known| known.min(*since));
+        written(self, SQL, fingerprint, address, user_id, since, *policy)
+    }
+
+    fn kept(
+        &self,
+        fingerprint: &Fingerprint,
+        address: &BoundAddress,
+    ) -> Result<Option<(BindingId, KeptBinding)>> {
+        const SQL: &str = "SELECT id, user_id, time, policy FROM tofu_binding
+            WHERE digest = sha256($1) AND fingerprint = $2";
+        let asked: Parameters<'_> = &[&address.as_bytes(), &stored_fingerprint(fingerprint)];
+        let Some(row) = self.connection().row(SQL, asked, READING)? else { return Ok(None) };
+        let (user_id, since) = (self.column(&row, 1)?, self.time(&row, 2)?);
+        let policy = self.column::<i16>(&row, 3)? as u8;
+        Ok(Some((BindingId(self.column(&row, 0)?), KeptBinding { user_id, since, policy })))
+    }
+
+    fn forget(&self, id: BindingId, fingerprint: &Fingerprint) -> Result<()> {
+        self.execute("DELETE FROM tofu_signature WHERE binding = $1", &[&id.0], WRITING)?;
+        self.execute("DELETE FROM tofu_encryption WHERE binding = $1", &[&id.0], WRITING)?;
+        match self.primary(fingerprint)? {
+            Some(_) => clear_policy(self, id),
+            None => remove(self, id),
+        }
+    }
+
+    fn remove_unless_used(&self, id: BindingId) -> Result<()> {
+        let left = self.messages(id)?;
+        match left.verified.count + left.encrypted.count {
+            0 => remove(self, id),
+            _ => clear_policy(self, id),
+        }
+    }
+
+    fn add_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
+        const SQL: &str = "INSERT INTO tofu_signature (binding, sig_digest, origin, sig_time, time)
+            SELECT $1::bigint, $2::bytea, $3::bytea, $4::bigint, $5::bigint WHERE NOT EXISTS
+            (SELECT 1 FROM tofu_signature WHERE binding = $1 AND sig_digest = $2 AND sig_time = $4)
+            ON CONFLICT DO NOTHING";
+        let VerifiedMessage { digest, origin, signed, verified } = message;
+        let (signed, verified) = (i64::from(signed.0), i64::from(verified.0));
+        let parameters: Parameters<'_> = &[&id.0, digest, &origin.as_bytes(), &signed, &verified];
+        Ok(self.execute(SQL, parameters, WRITING)? > 0)
+    }
+
+    fn remove_verified(&self, id: BindingId, messages: &[VerifiedMessage]) -> Result<Vec<VerifiedMessage>> {
+        const SQL: &str = "DELETE FROM tofu_signature
+            WHERE binding = $1 AND sig_digest = $2 AND origin = $3 AND sig_time = $4";
+        let mut gone = Vec::new();
+        for message in messages {
+            let VerifiedMessage { digest, origin, signed, .. } = message;
+            let asked: Parameters<'_> = &[&id.0, digest, &origin.as_bytes(), &i64::from(signed.0)];
+            if self.execute(SQL, asked, WRITING)? > 0 {
+                gone.push(message.clone());
+            }
+        }
+        Ok(gone)
+    }
+
+    fn remove_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>> {
+        const SQL: &str = "DELETE FROM tofu_encryption WHERE ctid =
+            (SELECT ctid FROM tofu_encryption WHERE binding = $1 AND time = $2 LIMIT 1)";
+        let mut gone = Vec::new();
+        for time in times {
+            if self.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING)? > 0 {
+                gone.push(*time);
+            }
+        }
+        Ok(gone)
+    }
+
+    fn take_over_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>> {
+        const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT $1::bigint, $2::bigint
+            FROM generate_series((SELECT count(*) FROM tofu_encryption WHERE binding = $1 AND time = $2) + 1, $3::bigint)";
+        let mut times = times.to_vec();
+        times.sort_unstable();
+        let mut new = Vec::new();
+        for of_second in times.chunk_by(|one, other| one == other) {
+            let (time, count) = (i64::from(of_second[0].0), of_second.len() as i64);
+            let added = self.execute(SQL, &[&id.0, &time, &count], WRITING)?;
+            new.extend((0..added).map(|_| of_second[0]));
+        }
+        Ok(new)
+    }
+
+    fn add_encrypted(&self, id: BindingId, time: Timestamp) -> Result<()> {
+        const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES ($1, $2)";
+        self.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING).map(drop)
     }
 }
 
@@ -121,54 +272,6 @@ fn binding(view: &View<'_>, row: &Row) -> Result<Binding> {
     })
 }
 
-fn messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Messages> {
-    const VERIFIED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
-        FROM tofu_signature WHERE binding = $1";
-    const ENCRYPTED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
-        FROM tofu_encryption WHERE binding = $1";
-    let seen = |sql| {
-        let Some(row) = view.connection().row(sql, &[&id], READING)? else { return Ok(Seen::default()) };
-        let time = |index| {
-            let there = view.column::<Option<i64>>(&row, index)?;
-            there.map(|_| view.time(&row, index)).transpose()
-        };
-        Ok(Seen {
-            count: view.column::<i64>(&row, 0)?.unsigned_abs(),
-            first: time(1)?,
-            last: time(2)?,
-            days: view.column::<i64>(&row, 3)?.unsigned_abs(),
-        })
-    };
-    Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
-}
-
-pub(super) fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
-    const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = $1";
-    let message = |row: &Row| {
-        Ok(VerifiedMessage {
-            digest: view.column(row, 0)?,
-            origin: String::from_utf8_lossy(view.column(row, 1)?).into_owned(),
-            signed: view.time(row, 2)?,
-            verified: view.time(row, 3)?,
-        })
-    };
-    view.rows(SQL, &[&id], READING)?.iter().map(message).collect()
-}
-
-pub(super) fn encrypted_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
-    const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = $1 ORDER BY time";
-    view.rows(SQL, &[&id], READING)?.iter().map(|row| view.time(row, 0)).collect()
-}
-
-/// Makes a binding as another database kept it.
-pub(super) fn restore(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
-    const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
-        VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
-        DO UPDATE SET user_id = excluded.user_id, time = excluded.time, policy = excluded.policy RETURNING id";
-    let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
-    written(view, SQL, fingerprint, address, user_id, *since, *policy)
-}
-
 /// Notes that user IDs came to a certificate later than it did; of several with the same address the first one stays.
 pub(super) fn add_later(
     view: &View<'_>,
@@ -216,34 +319,6 @@ pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<u64> {
     view.execute("DELETE FROM tofu_binding WHERE fingerprint = ANY ($1)", &[&stored], WRITING)
 }
 
-/// Notes what the user decided; the binding is made if it is not there.
-pub(super) fn decide(
-    view: &View<'_>,
-    fingerprint: &Fingerprint,
-    address: &BoundAddress,
-    user_id: &[u8],
-    policy: u8,
-    now: Timestamp,
-) -> Result<BindingId> {
-    const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
-        VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
-        DO UPDATE SET policy = excluded.policy RETURNING id";
-    let since = known_since(view, fingerprint, address)?.unwrap_or(now);
-    written(view, SQL, fingerprint, address, user_id, since, policy)
-}
-
-/// Keeps a binding that another program kept, or that messages are to be noted with.
-pub(super) fn take_over(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
-    const SQL: &str =
-        "INSERT INTO tofu_binding AS kept (digest, email, hash, fingerprint, user_id, time, policy)
-        VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
-        DO UPDATE SET time = least(kept.time, excluded.time),
-            policy = CASE kept.policy WHEN 1 THEN excluded.policy ELSE kept.policy END RETURNING id";
-    let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
-    let since = known_since(view, fingerprint, address)?.map_or(*since, |known| known.min(*since));
-    written(view, SQL, fingerprint, address, user_id, since, *policy)
-}
-
 fn written(
     view: &View<'_>,
     sql: &str,
@@ -260,117 +335,10 @@ fn written(
     Ok(BindingId(view.column(&row.expect("an insertion returns its row"), 0)?))
 }
 
-/// Returns what is kept of a binding, with its number.
-pub(super) fn kept(
-    view: &View<'_>,
-    fingerprint: &Fingerprint,
-    address: &BoundAddress,
-) -> Result<Option<(BindingId, KeptBinding)>> {
-    const SQL: &str = "SELECT id, user_id, time, policy FROM tofu_binding
-        WHERE digest = sha256($1) AND fingerprint = $2";
-    let asked: Parameters<'_> = &[&address.as_bytes(), &stored_fingerprint(fingerprint)];
-    let Some(row) = view.connection().row(SQL, asked, READING)? else { return Ok(None) };
-    let (user_id, since) = (view.column(&row, 1)?, view.time(&row, 2)?);
-    let policy = view.column::<i16>(&row, 3)? as u8;
-    Ok(Some((BindingId(view.column(&row, 0)?), KeptBinding { user_id, since, policy })))
-}
-
-/// Forgets the decision and the messages, and the binding itself where its certificate is not there.
-pub(super) fn forget(view: &View<'_>, id: BindingId, fingerprint: &Fingerprint) -> Result<()> {
-    view.execute("DELETE FROM tofu_signature WHERE binding = $1", &[&id.0], WRITING)?;
-    view.execute("DELETE FROM tofu_encryption WHERE binding = $1", &[&id.0], WRITING)?;
-    match view.primary(fingerprint)? {
-        Some(_) => clear_policy(view, id),
-        None => remove(view, id),
-    }
-}
-
-/// Takes a binding away; while messages are left only the decision goes.
-pub(super) fn remove_unless_used(view: &View<'_>, id: BindingId) -> Result<()> {
-    let left = messages(view, id)?;
-    match left.verified.count + left.encrypted.count {
-        0 => remove(view, id),
-        _ => clear_policy(view, id),
-    }
-}
-
 fn clear_policy(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
     view.execute("UPDATE tofu_binding SET policy = 1 WHERE id = $1", &[&id], WRITING).map(drop)
 }
 
 fn remove(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
     view.execute("DELETE FROM tofu_binding WHERE id = $1", &[&id], WRITING).map(drop)
-}
-
-/// Notes a signed message, unless the same signature was noted before, whoever handed it in.
-pub(super) fn add_verified(view: &View<'_>, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
-    const SQL: &str = "INSERT INTO tofu_signature (binding, sig_digest, origin, sig_time, time)
-        SELECT $1::bigint, $2::bytea, $3::bytea, $4::bigint, $5::bigint WHERE NOT EXISTS
-        (SELECT 1 FROM tofu_signature WHERE binding = $1 AND sig_digest = $2 AND sig_time = $4)
-        ON CONFLICT DO NOTHING";
-    let VerifiedMessage { digest, origin, signed, verified } = message;
-    let (signed, verified) = (i64::from(signed.0), i64::from(verified.0));
-    let parameters: Parameters<'_> = &[&id.0, digest, &origin.as_bytes(), &signed, &verified];
-    Ok(view.execute(SQL, parameters, WRITING)? > 0)
-}
-
-/// Takes signed messages away; returns those that were there.
-pub(super) fn remove_verified(
-    view: &View<'_>,
-    id: BindingId,
-    messages: &[VerifiedMessage],
-) -> Result<Vec<VerifiedMessage>> {
-    const SQL: &str = "DELETE FROM tofu_signature
-        WHERE binding = $1 AND sig_digest = $2 AND origin = $3 AND sig_time = $4";
-    let mut gone = Vec::new();
-    for message in messages {
-        let VerifiedMessage { digest, origin, signed, .. } = message;
-        let asked: Parameters<'_> = &[&id.0, digest, &origin.as_bytes(), &i64::from(signed.0)];
-        if view.execute(SQL, asked, WRITING)? > 0 {
-            gone.push(message.clone());
-        }
-    }
-    Ok(gone)
-}
-
-/// Takes away one encrypted message of each of these times; returns those that were there.
-pub(super) fn remove_encrypted(
-    view: &View<'_>,
-    id: BindingId,
-    times: &[Timestamp],
-) -> Result<Vec<Timestamp>> {
-    const SQL: &str = "DELETE FROM tofu_encryption WHERE ctid =
-        (SELECT ctid FROM tofu_encryption WHERE binding = $1 AND time = $2 LIMIT 1)";
-    let mut gone = Vec::new();
-    for time in times {
-        if view.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING)? > 0 {
-            gone.push(*time);
-        }
-    }
-    Ok(gone)
-}
-
-/// Notes messages that were encrypted, so that there are as many of each second as there; returns the new ones.
-pub(super) fn take_over_encrypted(
-    view: &View<'_>,
-    id: BindingId,
-    times: &[Timestamp],
-) -> Result<Vec<Timestamp>> {
-    const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT $1::bigint, $2::bigint
-        FROM generate_series((SELECT count(*) FROM tofu_encryption WHERE binding = $1 AND time = $2) + 1, $3::bigint)";
-    let mut times = times.to_vec();
-    times.sort_unstable();
-    let mut new = Vec::new();
-    for of_second in times.chunk_by(|one, other| one == other) {
-        let (time, count) = (i64::from(of_second[0].0), of_second.len() as i64);
-        let added = view.execute(SQL, &[&id.0, &time, &count], WRITING)?;
-        new.extend((0..added).map(|_| of_second[0]));
-    }
-    Ok(new)
-}
-
-/// Notes a message that was encrypted.
-pub(super) fn add_encrypted(view: &View<'_>, id: BindingId, time: Timestamp) -> Result<()> {
-    const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES ($1, $2)";
-    view.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING).map(drop)
 }

@@ -15,7 +15,9 @@ use super::view::View;
 use super::{PostgresStore, claim, place, provenance, tofu};
 use crate::again::Pause;
 use crate::journal::NewChange;
+use crate::remember::{BindingRows, Remembering};
 use crate::rows::{parse_fingerprint, stored_fingerprint, without};
+use crate::tofu::BindingChange;
 use crate::{
     CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome, Removal, Result,
     Snapshot, Transaction, packed,
@@ -122,6 +124,20 @@ impl<'s> Writer<'s> {
                 .to_owned(),
             transient: false,
         })
+    }
+}
+
+impl Remembering for Writer<'_> {
+    fn rows(&self) -> &dyn BindingRows {
+        &self.view
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    fn journal(&mut self, key: &Fingerprint, change: &BindingChange) -> Result<()> {
+        self.journal.write(&self.view, std::iter::once((*key, NewChange::binding(change))))
     }
 }
 

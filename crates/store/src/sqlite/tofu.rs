@@ -13,6 +13,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::view::View;
 use crate::error::Context;
+use crate::remember::BindingRows;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
     AUTO, Binding, BindingId, BindingSelection, Contested, KeptBinding, Messages, ReadBindings, Seen,
@@ -59,16 +60,174 @@ impl ReadBindings for View<'_> {
         bindings(self, selection, visit)
     }
 
-    fn messages(&self, binding: BindingId) -> Result<Messages> {
-        messages(self, binding)
+    fn messages(&self, BindingId(id): BindingId) -> Result<Messages> {
+        const VERIFIED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
+            FROM tofu_signature WHERE binding = ?1";
+        const ENCRYPTED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
+            FROM tofu_encryption WHERE binding = ?1";
+        let seen = |sql| {
+            let mut seen = Seen::default();
+            self.rows(sql, [id], READING, |row| {
+                seen = Seen {
+                    count: self.column::<i64>(row, 0)?.unsigned_abs(),
+                    first: self.column::<Option<u32>>(row, 1)?.map(Timestamp),
+                    last: self.column::<Option<u32>>(row, 2)?.map(Timestamp),
+                    days: self.column::<i64>(row, 3)?.unsigned_abs(),
+                };
+                Ok(ControlFlow::Break(()))
+            })?;
+            Ok(seen)
+        };
+        Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
     }
 
-    fn verified_messages(&self, binding: BindingId) -> Result<Vec<VerifiedMessage>> {
-        verified_messages(self, binding)
+    fn verified_messages(&self, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
+        const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = ?1";
+        let mut messages = Vec::new();
+        self.rows(SQL, [id], READING, |row| {
+            messages.push(VerifiedMessage {
+                digest: self.column(row, 0)?,
+                origin: self.column(row, 1)?,
+                signed: Timestamp(self.column(row, 2)?),
+                verified: Timestamp(self.column(row, 3)?),
+            });
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(messages)
     }
 
-    fn encrypted_messages(&self, binding: BindingId) -> Result<Vec<Timestamp>> {
-        encrypted_messages(self, binding)
+    fn encrypted_messages(&self, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
+        const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = ?1 ORDER BY time";
+        let mut times = Vec::new();
+        self.rows(SQL, [id], READING, |row| {
+            times.push(Timestamp(self.column(row, 0)?));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(times)
+    }
+}
+
+impl BindingRows for View<'_> {
+    fn restore(&self, binding: &Binding) -> Result<BindingId> {
+        const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
+            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
+            DO UPDATE SET user_id = ?3, time = ?4, policy = ?5 RETURNING id";
+        let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
+        let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
+        returned_id(self, SQL, row)
+    }
+
+    fn decide(
+        &self,
+        fingerprint: &Fingerprint,
+        address: &BoundAddress,
+        user_id: &[u8],
+        policy: u8,
+        now: Timestamp,
+    ) -> Result<BindingId> {
+        const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
+            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint) DO UPDATE SET policy = ?5 RETURNING id";
+        let since = known_since(self, fingerprint, address)?.unwrap_or(now);
+        let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
+        returned_id(self, SQL, row)
+    }
+
+    fn take_over(&self, binding: &Binding) -> Result<BindingId> {
+        const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
+            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
+            DO UPDATE SET time = min(time, ?4), policy = CASE policy WHEN 1 THEN ?5 ELSE policy END RETURNING id";
+        let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
+        let since = known_since(self, fingerprint, address)?.map_or(*since, |known| known.min(*since));
+        let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
+        returned_id(self, SQL, row)
+    }
+
+    fn kept(
+        &self,
+        fingerprint: &Fingerprint,
+        address: &BoundAddress,
+    ) -> Result<Option<(BindingId, KeptBinding)>> {
+        const SQL: &str =
+            "SELECT id, user_id, time, policy FROM tofu_binding WHERE email = ?1 AND fingerprint = ?2";
+        let mut kept = None;
+        self.rows(SQL, params![address.as_bytes(), stored_fingerprint(fingerprint)], READING, |row| {
+            let id = BindingId(self.column(row, 0)?);
+            let (user_id, since) = (self.column(row, 1)?, Timestamp(self.column(row, 2)?));
+            kept = Some((id, KeptBinding { user_id, since, policy: self.column(row, 3)? }));
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(kept)
+    }
+
+    fn forget(&self, id: BindingId, fingerprint: &Fingerprint) -> Result<()> {
+        forget_messages(self, id)?;
+        match self.primary(fingerprint)? {
+            Some(_) => clear_policy(self, id),
+            None => remove(self, id),
+        }
+    }
+
+    fn remove_unless_used(&self, id: BindingId) -> Result<()> {
+        let left = self.messages(id)?;
+        match left.verified.count + left.encrypted.count {
+            0 => remove(self, id),
+            _ => clear_policy(self, id),
+        }
+    }
+
+    fn add_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
+        const SQL: &str = "INSERT INTO tofu_signature (binding, sig_digest, origin, sig_time, time)
+            SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS
+            (SELECT 1 FROM tofu_signature WHERE binding = ?1 AND sig_digest = ?2 AND sig_time = ?4)
+            ON CONFLICT DO NOTHING";
+        let VerifiedMessage { digest, origin, signed, verified } = message;
+        Ok(execute(self, SQL, params![id.0, digest, origin, signed.0, verified.0])? > 0)
+    }
+
+    fn remove_verified(&self, id: BindingId, messages: &[VerifiedMessage]) -> Result<Vec<VerifiedMessage>> {
+        const SQL: &str = "DELETE FROM tofu_signature
+            WHERE binding = ?1 AND sig_digest = ?2 AND origin = ?3 AND sig_time = ?4";
+        let mut gone = Vec::new();
+        for message in messages {
+            let VerifiedMessage { digest, origin, signed, .. } = message;
+            if execute(self, SQL, params![id.0, digest, origin, signed.0])? > 0 {
+                gone.push(message.clone());
+            }
+        }
+        Ok(gone)
+    }
+
+    fn remove_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>> {
+        const SQL: &str = "DELETE FROM tofu_encryption WHERE rowid =
+            (SELECT rowid FROM tofu_encryption WHERE binding = ?1 AND time = ?2 LIMIT 1)";
+        let mut gone = Vec::new();
+        for time in times {
+            if execute(self, SQL, params![id.0, time.0])? > 0 {
+                gone.push(*time);
+            }
+        }
+        Ok(gone)
+    }
+
+    fn take_over_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>> {
+        const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT ?1, ?2
+            WHERE (SELECT count(*) FROM tofu_encryption WHERE binding = ?1 AND time = ?2) < ?3";
+        let mut times = times.to_vec();
+        times.sort_unstable();
+        let mut new = Vec::new();
+        for of_second in times.chunk_by(|one, other| one == other) {
+            for (time, number) in of_second.iter().zip(1_u32..) {
+                if execute(self, SQL, params![id.0, time.0, number])? > 0 {
+                    new.push(*time);
+                }
+            }
+        }
+        Ok(new)
+    }
+
+    fn add_encrypted(&self, id: BindingId, time: Timestamp) -> Result<()> {
+        const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES (?1, ?2)";
+        execute(self, SQL, params![id.0, time.0]).map(drop)
     }
 }
 
@@ -135,62 +294,6 @@ fn binding(view: &View<'_>, row: &Row<'_>) -> Result<Binding> {
     })
 }
 
-fn messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Messages> {
-    const VERIFIED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
-        FROM tofu_signature WHERE binding = ?1";
-    const ENCRYPTED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
-        FROM tofu_encryption WHERE binding = ?1";
-    let seen = |sql| {
-        let mut seen = Seen::default();
-        view.rows(sql, [id], READING, |row| {
-            seen = Seen {
-                count: view.column::<i64>(row, 0)?.unsigned_abs(),
-                first: view.column::<Option<u32>>(row, 1)?.map(Timestamp),
-                last: view.column::<Option<u32>>(row, 2)?.map(Timestamp),
-                days: view.column::<i64>(row, 3)?.unsigned_abs(),
-            };
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(seen)
-    };
-    Ok(Messages { verified: seen(VERIFIED)?, encrypted: seen(ENCRYPTED)? })
-}
-
-pub(super) fn verified_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<VerifiedMessage>> {
-    const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM tofu_signature WHERE binding = ?1";
-    let mut messages = Vec::new();
-    view.rows(SQL, [id], READING, |row| {
-        messages.push(VerifiedMessage {
-            digest: view.column(row, 0)?,
-            origin: view.column(row, 1)?,
-            signed: Timestamp(view.column(row, 2)?),
-            verified: Timestamp(view.column(row, 3)?),
-        });
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(messages)
-}
-
-pub(super) fn encrypted_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<Vec<Timestamp>> {
-    const SQL: &str = "SELECT time FROM tofu_encryption WHERE binding = ?1 ORDER BY time";
-    let mut times = Vec::new();
-    view.rows(SQL, [id], READING, |row| {
-        times.push(Timestamp(view.column(row, 0)?));
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(times)
-}
-
-/// Makes a binding as another database kept it.
-pub(super) fn restore(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
-    const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
-        VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
-        DO UPDATE SET user_id = ?3, time = ?4, policy = ?5 RETURNING id";
-    let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
-    let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
-    returned_id(view, SQL, row)
-}
-
 /// Notes that user IDs came to a certificate later than it did; of several with the same address the first one stays.
 pub(super) fn add_later(
     view: &View<'_>,
@@ -238,69 +341,6 @@ pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<usize>
     Ok(ids.len())
 }
 
-/// Notes what the user decided; the binding is made if it is not there.
-pub(super) fn decide(
-    view: &View<'_>,
-    fingerprint: &Fingerprint,
-    address: &BoundAddress,
-    user_id: &[u8],
-    policy: u8,
-    now: Timestamp,
-) -> Result<BindingId> {
-    const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
-        VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint) DO UPDATE SET policy = ?5 RETURNING id";
-    let since = known_since(view, fingerprint, address)?.unwrap_or(now);
-    let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
-    returned_id(view, SQL, row)
-}
-
-/// Keeps a binding that another program kept, or that messages are to be noted with.
-pub(super) fn take_over(view: &View<'_>, binding: &Binding) -> Result<BindingId> {
-    const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
-        VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
-        DO UPDATE SET time = min(time, ?4), policy = CASE policy WHEN 1 THEN ?5 ELSE policy END RETURNING id";
-    let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
-    let since = known_since(view, fingerprint, address)?.map_or(*since, |known| known.min(*since));
-    let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
-    returned_id(view, SQL, row)
-}
-
-/// Returns what is kept of a binding, with its number.
-pub(super) fn kept(
-    view: &View<'_>,
-    fingerprint: &Fingerprint,
-    address: &BoundAddress,
-) -> Result<Option<(BindingId, KeptBinding)>> {
-    const SQL: &str =
-        "SELECT id, user_id, time, policy FROM tofu_binding WHERE email = ?1 AND fingerprint = ?2";
-    let mut kept = None;
-    view.rows(SQL, params![address.as_bytes(), stored_fingerprint(fingerprint)], READING, |row| {
-        let id = BindingId(view.column(row, 0)?);
-        let (user_id, since) = (view.column(row, 1)?, Timestamp(view.column(row, 2)?));
-        kept = Some((id, KeptBinding { user_id, since, policy: view.column(row, 3)? }));
-        Ok(ControlFlow::Break(()))
-    })?;
-    Ok(kept)
-}
-
-/// Forgets the decision and the messages, and the binding itself where its certificate is not there.
-pub(super) fn forget(view: &View<'_>, id: BindingId, fingerprint: &Fingerprint) -> Result<()> {
-    forget_messages(view, id)?;
-    match view.primary(fingerprint)? {
-        Some(_) => clear_policy(view, id),
-        None => remove(view, id),
-    }
-}
-
-/// Takes a binding away; while messages are left only the decision goes.
-pub(super) fn remove_unless_used(view: &View<'_>, id: BindingId) -> Result<()> {
-    let left = messages(view, id)?;
-    match left.verified.count + left.encrypted.count {
-        0 => remove(view, id),
-        _ => clear_policy(view, id),
-    }
-}
-
 fn clear_policy(view: &View<'_>, id: BindingId) -> Result<()> {
     execute(view, "UPDATE tofu_binding SET policy = ?2 WHERE id = ?1", params![id.0, AUTO]).map(drop)
 }
@@ -312,78 +352,6 @@ fn remove(view: &View<'_>, id: BindingId) -> Result<()> {
 fn forget_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
     execute(view, "DELETE FROM tofu_signature WHERE binding = ?1", [id])?;
     execute(view, "DELETE FROM tofu_encryption WHERE binding = ?1", [id]).map(drop)
-}
-
-/// Notes a signed message, unless the same signature was noted before, whoever handed it in.
-pub(super) fn add_verified(view: &View<'_>, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
-    const SQL: &str = "INSERT INTO tofu_signature (binding, sig_digest, origin, sig_time, time)
-        SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS
-        (SELECT 1 FROM tofu_signature WHERE binding = ?1 AND sig_digest = ?2 AND sig_time = ?4)
-        ON CONFLICT DO NOTHING";
-    let VerifiedMessage { digest, origin, signed, verified } = message;
-    Ok(execute(view, SQL, params![id.0, digest, origin, signed.0, verified.0])? > 0)
-}
-
-/// Takes signed messages away; returns those that were there.
-pub(super) fn remove_verified(
-    view: &View<'_>,
-    id: BindingId,
-    messages: &[VerifiedMessage],
-) -> Result<Vec<VerifiedMessage>> {
-    const SQL: &str = "DELETE FROM tofu_signature
-        WHERE binding = ?1 AND sig_digest = ?2 AND origin = ?3 AND sig_time = ?4";
-    let mut gone = Vec::new();
-    for message in messages {
-        let VerifiedMessage { digest, origin, signed, .. } = message;
-        if execute(view, SQL, params![id.0, digest, origin, signed.0])? > 0 {
-            gone.push(message.clone());
-        }
-    }
-    Ok(gone)
-}
-
-/// Takes away one encrypted message of each of these times; returns those that were there.
-pub(super) fn remove_encrypted(
-    view: &View<'_>,
-    id: BindingId,
-    times: &[Timestamp],
-) -> Result<Vec<Timestamp>> {
-    const SQL: &str = "DELETE FROM tofu_encryption WHERE rowid =
-        (SELECT rowid FROM tofu_encryption WHERE binding = ?1 AND time = ?2 LIMIT 1)";
-    let mut gone = Vec::new();
-    for time in times {
-        if execute(view, SQL, params![id.0, time.0])? > 0 {
-            gone.push(*time);
-        }
-    }
-    Ok(gone)
-}
-
-/// Notes messages that were encrypted, so that there are as many of each second as there; returns the new ones.
-pub(super) fn take_over_encrypted(
-    view: &View<'_>,
-    id: BindingId,
-    times: &[Timestamp],
-) -> Result<Vec<Timestamp>> {
-    const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT ?1, ?2
-        WHERE (SELECT count(*) FROM tofu_encryption WHERE binding = ?1 AND time = ?2) < ?3";
-    let mut times = times.to_vec();
-    times.sort_unstable();
-    let mut new = Vec::new();
-    for of_second in times.chunk_by(|one, other| one == other) {
-        for (time, number) in of_second.iter().zip(1_u32..) {
-            if execute(view, SQL, params![id.0, time.0, number])? > 0 {
-                new.push(*time);
-            }
-        }
-    }
-    Ok(new)
-}
-
-/// Notes a message that was encrypted.
-pub(super) fn add_encrypted(view: &View<'_>, id: BindingId, time: Timestamp) -> Result<()> {
-    const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES (?1, ?2)";
-    execute(view, SQL, params![id.0, time.0]).map(drop)
 }
 
 fn execute(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<usize> {

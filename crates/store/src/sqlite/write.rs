@@ -12,7 +12,9 @@ use super::view::{View, list};
 use super::{SqliteStore, derived, log, provenance, tofu, turn};
 use crate::error::Context;
 use crate::journal::NewChange;
+use crate::remember::{BindingRows, Remembering};
 use crate::rows::{parse_fingerprint, stored_fingerprint, without};
+use crate::tofu::BindingChange;
 use crate::{
     CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
     Snapshot, Transaction, packed,
@@ -222,6 +224,20 @@ impl<'s> Writer<'s> {
             return Ok(());
         }
         self.run(SQL, [list(ids.iter().map(|id| id.0))]).map(drop)
+    }
+}
+
+impl Remembering for Writer<'_> {
+    fn rows(&self) -> &dyn BindingRows {
+        &self.view
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    fn journal(&mut self, key: &Fingerprint, change: &BindingChange) -> Result<()> {
+        self.journal.write(&self.view, key, &NewChange::binding(change))
     }
 }
 
