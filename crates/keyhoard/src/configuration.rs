@@ -8,11 +8,11 @@
 //! ```
 
 use std::path::PathBuf;
-use std::{env, fs, io};
+use std::{fs, io};
 
 use serde::Deserialize;
 
-use crate::{Error, Result};
+use crate::{Error, Result, database};
 
 /// What `config.toml` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -41,10 +41,8 @@ impl Configuration {
 
 /// Returns the place of a file that users may write: in `keyhoard`, in the XDG configuration directory.
 pub(crate) fn file(name: &str) -> Option<PathBuf> {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let directory = set("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-    let home = || env::home_dir().filter(|home| !home.as_os_str().is_empty());
-    let directory = directory.or_else(|| Some(home()?.join(".config")))?;
+    let directory = database::variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+    let directory = directory.or_else(|| Some(database::home()?.join(".config")))?;
     Some(directory.join("keyhoard").join(name))
 }
 

@@ -224,11 +224,11 @@ impl Store for Empty {
 }
 
 /// Returns the user's home directory: `HOME`, else the one that the system knows, as for GnuPG.
-fn home() -> Option<PathBuf> {
+pub(crate) fn home() -> Option<PathBuf> {
     env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
 /// Reads an environment variable, an empty one counting as unset.
-fn variable(name: &str) -> Option<PathBuf> {
+pub(crate) fn variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

@@ -15,6 +15,7 @@ mod shrink;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use store::tofu::{self, Binding};
 use store::{
     Change, ChangeKind, Detail, Fingerprint, JournalEntry, JournalId, PutOutcome, Removal, Selection,
     Snapshot, Store, Timestamp,
@@ -255,7 +256,8 @@ impl Undo<'_> {
         }
         // A binding has to be there still when its certificate goes, or the journal knows nothing of it.
         for (key, now, change) in plans.iter().filter_map(Plan::binding) {
-            if bindings::kept(transaction.snapshot(), key, &change.address)?.as_ref() != now {
+            let found = tofu::find(transaction.snapshot(), key, &change.address)?;
+            if found.and_then(Binding::into_kept).as_ref() != now {
                 return Err(Error::ChangedMeanwhile);
             }
             transaction.change_binding(key, change)?;

@@ -1,55 +1,39 @@
 //! Writing what trust on first use remembers, with what it takes to undo that: the same for every engine.
 
+use std::collections::HashMap;
+
 use cert::{BoundAddress, Fingerprint, Timestamp};
 
-use crate::tofu::{Binding, BindingChange, BindingId, KeptBinding, SeenMessages, VerifiedMessage};
+use crate::tofu::{
+    AUTO, Binding, BindingChange, BindingId, KeptBinding, SeenMessages, VerifiedMessage, find,
+};
 use crate::{ReadBindings, Result, WriteBindings};
 
 /// The rows of an engine.
 pub(crate) trait BindingRows: ReadBindings {
-    /// Returns what is kept of a binding, with its number.
-    fn kept(
-        &self,
-        fingerprint: &Fingerprint,
-        address: &BoundAddress,
-    ) -> Result<Option<(BindingId, KeptBinding)>>;
+    /// Says whether the key's certificate is there.
+    fn has_certificate(&self, key: &Fingerprint) -> Result<bool>;
 
-    /// Notes what the user decided; the binding is made if it is not there.
-    fn decide(
-        &self,
-        fingerprint: &Fingerprint,
-        address: &BoundAddress,
-        user_id: &[u8],
-        policy: u8,
-        now: Timestamp,
-    ) -> Result<BindingId>;
+    /// Writes a binding's row, over the one that is there.
+    fn write(&self, binding: &Binding) -> Result<BindingId>;
 
-    /// Keeps a binding that another program kept, or that messages are to be noted with.
-    fn take_over(&self, binding: &Binding) -> Result<BindingId>;
+    /// Takes a binding's row away.
+    fn remove(&self, id: BindingId) -> Result<()>;
 
-    /// Makes a binding as another database kept it.
-    fn restore(&self, binding: &Binding) -> Result<BindingId>;
-
-    /// Forgets the decision and the messages, and the binding itself where its certificate is not there.
-    fn forget(&self, id: BindingId, fingerprint: &Fingerprint) -> Result<()>;
-
-    /// Takes a binding away; while messages are left only the decision goes.
-    fn remove_unless_used(&self, id: BindingId) -> Result<()>;
-
-    /// Notes a signed message, unless the same signature was noted before, whoever handed it in.
+    /// Notes a signed message, unless the same signature was noted before, whoever handed it in; says whether it is new.
     fn add_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool>;
 
-    /// Takes signed messages away; returns those that were there.
-    fn remove_verified(&self, id: BindingId, messages: &[VerifiedMessage]) -> Result<Vec<VerifiedMessage>>;
+    /// Takes a signed message away; says whether it was there.
+    fn remove_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool>;
 
     /// Notes a message that was encrypted.
     fn add_encrypted(&self, id: BindingId, time: Timestamp) -> Result<()>;
 
-    /// Notes messages that were encrypted, so that there are as many of each second as there; returns the new ones.
-    fn take_over_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>>;
+    /// Takes one message away that was encrypted at that time; says whether there was one.
+    fn remove_encrypted(&self, id: BindingId, time: Timestamp) -> Result<bool>;
 
-    /// Takes away one encrypted message of each of these times; returns those that were there.
-    fn remove_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>>;
+    /// Takes every message away.
+    fn remove_messages(&self, id: BindingId) -> Result<()>;
 }
 
 /// A transaction of an engine.
@@ -68,17 +52,19 @@ pub(crate) trait Remembering {
 type Exchanged = (SeenMessages, SeenMessages);
 
 /// Changes what is remembered of a key with an address, and writes what became of it into the journal.
+///
+/// `change` is told of the binding, which has a number if there is a row.
 fn change_remembered(
     writer: &mut impl Remembering,
     key: &Fingerprint,
     address: &BoundAddress,
-    change: impl FnOnce(&dyn BindingRows, Option<&(BindingId, KeptBinding)>) -> Result<Exchanged>,
+    change: impl FnOnce(&dyn BindingRows, Option<&Binding>) -> Result<Exchanged>,
 ) -> Result<()> {
     let rows = writer.rows();
-    let before = rows.kept(key, address)?;
+    let before = find(rows, key, address)?;
     let (added, removed) = change(rows, before.as_ref())?;
-    let after = rows.kept(key, address)?;
-    let [before, after] = [before, after].map(|kept| kept.map(|(_, kept)| kept));
+    let after = find(rows, key, address)?;
+    let [before, after] = [before, after].map(|binding| binding.and_then(Binding::into_kept));
     let change = BindingChange { address: address.clone(), before, after, added, removed };
     if change.is_none() { Ok(()) } else { writer.journal(key, &change) }
 }
@@ -92,44 +78,55 @@ impl<W: Remembering> WriteBindings for W {
         policy: u8,
     ) -> Result<()> {
         let now = self.now();
-        change_remembered(self, fingerprint, address, |rows, _| {
-            rows.decide(fingerprint, address, user_id, policy, now)?;
+        change_remembered(self, fingerprint, address, |rows, known| {
+            let mut binding = Binding {
+                id: None,
+                fingerprint: *fingerprint,
+                address: address.clone(),
+                user_id: user_id.to_owned(),
+                since: known.map_or(now, |known| known.since),
+                policy,
+            };
+            if let Some(row) = known.filter(|known| known.id.is_some()) {
+                binding.user_id.clone_from(&row.user_id);
+            }
+            rows.write(&binding)?;
             Ok(Exchanged::default())
         })
     }
 
     fn take_over_binding(&mut self, binding: &Binding, messages: &SeenMessages) -> Result<()> {
-        change_remembered(self, &binding.fingerprint, &binding.address, |rows, _| {
-            let id = rows.take_over(binding)?;
+        change_remembered(self, &binding.fingerprint, &binding.address, |rows, known| {
+            let id = take_over(rows, known, binding)?;
             Ok((add(rows, id, messages)?, SeenMessages::default()))
         })
     }
 
     fn restore_binding(&mut self, binding: &Binding, messages: &SeenMessages) -> Result<()> {
-        let id = self.rows().restore(binding)?;
+        let id = self.rows().write(binding)?;
         add(self.rows(), id, messages).map(drop)
     }
 
     fn forget_binding(&mut self, fingerprint: &Fingerprint, address: &BoundAddress) -> Result<()> {
-        change_remembered(self, fingerprint, address, |rows, kept| {
-            let Some((id, _)) = kept else { return Ok(Exchanged::default()) };
-            let verified = rows.verified_messages(*id)?;
-            let seen = SeenMessages { verified, encrypted: rows.encrypted_messages(*id)? };
-            rows.forget(*id, fingerprint)?;
+        change_remembered(self, fingerprint, address, |rows, known| {
+            let Some((row, id)) = with_row(known) else { return Ok(Exchanged::default()) };
+            let verified = rows.verified_messages(id)?;
+            let seen = SeenMessages { verified, encrypted: rows.encrypted_messages(id)? };
+            rows.remove_messages(id)?;
+            remove(rows, row, id, rows.has_certificate(fingerprint)?)?;
             Ok((SeenMessages::default(), seen))
         })
     }
 
     fn change_binding(&mut self, fingerprint: &Fingerprint, change: &BindingChange) -> Result<()> {
-        change_remembered(self, fingerprint, &change.address, |rows, kept| {
+        change_remembered(self, fingerprint, &change.address, |rows, known| {
             let (mut added, mut removed) = Exchanged::default();
-            if let Some((id, _)) = kept {
-                removed.verified = rows.remove_verified(*id, &change.removed.verified)?;
-                removed.encrypted = rows.remove_encrypted(*id, &change.removed.encrypted)?;
+            if let Some((_, id)) = with_row(known) {
+                removed = take_away(rows, id, &change.removed)?;
             }
-            match (&change.after, kept) {
+            match (&change.after, with_row(known)) {
                 (Some(KeptBinding { user_id, since, policy }), _) => {
-                    let id = rows.restore(&Binding {
+                    let id = rows.write(&Binding {
                         id: None,
                         fingerprint: *fingerprint,
                         address: change.address.clone(),
@@ -139,7 +136,10 @@ impl<W: Remembering> WriteBindings for W {
                     })?;
                     added = add(rows, id, &change.added)?;
                 }
-                (None, Some((id, _))) => rows.remove_unless_used(*id)?,
+                (None, Some((row, id))) => {
+                    let left = rows.messages(id)?;
+                    remove(rows, row, id, left.verified.count + left.encrypted.count > 0)?;
+                }
                 (None, None) => {}
             }
             Ok((added, removed))
@@ -147,7 +147,8 @@ impl<W: Remembering> WriteBindings for W {
     }
 
     fn note_binding(&mut self, binding: &Binding) -> Result<BindingId> {
-        self.rows().take_over(binding)
+        let rows = self.rows();
+        take_over(rows, find(rows, &binding.fingerprint, &binding.address)?.as_ref(), binding)
     }
 
     fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool> {
@@ -159,13 +160,69 @@ impl<W: Remembering> WriteBindings for W {
     }
 }
 
-/// Notes messages; returns those that were not noted before.
-fn add(rows: &dyn BindingRows, id: BindingId, messages: &SeenMessages) -> Result<SeenMessages> {
-    let mut verified = Vec::new();
-    for message in &messages.verified {
-        if rows.add_verified(id, message)? {
-            verified.push(message.clone());
+fn with_row(known: Option<&Binding>) -> Option<(&Binding, BindingId)> {
+    known.and_then(|binding| Some((binding, binding.id?)))
+}
+
+/// Keeps a binding: the older time stays, and so do a decision and the user ID of one that has a row.
+fn take_over(rows: &dyn BindingRows, known: Option<&Binding>, binding: &Binding) -> Result<BindingId> {
+    let mut kept = binding.clone();
+    if let Some(known) = known {
+        kept.since = known.since.min(binding.since);
+    }
+    if let Some((row, _)) = with_row(known) {
+        kept.user_id.clone_from(&row.user_id);
+        if row.policy != AUTO {
+            kept.policy = row.policy;
         }
     }
-    Ok(SeenMessages { verified, encrypted: rows.take_over_encrypted(id, &messages.encrypted)? })
+    rows.write(&kept)
+}
+
+/// Takes a binding's row away; of one that stays, only the decision.
+fn remove(rows: &dyn BindingRows, row: &Binding, id: BindingId, stays: bool) -> Result<()> {
+    if !stays {
+        return rows.remove(id);
+    }
+    rows.write(&Binding { policy: AUTO, ..row.clone() }).map(drop)
+}
+
+/// Notes messages, so that there are as many encrypted ones of each second as here; returns those that came.
+fn add(rows: &dyn BindingRows, id: BindingId, messages: &SeenMessages) -> Result<SeenMessages> {
+    let mut added = SeenMessages::default();
+    for message in &messages.verified {
+        if rows.add_verified(id, message)? {
+            added.verified.push(message.clone());
+        }
+    }
+    let mut there: HashMap<Timestamp, usize> = HashMap::new();
+    for time in rows.encrypted_messages(id)? {
+        *there.entry(time).or_default() += 1;
+    }
+    for &time in &messages.encrypted {
+        match there.get_mut(&time).filter(|count| **count > 0) {
+            Some(count) => *count -= 1,
+            None => {
+                rows.add_encrypted(id, time)?;
+                added.encrypted.push(time);
+            }
+        }
+    }
+    Ok(added)
+}
+
+/// Takes messages away; returns those that were there.
+fn take_away(rows: &dyn BindingRows, id: BindingId, messages: &SeenMessages) -> Result<SeenMessages> {
+    let mut gone = SeenMessages::default();
+    for message in &messages.verified {
+        if rows.remove_verified(id, message)? {
+            gone.verified.push(message.clone());
+        }
+    }
+    for &time in &messages.encrypted {
+        if rows.remove_encrypted(id, time)? {
+            gone.encrypted.push(time);
+        }
+    }
+    Ok(gone)
 }

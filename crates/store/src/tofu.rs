@@ -33,6 +33,13 @@ pub struct Binding {
     pub policy: u8,
 }
 
+impl Binding {
+    /// Returns what is kept of it beyond what its certificate says.
+    pub fn into_kept(self) -> Option<KeptBinding> {
+        self.id.map(|_| KeptBinding { user_id: self.user_id, since: self.since, policy: self.policy })
+    }
+}
+
 /// Which bindings to read.
 #[derive(Clone, Copy, Debug)]
 pub enum BindingSelection<'a> {
@@ -230,19 +237,19 @@ impl<'v> Contested<'v> {
     }
 }
 
-/// Says since when a binding is there, with a row or without.
-pub(crate) fn known_since(
-    bindings: &dyn ReadBindings,
+/// Finds a binding, with a row or without.
+pub fn find<B: ReadBindings + ?Sized>(
+    bindings: &B,
     key: &Fingerprint,
     address: &BoundAddress,
-) -> Result<Option<Timestamp>> {
-    let mut since = None;
+) -> Result<Option<Binding>> {
+    let mut found = None;
     bindings.bindings(BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
         if binding.fingerprint == *key {
-            since = Some(binding.since);
+            found = Some(binding);
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     })?;
-    Ok(since)
+    Ok(found)
 }

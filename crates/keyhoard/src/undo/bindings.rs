@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::{BoundAddress, Fingerprint};
-use store::tofu::{Binding, BindingChange, BindingSelection, KeptBinding, policy_of};
+use store::tofu::{BindingChange, BindingSelection, KeptBinding, policy_of};
 use store::{Change, ChangeKind, Snapshot};
 
 use crate::Result;
@@ -29,7 +29,8 @@ impl Kept {
         let addresses: Vec<BoundAddress> = changes.iter().filter_map(address).cloned().collect();
         let mut kept = HashMap::new();
         snapshot.bindings(BindingSelection::Addresses(&addresses), &mut |binding| {
-            kept.extend(of(binding));
+            let of = (binding.fingerprint, binding.address.clone());
+            kept.extend(binding.into_kept().map(|binding| (of, binding)));
             ControlFlow::Continue(())
         })?;
         Ok(Self(kept))
@@ -39,23 +40,6 @@ impl Kept {
     pub(super) fn get(&self, key: Fingerprint, address: &BoundAddress) -> Option<&KeptBinding> {
         self.0.get(&(key, address.clone()))
     }
-}
-
-/// Returns what is kept of one binding now.
-pub(super) fn kept(
-    snapshot: &dyn Snapshot,
-    key: &Fingerprint,
-    address: &BoundAddress,
-) -> Result<Option<KeptBinding>> {
-    let mut found = None;
-    snapshot.bindings(BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
-        if binding.fingerprint == *key {
-            found = of(binding).map(|(_, kept)| kept);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
 }
 
 /// Works out how a binding of which `now` is kept becomes what it was before a change. Unless forced, a decision that
@@ -82,11 +66,6 @@ fn address(change: &Change) -> Option<&BoundAddress> {
         ChangeKind::Binding(Some(change)) => Some(&change.address),
         _ => None,
     }
-}
-
-fn of(binding: Binding) -> Option<((Fingerprint, BoundAddress), KeptBinding)> {
-    let Binding { id, fingerprint, address, user_id, since, policy } = binding;
-    id.map(|_| ((fingerprint, address), KeptBinding { user_id, since, policy }))
 }
 
 #[cfg(test)]

@@ -13,8 +13,7 @@ use super::view::View;
 use crate::remember::BindingRows;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
-    Binding, BindingId, BindingSelection, Contested, KeptBinding, Messages, ReadBindings, Seen,
-    VerifiedMessage, known_since,
+    Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
 };
 use crate::{Error, Result};
 
@@ -90,69 +89,24 @@ impl ReadBindings for View<'_> {
 }
 
 impl BindingRows for View<'_> {
-    fn restore(&self, binding: &Binding) -> Result<BindingId> {
+    fn has_certificate(&self, key: &Fingerprint) -> Result<bool> {
+        self.primary(key).map(|found| found.is_some())
+    }
+
+    fn write(&self, binding: &Binding) -> Result<BindingId> {
         const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
             VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
             DO UPDATE SET user_id = excluded.user_id, time = excluded.time, policy = excluded.policy RETURNING id";
         let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
-        written(self, SQL, fingerprint, address, user_id, *since, *policy)
+        let (hash, since, policy) = (mail_hash(address.as_bytes()), i64::from(since.0), i16::from(*policy));
+        let stored = stored_fingerprint(fingerprint);
+        let parameters: Parameters<'_> = &[&address.as_bytes(), &hash, &stored, user_id, &since, &policy];
+        let row = self.connection().row(SQL, parameters, WRITING)?;
+        Ok(BindingId(self.column(&row.expect("an insertion returns its row"), 0)?))
     }
 
-    fn decide(
-        &self,
-        fingerprint: &Fingerprint,
-        address: &BoundAddress,
-        user_id: &[u8],
-        policy: u8,
-        now: Timestamp,
-    ) -> Result<BindingId> {
-        const SQL: &str = "INSERT INTO tofu_binding (digest, email, hash, fingerprint, user_id, time, policy)
-            VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
-            DO UPDATE SET policy = excluded.policy RETURNING id";
-        let since = known_since(self, fingerprint, address)?.unwrap_or(now);
-        written(self, SQL, fingerprint, address, user_id, since, policy)
-    }
-
-    fn take_over(&self, binding: &Binding) -> Result<BindingId> {
-        const SQL: &str =
-            "INSERT INTO tofu_binding AS kept (digest, email, hash, fingerprint, user_id, time, policy)
-            VALUES (sha256($1), $1, $2, $3, $4, $5, $6) ON CONFLICT (digest, fingerprint)
-            DO UPDATE SET time = least(kept.time, excluded.time),
-                policy = CASE kept.policy WHEN 1 THEN excluded.policy ELSE kept.policy END RETURNING id";
-        let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
-        let since = known_since(self, fingerprint, address)?.map_or(*since, |known| known.min(*since));
-        written(self, SQL, fingerprint, address, user_id, since, *policy)
-    }
-
-    fn kept(
-        &self,
-        fingerprint: &Fingerprint,
-        address: &BoundAddress,
-    ) -> Result<Option<(BindingId, KeptBinding)>> {
-        const SQL: &str = "SELECT id, user_id, time, policy FROM tofu_binding
-            WHERE digest = sha256($1) AND fingerprint = $2";
-        let asked: Parameters<'_> = &[&address.as_bytes(), &stored_fingerprint(fingerprint)];
-        let Some(row) = self.connection().row(SQL, asked, READING)? else { return Ok(None) };
-        let (user_id, since) = (self.column(&row, 1)?, self.time(&row, 2)?);
-        let policy = self.column::<i16>(&row, 3)? as u8;
-        Ok(Some((BindingId(self.column(&row, 0)?), KeptBinding { user_id, since, policy })))
-    }
-
-    fn forget(&self, id: BindingId, fingerprint: &Fingerprint) -> Result<()> {
-        self.execute("DELETE FROM tofu_signature WHERE binding = $1", &[&id.0], WRITING)?;
-        self.execute("DELETE FROM tofu_encryption WHERE binding = $1", &[&id.0], WRITING)?;
-        match self.primary(fingerprint)? {
-            Some(_) => clear_policy(self, id),
-            None => remove(self, id),
-        }
-    }
-
-    fn remove_unless_used(&self, id: BindingId) -> Result<()> {
-        let left = self.messages(id)?;
-        match left.verified.count + left.encrypted.count {
-            0 => remove(self, id),
-            _ => clear_policy(self, id),
-        }
+    fn remove(&self, id: BindingId) -> Result<()> {
+        self.execute("DELETE FROM tofu_binding WHERE id = $1", &[&id.0], WRITING).map(drop)
     }
 
     fn add_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
@@ -166,49 +120,28 @@ impl BindingRows for View<'_> {
         Ok(self.execute(SQL, parameters, WRITING)? > 0)
     }
 
-    fn remove_verified(&self, id: BindingId, messages: &[VerifiedMessage]) -> Result<Vec<VerifiedMessage>> {
+    fn remove_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
         const SQL: &str = "DELETE FROM tofu_signature
             WHERE binding = $1 AND sig_digest = $2 AND origin = $3 AND sig_time = $4";
-        let mut gone = Vec::new();
-        for message in messages {
-            let VerifiedMessage { digest, origin, signed, .. } = message;
-            let asked: Parameters<'_> = &[&id.0, digest, &origin.as_bytes(), &i64::from(signed.0)];
-            if self.execute(SQL, asked, WRITING)? > 0 {
-                gone.push(message.clone());
-            }
-        }
-        Ok(gone)
-    }
-
-    fn remove_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>> {
-        const SQL: &str = "DELETE FROM tofu_encryption WHERE ctid =
-            (SELECT ctid FROM tofu_encryption WHERE binding = $1 AND time = $2 LIMIT 1)";
-        let mut gone = Vec::new();
-        for time in times {
-            if self.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING)? > 0 {
-                gone.push(*time);
-            }
-        }
-        Ok(gone)
-    }
-
-    fn take_over_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>> {
-        const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT $1::bigint, $2::bigint
-            FROM generate_series((SELECT count(*) FROM tofu_encryption WHERE binding = $1 AND time = $2) + 1, $3::bigint)";
-        let mut times = times.to_vec();
-        times.sort_unstable();
-        let mut new = Vec::new();
-        for of_second in times.chunk_by(|one, other| one == other) {
-            let (time, count) = (i64::from(of_second[0].0), of_second.len() as i64);
-            let added = self.execute(SQL, &[&id.0, &time, &count], WRITING)?;
-            new.extend((0..added).map(|_| of_second[0]));
-        }
-        Ok(new)
+        let VerifiedMessage { digest, origin, signed, .. } = message;
+        let asked: Parameters<'_> = &[&id.0, digest, &origin.as_bytes(), &i64::from(signed.0)];
+        Ok(self.execute(SQL, asked, WRITING)? > 0)
     }
 
     fn add_encrypted(&self, id: BindingId, time: Timestamp) -> Result<()> {
         const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES ($1, $2)";
         self.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING).map(drop)
+    }
+
+    fn remove_encrypted(&self, id: BindingId, time: Timestamp) -> Result<bool> {
+        const SQL: &str = "DELETE FROM tofu_encryption WHERE ctid =
+            (SELECT ctid FROM tofu_encryption WHERE binding = $1 AND time = $2 LIMIT 1)";
+        Ok(self.execute(SQL, &[&id.0, &i64::from(time.0)], WRITING)? > 0)
+    }
+
+    fn remove_messages(&self, id: BindingId) -> Result<()> {
+        self.execute("DELETE FROM tofu_signature WHERE binding = $1", &[&id.0], WRITING)?;
+        self.execute("DELETE FROM tofu_encryption WHERE binding = $1", &[&id.0], WRITING).map(drop)
     }
 }
 
@@ -317,28 +250,4 @@ pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<u64> {
         view.execute(&format!("DELETE FROM {table} WHERE binding IN {OF}"), &[&stored], WRITING)?;
     }
     view.execute("DELETE FROM tofu_binding WHERE fingerprint = ANY ($1)", &[&stored], WRITING)
-}
-
-fn written(
-    view: &View<'_>,
-    sql: &str,
-    fingerprint: &Fingerprint,
-    address: &BoundAddress,
-    user_id: &[u8],
-    since: Timestamp,
-    policy: u8,
-) -> Result<BindingId> {
-    let (hash, since, policy) = (mail_hash(address.as_bytes()), i64::from(since.0), i16::from(policy));
-    let stored = stored_fingerprint(fingerprint);
-    let parameters: Parameters<'_> = &[&address.as_bytes(), &hash, &stored, &user_id, &since, &policy];
-    let row = view.connection().row(sql, parameters, WRITING)?;
-    Ok(BindingId(view.column(&row.expect("an insertion returns its row"), 0)?))
-}
-
-fn clear_policy(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
-    view.execute("UPDATE tofu_binding SET policy = 1 WHERE id = $1", &[&id], WRITING).map(drop)
-}
-
-fn remove(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
-    view.execute("DELETE FROM tofu_binding WHERE id = $1", &[&id], WRITING).map(drop)
 }

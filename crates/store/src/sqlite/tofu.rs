@@ -16,8 +16,7 @@ use crate::error::Context;
 use crate::remember::BindingRows;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
-    AUTO, Binding, BindingId, BindingSelection, Contested, KeptBinding, Messages, ReadBindings, Seen,
-    VerifiedMessage, known_since,
+    Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
 };
 use crate::{Error, Result};
 
@@ -108,71 +107,22 @@ impl ReadBindings for View<'_> {
 }
 
 impl BindingRows for View<'_> {
-    fn restore(&self, binding: &Binding) -> Result<BindingId> {
+    fn has_certificate(&self, key: &Fingerprint) -> Result<bool> {
+        self.primary(key).map(|found| found.is_some())
+    }
+
+    fn write(&self, binding: &Binding) -> Result<BindingId> {
         const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
             VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
             DO UPDATE SET user_id = ?3, time = ?4, policy = ?5 RETURNING id";
         let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
         let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
-        returned_id(self, SQL, row)
+        let mut statement = self.connection().prepare_cached(SQL).context(self.path(), WRITING)?;
+        statement.query_row(row, |row| row.get(0)).map(BindingId).context(self.path(), WRITING)
     }
 
-    fn decide(
-        &self,
-        fingerprint: &Fingerprint,
-        address: &BoundAddress,
-        user_id: &[u8],
-        policy: u8,
-        now: Timestamp,
-    ) -> Result<BindingId> {
-        const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
-            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint) DO UPDATE SET policy = ?5 RETURNING id";
-        let since = known_since(self, fingerprint, address)?.unwrap_or(now);
-        let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
-        returned_id(self, SQL, row)
-    }
-
-    fn take_over(&self, binding: &Binding) -> Result<BindingId> {
-        const SQL: &str = "INSERT INTO tofu_binding (email, fingerprint, user_id, time, policy)
-            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (email, fingerprint)
-            DO UPDATE SET time = min(time, ?4), policy = CASE policy WHEN 1 THEN ?5 ELSE policy END RETURNING id";
-        let Binding { fingerprint, address, user_id, since, policy, .. } = binding;
-        let since = known_since(self, fingerprint, address)?.map_or(*since, |known| known.min(*since));
-        let row = params![address.as_bytes(), stored_fingerprint(fingerprint), user_id, since.0, policy];
-        returned_id(self, SQL, row)
-    }
-
-    fn kept(
-        &self,
-        fingerprint: &Fingerprint,
-        address: &BoundAddress,
-    ) -> Result<Option<(BindingId, KeptBinding)>> {
-        const SQL: &str =
-            "SELECT id, user_id, time, policy FROM tofu_binding WHERE email = ?1 AND fingerprint = ?2";
-        let mut kept = None;
-        self.rows(SQL, params![address.as_bytes(), stored_fingerprint(fingerprint)], READING, |row| {
-            let id = BindingId(self.column(row, 0)?);
-            let (user_id, since) = (self.column(row, 1)?, Timestamp(self.column(row, 2)?));
-            kept = Some((id, KeptBinding { user_id, since, policy: self.column(row, 3)? }));
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(kept)
-    }
-
-    fn forget(&self, id: BindingId, fingerprint: &Fingerprint) -> Result<()> {
-        forget_messages(self, id)?;
-        match self.primary(fingerprint)? {
-            Some(_) => clear_policy(self, id),
-            None => remove(self, id),
-        }
-    }
-
-    fn remove_unless_used(&self, id: BindingId) -> Result<()> {
-        let left = self.messages(id)?;
-        match left.verified.count + left.encrypted.count {
-            0 => remove(self, id),
-            _ => clear_policy(self, id),
-        }
+    fn remove(&self, id: BindingId) -> Result<()> {
+        execute(self, "DELETE FROM tofu_binding WHERE id = ?1", [id.0]).map(drop)
     }
 
     fn add_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
@@ -184,50 +134,27 @@ impl BindingRows for View<'_> {
         Ok(execute(self, SQL, params![id.0, digest, origin, signed.0, verified.0])? > 0)
     }
 
-    fn remove_verified(&self, id: BindingId, messages: &[VerifiedMessage]) -> Result<Vec<VerifiedMessage>> {
+    fn remove_verified(&self, id: BindingId, message: &VerifiedMessage) -> Result<bool> {
         const SQL: &str = "DELETE FROM tofu_signature
             WHERE binding = ?1 AND sig_digest = ?2 AND origin = ?3 AND sig_time = ?4";
-        let mut gone = Vec::new();
-        for message in messages {
-            let VerifiedMessage { digest, origin, signed, .. } = message;
-            if execute(self, SQL, params![id.0, digest, origin, signed.0])? > 0 {
-                gone.push(message.clone());
-            }
-        }
-        Ok(gone)
-    }
-
-    fn remove_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>> {
-        const SQL: &str = "DELETE FROM tofu_encryption WHERE rowid =
-            (SELECT rowid FROM tofu_encryption WHERE binding = ?1 AND time = ?2 LIMIT 1)";
-        let mut gone = Vec::new();
-        for time in times {
-            if execute(self, SQL, params![id.0, time.0])? > 0 {
-                gone.push(*time);
-            }
-        }
-        Ok(gone)
-    }
-
-    fn take_over_encrypted(&self, id: BindingId, times: &[Timestamp]) -> Result<Vec<Timestamp>> {
-        const SQL: &str = "INSERT INTO tofu_encryption (binding, time) SELECT ?1, ?2
-            WHERE (SELECT count(*) FROM tofu_encryption WHERE binding = ?1 AND time = ?2) < ?3";
-        let mut times = times.to_vec();
-        times.sort_unstable();
-        let mut new = Vec::new();
-        for of_second in times.chunk_by(|one, other| one == other) {
-            for (time, number) in of_second.iter().zip(1_u32..) {
-                if execute(self, SQL, params![id.0, time.0, number])? > 0 {
-                    new.push(*time);
-                }
-            }
-        }
-        Ok(new)
+        let VerifiedMessage { digest, origin, signed, .. } = message;
+        Ok(execute(self, SQL, params![id.0, digest, origin, signed.0])? > 0)
     }
 
     fn add_encrypted(&self, id: BindingId, time: Timestamp) -> Result<()> {
         const SQL: &str = "INSERT INTO tofu_encryption (binding, time) VALUES (?1, ?2)";
         execute(self, SQL, params![id.0, time.0]).map(drop)
+    }
+
+    fn remove_encrypted(&self, id: BindingId, time: Timestamp) -> Result<bool> {
+        const SQL: &str = "DELETE FROM tofu_encryption WHERE rowid =
+            (SELECT rowid FROM tofu_encryption WHERE binding = ?1 AND time = ?2 LIMIT 1)";
+        Ok(execute(self, SQL, params![id.0, time.0])? > 0)
+    }
+
+    fn remove_messages(&self, id: BindingId) -> Result<()> {
+        execute(self, "DELETE FROM tofu_signature WHERE binding = ?1", [id.0])?;
+        execute(self, "DELETE FROM tofu_encryption WHERE binding = ?1", [id.0]).map(drop)
     }
 }
 
@@ -335,31 +262,13 @@ pub(super) fn purge(view: &View<'_>, primaries: &[Fingerprint]) -> Result<usize>
         Ok(ControlFlow::Continue(()))
     })?;
     ids.iter().try_for_each(|id| {
-        forget_messages(view, *id)?;
-        remove(view, *id)
+        view.remove_messages(*id)?;
+        view.remove(*id)
     })?;
     Ok(ids.len())
-}
-
-fn clear_policy(view: &View<'_>, id: BindingId) -> Result<()> {
-    execute(view, "UPDATE tofu_binding SET policy = ?2 WHERE id = ?1", params![id.0, AUTO]).map(drop)
-}
-
-fn remove(view: &View<'_>, id: BindingId) -> Result<()> {
-    execute(view, "DELETE FROM tofu_binding WHERE id = ?1", [id.0]).map(drop)
-}
-
-fn forget_messages(view: &View<'_>, BindingId(id): BindingId) -> Result<()> {
-    execute(view, "DELETE FROM tofu_signature WHERE binding = ?1", [id])?;
-    execute(view, "DELETE FROM tofu_encryption WHERE binding = ?1", [id]).map(drop)
 }
 
 fn execute(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<usize> {
     let mut statement = view.connection().prepare_cached(sql).context(view.path(), WRITING)?;
     statement.execute(parameters).context(view.path(), WRITING)
-}
-
-fn returned_id(view: &View<'_>, sql: &str, parameters: impl Params) -> Result<BindingId> {
-    let mut statement = view.connection().prepare_cached(sql).context(view.path(), WRITING)?;
-    statement.query_row(parameters, |row| row.get(0)).map(BindingId).context(view.path(), WRITING)
 }
