@@ -114,21 +114,11 @@ impl<'a> Web<'a> {
         Ok(found)
     }
 
-    /// Hands out certificates of one database with what is proven of them, which is all that was asked for.
-    fn hand_out(
-        &mut self,
-        source: usize,
-        proven: &[One],
-        asked: &Asked,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
+    /// Hands out live certificates of one database with what is proven of them, which is all that was asked for.
+    fn hand_out(&mut self, source: usize, proven: &[One], visit: &mut Visit<'_>) -> Result<()> {
         let Self { reader, seen, .. } = self;
         seen.meet(reader, source, proven)?;
-        for (id, named) in by_certificate(proven) {
-            let sight = Sight { id, named, kept: &[] };
-            seen.look_at(reader, source, &sight, asked, &mut Open::default(), visit)?;
-        }
-        Ok(())
+        by_certificate(proven).try_for_each(|of_one| seen.hand_out(reader, source, of_one, visit))
     }
 
     /// Hands out certificates of one database, whose numbers ascend, with the certifications by those who were asked
@@ -202,8 +192,10 @@ fn named<'f>(facts: &'f Facts, findings: &Findings, asked: &Asked) -> Vec<Named<
 impl Seen {
     /// Reads what certificates say about themselves, as far as that was not done.
     fn meet(&mut self, reader: &Reader<'_>, source: usize, signatures: &[One]) -> Result<()> {
-        let certificates = signatures.chunk_by(|one, other| one.id == other.id).map(|of_one| of_one[0].id);
+        let certificates = by_certificate(signatures).map(|of_one| of_one[0].id);
         let new: Vec<CertId> = certificates.filter(|id| !self.has(source, *id)).collect();
+        self.standings.reserve(new.len());
+        self.certificates.reserve(new.len());
         for (id, present) in reader.presents(source, &new)? {
             self.standings.insert(present.key, Some(present.standing));
             self.certificates.insert((source, id), (present, Interest::All));
@@ -225,6 +217,42 @@ impl Seen {
         }
     }
 
+    /// Returns what a certificate says about itself, and what still matters of it.
+    fn present(
+        &mut self,
+        reader: &Reader<'_>,
+        source: usize,
+        id: CertId,
+    ) -> Result<Option<&mut (Present, Interest)>> {
+        let new = match self.certificates.entry((source, id)) {
+            Entry::Occupied(seen) => return Ok(Some(seen.into_mut())),
+            Entry::Vacant(new) => new,
+        };
+        let Some((facts, effective)) = reader.own(source, id)? else { return Ok(None) };
+        let present = Present::new(&facts, &effective);
+        self.standings.insert(present.key, Some(present.standing));
+        Ok(Some(new.insert((present, Interest::All))))
+    }
+
+    /// Hands a certificate out with what is proven of it, if it is alive.
+    fn hand_out(
+        &mut self,
+        reader: &Reader<'_>,
+        source: usize,
+        proven: &[One],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let Some((present, interest)) = self.present(reader, source, proven[0].id)? else { return Ok(()) };
+        *interest = if present.standing == Standing::Dead {
+            Interest::Nothing
+        } else if present.created > reader.settings.now {
+            Interest::All
+        } else {
+            present.hand_out(proven.iter().map(|one| (one.component, one.certification())), visit)
+        };
+        Ok(())
+    }
+
     /// Hands a certificate out if enough is known of it; else notes what is to be verified.
     fn look_at(
         &mut self,
@@ -235,15 +263,7 @@ impl Seen {
         open: &mut Open,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let (present, interest) = match self.certificates.entry((source, sight.id)) {
-            Entry::Occupied(seen) => seen.into_mut(),
-            Entry::Vacant(new) => {
-                let Some((facts, effective)) = reader.own(source, sight.id)? else { return Ok(()) };
-                let present = Present::new(&facts, &effective);
-                self.standings.insert(present.key, Some(present.standing));
-                new.insert((present, Interest::All))
-            }
-        };
+        let Some((present, interest)) = self.present(reader, source, sight.id)? else { return Ok(()) };
         if present.standing == Standing::Dead && asked.only_live {
             *interest = Interest::Nothing;
             return Ok(());
@@ -285,7 +305,7 @@ impl trust::pgp::Web for Web<'_> {
         for source in 0..self.verifiers.len() {
             let Self { reader, seen, .. } = &*self;
             let Certified { open, proven } =
-                Certified::read(&asked, reader.sources[source], &mut |id, weighs| {
+                Certified::read(&asked, reader.sources[source], reader.settings, &mut |id, weighs| {
                     let matters = seen.matters(source, id, weighs);
                     if let Some((present, _)) = seen.certificates.get(&(source, id)).filter(|_| !matters) {
                         done.insert(present.key);
@@ -295,7 +315,7 @@ impl trust::pgp::Web for Web<'_> {
             let visit: &mut Visit<'_> = &mut |certificate| {
                 if done.insert(certificate.key) { visit(certificate) } else { Interest::All }
             };
-            self.hand_out(source, &proven, &asked, visit)?;
+            self.hand_out(source, &proven, visit)?;
             self.visit(source, &open, &asked, visit)?;
         }
         Ok(())
@@ -310,15 +330,18 @@ impl trust::pgp::Web for Web<'_> {
         let asked = Asked::new(certifiers, true);
         let Self { reader, seen, held, .. } = self;
         held.ask(certifiers);
-        let Certified { open, proven } =
-            Certified::read(&asked, source, &mut |id, weighs| seen.matters(0, id, weighs))?;
-        let (mut ready, new): (Vec<_>, _) = proven.into_iter().partition(|one| seen.has(0, one.id));
-        let (open_again, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|id| seen.has(0, *id));
-        ready.extend(held.release(new, &open, reader.settings));
+        let Certified { mut open, mut proven } =
+            Certified::read(&asked, source, reader.settings, &mut |id, weighs| seen.matters(0, id, weighs))?;
+        let mut ready: Vec<One> = proven.extract_if(.., |one| seen.has(0, one.id)).collect();
+        let open_again: Vec<CertId> = open.extract_if(.., |id| seen.has(0, *id)).collect();
+        ready.extend(held.release(proven, &open, reader.settings));
         ready.sort_by_key(One::order);
-        let everybody = held.asked.clone();
-        self.hand_out(0, &ready, &everybody, visit)?;
+        self.hand_out(0, &ready, visit)?;
         self.visit(0, &open_again, &asked, visit)?;
+        if open.is_empty() {
+            return Ok(());
+        }
+        let everybody = self.held.asked.clone();
         self.visit(0, &open, &everybody, visit)
     }
 

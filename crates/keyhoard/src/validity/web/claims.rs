@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use cert::Fingerprint;
 use cert::facts::{SignatureFacts, SignatureType};
 use store::{CertId, ContentKey, KeptVerdict};
-use trust::pgp::{Certificate, Certification, Certifier, Interest, User};
+use trust::pgp::{Certificate, Certification, Certifier, Interest};
 
 use super::asked::Asked;
 use super::present::Present;
@@ -109,30 +109,12 @@ impl<'c> Claims<'c> {
 
     /// Hands out what is known, and returns what still matters of the certificate.
     pub(super) fn hand_out(&self, visit: &mut Visit<'_>) -> Interest {
-        let mut certifications = Vec::with_capacity(self.all.len());
-        let mut ends = Vec::with_capacity(self.present.users.len());
-        let mut claims = self.all.iter().peekable();
-        for number in 0..self.present.users.len() {
-            while let Some(claim) = claims.next_if(|claim| claim.user == number) {
-                let made = |certifier: &&Certifier| self.verdict(claim, &certifier.key) == Some(true);
-                if let Some(maker) = claim.certifiers.iter().find(made) {
-                    certifications.push(certification(maker.key, claim.signature));
-                }
-            }
-            ends.push(certifications.len());
-        }
-        if certifications.is_empty() {
-            return Interest::All;
-        }
-        let mut start = 0;
-        let users = self.present.users.iter().zip(ends).map(|(user, end)| User {
-            component: user.component,
-            live: user.live,
-            name: (&*user.name).into(),
-            certifications: &certifications[std::mem::replace(&mut start, end)..end],
+        let made = self.all.iter().filter_map(|claim| {
+            let mut certifiers = claim.certifiers.iter();
+            let maker = certifiers.find(|it| self.verdict(claim, &it.key) == Some(true))?;
+            Some((self.present.users[claim.user].component, certification(maker.key, claim.signature)))
         });
-        let users: Vec<User<'_>> = users.collect();
-        visit(Certificate { key: self.present.key, standing: self.present.standing, users: &users })
+        self.present.hand_out(made, visit)
     }
 
     /// Says whether a key made a signature; `None` if that is not known yet.

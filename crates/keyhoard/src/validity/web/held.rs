@@ -7,11 +7,10 @@ use trust::pgp::{self, Certifier, Settings};
 use trust::{ByKey, OwnerTrust, Validity};
 
 use super::asked::Asked;
-use super::claims::{accepts, certification};
-use super::proven::{One, Touched};
+use super::proven::{One, Touched, by_certificate, join};
 use crate::validity::TrustSettings;
 
-/// So many signatures are held at once: about 20 MB.
+/// So many signatures are held at once: about 10 MB.
 const AT_ONCE: usize = 100_000;
 
 /// Certificates of the only database that are held back, and who was asked about until now.
@@ -38,7 +37,7 @@ impl Held {
     /// their user IDs fully valid, together with what was held; and what is `open`, which is looked up with all others.
     pub(super) fn release(&mut self, found: Vec<One>, open: &[CertId], settings: &TrustSettings) -> Vec<One> {
         let mut all = std::mem::take(&mut self.signatures);
-        all.extend(found);
+        join(&mut all, found);
         // Both are in order.
         all.sort_by_key(One::order);
         all.retain(|one| open.binary_search(&one.id).is_err());
@@ -46,13 +45,10 @@ impl Held {
             return all;
         }
         let rules = settings.web();
-        let released: Vec<CertId> = all
-            .chunk_by(|one, other| one.id == other.id)
-            .filter(|of_one| self.may_be_full(of_one, settings, &rules))
-            .map(|of_one| of_one[0].id)
-            .collect();
-        let (released, held) = all.into_iter().partition(|one| released.binary_search(&one.id).is_ok());
-        self.signatures = held;
+        let full = by_certificate(&all).filter(|of_one| self.may_be_full(of_one, &rules));
+        let released: Vec<CertId> = full.map(|of_one| of_one[0].id).collect();
+        let released = all.extract_if(.., |one| released.binary_search(&one.id).is_ok()).collect();
+        self.signatures = all;
         released
     }
 
@@ -60,14 +56,14 @@ impl Held {
     pub(super) fn finish(&self, touched: &mut Touched, settings: &TrustSettings) {
         let rules = settings.web();
         for of_user in self.signatures.chunk_by(One::is_on_the_same) {
-            touched.add_user(of_user[0].id, of_user[0].component, self.weigh(of_user, settings, &rules));
+            touched.add_user(of_user[0].id, of_user[0].component, self.weigh(of_user, &rules));
         }
     }
 
-    fn may_be_full(&self, of_one: &[One], settings: &TrustSettings, rules: &Settings) -> bool {
+    fn may_be_full(&self, of_one: &[One], rules: &Settings) -> bool {
         of_one.iter().any(|one| self.counts(&one.maker).is_none())
             || of_one.chunk_by(One::is_on_the_same).any(|of_user| {
-                self.could_be_full(of_user, rules) && self.weigh(of_user, settings, rules) == Validity::Full
+                self.could_be_full(of_user, rules) && self.weigh(of_user, rules) == Validity::Full
             })
     }
 
@@ -85,9 +81,8 @@ impl Held {
         full >= rules.completes_needed || marginal >= rules.marginals_needed
     }
 
-    fn weigh(&self, of_user: &[One], settings: &TrustSettings, rules: &Settings) -> Validity {
-        let accepted = of_user.iter().filter(|one| accepts(settings, &one.signature));
-        let certifications: Vec<_> = accepted.map(|one| certification(one.maker, &one.signature)).collect();
+    fn weigh(&self, of_user: &[One], rules: &Settings) -> Validity {
+        let certifications: Vec<_> = of_user.iter().map(One::certification).collect();
         pgp::weigh(&certifications, &|maker| self.counts(maker).unwrap_or_default(), rules)
     }
 

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use cert::effective::{Effective, State};
 use cert::facts::{Component, ComponentKind, Facts};
 use cert::{Fingerprint, Timestamp, attribute};
-use trust::pgp::Standing;
+use trust::pgp::{Certificate, Certification, Interest, Standing, User};
+
+use super::claims::Visit;
 
 /// What a certificate says about itself.
 pub(super) struct Present {
@@ -38,6 +40,37 @@ impl Present {
             standing: standing(effective),
             users: users.collect(),
         }
+    }
+
+    /// Hands it out with certifications of its components, which ascend, and returns what still matters of it.
+    pub(super) fn hand_out<'c>(
+        &self,
+        certified: impl Iterator<Item = (usize, Certification<'c>)>,
+        visit: &mut Visit<'_>,
+    ) -> Interest {
+        let mut certified = certified.peekable();
+        let mut certifications = Vec::with_capacity(certified.size_hint().1.unwrap_or_default());
+        let mut ends = Vec::with_capacity(self.users.len());
+        for user in &self.users {
+            while let Some((component, certification)) = certified.next_if(|(it, _)| *it <= user.component) {
+                if component == user.component {
+                    certifications.push(certification);
+                }
+            }
+            ends.push(certifications.len());
+        }
+        if certifications.is_empty() {
+            return Interest::All;
+        }
+        let mut start = 0;
+        let users = self.users.iter().zip(ends).map(|(user, end)| User {
+            component: user.component,
+            live: user.live,
+            name: (&*user.name).into(),
+            certifications: &certifications[std::mem::replace(&mut start, end)..end],
+        });
+        let users: Vec<User<'_>> = users.collect();
+        visit(Certificate { key: self.key, standing: self.standing, users: &users })
     }
 }
 

@@ -4,19 +4,18 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cert::Fingerprint;
-use cert::facts::SignatureFacts;
+use cert::facts::{SignatureType, TrustSignature};
+use cert::{Fingerprint, Timestamp};
 use store::{CertId, MOST_READERS, Proven, Snapshot};
 use trust::Validity;
-use trust::pgp;
+use trust::pgp::{self, Certification};
 
 use super::asked::Asked;
-use super::claims::{Named, accepts, certification, lasts};
+use super::claims::{accepts, certification, lasts};
 use crate::Result;
-use crate::certifications::Finding;
 use crate::validity::TrustSettings;
 
-/// So many signatures are in memory at once: about 20 MB. Those beyond are read with their certificates.
+/// So many signatures are in memory at once: about 10 MB. Those beyond are read with their certificates.
 const AT_ONCE: usize = 100_000;
 
 /// Certificates that name one of those who were asked for as the issuer of a signature.
@@ -28,26 +27,51 @@ pub(super) struct Certified {
     pub(super) proven: Vec<One>,
 }
 
-/// A good signature on a component of a certificate, and who made it.
+/// A good and acceptable signature on a component of a certificate: what matters of it, since there are many.
 pub(super) struct One {
     pub(super) id: CertId,
     pub(super) component: usize,
     /// Where its packet begins: those on one component are in order by it.
     start: u32,
-    pub(super) signature: Box<SignatureFacts>,
     pub(super) maker: Fingerprint,
+    kind: SignatureType,
+    created: Timestamp,
+    expires: Option<Timestamp>,
+    revocable: bool,
+    trust: Option<TrustSignature>,
+    regexp: Option<Box<[u8]>>,
 }
 
 impl One {
-    /// Walks what is proven of a certificate.
-    fn all(id: CertId, Proven { issuer: maker, signatures }: &Proven) -> impl Iterator<Item = Self> {
-        signatures.iter().map(move |(component, signature)| Self {
+    /// Walks what is proven of a certificate and acceptable.
+    fn all(id: CertId, proven: &Proven, settings: &TrustSettings) -> impl Iterator<Item = Self> {
+        let maker = proven.issuer;
+        let acceptable = proven.signatures.iter().filter(|(_, signature)| accepts(settings, signature));
+        acceptable.map(move |(component, signature)| Self {
             id,
             component: *component,
             start: signature.span.start,
-            signature: Box::new(signature.clone()),
-            maker: *maker,
+            maker,
+            kind: signature.kind,
+            created: signature.created,
+            expires: signature.expires,
+            revocable: signature.flags.revocable,
+            trust: signature.trust,
+            regexp: signature.trust_regexp.as_deref().map(Box::from),
         })
+    }
+
+    /// Returns it as the web of trust sees it.
+    pub(super) fn certification(&self) -> Certification<'_> {
+        Certification {
+            issuer: self.maker,
+            kind: self.kind,
+            created: self.created,
+            expires: self.expires,
+            revocable: self.revocable,
+            trust: self.trust,
+            regexp: self.regexp.as_deref(),
+        }
     }
 
     /// Certificates ascend, and their signatures stand in the order of the packets.
@@ -60,11 +84,25 @@ impl One {
     }
 }
 
+/// Adds what is in no order; the first and biggest part is not copied.
+pub(super) fn join<T>(all: &mut Vec<T>, mut part: Vec<T>) {
+    if all.len() < part.len() {
+        std::mem::swap(all, &mut part);
+    }
+    all.append(&mut part);
+}
+
+/// Walks the certificates that signatures are on.
+pub(super) fn by_certificate(signatures: &[One]) -> impl Iterator<Item = &[One]> {
+    signatures.chunk_by(|one, other| one.id == other.id)
+}
+
 impl Certified {
     /// Reads who names them, as far as it `matters`: that is told of the certificate, and whether the issuer weighs.
     pub(super) fn read(
         asked: &Asked,
         source: &dyn Snapshot,
+        settings: &TrustSettings,
         matters: &mut dyn FnMut(CertId, bool) -> bool,
     ) -> Result<Self> {
         let mut parts: [(Self, Vec<_>); MOST_READERS] = Default::default();
@@ -76,15 +114,15 @@ impl Certified {
                 count.fetch_add(more, Ordering::Relaxed) + more <= AT_ONCE
             };
             match found.filter(fits) {
-                Some(found) => part.proven.extend(One::all(id, found)),
+                Some(found) => part.proven.extend(One::all(id, found, settings)),
                 None => part.open.push(id),
             }
         })?;
         let (mut open, mut proven, mut seen) = (Vec::new(), Vec::new(), Vec::new());
         for (part, of_part) in parts {
-            open.extend(part.open);
-            proven.extend(part.proven);
-            seen.extend(of_part);
+            join(&mut open, part.open);
+            join(&mut proven, part.proven);
+            join(&mut seen, of_part);
         }
         // Those who weigh come first.
         seen.sort_unstable();
@@ -98,14 +136,6 @@ impl Certified {
         proven.sort_unstable_by_key(One::order);
         Ok(Self { open, proven })
     }
-}
-
-/// Walks the certificates that signatures are on.
-pub(super) fn by_certificate(signatures: &[One]) -> impl Iterator<Item = (CertId, Vec<Named<'_>>)> {
-    signatures.chunk_by(|one, other| one.id == other.id).map(|of_one| {
-        let named = of_one.iter().map(|one| (one.component, &*one.signature, Finding::Good(one.maker)));
-        (of_one[0].id, named.collect())
-    })
 }
 
 /// User IDs and attributes that were certified, but not so that they could be fully valid: so valid they are at least,
@@ -147,8 +177,8 @@ impl Touched {
     }
 
     /// Takes over what another part of the certificates came to.
-    pub(super) fn append(&mut self, mut other: Self) {
-        self.places.append(&mut other.places);
+    pub(super) fn append(&mut self, other: Self) {
+        join(&mut self.places, other.places);
     }
 
     /// Makes it ready to be asked.
