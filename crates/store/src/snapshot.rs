@@ -104,6 +104,11 @@ pub trait Snapshot: ReadBindings {
         })
     }
 
+    /// Returns another reader of the same moment, for a thread of its own, if there is one: the next call finds none.
+    fn beside(&self) -> Option<Box<dyn Snapshot + Send + '_>> {
+        None
+    }
+
     /// Hands the facts of these certificates, whose numbers ascend, without third-party certifications to some visitors,
     /// who may share them, each on a thread of its own; unknown numbers are skipped.
     fn visit_own_facts(&self, ids: &[CertId], visitors: &mut [&mut VisitOwnFacts<'_>]) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The validity of user IDs, computed for a listing or for single keys.
 
 use std::ops::ControlFlow;
+use std::thread;
 
 use cert::effective::Effective;
 use cert::facts::{ComponentKind, Facts};
@@ -81,10 +82,15 @@ impl<'a> Appraisal<'a> {
         let roots = Roots::read(sources.owner_trust, &sources.certificates, settings)?;
         let (mut outcome, mut touched) = (Outcome::default(), Touched::default());
         if settings.model.spreads() {
-            let mut web = Web::new(sources, &roots, settings);
-            outcome = compute(&mut web, &roots.ultimate())?;
-            web.keep()?;
-            touched = web.into_touched();
+            (outcome, touched) = thread::scope(|scope| -> Result<_> {
+                let mut web = Web::new(sources, &roots, settings);
+                if keys.is_none() {
+                    web.read_ahead(scope);
+                }
+                let outcome = compute(&mut web, &roots.ultimate())?;
+                web.keep()?;
+                Ok((outcome, web.into_touched()))
+            })?;
         }
         let first_use = match keys {
             _ if !settings.model.remembers() => None,

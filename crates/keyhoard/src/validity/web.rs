@@ -1,5 +1,6 @@
 //! The web of trust of the certificates in some databases: what [`trust::pgp`] reads.
 
+mod ahead;
 mod asked;
 mod claims;
 mod held;
@@ -10,19 +11,20 @@ mod reader;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::thread;
+use std::thread::{self, Scope};
 
 use cert::Fingerprint;
 use cert::effective::Effective;
 use cert::facts::{Facts, SignatureFacts};
 use foldhash::fast::RandomState;
-use store::{CertId, KeptVerdict, MOST_READERS, Selection};
+use store::{CertId, KeptVerdict, Selection};
 use trust::pgp::{Certificate, Certifier, Interest, Standing};
 use trust::{ByKey, Keys, OwnerTrust};
 
 use super::{Roots, Sources, TrustSettings};
 use crate::certifications::{Finding, Findings, Verifier};
 use crate::{Error, Result};
+use ahead::{Ahead, Light};
 use asked::Asked;
 use claims::{Claims, Named, Open, Visit, accepts};
 use held::Held;
@@ -43,6 +45,7 @@ pub(super) struct Web<'a> {
     places: Places,
     held: Held,
     touched: Touched,
+    ahead: Option<Ahead>,
 }
 
 /// What is remembered of certificates that were looked at.
@@ -66,12 +69,25 @@ impl<'a> Web<'a> {
             places: Places::default(),
             held: Held::new(),
             touched: Touched::default(),
+            ahead: None,
         };
         if let Some((store, first)) = sources.keeper.zip(web.verifiers.first_mut()) {
             let bare = std::mem::replace(first, Verifier::within(all[0]));
             *first = bare.keeping(store);
         }
         web
+    }
+
+    /// Has a thread of its own read what can be read before its turn, if there is a connection for it.
+    pub(super) fn read_ahead<'s>(&mut self, scope: &'s Scope<'s, '_>)
+    where
+        'a: 's,
+    {
+        if let &[source] = self.reader.sources.as_slice()
+            && let Some(beside) = source.beside()
+        {
+            self.ahead = Ahead::begin(scope, beside, self.reader.settings);
+        }
     }
 
     /// Writes down what was found out, if that can be done at once.
@@ -345,6 +361,12 @@ impl trust::pgp::Web for Web<'_> {
         self.visit(0, &open, &everybody, visit)
     }
 
+    fn expect_lightly(&mut self, certifiers: &[Certifier]) {
+        if let Some(ahead) = &self.ahead {
+            ahead.read(certifiers);
+        }
+    }
+
     fn certified_lightly(
         &mut self,
         certifiers: &[Certifier],
@@ -352,18 +374,20 @@ impl trust::pgp::Web for Web<'_> {
     ) -> Result<()> {
         let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
         let asked = Asked::new(certifiers, true);
-        let (seen, settings) = (&self.seen, self.reader.settings);
-        let mut parts: [(Touched, Vec<CertId>); MOST_READERS] = Default::default();
-        asked.visit_certified(source, &mut parts, &|(touched, open), id, _, proven| match proven {
-            _ if !seen.matters(0, id, false) => {}
-            Some(proven) => touched.add(id, proven, settings),
-            None => open.push(id),
-        })?;
-        let mut open = Vec::new();
-        for (touched, of_part) in parts {
-            self.touched.append(touched);
-            open.extend(of_part);
-        }
+        // Who reads ahead does not see that keys of different levels share a key ID.
+        let ahead = self.ahead.take().filter(|_| asked.have_their_own_ids());
+        let light = match ahead.and_then(Ahead::finish) {
+            Some(light) => light?,
+            None => {
+                let mut light = Light::default();
+                light.read(&asked, source, self.reader.settings)?;
+                light
+            }
+        };
+        let Light { mut touched, mut open } = light;
+        touched.retain(|id| self.seen.matters(0, id, false));
+        self.touched.append(touched);
+        open.retain(|id| self.seen.matters(0, *id, false));
         open.sort_unstable();
         open.dedup();
         self.visit(0, &open, &asked, visit)

@@ -211,6 +211,10 @@ impl Snapshot for View<'_> {
         })
     }
 
+    fn beside(&self) -> Option<Box<dyn Snapshot + Send + '_>> {
+        Some(self.ahead.take()?)
+    }
+
     fn visit_own_facts(&self, ids: &[CertId], visitors: &mut [&mut VisitOwnFacts<'_>]) -> Result<()> {
         self.share(ids, visitors, &|view, &id, visitor| {
             view.own_facts(id)?.into_iter().for_each(|facts| visitor(id, facts));

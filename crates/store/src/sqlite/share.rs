@@ -16,7 +16,7 @@ use crate::{MOST_READERS, Result};
 const PART: usize = 32;
 
 impl<'s> View<'s> {
-    /// Starts to read what is committed now, with one connection for each core.
+    /// Starts to read what is committed now, with one connection for each core, and if there are several with one more.
     ///
     /// If somebody commits at that very moment, there is only one.
     pub(super) fn begin_on_all_cores(store: &'s SqliteStore) -> Result<Self> {
@@ -24,11 +24,14 @@ impl<'s> View<'s> {
         let connection = store.take()?;
         log::before_reading(&connection, &store.path, &store.access)?;
         let version = data_version(&connection, store)?;
-        let others = (1..cores.min(MOST_READERS)).map(|_| Self::begin(store)).collect::<Result<Vec<_>>>()?;
+        let readers = cores.min(MOST_READERS);
+        let others = (1..readers).map(|_| Self::begin(store)).collect::<Result<Vec<_>>>()?;
+        let ahead = if others.is_empty() { None } else { Some(Box::new(Self::begin(store)?)) };
         let view = Self::begin_on(store, connection)?;
         // The others began between two moments that are one, unless somebody committed in between.
         if data_version(view.connection(), store)? == version {
             view.beside.replace(others);
+            view.ahead.replace(ahead);
         }
         Ok(view)
     }

@@ -26,6 +26,8 @@ pub(super) struct View<'s> {
     follows: Cell<bool>,
     /// Other connections that read the same moment.
     pub(super) beside: RefCell<Vec<Self>>,
+    /// One more of these, until somebody asks for it.
+    pub(super) ahead: RefCell<Option<Box<Self>>>,
 }
 
 /// SQLite's cache, in negated KiB, for who follows certifications from key to key: he comes back to the same pages again
@@ -52,8 +54,8 @@ impl<'s> View<'s> {
     /// Reads within a transaction that has begun on `connection`, which ends with the view.
     pub(super) fn within(store: &'s SqliteStore, connection: Connection) -> Self {
         store.readers.fetch_add(1, Ordering::Relaxed);
-        let beside = RefCell::default();
-        Self { store, connection: Some(connection), follows: Cell::new(false), beside }
+        let (beside, ahead) = (RefCell::default(), RefCell::default());
+        Self { store, connection: Some(connection), follows: Cell::new(false), beside, ahead }
     }
 
     pub(super) fn connection(&self) -> &Connection {

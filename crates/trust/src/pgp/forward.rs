@@ -191,16 +191,19 @@ impl<'s> Spreading<'s> {
     ) -> Result<Vec<Promoted>, W::Error> {
         let mut summary = Level { valid: keys.len(), ..Level::default() };
         let mut issuers = ByKey::with_capacity_and_hasher(keys.len(), Default::default());
+        let mut light = ByKey::default();
         for (key, delegation) in keys {
             let given = if level == 0 { OwnerTrust::Ultimate } else { web.owner_trust(key)? };
             let introducer = Introducer::new(level, given, delegation.clone(), self.settings);
             summary.trusts[introducer.trust as usize] += 1;
             if web.standing(key)? == Some(Standing::Usable) {
-                let asked = if self.can_wait(&introducer) { &mut self.light } else { &mut issuers };
+                let asked = if self.can_wait(&introducer) { &mut light } else { &mut issuers };
                 asked.insert(*key, introducer.clone());
             }
             self.outcome.introducers.insert(*key, introducer);
         }
+        web.expect_lightly(&certifiers(&light));
+        self.light.extend(light);
         let purpose = self.purpose;
         let (certified, promoted) = self.count(&issuers, |asked, visit| match purpose {
             Purpose::Validity => web.certified_enough(asked, visit),
@@ -224,13 +227,7 @@ impl<'s> Spreading<'s> {
         issuers: &ByKey<Introducer>,
         read: impl FnOnce(&[Certifier], &mut Visit<'_>) -> Result<(), E>,
     ) -> Result<(usize, Vec<Promoted>), E> {
-        let certifier = |(key, it): (&Fingerprint, &Introducer)| Certifier {
-            key: *key,
-            weighs: it.weighs(),
-            counts: it.counts(),
-        };
-        let mut asked: Vec<Certifier> = issuers.iter().map(certifier).collect();
-        asked.sort_unstable_by_key(|certifier| certifier.key);
+        let asked = certifiers(issuers);
         let (mut certified, mut promoted) = (0, Vec::new());
         let mut counter = Counter::new(self.settings);
         read(&asked, &mut |certificate| {
@@ -304,4 +301,16 @@ impl<'s> Spreading<'s> {
         }
         outcome
     }
+}
+
+/// Returns whom to ask about, by ascending fingerprint.
+fn certifiers(introducers: &ByKey<Introducer>) -> Vec<Certifier> {
+    let certifier = |(key, it): (&Fingerprint, &Introducer)| Certifier {
+        key: *key,
+        weighs: it.weighs(),
+        counts: it.counts(),
+    };
+    let mut certifiers: Vec<Certifier> = introducers.iter().map(certifier).collect();
+    certifiers.sort_unstable_by_key(|certifier| certifier.key);
+    certifiers
 }

@@ -43,6 +43,9 @@ pub trait Web {
         self.certified_by(certifiers, visit)
     }
 
+    /// Is told as early as possible whose certifications will be asked for [lightly](Self::certified_lightly).
+    fn expect_lightly(&mut self, _certifiers: &[Certifier]) {}
+
     /// Does the same when nothing else will be asked any more, and no certifier weighs. All that matters then is which
     /// user IDs they certified: a web that can tell that later, by [`certifies`](super::certifies), may leave those out.
     fn certified_lightly(

@@ -41,6 +41,11 @@ impl Asked {
         self.by_key_id.contains_key(&key_id)
     }
 
+    /// Says whether no two keys share a key ID.
+    pub(super) fn have_their_own_ids(&self) -> bool {
+        self.by_key_id.values().all(|keys| keys.len() == 1)
+    }
+
     /// Returns the keys with this key ID.
     pub(super) fn behind(&self, key_id: KeyId) -> &[Certifier] {
         self.by_key_id.get(&key_id).map_or(&[], Vec::as_slice)

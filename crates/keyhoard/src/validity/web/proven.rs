@@ -181,6 +181,11 @@ impl Touched {
         join(&mut self.places, other.places);
     }
 
+    /// Leaves out certificates of which this is not wanted.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(CertId) -> bool) {
+        self.places.retain(|(id, ..)| is_wanted(*id));
+    }
+
     /// Makes it ready to be asked.
     pub(super) fn finish(&mut self) {
         self.places.sort_unstable_by_key(|&(id, component, validity)| (id, component, Reverse(validity)));
