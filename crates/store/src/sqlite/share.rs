@@ -15,6 +15,10 @@ use crate::{MOST_READERS, Result};
 /// A thread takes so many things at once; for fewer none is started.
 const PART: usize = 32;
 
+/// SQLite's cache, in negated KiB, of the other connections: they hardly ever come back to a page, and what is small stays
+/// near the processor.
+const CACHE_BESIDE: i64 = -512;
+
 impl<'s> View<'s> {
     /// Starts to read what is committed now, with one connection for each core, and if there are several with one more.
     ///
@@ -25,9 +29,15 @@ impl<'s> View<'s> {
         log::before_reading(&connection, &store.path, &store.access)?;
         let version = data_version(&connection, store)?;
         let readers = cores.min(MOST_READERS);
-        let others = (1..readers).map(|_| Self::begin(store)).collect::<Result<Vec<_>>>()?;
-        let ahead = if others.is_empty() { None } else { Some(Box::new(Self::begin(store)?)) };
+        let another = || {
+            let view = Self::begin(store)?;
+            view.set_cache(CACHE_BESIDE)?;
+            Ok(view)
+        };
+        let others = (1..readers).map(|_| another()).collect::<Result<Vec<_>>>()?;
+        let ahead = if others.is_empty() { None } else { Some(Box::new(another()?)) };
         let view = Self::begin_on(store, connection)?;
+        view.set_cache(CACHE_BESIDE)?;
         // The others began between two moments that are one, unless somebody committed in between.
         if data_version(view.connection(), store)? == version {
             view.beside.replace(others);

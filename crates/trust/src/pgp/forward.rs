@@ -227,7 +227,8 @@ impl<'s> Spreading<'s> {
         issuers: &ByKey<Introducer>,
         read: impl FnOnce(&[Certifier], &mut Visit<'_>) -> Result<(), E>,
     ) -> Result<(usize, Vec<Promoted>), E> {
-        let asked = certifiers(issuers);
+        let mut asked = certifiers(issuers);
+        asked.sort_unstable_by_key(|certifier| certifier.key);
         let (mut certified, mut promoted) = (0, Vec::new());
         let mut counter = Counter::new(self.settings);
         read(&asked, &mut |certificate| {
@@ -303,14 +304,12 @@ impl<'s> Spreading<'s> {
     }
 }
 
-/// Returns whom to ask about, by ascending fingerprint.
+/// Returns whom to ask about, in any order.
 fn certifiers(introducers: &ByKey<Introducer>) -> Vec<Certifier> {
     let certifier = |(key, it): (&Fingerprint, &Introducer)| Certifier {
         key: *key,
         weighs: it.weighs(),
         counts: it.counts(),
     };
-    let mut certifiers: Vec<Certifier> = introducers.iter().map(certifier).collect();
-    certifiers.sort_unstable_by_key(|certifier| certifier.key);
-    certifiers
+    introducers.iter().map(certifier).collect()
 }

@@ -61,6 +61,7 @@ impl Ahead {
             let outcome =
                 batches.try_for_each(|batch| light.read(&Asked::new(&batch, true), &*source, settings));
             // Nobody waits for it where something else went wrong.
+            light.touched.finish();
             let _ = sender.send(outcome.map(|()| light));
         };
         Builder::new().spawn_scoped(scope, read).ok()?;

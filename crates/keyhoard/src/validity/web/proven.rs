@@ -186,9 +186,9 @@ impl Touched {
         self.places.retain(|(id, ..)| is_wanted(*id));
     }
 
-    /// Makes it ready to be asked.
+    /// Makes it ready to be asked. Parts that are ready already take little time.
     pub(super) fn finish(&mut self) {
-        self.places.sort_unstable_by_key(|&(id, component, validity)| (id, component, Reverse(validity)));
+        self.places.sort_by_key(|&(id, component, validity)| (id, component, Reverse(validity)));
         self.places.dedup_by_key(|(id, component, _)| (*id, *component));
     }
 
