@@ -271,7 +271,8 @@ fn gpg_import_takes_the_good_certificates_of_a_damaged_file_and_says_so() {
     let whole = Home::new();
     let all = Run::gpg_keyhoard(&whole).args(["--status-fd", "2", "--import"]).arg(Keyring::Nonupload.path());
     let expected = all.succeed().status_lines().matches("[GNUPG:] IMPORT_OK ").count();
-    assert!((expected / 2..expected).contains(&imported), "{imported} of {expected}");
+    // What is damaged stands in one certificate or in two that follow each other.
+    assert!((expected - 2..=expected).contains(&imported), "{imported} of {expected}");
     assert!(done.errors().contains("gpg: [stdin]: "), "{}", done.errors());
 }
 

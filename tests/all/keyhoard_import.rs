@@ -5,6 +5,7 @@ use harness::{Engine, Keyring, OwnKey, Run};
 harness::on_both_engines! {
     several_files_are_one_entry_of_the_journal
     a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_taken
+    what_stands_before_junk_or_a_cut_is_taken_and_the_place_of_the_damage_named
     nothing_usable_is_exit_code_1
     an_import_of_which_nothing_is_taken_ends_with_exit_code_1
     a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written
@@ -42,6 +43,25 @@ fn a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_t
         done.errors()
     );
     assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).succeed().text().lines().count(), 2);
+}
+
+fn what_stands_before_junk_or_a_cut_is_taken_and_the_place_of_the_damage_named(engine: Engine) {
+    let [ann, bob] =
+        ["Ann <ann@example.org>", "Bob <bob@example.org>"].map(|name| OwnKey::new(name).certificate());
+    let junk = [&[0; 20][..], &[0xff; 20], b"some text, no packet", b"\xb6\x7f\xff\xff\xff and far too long"];
+    let cut = |certificate: &[u8]| certificate[..certificate.len() - 20].to_vec();
+    let mut files: Vec<_> =
+        junk.iter().map(|junk| ([&ann[..], junk, &bob].concat(), ann.len(), vec![&ann, &bob])).collect();
+    files.push(([&ann[..], &cut(&bob)].concat(), 0, vec![&ann]));
+    for (bytes, damage, whole) in files {
+        let home = engine.home();
+        let file = home.write("damaged.pgp", &bytes);
+        let done = Run::keyhoard(&home).arg("import").arg(&file).succeed();
+        let place = if damage > 0 { format!("damaged.pgp, byte {damage}: ") } else { "cut short".to_owned() };
+        assert!(done.errors().contains(&place), "{}", done.errors());
+        let export = Run::keyhoard(&home).arg("export").succeed().stdout;
+        assert!(whole.iter().all(|one| export.windows(one.len()).any(|part| part == *one)), "{place}");
+    }
 }
 
 fn nothing_usable_is_exit_code_1(engine: Engine) {

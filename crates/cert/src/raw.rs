@@ -182,6 +182,11 @@ impl Assembly {
         Ok(self.reduction.is_some())
     }
 
+    /// Says whether there is anything in it that can be good without what follows: a signature, or a secret key.
+    pub(crate) fn may_be_of_use(&self) -> bool {
+        self.signatures > 0 || !self.secrets.is_empty()
+    }
+
     /// Ends the certificate.
     pub(crate) fn finish(mut self, position: u64, notes: Vec<Note>, window: &[u8]) -> RawCertificate {
         self.flush(window);

@@ -19,12 +19,22 @@ pub(crate) fn find_primary_key<R: Read>(window: &mut Window<R>) -> Result<()> {
         let is_candidate = before < bytes.len();
         window.take(before);
         if is_candidate {
-            if looks_like_primary_key(window)? {
+            if looks_like_primary_key(window, 0)? {
                 return Ok(());
             }
             window.take(1);
         }
     }
+}
+
+/// Finds the first thing that looks like a primary key after the window's first byte and before `end`.
+pub(crate) fn swallowed_primary_key<R: Read>(window: &mut Window<R>, end: usize) -> Result<Option<usize>> {
+    for at in 1..end {
+        if may_begin_primary_key(window.bytes()[at]) && looks_like_primary_key(window, at)? {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
 }
 
 /// Says whether the octet may begin a primary key packet, public or secret, whose end can be told.
@@ -47,19 +57,21 @@ pub(crate) fn begins_like_primary_key(bytes: &[u8]) -> bool {
     is_possible && matches!(bytes.get(size), None | Some(2..10))
 }
 
-/// Says whether a primary key stands at the window's front, beyond doubt: complete, of a known algorithm, and
-/// followed by another packet or the end.
-fn looks_like_primary_key<R: Read>(window: &mut Window<R>) -> Result<bool> {
-    window.fill(MAX_HEADER)?;
-    let Ok(Header { tag, length: Length::Definite(length), size }) = Header::parse(window.bytes()) else {
+/// Says whether a primary key stands `at` bytes after the window's front, beyond doubt: complete, of a known
+/// algorithm, and followed by another packet or the end.
+fn looks_like_primary_key<R: Read>(window: &mut Window<R>, at: usize) -> Result<bool> {
+    window.fill(at + MAX_HEADER)?;
+    let header = Header::parse(&window.bytes()[at..]);
+    let Ok(Header { tag, length: Length::Definite(length), size }) = header else {
         return Ok(false);
     };
     let length = length as usize;
     if length > limits::MAX_KEY_PACKET {
         return Ok(false);
     }
-    window.fill(size + length + MAX_HEADER)?;
-    let Some((body, after)) = window.bytes()[size..].split_at_checked(length) else {
+    let body = at + size;
+    window.fill(body + length + MAX_HEADER)?;
+    let Some((body, after)) = window.bytes()[body..].split_at_checked(length) else {
         return Ok(false);
     };
     let key = if tag == Tag::PUBLIC_KEY { key::parse_public(body) } else { key::parse_secret(body) };

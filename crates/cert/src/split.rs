@@ -5,7 +5,7 @@ use crate::facts::SignatureType;
 use crate::frame::{Framed, frame};
 use crate::packet::{Fault, Header, Tag};
 use crate::raw::{Added, Assembly};
-use crate::search::{begins_like_primary_key, find_primary_key};
+use crate::search::{begins_like_primary_key, find_primary_key, swallowed_primary_key};
 use crate::signature;
 use crate::source::Segment;
 use crate::window::Window;
@@ -37,13 +37,16 @@ pub struct RawRevocation {
 /// Cuts a stream into certificates: an iterator over them and over what is wrong.
 ///
 /// After an error it goes on with the next certificate that can be found; only an error of the stream itself is the
-/// last item. Memory is bounded by [`verify::limits`], whatever the stream's size.
+/// last item. Of a certificate in which damage begins, the packets before it come out first, then the error. Memory is
+/// bounded by [`verify::limits`], whatever the stream's size.
 #[derive(Debug)]
 pub struct Splitter<R> {
     window: Window<R>,
     state: State,
     /// Bytes that were walked in vain and are looked at again, see [`Splitter::search_start`].
     walked_in_vain: u64,
+    /// What is wrong behind the certificate that comes out.
+    damage: Option<Error>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +63,7 @@ enum State {
 impl<R: Read> Splitter<R> {
     /// Begins at the stream's beginning.
     pub fn new(reader: R) -> Self {
-        Self { window: Window::new(reader), state: State::Ready, walked_in_vain: 0 }
+        Self { window: Window::new(reader), state: State::Ready, walked_in_vain: 0, damage: None }
     }
 
     fn piece(&mut self) -> Result<Option<Piece>> {
@@ -84,7 +87,9 @@ impl<R: Read> Splitter<R> {
             let position = self.window.position(0);
             match outset {
                 Outset::Certificate(assembly) => {
-                    return self.certificate(*assembly, end).map(|raw| Some(Piece::Certificate(raw)));
+                    return self
+                        .certificate(*assembly, end, usize::MAX)
+                        .map(|raw| Some(Piece::Certificate(raw)));
                 }
                 Outset::Refused(flaw) => return Err(self.refused(position, end, flaw)),
                 Outset::Damaged(flaw) => return Err(self.lost(0, flaw)),
@@ -106,13 +111,15 @@ impl<R: Read> Splitter<R> {
         Ok(segment)
     }
 
-    /// Reads the rest of the certificate whose primary key stands at the window's front and ends at `at`.
-    fn certificate(&mut self, mut assembly: Assembly, mut at: usize) -> Result<RawCertificate> {
+    /// Reads the rest of the certificate whose primary key stands at the window's front and ends at `at`; no packet of
+    /// it ends after `limit`.
+    fn certificate(&mut self, mut assembly: Assembly, mut at: usize, limit: usize) -> Result<RawCertificate> {
         self.state = State::Ready;
         let position = self.window.position(0);
         let mut notes = Vec::new();
         loop {
             let step = frame(&mut self.window, at)?.and_then(|packet| match packet {
+                Some(packet) if packet.place.end > limit => Err(Flaw::CutShort("a packet")),
                 Some(packet) if !packet.tag.is_primary_key() => {
                     Ok(Some((packet.place.clone(), assembly.add(&packet))))
                 }
@@ -124,14 +131,16 @@ impl<R: Read> Splitter<R> {
                 Ok(None) => break,
                 // What is wrong is the next certificate.
                 Err(_) if begins_like_primary_key(&self.window.bytes()[at..]) => break,
-                Err(flaw) => return Err(self.lost(at, flaw)),
+                Err(flaw) => return self.damaged(assembly, position, notes, at, flaw),
             };
             match added {
                 Ok(Added::Taken) => {}
                 Ok(Added::LeftOut(flaw)) => {
                     notes.push(Note { position: self.window.position(place.start), flaw });
                 }
-                Err(flaw) if flaw.is_damage() => return Err(self.lost(place.start, flaw)),
+                Err(flaw) if flaw.is_damage() => {
+                    return self.damaged(assembly, position, notes, place.start, flaw);
+                }
                 Err(flaw) => return Err(self.refused(position, place.end, flaw)),
             }
             at = place.end;
@@ -146,6 +155,38 @@ impl<R: Read> Splitter<R> {
         }
         let raw = assembly.finish(position, notes, self.window.bytes());
         self.window.take(at);
+        Ok(raw)
+    }
+
+    /// Ends a certificate where what is wrong begins, `at` bytes after the window's front: what was whole until then is
+    /// taken, if anything in it can be good.
+    ///
+    /// Where the next certificate begins before that, a packet with a wrong length, or that is cut short, has swallowed
+    /// its first bytes: then the packets before that one were whole.
+    fn damaged(
+        &mut self,
+        assembly: Assembly,
+        position: u64,
+        notes: Vec<Note>,
+        at: usize,
+        flaw: Flaw,
+    ) -> Result<RawCertificate> {
+        let may_look = self.may_return() && self.window.position(0) == position;
+        if may_look
+            && let Some(next) = swallowed_primary_key(&mut self.window, at)?
+            && let Ok(Some(primary)) = frame(&mut self.window, 0)?
+            && primary.place.end <= next
+            && let Ok(assembly) = Assembly::begin(&primary)
+        {
+            let end = primary.place.end;
+            self.walked_in_vain += at as u64;
+            return self.certificate(assembly, end, next);
+        }
+        if !assembly.may_be_of_use() {
+            return Err(self.lost(at, flaw));
+        }
+        let raw = assembly.finish(position, notes, self.window.bytes());
+        self.damage = Some(self.lost(at, flaw));
         Ok(raw)
     }
 
@@ -169,11 +210,14 @@ impl<R: Read> Splitter<R> {
     /// A wrong length swallows what follows it, so the search begins just after the damaged certificate's first
     /// octet; but only while that costs no more than reading the stream a few times, else where the walk ended.
     fn search_start(&mut self, at: usize) -> usize {
-        const FREE: u64 = 16 << 20;
         self.walked_in_vain += at as u64;
-        let may_return = self.walked_in_vain <= FREE + 4 * self.window.taken();
-        let start = if may_return { 1 } else { at.max(1) };
+        let start = if self.may_return() { 1 } else { at.max(1) };
         start.min(self.window.bytes().len())
+    }
+
+    fn may_return(&self) -> bool {
+        const FREE: u64 = 16 << 20;
+        self.walked_in_vain <= FREE + 4 * self.window.taken()
     }
 }
 
@@ -183,6 +227,9 @@ impl<R: Read> Iterator for Splitter<R> {
     fn next(&mut self) -> Option<Self::Item> {
         if self.state == State::Finished {
             return None;
+        }
+        if let Some(damage) = self.damage.take() {
+            return Some(Err(damage));
         }
         let piece = self.piece();
         if matches!(piece, Ok(None) | Err(Error::Read { .. })) {

@@ -259,6 +259,72 @@ fn a_certificate_that_is_cut_short_is_named_and_those_after_it_are_found() {
     assert!(lost * 100 < cuts.len(), "{lost} of {} are lost", cuts.len());
 }
 
+/// What is no certificate, and where it is found to be wrong.
+fn junk() -> Vec<(Vec<u8>, usize)> {
+    let long = |tag: Tag, length: &[u8]| [&[0xc0 | tag.0][..], length, &[b'x'; 30]].concat();
+    vec![
+        (vec![0; 20], 0),
+        (vec![0xff; 20], 0),
+        (b"some text between them".to_vec(), 0),
+        (vec![0xb7; 20], 0),
+        ([&[0xb6, 0x7f, 0xff, 0xff, 0xff][..], &[b'x'; 15]].concat(), 0),
+        (long(Tag::USER_ID, &[0xff, 0x7f, 0, 0, 0]), 0),
+        (long(Tag::SIGNATURE, &[100]), 0),
+        (long(Tag::USER_ID, &[100]), 0),
+        (long(Tag(60), &[0xff, 0, 0, 1, 0]), 0),
+        (packet::write(Tag::PUBLIC_SUBKEY, &[4; 3]), 0),
+        ([packet::write(Tag::MARKER, b"PGP"), b"text".to_vec()].concat(), 5),
+    ]
+}
+
+#[test]
+fn a_certificate_in_front_of_what_is_none_is_taken_whole_and_so_is_the_one_after_it() {
+    let [one, two, ..] = &real()[..] else { unreachable!("there are four") };
+    for (junk, wrong) in junk() {
+        let stream = [one.as_slice(), &junk, two].concat();
+        let [Ok(Piece::Certificate(first)), Err(error), Ok(Piece::Certificate(last))] =
+            &pieces(stream.as_slice())[..]
+        else {
+            panic!("{junk:x?}: {:?}", outcomes(stream.as_slice()));
+        };
+        assert_eq!([&first.bytes, &last.bytes], [one, two], "{junk:x?}");
+        assert_eq!(error.position(), (one.len() + wrong) as u64, "{junk:x?}");
+    }
+}
+
+#[test]
+fn of_a_certificate_that_is_cut_short_every_packet_is_taken_that_is_whole() {
+    let [one, two, ..] = &real()[..] else { unreachable!("there are four") };
+    let ends: Vec<usize> =
+        Packets::new(one).map(|packet| packet.expect("a sound certificate").span.end as usize).collect();
+    let first_signature =
+        Packets::new(one).position(|packet| packet.is_ok_and(|one| one.tag == Tag::SIGNATURE));
+    for (index, &end) in ends.iter().enumerate().skip(first_signature.expect("it is signed")) {
+        let Some(&next) = ends.get(index + 1) else { break };
+        for kept in [end + 1, end + 12, next - 1] {
+            for after in [&[][..], two] {
+                let found = pieces([&one[..kept], after].concat().as_slice());
+                let Ok(Piece::Certificate(raw)) = &found[0] else { panic!("cut after {kept}: {found:?}") };
+                assert_eq!(raw.bytes, one[..end], "cut after {kept}");
+                assert!(
+                    matches!(&found[1], Err(error) if error.position() == end as u64),
+                    "cut after {kept}"
+                );
+                assert_eq!(found.len(), if after.is_empty() { 2 } else { 3 }, "cut after {kept}");
+            }
+        }
+    }
+}
+
+#[test]
+fn of_a_certificate_without_any_signature_before_the_damage_nothing_is_taken() {
+    let bytes = &real()[0];
+    let user_id = Packets::new(bytes).flatten().find(|packet| packet.tag == Tag::USER_ID);
+    let end = user_id.expect("a user ID").span.end as usize;
+    let stream = [&bytes[..end], b"text"].concat();
+    assert_eq!(outcomes(stream.as_slice()), [Outcome::Flawed(end as u64, Flaw::NotAPacket)]);
+}
+
 #[test]
 fn every_truncated_stream_gives_what_is_complete() {
     let certificates = real();
@@ -292,6 +358,7 @@ fn a_hundred_megabytes_of_packet_are_refused_without_being_held() {
         assert_eq!(
             outcomes(stream),
             [
+                Outcome::Certificate(0),
                 Outcome::Flawed(end, Flaw::TooLarge { tag: tag.0, length }),
                 Outcome::Certificate(end + 6 + u64::from(length))
             ]
