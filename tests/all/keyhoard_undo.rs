@@ -10,6 +10,7 @@ harness::on_both_engines! {
     an_undo_without_a_number_goes_further_back_each_time
     what_a_later_import_brought_as_well_stays_unless_forced
     an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_again
+    an_entry_that_changed_nothing_cannot_be_undone
     an_older_input_that_is_met_again_does_not_protect_what_came_between
     a_revocation_stays_unless_it_is_asked_for
     a_revocation_is_taken_back_if_it_is_asked_for
@@ -127,6 +128,15 @@ fn an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_a
     assert_eq!(keyhoard(&home, &["undo", "1"]).done().code, Some(2));
     undo(&home, &["2"]);
     assert_eq!(undo(&home, &["1"])["removed"], 1);
+}
+
+fn an_entry_that_changed_nothing_cannot_be_undone(engine: Engine) {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = engine.home();
+    (0..3).for_each(|_| import(&home, key.certificate()));
+    let refused = keyhoard(&home, &["undo", "2"]).done();
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors().contains("changed nothing that could be taken back"), "{}", refused.errors());
 }
 
 fn an_older_input_that_is_met_again_does_not_protect_what_came_between(engine: Engine) {

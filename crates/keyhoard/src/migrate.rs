@@ -143,7 +143,7 @@ pub fn mention(store: &dyn Store, sources: &[Source], command: &str, now: Timest
         for source in sources {
             transaction.remember_migration(&source.as_it_is(None)?)?;
         }
-        transaction.finish_journal()?;
+        transaction.finish_journal_if_changed()?;
         Ok(transaction.commit()?)
     })
 }

@@ -137,7 +137,7 @@ pub fn give(store: &dyn Store, given: &[Given], command: &str, now: Timestamp) -
         for Given { key, number } in given {
             transaction.set_owner_trust(key, *number)?;
         }
-        transaction.finish_journal()?;
+        transaction.finish_journal_if_changed()?;
         Ok(transaction.commit()?)
     })
 }

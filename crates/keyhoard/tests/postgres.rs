@@ -14,9 +14,10 @@ use keyhoard::copy::{CopySummary, copy};
 use keyhoard::import::{ImportEvent, ImportOptions, Importer};
 use keyhoard::store::postgres::{Address, PostgresStore};
 use keyhoard::store::sqlite::SqliteStore;
-use keyhoard::store::tofu::{Binding, VerifiedMessage};
+use keyhoard::store::tofu::{Binding, BindingSelection, VerifiedMessage};
 use keyhoard::store::{Detail, Fingerprint, KeptVerdict, Query, Selection, Store, Timestamp};
 use keyhoard::undo::{UndoOptions, undo};
+use keyhoard::verification::remember_encrypted;
 use scratch_postgres::{Listen, Server};
 
 const NOW: Timestamp = Timestamp(1_767_225_600);
@@ -146,6 +147,36 @@ fn an_import_goes_on_by_itself_when_the_server_is_killed_and_what_was_reported_s
         });
         assert!(content(&store) == *expected(), "after kill {kill}");
     }
+}
+
+#[test]
+fn every_message_is_counted_once_and_leaves_no_entry_though_the_server_is_killed_meanwhile() {
+    const MESSAGES: u64 = 400;
+    let mut server = Server::start(Listen::Socket, &["fsync=off"]).expect("a server of its own");
+    let store = create(&server, "messages");
+    import(&store, &[keyring("debian-nonupload")], NOW, &mut |_| {});
+    let key = *content(&store).keys().next().expect("a certificate");
+    thread::scope(|scope| {
+        let encrypting = scope.spawn(|| {
+            for _ in 0..MESSAGES {
+                remember_encrypted(&store, &[key], "encrypt", LATER).expect("it is done again");
+            }
+        });
+        for _ in 0..3 {
+            thread::sleep(Duration::from_millis(150));
+            server.kill_and_restart().expect("it starts again");
+        }
+        encrypting.join().expect("nobody panics");
+    });
+    let snapshot = store.snapshot().expect("snapshot");
+    let mut counts = Vec::new();
+    let visited = snapshot.bindings(BindingSelection::All, &mut |binding| {
+        counts.extend(binding.id.map(|id| snapshot.messages(id).expect("messages").encrypted.count));
+        ControlFlow::Continue(())
+    });
+    visited.expect("bindings");
+    assert!(!counts.is_empty() && counts.iter().all(|&count| count == MESSAGES), "{counts:?}");
+    assert_eq!(snapshot.journal(usize::MAX).expect("journal").len(), 1);
 }
 
 #[test]

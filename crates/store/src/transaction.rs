@@ -41,6 +41,10 @@ pub trait Transaction: WriteBindings + Send {
     /// Marks the journal entry complete.
     fn finish_journal(&mut self) -> Result<()>;
 
+    /// Marks the journal entry complete if there are changes under it, and takes it away otherwise: then there is none
+    /// with the number that [`Transaction::journal`] returned.
+    fn finish_journal_if_changed(&mut self) -> Result<()>;
+
     /// Marks an earlier entry as undone by this one; what that one had undone is in force again.
     fn mark_undone(&mut self, entry: JournalId) -> Result<()>;
 

@@ -22,6 +22,7 @@ engines::on_every_engine! {
     addresses_of_several_keys_and_decided_ones_are_contested
     a_decision_keeps_the_time_and_can_be_made_before_the_certificate_is_there
     messages_are_counted_by_when_they_were_seen_and_on_how_many_days
+    an_entry_of_the_journal_is_left_only_where_something_changed_that_it_tells_of
     a_binding_goes_with_its_certificate_unless_the_user_decided_or_saw_messages
     a_binding_goes_with_its_user_id
     a_certificate_that_comes_back_is_bound_since_it_was_first_seen
@@ -163,6 +164,35 @@ fn messages_are_counted_by_when_they_were_seen_and_on_how_many_days(store: &dyn 
     let verified = Seen { count: 3, first: Some(NOW), last: Some(LATER), days: 2 };
     let encrypted = Seen { count: 2, first: Some(LATER), last: Some(LATER), days: 1 };
     assert_eq!(messages, Messages { verified, encrypted });
+}
+
+fn an_entry_of_the_journal_is_left_only_where_something_changed_that_it_tells_of(store: &dyn Store) {
+    let ann = Made::named(1, "Ann <ann@example.org>");
+    put(store, NOW, std::slice::from_ref(&ann));
+    let entries = || store.snapshot().expect("snapshot").journal(usize::MAX).expect("journal");
+    let finish = |work: &dyn Fn(&mut dyn Transaction)| {
+        let mut transaction = store.begin("test", None, NOW).expect("begin");
+        work(&mut *transaction);
+        transaction.finish_journal_if_changed().expect("finish");
+        transaction.commit().expect("commit");
+    };
+    let binding = only(store, "ann@example.org");
+    let decide = |transaction: &mut dyn Transaction| {
+        transaction.decide(&ann.fingerprint(), &binding.address, b"Ann", 2).expect("decide");
+    };
+    finish(&|transaction| {
+        let id = transaction.note_binding(&binding).expect("note");
+        assert!(transaction.add_verified(id, &message(1, NOW)).expect("add"));
+        transaction.add_encrypted(id, NOW).expect("add");
+    });
+    assert_eq!(entries().len(), 1, "that of the certificate");
+    let id = only(store, "ann@example.org").id.expect("it is kept");
+    let seen = store.snapshot().expect("snapshot").messages(id).expect("messages");
+    assert_eq!((seen.verified.count, seen.encrypted.count), (1, 1));
+    finish(&decide);
+    assert!(matches!(&entries()[..], [decided, _] if decided.changed && decided.complete));
+    finish(&decide);
+    assert_eq!(entries().len(), 2, "it was decided already");
 }
 
 fn a_binding_goes_with_its_certificate_unless_the_user_decided_or_saw_messages(store: &dyn Store) {

@@ -46,7 +46,7 @@ pub fn decide(
         for Decided { key, address, user_id, .. } in &decided {
             transaction.decide(key, address, user_id, policy.number())?;
         }
-        transaction.finish_journal()?;
+        transaction.finish_journal_if_changed()?;
         transaction.commit()?;
         Ok(decided)
     })
@@ -72,7 +72,7 @@ pub fn forget(
         for binding in &bindings {
             transaction.forget_binding(&binding.fingerprint, &binding.address)?;
         }
-        transaction.finish_journal()?;
+        transaction.finish_journal_if_changed()?;
         transaction.commit()?;
         Ok(bindings)
     })

@@ -69,7 +69,7 @@ fn keep(store: &dyn Store, seen: &[(&Facts, Message)], command: &str, now: Times
                 }
             }
         }
-        transaction.finish_journal()?;
+        transaction.finish_journal_if_changed()?;
         transaction.commit()?;
         Ok(())
     })

@@ -109,19 +109,54 @@ impl Journal {
         view.execute("UPDATE journal SET complete = true WHERE id = $1", &[&self.id.0], WRITING).map(drop)
     }
 
-    /// Writes the sums; returns the number of this batch, by which it is known later whether it was committed.
-    pub(super) fn close(&self, view: &View<'_>) -> Result<i64> {
+    /// Takes the entry away if there are no changes under it; says whether it did.
+    pub(super) fn remove_if_unchanged(&self, view: &View<'_>) -> Result<bool> {
+        if self.next == 0 {
+            view.execute("DELETE FROM journal WHERE id = $1", &[&self.id.0], WRITING)?;
+        }
+        Ok(self.next == 0)
+    }
+
+    /// Writes the sums.
+    pub(super) fn close(&self, view: &View<'_>) -> Result<Trace> {
+        const OWN: &str = "SELECT pg_current_xact_id()::text";
         const SQL: &str =
             "UPDATE journal SET added = added + $1, merged = merged + $2, removed = removed + $3,
             batches = batches + 1 WHERE id = $4 RETURNING batches";
         let Counts([added, merged, removed]) = self.counts;
-        let row = view.connection().row(SQL, &[&added, &merged, &removed, &self.id.0], WRITING)?;
-        row.map_or(Ok(0), |row| view.column(&row, 0))
+        if let Some(row) = view.connection().row(SQL, &[&added, &merged, &removed, &self.id.0], WRITING)? {
+            return Ok(Trace::Batch(self.id, view.column(&row, 0)?));
+        }
+        let row = view.connection().row(OWN, &[], WRITING)?;
+        Ok(Trace::Transaction(view.column(&row.expect("a function returns a row"), 0)?))
     }
 }
 
-/// Says whether a batch of an entry was committed, once whoever wrote it has come to an end.
-pub(super) fn is_committed(view: &View<'_>, entry: JournalId, batch: i64) -> Result<bool> {
+/// By what it is known later whether a transaction was committed.
+pub(super) enum Trace {
+    /// A batch of an entry, by its number.
+    Batch(JournalId, i64),
+    /// A transaction that leaves no entry, by its own number.
+    Transaction(String),
+}
+
+impl Trace {
+    /// Says whether it was committed, once whoever wrote it has come to an end; `None` before.
+    pub(super) fn is_committed(&self, view: &View<'_>) -> Result<Option<bool>> {
+        match self {
+            Self::Batch(entry, batch) => is_committed(view, *entry, *batch).map(Some),
+            Self::Transaction(number) => {
+                const SQL: &str = "SELECT pg_xact_status($1::text::xid8)";
+                let row = view.connection().row(SQL, &[number], WRITING)?;
+                let status: Option<String> = row.map_or(Ok(None), |row| view.column(&row, 0))?;
+                Ok(status.filter(|status| status != "in progress").map(|status| status == "committed"))
+            }
+        }
+    }
+}
+
+/// Says whether a batch of an entry was committed; waits until whoever wrote it has come to an end.
+fn is_committed(view: &View<'_>, entry: JournalId, batch: i64) -> Result<bool> {
     const SQL: &str = "SELECT batches FROM journal WHERE id = $1 FOR UPDATE";
     let row = view.connection().row(SQL, &[&entry.0], WRITING)?;
     row.map_or(Ok(false), |row| Ok(view.column::<i64>(&row, 0)? >= batch))

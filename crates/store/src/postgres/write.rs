@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use cert::{Fingerprint, Timestamp};
 
 use super::derived::Derived;
-use super::journal::{self, Journal};
+use super::journal::{Journal, Trace};
 use super::rows_out::{Encoded, Value};
 use super::view::View;
 use super::{PostgresStore, claim, place, provenance, tofu};
@@ -103,16 +103,17 @@ impl<'s> Writer<'s> {
     }
 
     /// Finds out whether a commit came through whose answer was lost.
-    fn find_out(store: &PostgresStore, entry: JournalId, batch: i64, lost: Error) -> Result<()> {
+    fn find_out(store: &PostgresStore, trace: &Trace, lost: Error) -> Result<()> {
         let mut pause = Pause::of_a_server();
         for _ in 0..QUESTIONS {
             let asked = store
                 .server
                 .begin(BEGIN)
-                .and_then(|connection| journal::is_committed(&View::within(store, connection), entry, batch));
+                .and_then(|connection| trace.is_committed(&View::within(store, connection)));
             match asked {
-                Ok(true) => return Ok(()),
-                Ok(false) => return Err(lost),
+                Ok(Some(true)) => return Ok(()),
+                Ok(Some(false)) => return Err(lost),
+                Ok(None) => pause.sleep(),
                 Err(error) if error.is_transient() => pause.sleep(),
                 Err(error) => return Err(error),
             }
@@ -321,17 +322,24 @@ impl Transaction for Writer<'_> {
         self.journal.finish(&self.view)
     }
 
+    fn finish_journal_if_changed(&mut self) -> Result<()> {
+        match self.journal.remove_if_unchanged(&self.view)? {
+            true => Ok(()),
+            false => self.finish_journal(),
+        }
+    }
+
     fn mark_undone(&mut self, entry: JournalId) -> Result<()> {
         self.journal.mark_undone(&self.view, entry)
     }
 
     fn commit(self: Box<Self>) -> Result<()> {
         let Self { view, journal, last, .. } = *self;
-        let batch = journal.close(&view)?;
+        let trace = journal.close(&view)?;
         let store = view.store;
         match view.commit() {
             // The server went away between the question and the answer.
-            Err(error) if error.is_transient() => Self::find_out(store, journal.id, batch, error),
+            Err(error) if error.is_transient() => Self::find_out(store, &trace, error),
             Ok(()) if last && store.shape.search_index => {
                 clean_search(store);
                 Ok(())

@@ -94,6 +94,16 @@ impl Journal {
         execute(view, "UPDATE journal SET complete = 1 WHERE id = ?1", [self.id.0]).map(drop)
     }
 
+    /// Marks the entry complete, or takes it and its number away if there are no changes under it.
+    pub(super) fn finish_if_changed(&self, view: &View<'_>) -> Result<()> {
+        if self.next > 0 {
+            return self.finish(view);
+        }
+        execute(view, "DELETE FROM journal WHERE id = ?1", [self.id.0])?;
+        const NUMBER: &str = "UPDATE sqlite_sequence SET seq = ?1 - 1 WHERE name = 'journal' AND seq = ?1";
+        execute(view, NUMBER, [self.id.0]).map(drop)
+    }
+
     /// Writes the sums.
     pub(super) fn close(&self, view: &View<'_>) -> Result<()> {
         const SQL: &str = "UPDATE journal SET added = added + ?1, merged = merged + ?2, removed = removed + ?3 WHERE id = ?4";

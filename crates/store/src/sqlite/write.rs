@@ -359,6 +359,10 @@ impl Transaction for Writer<'_> {
         self.journal.finish(&self.view)
     }
 
+    fn finish_journal_if_changed(&mut self) -> Result<()> {
+        self.journal.finish_if_changed(&self.view)
+    }
+
     fn mark_undone(&mut self, entry: JournalId) -> Result<()> {
         self.journal.mark_undone(&self.view, entry)
     }
