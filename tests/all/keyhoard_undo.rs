@@ -50,6 +50,18 @@ fn undo(home: &Home, arguments: &[&str]) -> Value {
     keyhoard(home, &["undo"]).args(arguments).succeed().json_lines().remove(0)
 }
 
+/// Undoes an entry of which everything stays.
+fn undo_in_vain(home: &Home, arguments: &[&str]) -> Value {
+    let entries = || keyhoard(home, &["log"]).succeed().json_lines();
+    let before = entries();
+    let done = keyhoard(home, &["undo"]).args(arguments).done();
+    assert_eq!(done.code, Some(1), "{}", done.errors());
+    let undone = done.json_lines().remove(0);
+    assert_eq!(undone["entry"], Value::Null);
+    assert_eq!(entries(), before, "nothing was undone");
+    undone
+}
+
 fn export(home: &Home) -> Vec<u8> {
     Run::keyhoard(home).arg("export").done().stdout
 }
@@ -156,9 +168,14 @@ fn a_revocation_stays_unless_it_is_asked_for(engine: Engine) {
     import(&home, key.certificate());
     import(&home, key.revocation());
     assert_eq!(listing(&home)[0]["standing"], "revoked");
-    let done = Run::keyhoard(&home).arg("undo").succeed();
+    assert_eq!(undo_in_vain(&home, &[])["kept"][0]["what"], "revocation");
+    let done = Run::keyhoard(&home).arg("undo").done();
+    assert_eq!(done.code, Some(1));
     assert!(done.errors().contains("--including-revocations"), "{}", done.errors());
+    assert!(done.errors().contains("did not undo entry 2"), "{}", done.errors());
     assert_eq!(listing(&home)[0]["standing"], "revoked");
+    assert_eq!(undo(&home, &["--including-revocations"])["undone"], 2);
+    assert_ne!(listing(&home)[0]["standing"], "revoked");
 }
 
 fn a_revocation_is_taken_back_if_it_is_asked_for(engine: Engine) {
@@ -198,8 +215,7 @@ fn a_shortened_expiry_stays_and_a_lengthened_one_goes(engine: Engine) {
     import(&home, key.certificate());
     key.set_expiry("20240201T000000!", "20270101T000000");
     import(&home, key.certificate());
-    let undone = undo(&home, &[]);
-    assert_eq!(undone["kept"][0]["what"], "expiry");
+    assert_eq!(undo_in_vain(&home, &[])["kept"][0]["what"], "expiry");
     assert_eq!(listing(&home)[0]["expires"], "2027-01-01T00:00:00Z");
 
     key.set_expiry("20240301T000000!", "20280101T000000");
@@ -223,8 +239,7 @@ fn a_forced_undo_does_not_lose_a_revocation_that_came_later(engine: Engine) {
     let home = engine.home();
     import(&home, key.certificate());
     import(&home, key.revocation());
-    let undone = undo(&home, &["1", "--force"]);
-    assert_eq!(undone["kept"][0]["what"], "revocation");
+    assert_eq!(undo_in_vain(&home, &["1", "--force"])["kept"][0]["what"], "revocation");
     assert_eq!(listing(&home)[0]["standing"], "revoked");
 }
 
@@ -273,8 +288,10 @@ fn owner_trust_that_was_given_anew_since_stays_unless_forced(engine: Engine) {
     set_trust(&home, &key, "marginal");
     set_trust(&home, &key, "full");
     let full = owner_trust(&home);
-    let undone = undo(&home, &["2", "--dry-run"]);
-    assert_eq!((&undone["owner_trusts"], &undone["kept"][0]["what"]), (&0.into(), &"owner_trust".into()));
+    for arguments in [&["2", "--dry-run"][..], &["2"]] {
+        let undone = undo_in_vain(&home, arguments);
+        assert_eq!((&undone["owner_trusts"], &undone["kept"][0]["what"]), (&0.into(), &"owner_trust".into()));
+    }
     assert_eq!(owner_trust(&home), full);
     undo(&home, &["2", "--force"]);
     assert_eq!(owner_trust(&home), "");

@@ -87,12 +87,14 @@ fn a_policy_that_was_set_anew_since_stays_unless_forced(engine: Engine) {
     let home = home_with(engine, &OwnKey::new("Ann <ann@example.org>"));
     decide(&home, "good");
     decide(&home, "bad");
-    let undone = undo(&home, &["2", "--dry-run"]);
+    let kept = keyhoard(&home, &["undo", "2", "--dry-run"]).done();
+    assert_eq!(kept.code, Some(1));
+    let undone = &kept.json_lines()[0];
     assert_eq!((&undone["bindings"], &undone["kept"][0]["what"]), (&0.into(), &"policy".into()));
-    let told = Run::keyhoard(&home).args(["undo", "2"]).succeed();
+    let told = Run::keyhoard(&home).args(["undo", "2"]).done();
+    assert_eq!(told.code, Some(1));
     assert!(told.errors().contains("--force takes it back"), "{}", told.errors());
     assert_eq!(policy(&home), "bad");
-    undo(&home, &["4"]);
     assert_eq!(undo(&home, &["2", "--force"])["bindings"], 1);
     assert_eq!(policy(&home), "auto");
 }

@@ -2,8 +2,22 @@
 
 use crate::{Error, Result};
 
+/// How often something is worked out that others change each time before it is written.
+const ATTEMPTS: usize = 10;
+
 /// Repeats what [failed for the moment](store::Error::is_transient). Each attempt begins a transaction, or a view, of its
 /// own, so that one that failed has left nothing behind.
 pub(crate) fn again<T>(attempt: impl FnMut() -> Result<T>) -> Result<T> {
     store::again::until_done(attempt, |error| matches!(error, Error::Store(error) if error.is_transient()))
+}
+
+/// Repeats a few times what [others changed meanwhile](Error::ChangedMeanwhile). Each attempt looks anew at what is there.
+pub(crate) fn anew<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 1..ATTEMPTS {
+        match attempt() {
+            Err(Error::ChangedMeanwhile) => {}
+            done => return done,
+        }
+    }
+    attempt()
 }

@@ -13,6 +13,7 @@ mod plan;
 mod shrink;
 
 use std::collections::HashMap;
+use std::mem;
 use std::ops::ControlFlow;
 
 use store::tofu::{self, Binding};
@@ -21,7 +22,7 @@ use store::{
     Snapshot, Store, Timestamp,
 };
 
-use crate::again::again;
+use crate::again::{again, anew};
 use crate::{Error, Result};
 use plan::{Plan, Planner};
 
@@ -81,7 +82,7 @@ pub struct UndoSummary {
     pub undone: JournalId,
     /// Its command line.
     pub command: String,
-    /// The journal entry of the undo; `None` after a dry run.
+    /// The journal entry of the undo; `None` after a dry run, or if [everything was kept](Self::keeps_everything).
     pub journal: Option<JournalId>,
     /// Certificates that went.
     pub removed: u64,
@@ -102,14 +103,13 @@ pub struct UndoSummary {
 }
 
 /// Takes back one entry of the journal: the given one, else the last one that was not undone, is no undo itself and
-/// has anything to take back.
+/// has anything to take back. An entry of which everything is kept is not undone.
 ///
 /// # Errors
 ///
 /// [`Error::NothingToUndo`], [`Error::NoSuchEntry`], [`Error::AlreadyUndone`], [`Error::NothingInEntry`];
 /// [`Error::BroughtAgain`] if a later import brought the same and `force` is not set; [`Error::ChangedMeanwhile`] if
-/// another program changed the same certificates at the same time, then the undo can be repeated; the database's
-/// errors.
+/// other programs changed the same certificates again and again, then the undo can be repeated; the database's errors.
 pub fn undo(
     store: &dyn Store,
     entry: Option<JournalId>,
@@ -119,14 +119,9 @@ pub fn undo(
 ) -> Result<UndoSummary> {
     let snapshot = store.snapshot()?;
     let entry = choose(snapshot.as_ref(), entry)?;
-    let later: HashMap<Fingerprint, JournalId> = snapshot.brought_again(entry.id)?.into_iter().collect();
-    if !options.force {
-        refuse_if_brought_again(snapshot.as_ref(), &entry, &later)?;
-    }
+    let later = brought_again(snapshot.as_ref(), &entry, options)?;
     drop(snapshot);
-    let planner = Planner { later: &later, options, now };
-    let mut undo =
-        Undo { store, options, now, planner, on_event, done: 0, summary: UndoSummary::new(&entry) };
+    let mut undo = Undo { store, options, now, later, on_event, done: 0, summary: UndoSummary::new(&entry) };
     while undo.take_back_batch()? {}
     Ok(undo.summary)
 }
@@ -151,6 +146,19 @@ fn choose(snapshot: &dyn Snapshot, entry: Option<JournalId>) -> Result<JournalEn
         }
         None => Err(Error::NothingInEntry { entry: id }),
     }
+}
+
+/// Finds what imports after the entry brought again, unless that is a reason not to undo it.
+fn brought_again(
+    snapshot: &dyn Snapshot,
+    entry: &JournalEntry,
+    options: &UndoOptions,
+) -> Result<HashMap<Fingerprint, JournalId>> {
+    let later = snapshot.brought_again(entry.id)?.into_iter().collect();
+    if !options.force {
+        refuse_if_brought_again(snapshot, entry, &later)?;
+    }
+    Ok(later)
 }
 
 fn refuse_if_brought_again(
@@ -185,32 +193,69 @@ fn size(change: &Change) -> usize {
     }
 }
 
+/// Changes that are taken back in one transaction.
+struct Batch {
+    plans: Vec<Plan>,
+    /// How many changes of the entry that are.
+    changes: u64,
+    more: bool,
+}
+
 /// An undo on its way.
 struct Undo<'a> {
     store: &'a dyn Store,
     options: &'a UndoOptions,
     now: Timestamp,
-    planner: Planner<'a>,
+    /// What imports after the entry brought again.
+    later: HashMap<Fingerprint, JournalId>,
     on_event: &'a mut dyn FnMut(UndoEvent),
     done: u64,
     summary: UndoSummary,
 }
 
 impl Undo<'_> {
-    /// Takes back the next changes, worked out before the write lock is taken; returns whether more may follow.
+    /// Takes back the next changes; returns whether more may follow.
     fn take_back_batch(&mut self) -> Result<bool> {
+        let mut is_first = true;
+        let batch = anew(|| {
+            if !mem::take(&mut is_first) {
+                self.look_again()?;
+            }
+            self.try_batch()
+        })?;
+        self.done += batch.changes;
+        batch.plans.iter().for_each(|plan| self.report(plan));
+        (self.on_event)(UndoEvent::Progress { done: self.done });
+        Ok(batch.more)
+    }
+
+    /// Looks again at what may have become of the entry while others wrote.
+    fn look_again(&mut self) -> Result<()> {
+        let snapshot = self.store.snapshot()?;
+        let entry = choose(snapshot.as_ref(), Some(self.summary.undone))?;
+        self.later = brought_again(snapshot.as_ref(), &entry, self.options)?;
+        Ok(())
+    }
+
+    /// Works out the next changes before the write lock is taken, and takes them back.
+    fn try_batch(&mut self) -> Result<Batch> {
         let snapshot = self.store.snapshot()?;
         let (changes, more) = self.read_batch(snapshot.as_ref())?;
-        self.done += changes.len() as u64;
-        let plans = self.planner.plan(snapshot.as_ref(), changes)?;
+        let count = changes.len() as u64;
+        let planner = Planner { later: &self.later, options: self.options, now: self.now };
+        let plans = planner.plan(snapshot.as_ref(), changes)?;
         // Where there is no write-ahead log a writer waits for the end of all reading.
         drop(snapshot);
-        if !self.options.dry_run {
+        if !self.options.dry_run && self.is_to_be_written(&plans, !more) {
             self.write(&plans, !more)?;
         }
-        plans.iter().for_each(|plan| self.report(plan));
-        (self.on_event)(UndoEvent::Progress { done: self.done });
-        Ok(more)
+        Ok(Batch { plans, changes: count, more })
+    }
+
+    /// Says whether a batch takes something back, or the entry is to be marked now: not if everything of it is kept.
+    fn is_to_be_written(&self, plans: &[Plan], last: bool) -> bool {
+        let keeps = self.summary.kept > 0 || plans.iter().any(|plan| plan.kept().is_some());
+        plans.iter().any(Plan::takes_back) || last && (self.summary.journal.is_some() || !keeps)
     }
 
     fn read_batch(&self, snapshot: &dyn Snapshot) -> Result<(Vec<Change>, bool)> {
@@ -303,6 +348,12 @@ impl Undo<'_> {
 }
 
 impl UndoSummary {
+    /// Says whether there was something to take back and all of it was kept, so that the entry is not undone.
+    pub fn keeps_everything(&self) -> bool {
+        let Self { removed, shrunk, restored, owner_trusts, bindings, kept, .. } = self;
+        *kept > 0 && removed + shrunk + restored + owner_trusts + bindings == 0
+    }
+
     fn new(entry: &JournalEntry) -> Self {
         Self {
             undone: entry.id,

@@ -19,7 +19,8 @@ use crate::session::{Session, command_line};
 
 Undoing an undo does it again. What a later import brought as well is not taken away without --force; a verified \
 revocation, or a self-signature by which a key ends earlier, stays without --including-revocations; owner trust, or a policy for an address \
-(`keyhoard tofu policy`), that was given anew since stays without --force.")]
+(`keyhoard tofu policy`), that was given anew since stays without --force. If everything stays, the entry is not undone, \
+and the exit code is 1.")]
 pub(crate) struct Arguments {
     /// The journal entry to undo, as `keyhoard log` numbers them [default: the last one that changed something and was
     /// not undone].
@@ -76,7 +77,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     } else {
         tell(session, &summary, &kept, &purged, &damaged);
     }
-    Ok(Outcome::Done)
+    Ok(Outcome::found(!summary.keeps_everything()))
 }
 
 fn tell(
@@ -115,8 +116,16 @@ fn tell(
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    let effect = if parts.is_empty() { "nothing to take back".to_owned() } else { parts.join(", ") };
-    let verb = if summary.journal.is_some() { "undid" } else { "would undo" };
+    let effect = match parts.is_empty() {
+        true if summary.keeps_everything() => "everything stays".to_owned(),
+        true => "nothing to take back".to_owned(),
+        false => parts.join(", "),
+    };
+    let verb = match summary.journal {
+        _ if summary.keeps_everything() => "did not undo",
+        Some(_) => "undid",
+        None => "would undo",
+    };
     let command = printable(summary.command.as_bytes());
     session.note(format_args!("{verb} entry {} ({command}): {effect}", summary.undone.0));
 }

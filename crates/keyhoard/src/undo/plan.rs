@@ -180,6 +180,11 @@ impl Plan {
         }
     }
 
+    /// Says whether it changes anything.
+    pub(super) fn takes_back(&self) -> bool {
+        !matches!(self, Self::Nothing | Self::Keep { .. } | Self::Purged { .. } | Self::Damaged { .. })
+    }
+
     /// Returns what stays although it was to be taken back.
     pub(super) fn kept(&self) -> Option<(Fingerprint, Kept)> {
         match self {

@@ -1,0 +1,123 @@
+//! An undo while others write: it looks again, and gives up at last.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cert::packet::{Packet, Packets, Tag};
+use cert::split::{Piece, Splitter};
+use cert::{key, signature};
+use keyhoard::Error;
+use keyhoard::import::{ImportOptions, Importer};
+use keyhoard::store::doctor::{Derive, Finding, Rebuilt};
+use keyhoard::store::sqlite::SqliteStore;
+use keyhoard::store::{self, CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
+use keyhoard::undo::{UndoOptions, UndoSummary, undo};
+
+const NOW: Timestamp = Timestamp(1_767_225_600);
+
+/// A database in which somebody else writes each time just before an undo does, as often as he has anything to import.
+struct Busy {
+    store: SqliteStore,
+    others: Vec<Vec<u8>>,
+    begun: AtomicUsize,
+}
+
+impl Store for Busy {
+    fn snapshot(&self) -> store::Result<Box<dyn Snapshot + '_>> {
+        self.store.snapshot()
+    }
+
+    fn reads_beside_writer(&self) -> store::Result<bool> {
+        self.store.reads_beside_writer()
+    }
+
+    fn begin(
+        &self,
+        command: &str,
+        journal: Option<JournalId>,
+        now: Timestamp,
+    ) -> store::Result<Box<dyn Transaction + '_>> {
+        if let Some(other) = self.others.get(self.begun.fetch_add(1, Ordering::Relaxed)) {
+            import(&self.store, other);
+        }
+        self.store.begin(command, journal, now)
+    }
+
+    fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> store::Result<bool> {
+        self.store.keep_verdicts(found)
+    }
+
+    fn check(&self, derive: &mut Derive<'_>, found: &mut dyn FnMut(Finding)) -> store::Result<()> {
+        self.store.check(derive, found)
+    }
+
+    fn rebuild(&self, derive: &mut Derive<'_>) -> store::Result<Rebuilt> {
+        self.store.rebuild(derive)
+    }
+}
+
+fn import(store: &dyn Store, input: &[u8]) {
+    let options = ImportOptions { command: "import".to_owned(), ..ImportOptions::default() };
+    let mut importer = Importer::new(store, &options, NOW);
+    importer.add(input, &mut |_| {}).expect("the import goes on");
+    importer.finish(&mut |_| {}).expect("the import ends");
+}
+
+/// A certificate with a signature by another key more each time: more of them than an undo is tried again.
+fn growing() -> Vec<Vec<u8>> {
+    const TIMES: usize = 20;
+    let keyring = std::fs::read("/usr/share/keyrings/debian-maintainers.gpg");
+    let keyring = keyring.expect("debian-keyring is installed");
+    let certificates = Splitter::new(&keyring[..]).filter_map(|piece| match piece {
+        Ok(Piece::Certificate(raw)) => Some(raw.bytes),
+        _ => None,
+    });
+    let mut grown = certificates.filter_map(|bytes| {
+        let packets: Vec<_> = Packets::new(&bytes).flatten().collect();
+        let primary = key::parse_public(packets[0].body).expect("a sound key").fingerprint();
+        let is_own = |packet: &Packet<'_>| {
+            let signature = signature::parse(packet.body).ok().filter(|_| packet.tag == Tag::SIGNATURE)?;
+            Some(signature.issuer().may_be(&primary))
+        };
+        // What follows a user ID's own signature.
+        let bound =
+            packets.windows(2).position(|two| two[0].tag == Tag::USER_ID && is_own(&two[1]) == Some(true))?;
+        let run = packets.get(bound + 2..bound + 2 + TIMES)?;
+        let by_others = run.iter().all(|packet| is_own(packet) == Some(false));
+        by_others.then(|| run.iter().map(|packet| bytes[..packet.span.end as usize].to_vec()).collect())
+    });
+    grown.next().expect("a certificate with many signatures")
+}
+
+/// Undoes the import of a certificate to which others add `often` times meanwhile; says how often it was tried.
+fn undo_beside(often: usize, force: bool) -> (keyhoard::Result<UndoSummary>, usize) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut others = growing();
+    let store = SqliteStore::create(&directory.path().join("keyhoard.db")).expect("a new database");
+    import(&store, &others.remove(0));
+    others.truncate(often);
+    let busy = Busy { store, others, begun: AtomicUsize::new(0) };
+    let options = UndoOptions { force, ..UndoOptions::default() };
+    let undone = undo(&busy, Some(JournalId(1)), &options, NOW, &mut |_| {});
+    (undone, busy.begun.into_inner())
+}
+
+#[test]
+fn an_undo_looks_again_at_what_others_changed_meanwhile() {
+    let (undone, attempts) = undo_beside(2, true);
+    assert_eq!(undone.expect("the third attempt succeeds").removed, 1);
+    assert_eq!(attempts, 3);
+}
+
+#[test]
+fn an_undo_does_not_take_away_what_others_brought_again_meanwhile() {
+    let (undone, attempts) = undo_beside(1, false);
+    assert!(matches!(undone, Err(Error::BroughtAgain { .. })), "{undone:?}");
+    assert_eq!(attempts, 1);
+}
+
+#[test]
+fn an_undo_of_what_others_change_every_time_is_given_up() {
+    let (undone, attempts) = undo_beside(19, true);
+    assert!(matches!(undone, Err(Error::ChangedMeanwhile)), "{undone:?}");
+    assert!((3..19).contains(&attempts), "{attempts}");
+}
