@@ -4,7 +4,7 @@ use std::fmt;
 
 use cert::{Facts, Fingerprint};
 
-use crate::CertId;
+use crate::{CertId, packed};
 
 /// What a certificate's facts are derived from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,14 @@ pub struct Kept {
     pub bytes: Vec<u8>,
     /// Where the superseded signatures begin in the bytes, ascending.
     pub superseded: Vec<u32>,
+}
+
+impl Kept {
+    /// Says what is wrong, if the bytes are not those that this blob of own facts was packed with.
+    pub(crate) fn damage(&self, own: &[u8]) -> Option<String> {
+        let is_damaged = packed::is_sealed_over_other_bytes(own, self.fingerprint, &self.bytes);
+        is_damaged.then(|| "its packets are damaged: they are not those that were stored".to_owned())
+    }
 }
 
 /// Derives the facts of several certificates, in order; the reason in words where that cannot be done.

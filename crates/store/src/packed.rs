@@ -2,18 +2,20 @@
 //!
 //! One certificate is two blobs. *Own* holds its components and what it says about itself, *third party* the
 //! certifications by others; a listing without signatures reads the first one only. A third one keeps the verdicts on
-//! those certifications, and what they prove stands once more by issuer. All begin with [`VERSION`].
+//! those certifications, and what they prove stands once more by issuer. All begin with [`VERSION`], *own* with
+//! [`SEALED`] and a seal at its end, which tells whether bytes or blob have changed since.
 //!
 //! Integers are LEB128 unless a width is given, widths are little-endian. Positions are stored as the gap since the
 //! packet before.
 //!
 //! ```text
-//! own         = version count component*
+//! own         = version count component* seal
 //! component   = kind gap length value size signature* count unread*
 //!                                                              size: of all the signatures, in bytes
 //! unread      = gap length                                     a packet that is kept and never shown
 //! third-party = version group*                                 ends with the blob
 //! group       = index count signature*                         index: of the component
+//! seal        = crc32:4 crc32:4                                of the certificate's bytes, of the blob before it
 //! ```
 
 mod binding_change;
@@ -21,6 +23,7 @@ mod component;
 mod proven;
 mod reader;
 mod run;
+mod seal;
 mod signature;
 mod verdicts;
 
@@ -33,9 +36,10 @@ use run::{Groups, Run};
 
 pub use binding_change::{pack_binding_change, unpack_binding_change};
 pub use proven::{pack_proven, unpack_proven};
+pub use seal::{SEALED, is_same, is_sealed_over_other_bytes};
 pub use verdicts::{pack_verdicts, unpack_verdicts, unpack_wanted_verdicts};
 
-/// The version every blob begins with.
+/// The version every blob begins with, but for the own facts; those of before the seals too.
 pub const VERSION: u8 = 1;
 
 /// Why a blob cannot be unpacked.
@@ -64,11 +68,11 @@ pub struct Packed {
     pub third_party: Vec<u8>,
 }
 
-/// Packs facts.
-pub fn pack(facts: &Facts) -> Packed {
+/// Packs the facts of a certificate with these bytes.
+pub fn pack(facts: &Facts, bytes: &[u8]) -> Packed {
     let mut own = Writer::default();
     let mut third_party = Writer::default();
-    own.byte(VERSION);
+    own.byte(SEALED);
     own.number(facts.components.len() as u64);
     let mut end = 0;
     for (index, component) in facts.components.iter().enumerate() {
@@ -76,13 +80,13 @@ pub fn pack(facts: &Facts) -> Packed {
         pack_third_party(index, component, &mut third_party);
         end = component.span.end;
     }
+    seal::seal(&mut own, bytes);
     Packed { own: own.bytes, third_party: third_party.bytes }
 }
 
 /// Unpacks facts; without the second blob, third-party certifications are missing.
 pub fn unpack(own: &[u8], third_party: Option<&[u8]>) -> Result<Facts> {
-    let mut reader = Reader::new(own);
-    let count = begin(&mut reader)?;
+    let (mut reader, count) = begin(own)?;
     let mut groups = Groups::new(third_party.unwrap_or_default())?;
     let mut components = Vec::with_capacity(count);
     let mut end = 0;
@@ -181,8 +185,8 @@ pub fn unpack_positions(blob: &[u8]) -> Result<Vec<u32>> {
 }
 
 fn walk(own: &[u8], mut visit: impl FnMut(usize, u8, &[u8]) -> Result<()>) -> Result<()> {
-    let mut reader = Reader::new(own);
-    for index in 0..begin(&mut reader)? {
+    let (mut reader, count) = begin(own)?;
+    for index in 0..count {
         let head = Head::read(&mut reader, 0)?;
         let value = reader.rest();
         component::skip_kind(head.kind, &mut reader)?;
@@ -193,11 +197,14 @@ fn walk(own: &[u8], mut visit: impl FnMut(usize, u8, &[u8]) -> Result<()>) -> Re
     reader.finish()
 }
 
-fn begin(reader: &mut Reader<'_>) -> Result<usize> {
-    if reader.byte()? != VERSION {
+/// Returns a reader that stands before the first component, and how many there are.
+fn begin(own: &[u8]) -> Result<(Reader<'_>, usize)> {
+    let mut reader = Reader::new(seal::without_seal(own));
+    if !matches!(reader.byte()?, VERSION | SEALED) {
         return Err(reader.error("an unknown version"));
     }
-    reader.count(component::MIN)
+    let count = reader.count(component::MIN)?;
+    Ok((reader, count))
 }
 
 fn pack_component(component: &Component, end: u32, out: &mut Writer) {

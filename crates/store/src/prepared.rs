@@ -26,8 +26,8 @@ impl Prepared {
         let Certificate { bytes, facts } = certificate;
         Self {
             fingerprint: facts.primary().fingerprint,
+            packed: packed::pack(&facts, &bytes),
             bytes,
-            packed: packed::pack(&facts),
             rows: Rows::new(&facts),
             superseded: superseded(&facts),
         }

@@ -21,6 +21,7 @@ engines::on_every_engine! { |database| &database;
     rows_derived_again_equal_the_rows_that_were_written
     every_kind_of_wrong_row_is_found_and_healed
     damaged_bytes_are_named_and_nothing_is_derived_from_them
+    one_changed_bit_is_damage_wherever_it_is
     lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding
     an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself
 }
@@ -213,6 +214,31 @@ fn damaged_bytes_are_named_and_nothing_is_derived_from_them(database: &Database)
     let refused = store.rebuild(&mut derive);
     assert!(matches!(refused, Err(Error::Underivable { cert, .. }) if cert == damaged.0), "{refused:?}");
     assert_eq!(derived_rows(database), before);
+}
+
+fn one_changed_bit_is_damage_wherever_it_is(database: &Database) {
+    const PLACES: usize = 40;
+    let store = &*database.store;
+    let damaged = fill(store)[10];
+    let bytes = store.snapshot().expect("snapshot").bytes(damaged).expect("bytes").expect("it is there");
+    let write = |bytes: &[u8]| {
+        let octets = database.octets(bytes);
+        database.sql(&format!("UPDATE packets SET bytes = {octets} WHERE cert = {}", damaged.0));
+    };
+    for number in 0..PLACES {
+        let mut changed = bytes.clone();
+        changed[bytes.len() * number / PLACES] ^= 1 << (number % 8);
+        write(&changed);
+        let found = findings(store);
+        assert!(
+            matches!(&found[..], [Finding::Bytes { cert, .. }] if *cert == damaged),
+            "{number}: {found:?}"
+        );
+        let refused = store.rebuild(&mut derive);
+        assert!(matches!(refused, Err(Error::Underivable { cert, .. }) if cert == damaged.0), "{refused:?}");
+    }
+    write(&bytes);
+    assert_eq!(findings(store), []);
 }
 
 fn lost_packets_are_one_finding_and_what_is_left_of_their_certificate_goes_with_rebuilding(

@@ -16,6 +16,9 @@ use proptest::option::of;
 use proptest::prelude::*;
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
+/// What the facts of no certificate at all are sealed over.
+const BYTES: &[u8] = b"the bytes";
+
 fn fingerprint() -> impl Strategy<Value = Fingerprint> {
     prop_oneof![
         any::<[u8; 20]>().prop_map(Fingerprint::V4),
@@ -163,20 +166,20 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_unpacked_is_what_was_packed(facts in facts()) {
-        let Packed { own, third_party } = packed::pack(&facts);
+        let Packed { own, third_party } = packed::pack(&facts, BYTES);
         prop_assert_eq!(packed::unpack(&own, Some(&third_party)), Ok(facts));
     }
 
     #[test]
     fn the_first_blob_alone_lacks_what_others_signed(mut facts in facts()) {
-        let Packed { own, .. } = packed::pack(&facts);
+        let Packed { own, .. } = packed::pack(&facts, BYTES);
         facts.components.iter_mut().for_each(|component| component.signatures.retain(|one| one.own.is_some()));
         prop_assert_eq!(packed::unpack(&own, None), Ok(facts));
     }
 
     #[test]
     fn names_and_fingerprints_are_found_without_unpacking(facts in facts()) {
-        let Packed { own, .. } = packed::pack(&facts);
+        let Packed { own, .. } = packed::pack(&facts, BYTES);
         let (mut user_ids, mut fingerprints) = (Vec::new(), Vec::new());
         packed::user_ids(&own, |_, value| user_ids.push(value.to_vec())).expect("sound");
         packed::fingerprints(&own, |_, fingerprint| fingerprints.push(fingerprint)).expect("sound");
@@ -186,15 +189,42 @@ proptest! {
 
     #[test]
     fn a_blob_that_is_cut_short_is_an_error(facts in facts(), cut in any::<prop::sample::Index>()) {
-        let Packed { own, .. } = packed::pack(&facts);
+        let Packed { own, .. } = packed::pack(&facts, BYTES);
         prop_assert!(packed::unpack(&own[..cut.index(own.len())], None).is_err());
+    }
+
+    #[test]
+    fn a_seal_tells_changed_bytes_and_not_a_changed_blob(
+        facts in facts(), place in any::<prop::sample::Index>(), bit in 0..8_u32,
+    ) {
+        let own = packed::pack(&facts, BYTES).own;
+        let fingerprint = Some(facts.primary().fingerprint);
+        let is_other = |own: &[u8], bytes: &[u8]| packed::is_sealed_over_other_bytes(own, fingerprint, bytes);
+        prop_assert!(!is_other(&own, BYTES));
+        let mut bytes = BYTES.to_vec();
+        bytes[place.index(BYTES.len())] ^= 1 << bit;
+        prop_assert!(is_other(&own, &bytes));
+        prop_assert!(!packed::is_sealed_over_other_bytes(&own, None, &bytes), "of another certificate");
+        let mut blob = own.clone();
+        blob[place.index(own.len())] ^= 1 << bit;
+        prop_assert!(!is_other(&blob, BYTES) && !is_other(&blob, &bytes));
+    }
+
+    #[test]
+    fn blobs_of_before_the_seals_are_read_and_called_the_same(facts in facts()) {
+        let Packed { own, third_party } = packed::pack(&facts, BYTES);
+        let before = [&[packed::VERSION], &own[1..own.len() - 8]].concat();
+        prop_assert!(packed::is_same(&before, &own) && packed::is_same(&own, &own));
+        prop_assert!(!packed::is_same(&before[..before.len() - 1], &own));
+        prop_assert!(!packed::is_sealed_over_other_bytes(&before, Some(facts.primary().fingerprint), b"others"));
+        prop_assert_eq!(packed::unpack(&before, Some(&third_party)), Ok(facts));
     }
 
     #[test]
     fn changed_octets_never_do_harm(
         facts in facts(), changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
-        let Packed { mut own, mut third_party } = packed::pack(&facts);
+        let Packed { mut own, mut third_party } = packed::pack(&facts, BYTES);
         for (place, octet) in changes {
             for blob in [&mut own, &mut third_party] {
                 if !blob.is_empty() {
@@ -212,7 +242,9 @@ proptest! {
 
     #[test]
     fn random_octets_never_do_harm(own in vec(any::<u8>(), 0..200), third_party in vec(any::<u8>(), 0..200)) {
-        let _ = packed::unpack(&[&[packed::VERSION], own.as_slice()].concat(), Some(&third_party));
+        for version in [packed::VERSION, packed::SEALED] {
+            let _ = packed::unpack(&[&[version], own.as_slice()].concat(), Some(&third_party));
+        }
         let _ = packed::unpack_positions(&own);
     }
 
@@ -225,8 +257,8 @@ proptest! {
 
 #[test]
 fn a_blob_of_another_version_is_refused() {
-    let Packed { mut own, .. } = packed::pack(&made::Made::named(1, "Ann").facts);
-    own[0] = packed::VERSION + 1;
+    let Packed { mut own, .. } = packed::pack(&made::Made::named(1, "Ann").facts, BYTES);
+    own[0] = packed::SEALED + 1;
     let error = packed::unpack(&own, None).expect_err("another version");
     assert_eq!(error.to_string(), "packed facts: an unknown version at byte 1");
 }
@@ -238,7 +270,7 @@ fn a_certification_takes_a_few_dozen_octets() {
     for made in &keyring {
         let others = made.facts.components.iter().flat_map(|component| &component.signatures);
         signatures += others.filter(|signature| signature.own.is_none()).count();
-        let Packed { own, third_party } = packed::pack(&made.facts);
+        let Packed { own, third_party } = packed::pack(&made.facts, &made.bytes);
         octets += third_party.len();
         assert_eq!(packed::unpack(&own, Some(&third_party)).as_ref(), Ok(&made.facts));
     }

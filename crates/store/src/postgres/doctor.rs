@@ -47,6 +47,7 @@ pub(super) fn check(
 /// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing.
 pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<Rebuilt> {
     let view = View::within(store, store.server.begin(&Turn::Alone.begin())?);
+    refuse_damaged(&view)?;
     schema::recreate_derived(view.connection())?;
     let mut lost = Vec::new();
     find_lost(&view, &mut |finding| lost.push(finding))?;
@@ -64,7 +65,7 @@ pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<
         for (kept, facts) in batch.iter().zip(derive(batch)) {
             let underivable = |reason| Error::Underivable { path: view.path(), cert: kept.id.0, reason };
             let facts = facts.map_err(underivable)?;
-            derived.insert(kept.id, &packed::pack(&facts), &Rows::new(&facts));
+            derived.insert(kept.id, &packed::pack(&facts, &kept.bytes), &Rows::new(&facts));
         }
         certificates += batch.len() as u64;
         gathered += batch.len();
@@ -77,6 +78,19 @@ pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<
     derived.flush(&view)?;
     view.commit()?;
     Ok(Rebuilt { certificates, lost })
+}
+
+/// Refuses to derive anything from bytes that have changed: nothing would tell so afterwards.
+fn refuse_damaged(view: &View<'_>) -> Result<()> {
+    each_batch(view, |batch| {
+        let own = own_facts(view, batch)?;
+        for kept in batch {
+            if let Some(reason) = own.get(&kept.id.0).and_then(|own| kept.damage(own)) {
+                return Err(Error::Underivable { path: view.path(), cert: kept.id.0, reason });
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Certificates whose packets are not there.
@@ -165,6 +179,12 @@ fn find_lost(view: &View<'_>, found: &mut dyn FnMut(Finding)) -> Result<Vec<i64>
     Ok(lost)
 }
 
+fn own_facts(view: &View<'_>, batch: &[Kept]) -> Result<HashMap<i64, Vec<u8>>> {
+    const OWN: &str = "SELECT cert, facts FROM self_facts WHERE cert = ANY ($1)";
+    let ids: Vec<i64> = batch.iter().map(|kept| kept.id.0).collect();
+    view.blobs(OWN, &ids)
+}
+
 /// Every derived table.
 const TABLES: [&str; 7] =
     ["self_facts", "third_party", "user_id", "key_id", "keygrip", "mail", "certification"];
@@ -173,9 +193,11 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     let mut expected = BTreeMap::new();
     let mut damaged = find_lost(view, found)?;
     each_batch(view, |batch| {
+        let own = own_facts(view, batch)?;
         let mut sound = Vec::with_capacity(batch.len());
         for (kept, facts) in batch.iter().zip(derive(batch)) {
-            match facts {
+            let damage = own.get(&kept.id.0).and_then(|own| kept.damage(own));
+            match facts.and_then(|facts| damage.map_or(Ok(facts), Err)) {
                 Err(reason) => {
                     damaged.push(kept.id.0);
                     found(Finding::Bytes { cert: kept.id, reason });
@@ -183,7 +205,7 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
                 Ok(facts) => sound.push((kept, facts)),
             }
         }
-        check_batch(view, &sound, &mut expected, found)
+        check_batch(view, &sound, &own, &mut expected, found)
     })?;
     for table in TABLES {
         let sql = format!("SELECT count(*) FROM {table} WHERE NOT cert = ANY ($1)");
@@ -201,13 +223,12 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
 fn check_batch(
     view: &View<'_>,
     batch: &[(&Kept, Facts)],
+    own: &HashMap<i64, Vec<u8>>,
     expected: &mut BTreeMap<&'static str, u64>,
     found: &mut dyn FnMut(Finding),
 ) -> Result<()> {
-    const OWN: &str = "SELECT cert, facts FROM self_facts WHERE cert = ANY ($1)";
     const OTHERS: &str = "SELECT cert, facts FROM third_party WHERE cert = ANY ($1)";
     let ids: Vec<i64> = batch.iter().map(|(kept, _)| kept.id.0).collect();
-    let own = view.blobs(OWN, &ids)?;
     let others = view.blobs(OTHERS, &ids)?;
     let user_ids = user_id_rows(view, &ids)?;
     let rows: Vec<Rows> = batch.iter().map(|(_, facts)| Rows::new(facts)).collect();
@@ -221,8 +242,8 @@ fn check_batch(
             }
         };
         table("packets", 0, kept.fingerprint == Some(facts.primary().fingerprint));
-        let packed = packed::pack(facts);
-        table("self_facts", 1, own.get(&id) == Some(&packed.own));
+        let packed = packed::pack(facts, &kept.bytes);
+        table("self_facts", 1, own.get(&id).is_some_and(|own| packed::is_same(own, &packed.own)));
         let has_others = !packed.third_party.is_empty();
         let right = others.get(&id).map_or(!has_others, |others| *others == packed.third_party);
         table("third_party", usize::from(has_others), right);

@@ -68,6 +68,7 @@ impl SqliteStore {
         let fresh = log::begin_writing(&connection, &self.path, &self.access, self.is_read())?;
         let view = View::within(self, connection);
         super::connect::check_version(view.connection(), view.path())?;
+        refuse_damaged(&view)?;
         let tables = [schema::DROP_DERIVED, schema::CREATE_DERIVED];
         tables
             .iter()
@@ -92,7 +93,7 @@ impl SqliteStore {
                 let path = || self.path.clone();
                 let facts =
                     facts.map_err(|reason| Error::Underivable { path: path(), cert: id.0, reason })?;
-                derived.insert(&view, id, &packed::pack(&facts), &Rows::new(&facts))?;
+                derived.insert(&view, id, &packed::pack(&facts, &kept.bytes), &Rows::new(&facts))?;
                 derived.prove(&view, id)?;
             }
             certificates += batch.len() as u64;
@@ -138,6 +139,18 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> R
         Ok(ControlFlow::Continue(()))
     })?;
     if batch.is_empty() { Ok(()) } else { each(&batch) }
+}
+
+/// Refuses to derive anything from bytes that have changed: nothing would tell so afterwards.
+fn refuse_damaged(view: &View<'_>) -> Result<()> {
+    each_batch(view, |batch| {
+        for kept in batch {
+            if let Some(reason) = view.own(kept.id.0)?.and_then(|own| kept.damage(&own)) {
+                return Err(Error::Underivable { path: view.path().to_owned(), cert: kept.id.0, reason });
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Certificates whose packets are not there.
@@ -194,7 +207,8 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     let mut damaged: HashSet<i64> = check_lost(view, found)?.into_iter().collect();
     each_batch(view, |batch| {
         for (kept, facts) in batch.iter().zip(derive(batch)) {
-            match facts {
+            let damage = view.own(kept.id.0)?.and_then(|own| kept.damage(&own));
+            match facts.and_then(|facts| damage.map_or(Ok(facts), Err)) {
                 Err(reason) => {
                     damaged.insert(kept.id.0);
                     found(Finding::Bytes { cert: kept.id, reason });
@@ -256,8 +270,9 @@ fn check_certificate(
         }
     };
     table("packets", 0, kept.fingerprint == Some(facts.primary().fingerprint));
-    let packed = packed::pack(facts);
-    table("self_facts", 1, view.own(id)?.as_deref() == Some(&packed.own));
+    let packed = packed::pack(facts, &kept.bytes);
+    let own = view.own(id)?;
+    table("self_facts", 1, own.is_some_and(|own| packed::is_same(&own, &packed.own)));
     let others = view.third_party(id)?;
     table(
         "third_party",
