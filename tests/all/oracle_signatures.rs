@@ -7,10 +7,13 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 
 use harness::colons::records;
-use harness::{Both, Done, Reference, difference, mask, scale};
+use harness::{Both, Done, Reference, difference, mask, scale, without_trust_database};
+use lab::made::Web;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
+
+use crate::oracle_trust_webs::imported;
 
 const LISTINGS: [&[&str]; 5] = [
     &["--check-sigs"],
@@ -23,6 +26,10 @@ const LISTINGS: [&[&str]; 5] = [
 
 /// How many of the developers `make test` checks.
 const SAMPLE: usize = 12;
+
+/// How many made webs of trust a full run checks, and `make test`.
+const WEBS: u64 = 60;
+const SAMPLED_WEBS: u64 = 3;
 
 #[test]
 fn oracle_signatures_on_the_members_who_do_not_upload_are_marked_as_gpg_marks_them() {
@@ -60,6 +67,26 @@ fn oracle_signatures_on_the_developers_are_marked_as_gpg_marks_them() {
     }
 }
 
+/// Forged and misdated certifications, some by subkeys, by keys that have expired or are revoked, on user IDs that
+/// nobody vouches for.
+#[test]
+fn oracle_signatures_of_made_webs_are_marked_as_gpg_marks_them() {
+    let first = scale::seed() * 1000;
+    let mut differing = Vec::new();
+    for seed in first..first + scale::choose(WEBS, SAMPLED_WEBS) {
+        let imported = imported(&Web::small(seed));
+        let unfit = unfit_issuers(&imported.copy(), &["pub", "sub"]);
+        let listings = &LISTINGS[..scale::choose(LISTINGS.len(), 2)];
+        differing.extend(listings.iter().filter_map(|listing| {
+            // gpg keeps what it has made of the options in its trust database.
+            let both = imported.copy();
+            let differing = difference_of_checks(&both, listing, &[], &unfit, without_trust_database)?;
+            Some(format!("web {seed}: {differing}"))
+        }));
+    }
+    assert!(differing.is_empty(), "{}", differing.join("\n\n"));
+}
+
 #[test]
 fn oracle_a_digest_that_is_called_weak_is_refused_everywhere() {
     let both = Both::of(Reference::Nonupload);
@@ -87,27 +114,44 @@ fn oracle_a_signature_that_cannot_be_accepted_has_a_percent_mark() {
 
 /// Asserts that both programs list the same, and count as many signatures.
 fn compare(both: &Both, listing: &[&str], keys: &[String]) {
-    let arguments: Vec<OsString> =
-        listing.iter().map(OsString::from).chain(keys.iter().map(OsString::from)).collect();
-    let unfit = unfit_issuers(both);
-    let [gpg, keyhoard] = both.run(&arguments);
-    let [expected, found] = [(&gpg, &both.gpg), (&keyhoard, &both.keyhoard)]
-        .map(|(done, home)| without_unfit(&mask(&done.stdout, home), &unfit));
-    assert!(found.contains("sig!") || found.contains("sig:!"), "nothing was checked");
-    if let Some(difference) = difference(&format!("{arguments:?}"), expected.as_bytes(), found.as_bytes()) {
+    let unfit = unfit_issuers(both, &["pub"]);
+    if let Some(difference) = difference_of_checks(both, listing, keys, &unfit, <[u8]>::to_vec) {
         panic!("{difference}");
     }
-    assert_eq!(gpg.code, keyhoard.code);
-    let [expected, found] = [sums(&gpg), sums(&keyhoard)];
-    assert_eq!(expected.iter().sum::<u64>(), found.iter().sum::<u64>(), "{expected:?} {found:?}");
-    assert!(found[0] >= expected[0], "no good signature is missed: {expected:?} {found:?}");
 }
 
-/// Returns the key IDs of those whose primary key is expired or revoked now.
-fn unfit_issuers(both: &Both) -> HashSet<String> {
+/// Returns what differs in the listings, but for what is hidden, or in how many signatures are counted.
+fn difference_of_checks(
+    both: &Both,
+    listing: &[&str],
+    keys: &[String],
+    unfit: &HashSet<String>,
+    hide: fn(&[u8]) -> Vec<u8>,
+) -> Option<String> {
+    let arguments: Vec<OsString> =
+        listing.iter().map(OsString::from).chain(keys.iter().map(OsString::from)).collect();
+    let [gpg, keyhoard] = both.run(&arguments);
+    let [expected, found] = [(&gpg, &both.gpg), (&keyhoard, &both.keyhoard)]
+        .map(|(done, home)| without_unfit(&hide(&mask(&done.stdout, home)), unfit));
+    assert!(found.contains("sig!") || found.contains("sig:!"), "nothing was checked");
+    let title = format!("{arguments:?}");
+    if let Some(difference) = difference(&title, expected.as_bytes(), found.as_bytes()) {
+        return Some(difference);
+    }
+    let [expected, found] = [sums(&gpg), sums(&keyhoard)];
+    let are_all_counted = expected.iter().sum::<u64>() == found.iter().sum::<u64>();
+    // No good signature is missed.
+    let is_same = gpg.code == keyhoard.code && are_all_counted && found[0] >= expected[0];
+    let codes = [gpg.code, keyhoard.code];
+    (!is_same).then(|| format!("{title}: {codes:?}, sums {expected:?} and {found:?}"))
+}
+
+/// Returns the key IDs of the keys of some kinds that are expired or revoked now.
+fn unfit_issuers(both: &Both, kinds: &[&str]) -> HashSet<String> {
     let [listed, _] = both.run(["--with-colons", "--list-keys"]);
     let all = records(&listed.stdout);
-    let unfit = all.iter().filter(|record| record.kind() == "pub" && matches!(record.field(2), b"e" | b"r"));
+    let unfit =
+        all.iter().filter(|record| kinds.contains(&record.kind()) && matches!(record.field(2), b"e" | b"r"));
     unfit.map(|record| record.text(5)).collect()
 }
 

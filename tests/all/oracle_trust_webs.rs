@@ -58,7 +58,8 @@ fn the_first_look_at_a_web_tells_what_gpg_tells() {
     }
 }
 
-fn imported(web: &Web) -> Both {
+/// Makes homes with the certificates of a web and the owner trust that belongs to it.
+pub(crate) fn imported(web: &Web) -> Both {
     let both = Both::with_trust();
     let mut certificates = Vec::new();
     web.write(&mut certificates).expect("a vector takes everything");

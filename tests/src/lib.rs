@@ -50,3 +50,4 @@ pub use own_key::OwnKey;
 pub use reference::Reference;
 pub use run::{Done, NOW, Run};
 pub use terminal::Terminal;
+pub use trust::without_trust_database;

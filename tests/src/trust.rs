@@ -57,7 +57,7 @@ impl Both {
 
 /// Returns a colon listing without what its `tru` record tells of gpg's trust database: whether it is out of date, for
 /// which model it was made, when, and when something will change.
-fn without_trust_database(listing: &[u8]) -> Vec<u8> {
+pub fn without_trust_database(listing: &[u8]) -> Vec<u8> {
     let listing = String::from_utf8_lossy(listing);
     let lines = listing.split_inclusive('\n').map(|line| {
         let fields: Vec<&str> = line.split(':').collect();
