@@ -70,6 +70,19 @@ fn what_holds_no_packets_is_told() {
     }
 }
 
+/// gpg shows the text itself as a packet, we do not; what it says of the end is told alike.
+#[test]
+fn clear_text_that_ends_before_its_signature_is_told() {
+    let both = Both::new();
+    let text = b"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\na line\n-----BEGIN PGP SIGN";
+    for cut in [47, 50, text.len() - 1] {
+        let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &["--list-packets"], &text[..cut]));
+        assert_eq!((keyhoard.code, keyhoard.status_lines()), (gpg.code, gpg.status_lines()), "{cut}");
+        assert_eq!(keyhoard.text(), "");
+        assert!(!keyhoard.errors().contains("Unknown system error"), "{}", keyhoard.errors());
+    }
+}
+
 #[test]
 fn armor_is_put_around_files_and_taken_off() {
     let both = Both::of_alice_and_bob();

@@ -257,10 +257,15 @@ fn begins_clear_text(beginning: &[u8]) -> bool {
 /// Tells that there are no packets.
 pub(super) fn tell_no_packets(session: &mut Session<'_>, is_empty: bool) {
     if !is_empty {
-        session.streams.error("no valid OpenPGP data found.");
-        session.streams.status(&Status::NoData { what: 1 });
+        tell_no_packets_behind_text(session);
     }
     session.streams.status(&Status::NoData { what: 2 });
+}
+
+/// Tells that clear text ends without any packet.
+pub(super) fn tell_no_packets_behind_text(session: &mut Session<'_>) {
+    session.streams.error("no valid OpenPGP data found.");
+    session.streams.status(&Status::NoData { what: 1 });
 }
 
 /// Tells that there are no signatures at all.

@@ -17,7 +17,8 @@ use crate::render;
 pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     let Some((input, _)) = guess::input(session) else { return Ok(()) };
     let mut input = BufReader::new(input);
-    let is_empty = input.fill_buf()?.is_empty();
+    let beginning = input.fill_buf()?;
+    let (is_empty, is_clear_text) = (beginning.is_empty(), holds_clear_text(beginning));
     let (outcome, unlocked) = list(session, &mut input)?;
     let error = match outcome {
         Ok(true) => return Ok(()),
@@ -28,9 +29,19 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
         failed(session, error, unlocked);
         return Ok(());
     }
+    // gpg takes the text itself for packets: there are some then, and nothing has failed but their end.
+    if is_clear_text {
+        verify::tell_no_packets_behind_text(session);
+        return Ok(());
+    }
     verify::tell_no_packets(session, is_empty);
     guess::tell_failure(session, &Failure::bare(Code::EndOfInput));
     Ok(())
+}
+
+fn holds_clear_text(beginning: &[u8]) -> bool {
+    let mut lines = beginning.split(|&octet| octet == b'\n');
+    lines.any(|line| line.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----")
 }
 
 /// Lists packets; returns what `message` says of them, and how the search for session keys went.
