@@ -40,8 +40,8 @@ pub struct Findings {
 }
 
 /// Examines the database in a place: SQLite's own structures, that all rows belong to something, that the bytes are
-/// those that were stored, and that everything that is derived from the bytes of the certificates is what they yield now, self-signatures verified once more; and
-/// that the secret keys beside it belong to certificates.
+/// those that were stored, and that everything that is derived from the bytes of the certificates is what they yield now,
+/// self-signatures verified once more; and that the secret keys beside it belong to certificates.
 ///
 /// # Errors
 ///
