@@ -125,7 +125,7 @@ pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result
             return Ok(None);
         }
         // Once the program has ended, strace looks on at servers that it has started, for ever.
-        let is_at_work = has_children(child.id());
+        let is_at_work = has_program(child.id());
         if has_begun && !is_at_work {
             let _ = Command::new("sh")
                 .args(["-c", "kill $0", &child.id().to_string()])
@@ -143,10 +143,12 @@ pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result
     Ok(Some(Calls { kinds: kinds(&text), ..Calls::default() }))
 }
 
-/// Returns whether a process has children that it has not waited for.
-fn has_children(process: u32) -> bool {
-    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
-    children.is_ok_and(|children| !children.trim().is_empty())
+/// Returns whether strace has the program that it looks at, and has not waited for it; before that it has children of
+/// its own, by which it finds out what the system can do.
+fn has_program(strace: u32) -> bool {
+    let children = fs::read_to_string(format!("/proc/{strace}/task/{strace}/children")).unwrap_or_default();
+    let name = |child: &str| fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
+    children.split_whitespace().any(|child| name(child).trim() == "timeout")
 }
 
 /// The exit code of `timeout(1)` for a command that has taken too long.
