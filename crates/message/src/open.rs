@@ -311,7 +311,8 @@ fn chunks<'scope, 'env>(
     pool: Pool,
 ) -> Deliveries<'scope> {
     let size = key.chunk_size();
-    let helpers = pipeline::workers() - 1;
+    // Who reads helps too, and so does who takes the plaintext: most of the work is to read and to write.
+    let helpers = pipeline::workers().saturating_sub(2);
     let work = move |work: Work| work.run(&key);
     let (loader, mut unloader) =
         pipeline::belt(scope, helpers, pipeline::ahead(size), work, |delivery| delivery);
@@ -329,7 +330,7 @@ fn chunks<'scope, 'env>(
         while !reader.is_over {
             let work = reader.next().unwrap_or_else(Work::Failed);
             reader.is_over |= matches!(work, Work::Failed(_));
-            if loader.load(work).is_none() {
+            if loader.load_and_help(work).is_none() {
                 break;
             }
         }

@@ -80,8 +80,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Starts `helpers` threads that do `work` on pieces side by side, and `finish` on one after the other, in their order.
 ///
 /// Who unloads helps while there is nothing to unload, so one helper fewer than processors keeps all of them busy. At
-/// most
-/// `ahead` pieces are on the belt.
+/// most `ahead` pieces are on the belt.
 pub(crate) fn belt<'scope, T: Send + 'scope, U: Send + 'scope, V: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     helpers: usize,
@@ -266,11 +265,38 @@ impl<T, U, V> Loader<'_, T, U, V> {
         self.0.call(&state);
         (!state.is_abandoned).then_some(())
     }
+
+    /// Puts a piece on the belt as well, and helps unless somebody waits for work: a piece that was just read is in this
+    /// core's cache. Counts as one helper.
+    pub(crate) fn load_and_help(&self, piece: T) -> Option<()> {
+        let belt = &*self.0;
+        let mut state = lock(&belt.state);
+        while state.places.len() >= belt.ahead && !state.is_abandoned {
+            state = match state.next_task() {
+                Some(task) => belt.run(state, task),
+                None => belt.room.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        state.places.push_back(Place::Loaded(piece));
+        while state.idle == 0
+            && !state.is_awaited
+            && !state.is_abandoned
+            && let Some(task) = state.next_task()
+        {
+            state = belt.run(state, task);
+        }
+        belt.call(&state);
+        (!state.is_abandoned).then_some(())
+    }
 }
 
 impl<T, U, V> Drop for Loader<'_, T, U, V> {
+    /// Ends the loading; and the work, where it fails here with a piece that would be waited for in vain.
     fn drop(&mut self) {
-        lock(&self.0.state).is_complete = true;
+        let mut state = lock(&self.0.state);
+        state.is_complete = true;
+        state.is_abandoned |= thread::panicking();
+        drop(state);
         self.0.task.notify_all();
         self.0.piece.notify_all();
     }
@@ -332,11 +358,38 @@ mod tests {
                     (number - 1, square)
                 };
                 let (loader, mut unloader) = belt(scope, helpers, 3, |piece: u64| piece * piece, finish);
-                scope.spawn(move || (0..1000).for_each(|piece| assert!(loader.load(piece).is_some())));
+                scope.spawn(move || {
+                    for piece in 0..1000 {
+                        let loaded = match piece % 3 {
+                            0 => loader.load(piece),
+                            _ => loader.load_and_help(piece),
+                        };
+                        assert!(loaded.is_some());
+                    }
+                });
                 let pieces = std::iter::from_fn(|| unloader.unload());
                 assert!(pieces.eq((0..1000).map(|piece| (piece, piece * piece))), "{helpers} helpers");
             });
         }
+    }
+
+    #[test]
+    fn who_loads_works_while_nobody_unloads() {
+        thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
+            let work = move |piece: u8| {
+                tell.send((piece, thread::current().id())).expect("somebody listens");
+                piece
+            };
+            let (loader, unloader) = belt(scope, 0, 4, work, |piece| piece);
+            let loading = scope.spawn(move || {
+                (0..4).for_each(|piece| assert!(loader.load_and_help(piece).is_some()));
+                thread::current().id()
+            });
+            let loader = loading.join().expect("no piece waits");
+            assert!(told.iter().take(4).eq((0..4).map(|piece| (piece, loader))));
+            drop(unloader);
+        });
     }
 
     #[test]
@@ -358,6 +411,20 @@ mod tests {
             // One was unloaded, two were on the belt, and the next one came when nobody unloaded any more.
             assert!(told.into_iter().count() <= 4);
         });
+    }
+
+    #[test]
+    fn who_unloads_does_not_wait_for_who_failed_while_loading() {
+        let (ended, of_unloading) = mpsc::channel();
+        let failed = std::panic::catch_unwind(move || {
+            thread::scope(|scope| {
+                let (loader, mut unloader) = belt(scope, 0, 2, |()| panic!("as a test"), |()| ());
+                scope.spawn(move || loader.load_and_help(())).join().expect_err("it fails");
+                ended.send(unloader.unload()).expect("somebody listens");
+            });
+        });
+        assert!(failed.is_ok());
+        assert_eq!(of_unloading.recv(), Ok(None));
     }
 
     #[test]
