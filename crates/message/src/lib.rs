@@ -13,6 +13,7 @@
 //! Input, compression, hash, cipher and output run in threads of their own; what can be done for many pieces at once
 //! (decryption, authenticated chunks, deflating) is done on all cores. Nothing here reads the clock.
 
+mod batch;
 mod clear_text;
 mod compress;
 mod container;

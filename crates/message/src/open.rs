@@ -5,6 +5,7 @@ use std::thread::{self, Scope};
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
+use crate::batch::take_turns;
 use crate::container::{ChunkKey, Container};
 use crate::frame::Body;
 use crate::pipeline::{self, Buffer, PIECE, Pool};
@@ -199,6 +200,7 @@ fn feedback_mode<'scope, 'env>(
     let (loader, mut unloader) =
         pipeline::belt(scope, pipeline::workers() - 1, pipeline::ahead(PIECE), decrypt, check);
     scope.spawn(move || {
+        take_turns();
         let Sealed { mut body, mut first } = sealed;
         let mut before = vec![0; size];
         if is_unprotected && first.len() >= size + 2 {
@@ -317,6 +319,7 @@ fn chunks<'scope, 'env>(
     let (loader, mut unloader) =
         pipeline::belt(scope, helpers, pipeline::ahead(size), work, |delivery| delivery);
     scope.spawn(move || {
+        take_turns();
         let mut reader = Chunks {
             body,
             pool,

@@ -10,6 +10,8 @@ use std::thread::{self, Scope};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use zeroize::Zeroizing;
 
+use crate::batch::take_turns;
+
 /// Octets of a piece: enough that handing it on costs nothing, and little enough to stay in a core's cache.
 pub(crate) const PIECE: usize = 128 << 10;
 
@@ -108,7 +110,10 @@ pub(crate) fn belt<'scope, T: Send + 'scope, U: Send + 'scope, V: Send + 'scope>
     });
     for _ in 0..helpers {
         let helper = Unloader(belt.clone());
-        scope.spawn(move || helper.0.help());
+        scope.spawn(move || {
+            take_turns();
+            helper.0.help();
+        });
     }
     (Loader(belt.clone()), Unloader(belt))
 }
