@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "no library here has the scheduler's calls")]
 
 /// Has the calling thread interrupt nobody when it is woken: it takes its turn. Threads that hand pieces to one another
-/// and interrupt each other in the middle of them spend a quarter of their time on moving from core to core.
+/// and interrupt each other in the middle of them take up to a third longer (docs/benchmarks.md).
 ///
 /// Where somebody chose how the program is to be run, that stays.
 pub(crate) fn take_turns() {

@@ -15,8 +15,8 @@ use crate::{MOST_READERS, Result};
 /// A thread takes so many things at once; for fewer none is started.
 const PART: usize = 32;
 
-/// SQLite's cache, in negated KiB, of the other connections: they hardly ever come back to a page, and what is small stays
-/// near the processor.
+/// SQLite's cache, in negated KiB, of connections that read beside one another: they hardly ever come back to a page, and
+/// what is small stays near the processor.
 const CACHE_BESIDE: i64 = -512;
 
 impl<'s> View<'s> {
