@@ -130,7 +130,7 @@ pub fn delete_subkey(
 ) -> Result<Option<JournalId>> {
     again(|| {
         let mut transaction = store.begin(command, None, now)?;
-        let Some(stored) = stored::read_one(transaction.snapshot(), id)? else { return Ok(None) };
+        let Some(stored) = stored::read_one(transaction.snapshot()?, id)? else { return Ok(None) };
         let stored::Stored { generation, certificate: known, .. } = stored;
         let is_subkey =
             |kind: &ComponentKind| matches!(kind, ComponentKind::Key(key) if key.fingerprint == *subkey);

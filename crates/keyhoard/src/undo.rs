@@ -285,7 +285,7 @@ impl Undo<'_> {
         let removed: HashMap<_, _> = plans.iter().filter_map(Plan::removal).collect();
         let mut current = 0;
         let ids: Vec<_> = removed.keys().copied().collect();
-        transaction.snapshot().visit(Selection::Ids(&ids), Detail::Name, &mut |record| {
+        transaction.snapshot()?.visit(Selection::Ids(&ids), Detail::Name, &mut |record| {
             current += usize::from(removed.get(&record.id) == Some(&record.generation));
             ControlFlow::Continue(())
         })?;
@@ -295,13 +295,13 @@ impl Undo<'_> {
             return Err(Error::ChangedMeanwhile);
         }
         for (key, now, _) in plans.iter().filter_map(Plan::owner_trust) {
-            if transaction.snapshot().owner_trust(key)? != now {
+            if transaction.snapshot()?.owner_trust(key)? != now {
                 return Err(Error::ChangedMeanwhile);
             }
         }
         // A binding has to be there still when its certificate goes, or the journal knows nothing of it.
         for (key, now, change) in plans.iter().filter_map(Plan::binding) {
-            let found = tofu::find(transaction.snapshot(), key, &change.address)?;
+            let found = tofu::find(transaction.snapshot()?, key, &change.address)?;
             if found.and_then(Binding::into_kept).as_ref() != now {
                 return Err(Error::ChangedMeanwhile);
             }

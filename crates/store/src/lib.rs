@@ -100,6 +100,17 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
+    /// Starts to write as [`Store::begin`] does what will be put in many parts, which would change the same pages of the
+    /// indexes again and again; `None` where a transaction may have to be done again, which takes all its parts.
+    fn begin_in_parts(
+        &self,
+        _command: &str,
+        _journal: Option<JournalId>,
+        _now: Timestamp,
+    ) -> Result<Option<Box<dyn Transaction + '_>>> {
+        Ok(None)
+    }
+
     /// Adds verdicts to those that are kept, in a short transaction of its own that waits for nobody.
     ///
     /// Snapshots may be open. Certificates that are gone are skipped. False says that nothing was written, since

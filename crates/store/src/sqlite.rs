@@ -132,6 +132,15 @@ impl Store for SqliteStore {
         Ok(writer.map(|writer| Box::new(writer) as Box<dyn Transaction>))
     }
 
+    fn begin_in_parts(
+        &self,
+        command: &str,
+        journal: Option<JournalId>,
+        now: Timestamp,
+    ) -> Result<Option<Box<dyn Transaction + '_>>> {
+        Ok(Some(Box::new(write::Writer::begin_in_parts(self, command, journal, now)?)))
+    }
+
     fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {
         verdicts::keep(self, found)
     }

@@ -7,7 +7,8 @@ use crate::{CertId, InputDigest, JournalId, Migration, Prepared, Result, Snapsho
 /// The only writer, unless it was [begun beside others](crate::Store::begin_beside). Dropping it without
 /// [`Transaction::commit`] takes everything back.
 pub trait Transaction: WriteBindings + Send {
-    /// Adds or replaces certificates. Index rows of the whole call are sorted before they are inserted.
+    /// Adds or replaces certificates. Index rows of the whole call are sorted before they are inserted, and those of
+    /// many calls where the transaction was [begun in parts](crate::Store::begin_in_parts).
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>>;
 
     /// Remembers that this entry met these inputs, which led to certificates that did not change.
@@ -33,7 +34,7 @@ pub trait Transaction: WriteBindings + Send {
     fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool>;
 
     /// Reads what this transaction sees, its own writes included.
-    fn snapshot(&self) -> &dyn Snapshot;
+    fn snapshot(&mut self) -> Result<&dyn Snapshot>;
 
     /// The journal entry this transaction writes under.
     fn journal(&self) -> JournalId;

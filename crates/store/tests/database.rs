@@ -298,7 +298,7 @@ fn a_transaction_that_is_dropped_changes_nothing(store: &dyn Store) {
     let made = three();
     let mut transaction = store.begin("import", None, NOW).expect("begin");
     transaction.put(&[made[0].put()]).expect("put");
-    assert_eq!(transaction.snapshot().count().expect("count"), 1);
+    assert_eq!(transaction.snapshot().expect("snapshot").count().expect("count"), 1);
     drop(transaction);
     assert_eq!(store.snapshot().expect("snapshot").count().expect("count"), 0);
     assert!(store.snapshot().expect("snapshot").journal(10).expect("journal").is_empty());

@@ -10,7 +10,7 @@ use keyhoard_store as store;
 use made::{Made, NOW};
 use rusqlite::Connection;
 use store::sqlite::SqliteStore;
-use store::{CertId, Removal, Store};
+use store::{CertId, InputDigest, PutOutcome, Removal, Store};
 use tempfile::TempDir;
 
 fn empty() -> (TempDir, SqliteStore) {
@@ -55,6 +55,33 @@ fn what_the_first_transaction_writes_is_seen_by_nobody_before_it_commits() {
         }
         assert_eq!(count(), Ok(if commits { 800 } else { 0 }));
     }
+}
+
+#[test]
+fn what_is_put_in_parts_is_one_transaction_that_sees_all_of_itself() {
+    let (directory, store) = empty();
+    put(&store, &[Made::named(9, "Somebody else")]);
+    let three = three();
+    let [ann, bob, robot] = &three[..] else { panic!("there are three") };
+    let mut transaction = store.begin_in_parts("import", None, NOW).expect("begin").expect("parts");
+    let done = transaction.put(&[ann.put(), bob.put()]).expect("put");
+    assert_eq!(done, [PutOutcome::Done(CertId(2)), PutOutcome::Done(CertId(3))]);
+    let again = transaction.put(&[robot.put(), ann.put()]).expect("put");
+    assert_eq!(again, [PutOutcome::Done(CertId(4)), PutOutcome::Conflict], "an earlier part has it");
+    transaction.remember_inputs(&[(InputDigest([7; 32]), CertId(4))]).expect("remember");
+
+    let fingerprints = [ann.fingerprint(), robot.fingerprint()];
+    let seen = transaction.snapshot().expect("snapshot");
+    assert_eq!(seen.by_fingerprint(&fingerprints).expect("find"), [Some(CertId(2)), Some(CertId(4))]);
+    assert_eq!(seen.known_inputs(&[InputDigest([7; 32])]).expect("find"), [Some(CertId(4))]);
+    assert_eq!(transaction.put(&[ann.put()]).expect("put"), [PutOutcome::Conflict], "its index rows say so");
+    let other = SqliteStore::open(&directory.path().join("keyhoard.db")).expect("open");
+    assert_eq!(other.snapshot().and_then(|snapshot| snapshot.count()).expect("count"), 1);
+
+    transaction.commit().expect("commit");
+    assert_eq!(other.snapshot().and_then(|snapshot| snapshot.count()).expect("count"), 4);
+    let found = other.snapshot().and_then(|snapshot| snapshot.by_fingerprint(&fingerprints)).expect("find");
+    assert_eq!(found, [Some(CertId(2)), Some(CertId(4))]);
 }
 
 #[test]

@@ -21,20 +21,23 @@ const BATCH_CERTIFICATES: usize = 50_000 - CHUNK_CERTIFICATES;
 pub(super) const BATCH_BYTES: usize = 36 << 20;
 /// The same of a batch that will be written beside the making of the next one.
 pub(super) const BESIDE_BYTES: usize = 14 << 20;
-/// The same of a part of the first batch: the last part is written when there is nothing left to be done beside it.
+/// The same of a part of a batch: the last part is written when there is nothing left to be done beside it.
 pub(super) const PART_BYTES: usize = 4 << 20;
-
-/// Which entry of a batch has which primary key.
-pub(super) type Fingerprints = HashMap<Fingerprint, usize>;
+/// A batch that is written in parts ends with this many bytes of certificates: another part might lead beyond 64 MiB,
+/// which are the most.
+const BATCH_INPUT: usize = (64 << 20) - PART_BYTES;
 
 /// Certificates that will change together, and what will be reported once they have.
 #[derive(Default)]
 pub(super) struct Batch {
     entries: Vec<Entry>,
-    by_fingerprint: Fingerprints,
+    by_fingerprint: HashMap<Fingerprint, usize>,
     unchanged: Vec<(InputDigest, CertId)>,
     pub(super) reports: Vec<Report>,
+    /// The memory that it takes.
     bytes: usize,
+    /// What its certificates themselves have of that.
+    input: usize,
 }
 
 /// How much a batch holds.
@@ -43,17 +46,27 @@ pub(super) struct Load {
     /// Certificates; those that were refused, or change nothing, count as well.
     certificates: usize,
     bytes: usize,
+    input: usize,
 }
 
 impl Load {
-    /// Says whether it is time to write, where so many bytes are the most.
+    /// Says whether it is time to write, where so many bytes of memory are the most.
     pub(super) fn is_full(self, bytes: usize) -> bool {
         self.certificates >= BATCH_CERTIFICATES || self.bytes >= bytes
     }
 
+    /// Says whether it is as much as one transaction may take.
+    pub(super) fn is_whole_batch(self) -> bool {
+        self.certificates >= BATCH_CERTIFICATES || self.input >= BATCH_INPUT
+    }
+
     /// Returns how much two of them are together.
     pub(super) fn and(self, other: Self) -> Self {
-        Self { certificates: self.certificates + other.certificates, bytes: self.bytes + other.bytes }
+        Self {
+            certificates: self.certificates + other.certificates,
+            bytes: self.bytes + other.bytes,
+            input: self.input + other.input,
+        }
     }
 }
 
@@ -83,7 +96,7 @@ pub(super) enum Report {
 impl Batch {
     /// Returns how much it holds: each of its certificates is reported.
     pub(super) fn load(&self) -> Load {
-        Load { certificates: self.reports.len(), bytes: self.bytes }
+        Load { certificates: self.reports.len(), bytes: self.bytes, input: self.input }
     }
 
     /// Says whether there is anything to write.
@@ -94,11 +107,6 @@ impl Batch {
     /// Returns the primary keys of the certificates that wait here.
     pub(super) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
         self.by_fingerprint.keys().copied()
-    }
-
-    /// Takes out which primary keys it has, once nothing is to be added any more.
-    pub(super) fn take_fingerprints(&mut self) -> Fingerprints {
-        std::mem::take(&mut self.by_fingerprint)
     }
 
     /// Says whether a certificate with this primary key waits here.
@@ -115,6 +123,7 @@ impl Batch {
     /// Plans to write a certificate.
     pub(super) fn put(&mut self, certificate: Prepared, kind: PutKind, input: Option<InputDigest>) {
         self.bytes += certificate.size();
+        self.input += certificate.bytes().len();
         self.by_fingerprint.insert(certificate.fingerprint(), self.entries.len());
         let report = self.reports.len();
         let inputs = input.into_iter().collect();
@@ -129,9 +138,11 @@ impl Batch {
             return Outcome::Unchanged;
         };
         let additions = Additions::of(&merged);
-        let size = entry.certificate.size();
+        self.bytes -= entry.certificate.size();
+        self.input -= entry.certificate.bytes().len();
         entry.certificate = Prepared::new(merged.certificate);
-        self.bytes = self.bytes - size + entry.certificate.size();
+        self.bytes += entry.certificate.size();
+        self.input += entry.certificate.bytes().len();
         if let PutKind::Merged { added, .. } = &mut entry.kind {
             added.extend(merged.added_packets);
         }
@@ -229,7 +240,7 @@ impl Entry {
         options: &ImportOptions<'_>,
     ) -> Result<Outcome> {
         let fingerprint = self.certificate.fingerprint();
-        let stored = stored::read(transaction.snapshot(), &[fingerprint])?.remove(&fingerprint);
+        let stored = stored::read(transaction.snapshot()?, &[fingerprint])?.remove(&fingerprint);
         let outcome = match stored {
             None => {
                 self.kind = PutKind::New;

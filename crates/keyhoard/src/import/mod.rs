@@ -3,21 +3,22 @@
 //! `bytes -> split -> (all cores) digest, clean -> merge -> one transaction a batch -> reports`
 //!
 //! Everything up to the merge happens without the write lock, so a slow input holds up nobody; where the database can
-//! be read beside its writer, it happens while the batch before is being written. Only the first batch of a new database
-//! goes into its transaction part by part, if all inputs are files. A certificate is reported when it is durable. Inputs
-//! that a complete earlier import has seen are recognised by their digest before any other work.
+//! be read beside its writer, it happens while the batch before is being written. If all inputs are files, a batch goes
+//! into its transaction part by part. A certificate is reported when it is durable. Inputs that a complete earlier import
+//! has seen are recognised by their digest before any other work.
 
 mod batch;
 mod chunk;
 mod event;
-mod first;
 mod flight;
 mod options;
+mod parts;
 mod preview;
 mod revocation;
 mod secrets;
 mod work;
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::sync::mpsc::sync_channel;
 use std::thread::{self, Scope};
@@ -29,8 +30,8 @@ use store::{InputDigest, JournalId, Prepared, PutKind, Store, Timestamp};
 use crate::Result;
 use batch::{BATCH_BYTES, BESIDE_BYTES, Batch, PART_BYTES, Report};
 use chunk::{Chunk, read_ahead};
-use first::First;
 use flight::{Flight, Written};
+use parts::Parts;
 use work::{Effect, Incoming, Item, Name, Ready, Seen, Source, Worker};
 
 pub use event::{
@@ -69,9 +70,10 @@ pub struct Importer<'a> {
     batch: Batch,
     /// The database can be read while a batch is being written.
     beside: bool,
-    /// The first batch may be written part by part, if the database turns out to be empty.
-    may_be_first: bool,
-    first: Option<First<'a>>,
+    /// Batches may be written in parts.
+    may_be_in_parts: bool,
+    /// The batch that is being written part by part.
+    parts: Option<Parts<'a>>,
     journal: Option<JournalId>,
     summary: ImportSummary,
     /// The number of the input that is being read.
@@ -89,8 +91,8 @@ impl<'a> Importer<'a> {
             digest_prefix: options.digest_prefix(),
             batch: Batch::default(),
             beside: false,
-            may_be_first: options.is_steady(),
-            first: None,
+            may_be_in_parts: options.is_steady(),
+            parts: None,
             journal: None,
             summary: ImportSummary::default(),
             input: 0,
@@ -104,7 +106,7 @@ impl<'a> Importer<'a> {
     ///
     /// The database's errors. Damaged certificates are events, not errors.
     pub fn add(&mut self, input: impl Read + Send, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
-        if self.first.is_none() {
+        if self.parts.is_none() {
             self.beside = self.store.reads_beside_writer()?;
         }
         thread::scope(|scope| {
@@ -148,7 +150,8 @@ impl<'a> Importer<'a> {
         let raws = self.raw_certificates(chunk, flight, on_event)?;
         let (options, now) = (self.options, self.now);
         let digest_prefix = self.digest_prefix.clone();
-        let store = self.first.is_none().then_some(self.store);
+        // As long as the first batch lasts, there is nothing that could be read.
+        let store = (self.beside || self.parts.is_none()).then_some(self.store);
         let worker = Worker { store, options, digest_prefix: digest_prefix.as_deref(), now };
         let clean = worker.clean(raws)?;
         if flight.as_ref().is_some_and(|flight| clean.fingerprints().any(|found| flight.holds(&found))) {
@@ -163,12 +166,12 @@ impl<'a> Importer<'a> {
 
     fn is_time_to_write(&self) -> bool {
         let load = self.batch.load();
-        match &self.first {
-            Some(first) => load.is_full(PART_BYTES) || first.is_full_with(&self.batch),
-            None if self.beside => load.is_full(BESIDE_BYTES),
-            None if self.may_be_first => load.is_full(PART_BYTES),
-            None => load.is_full(BATCH_BYTES),
-        }
+        let part = match &self.parts {
+            None if !self.may_be_in_parts && self.beside => BESIDE_BYTES,
+            None if !self.may_be_in_parts => BATCH_BYTES,
+            _ => PART_BYTES,
+        };
+        load.is_full(part) || self.parts.as_ref().is_some_and(|parts| parts.is_full_with(&self.batch))
     }
 
     /// Makes certificates of all pieces, the revocations that stand alone included; what holds no keys is passed
@@ -190,7 +193,8 @@ impl<'a> Importer<'a> {
                     on_event(ImportEvent::Revocation(&revocation));
                 }
                 let committed;
-                let snapshot = match self.first.as_ref().and_then(First::snapshot) {
+                let written = self.parts.as_mut().map(Parts::snapshot).transpose()?;
+                let snapshot = match written.flatten() {
                     Some(snapshot) => snapshot,
                     None => {
                         committed = self.store.snapshot()?;
@@ -285,7 +289,7 @@ impl<'a> Importer<'a> {
                 Outcome::Changed(additions)
             }
             Effect::New if self.options.merge_only => Outcome::SkippedNew,
-            Effect::New if !has_user_ids && !self.is_in_first(&certificate) => Outcome::SkippedWithoutUserId,
+            Effect::New if !has_user_ids && !self.is_in_parts(&certificate) => Outcome::SkippedWithoutUserId,
             Effect::New => {
                 self.batch.put(certificate, PutKind::New, digest);
                 Outcome::New
@@ -293,9 +297,9 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// Says whether it will be merged into what the first transaction has got already.
-    fn is_in_first(&self, certificate: &Prepared) -> bool {
-        self.first.as_ref().is_some_and(|first| first.holds(&certificate.fingerprint()))
+    /// Says whether it will be merged into what an earlier part has brought.
+    fn is_in_parts(&self, certificate: &Prepared) -> bool {
+        self.parts.as_ref().is_some_and(|parts| parts.holds(&certificate.fingerprint()))
     }
 
     /// Has the batch written: beside the further work, or at once where nobody can read meanwhile.
@@ -309,41 +313,62 @@ impl<'a> Importer<'a> {
         'a: 'scope,
     {
         self.land(flight, on_event)?;
-        if !self.beside && std::mem::take(&mut self.may_be_first) {
-            self.first = First::begin(self.store, self.options, self.now)?;
-            // Somebody was quicker: it is a batch like any other.
-            if self.first.is_none() {
-                return Ok(());
-            }
+        let nothing = self.parts.is_none() && self.batch.changes_nothing();
+        if !nothing && self.parts.is_none() && !self.begin()? {
+            return Ok(());
         }
-        let is_part = self.first.as_ref().is_some_and(|first| !first.is_full_with(&self.batch));
-        if !is_part && (self.batch.changes_nothing() || !self.beside) {
+        let ends = self.parts.as_ref().is_none_or(|parts| parts.is_full_with(&self.batch));
+        if nothing || (ends && !self.beside) {
             self.flush(false, on_event)?;
             // The first batch in a new database gives it what this takes.
             self.beside = self.store.reads_beside_writer()?;
             return Ok(());
         }
         self.keep_secrets()?;
-        *flight = Some(self.launch(scope));
+        *flight = Some(self.launch(scope, ends));
         Ok(())
     }
 
-    /// Starts to write the batch, in a transaction of its own or as a part of the first one.
-    fn launch<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> Flight<'scope, 'a>
+    /// Begins to write in parts, if that can be done. False says that it turned out now that it cannot: the batch is to
+    /// become larger.
+    fn begin(&mut self) -> Result<bool> {
+        if !self.may_be_in_parts {
+            return Ok(true);
+        }
+        self.parts = match self.beside {
+            true => Parts::begin(self.store, self.options, self.journal, self.now)?,
+            false => Parts::begin_first(self.store, self.options, self.now)?,
+        };
+        self.may_be_in_parts = self.parts.is_some();
+        Ok(self.may_be_in_parts)
+    }
+
+    /// Starts to write the batch: in a transaction of its own, or as a part of one, which it may end.
+    fn launch<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, ends: bool) -> Flight<'scope, 'a>
     where
         'a: 'scope,
     {
         let (store, options, journal, now) = (self.store, self.options, self.journal, self.now);
-        let batch = std::mem::take(&mut self.batch);
-        let Some(first) = &mut self.first else {
-            return Flight::start(scope, batch, move |batch| {
-                batch.write(store, options, journal, false, now).map(Written::Durable)
+        let mut batch = std::mem::take(&mut self.batch);
+        let Some(mut parts) = self.parts.take() else {
+            return Flight::start(scope, batch.fingerprints().collect(), move || {
+                let journal = batch.write(store, options, journal, false, now)?;
+                Ok(Written::Durable(journal, batch.reports))
             });
         };
-        let mut transaction = first.lend(&batch);
-        Flight::start(scope, batch, move |part| {
-            part.write_into(transaction.as_mut(), options)?;
-            Ok(Written::Part(transaction))
+        if ends {
+            return Flight::start(scope, parts.take_fingerprints(&batch), move || {
+                parts
+                    .finish(batch, options, false)
+                    .map(|(journal, reports)| Written::Durable(journal, reports))
+            });
+        }
+        let mut transaction = parts.lend(&batch);
+        self.parts = Some(parts);
+        // What these parts hold is merged into where it is put, not before.
+        Flight::start(scope, HashSet::new(), move || {
+            batch.write_into(transaction.as_mut(), options)?;
+            Ok(Written::Part(transaction, batch.reports))
         })
     }
 
@@ -355,13 +380,13 @@ impl<'a> Importer<'a> {
     ) -> Result<()> {
         let Some(flight) = flight.take() else { return Ok(()) };
         match flight.land()? {
-            (part, Written::Part(transaction)) => {
-                let first = self.first.as_mut().expect("parts are of the first batch");
-                first.take_back(transaction, part);
+            Written::Part(transaction, reports) => {
+                let parts = self.parts.as_mut().expect("a transaction that lasts has its parts here");
+                parts.take_back(transaction, reports);
             }
-            (batch, Written::Durable(journal)) => {
+            Written::Durable(journal, reports) => {
                 self.journal = Some(journal);
-                self.report(&batch.reports, on_event);
+                self.report(&reports, on_event);
             }
         }
         Ok(())
@@ -371,8 +396,8 @@ impl<'a> Importer<'a> {
     fn flush(&mut self, last: bool, on_event: &mut dyn FnMut(ImportEvent<'_>)) -> Result<()> {
         self.keep_secrets()?;
         let mut batch = std::mem::take(&mut self.batch);
-        if let Some(first) = self.first.take() {
-            let (journal, reports) = first.finish(batch, self.options, last)?;
+        if let Some(parts) = self.parts.take() {
+            let (journal, reports) = parts.finish(batch, self.options, last)?;
             self.journal = Some(journal);
             self.report(&reports, on_event);
             return Ok(());

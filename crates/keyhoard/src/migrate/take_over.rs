@@ -259,7 +259,7 @@ impl<'a> TakeOver<'a> {
 
     fn write_once(&self, migrations: Option<&[Migration]>) -> Result<(JournalId, Vec<Differing>)> {
         let mut transaction = self.store.begin(&self.options.command, self.journal, self.now)?;
-        let kept = self.differing(transaction.snapshot())?;
+        let kept = self.differing(transaction.snapshot()?)?;
         let puts: Vec<Put<'_>> = self.entries.iter().map(Entry::put).collect();
         let outcomes = transaction.put(&puts)?;
         for (entry, outcome) in self.entries.iter().zip(outcomes) {
@@ -279,7 +279,7 @@ impl<'a> TakeOver<'a> {
             transaction.take_over_binding(binding, messages)?;
         }
         for Given { key, number } in &self.owner_trusts {
-            if transaction.snapshot().owner_trust(key)?.is_none() {
+            if transaction.snapshot()?.owner_trust(key)?.is_none() {
                 transaction.set_owner_trust(key, *number)?;
             }
         }

@@ -42,7 +42,7 @@ pub fn decide(
 ) -> Result<Vec<Decided>> {
     again(|| {
         let mut transaction = store.begin(command, None, now)?;
-        let decided = bindings_of(transaction.snapshot(), ids, only, now)?;
+        let decided = bindings_of(transaction.snapshot()?, ids, only, now)?;
         for Decided { key, address, user_id, .. } in &decided {
             transaction.decide(key, address, user_id, policy.number())?;
         }
@@ -67,7 +67,7 @@ pub fn forget(
 ) -> Result<Vec<Binding>> {
     again(|| {
         let mut transaction = store.begin(command, None, now)?;
-        let mut bindings = of_address(transaction.snapshot(), address)?;
+        let mut bindings = of_address(transaction.snapshot()?, address)?;
         bindings.retain(|binding| keys.is_none_or(|keys| keys.contains(&binding.fingerprint)));
         for binding in &bindings {
             transaction.forget_binding(&binding.fingerprint, &binding.address)?;

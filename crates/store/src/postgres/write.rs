@@ -309,8 +309,8 @@ impl Transaction for Writer<'_> {
         Ok(true)
     }
 
-    fn snapshot(&self) -> &dyn Snapshot {
-        &self.view
+    fn snapshot(&mut self) -> Result<&dyn Snapshot> {
+        Ok(&self.view)
     }
 
     fn journal(&self) -> JournalId {

@@ -43,7 +43,8 @@ impl Derived {
         }
         self.inserted.extend(id, rows);
         insert_user_ids(view, id, &rows.user_ids)?;
-        make_searchable(view, id, &rows.user_ids)
+        const SEARCH: &str = "INSERT INTO user_id_search (rowid, octets) VALUES (?1, ?2)";
+        execute(view, SEARCH, params![id.0, search::text(&rows.user_ids)])
     }
 
     /// Writes what is derived from a certificate instead of what is there; only rows that differ are touched.
@@ -52,7 +53,8 @@ impl Derived {
         if old.user_ids != new.user_ids {
             execute(view, "DELETE FROM user_id WHERE cert = ?1", [id.0])?;
             insert_user_ids(view, id, &new.user_ids)?;
-            make_searchable(view, id, &new.user_ids)?;
+            const SEARCH: &str = "REPLACE INTO user_id_search (rowid, octets) VALUES (?1, ?2)";
+            execute(view, SEARCH, params![id.0, search::text(&new.user_ids)])?;
         }
         self.deleted.extend(id, &old);
         self.inserted.extend(id, new);
@@ -129,11 +131,6 @@ impl Table {
 fn insert_user_ids(view: &View<'_>, id: CertId, user_ids: &[(i64, Vec<u8>)]) -> Result<()> {
     const SQL: &str = "INSERT INTO user_id (cert, component, value) VALUES (?1, ?2, ?3)";
     user_ids.iter().try_for_each(|(component, value)| execute(view, SQL, params![id.0, component, value]))
-}
-
-fn make_searchable(view: &View<'_>, id: CertId, user_ids: &[(i64, Vec<u8>)]) -> Result<()> {
-    const SQL: &str = "REPLACE INTO user_id_search (rowid, octets) VALUES (?1, ?2)";
-    execute(view, SQL, params![id.0, search::text(user_ids)])
 }
 
 /// Takes out of the substring index what it only marked as removed.

@@ -1,6 +1,6 @@
 //! Writing: the one transaction at a time that changes anything.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use cert::{Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
@@ -39,6 +39,18 @@ pub(super) struct Writer<'s> {
     early: Option<Early>,
     /// Nothing that was removed may be left in the files.
     purged: bool,
+    gathered: Gathered,
+    /// What is gathered is written when it is needed, else after each call.
+    gathers: bool,
+}
+
+/// What goes into tables in no order, until it is written in theirs.
+#[derive(Default)]
+struct Gathered {
+    derived: Option<Derived>,
+    inputs: Vec<(InputDigest, CertId)>,
+    /// Certificates that were added: the index of keys does not know of them yet.
+    added: HashSet<Fingerprint>,
 }
 
 impl<'s> Writer<'s> {
@@ -65,6 +77,16 @@ impl<'s> Writer<'s> {
         Ok(Some(Self { early, ..writer }))
     }
 
+    /// Begins to write a batch that is put in parts.
+    pub(super) fn begin_in_parts(
+        store: &'s SqliteStore,
+        command: &str,
+        journal: Option<JournalId>,
+        now: Timestamp,
+    ) -> Result<Self> {
+        Ok(Self { gathers: true, ..Self::begin(store, command, journal, now)? })
+    }
+
     fn begun(
         store: &'s SqliteStore,
         connection: Connection,
@@ -77,7 +99,8 @@ impl<'s> Writer<'s> {
         super::connect::check_version(view.connection(), view.path())?;
         view.set_cache(WRITING_CACHE)?;
         let journal = Journal::open(&view, command, journal, now)?;
-        Ok(Self { view, now, journal, fresh, early: None, purged: false })
+        let gathered = Gathered::default();
+        Ok(Self { view, now, journal, fresh, early: None, purged: false, gathered, gathers: false })
     }
 
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
@@ -88,13 +111,18 @@ impl<'s> Writer<'s> {
         self.prepare(sql)?.execute(parameters).context(self.view.path(), DOING)
     }
 
-    fn put_one(&mut self, put: &Put<'_>, derived: &mut Derived) -> Result<PutOutcome> {
+    fn put_one(&mut self, put: &Put<'_>) -> Result<PutOutcome> {
         let fingerprint = put.certificate.fingerprint;
+        let adds = !matches!(put.kind, PutKind::Merged { .. } | PutKind::Shrunk { .. });
+        if adds && (!self.gathered.added.insert(fingerprint) || self.view.primary(&fingerprint)?.is_some()) {
+            return Ok(PutOutcome::Conflict);
+        }
         let user_ids = &put.certificate.rows.user_ids;
         let id = match &put.kind {
             PutKind::New | PutKind::Migrated { .. } | PutKind::Copied { .. } | PutKind::Restored { .. } => {
                 self.journal.write(&self.view, &fingerprint, &NewChange::Added)?;
                 let id = self.insert(put, &fingerprint)?;
+                let derived = self.gathered.derived.get_or_insert_default();
                 derived.insert(&self.view, id, &put.certificate.packed, &put.certificate.rows)?;
                 id
             }
@@ -109,10 +137,12 @@ impl<'s> Writer<'s> {
                 self.journal.write(&self.view, &fingerprint, &change)?;
                 self.update(put, *id)?;
                 self.rebind(&fingerprint, &self.view.user_ids(id.0)?, user_ids)?;
+                let derived = self.gathered.derived.get_or_insert_default();
                 derived.replace(&self.view, *id, &put.certificate.packed, &put.certificate.rows)?;
                 *id
             }
         };
+        self.gathered.inputs.extend(put.inputs.iter().map(|input| (*input, id)));
         Ok(PutOutcome::Done(id))
     }
 
@@ -166,8 +196,18 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
+    /// Writes what is gathered.
+    fn settle(&mut self) -> Result<()> {
+        let Gathered { derived, inputs, .. } = std::mem::take(&mut self.gathered);
+        derived.map_or(Ok(()), |derived| derived.flush(&self.view))?;
+        self.write_inputs(inputs)
+    }
+
     /// Remembers inputs, in the order of their digests: every page of the table is touched once.
     fn write_inputs(&self, mut inputs: Vec<(InputDigest, CertId)>) -> Result<()> {
+        if inputs.is_empty() {
+            return Ok(());
+        }
         inputs.sort_unstable();
         let mut statement = self.prepare(
             "INSERT INTO input (digest, cert, first, last) VALUES (?1, ?2, ?3, ?3)
@@ -243,27 +283,7 @@ impl Remembering for Writer<'_> {
 
 impl Transaction for Writer<'_> {
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>> {
-        let mut derived = Derived::default();
-        // The index rows come last, so it does not know yet what this batch has added.
-        let mut added = HashMap::new();
-        let mut outcomes = Vec::with_capacity(batch.len());
-        for (number, put) in batch.iter().enumerate() {
-            let fingerprint = put.certificate.fingerprint;
-            let adds = !matches!(put.kind, PutKind::Merged { .. } | PutKind::Shrunk { .. });
-            let taken = adds
-                && (added.insert(fingerprint, number).is_some()
-                    || self.view.primary(&fingerprint)?.is_some());
-            outcomes.push(match taken {
-                true => PutOutcome::Conflict,
-                false => self.put_one(put, &mut derived)?,
-            });
-        }
-        derived.flush(&self.view)?;
-        let done = batch.iter().zip(&outcomes).filter_map(|(put, outcome)| match outcome {
-            PutOutcome::Done(id) => Some(put.inputs.iter().map(|input| (*input, *id))),
-            PutOutcome::Conflict => None,
-        });
-        self.write_inputs(done.flatten().collect())?;
+        let outcomes = batch.iter().map(|put| self.put_one(put)).collect::<Result<Vec<_>>>()?;
         let shrunk: Vec<CertId> = batch
             .iter()
             .zip(&outcomes)
@@ -272,6 +292,9 @@ impl Transaction for Writer<'_> {
                 _ => None,
             })
             .collect();
+        if !self.gathers || !shrunk.is_empty() {
+            self.settle()?;
+        }
         self.forget_inputs(&shrunk)?;
         if let Some(early) = &mut self.early {
             early.wrote(batch.iter().map(|put| put.certificate.size()).sum());
@@ -280,7 +303,8 @@ impl Transaction for Writer<'_> {
     }
 
     fn remember_inputs(&mut self, inputs: &[(InputDigest, CertId)]) -> Result<()> {
-        self.write_inputs(inputs.to_vec())
+        self.gathered.inputs.extend(inputs);
+        if self.gathers { Ok(()) } else { self.settle() }
     }
 
     fn set_origins(&mut self, id: CertId, origins: &Origins) -> Result<()> {
@@ -313,6 +337,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn remove(&mut self, ids: &[CertId], removal: Removal) -> Result<()> {
+        self.settle()?;
         let mut derived = Derived::default();
         let mut ids = ids.to_vec();
         ids.sort_unstable();
@@ -330,6 +355,7 @@ impl Transaction for Writer<'_> {
     }
 
     fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool> {
+        self.settle()?;
         if self.view.primary(primary)?.is_some() {
             return Ok(false);
         }
@@ -347,8 +373,9 @@ impl Transaction for Writer<'_> {
         Ok(true)
     }
 
-    fn snapshot(&self) -> &dyn Snapshot {
-        &self.view
+    fn snapshot(&mut self) -> Result<&dyn Snapshot> {
+        self.settle()?;
+        Ok(&self.view)
     }
 
     fn journal(&self) -> JournalId {
@@ -367,7 +394,8 @@ impl Transaction for Writer<'_> {
         self.journal.mark_undone(&self.view, entry)
     }
 
-    fn commit(self: Box<Self>) -> Result<()> {
+    fn commit(mut self: Box<Self>) -> Result<()> {
+        self.settle()?;
         self.journal.close(&self.view)?;
         if self.purged {
             derived::compact_search(&self.view)?;

@@ -1,4 +1,4 @@
-//! The first import into a new database, which is written while it is still being verified: it comes to the same as any
+//! Imports of files, which are written part by part while they are still being verified: they come to the same as any
 //! other import.
 
 use harness::packets::{self, PUBLIC_KEY, Packet, SIGNATURE, SUBKEY};
@@ -7,6 +7,21 @@ use serde_json::Value;
 
 #[test]
 fn a_first_import_of_files_reports_and_leaves_what_one_that_waits_for_a_pipe_does() {
+    from_files_as_from_a_pipe([Home::new(), Home::new()]);
+}
+
+#[test]
+fn a_later_import_of_files_reports_and_leaves_what_one_that_waits_for_a_pipe_does() {
+    let developers = Keyring::Developers.bytes();
+    let known = packets::bytes(&packets::certificates(&developers)[400..500].concat());
+    from_files_as_from_a_pipe([Home::new(), Home::new()].map(|home| {
+        Run::keyhoard(&home).args(["import", "-"]).stdin(known.clone()).succeed();
+        home
+    }));
+}
+
+/// Imports into both what comes again in part, into one of them from files, into the other so that it may have to wait.
+fn from_files_as_from_a_pipe([files, pipe]: [Home; 2]) {
     let key = OwnKey::new("Revoked <revoked@example.org>");
     let [nonupload, maintainers, developers] =
         [Keyring::Nonupload, Keyring::Maintainers, Keyring::Developers].map(Keyring::bytes);
@@ -20,7 +35,6 @@ fn a_first_import_of_files_reports_and_leaves_what_one_that_waits_for_a_pipe_doe
         .concat();
     let again = [all(&nonupload, without_user_ids), all(&maintainers, <[Packet<'_>]>::to_vec)].concat();
 
-    let [files, pipe] = [Home::new(), Home::new()];
     let import = |home: &Home| {
         let first = home.write("first.pgp", &first);
         let revocation = home.write("revocation.asc", key.revocation());
