@@ -8,6 +8,7 @@ mod check;
 mod explanation;
 mod first_use;
 mod roots;
+mod sieve;
 mod web;
 
 use cert::effective::View;

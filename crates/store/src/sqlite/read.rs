@@ -159,8 +159,13 @@ impl Snapshot for View<'_> {
     }
 
     fn own_facts(&self, CertId(id): CertId) -> Result<Option<Facts>> {
-        let own = self.own(id)?;
-        own.map(|own| packed::unpack(&own, None).map_err(|source| self.corrupt(id, source))).transpose()
+        let mut facts = None;
+        self.rows("SELECT facts FROM self_facts WHERE cert = ?1", [id], "reading a certificate", |row| {
+            let own = packed::unpack(self.blob(row, 0)?, None);
+            facts = Some(own.map_err(|source| self.corrupt(id, source))?);
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(facts)
     }
 
     fn visit_certifications(
