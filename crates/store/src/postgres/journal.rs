@@ -146,7 +146,10 @@ impl Trace {
         match self {
             Self::Batch(entry, batch) => is_committed(view, *entry, *batch).map(Some),
             Self::Transaction(number) => {
-                const SQL: &str = "SELECT pg_xact_status($1::text::xid8)";
+                // A crash takes back numbers that had not reached the disk, and to ask about one that was never given
+                // out would be an error.
+                const SQL: &str = "SELECT CASE WHEN $1::text::xid8 < pg_current_xact_id()
+                    THEN pg_xact_status($1::text::xid8) ELSE 'aborted' END";
                 let row = view.connection().row(SQL, &[number], WRITING)?;
                 let status: Option<String> = row.map_or(Ok(None), |row| view.column(&row, 0))?;
                 Ok(status.filter(|status| status != "in progress").map(|status| status == "committed"))
@@ -287,4 +290,32 @@ fn fingerprint(view: &View<'_>, row: &Row, column: usize, entry: JournalId) -> R
 
 fn corrupt(view: &View<'_>, entry: JournalId) -> Error {
     Error::CorruptEntry { path: view.path(), entry: entry.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use scratch_postgres::{Listen, Server};
+
+    use super::*;
+    use crate::postgres::{Address, PostgresStore};
+
+    #[test]
+    fn a_transaction_was_committed_if_its_number_was_given_out_and_it_came_to_its_end() {
+        let server = Server::start(Listen::Socket, &["fsync=off"]).expect("a server of its own");
+        let address = Address::parse(&server.url("schema=traces")).expect("a URL");
+        let store = PostgresStore::create(address, 0).expect("create");
+        let view = || View::within(&store, store.server.begin("BEGIN").expect("begin"));
+        let own = |view: &View<'_>| -> String {
+            let row = view.connection().row("SELECT pg_current_xact_id()::text", &[], WRITING).expect("ask");
+            view.column(&row.expect("a function returns a row"), 0).expect("a number")
+        };
+        let [committed, dropped, lasting] = [view(), view(), view()];
+        let numbers = [&committed, &dropped, &lasting].map(own);
+        committed.commit().expect("commit");
+        drop(dropped);
+        let is_committed = |number: &str| Trace::Transaction(number.to_owned()).is_committed(&view());
+        let answers = numbers.each_ref().map(|number| is_committed(number).expect("an answer"));
+        assert_eq!(answers, [Some(true), Some(false), None]);
+        assert_eq!(is_committed("999999999").expect("an answer"), Some(false), "a crash took it back");
+    }
 }
