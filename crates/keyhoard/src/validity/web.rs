@@ -7,30 +7,29 @@ mod held;
 mod present;
 mod proven;
 mod reader;
+mod seen;
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::thread::{self, Scope};
 
 use cert::Fingerprint;
 use cert::effective::Effective;
 use cert::facts::{Facts, SignatureFacts};
-use foldhash::fast::RandomState;
-use store::{CertId, KeptVerdict, Selection};
+use store::{CertId, Selection};
 use trust::pgp::{Certificate, Certifier, Interest, Standing};
-use trust::{ByKey, Keys, OwnerTrust};
+use trust::{Keys, OwnerTrust};
 
 use super::{Roots, Sources, TrustSettings};
 use crate::certifications::{Finding, Findings, Verifier};
 use crate::{Error, Result};
 use ahead::{Ahead, Light};
 use asked::Asked;
-use claims::{Claims, Named, Open, Visit, accepts};
+use claims::{Open, Visit, accepts};
 use held::Held;
-use present::Present;
 use proven::{Certified, One, by_certificate};
 use reader::{Places, Reader};
+use seen::{Seen, Sight, named};
 
 pub(super) use present::{is_live, name, standing, users};
 pub(super) use proven::Touched;
@@ -46,15 +45,6 @@ pub(super) struct Web<'a> {
     held: Held,
     touched: Touched,
     ahead: Option<Ahead>,
-}
-
-/// What is remembered of certificates that were looked at.
-#[derive(Default)]
-struct Seen {
-    standings: ByKey<Option<Standing>>,
-    certificates: HashMap<(usize, CertId), (Present, Interest), RandomState>,
-    /// Where the certificates are that a key is said to have certified, unless these are many.
-    certified: ByKey<Option<HashSet<(usize, CertId), RandomState>>>,
 }
 
 impl<'a> Web<'a> {
@@ -189,116 +179,6 @@ fn on_all_cores<T>(ahead: Option<&Ahead>, work: impl FnOnce() -> T) -> T {
     match ahead {
         Some(ahead) => ahead.give_way(work),
         None => work(),
-    }
-}
-
-/// What is seen of a certificate.
-struct Sight<'s> {
-    id: CertId,
-    named: Vec<Named<'s>>,
-    /// The verdicts that are kept.
-    kept: &'s [KeptVerdict],
-}
-
-/// Returns the signatures by whom was asked for, in the order of the packets.
-fn named<'f>(facts: &'f Facts, findings: &Findings, asked: &Asked) -> Vec<Named<'f>> {
-    let mut named = Vec::new();
-    for (number, component) in facts.components.iter().enumerate() {
-        for (signature, finding) in component.signatures.iter().zip(findings.of(number)) {
-            if signature.own.is_none() && asked.names(signature.issuer.key_id) {
-                named.push((number, signature, *finding));
-            }
-        }
-    }
-    named
-}
-
-impl Seen {
-    /// Reads what certificates say about themselves, as far as that was not done.
-    fn meet(&mut self, reader: &Reader<'_>, source: usize, signatures: &[One]) -> Result<()> {
-        let certificates = by_certificate(signatures).map(|of_one| of_one[0].id);
-        let new: Vec<CertId> = certificates.filter(|id| !self.has(source, *id)).collect();
-        self.standings.reserve(new.len());
-        self.certificates.reserve(new.len());
-        for (id, present) in reader.presents(source, &new)? {
-            self.standings.insert(present.key, Some(present.standing));
-            self.certificates.insert((source, id), (present, Interest::All));
-        }
-        Ok(())
-    }
-
-    /// Says whether a certificate was looked at.
-    fn has(&self, source: usize, id: CertId) -> bool {
-        self.certificates.contains_key(&(source, id))
-    }
-
-    /// Says whether further certifications of a certificate matter, by somebody who weighs or does not.
-    fn matters(&self, source: usize, id: CertId, weighs: bool) -> bool {
-        match self.certificates.get(&(source, id)).map_or(Interest::All, |(_, interest)| *interest) {
-            Interest::All => true,
-            Interest::Weighing => weighs,
-            Interest::Nothing => false,
-        }
-    }
-
-    /// Returns what a certificate says about itself, and what still matters of it.
-    fn present(
-        &mut self,
-        reader: &Reader<'_>,
-        source: usize,
-        id: CertId,
-    ) -> Result<Option<&mut (Present, Interest)>> {
-        let new = match self.certificates.entry((source, id)) {
-            Entry::Occupied(seen) => return Ok(Some(seen.into_mut())),
-            Entry::Vacant(new) => new,
-        };
-        let Some((facts, effective)) = reader.own(source, id)? else { return Ok(None) };
-        let present = Present::new(&facts, &effective);
-        self.standings.insert(present.key, Some(present.standing));
-        Ok(Some(new.insert((present, Interest::All))))
-    }
-
-    /// Hands a certificate out with what is proven of it, if it is alive.
-    fn hand_out(
-        &mut self,
-        reader: &Reader<'_>,
-        source: usize,
-        proven: &[One],
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        let Some((present, interest)) = self.present(reader, source, proven[0].id)? else { return Ok(()) };
-        *interest = if present.standing == Standing::Dead {
-            Interest::Nothing
-        } else if present.created > reader.settings.now {
-            Interest::All
-        } else {
-            present.hand_out(proven.iter().map(|one| (one.component, one.certification())), visit)
-        };
-        Ok(())
-    }
-
-    /// Hands a certificate out if enough is known of it; else notes what is to be verified.
-    fn look_at(
-        &mut self,
-        reader: &Reader<'_>,
-        source: usize,
-        sight: &Sight<'_>,
-        asked: &Asked,
-        open: &mut Open,
-        visit: &mut Visit<'_>,
-    ) -> Result<()> {
-        let Some((present, interest)) = self.present(reader, source, sight.id)? else { return Ok(()) };
-        if present.standing == Standing::Dead && asked.only_live {
-            *interest = Interest::Nothing;
-            return Ok(());
-        }
-        let claims = Claims::new(reader.settings, present, asked, sight.kept, &sight.named);
-        if claims.note_open(&mut open.signatures) {
-            *interest = claims.hand_out(visit);
-        } else {
-            open.certificates.push(sight.id);
-        }
-        Ok(())
     }
 }
 
