@@ -8,7 +8,6 @@ mod check;
 mod explanation;
 mod first_use;
 mod roots;
-mod sieve;
 mod web;
 
 use cert::effective::View;

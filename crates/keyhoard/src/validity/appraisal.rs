@@ -8,10 +8,9 @@ use cert::facts::{ComponentKind, Facts};
 use cert::{Fingerprint, Timestamp};
 use store::{CertId, Detail, Selection, Snapshot};
 use trust::Validity;
-use trust::pgp::{self, Outcome, Standing, Validities};
+use trust::pgp::{self, Outcome, Standing};
 use trust::tofu::validity::combine;
 
-use super::sieve::Sieve;
 use super::web::{Touched, Web, is_live, standing};
 use super::{Assessment, Model, Roots, Sources, TrustSettings};
 use crate::Result;
@@ -23,8 +22,6 @@ pub struct Appraisal<'a> {
     now: Timestamp,
     roots: Roots,
     outcome: Outcome,
-    /// The keys of which the outcome or the user says something.
-    known: Sieve,
     /// What the outcome leaves out.
     touched: Touched,
     /// In the models that remember.
@@ -100,14 +97,12 @@ impl<'a> Appraisal<'a> {
             None => Some(Assessment::all(sources, &roots, settings)?),
             Some(keys) => Some(Assessment::of(keys, sources, &roots, settings)?),
         };
-        let known = Sieve::new(outcome.keys().chain(roots.keys()));
         let certificates = sources.certificates.clone();
         Ok(Self {
             model: settings.model,
             now: settings.now,
             roots,
             outcome,
-            known,
             touched,
             first_use,
             certificates,
@@ -157,9 +152,8 @@ impl<'a> Appraisal<'a> {
     /// Joins the validity of each component in the web with what was seen first, and with what the user says.
     fn with_first_use(&self, in_web: Vec<Validity>, facts: &Facts, effective: &Effective) -> Trust {
         let key = facts.primary().fingerprint;
-        let is_known = self.known.may_have(&key);
-        let (given, disabled) = if is_known { self.roots.given(&key) } else { Default::default() };
-        let introducer = if is_known { self.outcome.introducers.get(&key) } else { None };
+        let (given, disabled) = self.roots.given(&key);
+        let introducer = self.outcome.introducers.get(&key);
         let key_in_web = in_web.iter().copied().max().unwrap_or_default();
         let (key_validity, user_ids, first_uses) = match &self.first_use {
             None => (key_in_web, in_web, Vec::new()),
@@ -200,8 +194,7 @@ impl<'a> Appraisal<'a> {
     /// Returns the validity of each component as the outcome has it.
     fn in_web<'f>(&self, facts: &'f Facts) -> impl Iterator<Item = Validity> + use<'_, 'f, 'a> {
         let key = &facts.primary().fingerprint;
-        let is_known = self.known.may_have(key);
-        let counted = if is_known { self.outcome.validities(key) } else { Validities::Counted(&[]) };
+        let counted = self.outcome.validities(key);
         let by_owner = match self.model {
             Model::Direct => self.roots.owner_trust(key).into(),
             _ => Validity::Unknown,

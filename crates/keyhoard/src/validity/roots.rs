@@ -58,11 +58,6 @@ impl Roots {
         (trust, number.is_some_and(|number| number & DISABLED != 0))
     }
 
-    /// Returns every key of which the user says something, in no order.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &Fingerprint> + Clone {
-        self.given.keys().chain(&self.named)
-    }
-
     /// Returns the ultimately trusted keys, whether they are here or not, by ascending fingerprint.
     pub fn ultimate(&self) -> Vec<Fingerprint> {
         let given = self.given.keys().filter(|key| self.owner_trust(key) == OwnerTrust::Ultimate);

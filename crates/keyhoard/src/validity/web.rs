@@ -122,8 +122,8 @@ impl<'a> Web<'a> {
 
     /// Hands out live certificates of one database with what is proven of them, which is all that was asked for.
     fn hand_out(&mut self, source: usize, proven: &[One], visit: &mut Visit<'_>) -> Result<()> {
-        let Self { reader, seen, ahead, .. } = self;
-        on_all_cores(ahead.as_ref(), || seen.meet(reader, source, proven))?;
+        let Self { reader, seen, .. } = self;
+        seen.meet(reader, source, proven)?;
         by_certificate(proven).try_for_each(|of_one| seen.hand_out(reader, source, of_one, visit))
     }
 
@@ -171,14 +171,6 @@ impl<'a> Web<'a> {
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(still)
-    }
-}
-
-/// Does something that several threads share, while nobody reads ahead.
-fn on_all_cores<T>(ahead: Option<&Ahead>, work: impl FnOnce() -> T) -> T {
-    match ahead {
-        Some(ahead) => ahead.give_way(work),
-        None => work(),
     }
 }
 
@@ -232,11 +224,10 @@ impl trust::pgp::Web for Web<'_> {
     ) -> Result<()> {
         let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
         let asked = Asked::new(certifiers, true);
-        let Self { reader, seen, held, ahead, .. } = self;
+        let Self { reader, seen, held, .. } = self;
         held.ask(certifiers);
-        let mut matters = |id, weighs| seen.matters(0, id, weighs);
         let Certified { mut open, mut proven } =
-            on_all_cores(ahead.as_ref(), || Certified::read(&asked, source, reader.settings, &mut matters))?;
+            Certified::read(&asked, source, reader.settings, &mut |id, weighs| seen.matters(0, id, weighs))?;
         let mut ready: Vec<One> = proven.extract_if(.., |one| seen.has(0, one.id)).collect();
         let open_again: Vec<CertId> = open.extract_if(.., |id| seen.has(0, *id)).collect();
         ready.extend(held.release(proven, &open, reader.settings));
@@ -265,7 +256,7 @@ impl trust::pgp::Web for Web<'_> {
         let asked = Asked::new(certifiers, true);
         // Who reads ahead does not see that keys of different levels share a key ID.
         let ahead = self.ahead.take().filter(|_| asked.have_their_own_ids());
-        let light = match ahead.and_then(|ahead| ahead.finish(source, self.reader.settings)) {
+        let light = match ahead.and_then(Ahead::finish) {
             Some(light) => light?,
             None => {
                 let mut light = Light::default();

@@ -159,13 +159,8 @@ impl Snapshot for View<'_> {
     }
 
     fn own_facts(&self, CertId(id): CertId) -> Result<Option<Facts>> {
-        let mut facts = None;
-        self.rows("SELECT facts FROM self_facts WHERE cert = ?1", [id], "reading a certificate", |row| {
-            let own = packed::unpack(self.blob(row, 0)?, None);
-            facts = Some(own.map_err(|source| self.corrupt(id, source))?);
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(facts)
+        let own = self.own(id)?;
+        own.map(|own| packed::unpack(&own, None).map_err(|source| self.corrupt(id, source))).transpose()
     }
 
     fn visit_certifications(

@@ -1,7 +1,5 @@
 //! From the ultimately trusted keys outwards, to every key.
 
-use std::collections::hash_map::Entry;
-
 use cert::{Fingerprint, Timestamp};
 
 use super::count::{Count, Counter, Tally};
@@ -69,11 +67,6 @@ impl Outcome {
             _ if self.ultimate.contains(key) => Validities::Ultimate,
             users => Validities::Counted(users.map_or(&[], Vec::as_slice)),
         }
-    }
-
-    /// Returns every key of which something came, in no order, some of them several times.
-    pub fn keys(&self) -> impl Iterator<Item = &Fingerprint> + Clone {
-        self.introducers.keys().chain(&self.ultimate).chain(self.users.keys())
     }
 
     pub(super) fn add_ultimate(&mut self, key: Fingerprint) {
@@ -239,39 +232,33 @@ impl<'s> Spreading<'s> {
         let (mut certified, mut promoted) = (0, Vec::new());
         let mut counter = Counter::new(self.settings);
         read(&asked, &mut |certificate| {
-            let (is_certified, interest) =
-                self.certificate(&certificate, issuers, &mut counter, &mut promoted);
-            certified += usize::from(is_certified);
-            interest
+            certified += usize::from(self.certificate(&certificate, issuers, &mut counter, &mut promoted));
+            self.interest(&certificate)
         })?;
         Ok((certified, promoted))
     }
 
-    /// Counts what the keys of this level certified of one certificate; says whether that is anything, and what further
-    /// levels may do to it.
+    /// Counts what the keys of this level certified of one certificate; says whether that is anything.
     fn certificate(
         &mut self,
         certificate: &Certificate<'_>,
         issuers: &ByKey<Introducer>,
         counter: &mut Counter<'_>,
         promoted: &mut Vec<Promoted>,
-    ) -> (bool, Interest) {
+    ) -> bool {
         if certificate.standing == Standing::Dead || self.outcome.ultimate.contains(&certificate.key) {
-            return (false, Interest::Nothing);
+            return false;
         }
-        let (tally, places) = match self.tallies.entry(certificate.key) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let new = new.insert(Default::default());
-                // It may have been held back on the levels before.
-                for earlier in &self.asked {
-                    counter.count(certificate, &mut new.0, &|key| earlier.get(key), &mut |_, _, _| {});
-                }
-                new
+        let is_new = !self.tallies.contains_key(&certificate.key);
+        let (tally, places) = self.tallies.entry(certificate.key).or_default();
+        if is_new {
+            // It may have been held back on the levels before.
+            for earlier in &self.asked {
+                counter.count(certificate, tally, &|key| earlier.get(key), &mut |_, _, _| {});
             }
-        };
+        }
         if tally.settled {
-            return (false, Interest::Nothing);
+            return false;
         }
         places.clear();
         places.extend(certificate.users.iter().map(|user| user.component));
@@ -280,7 +267,23 @@ impl<'s> Spreading<'s> {
         if step.full && self.used.insert(certificate.key) {
             promoted.push((certificate.key, step.delegation));
         }
-        (step.certified, interest(self.purpose, certificate, tally))
+        step.certified
+    }
+
+    /// Says what further levels may do to a certificate.
+    fn interest(&self, certificate: &Certificate<'_>) -> Interest {
+        let Some((tally, _)) = self.tallies.get(&certificate.key) else { return Interest::Nothing };
+        let is_certified = |(user, count): (&User<'_>, &Count)| count.certified || !user.live;
+        if tally.settled {
+            Interest::Nothing
+        } else if self.purpose == Purpose::Validity
+            && certificate.users.iter().zip(&tally.users).all(is_certified)
+        {
+            // Who does not weigh can only certify a user ID for the first time.
+            Interest::Weighing
+        } else {
+            Interest::All
+        }
     }
 
     fn finish(self) -> Outcome {
@@ -298,19 +301,6 @@ impl<'s> Spreading<'s> {
             }
         }
         outcome
-    }
-}
-
-/// Says what further levels may do to a certificate.
-fn interest(purpose: Purpose, certificate: &Certificate<'_>, tally: &Tally) -> Interest {
-    let is_certified = |(user, count): (&User<'_>, &Count)| count.certified || !user.live;
-    if tally.settled {
-        Interest::Nothing
-    } else if purpose == Purpose::Validity && certificate.users.iter().zip(&tally.users).all(is_certified) {
-        // Who does not weigh can only certify a user ID for the first time.
-        Interest::Weighing
-    } else {
-        Interest::All
     }
 }
 

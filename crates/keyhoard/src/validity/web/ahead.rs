@@ -1,9 +1,7 @@
 //! Reading ahead, on a connection and a thread of its own, while the levels of the web are counted.
 
-use std::collections::VecDeque;
-use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Builder, Scope};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{Builder, Scope};
 
 use store::{CertId, MOST_READERS, Snapshot};
 use trust::pgp::Certifier;
@@ -12,9 +10,6 @@ use super::asked::Asked;
 use super::proven::{Touched, join};
 use crate::Result;
 use crate::validity::TrustSettings;
-
-/// So many keys are read at once: so few that no other thread is started for them, and that nobody waits for long.
-const PART: usize = 32;
 
 /// What keys certified that nobody trusts.
 #[derive(Default)]
@@ -38,67 +33,17 @@ impl Light {
             None => part.open.push(id),
         })?;
         for part in parts {
-            self.append(part);
+            self.touched.append(part.touched);
+            join(&mut self.open, part.open);
         }
         Ok(())
-    }
-
-    fn append(&mut self, other: Self) {
-        self.touched.append(other.touched);
-        join(&mut self.open, other.open);
-    }
-
-    /// Reads what is to be read, until there will be nothing any more; returns it in order.
-    fn read_all(plan: &Plan, source: &dyn Snapshot, settings: &TrustSettings) -> Result<Self> {
-        let mut light = Self::default();
-        while let Some(part) = plan.next() {
-            light.read(&Asked::new(&part, true), source, settings)?;
-        }
-        light.touched.finish();
-        Ok(light)
     }
 }
 
 /// A thread that reads what is to be asked for in the end.
 pub(super) struct Ahead {
-    plan: Arc<Plan>,
+    keys: Sender<Vec<Certifier>>,
     light: Receiver<Result<Light>>,
-    /// Without it there are threads enough for all cores.
-    is_one_too_many: bool,
-}
-
-/// What is to be read, and when.
-#[derive(Default)]
-struct Plan {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    parts: VecDeque<Vec<Certifier>>,
-    /// All cores have something better to do.
-    waits: bool,
-    /// Nothing will be added any more.
-    ended: bool,
-}
-
-impl Plan {
-    /// Waits for the next keys whose certifications are to be read; `None` in the end.
-    fn next(&self) -> Option<Vec<Certifier>> {
-        let has_to_wait = |state: &mut State| !state.ended && (state.waits || state.parts.is_empty());
-        let state = self.changed.wait_while(self.state(), has_to_wait);
-        state.unwrap_or_else(PoisonError::into_inner).parts.pop_front()
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state());
-        self.changed.notify_all();
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Ahead {
@@ -108,53 +53,30 @@ impl Ahead {
         source: Box<dyn Snapshot + Send + 's>,
         settings: &'s TrustSettings,
     ) -> Option<Self> {
-        let plan = Arc::new(Plan::default());
+        let (keys, coming) = mpsc::channel::<Vec<Certifier>>();
         let (sender, light) = mpsc::channel();
-        let shared = Arc::clone(&plan);
         let read = move || {
+            let mut light = Light::default();
+            let mut batches = coming.iter();
+            let outcome =
+                batches.try_for_each(|batch| light.read(&Asked::new(&batch, true), &*source, settings));
             // Nobody waits for it where something else went wrong.
-            let _ = sender.send(Light::read_all(&shared, &*source, settings));
+            light.touched.finish();
+            let _ = sender.send(outcome.map(|()| light));
         };
         Builder::new().spawn_scoped(scope, read).ok()?;
-        let is_one_too_many = thread::available_parallelism().is_ok_and(|cores| cores.get() <= MOST_READERS);
-        Some(Self { plan, light, is_one_too_many })
+        Some(Self { keys, light })
     }
 
     /// Has what these keys certified read, none of which was named before.
     pub(super) fn read(&self, keys: &[Certifier]) {
-        let mut keys = keys.to_vec();
-        // An index is read quickest in its order.
-        keys.sort_unstable_by_key(|certifier| certifier.key.key_id());
-        self.plan.change(|state| state.parts.extend(keys.chunks(PART).map(<[_]>::to_vec)));
+        // A thread that ended says in the end why.
+        let _ = self.keys.send(keys.to_vec());
     }
 
-    /// Does something that has a thread for each core; the one that reads ahead waits meanwhile.
-    pub(super) fn give_way<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.plan.change(|state| state.waits = self.is_one_too_many);
-        let outcome = work();
-        self.plan.change(|state| state.waits = false);
-        outcome
-    }
-
-    /// Helps to read what is left, and returns what was read; `None` if the thread panicked, as its scope will.
-    pub(super) fn finish(self, source: &dyn Snapshot, settings: &TrustSettings) -> Option<Result<Light>> {
-        self.plan.change(|state| state.ended = true);
-        let own = Light::read_all(&self.plan, source, settings);
-        let others = self.light.recv().ok()?;
-        Some(own.and_then(|own| {
-            let mut light = others?;
-            light.append(own);
-            Ok(light)
-        }))
-    }
-}
-
-impl Drop for Ahead {
-    /// The thread ends, whatever there was to be read.
-    fn drop(&mut self) {
-        self.plan.change(|state| {
-            state.parts.clear();
-            state.ended = true;
-        });
+    /// Waits for what was read; `None` if the thread panicked, as its scope will.
+    pub(super) fn finish(self) -> Option<Result<Light>> {
+        drop(self.keys);
+        self.light.recv().ok()
     }
 }

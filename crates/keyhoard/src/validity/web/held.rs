@@ -33,10 +33,9 @@ impl Held {
         self.counts.extend(certifiers.iter().map(|certifier| (certifier.key, certifier.counts)));
     }
 
-    /// Adds what was found, in order, on some certificates of which nothing was handed out yet, and returns what may make
-    /// one of their user IDs fully valid, together with what was held; what is `open` is looked up with all others.
+    /// Adds what was found on some certificates, of which nothing was handed out yet, and returns what may make one of
+    /// their user IDs fully valid, together with what was held; and what is `open`, which is looked up with all others.
     pub(super) fn release(&mut self, found: Vec<One>, open: &[CertId], settings: &TrustSettings) -> Vec<One> {
-        let anew: Vec<CertId> = by_certificate(&found).map(|of_one| of_one[0].id).collect();
         let mut all = std::mem::take(&mut self.signatures);
         join(&mut all, found);
         // Both are in order.
@@ -46,9 +45,7 @@ impl Held {
             return all;
         }
         let rules = settings.web();
-        // Of the others as much was known when they were held back.
-        let is_new = |of_one: &&[One]| anew.binary_search(&of_one[0].id).is_ok();
-        let full = by_certificate(&all).filter(is_new).filter(|of_one| self.may_be_full(of_one, &rules));
+        let full = by_certificate(&all).filter(|of_one| self.may_be_full(of_one, &rules));
         let released: Vec<CertId> = full.map(|of_one| of_one[0].id).collect();
         let released = all.extract_if(.., |one| released.binary_search(&one.id).is_ok()).collect();
         self.signatures = all;

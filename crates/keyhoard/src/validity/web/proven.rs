@@ -197,14 +197,13 @@ impl Touched {
         let is_before = |&(other, place, _): &(CertId, usize, Validity)| (other, place) < (id, component);
         let last = self.last.get();
         let start = if self.places[..last].last().is_none_or(is_before) { last } else { 0 };
-        // Usually it is this one or one of the next.
-        let mut reach = 0;
+        // Usually it is one of the next.
+        let mut reach = 1;
         while self.places.get(start + reach).is_some_and(is_before) {
-            reach = 2 * reach + 1;
+            reach *= 2;
         }
-        let skipped = reach.div_ceil(2);
-        let end = self.places.len().min(start + reach);
-        let place = start + skipped + self.places[start + skipped..end].partition_point(is_before);
+        let end = self.places.len().min(start + reach + 1);
+        let place = start + self.places[start..end].partition_point(is_before);
         self.last.set(place);
         match self.places.get(place) {
             Some(&(other, at, validity)) if (other, at) == (id, component) => validity,
