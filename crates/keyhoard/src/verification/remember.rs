@@ -44,7 +44,7 @@ pub fn remember_encrypted(
     command: &str,
     now: Timestamp,
 ) -> Result<()> {
-    let found = stored::read(store.snapshot()?.as_ref(), recipients)?;
+    let found = again(|| stored::read(store.snapshot()?.as_ref(), recipients))?;
     let seen: Vec<_> = found.values().map(|stored| (&stored.certificate.facts, Message::Encrypted)).collect();
     keep(store, &seen, command, now)
 }
