@@ -33,7 +33,7 @@ pub trait Transaction: WriteBindings + Send {
     /// else that is known of its primary key. Says whether there was anything; nothing happens to one that is here.
     fn purge_removed(&mut self, primary: &Fingerprint) -> Result<bool>;
 
-    /// Reads what this transaction sees, its own writes included.
+    /// Reads what this transaction sees, its own writes included: index rows that wait to be sorted are written first.
     fn snapshot(&mut self) -> Result<&dyn Snapshot>;
 
     /// The journal entry this transaction writes under.

@@ -23,7 +23,7 @@ pub(super) const BATCH_BYTES: usize = 36 << 20;
 pub(super) const BESIDE_BYTES: usize = 14 << 20;
 /// The same of a part of a batch: the last part is written when there is nothing left to be done beside it.
 pub(super) const PART_BYTES: usize = 4 << 20;
-/// A batch that is written in parts ends with this many bytes of certificates: another part might lead beyond 64 MiB,
+/// A batch that is written in parts ends with this many bytes of certificates: another chunk might lead beyond 64 MiB,
 /// which are the most.
 const BATCH_INPUT: usize = (64 << 20) - PART_BYTES;
 

@@ -3,8 +3,8 @@
 //! `bytes -> split -> (all cores) digest, clean -> merge -> one transaction a batch -> reports`
 //!
 //! Everything up to the merge happens without the write lock, so a slow input holds up nobody; where the database can
-//! be read beside its writer, it happens while the batch before is being written. If all inputs are files, a batch goes
-//! into its transaction part by part. A certificate is reported when it is durable. Inputs that a complete earlier import
+//! be read beside its writer, it happens while the batch before is being written. Only if all inputs are files, the lock
+//! is taken after the first part of a batch, and the batch goes into its transaction part by part. A certificate is reported when it is durable. Inputs that a complete earlier import
 //! has seen are recognised by their digest before any other work.
 
 mod batch;

@@ -2,8 +2,8 @@
 //!
 //! What changes an index in no order changes most of its pages, however little it is: so a batch should be large, and
 //! memory is small. If nothing but the machine decides how long an import takes, a transaction takes one part of a batch
-//! while the next one is verified. It is one transaction still, all or nothing, and others wait for it for seconds at
-//! most; in an empty database, where they can miss nothing, for a whole batch.
+//! while the next one is verified. It is one transaction still, all or nothing, and after some seconds no further part
+//! begins, since others may wait; in an empty database, where they can miss nothing, it takes a whole batch.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
