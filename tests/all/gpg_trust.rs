@@ -1,6 +1,7 @@
 //! Owner trust as `gpg-keyhoard` exchanges it with gpg, and asks for it.
 
 use harness::{Both, Done, Home, Keyring, Reference, Run, colons};
+use lab::made::Web;
 
 /// A Debian developer whose key certified others of the keyring.
 const DEVELOPER: &str = "9C31503C6D866396";
@@ -82,6 +83,30 @@ fn gpg_a_new_key_forgets_an_older_owner_trust_unless_that_is_to_be_kept() {
             let trusts = owner_trust(done).into_iter().filter(|line| !line.starts_with('#'));
             assert_eq!(trusts.collect::<Vec<_>>(), expected, "{option}");
         }
+    }
+}
+
+/// All keys are rendered while their validity is computed, those that are named afterwards.
+#[test]
+fn gpg_a_long_listing_of_all_keys_says_of_each_what_a_listing_by_name_says() {
+    let web = Web { keys: 2000, certifications: 5, introducers: 30, seed: 7 };
+    let home = Home::new();
+    let mut certificates = Vec::new();
+    web.write(&mut certificates).expect("a vector takes everything");
+    let (certificates, trust) = (home.write("web.pgp", certificates), home.write("trust", web.owner_trust()));
+    let run = || Run::gpg_keyhoard(&home).at("20260101T000000");
+    run().args(["--allow-non-selfsigned-uid", "--import"]).arg(certificates).done();
+    run().arg("--import-ownertrust").arg(trust).succeed();
+    // The name of the keyring stands above all keys.
+    let keys = |done: &Done| -> Vec<String> {
+        done.text().lines().skip_while(|line| !line.starts_with("pub")).map(str::to_owned).collect()
+    };
+    for words in [&["--list-keys"][..], &["--with-colons", "--list-keys"], &["--list-sigs"]] {
+        let all = keys(&run().args(words).succeed());
+        let names = (0..web.keys).map(|number| web.fingerprint(number));
+        let named = keys(&run().args(words).args(names).succeed());
+        assert!(named.len() > 8000, "{words:?}: {} lines", named.len());
+        assert!(all == named, "{words:?}");
     }
 }
 

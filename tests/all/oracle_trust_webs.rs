@@ -80,6 +80,7 @@ fn differences_of_web(seed: u64) -> Vec<String> {
         let options = if number == 0 { Vec::new() } else { settings(&web, &mut dice) };
         differing.extend(both.difference_of_trust_checks(&options));
         differing.extend(both.difference_of_listings(&listing(&options, &[])));
+        differing.extend(both.difference_of_listings(&[&options[..], &["--list-keys".to_owned()]].concat()));
         // Each query for a single key works its way back from it.
         for _ in 0..2 {
             let fingerprint = web.fingerprint(dice.random_range(0..web.keys));

@@ -15,6 +15,7 @@ pub(crate) mod block;
 pub(crate) mod card;
 pub(crate) mod colons;
 pub(crate) mod digits;
+pub(crate) mod gap;
 pub(crate) mod human;
 pub(crate) mod packets;
 pub(crate) mod text;
@@ -31,15 +32,31 @@ mod wkd;
 use keyhoard::listing::{Item, KeyListing, ListOptions, ListedSignature, Signatures};
 
 use crate::settings::ListSettings;
+use gap::Filler;
 
 /// Appends one certificate, in the form that is set.
 pub(crate) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
+    in_form(listing, settings, Filler::With(listing.trust), out);
+}
+
+/// Appends one certificate as [`listing`] does, but for what depends on what the user thinks of it: where that belongs is
+/// noted in `gaps`.
+pub(crate) fn draft(
+    listing: &KeyListing<'_>,
+    settings: &ListSettings,
+    gaps: &mut Vec<gap::Placed>,
+    out: &mut Vec<u8>,
+) {
+    in_form(listing, settings, Filler::Later(gaps), out);
+}
+
+fn in_form(listing: &KeyListing<'_>, settings: &ListSettings, filler: Filler<'_>, out: &mut Vec<u8>) {
     if settings.with_colons {
-        colons::listing(listing, settings, out);
+        colons::listing(listing, settings, filler, out);
     } else if settings.flags.only_fpr_mbox {
         mailboxes::listing(listing, out);
     } else {
-        human::listing(listing, settings, out);
+        human::listing(listing, settings, filler, out);
     }
 }
 

@@ -83,6 +83,8 @@ pub struct Stored {
 /// A component with its signatures.
 #[derive(Clone, Debug)]
 pub struct Listed<'a> {
+    /// Its place among the components of the facts.
+    pub place: usize,
     /// What it is.
     pub item: Item<'a>,
     /// Where a user ID came from, if that is known of it.

@@ -17,7 +17,7 @@ use trust::pgp;
 use trust::tofu::Policy;
 use verify::policy::DigestPolicy;
 
-pub use appraisal::Appraisal;
+pub use appraisal::{Appraisal, Subject};
 pub use check::{Check, check};
 pub use explanation::{Certifier, Explained, ExplainedUser, Explanation, Others};
 pub use first_use::Assessment;

@@ -1,9 +1,12 @@
 //! `--list-keys` and `--list-signatures`.
 
+mod draft;
+
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::thread;
 
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::{Effective, View};
@@ -25,6 +28,7 @@ use crate::settings::{ListSettings, TrustModel, TrustNumbers};
 use crate::status::Status;
 use crate::streams::Streams;
 use crate::trust;
+use draft::Drafts;
 
 /// Text is written out when this much of it has gathered.
 const ENOUGH: usize = 64 * 1024;
@@ -81,19 +85,42 @@ fn list_all(session: &mut Session<'_>, keyrings: &Keyrings, snapshots: &Snapshot
     let outside = trust::outside(&session.home, keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&session.home, snapshots, outside.as_deref())?;
-    let appraisal = appraise(session, &sources, None)?;
-    let mut page = Page::new(session, &appraisal)?;
-    let mut issuers = issuers(session, snapshots);
-    for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
-        if snapshot.count()? > 0 {
-            page.title(ring);
+    let beside = match snapshots {
+        [(_, snapshot)] if can_draft(session) => snapshot.beside(),
+        _ => None,
+    };
+    thread::scope(|scope| {
+        let drafts = beside.and_then(|beside| Drafts::begin(session, beside, scope));
+        let appraisal = appraise(session, &sources, None)?;
+        let mut page = Page::new(session, &appraisal)?;
+        let mut issuers = issuers(session, snapshots);
+        for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
+            if snapshot.count()? > 0 {
+                page.title(ring);
+            }
+            if let Some(drafts) = &drafts {
+                drafts.complete(&appraisal, &mut page.text, session.streams.out())?;
+                continue;
+            }
+            page.number = number;
+            let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
+            page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), session.streams)?;
         }
-        page.number = number;
-        let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
-        page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), session.streams)?;
-    }
-    page.summarise(session.streams);
-    Ok(())
+        page.summarise(session.streams);
+        Ok(())
+    })
+}
+
+/// Says whether keys can be rendered before it is known how valid they are.
+fn can_draft(session: &mut Session<'_>) -> bool {
+    let list = &session.settings.list;
+    let model = trust::settings(&session.settings, session.now).model;
+    shows_validity(session)
+        && model.spreads()
+        && !model.remembers()
+        && !list.check_signatures
+        && !list.with_secret
+        && session.streams.attribute().is_none()
 }
 
 /// Reads the arguments; a name that is none is told.

@@ -57,7 +57,7 @@ impl Block<'_> {
         out.push(b':');
         // A subkey is as valid as its primary key.
         if !settings.fast {
-            colons::validity_of_key(self.effective.primary(), self.trust, settings, out);
+            out.push(colons::validity_of_key(self.effective.primary(), self.trust));
         }
         out.push(b':');
         colons::key(key, state, out);

@@ -101,7 +101,8 @@ fn user_ids(listing: &KeyListing<'_>, names: Names<'_>, out: &mut Vec<u8>) {
                 out.extend(b"     ");
             }
             Names::All { selected } => {
-                out.extend(human::validity_word(listing, state, validity).as_bytes());
+                let word = human::ended(listing, state).unwrap_or_else(|| human::validity_word(validity));
+                out.extend(word.as_bytes());
                 let mark = match () {
                     () if selected.iter().any(|selected| identity.user_id() == Some(selected)) => "* ",
                     () if state.primary => ". ",

@@ -9,13 +9,19 @@ use keyhoard::store::Origin;
 use verify::naming;
 
 use super::digits::{decimal, hex, lower_hex, seconds};
+use super::gap::{Filler, Gap};
 use super::text::field;
 use super::{algorithm, attribute, material, signature, subpacket, tofu};
 use crate::settings::ListSettings;
 
 /// Appends the records of one certificate.
-pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
-    let writer = Writer { listing, settings };
+pub(super) fn listing(
+    listing: &KeyListing<'_>,
+    settings: &ListSettings,
+    filler: Filler<'_>,
+    out: &mut Vec<u8>,
+) {
+    let mut writer = Writer { listing, settings, filler };
     for listed in &listing.components {
         writer.component(listed, out);
         if settings.signatures {
@@ -42,10 +48,11 @@ pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, 
 struct Writer<'a> {
     listing: &'a KeyListing<'a>,
     settings: &'a ListSettings,
+    filler: Filler<'a>,
 }
 
 impl Writer<'_> {
-    fn component(&self, listed: &Listed<'_>, out: &mut Vec<u8>) {
+    fn component(&mut self, listed: &Listed<'_>, out: &mut Vec<u8>) {
         match listed.item {
             Item::Primary(key, state) => {
                 self.primary(key, state, out);
@@ -56,9 +63,9 @@ impl Writer<'_> {
                 self.subkey(key, state, out);
                 self.key_details(key, listed.body, out);
             }
-            Item::UserId(value, state, validity) => {
+            Item::UserId(value, state, _) => {
                 out.extend(b"uid:");
-                self.user(state, validity, out);
+                self.user(listed.place, state, out);
                 hex(&naming::ripemd160(value), out);
                 out.extend(b"::");
                 field(value, out);
@@ -67,22 +74,21 @@ impl Writer<'_> {
                     tofu::record(first_use, out);
                 }
             }
-            Item::Attribute(facts, state, validity) => {
+            Item::Attribute(facts, state, _) => {
                 out.extend(b"uat:");
-                self.user(state, validity, out);
+                self.user(listed.place, state, out);
                 attribute::fields(facts, out);
                 end_of_user(None, out);
             }
         }
     }
 
-    fn primary(&self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
-        let trust = self.listing.trust;
+    fn primary(&mut self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
         out.extend(if self.settings.secret { b"sec:" } else { b"pub:" });
         self.key(key, state, out);
         out.extend(b"::");
         if !self.settings.fast {
-            out.push(validity(trust.owner.into()));
+            self.filler.gap(Gap::Owner, out);
         }
         out.extend(b":::");
         capabilities(state.usage, out);
@@ -94,13 +100,13 @@ impl Writer<'_> {
             (Usage::AUTHENTICATE, b'A'),
         ];
         out.extend(whole.into_iter().filter(|(usage, _)| usable.contains(*usage)).map(|(_, letter)| letter));
-        out.extend(trust.disabled.then_some(b'D'));
+        self.filler.gap(Gap::Disabled, out);
         self.end_of_key(key, out);
         origin(self.listing.origin, out);
         out.push(b'\n');
     }
 
-    fn subkey(&self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+    fn subkey(&mut self, key: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
         out.extend(if self.settings.secret { b"ssb:" } else { b"sub:" });
         self.key(key, state, out);
         out.extend(b":::::");
@@ -110,8 +116,12 @@ impl Writer<'_> {
     }
 
     /// Fields 2 to 7 of a key.
-    fn key(&self, facts: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
-        validity_of_key(state, self.listing.trust, self.settings, out);
+    fn key(&mut self, facts: &KeyFacts, state: &KeyState, out: &mut Vec<u8>) {
+        match ended(state) {
+            Some(letter) => out.push(letter),
+            None if self.settings.fast => {}
+            None => self.filler.gap(Gap::Key, out),
+        }
         out.push(b':');
         key(facts, state, out);
     }
@@ -160,18 +170,16 @@ impl Writer<'_> {
     }
 
     /// Fields 2 to 7 of a user ID or attribute, and the delimiter after them.
-    fn user(&self, state: &UserState, user_validity: Validity, out: &mut Vec<u8>) {
+    fn user(&mut self, place: usize, state: &UserState, out: &mut Vec<u8>) {
         let (_, key) = self.listing.primary();
-        out.push(match state {
-            UserState { revoked: true, .. } => b'r',
-            UserState { expired: true, .. } => b'e',
-            _ if key.is_usable() && !self.settings.fast && self.listing.trust.key == Validity::Ultimate => {
-                b'u'
-            }
-            _ if key.revoked.is_some() => b'r',
-            _ if key.expired => b'e',
-            _ => validity(user_validity),
-        });
+        match state {
+            UserState { revoked: true, .. } => out.push(b'r'),
+            UserState { expired: true, .. } => out.push(b'e'),
+            _ if key.is_usable() && !self.settings.fast => self.filler.gap(Gap::UserOfUsableKey(place), out),
+            _ if key.revoked.is_some() => out.push(b'r'),
+            _ if key.expired => out.push(b'e'),
+            _ => self.filler.gap(Gap::User(place), out),
+        }
         out.extend(b"::::");
         seconds(state.created, out);
         out.push(b':');
@@ -214,14 +222,18 @@ impl Writer<'_> {
     }
 }
 
-/// Field 2 of a key.
-pub(super) fn validity_of_key(state: &KeyState, trust: &Trust, settings: &ListSettings, out: &mut Vec<u8>) {
+/// Field 2 of a key that is in a file.
+pub(super) fn validity_of_key(state: &KeyState, trust: &Trust) -> u8 {
+    ended(state).unwrap_or_else(|| validity(trust.key))
+}
+
+/// Field 2 of a key for which it does not matter what anybody thinks of it.
+fn ended(state: &KeyState) -> Option<u8> {
     match state {
-        KeyState { valid: false, .. } => out.push(b'i'),
-        KeyState { revoked: Some(_), .. } => out.push(b'r'),
-        KeyState { expired: true, .. } => out.push(b'e'),
-        _ if settings.fast => {}
-        _ => out.push(validity(trust.key)),
+        KeyState { valid: false, .. } => Some(b'i'),
+        KeyState { revoked: Some(_), .. } => Some(b'r'),
+        KeyState { expired: true, .. } => Some(b'e'),
+        _ => None,
     }
 }
 

@@ -9,6 +9,7 @@ use keyhoard::listing::{Item, KeyListing, Listed, ListedSignature, SecretPart, V
 use keyhoard::store::Origin;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
+use super::gap::{Filler, Gap};
 use super::identity::{fingerprint_line, pad};
 use super::text::{for_people, sanitized};
 use super::{algorithm, material, signature, subpacket, wkd};
@@ -18,8 +19,13 @@ use crate::settings::{KEY_ORIGINS, KeyIdFormat, ListFlags, ListSettings};
 const VALIDITY_COLUMNS: usize = 10;
 
 /// Appends one certificate and an empty line.
-pub(super) fn listing(listing: &KeyListing<'_>, settings: &ListSettings, out: &mut Vec<u8>) {
-    let painter = Painter { listing, settings };
+pub(super) fn listing(
+    listing: &KeyListing<'_>,
+    settings: &ListSettings,
+    filler: Filler<'_>,
+    out: &mut Vec<u8>,
+) {
+    let mut painter = Painter { listing, settings, filler };
     for listed in &listing.components {
         if painter.component(listed, out) && settings.signatures {
             listed.signatures.iter().for_each(|signature| painter.signature(signature, out));
@@ -58,19 +64,20 @@ pub(super) fn is_hidden(item: Item<'_>, flags: &ListFlags) -> bool {
 struct Painter<'a> {
     listing: &'a KeyListing<'a>,
     settings: &'a ListSettings,
+    filler: Filler<'a>,
 }
 
 impl Painter<'_> {
     /// Appends a component, unless it is unusable and such ones are hidden; then returns `false`.
-    fn component(&self, listed: &Listed<'_>, out: &mut Vec<u8>) -> bool {
+    fn component(&mut self, listed: &Listed<'_>, out: &mut Vec<u8>) -> bool {
         if is_hidden(listed.item, &self.settings.flags) {
             return false;
         }
         match listed.item {
             Item::Primary(key, state) => self.primary(key, state, listed.body, out),
             Item::Subkey(key, state) => self.subkey(key, state, listed.body, out),
-            Item::UserId(value, state, validity) => {
-                let indent = self.user(state, validity, out);
+            Item::UserId(value, state, _) => {
+                let indent = self.user(listed.place, state, out);
                 for_people(value, out);
                 out.push(b'\n');
                 self.web_key_directory(value, indent, out);
@@ -78,8 +85,8 @@ impl Painter<'_> {
                     origin(from, indent, out);
                 }
             }
-            Item::Attribute(facts, state, validity) => {
-                self.user(state, validity, out);
+            Item::Attribute(facts, state, _) => {
+                self.user(listed.place, state, out);
                 out.extend(attribute::name(facts).into_bytes());
                 out.push(b'\n');
             }
@@ -149,7 +156,7 @@ impl Painter<'_> {
     }
 
     /// Appends what stands before a user ID and returns how far it is indented.
-    fn user(&self, state: &UserState, validity: Validity, out: &mut Vec<u8>) -> usize {
+    fn user(&mut self, place: usize, state: &UserState, out: &mut Vec<u8>) -> usize {
         let columns = self.settings.key_id_format.columns() + if self.settings.legacy { 9 } else { 11 };
         out.extend(b"uid");
         if !(state.revoked || state.expired || self.settings.flags.uid_validity) {
@@ -158,7 +165,10 @@ impl Painter<'_> {
         }
         let indent = columns - VALIDITY_COLUMNS;
         pad(indent, out);
-        out.extend(validity_word(self.listing, state, validity).as_bytes());
+        match ended(self.listing, state) {
+            Some(word) => out.extend(word.as_bytes()),
+            None => self.filler.gap(Gap::Word(place), out),
+        }
         out.push(b' ');
         indent
     }
@@ -262,12 +272,19 @@ fn marks(listed: &ListedSignature<'_>) -> [u8; 10] {
     ]
 }
 
-/// Returns how valid a user ID is, in brackets.
-pub(super) fn validity_word(listing: &KeyListing<'_>, state: &UserState, validity: Validity) -> &'static str {
+/// Says in brackets why a user ID is not valid whatever anybody thinks of it.
+pub(super) fn ended(listing: &KeyListing<'_>, state: &UserState) -> Option<&'static str> {
     let (_, key) = listing.primary();
+    match () {
+        () if state.revoked || key.revoked.is_some() => Some("[ revoked]"),
+        () if state.expired || key.expired => Some("[ expired]"),
+        () => None,
+    }
+}
+
+/// Returns how valid a user ID is, in brackets.
+pub(super) fn validity_word(validity: Validity) -> &'static str {
     match validity {
-        _ if state.revoked || key.revoked.is_some() => "[ revoked]",
-        _ if state.expired || key.expired => "[ expired]",
         Validity::Unknown => "[ unknown]",
         Validity::Undefined => "[  undef ]",
         Validity::Never => "[  never ]",

@@ -86,8 +86,14 @@ fn fixture() -> Fixture {
 impl Fixture {
     fn listing(&self) -> KeyListing<'_> {
         static NOWHERE: Origin = Origin { kind: 0, updated: None, url: None };
-        let listed =
-            |item, signatures| Listed { item, origin: None, first_use: None, body: None, signatures };
+        let listed = |place, item, signatures| Listed {
+            place,
+            item,
+            origin: None,
+            first_use: None,
+            body: None,
+            signatures,
+        };
         let user = match &self.attribute {
             Some(attribute) => Item::Attribute(attribute, &self.user, Validity::Unknown),
             None => Item::UserId(b"Uma: u", &self.user, Validity::Unknown),
@@ -101,9 +107,9 @@ impl Fixture {
         };
         KeyListing {
             components: vec![
-                listed(Item::Primary(&self.key, &self.state), vec![]),
-                listed(user, vec![signature]),
-                listed(Item::Subkey(&self.subkey, &self.subkey_state), vec![]),
+                listed(0, Item::Primary(&self.key, &self.state), vec![]),
+                listed(1, user, vec![signature]),
+                listed(2, Item::Subkey(&self.subkey, &self.subkey_state), vec![]),
             ],
             revokers: &self.revokers,
             trust: &self.trust,
@@ -374,6 +380,48 @@ fn validity_and_owner_trust_have_letters() {
     assert!(fixture.record("pub").contains(":m:::scESCD:"));
     assert!(fixture.record("uid").starts_with("uid:u:"), "all user IDs of the user's own key are");
     assert!(fixture.record("sub").starts_with("sub:u:"));
+}
+
+#[test]
+fn a_draft_whose_gaps_are_filled_is_the_listing() {
+    let validities = [Validity::Unknown, Validity::Undefined, Validity::Full, Validity::Ultimate];
+    let cases = [false, true].into_iter().flat_map(|with_colons| {
+        let of_key = move |validity| (with_colons, validity, KeyState { valid: true, ..KeyState::default() });
+        let ends = [
+            KeyState::default(),
+            KeyState { valid: true, expired: true, ..KeyState::default() },
+            KeyState {
+                valid: true,
+                revoked: Some(Revocation { date: day(3), designated: false }),
+                ..KeyState::default()
+            },
+        ];
+        let ended = ends.into_iter().map(move |state| (with_colons, Validity::Full, state));
+        validities.into_iter().map(of_key).chain(ended)
+    });
+    for (with_colons, validity, state) in cases {
+        let mut fixture = fixture();
+        fixture.settings.with_colons = with_colons;
+        fixture.state = state;
+        fixture.trust = Trust {
+            key: validity,
+            user_ids: vec![Validity::Unknown, validity],
+            owner: keyhoard::listing::OwnerTrust::Marginal,
+            disabled: validity == Validity::Full,
+            ..Trust::default()
+        };
+        let (mut gaps, mut draft, mut filled) = (Vec::new(), Vec::new(), Vec::new());
+        super::draft(&fixture.listing(), &fixture.settings, &mut gaps, &mut draft);
+        let mut written = 0;
+        for (at, gap) in gaps {
+            filled.extend(&draft[written..at]);
+            gap.fill(&fixture.trust, &mut filled);
+            written = at;
+        }
+        filled.extend(&draft[written..]);
+        let filled = String::from_utf8(filled).expect("all names here are UTF-8");
+        assert_eq!(filled.lines().collect::<Vec<_>>(), fixture.lines(), "{state:?}");
+    }
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl<'a> Lister<'a> {
             _ => None,
         };
         let first_use = source.trust.first_uses.get(index).and_then(Option::as_ref);
-        Some(Listed { item, origin, first_use, body, signatures })
+        Some(Listed { place: index, item, origin, first_use, body, signatures })
     }
 
     fn signatures(&self, index: usize, source: &Source<'a>) -> Vec<ListedSignature<'a>> {

@@ -48,7 +48,8 @@ impl Trust {
         self.secret_keys.iter().find(|part| part.key == *key)
     }
 
-    pub(super) fn of_component(&self, index: usize) -> Validity {
+    /// Returns the validity of a component, by its place in the facts.
+    pub fn of_component(&self, index: usize) -> Validity {
         self.user_ids.get(index).copied().unwrap_or_default()
     }
 }

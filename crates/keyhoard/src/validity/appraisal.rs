@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::thread;
 
 use cert::effective::Effective;
-use cert::facts::{ComponentKind, Facts};
+use cert::facts::{Component, ComponentKind, Facts};
 use cert::{Fingerprint, Timestamp};
 use store::{CertId, Detail, Selection, Snapshot};
 use trust::Validity;
@@ -133,9 +133,15 @@ impl<'a> Appraisal<'a> {
     ) -> Result<Trust> {
         let in_web = match self.first_copy(&facts.primary().fingerprint, source)? {
             Some(first) => self.as_in(&first, facts),
-            None => self.in_whole_web(id, facts, effective).collect(),
+            None => self.in_whole_web(&Subject::new(id, facts, effective, self.now)),
         };
         Ok(self.with_first_use(in_web, facts, effective))
+    }
+
+    /// Returns what the user thinks of a certificate of the only database, in a model that remembers nothing.
+    pub fn trust_of(&self, subject: &Subject) -> Trust {
+        debug_assert!(self.first_use.is_none() && self.certificates.len() == 1);
+        self.without_first_use(self.in_whole_web(subject), &subject.key)
     }
 
     /// Returns what the user thinks of a certificate that stands elsewhere, as the databases' copy of it makes it.
@@ -152,60 +158,68 @@ impl<'a> Appraisal<'a> {
     /// Joins the validity of each component in the web with what was seen first, and with what the user says.
     fn with_first_use(&self, in_web: Vec<Validity>, facts: &Facts, effective: &Effective) -> Trust {
         let key = facts.primary().fingerprint;
-        let (given, disabled) = self.roots.given(&key);
-        let introducer = self.outcome.introducers.get(&key);
-        let key_in_web = in_web.iter().copied().max().unwrap_or_default();
-        let (key_validity, user_ids, first_uses) = match &self.first_use {
-            None => (key_in_web, in_web, Vec::new()),
-            Some(first_use) => {
-                let user_ids = first_use.user_ids(facts);
-                let of_key = combine(Assessment::key(facts, effective, &user_ids), key_in_web);
-                let both = user_ids.into_iter().zip(in_web).map(|(tofu, web)| combine(tofu, web));
-                (of_key, both.collect(), first_use.first_uses(facts))
-            }
-        };
+        let Some(first_use) = &self.first_use else { return self.without_first_use(in_web, &key) };
+        let user_ids = first_use.user_ids(facts);
+        let of_key = Assessment::key(facts, effective, &user_ids);
+        let both = user_ids.into_iter().zip(&in_web).map(|(tofu, web)| combine(tofu, *web)).collect();
+        let alone = self.without_first_use(in_web, &key);
         Trust {
-            key: key_validity,
+            key: combine(of_key, alone.key),
+            user_ids: both,
+            first_uses: first_use.first_uses(facts),
+            ..alone
+        }
+    }
+
+    /// Joins the validity of each component in the web with what the user says.
+    fn without_first_use(&self, user_ids: Vec<Validity>, key: &Fingerprint) -> Trust {
+        let (given, disabled) = self.roots.given(key);
+        let introducer = self.outcome.introducers.get(key);
+        Trust {
+            key: user_ids.iter().copied().max().unwrap_or_default(),
             user_ids,
-            first_uses,
             owner: introducer.map_or(given, |introducer| introducer.trust),
             disabled,
-            secret_keys: Vec::new(),
+            ..Trust::default()
         }
     }
 
     /// Returns the validity of each component, without what was seen first.
-    fn in_whole_web<'f>(
-        &self,
-        id: CertId,
-        facts: &'f Facts,
-        effective: &'f Effective,
-    ) -> impl Iterator<Item = Validity> + use<'_, 'f, 'a> {
-        let can_be_touched = standing(effective) != Standing::Dead && facts.primary().created <= self.now;
-        self.in_web(facts).enumerate().map(move |(place, validity)| {
-            if validity < Validity::Full && can_be_touched && is_live(effective, place) {
-                validity.max(self.touched.validity(id, place))
-            } else {
-                validity
-            }
-        })
+    fn in_whole_web(&self, subject: &Subject) -> Vec<Validity> {
+        let counted = self.counted(&subject.key);
+        let validity = |(place, part): (usize, &Part)| match part {
+            Part::Other => Validity::Unknown,
+            Part::Dead => counted(place),
+            Part::Live => match counted(place) {
+                validity if validity < Validity::Full => {
+                    validity.max(self.touched.validity(subject.id, place))
+                }
+                validity => validity,
+            },
+        };
+        subject.parts.iter().enumerate().map(validity).collect()
     }
 
     /// Returns the validity of each component as the outcome has it.
     fn in_web<'f>(&self, facts: &'f Facts) -> impl Iterator<Item = Validity> + use<'_, 'f, 'a> {
-        let key = &facts.primary().fingerprint;
-        let counted = self.outcome.validities(key);
+        let counted = self.counted(&facts.primary().fingerprint);
+        facts.components.iter().enumerate().map(move |(place, component)| match component.kind {
+            ComponentKind::Key(_) | ComponentKind::Unknown(_) => Validity::Unknown,
+            ComponentKind::UserId(_) | ComponentKind::Attribute(_) => counted(place),
+        })
+    }
+
+    /// Returns what the outcome has about a key's user IDs and attributes, by their places.
+    fn counted(&self, key: &Fingerprint) -> impl Fn(usize) -> Validity + use<'_, 'a> {
+        let validities = self.outcome.validities(key);
         let by_owner = match self.model {
             Model::Direct => self.roots.owner_trust(key).into(),
             _ => Validity::Unknown,
         };
-        facts.components.iter().enumerate().map(move |(place, component)| {
-            match (&component.kind, self.model) {
-                (ComponentKind::Key(_) | ComponentKind::Unknown(_), _) => Validity::Unknown,
-                (_, Model::Always | Model::Tofu | Model::Direct) => by_owner,
-                (_, Model::Pgp | Model::Classic | Model::TofuPgp) => counted.of(place),
-            }
-        })
+        move |place| match self.model {
+            Model::Always | Model::Tofu | Model::Direct => by_owner,
+            Model::Pgp | Model::Classic | Model::TofuPgp => validities.of(place),
+        }
     }
 
     /// Returns the facts of the copy that was appraised, if an earlier database has one.
@@ -231,5 +245,38 @@ impl<'a> Appraisal<'a> {
             same.map_or(Validity::Unknown, |(_, validity)| validity)
         };
         facts.components.iter().map(|component| of(&component.kind)).collect()
+    }
+}
+
+/// What the validity of a certificate's user IDs depends on besides the web: it can be asked for when the facts are gone.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    id: CertId,
+    key: Fingerprint,
+    /// By component of the facts.
+    parts: Box<[Part]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// A user ID or attribute that certifications may touch.
+    Live,
+    /// One that is revoked or expired, or whose key is.
+    Dead,
+    /// A key, or an unknown packet.
+    Other,
+}
+
+impl Subject {
+    /// Notes it of a certificate, and what that means at the moment of the appraisal.
+    pub fn new(id: CertId, facts: &Facts, effective: &Effective, now: Timestamp) -> Self {
+        let primary = facts.primary();
+        let can_be_touched = standing(effective) != Standing::Dead && primary.created <= now;
+        let part = |(place, component): (usize, &Component)| match component.kind {
+            ComponentKind::Key(_) | ComponentKind::Unknown(_) => Part::Other,
+            _ if can_be_touched && is_live(effective, place) => Part::Live,
+            _ => Part::Dead,
+        };
+        Self { id, key: primary.fingerprint, parts: facts.components.iter().enumerate().map(part).collect() }
     }
 }

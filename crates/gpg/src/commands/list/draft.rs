@@ -1,0 +1,198 @@
+//! Listing all keys of one database while their validity is still being computed: one thread renders them with gaps, and
+//! this one fills the gaps in.
+
+use std::cell::{Cell, RefCell};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{Builder, Scope};
+
+use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::facts::Facts;
+use keyhoard::listing::{self, KeyListing, ListOptions, Names, Trust};
+use keyhoard::store::{CertId, Selection, Snapshot};
+use keyhoard::validity::{Appraisal, Subject};
+
+use crate::commands::Session;
+use crate::render;
+use crate::render::gap::Placed;
+use crate::settings::ListSettings;
+
+/// A draft is handed over when its text is as long as this: waking up who waits for it takes its time.
+const ENOUGH: usize = 256 * 1024;
+
+/// No further draft is begun while so much text waits to be completed.
+const MOST_WAITING: usize = 16 << 20;
+
+/// Some certificates as they are listed, but for what the user thinks of them.
+#[derive(Default)]
+struct Draft {
+    text: Vec<u8>,
+    gaps: Vec<Placed>,
+    /// Whose gaps they are, and how many of them.
+    subjects: Vec<(Subject, usize)>,
+}
+
+impl Draft {
+    /// Appends the text, the gaps filled in.
+    fn complete(&self, appraisal: &Appraisal<'_>, out: &mut Vec<u8>) {
+        let (mut gaps, mut written) = (self.gaps.as_slice(), 0);
+        for (subject, count) in &self.subjects {
+            let (own, others) = gaps.split_at(*count);
+            let trust = appraisal.trust_of(subject);
+            for (at, gap) in own {
+                out.extend(&self.text[written..*at]);
+                gap.fill(&trust, out);
+                written = *at;
+            }
+            gaps = others;
+        }
+        out.extend(&self.text[written..]);
+    }
+}
+
+/// All certificates, drafted by a thread of their own.
+pub(super) struct Drafts {
+    drafts: Receiver<keyhoard::Result<Draft>>,
+    /// Where drafts go back to, with their text only.
+    used: Sender<Draft>,
+}
+
+impl Drafts {
+    /// Starts the thread; `None` where none can be made.
+    pub(super) fn begin<'s>(
+        session: &Session<'_>,
+        beside: Box<dyn Snapshot + Send + 's>,
+        scope: &'s Scope<'s, '_>,
+    ) -> Option<Self> {
+        let settings = session.settings.list.clone();
+        let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
+        let options = render::needs(&settings, false, options);
+        let (sender, drafts) = mpsc::channel();
+        let (used, back) = mpsc::channel();
+        let drafter = Drafter { settings, options, drafts: sender, used: back, waiting: Cell::new(0) };
+        Builder::new().spawn_scoped(scope, move || drafter.run(&*beside)).ok()?;
+        Some(Self { drafts, used })
+    }
+
+    /// Writes all certificates behind the text that is there already.
+    pub(super) fn complete(
+        &self,
+        appraisal: &Appraisal<'_>,
+        text: &mut Vec<u8>,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        for draft in &self.drafts {
+            let mut draft = draft?;
+            draft.complete(appraisal, text);
+            out.write_all(text)?;
+            text.clear();
+            draft.gaps.clear();
+            draft.subjects.clear();
+            // Who has drafted everything needs none.
+            let _ = self.used.send(draft);
+        }
+        Ok(())
+    }
+}
+
+/// Renders certificates before it is known what the user thinks of them.
+struct Drafter {
+    settings: ListSettings,
+    options: ListOptions,
+    drafts: Sender<keyhoard::Result<Draft>>,
+    used: Receiver<Draft>,
+    /// How much text was handed over and did not come back.
+    waiting: Cell<usize>,
+}
+
+impl Drafter {
+    fn run(&self, snapshot: &dyn Snapshot) {
+        // Who does not listen any more has an error of his own.
+        let _ = self.drafts.send(self.draft_all(snapshot));
+    }
+
+    /// Returns what was not handed over at the end.
+    fn draft_all(&self, snapshot: &dyn Snapshot) -> keyhoard::Result<Draft> {
+        let Self { settings, options, .. } = self;
+        let mut issuers = Names::new(vec![snapshot], options.now, View::Gnupg).with_digests(options.digests);
+        let draft = RefCell::new(Draft::default());
+        let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
+            draft.borrow_mut().subjects.push((Subject::new(id, facts, effective, options.now), 0));
+            Ok(Trust::default())
+        };
+        let mut each = |listing: KeyListing<'_>| {
+            let mut draft = draft.borrow_mut();
+            let Draft { text, gaps, subjects } = &mut *draft;
+            let before = gaps.len();
+            render::draft(&listing, settings, gaps, text);
+            if let Some((_, count)) = subjects.last_mut() {
+                *count = gaps.len() - before;
+            }
+            if text.len() >= ENOUGH { self.hand_over(&mut draft) } else { ControlFlow::Continue(()) }
+        };
+        listing::list(snapshot, Selection::All, *options, &mut issuers, &mut trust, &mut each)?;
+        Ok(draft.take())
+    }
+
+    fn hand_over(&self, draft: &mut Draft) -> ControlFlow<()> {
+        self.waiting.update(|waiting| waiting + draft.text.len());
+        if self.drafts.send(Ok(std::mem::take(draft))).is_err() {
+            return ControlFlow::Break(());
+        }
+        while let Some(used) = self.next_used() {
+            self.waiting.update(|waiting| waiting - used.text.len());
+            *draft = used;
+            draft.text.clear();
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Returns a draft that came back, and waits for one while too many have not.
+    fn next_used(&self) -> Option<Draft> {
+        if self.waiting.get() > MOST_WAITING { self.used.recv().ok() } else { self.used.try_recv().ok() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use keyhoard::cert::Timestamp;
+    use keyhoard::verify::policy::DigestPolicy;
+
+    use super::*;
+
+    type Ends = (Receiver<keyhoard::Result<Draft>>, Sender<Draft>);
+
+    /// A drafter with as much text waiting as there may be.
+    fn drafter() -> (Drafter, Ends) {
+        let (sender, drafts) = mpsc::channel();
+        let (used, back) = mpsc::channel();
+        let options = ListOptions::as_gnupg(Timestamp(0), DigestPolicy::GNUPG);
+        let (settings, waiting) = (ListSettings::default(), Cell::new(MOST_WAITING));
+        (Drafter { settings, options, drafts: sender, used: back, waiting }, (drafts, used))
+    }
+
+    fn draft() -> Draft {
+        Draft { text: vec![b'-'; 9], ..Draft::default() }
+    }
+
+    #[test]
+    fn no_further_draft_is_begun_until_enough_of_the_text_that_waits_came_back() {
+        let (drafter, (drafts, used)) = drafter();
+        let mut draft = draft();
+        let drafting = thread::spawn(move || (drafter.hand_over(&mut draft), draft.text.len()));
+        let waiting = drafts.recv().expect("it was handed over").expect("no error");
+        assert!(!drafting.is_finished());
+        used.send(waiting).expect("it is waited for");
+        assert_eq!(drafting.join().expect("no panic"), (ControlFlow::Continue(()), 0));
+    }
+
+    #[test]
+    fn drafting_ends_when_nobody_listens_any_more() {
+        let (drafter, ends) = drafter();
+        drop(ends);
+        assert_eq!(drafter.hand_over(&mut draft()), ControlFlow::Break(()));
+    }
+}

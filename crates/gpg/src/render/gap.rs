@@ -1,0 +1,57 @@
+//! Places in a listing where something stands that depends on what the user thinks of the key: a listing can be rendered
+//! before that is known, and the gaps filled in later.
+
+use keyhoard::listing::{Trust, Validity};
+
+use super::{colons, human};
+
+/// What is to stand at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gap {
+    /// The letter of the key's validity.
+    Key,
+    /// The letter of the trust in its owner.
+    Owner,
+    /// The letter of a key that is switched off.
+    Disabled,
+    /// The letter of the validity of the user ID or attribute at this place among the components.
+    User(usize),
+    /// The same, if the key is not the user's own, to which all user IDs belong.
+    UserOfUsableKey(usize),
+    /// The word for the validity of the user ID or attribute at this place.
+    Word(usize),
+}
+
+impl Gap {
+    /// Appends what stands there.
+    pub(crate) fn fill(self, trust: &Trust, out: &mut Vec<u8>) {
+        match self {
+            Self::Key => out.push(colons::validity(trust.key)),
+            Self::Owner => out.push(colons::validity(trust.owner.into())),
+            Self::Disabled => out.extend(trust.disabled.then_some(b'D')),
+            Self::UserOfUsableKey(_) if trust.key == Validity::Ultimate => out.push(b'u'),
+            Self::User(place) | Self::UserOfUsableKey(place) => {
+                out.push(colons::validity(trust.of_component(place)));
+            }
+            Self::Word(place) => out.extend(human::validity_word(trust.of_component(place)).as_bytes()),
+        }
+    }
+}
+
+/// Where a gap is in the text, and what is to stand there.
+pub(crate) type Placed = (usize, Gap);
+
+/// Fills gaps at once, or notes where they are.
+pub(super) enum Filler<'a> {
+    With(&'a Trust),
+    Later(&'a mut Vec<Placed>),
+}
+
+impl Filler<'_> {
+    pub(super) fn gap(&mut self, gap: Gap, out: &mut Vec<u8>) {
+        match self {
+            Self::With(trust) => gap.fill(trust, out),
+            Self::Later(gaps) => gaps.push((out.len(), gap)),
+        }
+    }
+}
