@@ -8,6 +8,7 @@ use cert::packet::Tag;
 use simd_adler32::Adler32;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
+use crate::belt;
 use crate::density::is_dense;
 use crate::frame::Packet;
 use crate::pipeline::{self, PIECE};
@@ -110,7 +111,7 @@ fn deflate<T>(
     thread::scope(|scope| {
         let deflate = move |block: Block| block.deflate(level);
         let ahead = 2 * pipeline::workers();
-        let (loader, unloader) = pipeline::belt(scope, pipeline::workers(), ahead, deflate, |block| block);
+        let (loader, unloader) = belt::start(scope, pipeline::workers(), ahead, deflate, |block| block);
         let mut writer = Deflating {
             loader,
             unloader,
@@ -176,8 +177,8 @@ impl Block {
 type Deflated = Option<Vec<u8>>;
 
 struct Deflating<'s, 'a> {
-    loader: pipeline::Loader<'s, Block, Deflated, Deflated>,
-    unloader: pipeline::Unloader<'s, Block, Deflated, Deflated>,
+    loader: belt::Loader<'s, Block, Deflated, Deflated>,
+    unloader: belt::Unloader<'s, Block, Deflated, Deflated>,
     waiting: usize,
     output: &'a mut dyn Write,
     block: Block,

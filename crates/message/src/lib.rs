@@ -14,6 +14,7 @@
 //! (decryption, authenticated chunks, deflating) is done on all cores. Nothing here reads the clock.
 
 mod batch;
+mod belt;
 mod clear_text;
 mod compress;
 mod container;

@@ -6,6 +6,7 @@ use std::thread::{self, Scope};
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
 use crate::batch::take_turns;
+use crate::belt;
 use crate::container::{ChunkKey, Container};
 use crate::frame::Body;
 use crate::pipeline::{self, Buffer, PIECE, Pool};
@@ -198,7 +199,7 @@ fn feedback_mode<'scope, 'env>(
         Piece::End(end) => check.last(end),
     };
     let (loader, mut unloader) =
-        pipeline::belt(scope, pipeline::workers() - 1, pipeline::ahead(PIECE), decrypt, check);
+        belt::start(scope, pipeline::workers() - 1, pipeline::ahead(PIECE), decrypt, check);
     scope.spawn(move || {
         take_turns();
         let Sealed { mut body, mut first } = sealed;
@@ -317,7 +318,7 @@ fn chunks<'scope, 'env>(
     let helpers = pipeline::workers().saturating_sub(2);
     let work = move |work: Work| work.run(&key);
     let (loader, mut unloader) =
-        pipeline::belt(scope, helpers, pipeline::ahead(size), work, |delivery| delivery);
+        belt::start(scope, helpers, pipeline::ahead(size), work, |delivery| delivery);
     scope.spawn(move || {
         take_turns();
         let mut reader = Chunks {

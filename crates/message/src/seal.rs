@@ -7,6 +7,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 use cert::packet::Tag;
 
+use crate::belt;
 use crate::container::{ChunkKey, Container};
 use crate::frame::Packet;
 use crate::pipeline::{self, Buffer, PIECE, Pool};
@@ -181,7 +182,7 @@ fn in_chunks<'scope, 'env, T>(
         piece
     };
     let helpers = pipeline::workers() - 1;
-    let (loader, mut unloader) = pipeline::belt(scope, helpers, pipeline::ahead(size), seal, append_end);
+    let (loader, mut unloader) = belt::start(scope, helpers, pipeline::ahead(size), seal, append_end);
     let writing = write(scope, iter::from_fn(move || unloader.unload()), pool.clone(), packet);
     let mut indexes = 0..;
     let send = Box::new(move |piece| loader.load((indexes.next()?, piece)));

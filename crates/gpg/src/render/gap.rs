@@ -16,7 +16,7 @@ pub(crate) enum Gap {
     Disabled,
     /// The letter of the validity of the user ID or attribute at this place among the components.
     User(usize),
-    /// The same, if the key is not the user's own, to which all user IDs belong.
+    /// The same where the key can be used: all user IDs of an ultimately trusted one are the user's own.
     UserOfUsableKey(usize),
     /// The word for the validity of the user ID or attribute at this place.
     Word(usize),
