@@ -24,7 +24,7 @@ pub(crate) enum Gap {
 
 impl Gap {
     /// Appends what stands there.
-    pub(crate) fn fill(self, trust: &Trust, out: &mut Vec<u8>) {
+    fn fill(self, trust: &Trust, out: &mut Vec<u8>) {
         match self {
             Self::Key => out.push(colons::validity(trust.key)),
             Self::Owner => out.push(colons::validity(trust.owner.into())),
@@ -40,6 +40,22 @@ impl Gap {
 
 /// Where a gap is in the text, and what is to stand there.
 pub(crate) type Placed = (usize, Gap);
+
+/// Appends the text from `start` to the last of these gaps, each filled in; returns where that one is.
+pub(crate) fn fill_in(
+    gaps: &[Placed],
+    trust: &Trust,
+    text: &[u8],
+    mut start: usize,
+    out: &mut Vec<u8>,
+) -> usize {
+    for (at, gap) in gaps {
+        out.extend(&text[start..*at]);
+        gap.fill(trust, out);
+        start = *at;
+    }
+    start
+}
 
 /// Fills gaps at once, or notes where they are.
 pub(super) enum Filler<'a> {

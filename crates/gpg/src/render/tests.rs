@@ -412,12 +412,7 @@ fn a_draft_whose_gaps_are_filled_is_the_listing() {
         };
         let (mut gaps, mut draft, mut filled) = (Vec::new(), Vec::new(), Vec::new());
         super::draft(&fixture.listing(), &fixture.settings, &mut gaps, &mut draft);
-        let mut written = 0;
-        for (at, gap) in gaps {
-            filled.extend(&draft[written..at]);
-            gap.fill(&fixture.trust, &mut filled);
-            written = at;
-        }
+        let written = super::gap::fill_in(&gaps, &fixture.trust, &draft, 0, &mut filled);
         filled.extend(&draft[written..]);
         let filled = String::from_utf8(filled).expect("all names here are UTF-8");
         assert_eq!(filled.lines().collect::<Vec<_>>(), fixture.lines(), "{state:?}");

@@ -15,7 +15,7 @@ use keyhoard::validity::{Appraisal, Subject};
 
 use crate::commands::Session;
 use crate::render;
-use crate::render::gap::Placed;
+use crate::render::gap::{self, Placed};
 use crate::settings::ListSettings;
 
 /// A draft is handed over when its text is as long as this: waking up who waits for it takes its time.
@@ -39,12 +39,7 @@ impl Draft {
         let (mut gaps, mut written) = (self.gaps.as_slice(), 0);
         for (subject, count) in &self.subjects {
             let (own, others) = gaps.split_at(*count);
-            let trust = appraisal.trust_of(subject);
-            for (at, gap) in own {
-                out.extend(&self.text[written..*at]);
-                gap.fill(&trust, out);
-                written = *at;
-            }
+            written = gap::fill_in(own, &appraisal.trust_of(subject), &self.text, written, out);
             gaps = others;
         }
         out.extend(&self.text[written..]);
