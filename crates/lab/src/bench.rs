@@ -30,10 +30,10 @@ pub(crate) struct Options {
     /// The directory for benchmarks.md and benchmarks.json
     #[arg(long, default_value = "target/bench")]
     output: PathBuf,
-    /// How often each program does what takes gpg seconds, and gpg-keyhoard everything about trust
+    /// How often gpg-keyhoard does everything, and gpg what takes it seconds
     #[arg(long, default_value_t = 15)]
     rounds: usize,
-    /// How often each program does what takes gpg minutes (both imports), and gpg everything about trust
+    /// How often gpg does what takes it minutes (both imports), and everything about trust
     #[arg(long, default_value_t = 3)]
     slow_rounds: usize,
     /// Sizes of the made keyrings
