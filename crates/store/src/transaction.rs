@@ -109,6 +109,11 @@ pub enum PutKind {
 }
 
 impl PutKind {
+    /// Says whether it adds a certificate, not changes one.
+    pub(crate) fn adds(&self) -> bool {
+        !matches!(self, Self::Merged { .. } | Self::Shrunk { .. })
+    }
+
     /// Returns when that which a write adds was first seen.
     pub(crate) fn first_seen(&self, now: Timestamp) -> Timestamp {
         match self {

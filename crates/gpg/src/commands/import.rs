@@ -99,7 +99,7 @@ fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
         from_files: inputs.iter().all(|input| input.is_file),
         dry_run: false,
         show: settings.import.show || settings.interactive,
-        names: true,
+        names: !settings.quiet || streams.status_wanted(),
         filter: filter(settings, Some(store), now),
         origin: origin(settings, now),
         secret_keys: Some(&secret_keys),

@@ -8,7 +8,7 @@ use cert::split::{Piece, Splitter};
 /// A chunk is closed once it holds this many bytes of certificates.
 const CHUNK_BYTES: usize = 1 << 20;
 /// A chunk is closed once it holds this many certificates.
-pub(super) const CHUNK_CERTIFICATES: usize = 1024;
+pub(super) const CHUNK_CERTIFICATES: usize = 512;
 
 /// Consecutive certificates of an input, and what could not be read between them.
 pub(super) type Chunk = Vec<cert::Result<Piece>>;

@@ -18,7 +18,7 @@ pub(super) struct Flight<'scope, 'a> {
 /// What a batch has come to, with what is to be reported of it once it is durable.
 pub(super) enum Written<'a> {
     /// It is durable, under this entry of the journal.
-    Durable(JournalId, Vec<Report>),
+    Durable(JournalId, Vec<Vec<Report>>),
     /// It is a part of what this transaction will commit.
     Part(Box<dyn Transaction + 'a>, Vec<Report>),
 }
@@ -36,6 +36,11 @@ impl<'scope, 'a: 'scope> Flight<'scope, 'a> {
     /// Says whether a certificate with this primary key is in it.
     pub(super) fn holds(&self, fingerprint: &Fingerprint) -> bool {
         self.fingerprints.contains(fingerprint)
+    }
+
+    /// Says whether there is nothing to wait for any more.
+    pub(super) fn has_landed(&self) -> bool {
+        self.writing.is_finished()
     }
 
     /// Waits until the batch is written.

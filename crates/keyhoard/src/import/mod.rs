@@ -4,8 +4,9 @@
 //!
 //! Everything up to the merge happens without the write lock, so a slow input holds up nobody; where the database can
 //! be read beside its writer, it happens while the batch before is being written. Only if all inputs are files, the lock
-//! is taken after the first part of a batch, and the batch goes into its transaction part by part. A certificate is reported when it is durable. Inputs that a complete earlier import
-//! has seen are recognised by their digest before any other work.
+//! is taken after the first part of a batch, and the batch goes into its transaction part by part. A certificate is
+//! reported when it is durable. Inputs that a complete earlier import has seen are recognised by their digest before they
+//! are cleaned.
 
 mod batch;
 mod chunk;
@@ -28,7 +29,7 @@ use cert::split::Piece;
 use store::{InputDigest, JournalId, Prepared, PutKind, Store, Timestamp};
 
 use crate::Result;
-use batch::{BATCH_BYTES, BESIDE_BYTES, Batch, PART_BYTES, Report};
+use batch::{AHEAD_BYTES, BATCH_BYTES, BESIDE_BYTES, Batch, PART_BYTES, Report};
 use chunk::{Chunk, read_ahead};
 use flight::{Flight, Written};
 use parts::Parts;
@@ -143,7 +144,7 @@ impl<'a> Importer<'a> {
     where
         'a: 'scope,
     {
-        if self.is_time_to_write() {
+        if self.is_time_to_write(flight.as_ref()) {
             self.hand_over(scope, flight, on_event)?;
         }
         let bytes: usize = chunk.iter().flatten().map(chunk::len).sum();
@@ -153,9 +154,10 @@ impl<'a> Importer<'a> {
         // As long as the first batch lasts, there is nothing that could be read.
         let store = (self.beside || self.parts.is_none()).then_some(self.store);
         let worker = Worker { store, options, digest_prefix: digest_prefix.as_deref(), now };
-        let clean = worker.clean(raws)?;
+        let mut clean = worker.clean(raws)?;
         if flight.as_ref().is_some_and(|flight| clean.fingerprints().any(|found| flight.holds(&found))) {
             self.land(flight, on_event)?;
+            clean.forget_absent();
         }
         let items = worker.merge(clean, |fingerprint| self.batch.contains(fingerprint))?;
         items.into_iter().for_each(|item| self.take(item, on_event));
@@ -164,14 +166,15 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    fn is_time_to_write(&self) -> bool {
+    fn is_time_to_write(&self, flight: Option<&Flight<'_, 'a>>) -> bool {
         let load = self.batch.load();
-        let part = match &self.parts {
+        let most = match &self.parts {
             None if !self.may_be_in_parts && self.beside => BESIDE_BYTES,
             None if !self.may_be_in_parts => BATCH_BYTES,
+            _ if flight.is_some_and(|flight| !flight.has_landed()) => AHEAD_BYTES,
             _ => PART_BYTES,
         };
-        load.is_full(part) || self.parts.as_ref().is_some_and(|parts| parts.is_full_with(&self.batch))
+        load.is_full(most) || self.parts.as_ref().is_some_and(|parts| parts.is_full_with(&self.batch))
     }
 
     /// Makes certificates of all pieces, the revocations that stand alone included; what holds no keys is passed
@@ -353,7 +356,7 @@ impl<'a> Importer<'a> {
         let Some(mut parts) = self.parts.take() else {
             return Flight::start(scope, batch.fingerprints().collect(), move || {
                 let journal = batch.write(store, options, journal, false, now)?;
-                Ok(Written::Durable(journal, batch.reports))
+                Ok(Written::Durable(journal, vec![batch.reports]))
             });
         };
         if ends {
@@ -386,7 +389,7 @@ impl<'a> Importer<'a> {
             }
             Written::Durable(journal, reports) => {
                 self.journal = Some(journal);
-                self.report(&reports, on_event);
+                self.report(reports, on_event);
             }
         }
         Ok(())
@@ -399,14 +402,14 @@ impl<'a> Importer<'a> {
         if let Some(parts) = self.parts.take() {
             let (journal, reports) = parts.finish(batch, self.options, last)?;
             self.journal = Some(journal);
-            self.report(&reports, on_event);
+            self.report(reports, on_event);
             return Ok(());
         }
         let ends_journal = last && self.journal.is_some();
         if !self.options.dry_run && (!batch.changes_nothing() || ends_journal) {
             self.journal = Some(batch.write(self.store, self.options, self.journal, last, self.now)?);
         }
-        self.report(&batch.reports, on_event);
+        self.report([batch.reports], on_event);
         Ok(())
     }
 
@@ -416,16 +419,20 @@ impl<'a> Importer<'a> {
         secrets::keep(&mut self.batch, place, self.options.dry_run)
     }
 
-    fn report(&mut self, reports: &[Report], on_event: &mut dyn FnMut(ImportEvent<'_>)) {
-        for report in reports {
+    fn report(
+        &mut self,
+        reports: impl IntoIterator<Item = Vec<Report>>,
+        on_event: &mut dyn FnMut(ImportEvent<'_>),
+    ) {
+        for report in reports.into_iter().flatten() {
             match report {
                 Report::Imported { imported, .. } => {
-                    self.summary.count(imported);
-                    on_event(ImportEvent::Certificate(imported));
+                    self.summary.count(&imported);
+                    on_event(ImportEvent::Certificate(&imported));
                 }
                 Report::Refused { input, position, reason } => {
-                    self.summary.count_refused(reason);
-                    on_event(ImportEvent::Refused { input: *input, position: *position, reason });
+                    self.summary.count_refused(&reason);
+                    on_event(ImportEvent::Refused { input, position, reason: &reason });
                 }
             }
         }

@@ -25,7 +25,7 @@ pub(super) struct Parts<'a> {
     load: Load,
     ends: Option<Instant>,
     /// What is to be reported once everything is durable.
-    reports: Vec<Report>,
+    reports: Vec<Vec<Report>>,
 }
 
 impl<'a> Parts<'a> {
@@ -83,7 +83,7 @@ impl<'a> Parts<'a> {
     /// Takes the transaction back once the part is written.
     pub(super) fn take_back(&mut self, transaction: Box<dyn Transaction + 'a>, reports: Vec<Report>) {
         self.transaction = Some(transaction);
-        self.reports.extend(reports);
+        self.reports.push(reports);
     }
 
     /// Takes out which primary keys the batch has with its last part.
@@ -98,11 +98,13 @@ impl<'a> Parts<'a> {
         mut part: Batch,
         options: &ImportOptions<'_>,
         last: bool,
-    ) -> Result<(JournalId, Vec<Report>)> {
+    ) -> Result<(JournalId, Vec<Vec<Report>>)> {
         let mut transaction = self.lend(&part);
         part.write_into(transaction.as_mut(), options)?;
+        self.reports.push(std::mem::take(&mut part.reports));
+        // The rest takes a while, and needs it no more.
+        drop(part);
         let journal = batch::commit(transaction, last)?;
-        self.reports.extend(part.reports);
         Ok((journal, self.reports))
     }
 }

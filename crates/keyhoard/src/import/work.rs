@@ -1,6 +1,6 @@
 //! The parallel part of an import: recognising, cleaning and merging the certificates of a chunk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use cert::Facts;
@@ -8,7 +8,9 @@ use cert::certificate::Certificate;
 use cert::clean::{Cleaned, Note, clean};
 use cert::effective::{Moment, View, evaluate};
 use cert::facts::ComponentKind;
+use cert::key;
 use cert::merge::merge;
+use cert::packet::Packets;
 use cert::split::RawCertificate;
 use rayon::prelude::*;
 use store::{
@@ -121,7 +123,19 @@ struct Clean {
 }
 
 /// A chunk between cleaning and merging.
-pub(super) struct CleanChunk(Vec<Step>);
+pub(super) struct CleanChunk {
+    steps: Vec<Step>,
+    /// Primary keys that the database did not have when it was asked.
+    absent: HashSet<Fingerprint>,
+}
+
+/// What the database says of a chunk.
+#[derive(Default)]
+struct Known {
+    /// Inputs that an earlier import has dealt with.
+    seen: HashMap<InputDigest, (CertId, Name)>,
+    absent: HashSet<Fingerprint>,
+}
 
 enum Step {
     Done(Item),
@@ -133,9 +147,10 @@ impl Worker<'_> {
     pub(super) fn clean(&self, incoming: Vec<Incoming>) -> Result<CleanChunk> {
         let digests: Vec<Option<InputDigest>> =
             incoming.par_iter().map(|incoming| self.digest(incoming)).collect();
-        let seen = self.seen(&digests)?;
+        let Known { seen, absent } = self.known(&incoming, &digests)?;
         let steps = incoming.into_par_iter().zip(digests);
-        Ok(CleanChunk(steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &seen)).collect()))
+        let steps = steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &seen)).collect();
+        Ok(CleanChunk { steps, absent })
     }
 
     /// Joins what was cleaned with what the database holds.
@@ -144,14 +159,14 @@ impl Worker<'_> {
     /// holds of that is no concern then.
     pub(super) fn merge(&self, clean: CleanChunk, waits: impl Fn(&Fingerprint) -> bool) -> Result<Vec<Item>> {
         let mut fingerprints: Vec<Fingerprint> =
-            clean.fingerprints().filter(|fingerprint| !waits(fingerprint)).collect();
+            clean.fingerprints().filter(|found| !clean.absent.contains(found) && !waits(found)).collect();
         fingerprints.sort_unstable();
         fingerprints.dedup();
         let known = match self.store {
             Some(store) => again(|| stored::read(store.snapshot()?.as_ref(), &fingerprints))?,
             None => HashMap::new(),
         };
-        Ok(clean.0.into_par_iter().map(|step| self.prepare(step, &known)).collect())
+        Ok(clean.steps.into_par_iter().map(|step| self.prepare(step, &known)).collect())
     }
 
     fn digest(&self, incoming: &Incoming) -> Option<InputDigest> {
@@ -169,31 +184,43 @@ impl Worker<'_> {
         self.options.secret_keys.is_some() && !raw.secrets.is_empty()
     }
 
-    /// Finds the inputs that an earlier import has dealt with.
-    fn seen(&self, digests: &[Option<InputDigest>]) -> Result<HashMap<InputDigest, (CertId, Name)>> {
-        let Some(store) = self.store else { return Ok(HashMap::new()) };
-        let digests: Vec<InputDigest> = digests.iter().flatten().copied().collect();
-        let (ids, mut names) = again(|| {
+    /// Asks the database for a chunk's primary keys, and for its inputs where they are there: whatever removes a
+    /// certificate forgets the inputs that led to it.
+    fn known(&self, incoming: &[Incoming], digests: &[Option<InputDigest>]) -> Result<Known> {
+        let Some(store) = self.store else { return Ok(Known::default()) };
+        let keys: Vec<Option<Fingerprint>> = incoming.par_iter().map(Incoming::primary_key).collect();
+        let fingerprints: Vec<Fingerprint> = keys.iter().flatten().copied().collect();
+        again(|| {
             let snapshot = store.snapshot()?;
+            let there = fingerprints.iter().zip(snapshot.by_fingerprint(&fingerprints)?);
+            let absent: HashSet<_> = there.filter(|(_, id)| id.is_none()).map(|(key, _)| *key).collect();
+            let asked = keys.iter().zip(digests).filter_map(|(key, digest)| Some(((*key)?, (*digest)?)));
+            let asked: Vec<_> = asked.filter(|(key, _)| !absent.contains(key)).collect();
+            let digests: Vec<InputDigest> = asked.iter().map(|(_, digest)| *digest).collect();
             let ids = snapshot.known_inputs(&digests)?;
-            let names = self.names(snapshot.as_ref(), ids.iter().flatten().copied().collect())?;
-            Ok((ids, names))
-        })?;
-        let seen = digests.into_iter().zip(ids);
-        Ok(seen.filter_map(|(digest, id)| Some((digest, (id?, names.remove(&id?)?)))).collect())
+            let user_ids = self.user_ids(snapshot.as_ref(), ids.iter().flatten().copied().collect())?;
+            let seen = asked.into_iter().zip(ids).filter_map(|((fingerprint, digest), id)| {
+                let user_id = user_ids.get(&id?).cloned();
+                Some((digest, (id?, Name { fingerprint, user_id })))
+            });
+            Ok(Known { seen: seen.collect(), absent })
+        })
     }
 
-    fn names(&self, snapshot: &dyn Snapshot, mut ids: Vec<CertId>) -> Result<HashMap<CertId, Name>> {
+    /// Returns the user IDs that certificates are called by, if names were asked for.
+    fn user_ids(&self, snapshot: &dyn Snapshot, mut ids: Vec<CertId>) -> Result<HashMap<CertId, Vec<u8>>> {
+        let mut user_ids = HashMap::new();
+        if !self.options.names {
+            return Ok(user_ids);
+        }
         ids.sort_unstable();
         ids.dedup();
-        let detail = if self.options.names { Detail::Own } else { Detail::Name };
-        let mut names = HashMap::with_capacity(ids.len());
-        snapshot.visit(Selection::Ids(&ids), detail, &mut |record| {
+        snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
             let user_id = record.facts.as_ref().and_then(|facts| primary_user_id(facts, self.now));
-            names.insert(record.id, Name { fingerprint: record.fingerprint, user_id });
+            user_ids.extend(user_id.map(|user_id| (record.id, user_id)));
             ControlFlow::Continue(())
         })?;
-        Ok(names)
+        Ok(user_ids)
     }
 
     fn clean_one(
@@ -280,10 +307,24 @@ impl Secrets {
     }
 }
 
+impl Incoming {
+    /// Returns the fingerprint of the primary key, if one stands where it should.
+    fn primary_key(&self) -> Option<Fingerprint> {
+        let Self::Certificate { raw, .. } = self else { return None };
+        let packet = Packets::new(&raw.bytes).next()?.ok()?;
+        Some(key::parse_public(packet.body).ok()?.fingerprint())
+    }
+}
+
 impl CleanChunk {
+    /// Forgets what the database did not have: it has changed.
+    pub(super) fn forget_absent(&mut self) {
+        self.absent.clear();
+    }
+
     /// Returns the primary keys of what is to be merged.
     pub(super) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> {
-        self.0.iter().filter_map(Step::fingerprint)
+        self.steps.iter().filter_map(Step::fingerprint)
     }
 }
 

@@ -223,7 +223,7 @@ impl Snapshot for View<'_> {
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
-        fingerprints.iter().map(|fingerprint| self.primary(fingerprint)).collect()
+        self.primaries(fingerprints)
     }
 
     fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {

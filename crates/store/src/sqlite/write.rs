@@ -111,10 +111,17 @@ impl<'s> Writer<'s> {
         self.prepare(sql)?.execute(parameters).context(self.view.path(), DOING)
     }
 
-    fn put_one(&mut self, put: &Put<'_>) -> Result<PutOutcome> {
+    /// Returns those primary keys of what would be added that the index of keys knows.
+    fn conflicts(&self, batch: &[Put<'_>]) -> Result<HashSet<Fingerprint>> {
+        let adding = batch.iter().filter(|put| put.kind.adds()).map(|put| put.certificate.fingerprint);
+        let adding: Vec<Fingerprint> = adding.collect();
+        let there = self.view.primaries(&adding)?;
+        Ok(adding.into_iter().zip(there).filter(|(_, id)| id.is_some()).map(|(primary, _)| primary).collect())
+    }
+
+    fn put_one(&mut self, put: &Put<'_>, conflicts: &HashSet<Fingerprint>) -> Result<PutOutcome> {
         let fingerprint = put.certificate.fingerprint;
-        let adds = !matches!(put.kind, PutKind::Merged { .. } | PutKind::Shrunk { .. });
-        if adds && (!self.gathered.added.insert(fingerprint) || self.view.primary(&fingerprint)?.is_some()) {
+        if put.kind.adds() && (conflicts.contains(&fingerprint) || !self.gathered.added.insert(fingerprint)) {
             return Ok(PutOutcome::Conflict);
         }
         let user_ids = &put.certificate.rows.user_ids;
@@ -283,7 +290,8 @@ impl Remembering for Writer<'_> {
 
 impl Transaction for Writer<'_> {
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>> {
-        let outcomes = batch.iter().map(|put| self.put_one(put)).collect::<Result<Vec<_>>>()?;
+        let conflicts = self.conflicts(batch)?;
+        let outcomes = batch.iter().map(|put| self.put_one(put, &conflicts)).collect::<Result<Vec<_>>>()?;
         let shrunk: Vec<CertId> = batch
             .iter()
             .zip(&outcomes)
