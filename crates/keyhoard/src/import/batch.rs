@@ -24,7 +24,7 @@ pub(super) const BESIDE_BYTES: usize = 14 << 20;
 /// The same of a part of a batch, if the database waits for it.
 pub(super) const PART_BYTES: usize = 4 << 20;
 /// The same of a part that waits for the database: with a batch's last part come its index rows and the disk.
-pub(super) const AHEAD_BYTES: usize = 20 << 20;
+pub(super) const AHEAD_BYTES: usize = 16 << 20;
 /// A batch that is written in parts ends with this many bytes of certificates: another chunk might lead beyond 64 MiB,
 /// which are the most.
 const BATCH_INPUT: usize = (64 << 20) - PART_BYTES;
