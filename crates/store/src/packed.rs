@@ -81,11 +81,7 @@ pub fn pack(facts: &Facts, bytes: &[u8]) -> Packed {
         end = component.span.end;
     }
     seal::seal(&mut own, bytes);
-    let [mut own, mut third_party] = [own.bytes, third_party.bytes];
-    // Many of them wait to be written.
-    own.shrink_to_fit();
-    third_party.shrink_to_fit();
-    Packed { own, third_party }
+    Packed { own: own.bytes, third_party: third_party.bytes }
 }
 
 /// Unpacks facts; without the second blob, third-party certifications are missing.

@@ -24,9 +24,13 @@ impl Prepared {
     /// Packs a certificate.
     pub fn new(certificate: Certificate) -> Self {
         let Certificate { bytes, facts } = certificate;
+        let mut packed = packed::pack(&facts, &bytes);
+        // Many of them wait to be written.
+        packed.own.shrink_to_fit();
+        packed.third_party.shrink_to_fit();
         Self {
             fingerprint: facts.primary().fingerprint,
-            packed: packed::pack(&facts, &bytes),
+            packed,
             bytes,
             rows: Rows::new(&facts),
             superseded: superseded(&facts),

@@ -9,7 +9,7 @@ use rusqlite::{MAIN_DB, OptionalExtension, Row};
 use super::view::View;
 use super::{certifications, journal, provenance};
 use crate::error::Context;
-use crate::rows::{parse_fingerprint, stored_fingerprint};
+use crate::rows::{parse_fingerprint, rotated, stored_fingerprint};
 use crate::{
     CertId, Certifications, Change, Detail, Facts, InputDigest, JournalEntry, JournalId, KeyHit, Migration,
     Origin, Proven, Query, Record, Result, Selection, Snapshot, VisitCertified, VisitOwnFacts, packed,
@@ -223,7 +223,14 @@ impl Snapshot for View<'_> {
     }
 
     fn by_fingerprint(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
-        self.primaries(fingerprints)
+        // In the order of the index: neighbours share a page.
+        let mut order: Vec<usize> = (0..fingerprints.len()).collect();
+        order.sort_by_cached_key(|&number| rotated(fingerprints[number].key_id()));
+        let mut found = vec![None; fingerprints.len()];
+        for number in order {
+            found[number] = self.primary(&fingerprints[number])?;
+        }
+        Ok(found)
     }
 
     fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {

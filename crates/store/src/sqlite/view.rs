@@ -101,18 +101,6 @@ impl<'s> View<'s> {
         Ok(found)
     }
 
-    /// Returns the certificates with these primary keys. They are looked up in the order of the index, in which
-    /// neighbours share a page.
-    pub(super) fn primaries(&self, fingerprints: &[Fingerprint]) -> Result<Vec<Option<CertId>>> {
-        let mut order: Vec<usize> = (0..fingerprints.len()).collect();
-        order.sort_by_cached_key(|&number| rotated(fingerprints[number].key_id()));
-        let mut found = vec![None; fingerprints.len()];
-        for number in order {
-            found[number] = self.primary(&fingerprints[number])?;
-        }
-        Ok(found)
-    }
-
     /// Returns the keys of one certificate: numbers of components and fingerprints.
     pub(super) fn fingerprints(&self, cert: i64) -> Result<Vec<(i64, Fingerprint)>> {
         let mut fingerprints = Vec::new();

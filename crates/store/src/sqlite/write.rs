@@ -115,7 +115,7 @@ impl<'s> Writer<'s> {
     fn conflicts(&self, batch: &[Put<'_>]) -> Result<HashSet<Fingerprint>> {
         let adding = batch.iter().filter(|put| put.kind.adds()).map(|put| put.certificate.fingerprint);
         let adding: Vec<Fingerprint> = adding.collect();
-        let there = self.view.primaries(&adding)?;
+        let there = self.view.by_fingerprint(&adding)?;
         Ok(adding.into_iter().zip(there).filter(|(_, id)| id.is_some()).map(|(primary, _)| primary).collect())
     }
 
