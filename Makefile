@@ -47,6 +47,10 @@ test: programs ## runs every test (T=name: only those), comparisons with gpg as 
 oracle: programs ## compares every listing and query with the real gpg's, byte for byte
 	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all --test clean --test agreement -- --nocapture oracle_
 
+.PHONY: model
+model: programs ## compares verdicts with a plain model of them on thousands of random certificates (10 to 20 minutes)
+	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test model -- --nocapture
+
 .PHONY: stress
 stress: programs ## long runs: SIGKILL 200 times, 8 importing beside 8 listing, a million certificates
 	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all -- --nocapture --test-threads 1 stress_
@@ -62,16 +66,30 @@ bench-postgres: setup ## measures a PostgreSQL server beside SQLite, writes targ
 	$(TARGET)/release/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
 
 .PHONY: lint
-lint: ## rustfmt and clippy, warnings are errors
+lint: ## rustfmt, clippy and links in the documentation, warnings are errors
 	@scripts/setup lint
 	cargo fmt --all --check
 	cargo clippy $(CHECKED) --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D rustdoc::broken_intra_doc_links' cargo doc $(CHECKED) --no-deps --document-private-items
+
+.PHONY: deny
+deny: ## licences, sources and security advisories of the dependencies (deny.toml)
+	@scripts/setup deny
+	scripts/deny
 
 .PHONY: fuzz
 fuzz: ## fuzzes everything that reads foreign bytes, FUZZ_SECONDS (default 60) for each target
 	@scripts/setup fuzz
-	cd fuzz && for target in $$(cargo +nightly fuzz list); do \
-	    cargo +nightly fuzz run "$$target" -- -max_total_time=$(or $(FUZZ_SECONDS),60); done
+	scripts/fuzz $(or $(FUZZ_SECONDS),60)
+
+.PHONY: fuzz-long
+fuzz-long: ## fuzzes for an hour each
+	@FUZZ_SEED=0 $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=3600
+
+.PHONY: attacks
+attacks: programs ## runs the attacks of tests/attacks through other OpenPGP programs too, and writes docs/attacks.md
+	$(TARGET)/checked/examples/attacks_page docs/attacks.md \
+	    "$(or $(PEERS),$$(scripts/peers $(TARGET)))"
 
 .PHONY: setup
 setup:

@@ -1,6 +1,9 @@
 //! What gpg-keyhoard tells programs of input that is damaged or nothing at all, beside the real gpg.
 
+use cert::armor_writer::ArmorWriter;
+use cert::packet::{self, Tag};
 use harness::{Both, Done, Run, assert_same};
+use std::io::Write;
 
 const COMMANDS: [&[&str]; 3] = [&["--decrypt"], &["--verify"], &[]];
 
@@ -120,7 +123,140 @@ fn armor_without_checksum_and_last_line_is_an_error() {
         let [signature, data] = [&signature, &data].map(|path| path.to_str().expect("a name"));
         for words in [&["--verify", signature, data][..], &["--list-packets", signature]] {
             let codes = [true, false].map(|gpg| run(&both, gpg, words, b"").code);
-            assert_eq!(codes, [Some(code); 2], "{words:?} of {end} octets");
+            assert_eq!(codes, [Some(code); 2], "{words:?} of {end} bytes");
+        }
+    }
+}
+
+/// Clear text, and the packet of the signature behind it.
+fn clear_text(both: &Both) -> (Vec<u8>, Vec<u8>) {
+    let text = made(both, &["-u", "bob", "--clear-sign"]);
+    let title = b"-----BEGIN PGP SIGNATURE-----";
+    let at = text.windows(title.len()).position(|part| part == title).expect("a signature");
+    let signature = Run::gpg(&both.gpg).arg("--dearmor").stdin(&text[at..]).succeed().stdout;
+    (text[..at].to_vec(), signature)
+}
+
+fn armored(packets: &[u8]) -> Vec<u8> {
+    let mut armor = ArmorWriter::titled(Vec::new(), "SIGNATURE");
+    armor.write_all(packets).expect("a vector takes everything");
+    armor.finish().expect("a vector takes everything")
+}
+
+/// Asserts that no program of ours takes a file for signed, nor writes a file of it.
+fn assert_unsigned(both: &Both, what: &str, file: &[u8]) {
+    let output = both.keyhoard.path().join("content");
+    let named = ["-o", output.to_str().expect("a name"), "--decrypt"];
+    for words in [&["--decrypt"][..], &["--verify"], &[], &named] {
+        let done = run(both, false, words, file);
+        assert_eq!(done.code, Some(2), "{what} {words:?} {}", done.errors());
+        assert!(!done.errors().contains("GOODSIG"), "{what} {words:?} {}", done.errors());
+        assert!(!output.exists(), "{what} {words:?}");
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let signatures = format!("--signatures-out={}", directory.path().join("signatures").display());
+    let commands =
+        [&["verify"][..], &["verify", "--output", "-"], &["decrypt"], &["sop", "inline-detach", &signatures]];
+    for words in commands {
+        let done = Run::keyhoard(&both.keyhoard).args(words).stdin(file).done();
+        let is_refused = matches!(done.code, Some(2 | 41)) && done.stdout.is_empty();
+        assert!(is_refused, "{what} {words:?} {:?} {}", done.code, done.errors());
+    }
+}
+
+#[test]
+fn clear_text_without_a_signature_is_an_error_whatever_its_block_holds() {
+    let both = Both::of_alice_and_bob();
+    let (text, signature) = clear_text(&both);
+    let [marker, padding] =
+        [(Tag::MARKER, b"PGP"), (Tag::PADDING, b"abc")].map(|(tag, body)| packet::write(tag, body));
+    let title = b"-----BEGIN PGP SIGNATURE-----\n";
+    let (checksum, end) = (b"\n=twTO\n", b"-----END PGP SIGNATURE-----\n");
+    let blocks = [
+        ("nothing", [&title[..], checksum, end].concat()),
+        ("a marker", armored(&marker)),
+        ("padding", armored(&padding)),
+    ];
+    for (what, block) in &blocks {
+        let file = [&text[..], block].concat();
+        assert_unsigned(&both, what, &file);
+        assert_eq!(told_alike(&both, what, &["--verify"], &file), [Some(2); 2]);
+    }
+    let literal = packet::write(Tag(11), b"b\0\0\0\0\0other");
+    let signed = made(&both, &["-u", "bob", "-z", "0", "-s"]);
+    let others = [
+        ("no checksum", [&title[..], b"\n", end].concat()),
+        ("no empty line", [&title[..], end].concat()),
+        ("a title", title.to_vec()),
+        ("an unknown packet", armored(&packet::write(Tag(60), b"abc"))),
+        (
+            "an unknown packet and a signature",
+            armored(&[packet::write(Tag(60), b"abc"), signature.clone()].concat()),
+        ),
+        (
+            "a signature and an unknown packet",
+            armored(&[signature.clone(), packet::write(Tag(60), b"abc")].concat()),
+        ),
+        ("content", armored(&literal)),
+        ("content and a signature", armored(&[&literal[..], &signature].concat())),
+        ("a signature and content", armored(&[&signature[..], &literal].concat())),
+        ("a signed message", armored(&signed)),
+        ("a signed message and a signature", armored(&[&signed[..], &signature].concat())),
+        (
+            "a compressed signature",
+            armored(&packet::write(Tag::COMPRESSED, &[&[0], &signature[..]].concat())),
+        ),
+        (
+            "a user ID and a signature",
+            armored(&[&packet::write(Tag::USER_ID, b"Eve")[..], &signature].concat()),
+        ),
+        ("keys", armored(&made(&both, &["--export", "bob"]))),
+        ("a part of a signature", armored(&signature[..signature.len() - 5])),
+        ("a byte of a signature", armored(&signature[..1])),
+        ("no packet", armored(b"hello world")),
+        ("no block", Vec::new()),
+        ("two blocks", [armored(&signature), armored(&signature)].concat()),
+        ("nothing and a block", [&blocks[0].1[..], &armored(&signature)].concat()),
+        ("another title", made(&both, &["-u", "bob", "-a", "-s"])),
+    ];
+    for (what, block) in others {
+        assert_unsigned(&both, what, &[&text[..], &block].concat());
+    }
+    // A marker and padding say nothing (RFC 9580, 5.8 and 5.14).
+    let good = [&text[..], &armored(&[marker, padding, signature].concat())].concat();
+    assert_eq!(told_alike(&both, "a signature", &["--decrypt"], &good), [Some(0); 2]);
+}
+
+#[test]
+fn a_message_cut_short_gives_a_beginning_of_its_content_and_no_file() {
+    let both = Both::of_alice_and_bob();
+    // Text that compresses little, and is longer than what is read ahead.
+    let content: Vec<u8> =
+        (0..500_000u32).flat_map(|word| word.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+    let file = both.gpg.write("content", &content);
+    let file = file.to_str().expect("a name");
+    let output = both.keyhoard.path().join("out");
+    for options in [
+        &["-z", "0", "-r", "alice", "-e"][..],
+        &["-z", "1", "-r", "alice", "-e"],
+        &["-z", "0", "-r", "alice", "-u", "bob", "-s", "-e"],
+        &["-z", "0", "-u", "bob", "-s"],
+        &["-z", "1", "-u", "bob", "-s"],
+    ] {
+        let words = [options, &["--trust-model", "always", "-o", "-", file]].concat();
+        let message = run(&both, true, &words, b"").stdout;
+        for length in [300, 70_000, 131_072, 150_000, 400_000, 1_700_000, message.len() - 1] {
+            let cut = &message[..length.min(message.len() - 1)];
+            let what = format!("{options:?} {length}");
+            let done = run(&both, false, &["-d"], cut);
+            assert_eq!(done.code, Some(2), "{what} {}", done.errors());
+            assert!(content.starts_with(&done.stdout), "{what}: {} bytes", done.stdout.len());
+            for word in ["GOODSIG", "DECRYPTION_OKAY", "GOODMDC"] {
+                assert!(!done.errors().contains(word), "{what} {}", done.errors());
+            }
+            let named = ["-o", output.to_str().expect("a name"), "-d"];
+            assert_eq!(run(&both, false, &named, cut).code, Some(2), "{what}");
+            assert!(!output.exists(), "{what}");
         }
     }
 }

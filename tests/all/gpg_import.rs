@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 
-use harness::{Both, Done, Home, Keyring, OwnKey, Run, alice_and_bob, assert_same};
+use harness::{Both, Done, Home, Keyring, OwnKey, Run, Victim, alice_and_bob, assert_same};
 
 /// Inputs that hold no keys, or none that can be taken.
 #[test]
@@ -361,4 +361,17 @@ fn two_certificates() -> (Home, [PathBuf; 2]) {
     let files = ["5E5C4B0E1AFD7325CF66500F962680C5305A9418", "F6258DF2BFF9A73F5B1E15C306456DD791E95791"];
     let files = files.map(|key| home.write(key, Run::gpg(&home).args(["--export", key]).succeed().stdout));
     (home, files)
+}
+
+#[test]
+fn a_revocation_that_stands_alone_finds_its_key_among_those_who_claim_it() {
+    use packet_builder::{Signature, Signed};
+    let (home, ann) = (Home::new(), Victim::new());
+    for certificates in [ann.claimants(20), ann.certificate.clone()] {
+        Run::gpg_keyhoard(&home).arg("--import").stdin(certificates).succeed();
+    }
+    let revocation = Signature::new(0x20).sign(&ann.primary, &Signed::Key(&ann.primary)).bytes();
+    Run::gpg_keyhoard(&home).arg("--import").stdin(revocation).succeed();
+    let listing = Run::gpg_keyhoard(&home).args(["--with-colons", "-k", "ann@example.org"]).succeed().text();
+    assert!(listing.contains("pub:r:"), "{listing}");
 }

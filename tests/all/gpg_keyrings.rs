@@ -91,6 +91,34 @@ fn gpg_keyring_files_are_not_written_to() {
 }
 
 #[test]
+fn gpg_no_database_is_made_where_other_programs_expect_a_keyring() {
+    let home = Home::new();
+    home.write("empty.gpg", "");
+    let options: [&[&str]; 4] = [
+        &["--keyring", "new.gpg", "--no-default-keyring"],
+        &["--no-default-keyring", "--keyring", "./new.kbx"],
+        &["--primary-keyring", "new", "--no-default-keyring"],
+        &["--no-default-keyring", "--keyring", "empty.gpg"],
+    ];
+    for options in options {
+        let run = Run::gpg_keyhoard(&home).args(options).arg("--import").arg(Keyring::Nonupload.path());
+        let done = run.done();
+        assert_eq!(done.code, Some(2), "{options:?}");
+        assert!(done.errors().contains("keyring files cannot be written yet"), "{}", done.errors());
+        assert!(done.errors().contains("--export"), "what to do instead: {}", done.errors());
+        for name in ["new.gpg", "new.kbx", "new", "keyhoard.db"] {
+            assert!(!home.path().join(name).exists(), "{options:?} made {name}");
+        }
+        assert_eq!(fs::read(home.path().join("empty.gpg")).expect("it is there"), b"");
+    }
+    // A database that an earlier version made under such a name goes on working.
+    Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
+    fs::rename(home.database(), home.path().join("old.gpg")).expect("the home is writable");
+    let old = ["--no-default-keyring", "--keyring", "old.gpg"];
+    Run::gpg_keyhoard(&home).args(old).arg("--import").arg(Keyring::Maintainers.path()).succeed();
+}
+
+#[test]
 fn gpg_another_database_takes_the_place_of_the_usual_one() {
     let home = Home::new();
     let run = |line: &[&str]| Run::gpg_keyhoard(&home).args(line).succeed();

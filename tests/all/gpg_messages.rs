@@ -1,8 +1,10 @@
 //! Messages of gpg-keyhoard beside the real gpg: each reads what the other writes, and both say the same.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 
+use cert::packet::{self, Tag};
 use harness::{Both, CIPHERS, COMPRESSIONS, Done, Run, assert_same};
 
 /// What makes a program work without questions.
@@ -358,5 +360,157 @@ fn same_recipient(both: &Both, recipient: &[&str]) {
         };
         assert_same(&words.join(" "), lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
         assert_eq!(gpg.code, keyhoard.code, "{recipient:?}");
+    }
+}
+
+/// Returns the files of a directory with their content.
+fn files(directory: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry"));
+    let mut files: Vec<_> = entries
+        .map(|entry| (entry.file_name().into_vec(), fs::read(entry.path()).expect("a file")))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Files by name, with their content.
+type Files = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Has a program write the content of a message under the name that the message gives it; returns what it said and the
+/// files that are there then.
+fn written_as_named(both: &Both, gpg: bool, words: &[&str], name: &[u8]) -> (Done, Files) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let length = u8::try_from(name.len()).expect("a name of a message");
+    let message = packet::write(Tag(11), &[&[b'b', length], name, &[0; 4], TEXT].concat());
+    let words = [&QUIETLY[..], &["--use-embedded-filename"], words].concat();
+    let done = both.one(gpg).within(directory.path()).args(words).stdin(message).done();
+    (done, files(directory.path()))
+}
+
+#[test]
+fn a_file_has_the_name_that_gpg_makes_of_the_one_in_the_message() {
+    let both = Both::new();
+    let names: [&[u8]; 18] = [
+        b"plain",
+        b"-dash",
+        b"--",
+        b"-",
+        b"",
+        b".",
+        b"..",
+        b"%41 ",
+        b"new\nline\r\t",
+        b"\x1b[31mred\x07\x7f",
+        b"nul\0byte",
+        b"back\\slash",
+        "\u{e9}\u{202e}\u{9b}".as_bytes(),
+        b"\xff\xfe",
+        b"cut\xc3",
+        b"-&1",
+        &[b'x'; 255],
+        b"~",
+    ];
+    for name in names {
+        for words in [&["-d"][..], &[]] {
+            let [(gpg, expected), (keyhoard, found)] =
+                [true, false].map(|gpg| written_as_named(&both, gpg, words, name));
+            let what = format!("{words:?} {}", name.escape_ascii());
+            let expected: Vec<_> =
+                expected.into_iter().map(|(name, content)| (escaped_name(name), content)).collect();
+            assert_eq!(expected, found, "{what}");
+            assert_same(&what, as_shown(&said(&gpg)).as_bytes(), said(&keyhoard).as_bytes());
+            assert_eq!((gpg.code, gpg.stdout), (keyhoard.code, keyhoard.stdout), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_signature_by_a_key_from_the_future_cannot_be_checked() {
+    let mut both = Both::of_alice_and_bob();
+    let signed =
+        both.one(true).args(["--batch", "-u", "alice", "-o", "-", "-s"]).stdin(TEXT).succeed().stdout;
+    for clock in ["20250101T000000!", "20100615T120000!"] {
+        both = both.now(clock);
+        let [gpg, keyhoard] =
+            [true, false].map(|gpg| run(&both, gpg, &["--status-fd", "1", "--verify"], &signed));
+        assert_eq!((gpg.code, gpg.text()), (keyhoard.code, keyhoard.text()), "{clock}");
+        // gpg says it for each signature that it looks at on the way.
+        let words = said(&gpg);
+        let line = words.lines().find(|line| line.contains("in the future")).expect("gpg says so");
+        assert!(said(&keyhoard).contains(line), "{clock}: {line}\n{}", said(&keyhoard));
+    }
+}
+
+fn escaped_name(name: Vec<u8>) -> Vec<u8> {
+    String::from_utf8(name).map_or_else(|name| name.into_bytes(), |name| escaped(&name).into_bytes())
+}
+
+/// Returns what gpg says as it is shown here: status lines are as gpg writes them.
+fn as_shown(text: &str) -> String {
+    let line = |line: &str| if line.starts_with("[GNUPG:]") { line.to_owned() } else { escaped(line) };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+/// Returns what gpg says with the characters escaped that gpg writes to terminals as they are (docs/gpg-compat.md).
+fn escaped(text: &str) -> String {
+    text.replace('\u{202e}', "\\xe2\\x80\\xae").replace('\u{9b}', "\\xc2\\x9b")
+}
+
+#[test]
+fn a_message_chooses_no_directory_no_descriptor_and_no_name_that_no_file_can_have() {
+    let both = Both::new();
+    let mine = |words: &[&str], name: &[u8]| written_as_named(&both, false, words, name);
+    for (name, expected) in
+        [(&b"../up"[..], &b"up"[..]), (b"/tmp/../etc/passwd", b"passwd"), (b"a/b", b"b"), (b"-&5", b"-&5")]
+    {
+        let (done, files) = mine(&["--enable-special-filenames", "-d"], name);
+        assert_eq!(done.code, Some(0), "{}", done.errors());
+        assert_eq!(files, [(expected.to_vec(), TEXT.to_vec())], "{}", name.escape_ascii());
+    }
+    // Escaped it is too long, and the content goes to where it goes without a name.
+    for name in [&[b'\n'; 200][..], b"directory/"] {
+        let (done, files) = mine(&["-d"], name);
+        assert_eq!((done.code, &done.stdout[..], files), (Some(0), TEXT, Vec::new()), "{}", done.errors());
+    }
+}
+
+#[test]
+fn what_is_for_the_eyes_only_is_not_saved() {
+    let both = Both::new();
+    let (done, files) = written_as_named(&both, false, &["-d"], b"_CONSOLE");
+    assert_eq!((done.code, &done.stdout[..], files), (Some(0), TEXT, Vec::new()), "{}", done.errors());
+    let [gpg, keyhoard] = [true, false].map(|gpg| written_as_named(&both, gpg, &[], b"_CONSOLE"));
+    assert_same("_CONSOLE", said(&gpg.0).as_bytes(), said(&keyhoard.0).as_bytes());
+    assert_eq!((gpg.0.stdout, gpg.1), (keyhoard.0.stdout, keyhoard.1));
+}
+
+#[test]
+fn where_nobody_gives_a_passphrase_programs_are_told_of_the_failure() {
+    let both = Both::of_alice_and_bob();
+    let symmetric = message(&both, "symmetric.gpg", &["--passphrase", "x", "-c"]);
+    let symmetric = symmetric.to_str().expect("a name");
+    let commands: [&[&str]; 5] = [
+        &["-o", "-", "-c"],
+        &["-o", "-", "-r", "alice", "-c", "-e"],
+        &["-d", symmetric],
+        &["--list-packets", symmetric],
+        &[symmetric],
+    ];
+    for mode in ["error", "cancel"] {
+        for words in commands {
+            let words = [&["--trust-model", "always", "--pinentry-mode", mode], words].concat();
+            let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, TEXT));
+            let what = words.join(" ");
+            assert_same(&what, said(&gpg).as_bytes(), said(&keyhoard).as_bytes());
+            assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)), "{what}");
+            assert_same(&what, &gpg.stdout, &keyhoard.stdout);
+        }
+    }
+    // Without a terminal there is nobody to ask.
+    let words = ["--batch", "--no-tty", "--status-fd", "2", "-o", "-", "-c"];
+    let done = both.one(false).args(words).stdin(TEXT).done();
+    assert_eq!((done.code, done.stdout.is_empty()), (Some(2), true));
+    for line in ["ERROR get_passphrase 85", "CANCELED_BY_USER", "FAILURE symencrypt 33554531"] {
+        assert!(done.errors().contains(&format!("[GNUPG:] {line}\n")), "{}", done.errors());
     }
 }

@@ -87,11 +87,11 @@ fn clear_text_that_ends_before_its_signature_is_told() {
 fn armor_is_put_around_files_and_taken_off() {
     let both = Both::of_alice_and_bob();
     let keys = run(&both, false, &["--export", ALICE], b"").stdout;
-    for octets in [&keys[..], TEXT, &[0; 48]] {
-        same(&both, &["--enarmor"], octets);
-        let armored = run(&both, false, &["--enarmor"], octets).stdout;
+    for bytes in [&keys[..], TEXT, &[0; 48]] {
+        same(&both, &["--enarmor"], bytes);
+        let armored = run(&both, false, &["--enarmor"], bytes).stdout;
         same(&both, &["--dearmor"], &armored);
-        assert_eq!(run(&both, false, &["--dearmor"], &armored).stdout, octets);
+        assert_eq!(run(&both, false, &["--dearmor"], &armored).stdout, bytes);
     }
     same(&both, &["--dearmor"], &run(&both, false, &["--export", "-a"], b"").stdout);
     // Without a name for the output, it is made of that of the input.
@@ -107,7 +107,7 @@ fn armor_is_put_around_files_and_taken_off() {
 #[test]
 fn digests_of_files_are_printed_as_gpg_prints_them() {
     let both = Both::of_alice_and_bob();
-    let names = ["short", "a name of a file that is longer than forty octets are"];
+    let names = ["short", "a name of a file that is longer than forty bytes are"];
     let files = names.map(|name| both.gpg.write(name, TEXT).to_str().expect("a name").to_owned());
     for name in ["MD5", "SHA1", "ripemd160", "SHA224", "sha256", "SHA384", "SHA512", "*"] {
         for colons in [&[][..], &["--with-colons"]] {

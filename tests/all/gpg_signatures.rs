@@ -4,7 +4,12 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use harness::{Both, Done, Run, assert_same};
+use harness::{Both, Done, Engine, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
+use packet_builder::{Certificate, Key, Signature, Signed, Subpacket};
+
+harness::on_both_engines! {
+    whose_a_signature_is_does_not_depend_on_who_else_claims_the_key
+}
 
 /// What makes a program work without questions.
 const QUIETLY: [&str; 7] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--status-fd", "2"];
@@ -155,6 +160,73 @@ fn clear_text_has_to_name_the_digest_of_its_signature() {
         let text = text.replacen("Hash: SHA256\n", header, 1);
         same(&both, &["--verify"], text.as_bytes(), true);
         same(&both, &["-d"], text.as_bytes(), false);
+    }
+}
+
+#[test]
+fn where_a_header_is_no_list_of_digests_neither_program_verifies_the_clear_text() {
+    let both = Both::of_alice_and_bob();
+    let text = signed(&both, false, "clear", &["-u", "alice", "--digest-algo", "sha256", "--clear-sign"]);
+    let text = String::from_utf8(std::fs::read(text).expect("a file")).expect("text");
+    for header in [
+        "Hash: SHA256 You owe me\n",
+        "Hash: SHA256\x0b\x0bYou owe me\n",
+        "Hash: SHA256\u{a0}\n",
+        "Hash:\n",
+        "Hash:SHA256\n",
+        "hash: SHA256\n",
+        "Comment: You owe me\n",
+        "Hash: SHA256\nComment: You owe me\n",
+        "Hash: SHA256\n SHA512\n",
+        "Hash: SHA256\nYou owe me\n",
+        "You owe me\n",
+        "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n",
+    ] {
+        let text = text.replacen("Hash: SHA256\n", header, 1);
+        for words in [&["--verify"][..], &["-d"], &[]] {
+            for done in [true, false].map(|gpg| run(&both, gpg, words, text.as_bytes())) {
+                let is_refused = done.code != Some(0) && !done.errors().contains("GOODSIG");
+                assert!(is_refused, "{words:?} {header:?}: {}", done.errors());
+            }
+        }
+    }
+    // What gpg verifies behind a complaint is not verified here.
+    let text = text.replacen("Hash: SHA256\n\n", "Hash: SHA256\n\x0c\n", 1);
+    let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &["--verify"], text.as_bytes()));
+    assert_eq!((gpg.code, keyhoard.code), (Some(2), Some(2)));
+    assert!(!keyhoard.errors().contains("GOODSIG"), "{}", keyhoard.errors());
+}
+
+#[test]
+fn clear_text_is_written_as_it_was_signed() {
+    let both = Both::of_alice_and_bob();
+    let texts: [&[u8]; 9] = [
+        b"a\rb\n",
+        b"a\r\r\nb\r\n\rc \t\r",
+        b"no end",
+        b"",
+        b"\n\n",
+        b"\0a\0b\r\0c\r\n",
+        b"- -\n-----BEGIN PGP SIGNATURE-----\nFrom\n",
+        b"\x0b\x0c\x85 \xc2\xa0\n",
+        &[b'x'; 19_000],
+    ];
+    for text in texts {
+        for gpg in [true, false] {
+            let made = run(&both, gpg, &["-u", "alice", "--clear-sign"], text).stdout;
+            same(&both, &["-d"], &made, true);
+            let [content, other] = [true, false].map(|judge| {
+                let file = both.gpg.path().join("content");
+                let words = ["--yes", "-o", file.to_str().expect("a name"), "--verify"];
+                let done = run(&both, judge, &words, &made);
+                assert!(done.errors().contains("GOODSIG"), "{}: {}", text.escape_ascii(), done.errors());
+                std::fs::read(file).expect("content")
+            });
+            assert_same(&text.escape_ascii().to_string(), &content, &other);
+            let own =
+                Run::keyhoard(&both.keyhoard).args(["verify", "--faked-system-time", "20260131T000000"]);
+            assert_same("keyhoard", &content, &own.args(["-o", "-"]).stdin(made).succeed().stdout);
+        }
     }
 }
 
@@ -498,4 +570,119 @@ fn crs_at_the_ends_of_lines_are_signed_as_gpg_signs_them() {
             }
         }
     }
+}
+
+/// Writes a detached signature and what it is over; returns the words that verify it.
+fn files(both: &Both, signature: &[u8]) -> [String; 3] {
+    let paths = [both.gpg.write("made.sig", signature), both.gpg.write("made", SIGNED_TEXT)];
+    let [signature, data] = paths.map(|path| path.to_str().expect("a name").to_owned());
+    ["--verify".to_owned(), signature, data]
+}
+
+#[test]
+fn only_a_key_that_may_sign_and_says_so_itself_makes_signatures() {
+    let both = Both::new();
+    for case in signing_keys() {
+        let name = &case.name;
+        both.import(both.gpg.write("certificate", &case.certificate));
+        let words = files(&both, &case.signature());
+        let words = [&words[0][..], &words[1], &words[2]];
+        let done = run(&both, false, &words, b"");
+        let said = done.errors();
+        let is_good = said.contains("GOODSIG") && said.contains("VALIDSIG");
+        assert_eq!((is_good, done.code == Some(0)), (case.is_believed, case.is_believed), "{name}: {said}");
+        assert_eq!(said.contains("ERRSIG"), !case.is_believed, "{name}: {said}");
+        if case.is_as_gpg {
+            same(&both, &words, b"", true);
+        } else {
+            assert!(run(&both, true, &words, b"").errors().contains("GOODSIG"), "{name}: as in gpg now");
+        }
+        // A signature that is bad as well is told in the same way.
+        let other = both.gpg.write("other", "another text\n");
+        if case.is_as_gpg {
+            same(&both, &[words[0], words[1], other.to_str().expect("a name")], b"", true);
+        }
+    }
+}
+
+#[test]
+fn a_weak_digest_of_the_options_is_weak_in_back_signatures() {
+    let both = Both::new();
+    let case = signing_keys().into_iter().find(|case| case.name.starts_with("SHA-1")).expect("a case");
+    both.import(both.gpg.write("certificate", &case.certificate));
+    let words = files(&both, &case.signature());
+    let weak = ["--weak-digest", "SHA1", &words[0], &words[1], &words[2]];
+    same(&both, &weak, b"", true);
+    assert!(run(&both, false, &weak, b"").errors().contains("ERRSIG"));
+}
+
+#[test]
+fn the_time_of_a_signature_is_compared_with_the_life_of_its_key_as_in_gpg() {
+    let both = Both::new();
+    let [certifying, ended] = [("certifies only", 1), ("ends", 3)].map(|(name, flags)| {
+        let key = Key::ed25519(name);
+        let mut certificate = Certificate { packets: vec![key.packet()] };
+        let own =
+            Signature::by(&key, 0x13).with(Subpacket::key_flags(flags)).with(Subpacket::key_expires(5000));
+        certificate.add(packet_builder::Packet::user_id(name));
+        certificate.add(own.sign(&key, &Signed::UserId(&key, name.as_bytes())));
+        both.import(both.gpg.write("certificate", certificate.bytes()));
+        key
+    });
+    let revoked = Key::ed25519("revoked");
+    let mut certificate = Certificate::new(&revoked, "revoked");
+    certificate.packets.insert(1, Signature::by(&revoked, 0x20).sign(&revoked, &Signed::Key(&revoked)));
+    both.import(both.gpg.write("certificate", certificate.bytes()));
+    let made = packet_builder::MADE;
+    for key in [&certifying, &ended, &revoked] {
+        for (time, hash) in
+            [(made - 1, 8), (made - 200_000, 8), (made - 1, 1), (made, 8), (made, 1), (made + 5001, 8)]
+        {
+            let signature = Signature::by(key, 0).at(time).hash(packet_builder::Hash(hash));
+            let words = files(&both, &signature.sign(key, &Signed::Bytes(SIGNED_TEXT)).bytes());
+            // How often gpg tells a program that a key has ended depends on how often it looks.
+            same_but_for("KEYEXPIRED", &both, &[&words[0], &words[1], &words[2]], b"", true);
+        }
+    }
+}
+
+fn whose_a_signature_is_does_not_depend_on_who_else_claims_the_key(engine: Engine) {
+    let ann = Victim::new();
+    for count in [1, 8, 20, 1000] {
+        for is_first in [true, false] {
+            let home = engine.home();
+            let import = |bytes: &[u8]| {
+                Run::gpg_keyhoard(&home).arg("--import").stdin(bytes).succeed();
+            };
+            let others = ann.claimants(count);
+            let order = [&others[..], &ann.certificate];
+            order.iter().rev().cycle().skip(usize::from(is_first)).take(2).for_each(|bytes| import(bytes));
+            for key in [&ann.primary, &ann.subkey] {
+                let signature = home.write("made.sig", detached(key, SIGNED_TEXT));
+                let data = home.write("made", SIGNED_TEXT);
+                let verify = Run::gpg_keyhoard(&home).args(["--status-fd", "2", "--verify"]);
+                let done = verify.arg(&signature).arg(&data).done();
+                let said = done.errors();
+                let valid = said.lines().find(|line| line.contains("VALIDSIG")).unwrap_or_default();
+                assert!(valid.ends_with(&ann.primary.fingerprint_text()), "{count}, {is_first}: {said}");
+                assert!(said.contains("Good signature from \"Ann"), "{said}");
+                assert_eq!(done.code, Some(0));
+            }
+        }
+    }
+}
+
+#[test]
+fn trust_on_first_use_counts_no_signature_that_its_key_may_not_make() {
+    let both = Both::new();
+    let cases = signing_keys();
+    let case = cases.iter().find(|case| case.name.contains("primary key with flags 0x01")).expect("a case");
+    both.import(both.gpg.write("certificate", &case.certificate));
+    let words = files(&both, &case.signature());
+    let verify = ["--trust-model", "tofu", &words[0], &words[1], &words[2]];
+    assert!(run(&both, false, &verify, b"").errors().contains("ERRSIG"));
+    let list = ["--trust-model", "tofu", "--with-tofu-info", "--with-colons", "-k", &case.primary];
+    let listing = run(&both, false, &list, b"").text();
+    let counted = listing.lines().find(|line| line.starts_with("tfs:")).expect("a line for the binding");
+    assert_eq!(counted.split(':').nth(3), Some("0"), "{listing}");
 }

@@ -1,7 +1,11 @@
 //! Owner trust as `gpg-keyhoard` exchanges it with gpg, and asks for it.
 
-use harness::{Both, Done, Home, Keyring, Reference, Run, colons};
+use harness::{Both, Done, Engine, Home, Keyring, Reference, Run, Victim, colons};
 use lab::made::Web;
+
+harness::on_both_engines! {
+    who_certified_does_not_depend_on_who_else_claims_the_key
+}
 
 /// A Debian developer whose key certified others of the keyring.
 const DEVELOPER: &str = "9C31503C6D866396";
@@ -155,4 +159,29 @@ fn gpg_sums_up_nothing_without_a_key_of_ones_own() {
         "{}",
         done.errors()
     );
+}
+
+fn who_certified_does_not_depend_on_who_else_claims_the_key(engine: Engine) {
+    use packet_builder::{Certificate, Key, Signature, Signed};
+    const BOB: &str = "Bob <bob@example.org>";
+    let (ann, bob) = (Victim::new(), Key::ed25519("Bob"));
+    let mut certified = Certificate::new(&bob, BOB);
+    let signed = Signed::UserId(&bob, BOB.as_bytes());
+    certified.add(Signature::new(0x10).sign(&ann.primary, &signed));
+    for is_first in [true, false] {
+        let home = engine.home();
+        let mut certificates = [ann.claimants(20), ann.certificate.clone(), certified.bytes()];
+        if is_first {
+            certificates.reverse();
+        }
+        for certificates in certificates {
+            Run::gpg_keyhoard(&home).arg("--import").stdin(certificates).succeed();
+        }
+        let key = ann.primary.fingerprint_text();
+        let list = ["--trust-model", "pgp", "--trusted-key", &key, "--with-colons", "--check-signatures"];
+        let listing = Run::gpg_keyhoard(&home).args(list).arg("bob@example.org").succeed().text();
+        assert!(listing.lines().any(|line| line.starts_with("uid:f:")), "{listing}");
+        let signature = listing.lines().find(|line| line.starts_with("sig:!") && line.contains("Ann"));
+        assert!(signature.is_some_and(|line| line.contains(&key[24..])), "{listing}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Done, Home, Run, assert_same};
+use harness::{Done, Home, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
 
 /// When keys and signatures are made; both programs look at the real clock.
 const MADE: &str = "20250601T000000!";
@@ -128,7 +128,7 @@ fn release_files_are_verified_as_apt_has_it_done() {
 fn a_changed_file_is_bad_wherever_it_was_changed() {
     let signer = Signer::new();
     let release = std::fs::read(signer.path("InRelease")).expect("it was signed");
-    let text = release.windows(6).position(|octets| octets == b"Debian").expect("the text is in it");
+    let text = release.windows(6).position(|bytes| bytes == b"Debian").expect("the text is in it");
     let mut changed = release.clone();
     changed[text] ^= 1;
     signer.home.write("changed", &changed);
@@ -234,8 +234,60 @@ fn what_cannot_be_verified_is_told_as_in_gpgv() {
 }
 
 #[test]
+fn clear_text_without_a_signature_is_told_as_in_gpgv() {
+    let signer = Signer::new();
+    let text = signer.home.path().join("InRelease");
+    let text = std::fs::read(text).expect("a file");
+    let title = b"-----BEGIN PGP SIGNATURE-----\n";
+    let at = text.windows(title.len()).position(|part| part == title).expect("a signature");
+    for block in
+        ["\n=twTO\n-----END PGP SIGNATURE-----\n", "\nygNQR1A=\n=GG5/\n-----END PGP SIGNATURE-----\n"]
+    {
+        signer.home.write("unsigned", [&text[..at + title.len()], block.as_bytes()].concat());
+        let done = signer.same(&[&STATUS[..], &["unsigned"]].concat(), b"");
+        assert_eq!(done.code, Some(2), "{block}");
+    }
+}
+
+#[test]
 fn no_database_is_opened_or_made() {
     let signer = Signer::new();
     signer.run(false, &[&STATUS[..], &["InRelease"]].concat(), b"");
     assert!(!signer.home.database().exists());
+}
+
+#[test]
+fn only_a_key_that_may_sign_and_says_so_itself_is_believed() {
+    let signer = Signer { home: Home::new() };
+    signer.home.write("data", SIGNED_TEXT);
+    for case in signing_keys() {
+        signer.home.write("ann.gpg", &case.certificate);
+        signer.home.write("data.sig", case.signature());
+        let words = [&STATUS[..], &["data.sig", "data"]].concat();
+        let done = if case.is_as_gpg { signer.same(&words, b"") } else { signer.run(false, &words, b"") };
+        let is_good = done.errors().contains("GOODSIG") && done.code == Some(0);
+        assert_eq!(is_good, case.is_believed, "{}: {}", case.name, done.errors());
+    }
+}
+
+#[test]
+fn who_claims_a_key_before_its_owner_in_a_keyring_changes_nothing() {
+    let signer = Signer { home: Home::new() };
+    let ann = Victim::new();
+    signer.home.write("data", SIGNED_TEXT);
+    for count in [1, 20] {
+        signer.home.write("others.gpg", ann.claimants(count));
+        signer.home.write("ann.gpg", [ann.claimants(count), ann.certificate.clone()].concat());
+        signer.home.write("ann alone.gpg", &ann.certificate);
+        for keyrings in [&["ann.gpg"][..], &["others.gpg", "ann alone.gpg"]] {
+            for key in [&ann.primary, &ann.subkey] {
+                signer.home.write("data.sig", detached(key, SIGNED_TEXT));
+                let keyrings = keyrings.iter().flat_map(|name| ["--keyring", name]);
+                let words: Vec<&str> = keyrings.chain(["--status-fd", "2", "data.sig", "data"]).collect();
+                let done = signer.run(false, &words, b"");
+                assert!(done.errors().contains("Good signature from \"Ann"), "{}", done.errors());
+                assert_eq!(done.code, Some(0));
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use harness::{Both, Done, Home, Keyring, Run};
+use harness::{Both, Done, Home, Keyring, NOW, Run};
 
 /// Imports a small keyring, limits the place, and then imports one that does not fit. `$1` is the home, `$2` a
 /// directory outside, `$3` `gpg-keyhoard`; the limit is in the place of LIMIT.
@@ -56,8 +56,8 @@ fn a_database_in_a_read_only_directory_is_read_and_not_written() {
     Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
     let before = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
     home.set_writable(false);
-    let listing = powerless(home.path(), &["--with-colons", "--list-sigs"]);
-    let import = powerless(home.path(), &["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
+    let listing = powerless(home.path(), NOW, &["--with-colons", "--list-sigs"]);
+    let import = powerless(home.path(), NOW, &["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
     home.set_writable(true);
     assert_eq!(listing.code, Some(0), "{}", listing.errors());
     assert!(listing.stdout == before);
@@ -72,7 +72,7 @@ fn a_database_is_read_where_no_file_can_grow_and_a_write_is_refused_in_words() {
     let home = Home::new();
     Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
     let before = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
-    // As on a full disk, the files that SQLite makes beside the database get no octet.
+    // As on a full disk, the files that SQLite makes beside the database get no byte.
     let limited = |line: &[&str]| {
         let mut command = Command::new("bash");
         command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "limited"]);
@@ -97,19 +97,19 @@ fn messages_are_verified_and_encrypted_where_trust_on_first_use_can_remember_not
     let message = message.to_str().expect("a name");
     both.keyhoard.set_writable(false);
     let words = ["--status-fd", "1", "--trust-model", "tofu", "--verify", message];
-    let done = powerless(both.keyhoard.path(), &words);
+    let done = powerless(both.keyhoard.path(), both.clock(), &words);
     let words = ["--trust-model", "tofu", "-r", "alice", "-o", "-", "-e", message];
-    let encrypted = powerless(both.keyhoard.path(), &words);
+    let encrypted = powerless(both.keyhoard.path(), both.clock(), &words);
     both.keyhoard.set_writable(true);
     assert_eq!(encrypted.code, Some(0), "{}", encrypted.errors());
     assert!(encrypted.errors().contains("is not counted"), "{}", encrypted.errors());
-    assert!(done.text().contains("[GNUPG:] GOODSIG "), "{}", done.text());
+    assert!(done.text().contains("[GNUPG:] GOODSIG "), "{}{}", done.text(), done.errors());
     assert!(done.errors().contains("keyhoard.db"), "{}", done.errors());
     assert_eq!(done.code, Some(2));
 }
 
 /// Runs `gpg-keyhoard` as somebody for whom a file's permissions count, be it root.
-fn powerless(home: &Path, arguments: &[&str]) -> Done {
+fn powerless(home: &Path, now: &str, arguments: &[&str]) -> Done {
     let mut command = Command::new("bash");
     command.args([
         "-c",
@@ -118,7 +118,7 @@ fn powerless(home: &Path, arguments: &[&str]) -> Done {
     ]);
     command.arg(Run::program("gpg-keyhoard")).arg("--homedir").arg(home);
     let output = command
-        .args(["--batch", "--faked-system-time", harness::NOW])
+        .args(["--batch", "--faked-system-time", now])
         .args(arguments)
         .output()
         .expect("Debian has bash and setpriv");

@@ -22,13 +22,13 @@ enum Program {
 const PROGRAMS: [Program; 4] = [Program::Gpg, Program::Gpg1, Program::Sqop, Program::Rnp];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opener {
+enum MessageKey {
     Password,
     Rsa,
     Curve25519,
 }
 
-const OPENERS: [Opener; 3] = [Opener::Password, Opener::Rsa, Opener::Curve25519];
+const OPENERS: [MessageKey; 3] = [MessageKey::Password, MessageKey::Rsa, MessageKey::Curve25519];
 
 /// Text that compresses, longer than one part of a packet.
 fn text() -> Vec<u8> {
@@ -46,7 +46,7 @@ struct Exchange {
 impl Exchange {
     fn new() -> Self {
         let exchange = Self { ours: Home::new(), gpg: Home::new(), gpg1: Home::new(), rnp: Home::new() };
-        for (opener, algorithm) in [(Opener::Rsa, "rsa2048"), (Opener::Curve25519, "ed25519")] {
+        for (opener, algorithm) in [(MessageKey::Rsa, "rsa2048"), (MessageKey::Curve25519, "ed25519")] {
             exchange.make(opener, algorithm);
         }
         fs::write(exchange.ours.path().join("password"), PASSWORD).expect("a new directory is writable");
@@ -54,7 +54,7 @@ impl Exchange {
     }
 
     /// Makes a key with gpg, and gives it to all.
-    fn make(&self, opener: Opener, algorithm: &str) {
+    fn make(&self, opener: MessageKey, algorithm: &str) {
         let name = format!("{opener:?} <{}>", address(opener));
         let run = |arguments: &[&str]| {
             let run =
@@ -70,7 +70,7 @@ impl Exchange {
         let certificate = self.ours.write(&file(opener, "cert"), run(&["--export", &name]));
         let done = run_in(&self.rnp, "rnpkeys", b"").arg("--import-keys").arg(&key).done();
         assert_eq!(done.code, Some(0), "{}", done.errors());
-        if opener == Opener::Rsa {
+        if opener == MessageKey::Rsa {
             for file in [&key, &certificate] {
                 let done = self.gpg1(b"").arg("--import").arg(file).done();
                 assert_eq!(done.code, Some(0), "{}", done.errors());
@@ -93,7 +93,7 @@ impl Exchange {
         run_in(&self.rnp, "rnp", input).args(["--password", PASSWORD])
     }
 
-    fn path(&self, opener: Opener, kind: &str) -> PathBuf {
+    fn path(&self, opener: MessageKey, kind: &str) -> PathBuf {
         self.ours.path().join(file(opener, kind))
     }
 
@@ -101,16 +101,16 @@ impl Exchange {
         let run = Run::keyhoard(&self.ours).args(["encrypt", "--allow-old-cipher", "--aead", "none"]);
         let run = run.args(["--cipher", case.cipher, "--compress", case.compression]).stdin(text());
         let run = match case.opener {
-            Opener::Password => run.arg("--password-file").arg(self.ours.path().join("password")),
+            MessageKey::Password => run.arg("--password-file").arg(self.ours.path().join("password")),
             opener => run.arg("--to-file").arg(self.path(opener, "cert")),
         };
         run.succeed().stdout
     }
 
-    fn decrypt_here(&self, opener: Opener, message: &[u8]) -> Done {
+    fn decrypt_here(&self, opener: MessageKey, message: &[u8]) -> Done {
         let run = Run::keyhoard(&self.ours).args(["sop", "decrypt"]).stdin(message);
         match opener {
-            Opener::Password => {
+            MessageKey::Password => {
                 let file = self.ours.path().join("password");
                 run.arg(format!("--with-password={}", file.display())).done()
             }
@@ -125,7 +125,7 @@ impl Exchange {
             let run = run.args(["--cipher-algo", cipher, "--compress-algo", compression]);
             let run = run.args(["--s2k-count", "65536"]);
             match opener {
-                Opener::Password => run.args(["-o", "-", "--symmetric"]).done(),
+                MessageKey::Password => run.args(["-o", "-", "--symmetric"]).done(),
                 opener => run.args(["-o", "-", "--recipient", address(opener), "--encrypt"]).done(),
             }
         };
@@ -137,7 +137,7 @@ impl Exchange {
             Program::Sqop => {
                 let run = run_in(&self.ours, "sqop", &text()).arg("encrypt");
                 match opener {
-                    Opener::Password => {
+                    MessageKey::Password => {
                         run.arg("--with-password").arg(self.ours.path().join("password")).done()
                     }
                     opener => run.arg(self.path(opener, "cert")).done(),
@@ -156,7 +156,7 @@ impl Exchange {
                     name => run.arg(format!("--{name}")),
                 };
                 match opener {
-                    Opener::Password => run.arg("--symmetric").done(),
+                    MessageKey::Password => run.arg("--symmetric").done(),
                     opener => run.args(["--recipient", address(opener), "--encrypt"]).done(),
                 }
             }
@@ -170,7 +170,7 @@ impl Exchange {
             Program::Sqop => {
                 let run = run_in(&self.ours, "sqop", message).arg("decrypt");
                 match case.opener {
-                    Opener::Password => {
+                    MessageKey::Password => {
                         run.arg("--with-password").arg(self.ours.path().join("password")).done()
                     }
                     opener => run.arg(self.path(opener, "key")).done(),
@@ -186,15 +186,15 @@ fn run_in(home: &Home, program: &str, input: &[u8]) -> Run {
     if program.starts_with("rnp") { run.arg("--homedir").arg(home.path()) } else { run }
 }
 
-fn address(opener: Opener) -> &'static str {
+fn address(opener: MessageKey) -> &'static str {
     match opener {
-        Opener::Password => "nobody@example.org",
-        Opener::Rsa => "rsa@example.org",
-        Opener::Curve25519 => "curve@example.org",
+        MessageKey::Password => "nobody@example.org",
+        MessageKey::Rsa => "rsa@example.org",
+        MessageKey::Curve25519 => "curve@example.org",
     }
 }
 
-fn file(opener: Opener, kind: &str) -> String {
+fn file(opener: MessageKey, kind: &str) -> String {
     format!("{opener:?}.{kind}")
 }
 
@@ -203,7 +203,7 @@ struct Case {
     program: Program,
     cipher: &'static str,
     compression: &'static str,
-    opener: Opener,
+    opener: MessageKey,
 }
 
 impl Case {
@@ -224,7 +224,7 @@ impl Case {
     fn is_known(&self) -> bool {
         match self.program {
             Program::Gpg | Program::Rnp => true,
-            Program::Gpg1 => self.opener != Opener::Curve25519,
+            Program::Gpg1 => self.opener != MessageKey::Curve25519,
             // Nettle has no IDEA, and Sequoia's policy no 3DES.
             Program::Sqop => !matches!(self.cipher, "IDEA" | "3DES"),
         }
@@ -265,7 +265,7 @@ const LETTER: &[u8] = b"- a dash\nFrom me\n\nthe end\n";
 
 impl Exchange {
     /// Lets another program sign; `None` if it cannot.
-    fn sign_there(&self, program: Program, opener: Opener, form: Form) -> Option<Done> {
+    fn sign_there(&self, program: Program, opener: MessageKey, form: Form) -> Option<Done> {
         let gpg = |run: Run| {
             let run = run.args(["-u", address(opener), "-o", "-"]);
             match form {
@@ -279,7 +279,7 @@ impl Exchange {
         };
         match program {
             Program::Gpg => Some(gpg(self.gpg(LETTER))),
-            Program::Gpg1 if opener == Opener::Curve25519 => None,
+            Program::Gpg1 if opener == MessageKey::Curve25519 => None,
             Program::Gpg1 => Some(gpg(self.gpg1(LETTER).args(["--digest-algo", "SHA256"]))),
             Program::Sqop => {
                 let run = run_in(&self.ours, "sqop", LETTER);
@@ -306,7 +306,7 @@ impl Exchange {
     }
 
     /// Lets another program judge; says whether the signature is good there.
-    fn is_good_there(&self, program: Program, opener: Opener, form: Form, signed: &[u8]) -> bool {
+    fn is_good_there(&self, program: Program, opener: MessageKey, form: Form, signed: &[u8]) -> bool {
         let files = match form {
             Form::DetachedBinary | Form::DetachedText => {
                 vec![self.ours.write("letter.sig", signed), self.ours.write("letter", LETTER)]
@@ -332,7 +332,7 @@ impl Exchange {
         done.code == Some(0)
     }
 
-    fn sign_here(&self, opener: Opener, form: Form) -> Vec<u8> {
+    fn sign_here(&self, opener: MessageKey, form: Form) -> Vec<u8> {
         // Gpg's clock stands at that time; the others' go on.
         let run = Run::keyhoard(&self.ours).args(["sop", "--faked-system-time", "20260101T000000"]);
         let run = run.stdin(LETTER);
@@ -346,7 +346,7 @@ impl Exchange {
         run.arg(self.path(opener, "key")).succeed().stdout
     }
 
-    fn verify_here(&self, opener: Opener, form: Form, signed: &[u8], data: &[u8]) -> Done {
+    fn verify_here(&self, opener: MessageKey, form: Form, signed: &[u8], data: &[u8]) -> Done {
         let run = Run::keyhoard(&self.ours).arg("sop");
         let run = match form {
             Form::DetachedBinary | Form::DetachedText => {
@@ -362,10 +362,10 @@ impl Exchange {
 fn every_form_of_signature_is_good_there_and_theirs_here() {
     let exchange = Exchange::new();
     for program in PROGRAMS {
-        for opener in [Opener::Rsa, Opener::Curve25519] {
+        for opener in [MessageKey::Rsa, MessageKey::Curve25519] {
             for form in FORMS {
                 let what = format!("{program:?}, {opener:?}, {form:?}");
-                if program != Program::Gpg1 || opener == Opener::Rsa {
+                if program != Program::Gpg1 || opener == MessageKey::Rsa {
                     let ours = exchange.sign_here(opener, form);
                     assert!(exchange.is_good_there(program, opener, form, &ours), "to {what}");
                 }

@@ -114,11 +114,7 @@ fn gpg_takes_subkeys_whose_primary_key_stayed_at_home() {
     let home = Home::new();
     import(&home, theirs.succeed("", &["--export-secret-keys"]));
     let exported = export(&home, &["--subkeys-only"]);
-    assert_eq!(
-        exported,
-        theirs.succeed("", &["--export-secret-subkeys"]),
-        "octet for octet what gpg exports"
-    );
+    assert_eq!(exported, theirs.succeed("", &["--export-secret-subkeys"]), "byte for byte what gpg exports");
     let laptop = Gpg::new();
     assert_eq!(laptop.run("", &["--import"], exported).code, Some(0));
     let listing = String::from_utf8_lossy(&laptop.succeed("", &["-K"])).into_owned();

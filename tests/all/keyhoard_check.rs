@@ -79,14 +79,14 @@ fn a_forged_certification_is_bad_and_check_says_so(engine: Engine) {
     assert_eq!(standings, ["bad", "good"]);
 }
 
-/// Returns a certificate with the last octet of its new signature, which a bare copy does not have, damaged.
+/// Returns a certificate with the last byte of its new signature, which a bare copy does not have, damaged.
 fn with_new_signature_damaged(certificate: &[u8], bare: &[u8]) -> Vec<u8> {
     let known = packets(bare);
     let mut damaged = Vec::new();
     for packet in packets(certificate) {
         damaged.extend_from_slice(packet.raw);
         if packet.tag == SIGNATURE && !known.contains(&packet) {
-            *damaged.last_mut().expect("a packet has octets") ^= 1;
+            *damaged.last_mut().expect("a packet has bytes") ^= 1;
         }
     }
     assert_ne!(damaged, certificate);

@@ -154,7 +154,7 @@ fn damaged_packets_are_one_problem_and_their_certificate_can_be_deleted_and_impo
     assert_eq!(doctor(&home, &[]).code, Some(0));
 }
 
-/// Octets that no fact is made from: a copy of the digest, the length of a number, a hint that is not signed.
+/// Bytes that no fact is made from: a copy of the digest, the length of a number, a hint that is not signed.
 #[test]
 fn a_changed_bit_that_no_verdict_depends_on_is_found_and_importing_again_heals_it() {
     let home = imported();
@@ -165,8 +165,8 @@ fn a_changed_bit_that_no_verdict_depends_on_is_found_and_importing_again_heals_i
     for place in [unsigned + length - 1, digest, digest + 1, digest + 3] {
         let mut changed = bytes.clone();
         changed[place] ^= 1;
-        let octets: String = changed.iter().map(|octet| format!("{octet:02x}")).collect();
-        damage(&home, &format!("UPDATE packets SET bytes = x'{octets}' WHERE cert = 2"));
+        let bytes: String = changed.iter().map(|byte| format!("{byte:02x}")).collect();
+        damage(&home, &format!("UPDATE packets SET bytes = x'{bytes}' WHERE cert = 2"));
         let sick = doctor(&home, &[]);
         let said = "certificate 2: its packets are damaged: they are not those that were stored\n";
         assert_eq!((sick.code, sick.text().as_str()), (Some(1), said), "{place}");
@@ -176,7 +176,7 @@ fn a_changed_bit_that_no_verdict_depends_on_is_found_and_importing_again_heals_i
     Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
     assert_eq!(doctor(&home, &[]).code, Some(0));
     let exported = Run::keyhoard(&home).args(["export", &name]).succeed().stdout;
-    assert!(exported == bytes, "the octets are those of before");
+    assert!(exported == bytes, "the bytes are those of before");
 }
 
 /// Returns the second certificate's bytes, and where the unsigned subpackets of its first self-signature begin in them.
@@ -188,7 +188,7 @@ fn own_signature(home: &Home) -> (Vec<u8>, usize) {
     let signatures = facts.components.iter().flat_map(|component| &component.signatures);
     let own = signatures.filter(|signature| signature.own.is_some()).map(|signature| signature.span.start);
     let packet = own.min().expect("a self-signature") as usize;
-    // An old header, whose length takes two octets, then version 4.
+    // An old header, whose length takes two bytes, then version 4.
     assert_eq!((bytes[packet], bytes[packet + 3]), (0x89, 4));
     let hashed = usize::from(bytes[packet + 7]) << 8 | usize::from(bytes[packet + 8]);
     (bytes, packet + 9 + hashed + 2)

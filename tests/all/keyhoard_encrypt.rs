@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cert::packet::Packets;
-use harness::{CIPHERS, COMPRESSIONS, Done, Engine, Home, OwnKey, Run};
+use harness::{CIPHERS, COMPRESSIONS, Done, Engine, Home, OwnKey, Run, Victim};
 use secret::file::FileKeys;
 use secret::{Role, SecretKey, SecretKeys};
 
@@ -14,6 +14,7 @@ harness::on_both_engines! {
     the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named
     a_mail_address_is_taken_only_if_it_is_certain_whose_it_is
     whatever_is_no_whole_fingerprint_is_taken_only_of_a_certificate_that_is_fully_valid
+    nobody_gets_the_messages_of_a_key_by_claiming_it
 }
 
 /// Text that compresses, longer than one part of a packet.
@@ -121,7 +122,7 @@ fn every_protection_is_read_back_from_a_pipe_and_from_a_file() {
             assert_eq!(message.starts_with(b"-----BEGIN PGP MESSAGE-----\n"), armor == "--armor");
             assert!(decrypted(&home, &message) == plain, "{mode}");
             let file = home.path().join("content");
-            let done = decrypt(&home, &message, &["--json", "--output", &file.to_string_lossy()]);
+            let done = decrypt(&home, &message, &["--json", "--force", "--output", &file.to_string_lossy()]);
             assert_eq!(done.code, Some(0), "{}", done.errors());
             assert!(fs::read(&file).expect("a file") == plain, "{mode}");
             let told: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
@@ -138,7 +139,7 @@ fn a_changed_or_truncated_message_leaves_the_file_as_it_was_and_gives_a_pipe_not
     let mut changed = message.clone();
     changed[message.len() / 2] ^= 1;
     for message in [&changed[..], &message[..message.len() - 1], &message[..1000]] {
-        let done = decrypt(&home, message, &["--output", &file.to_string_lossy()]);
+        let done = decrypt(&home, message, &["--force", "--output", &file.to_string_lossy()]);
         assert_eq!(done.code, Some(2), "{}", done.errors());
         assert_eq!(fs::read(&file).expect("a file"), b"precious");
         let done = decrypt(&home, message, &[]);
@@ -512,4 +513,37 @@ fn a_message_that_could_not_be_written_is_not_said_to_be_decrypted() {
     assert_eq!(full.code, Some(2));
     assert!(!full.errors().contains("decrypted to"), "{}", full.errors());
     assert!(full.errors().contains("/dev/full: No space left on device"), "{}", full.errors());
+}
+
+fn nobody_gets_the_messages_of_a_key_by_claiming_it(engine: Engine) {
+    let ann = Victim::new();
+    let wanted: String = ann.encryption.key_id().iter().map(|byte| format!("{byte:02X}")).collect();
+    for is_first in [true, false] {
+        let home = engine.home();
+        let mut certificates = [ann.claimants(20), ann.certificate.clone()];
+        if is_first {
+            certificates.reverse();
+        }
+        for certificates in certificates {
+            Run::keyhoard(&home).args(["import", "--quiet"]).stdin(certificates).succeed();
+        }
+        let is_for_ann = |message: Vec<u8>| {
+            let packets = Run::gpg_keyhoard(&home).arg("--list-packets").stdin(message).done().text();
+            assert!(packets.contains(&format!("keyid {wanted}")), "{packets}");
+        };
+        for name in [ann.primary.fingerprint_text(), ann.encryption.fingerprint_text()] {
+            is_for_ann(Run::keyhoard(&home).args(["encrypt", "--to", &name]).stdin("text").succeed().stdout);
+        }
+        let key_id: String = ann.primary.key_id().iter().map(|byte| format!("{byte:02X}")).collect();
+        for name in
+            [ann.primary.fingerprint_text(), ann.encryption.fingerprint_text(), key_id, wanted.clone()]
+        {
+            let encrypt = ["--trust-model", "always", "-r", &name, "-o", "-", "-e"];
+            is_for_ann(Run::gpg_keyhoard(&home).args(encrypt).stdin("text").succeed().stdout);
+        }
+        // Of a subkey that nobody encrypts to nobody can tell whose it is.
+        let encrypt = ["--trust-model", "always", "-r", &ann.subkey.fingerprint_text(), "-o", "-", "-e"];
+        let done = Run::gpg_keyhoard(&home).args(encrypt).stdin("text").done();
+        assert_eq!((done.code, done.stdout.len()), (Some(2), 0), "{}", done.errors());
+    }
 }

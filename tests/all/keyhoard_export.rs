@@ -54,7 +54,8 @@ fn a_file_is_armored_if_its_name_says_so(engine: Engine) {
 fn nothing_found_leaves_the_file_as_it_was(engine: Engine) {
     let home = imported(engine, OwnKey::new("Ann <ann@example.org>").certificate());
     let file = home.write("key.pgp", "precious");
-    let done = Run::keyhoard(&home).args(["export", "nobody@example.org", "--output"]).arg(&file).done();
+    let done =
+        Run::keyhoard(&home).args(["export", "nobody@example.org", "--force", "--output"]).arg(&file).done();
     assert_eq!(done.code, Some(1));
     assert_eq!(fs::read(file).expect("a file"), b"precious");
 }

@@ -8,7 +8,7 @@ harness::on_both_engines! {
     a_name_that_stands_for_nothing_is_exit_code_1_and_the_others_are_listed
     superseded_signatures_are_shown_unless_gpgs_view_is_asked_for
     a_revoked_user_id_and_an_expired_key_say_so
-    user_ids_that_are_not_utf_8_come_out_of_json_octet_for_octet
+    user_ids_that_are_not_utf_8_come_out_of_json_byte_for_byte
     no_colours_reach_a_pipe_unless_they_are_forced
     without_a_database_it_is_said_how_to_make_one
 }
@@ -79,7 +79,7 @@ fn a_revoked_user_id_and_an_expired_key_say_so(engine: Engine) {
     assert!(text.lines().next().is_some_and(|line| line.ends_with("[expired 2025-01-01]")), "{text}");
 }
 
-fn user_ids_that_are_not_utf_8_come_out_of_json_octet_for_octet(engine: Engine) {
+fn user_ids_that_are_not_utf_8_come_out_of_json_byte_for_byte(engine: Engine) {
     let home = imported(engine, Keyring::Maintainers.bytes());
     let listing = Run::keyhoard(&home).args(["list", "--json"]).succeed().json_lines();
     let user_ids = listing.iter().flat_map(|one| one["user_ids"].as_array().expect("a list"));

@@ -206,7 +206,7 @@ fn write_keyboxd_database(path: &Path, keybox: &Path) {
 
 /// Returns the keyblocks of a keybox's blobs.
 fn keyblocks(mut keybox: &[u8]) -> Vec<Vec<u8>> {
-    let number = |at: &[u8]| u32::from_be_bytes(at[..4].try_into().expect("four octets")) as usize;
+    let number = |at: &[u8]| u32::from_be_bytes(at[..4].try_into().expect("four bytes")) as usize;
     let mut keyblocks = Vec::new();
     while !keybox.is_empty() {
         let (blob, rest) = keybox.split_at(number(keybox));
@@ -219,7 +219,7 @@ fn keyblocks(mut keybox: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_shared_certificate_directory_is_taken_over_octet_for_octet() {
+fn a_shared_certificate_directory_is_taken_over_byte_for_byte() {
     let home = Home::new();
     let directory = home.path().join("pgp.cert.d");
     let keyring = Keyring::Nonupload.bytes();
@@ -249,7 +249,7 @@ fn a_shared_certificate_directory_is_taken_over_octet_for_octet() {
 fn the_good_certificates_of_a_damaged_keybox_are_taken_and_the_bad_ones_named() {
     let (gnupg, home) = (Gnupg::new(), Home::new());
     let mut keybox = fs::read(gnupg.keybox()).expect("a keybox");
-    let second = 32 + u32::from_be_bytes(keybox[32..36].try_into().expect("four octets")) as usize;
+    let second = 32 + u32::from_be_bytes(keybox[32..36].try_into().expect("four bytes")) as usize;
     keybox[second + 8..second + 12].fill(0xff);
     let damaged = home.write("pubring.kbx", &keybox);
     let done = Run::keyhoard(&home).args(["migrate", "--json"]).arg(&damaged).succeed();
@@ -292,4 +292,33 @@ fn what_was_decided_here_since_stays_and_is_told(engine: Engine) {
     assert!(text.errors().contains("migrate --dry-run"), "{}", text.errors());
     let policies = Run::keyhoard(&home).args(["--json", "tofu", "list"]).succeed().json_lines();
     assert_eq!(policies[0]["policy"], "bad");
+}
+
+#[test]
+fn secret_keys_that_stay_with_gnupg_are_told_with_their_number_and_place_and_what_to_do() {
+    let ann = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    let agent = ann.home().path().join("private-keys-v1.d");
+    for _ in 0..2 {
+        let run = Run::keyhoard(&home).args(["--quiet", "migrate"]).arg(ann.home().path());
+        let told = run.succeed().errors();
+        assert!(told.contains(&format!("2 secret keys in {} are not here", agent.display())), "{told}");
+        assert!(told.contains("--export-secret-keys | keyhoard import"), "{told}");
+    }
+    let left = &migrate(&home, ann.home().path())["secret_keys_left"];
+    assert_eq!(left, &serde_json::json!([{ "path": agent, "keys": 2 }]));
+    let words = ["--pinentry-mode", "loopback", "--passphrase", "", "--export-secret-keys"];
+    let secret = Run::gpg_with_agent(ann.home()).args(words).succeed().stdout;
+    Run::keyhoard(&home).arg("import").stdin(secret.clone()).succeed();
+    let told = Run::keyhoard(&home).arg("migrate").arg(ann.home().path()).succeed().errors();
+    assert!(!told.contains("secret key"), "{told}");
+
+    let old = Home::new();
+    fs::write(old.path().join("pubring.gpg"), ann.certificate()).expect("space");
+    let secring = old.write("secring.gpg", secret);
+    let told = Run::keyhoard(&Home::new()).arg("migrate").arg(old.path()).succeed().errors();
+    assert!(told.contains(&format!("2 secret keys in {} are not here", secring.display())), "{told}");
+    old.write(".gpg-v21-migrated", "");
+    let told = Run::keyhoard(&Home::new()).arg("migrate").arg(old.path()).succeed().errors();
+    assert!(!told.contains("secret key"), "{told}");
 }

@@ -228,7 +228,12 @@ fn undo_of_an_import_names_the_secret_keys_that_stay() {
     let (ann, home) = with_ann();
     let undone = Run::keyhoard(&home).arg("undo").succeed();
     assert_eq!(undone.errors().matches(" stays, though no certificate").count(), 2, "{}", undone.errors());
-    assert!(undone.errors().contains(&format!("--secret-only {}", ann.fingerprint())), "{}", undone.errors());
+    assert!(
+        undone.errors().contains(&format!("the secret key {} stays", ann.fingerprint())),
+        "{}",
+        undone.errors()
+    );
+    assert!(!undone.errors().contains("delete"), "{}", undone.errors());
     assert_eq!(Run::keyhoard(&home).arg("doctor").done().code, Some(1));
     let again = Run::keyhoard(&home).args(["undo", "2"]).succeed();
     assert!(!again.errors().contains("stays"), "{}", again.errors());
@@ -344,7 +349,7 @@ fn a_certificate_with_a_secret_key_is_not_deleted_unwarned() {
 }
 
 #[test]
-fn the_doctor_names_secret_keys_without_certificate() {
+fn the_doctor_names_secret_keys_without_certificate_and_does_not_advise_to_delete_them() {
     let (ann, home) = with_ann();
     let sound = Run::keyhoard(&home).arg("doctor").succeed();
     assert!(sound.text().is_empty(), "{}", sound.text());
@@ -353,10 +358,11 @@ fn the_doctor_names_secret_keys_without_certificate() {
     assert_eq!(sick.code, Some(1));
     assert_eq!(sick.text().lines().count(), 2, "{}", sick.text());
     assert!(
-        sick.text().contains(&format!("key delete --secret-only {}", ann.fingerprint())),
+        sick.text().contains(&format!("the secret key {}; keep the file", ann.fingerprint())),
         "{}",
         sick.text()
     );
+    assert!(!sick.text().contains("delete"), "{}", sick.text());
     assert!(key(&home, &["list"]).text().starts_with("(no certificate here)"));
     let orphans: Vec<String> =
         listed(&home).iter().map(|key| key["fingerprint"].as_str().expect("text").to_owned()).collect();
@@ -385,7 +391,7 @@ fn a_directory_that_others_can_read_is_refused() {
 fn a_damaged_secret_key_is_refused_and_its_certificate_taken_and_a_script_notices() {
     let (ann, home) = (OwnKey::new(ANN), Home::new());
     let mut damaged = secret_of(&ann);
-    // The checksum at the end of the first packet; its header has two octets.
+    // The checksum at the end of the first packet; its header has two bytes.
     let end = 2 + usize::from(damaged[1]);
     damaged[end - 1] ^= 1;
     let done = Run::keyhoard(&home).arg("import").stdin(damaged.clone()).done();

@@ -4,11 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harness::{Done, Engine, Home, OwnKey, Run};
+use harness::{Done, Engine, Home, OwnKey, Run, SIGNED_TEXT, Victim, detached, signing_keys};
 
 harness::on_both_engines! {
     a_message_is_encrypted_and_signed_and_decrypt_tells_by_whom
     trust_on_first_use_counts_what_was_verified_once
+    only_a_key_that_may_sign_and_says_so_itself_is_believed
+    whose_a_signature_is_does_not_depend_on_who_else_claims_the_key
+    a_copy_without_back_signature_that_came_first_takes_nothing_from_the_subkey
 }
 
 const NOW: &str = "20260101T000000";
@@ -171,6 +174,15 @@ fn what_is_not_signed_is_not_written() {
     let message = run(&home, &["sign", "--clear"]).stdin("I owe you 10\n").succeed().stdout;
     let around = [b"I owe you 1000\n", &message[..], b"I owe you 1000000\n"].concat();
     assert_eq!(verified(&home, &around).1, b"I owe you 10\n");
+    // Nor is it called good, where what is signed is not written.
+    for around in
+        [&around[..], &[b"I owe you 1000\n", &message[..]].concat(), &[&message[..], b"1000"].concat()]
+    {
+        let done = run(&home, &["verify"]).stdin(around).done();
+        assert_eq!((done.code, done.text().as_str()), (Some(2), ""), "{}", done.errors());
+        assert!(done.errors().contains("is not signed"), "{}", done.errors());
+    }
+    run(&home, &["verify"]).stdin([b"\n", &message[..], b" \r\n"].concat()).succeed();
     let mut changed = message;
     let at = changed.windows(2).position(|pair| pair == b"10").expect("the text");
     changed[at] = b'9';
@@ -316,6 +328,18 @@ fn the_policy_is_stated() {
 }
 
 #[test]
+fn long_clear_text_is_verified_whatever_its_headers_name() {
+    let home = with_key("compatible");
+    let message = run(&home, &["sign", "--clear"]).stdin("some text\n".repeat(200_000)).succeed().stdout;
+    let message = String::from_utf8(message).expect("text");
+    let (title, rest) = message.split_once('\n').expect("a title");
+    let (_, text) = rest.split_once("\n\n").expect("headers");
+    for headers in ["", "Hash: SHA1\n", "Hash: SHA256,SHA512\n"] {
+        run(&home, &["verify"]).stdin(format!("{title}\n{headers}\n{text}")).succeed();
+    }
+}
+
+#[test]
 fn memory_does_not_grow_with_what_is_signed() {
     let home = with_key("compatible");
     let data = home.path().join("data");
@@ -330,5 +354,95 @@ fn memory_does_not_grow_with_what_is_signed() {
         let (done, cost) = run.measured();
         assert_eq!(done.code, Some(0), "{}", done.errors());
         assert!(cost.peak_memory < 32 << 20, "{cost:?}");
+    }
+}
+
+/// Verifies a detached signature over the made text; returns what is told of it.
+fn judged(home: &Home, signature: &[u8]) -> (Option<i32>, serde_json::Value) {
+    let paths = [home.write("made.sig", signature), home.write("made", SIGNED_TEXT)];
+    let done = run(home, &["--json", "verify"]).args(paths).done();
+    (done.code, done.json_lines()[0]["signatures"][0].clone())
+}
+
+fn only_a_key_that_may_sign_and_says_so_itself_is_believed(engine: Engine) {
+    let home = engine.home();
+    let repository = home.path().join("repository");
+    let git = |arguments: &[&str], stdin: Option<&[u8]>| {
+        let file = home.write("stdin", stdin.unwrap_or_default());
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&repository).env("GIT_CONFIG_GLOBAL", "/dev/null").args(arguments);
+        let output = command.stdin(fs::File::open(file).expect("a file")).output().expect("git is installed");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    };
+    fs::create_dir(&repository).expect("a directory");
+    git(&["init", "-q"], None);
+    let tree = git(&["hash-object", "-t", "tree", "-w", "--stdin"], None);
+    let cases = signing_keys();
+    for (number, case) in cases.iter().enumerate() {
+        Run::keyhoard(&home).args(["import", "--quiet"]).stdin(&case.certificate[..]).succeed();
+        let (code, told) = judged(&home, &case.signature());
+        let expected = if case.is_believed { ("good", Some(0)) } else { ("key-unusable", Some(1)) };
+        assert_eq!((told["standing"].as_str().unwrap_or_default(), code), expected, "{}", case.name);
+        assert_eq!(told["certificate"], case.primary, "{}", case.name);
+        let tag = format!("object {tree}\ntype tree\ntag v{number}\ntagger A <a> 0 +0000\n\nText\n");
+        let armor = packet_builder::Armor::new("SIGNATURE", detached(&case.key, tag.as_bytes())).bytes();
+        let tag = [tag.as_bytes(), &armor].concat();
+        let tag = git(&["hash-object", "-t", "tag", "-w", "--stdin"], Some(&tag));
+        git(&["update-ref", &format!("refs/tags/v{number:02}"), &tag], None);
+    }
+    let done = run(&home, &["verify", "--tags"]).arg(&repository).done();
+    let holds: Vec<bool> = done.json_lines().iter().map(|tag| tag["holds"] == true).collect();
+    let expected: Vec<bool> = cases.iter().map(|case| case.is_believed).collect();
+    assert_eq!((holds, done.code), (expected, Some(1)), "{}", done.errors());
+}
+
+fn whose_a_signature_is_does_not_depend_on_who_else_claims_the_key(engine: Engine) {
+    let ann = Victim::new();
+    for order in [[true, false], [false, true]] {
+        let home = engine.home();
+        for is_ann in order {
+            let certificates = if is_ann { ann.certificate.clone() } else { ann.claimants(100) };
+            Run::keyhoard(&home).args(["import", "--quiet"]).stdin(certificates).succeed();
+        }
+        for key in [&ann.primary, &ann.subkey] {
+            let (code, told) = judged(&home, &detached(key, SIGNED_TEXT));
+            assert_eq!((code, &told["standing"]), (Some(0), &"good".into()), "{told}");
+            assert_eq!(told["certificate"], ann.primary.fingerprint_text());
+        }
+    }
+    let home = engine.home();
+    Run::keyhoard(&home).args(["import", "--quiet"]).stdin(ann.claimants(20)).succeed();
+    let (code, told) = judged(&home, &detached(&ann.subkey, SIGNED_TEXT));
+    assert_eq!((code, &told["standing"]), (Some(1), &"key-unusable".into()), "without its owner: {told}");
+}
+
+fn a_copy_without_back_signature_that_came_first_takes_nothing_from_the_subkey(engine: Engine) {
+    use packet_builder::{Certificate, Key, Signature};
+    let (primary, subkey) = (Key::ed25519("Ann"), Key::ed25519("Ann's subkey"));
+    let [stripped, forged, whole] = [None, Some(Signature::new(0x19).forged(1)), Some(Signature::new(0x19))]
+        .map(|back| {
+            let mut certificate = Certificate::new(&primary, "Ann <ann@example.org>");
+            let binding = Certificate::binding(&primary, &subkey, 2, back);
+            certificate.add(subkey.subkey_packet()).add(binding);
+            certificate.bytes()
+        });
+    for first in [&stripped, &forged] {
+        let home = engine.home();
+        let import = |certificate: &[u8]| {
+            Run::keyhoard(&home).args(["import", "--quiet"]).stdin(certificate).succeed();
+        };
+        let signature = detached(&subkey, SIGNED_TEXT);
+        import(first);
+        assert_eq!(judged(&home, &signature).1["standing"], "key-unusable");
+        import(&whole);
+        assert_eq!(judged(&home, &signature).1["standing"], "good");
+        Run::keyhoard(&home).arg("undo").succeed();
+        assert_eq!(judged(&home, &signature).1["standing"], "key-unusable", "after it was taken back");
+        import(&whole);
+        import(first);
+        assert_eq!(judged(&home, &signature).1["standing"], "good");
+        Run::keyhoard(&home).args(["doctor", "--rebuild"]).succeed();
+        assert_eq!(judged(&home, &signature).1["standing"], "good", "after the rows were made again");
     }
 }

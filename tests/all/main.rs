@@ -1,5 +1,6 @@
 //! The tests of whole programs: one binary, one file per command. [`harness`] is what they share.
 
+mod documents;
 mod generate_on_terminal;
 mod gpg_damaged;
 mod gpg_delete;
@@ -18,6 +19,7 @@ mod gpg_trust;
 mod gpgv;
 mod harness_itself;
 mod import_faults;
+mod import_floods;
 mod import_hostile;
 mod import_killed;
 mod import_parts;
@@ -60,5 +62,9 @@ mod oracle_signatures;
 mod oracle_tofu;
 mod oracle_trust_debian;
 mod oracle_trust_webs;
+mod output_files;
+mod permissions;
+mod protected_memory;
 mod secret_keys_killed;
 mod sop;
+mod terminal_text;

@@ -42,8 +42,9 @@ fn assert_orphans(home: &Home, count: usize) {
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), count, "{lines:?}");
     for line in lines {
-        let (_, key) = line.rsplit_once("--secret-only ").expect("how to delete it");
-        let delete = ["key", "delete", "--yes", "--secret-only", key.trim_end_matches('`')];
+        let (_, rest) = line.split_once("the secret key ").expect("which it is");
+        let (key, _) = rest.split_once(';').expect("what to do");
+        let delete = ["key", "delete", "--yes", "--secret-only", key];
         Run::keyhoard(home).args(delete).succeed();
     }
     Run::keyhoard(home).arg("doctor").succeed();

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use harness::{Done, Home, Run};
+use harness::{Done, Home, Run, SIGNED_TEXT, Victim, detached, signing_keys};
 
 const TEXT: &[u8] = b"- a dash\nand  white space\nthe end\n";
 
@@ -58,8 +58,8 @@ impl Sop {
         assert!(done.stdout.is_empty(), "{arguments:?}: nothing is written");
     }
 
-    fn put(&self, name: &str, octets: impl AsRef<[u8]>) {
-        self.home.write(name, octets.as_ref());
+    fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        self.home.write(name, bytes.as_ref());
     }
 
     fn get(&self, name: &str) -> Vec<u8> {
@@ -107,7 +107,7 @@ fn what_one_program_makes_the_other_one_reads() {
             let message = maker.ok(&["inline-sign", kind, "ann.key"], TEXT);
             let mut read = reader.ok(&["inline-verify", "ann.cert"], &message);
             // Lines of text end as the message has it, or the system.
-            read.retain(|octet| *octet != b'\r');
+            read.retain(|byte| *byte != b'\r');
             assert_eq!(read.trim_ascii_end(), TEXT.trim_ascii_end(), "{kind}");
         }
         maker.put("password", "open sesame\n");
@@ -118,7 +118,7 @@ fn what_one_program_makes_the_other_one_reads() {
         let verify =
             ["decrypt", "--verify-with=ann.cert", "--verify-out=verified.out", "--with-password=password"];
         assert_eq!(reader.ok(&verify, &message), TEXT);
-        assert_eq!(reader.get("verified.out").iter().filter(|octet| **octet == b'\n').count(), 1);
+        assert_eq!(reader.get("verified.out").iter().filter(|byte| **byte == b'\n').count(), 1);
     }
 }
 
@@ -130,7 +130,7 @@ fn signatures_are_made_verified_and_taken_off_with_keys_of_both_versions() {
         assert!(String::from_utf8_lossy(&sop.get("micalg.out")).starts_with("pgp-sha"), "{profile}");
         holds(&sop.ok(&["verify", "letter.sig", "ann.cert"], TEXT), "mode:binary");
         sop.put("text.sig", sop.ok(&["sign", "--as=text", "ann.key"], TEXT));
-        let mail: Vec<u8> = TEXT.split(|octet| *octet == b'\n').collect::<Vec<_>>().join(&b"\r\n"[..]);
+        let mail: Vec<u8> = TEXT.split(|byte| *byte == b'\n').collect::<Vec<_>>().join(&b"\r\n"[..]);
         holds(&sop.ok(&["verify", "text.sig", "ann.cert"], &mail), "mode:text");
         for (number, kind) in ["--as=binary", "--as=text", "--as=clearsigned"].iter().enumerate() {
             let message = sop.ok(&["inline-sign", kind, "ann.key"], TEXT);
@@ -437,10 +437,108 @@ fn versions_and_profiles_are_told() {
 }
 
 #[test]
+fn clear_text_is_verified_only_if_its_headers_are_lists_of_digests() {
+    let sop = Sop::new().with_ann(&[]);
+    let message = sop.ok(&["inline-sign", "--as=clearsigned", "ann.key"], TEXT);
+    let message = String::from_utf8(message).expect("text");
+    let (title, rest) = message.split_once('\n').expect("a title");
+    let (_, text) = rest.split_once("\n\n").expect("headers");
+    let with = |headers: &str| format!("{title}\n{headers}\n{text}").into_bytes();
+    // What they name says nothing (RFC 9580, 6.2.2.3).
+    for headers in ["", "Hash: SHA256\n", "Hash: SHA1, MD5\n", "Hash: SHA512\nHash: SHA256\r\n"] {
+        assert_eq!(sop.ok(&["inline-verify", "ann.cert"], &with(headers)), TEXT, "{headers:?}");
+    }
+    let refused = [
+        "Hash: SHA512 You owe me\n",
+        "Hash: You owe me\n",
+        "Hash: SHA512,\n",
+        "Hash:\n",
+        "Hash:SHA512\n",
+        "Hash: SHA512\x0b\x0bYou owe me\n",
+        "Hash: SHA512\0\n",
+        "hash: SHA512\n",
+        "Comment: You owe me\n",
+        "You owe me\n",
+        "Hash: SHA512\n SHA256\n",
+        "NotDashEscaped: You need GnuPG to verify this message\n",
+    ];
+    for (number, headers) in refused.into_iter().enumerate() {
+        sop.fails(41, &["inline-verify", "ann.cert"], &with(headers));
+        let signatures = format!("--signatures-out=signatures{number}.out");
+        sop.fails(41, &["inline-detach", &signatures], &with(headers));
+        let own = Run::keyhoard(&sop.home).arg("verify").stdin(with(headers)).done();
+        assert_eq!(own.code, Some(2), "{headers:?} {}", own.errors());
+    }
+    // Without the empty line the text would be headers.
+    sop.fails(41, &["inline-verify", "ann.cert"], &with("Hash: SHA512\nHash: SHA512"));
+}
+
+#[test]
+fn clear_text_without_a_signature_is_not_signed() {
+    let sop = Sop::new().with_ann(&[]);
+    let message = sop.ok(&["inline-sign", "--as=clearsigned", "ann.key"], TEXT);
+    let message = String::from_utf8(message).expect("text");
+    let (text, _) = message.split_once("-----BEGIN PGP SIGNATURE").expect("a signature");
+    for block in
+        ["\n=twTO\n-----END PGP SIGNATURE-----\n", "\nygNQR1A=\n=GG5/\n-----END PGP SIGNATURE-----\n"]
+    {
+        let unsigned = format!("{text}-----BEGIN PGP SIGNATURE-----\n{block}");
+        sop.fails(3, &["inline-verify", "ann.cert"], unsigned.as_bytes());
+        let signatures = format!("--signatures-out=signatures{}.out", block.len());
+        sop.fails(41, &["inline-detach", &signatures], unsigned.as_bytes());
+    }
+}
+
+#[test]
 fn the_database_is_left_alone() {
     let sop = Sop::new().with_ann(&[]);
     sop.put("letter.sig", sop.ok(&["sign", "ann.key"], TEXT));
     sop.ok(&["verify", "letter.sig", "ann.cert"], TEXT);
     sop.ok(&["update-key"], &sop.get("ann.key"));
     assert!(!Path::new(&sop.home.database()).exists());
+}
+
+/// Returns a message that holds the text, signed in one pass.
+fn inline(key: &packet_builder::Key, content: &[u8]) -> Vec<u8> {
+    let signature = packet_builder::Signature::by(key, 0x00).at(packet_builder::MADE + 1000);
+    let packets = [
+        packet_builder::OnePass::of(&signature, key).packet(),
+        packet_builder::Literal::new(content).packet(),
+        signature.sign(key, &packet_builder::Signed::Bytes(content)),
+    ];
+    packet_builder::bytes(&packets)
+}
+
+#[test]
+fn only_a_key_that_may_sign_and_says_so_itself_is_believed() {
+    let reader = Sop::new().with_ann(&[]);
+    for case in signing_keys() {
+        reader.put("signer.cert", &case.certificate);
+        reader.put("letter.sig", case.signature());
+        let done = reader.run(&["verify", "letter.sig", "signer.cert"], SIGNED_TEXT);
+        let expected = if case.is_believed { 0 } else { 3 };
+        assert_eq!(done.code, Some(expected), "{}: {}", case.name, done.errors());
+        let message = inline(&case.key, SIGNED_TEXT);
+        let done = reader.run(&["inline-verify", "signer.cert"], &message);
+        assert_eq!(done.code, Some(expected), "{}: {}", case.name, done.errors());
+        assert_eq!(done.stdout == SIGNED_TEXT, case.is_believed, "{}", case.name);
+    }
+}
+
+#[test]
+fn who_claims_a_key_before_its_owner_changes_nothing() {
+    let ann = Victim::new();
+    let sop = Sop::new();
+    sop.put("ann.cert", &ann.certificate);
+    sop.put("others.cert", ann.claimants(20));
+    sop.put("all.cert", [ann.claimants(20), ann.certificate.clone()].concat());
+    for key in [&ann.primary, &ann.subkey] {
+        sop.put("letter.sig", detached(key, SIGNED_TEXT));
+        for certificates in [&["all.cert"][..], &["others.cert", "ann.cert"], &["ann.cert", "others.cert"]] {
+            let told = sop.ok(&[&["verify", "letter.sig"], certificates].concat(), SIGNED_TEXT);
+            let told = String::from_utf8_lossy(&told).into_owned();
+            assert_eq!(told.split(' ').nth(2), Some(&ann.primary.fingerprint_text()[..]), "{told}");
+        }
+        sop.fails(3, &["verify", "letter.sig", "others.cert"], SIGNED_TEXT);
+    }
 }

@@ -99,14 +99,14 @@ impl Both {
         }
     }
 
-    /// Asserts that both write the same to stdout, but for what [`mask`] hides, and exit alike.
+    /// Asserts that both write the same to stdout, but for what [`mask()`] hides, and exit alike.
     pub fn same<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
         if let Some(difference) = self.difference(arguments) {
             panic!("{difference}");
         }
     }
 
-    /// Returns nothing if both write the same to stdout, but for what [`mask`] hides, and exit alike; otherwise
+    /// Returns nothing if both write the same to stdout, but for what [`mask()`] hides, and exit alike; otherwise
     /// what differs.
     pub fn difference<A: AsRef<OsStr>>(
         &self,

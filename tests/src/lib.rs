@@ -4,12 +4,13 @@
 //! - [`Engine`]: homes whose database is a file, or a schema of a real PostgreSQL server; [`on_both_engines`] runs tests
 //!   with each.
 //! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Done`] holds what came out.
+//! - [`attack`]: inputs that try to break a rule, and what every program makes of them.
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
 //! - [`alice_and_bob`]: two people's secret keys; [`CIPHERS`], [`COMPRESSIONS`]: what messages are written with.
 //! - [`colons`], [`packets`]: reading what the programs write.
-//! - [`OwnKey`]: a key that the test may change and certify with.
-//! - [`assert_same`], [`mask`]: byte for byte, but for what may differ.
+//! - [`OwnKey`]: a key that the test may change and certify with; [`SigningKey`], [`Victim`]: keys made packet by packet.
+//! - [`assert_same`], [`mask()`]: byte for byte, but for what may differ.
 //! - [`scale`]: how much of the long comparisons this run makes, and the seed that chooses.
 //!
 //! ```no_run
@@ -24,6 +25,7 @@
 //! program and the command it is about (`gpg_import.rs`, `keyhoard_search.rs`); a test's name states the rule.
 
 mod algorithms;
+pub mod attack;
 mod both;
 pub mod colons;
 mod difference;
@@ -36,6 +38,7 @@ pub mod packets;
 mod reference;
 mod run;
 pub mod scale;
+mod signing_keys;
 mod terminal;
 mod trust;
 
@@ -49,5 +52,6 @@ pub use mask::{mask, without_misplaced};
 pub use own_key::OwnKey;
 pub use reference::Reference;
 pub use run::{Done, NOW, Run};
+pub use signing_keys::{SIGNED_TEXT, SigningKey, Victim, detached, signing_keys};
 pub use terminal::Terminal;
 pub use trust::without_trust_database;

@@ -113,10 +113,28 @@ impl Run {
         self
     }
 
+    /// Has it work in a directory.
+    pub fn within(mut self, directory: &Path) -> Run {
+        self.command.current_dir(directory);
+        self
+    }
+
     /// Gives bytes on stdin; without this it is empty.
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Run {
         self.stdin = bytes.into();
         self
+    }
+
+    /// Starts the program with a mask of the permissions that new files do not get.
+    pub fn with_umask(self, mask: u32) -> Run {
+        let mut shell = Command::new("sh");
+        shell.env_clear();
+        for (name, value) in self.command.get_envs() {
+            shell.env(name, value.unwrap_or_default());
+        }
+        shell.arg("-c").arg(format!("umask {mask:03o} && exec \"$@\"")).arg("sh");
+        shell.arg(self.command.get_program()).args(self.command.get_args());
+        Run { command: shell, ..self }
     }
 
     /// Runs the program to its end.

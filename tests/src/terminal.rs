@@ -34,15 +34,10 @@ impl Terminal {
     pub fn answer(&mut self, question: &str, typed: &[u8]) {
         let from = self.shown.len();
         let out = self.child.stdout.as_mut().expect("a pipe");
-        let mut octet = [0];
+        let mut byte = [0];
         while !self.shown[from..].ends_with(question) {
-            assert_eq!(
-                out.read(&mut octet).expect("what is shown"),
-                1,
-                "no {question:?} in {:?}",
-                self.shown
-            );
-            self.shown.push(char::from(octet[0]));
+            assert_eq!(out.read(&mut byte).expect("what is shown"), 1, "no {question:?} in {:?}", self.shown);
+            self.shown.push(char::from(byte[0]));
         }
         let keyboard = self.child.stdin.as_mut().expect("a pipe");
         keyboard.write_all(typed).and_then(|()| keyboard.flush()).expect("a terminal takes what is typed");

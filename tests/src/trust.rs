@@ -45,7 +45,7 @@ impl Both {
         difference(&arguments.join(" "), expected.as_bytes(), found.as_bytes())
     }
 
-    /// Lets both list with trust, and returns what differs, if anything does, but for what [`mask`] hides and what the
+    /// Lets both list with trust, and returns what differs, if anything does, but for what [`mask()`] hides and what the
     /// listing tells of gpg's trust database.
     pub fn difference_of_listings(&self, arguments: &[String]) -> Option<String> {
         let [gpg, keyhoard] = self.run(arguments);

@@ -44,12 +44,12 @@ impl Number {
         NonNull::new(unsafe { ffi::BN_new() }).map(Self).ok_or(OutOfMemory)
     }
 
-    /// Reads a number, most significant octet first.
-    pub fn from_octets(octets: &[u8]) -> Result<Self> {
+    /// Reads a number, most significant byte first.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let number = Self::new()?;
-        let length = c_int::try_from(octets.len()).map_err(|_| OutOfMemory)?;
-        // SAFETY: `octets` holds `length` octets, and the number is live.
-        some(unsafe { ffi::BN_bin2bn(octets.as_ptr(), length, number.as_ptr()) })?;
+        let length = c_int::try_from(bytes.len()).map_err(|_| OutOfMemory)?;
+        // SAFETY: `octets` holds `length` bytes, and the number is live.
+        some(unsafe { ffi::BN_bin2bn(bytes.as_ptr(), length, number.as_ptr()) })?;
         Ok(number)
     }
 
@@ -59,21 +59,21 @@ impl Number {
         NonNull::new(unsafe { ffi::BN_dup(self.as_ptr()) }).map(Self).ok_or(OutOfMemory)
     }
 
-    /// Returns the number, most significant octet first, without leading zeros.
-    pub fn to_octets(&self) -> Zeroizing<Vec<u8>> {
-        let mut octets = Zeroizing::new(vec![0; self.bits().div_ceil(8)]);
-        // SAFETY: `BN_bn2bin` writes as many octets as the number needs, which are there.
-        unsafe { ffi::BN_bn2bin(self.as_ptr(), octets.as_mut_ptr()) };
-        octets
+    /// Returns the number, most significant byte first, without leading zeros.
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(vec![0; self.bits().div_ceil(8)]);
+        // SAFETY: `BN_bn2bin` writes as many bytes as the number needs, which are there.
+        unsafe { ffi::BN_bn2bin(self.as_ptr(), bytes.as_mut_ptr()) };
+        bytes
     }
 
-    /// Returns the number in that many octets, with zeros before it; `None` if it needs more.
-    pub fn to_padded_octets(&self, length: usize) -> Option<Zeroizing<Vec<u8>>> {
-        let mut octets = Zeroizing::new(vec![0; length]);
+    /// Returns the number in that many bytes, with zeros before it; `None` if it needs more.
+    pub fn to_padded_bytes(&self, length: usize) -> Option<Zeroizing<Vec<u8>>> {
+        let mut bytes = Zeroizing::new(vec![0; length]);
         let length = c_int::try_from(length).ok()?;
-        // SAFETY: `octets` holds `length` octets, of which no more are written.
-        let written = unsafe { ffi::BN_bn2binpad(self.as_ptr(), octets.as_mut_ptr(), length) };
-        (written == length).then_some(octets)
+        // SAFETY: `octets` holds `length` bytes, of which no more are written.
+        let written = unsafe { ffi::BN_bn2binpad(self.as_ptr(), bytes.as_mut_ptr(), length) };
+        (written == length).then_some(bytes)
     }
 
     /// Returns how many bits the number needs.
@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     fn number(value: u64) -> Number {
-        Number::from_octets(&value.to_be_bytes()).unwrap()
+        Number::from_bytes(&value.to_be_bytes()).unwrap()
     }
 
     #[test]
@@ -386,9 +386,9 @@ mod tests {
     }
 
     #[test]
-    fn octets_are_padded_in_front_and_never_cut() {
-        assert_eq!(*number(0x0102).to_octets(), [1, 2]);
-        assert_eq!(*number(0x0102).to_padded_octets(4).unwrap(), [0, 0, 1, 2]);
-        assert!(number(0x0102).to_padded_octets(1).is_none());
+    fn bytes_are_padded_in_front_and_never_cut() {
+        assert_eq!(*number(0x0102).to_bytes(), [1, 2]);
+        assert_eq!(*number(0x0102).to_padded_bytes(4).unwrap(), [0, 0, 1, 2]);
+        assert!(number(0x0102).to_padded_bytes(1).is_none());
     }
 }

@@ -3,6 +3,7 @@
 //! Characters that are no base64 are skipped, a checksum may be missing but must not be wrong, the last line may be
 //! missing too (in messages not both of them), and lines may end in white space or be dash-escaped.
 
+use crate::buffer::Buffer;
 use crate::checksum::Checksum;
 use crate::error::Flaw;
 use base64::Engine;
@@ -22,7 +23,7 @@ pub(crate) enum TextLine {
 
 /// Which blocks are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     /// Those of keys.
     Keys,
     /// Those of messages and of signatures.
@@ -31,7 +32,7 @@ pub(crate) enum Kind {
     Any,
 }
 
-impl Kind {
+impl BlockKind {
     fn holds(self, title: &[u8]) -> bool {
         match self {
             Self::Keys => matches!(title, b"PUBLIC KEY BLOCK" | b"PRIVATE KEY BLOCK" | b"SECRET KEY BLOCK"),
@@ -45,7 +46,7 @@ impl Kind {
 }
 
 /// Reads a line of text outside of any block.
-pub(crate) fn text_line(line: &[u8], wanted: Kind) -> TextLine {
+pub(crate) fn text_line(line: &[u8], wanted: BlockKind) -> TextLine {
     let line = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii_end();
     let title = line.strip_prefix(b"-----BEGIN PGP ").and_then(|rest| rest.strip_suffix(b"-----"));
     match title {
@@ -53,6 +54,12 @@ pub(crate) fn text_line(line: &[u8], wanted: Kind) -> TextLine {
         Some(_) => TextLine::Foreign,
         None => TextLine::Other,
     }
+}
+
+/// Says whether a line outside of any block is neither empty nor a block's last line.
+pub(crate) fn is_text(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    !(line.is_empty() || line.starts_with(b"-----END PGP ") && line.ends_with(b"-----"))
 }
 
 /// Says whether a line between a block's title and its data is a header, such as `Version: 1` or `Comment:`.
@@ -79,13 +86,13 @@ struct Trailer {
 }
 
 /// How a block ended.
-pub(crate) type End = Result<(), Flaw>;
+pub(crate) type BlockEnd = Result<(), Flaw>;
 
 impl Decoder {
     /// Decodes a line, or the next part of one that is very long, to `out`.
     ///
     /// Breaks at the block's end; a line that begins with dashes does not belong to the block any more.
-    pub(crate) fn line(&mut self, line: &[u8], begins: bool, out: &mut Vec<u8>) -> ControlFlow<End> {
+    pub(crate) fn line(&mut self, line: &[u8], begins: bool, out: &mut Buffer) -> ControlFlow<BlockEnd> {
         if begins && is_dashes(line) {
             return ControlFlow::Break(self.end(out));
         }
@@ -103,28 +110,22 @@ impl Decoder {
     }
 
     /// Ends the block where the text ends or dashes begin.
-    pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> End {
+    pub(crate) fn end(&mut self, out: &mut Buffer) -> BlockEnd {
         self.flush(out);
         Ok(())
     }
 
-    fn decode(&mut self, data: &[u8], out: &mut Vec<u8>) {
+    fn decode(&mut self, data: &[u8], out: &mut Buffer) {
         let start = out.len();
         let data = data.trim_ascii_end();
         let whole = if self.characters == 0 { data.len() / 4 * 4 } else { 0 };
-        out.resize(start + whole / 4 * 3, 0);
-        let rest = match STANDARD.decode_slice(&data[..whole], &mut out[start..]) {
-            Ok(_) => &data[whole..],
-            Err(_) => {
-                out.truncate(start);
-                data
-            }
-        };
+        let decoded = out.write_with(whole / 4 * 3, |room| STANDARD.decode_slice(&data[..whole], room));
+        let rest = if decoded.is_ok() { &data[whole..] } else { data };
         rest.iter().filter_map(|&character| value(character)).for_each(|value| self.push(value, out));
         self.checksum.add(&out[start..]);
     }
 
-    fn push(&mut self, value: u8, out: &mut Vec<u8>) {
+    fn push(&mut self, value: u8, out: &mut Buffer) {
         self.group = self.group << 6 | u32::from(value);
         self.characters += 1;
         if self.characters == 4 {
@@ -133,11 +134,11 @@ impl Decoder {
         }
     }
 
-    /// Writes the octets of a last group of two or three characters.
-    fn flush(&mut self, out: &mut Vec<u8>) {
-        let octets = usize::from(self.characters.saturating_sub(1));
+    /// Writes the bytes of a last group of two or three characters.
+    fn flush(&mut self, out: &mut Buffer) {
+        let bytes = usize::from(self.characters.saturating_sub(1));
         let group = self.group << (6 * (4 - u32::from(self.characters)));
-        let last = &group.to_be_bytes()[1..1 + octets];
+        let last = &group.to_be_bytes()[1..1 + bytes];
         self.checksum.add(last);
         out.extend_from_slice(last);
         (self.group, self.characters) = (0, 0);
@@ -145,7 +146,7 @@ impl Decoder {
 }
 
 impl Trailer {
-    fn read(&mut self, line: &[u8], checksum: Checksum) -> ControlFlow<End> {
+    fn read(&mut self, line: &[u8], checksum: Checksum) -> ControlFlow<BlockEnd> {
         for &character in without_quoting(line) {
             match value(character) {
                 Some(value) => self.sum = self.sum << 6 | u32::from(value),
@@ -156,7 +157,7 @@ impl Trailer {
             }
             self.length += 1;
             if self.length == 4 {
-                let agrees = self.sum.to_be_bytes()[1..] == checksum.octets();
+                let agrees = self.sum.to_be_bytes()[1..] == checksum.bytes();
                 return ControlFlow::Break(if agrees {
                     Ok(())
                 } else {
@@ -200,18 +201,18 @@ fn value(character: u8) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn decode(lines: &[&str]) -> (Vec<u8>, Option<End>) {
+    fn decode(lines: &[&str]) -> (Vec<u8>, Option<BlockEnd>) {
         let mut decoder = Decoder::default();
-        let mut out = Vec::new();
+        let mut out = Buffer::default();
         for line in lines {
             if let ControlFlow::Break(end) = decoder.line(line.as_bytes(), true, &mut out) {
-                return (out, Some(end));
+                return (out.to_vec(), Some(end));
             }
         }
-        (out, None)
+        (out.to_vec(), None)
     }
 
-    const WRONG: Option<End> = Some(Err(Flaw::Armor("a wrong checksum")));
+    const WRONG: Option<BlockEnd> = Some(Err(Flaw::Armor("a wrong checksum")));
 
     #[test]
     fn a_block_is_decoded_and_its_checksum_compared() {
@@ -220,7 +221,7 @@ mod tests {
         let sum = {
             let mut checksum = Checksum::default();
             checksum.add(&text);
-            format!("={}", STANDARD.encode(checksum.octets()))
+            format!("={}", STANDARD.encode(checksum.bytes()))
         };
         assert_eq!(decode(&[lines[0], lines[1], &sum]), (text.clone(), Some(Ok(()))));
         assert_eq!(decode(&[lines[0], lines[1], &sum.replacen('=', "=3D", 1)]), (text.clone(), Some(Ok(()))));
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn blocks_are_known_by_their_title() {
-        let text_line = |line| super::text_line(line, Kind::Keys);
+        let text_line = |line| super::text_line(line, BlockKind::Keys);
         assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK-----  \r"), TextLine::Wanted);
         assert_eq!(text_line(b"- -----BEGIN PGP PRIVATE KEY BLOCK-----"), TextLine::Wanted);
         assert_eq!(text_line(b"-----BEGIN PGP MESSAGE-----"), TextLine::Foreign);
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn where_messages_are_read_keys_are_something_else() {
-        let text_line = |line| super::text_line(line, Kind::Messages);
+        let text_line = |line| super::text_line(line, BlockKind::Messages);
         assert_eq!(text_line(b"-----BEGIN PGP MESSAGE-----\r"), TextLine::Wanted);
         assert_eq!(text_line(b"-----BEGIN PGP PUBLIC KEY BLOCK-----"), TextLine::Foreign);
     }

@@ -8,10 +8,10 @@ use zeroize::Zeroizing;
 
 use crate::checksum::Checksum;
 
-/// Octets that make one line of 64 characters.
+/// Bytes that make one line of 64 characters.
 const LINE: usize = 48;
 
-/// Octets that become text at once.
+/// Bytes that become text at once.
 const PART: usize = 1024 * LINE;
 
 /// As long as the text of a part becomes, with what stands before and behind it: what a vector leaves behind where it
@@ -26,8 +26,8 @@ impl Headers {
     /// Adds a header at the end; as in GnuPG, what would end its line is written `\n`, `\r` or `\v`.
     pub fn with(mut self, name: &str, value: &[u8]) -> Self {
         self.0.extend(format!("{name}: ").into_bytes());
-        for octet in value {
-            match octet {
+        for byte in value {
+            match byte {
                 b'\n' => self.0.extend(b"\\n"),
                 b'\r' => self.0.extend(b"\\r"),
                 b'\x0b' => self.0.extend(b"\\v"),
@@ -41,7 +41,7 @@ impl Headers {
 
 /// Turns what is written into one armored block (RFC 9580, 6.2).
 ///
-/// Nothing is complete before [`ArmorWriter::finish`]; without any octet written that writes nothing at all. What passes
+/// Nothing is complete before [`ArmorWriter::finish`]; without any byte written that writes nothing at all. What passes
 /// is wiped.
 #[derive(Debug)]
 pub struct ArmorWriter<W> {
@@ -56,7 +56,7 @@ pub struct ArmorWriter<W> {
 }
 
 impl<W: Write> ArmorWriter<W> {
-    /// Starts a block of public keys; its first line is written with the first octet.
+    /// Starts a block of public keys; its first line is written with the first byte.
     pub fn new(inner: W) -> Self {
         Self::titled(inner, "PUBLIC KEY BLOCK")
     }
@@ -93,7 +93,7 @@ impl<W: Write> ArmorWriter<W> {
         if self.begun {
             encode(&self.pending, &mut self.text);
             self.text.push(b'=');
-            self.text.extend(STANDARD.encode(self.checksum.octets()).into_bytes());
+            self.text.extend(STANDARD.encode(self.checksum.bytes()).into_bytes());
             self.text.extend(format!("\n-----END PGP {}-----\n", self.title).into_bytes());
             self.inner.write_all(&self.text)?;
         }
@@ -103,8 +103,8 @@ impl<W: Write> ArmorWriter<W> {
 }
 
 /// Appends lines of text; only the last call may end in the middle of a line.
-fn encode(octets: &[u8], text: &mut Vec<u8>) {
-    for line in octets.chunks(LINE) {
+fn encode(bytes: &[u8], text: &mut Vec<u8>) {
+    for line in bytes.chunks(LINE) {
         let start = text.len();
         text.resize(start + line.len().div_ceil(3) * 4, 0);
         let written = STANDARD.encode_slice(line, &mut text[start..]);
@@ -114,8 +114,8 @@ fn encode(octets: &[u8], text: &mut Vec<u8>) {
 }
 
 impl<W: Write> Write for ArmorWriter<W> {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        if octets.is_empty() {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
             return Ok(0);
         }
         if !self.begun {
@@ -125,8 +125,8 @@ impl<W: Write> Write for ArmorWriter<W> {
             self.inner.write_all(&self.headers.0)?;
             self.inner.write_all(b"\n")?;
         }
-        self.checksum.add(octets);
-        let (first, others) = octets.split_at(octets.len().min(LINE - self.pending.len()));
+        self.checksum.add(bytes);
+        let (first, others) = bytes.split_at(bytes.len().min(LINE - self.pending.len()));
         self.pending.extend_from_slice(first);
         if self.pending.len() == LINE {
             encode(&self.pending, &mut self.text);
@@ -141,7 +141,7 @@ impl<W: Write> Write for ArmorWriter<W> {
         self.pending.extend_from_slice(rest);
         self.inner.write_all(&self.text)?;
         self.text.clear();
-        Ok(octets.len())
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -173,11 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn how_the_octets_are_cut_into_writes_makes_no_difference() {
-        let octets: Vec<u8> = (0..=255).collect();
-        let whole = armored(&[&octets]);
+    fn how_the_bytes_are_cut_into_writes_makes_no_difference() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let whole = armored(&[&bytes]);
         for size in [1, 2, 3, 47, 48, 49, 95, 96, 97] {
-            assert_eq!(armored(&octets.chunks(size).collect::<Vec<_>>()), whole, "writes of {size}");
+            assert_eq!(armored(&bytes.chunks(size).collect::<Vec<_>>()), whole, "writes of {size}");
         }
     }
 

@@ -10,29 +10,29 @@ impl Default for Checksum {
     }
 }
 
-/// How many octets are added at a time.
+/// How many bytes are added at a time.
 const SLICES: usize = 8;
 
-/// What an octet does to the checksum when 0 to 7 octets follow it.
+/// What a byte does to the checksum when 0 to 7 bytes follow it.
 static TABLES: [[u32; 256]; SLICES] = tables();
 
 const fn tables() -> [[u32; 256]; SLICES] {
     let mut tables = [[0; 256]; SLICES];
-    let mut octet = 0;
-    while octet < 256 {
-        let mut value = (octet as u32) << 16;
+    let mut byte = 0;
+    while byte < 256 {
+        let mut value = (byte as u32) << 16;
         let mut slice = 0;
         while slice < SLICES {
-            value = shift_octet(value);
-            tables[slice][octet] = value;
+            value = shift_byte(value);
+            tables[slice][byte] = value;
             slice += 1;
         }
-        octet += 1;
+        byte += 1;
     }
     tables
 }
 
-const fn shift_octet(mut value: u32) -> u32 {
+const fn shift_byte(mut value: u32) -> u32 {
     let mut bit = 0;
     while bit < 8 {
         value <<= 1;
@@ -45,23 +45,23 @@ const fn shift_octet(mut value: u32) -> u32 {
 }
 
 impl Checksum {
-    /// Adds octets.
-    pub(crate) fn add(&mut self, octets: &[u8]) {
-        let (chunks, rest) = octets.as_chunks::<SLICES>();
+    /// Adds bytes.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        let (chunks, rest) = bytes.as_chunks::<SLICES>();
         for chunk in chunks {
             let mut mixed = *chunk;
-            mixed.iter_mut().zip(self.octets()).for_each(|(octet, state)| *octet ^= state);
+            mixed.iter_mut().zip(self.bytes()).for_each(|(byte, state)| *byte ^= state);
             let parts = mixed.iter().enumerate();
-            self.0 = parts.fold(0, |sum, (i, &octet)| sum ^ TABLES[SLICES - 1 - i][usize::from(octet)]);
+            self.0 = parts.fold(0, |sum, (i, &byte)| sum ^ TABLES[SLICES - 1 - i][usize::from(byte)]);
         }
-        for &octet in rest {
-            let index = (self.0 >> 16) as u8 ^ octet;
+        for &byte in rest {
+            let index = (self.0 >> 16) as u8 ^ byte;
             self.0 = (self.0 << 8) & 0x00ff_ffff ^ TABLES[0][usize::from(index)];
         }
     }
 
-    /// Returns the checksum's octets.
-    pub(crate) fn octets(self) -> [u8; 3] {
+    /// Returns the checksum's bytes.
+    pub(crate) fn bytes(self) -> [u8; 3] {
         let [_, a, b, c] = self.0.to_be_bytes();
         [a, b, c]
     }
@@ -75,18 +75,18 @@ mod tests {
     fn the_checksum_is_the_one_of_rfc_9580() {
         let mut checksum = Checksum::default();
         checksum.add(b"123456789");
-        assert_eq!(checksum.octets(), [0x21, 0xcf, 0x02]);
+        assert_eq!(checksum.bytes(), [0x21, 0xcf, 0x02]);
     }
 
     #[test]
-    fn it_does_not_matter_how_the_octets_are_cut() {
-        let octets: Vec<u8> = (0..=255).collect();
+    fn it_does_not_matter_how_the_bytes_are_cut() {
+        let bytes: Vec<u8> = (0..=255).collect();
         let mut whole = Checksum::default();
-        whole.add(&octets);
+        whole.add(&bytes);
         for size in [1, 3, 7, 8, 9, 100] {
             let mut cut = Checksum::default();
-            octets.chunks(size).for_each(|chunk| cut.add(chunk));
-            assert_eq!(cut.octets(), whole.octets());
+            bytes.chunks(size).for_each(|chunk| cut.add(chunk));
+            assert_eq!(cut.bytes(), whole.bytes());
         }
     }
 }

@@ -10,14 +10,14 @@ mod misplaced;
 mod self_signatures;
 
 use crate::certificate::Certificate;
-use crate::error::{Error, Flaw, Result};
+use crate::error::{Error, Result};
 use crate::facts::ComponentKind;
 use crate::identity::Timestamp;
-use crate::key;
 use crate::packet::Packets;
 use crate::reduce::Reduction;
 use crate::split::RawCertificate;
 use block::Block;
+pub(crate) use self_signatures::Budget;
 use std::borrow::Cow;
 use verify::limits;
 
@@ -43,14 +43,14 @@ pub struct Cleaned {
     /// What is kept.
     pub certificate: Certificate,
     /// What was done to it.
-    pub notes: Vec<Note>,
+    pub notes: Vec<CleaningNote>,
     /// Whether a user ID or an attribute is left; without, it is only good to be merged into a known certificate.
     pub has_user_ids: bool,
 }
 
 /// Something that was done to a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum CleaningNote {
     /// So many user IDs or attributes occurred before and were joined with the first one.
     UserIdsJoined(usize),
     /// So many copies of signatures were dropped.
@@ -59,6 +59,9 @@ pub enum Note {
     SignaturesMoved(usize),
     /// So many self-signatures do not verify.
     BadSignatures(usize),
+    /// So many self-signatures over user IDs stood before any user ID, and were dropped; of such a certificate GnuPG takes
+    /// nothing, so that who adds a forged one to it can keep a revocation from people.
+    WithoutUserId(usize),
     /// A user ID or attribute (the packet's body) without any good self-signature was dropped.
     UserIdSkipped(Vec<u8>),
     /// A subkey without any good binding or revocation was dropped.
@@ -67,56 +70,51 @@ pub enum Note {
     LocalSignaturesSkipped(usize),
     /// So many self-signatures stayed unchecked, since there are more than [`verify::limits`] allow for.
     Unchecked(usize),
+    /// Of so many components no good self-signature was found among those that could be checked, so that they are not
+    /// kept, whatever the others may be.
+    ComponentsUndecided(usize),
+    /// So many possible revocations, and signatures that may name a designated revoker, stayed unchecked, since that
+    /// takes too long: the certificate is not valid until [`go_on`] has verified them.
+    RevocationsUnchecked(usize),
     /// So many signatures were dropped, since the certificate is larger than
     /// [`verify::limits::MAX_CERTIFICATE`].
     TooLarge(usize),
-}
-
-/// Why a certificate is not taken at all.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refused {
-    /// A self-signature over a user ID stands before any user ID.
-    #[error("no user ID for a signature")]
-    NoUserIdBeforeSignature,
-    /// The bytes are no certificate.
-    #[error(transparent)]
-    Malformed(#[from] Error),
 }
 
 /// Cleans a certificate as GnuPG does when it imports one.
 ///
 /// # Errors
 ///
-/// [`Refused`], for a certificate that GnuPG takes nothing of.
-pub fn clean(
-    raw: &RawCertificate,
-    options: &CleanOptions,
-    now: Timestamp,
-) -> std::result::Result<Cleaned, Refused> {
+/// If the bytes are no certificate.
+pub fn clean(raw: &RawCertificate, options: &CleanOptions, now: Timestamp) -> Result<Cleaned> {
     let mut notes = Vec::new();
-    let (bytes, left_out) = reduced_if_too_large(raw)?;
+    let (bytes, left_out, budget) = reduced_if_too_large(raw)?;
     let mut block = Block::read(&bytes)?;
+    let mut budget = budget.unwrap_or_else(|| Budget::of(&block.primary));
     if options.self_signatures_only {
         block.drop_signatures_of_others();
     }
-    count(&mut notes, Note::UserIdsJoined, duplicates::join_users(&mut block));
+    count(&mut notes, CleaningNote::UserIdsJoined, duplicates::join_users(&mut block));
     if options.repair_pks_subkey_bug && misplaced::give_first_subkey_its_binding(&mut block) {
-        notes.push(Note::SignaturesMoved(1));
+        notes.push(CleaningNote::SignaturesMoved(1));
     }
     let mut copies = if options.no_repair { 0 } else { duplicates::drop_all_copies(&mut block) };
-    count(&mut notes, Note::Unchecked, self_signatures::verify(&mut block));
+    let unchecked = self_signatures::verify(&mut block, &mut budget, &|_| false);
+    count(&mut notes, CleaningNote::Unchecked, unchecked.bindings);
+    count(&mut notes, CleaningNote::ComponentsUndecided, unchecked.undecided);
+    count(&mut notes, CleaningNote::RevocationsUnchecked, unchecked.irrevocable);
     if !options.no_repair {
-        let moved = misplaced::put_in_place(&mut block);
+        let moved = misplaced::put_in_place(&mut block, &mut budget);
         copies += if moved > 0 { duplicates::drop_all_copies(&mut block) } else { 0 };
-        count(&mut notes, Note::SignaturesMoved, moved);
+        copies += duplicates::drop_false_copies(&mut block);
+        count(&mut notes, CleaningNote::SignaturesMoved, moved);
     }
-    count(&mut notes, Note::CopiesDropped, copies);
-    count(&mut notes, Note::BadSignatures, block.bad_signatures());
-    keep::judge(&mut block, now)?;
+    count(&mut notes, CleaningNote::CopiesDropped, copies);
+    count(&mut notes, CleaningNote::BadSignatures, block.bad_signatures());
+    count(&mut notes, CleaningNote::WithoutUserId, keep::judge(&mut block, now));
     keep::drop_invalid(&mut block, options, &mut notes);
     if let Some(left_out) = left_out {
-        notes.push(Note::TooLarge(left_out as usize));
+        notes.push(CleaningNote::TooLarge(left_out as usize));
         block.drop_doubtful_signatures();
     }
     let certificate = block.write();
@@ -127,23 +125,24 @@ pub fn clean(
     Ok(Cleaned { certificate, notes, has_user_ids })
 }
 
-/// Returns the bytes to clean, and how many signatures were left out of them if there was too much.
-fn reduced_if_too_large(raw: &RawCertificate) -> Result<(Cow<'_, [u8]>, Option<u64>)> {
+/// A certificate's bytes, how many signatures were left out of them, and what is left of the budget for checks.
+type Reduced<'a> = (Cow<'a, [u8]>, Option<u64>, Option<Budget>);
+
+/// Returns the bytes to clean; and if there was too much, how many signatures were left out of them, and what that has
+/// left of the budget.
+fn reduced_if_too_large(raw: &RawCertificate) -> Result<Reduced<'_>> {
     if raw.bytes.len() <= limits::MAX_CERTIFICATE {
         let left_out = Some(raw.signatures_left_out).filter(|&left_out| left_out > 0);
-        return Ok((Cow::Borrowed(&raw.bytes), left_out));
+        return Ok((Cow::Borrowed(&raw.bytes), left_out, None));
     }
     let malformed = |flaw| Error::Malformed { position: 0, flaw };
-    let mut packets = Packets::new(&raw.bytes);
-    let first = packets.next().unwrap_or(Err(malformed(Flaw::CutShort("a certificate"))))?;
-    let primary = key::parse_public(first.body).map_err(malformed)?;
-    packets.try_for_each(|packet| packet.map(|_| ()))?;
-    let reduction = Reduction::begin(primary.fingerprint(), &raw.bytes).map_err(malformed)?;
-    let (reduced, left_out) = reduction.finish();
-    Ok((Cow::Owned(reduced), Some(raw.signatures_left_out + left_out)))
+    Packets::new(&raw.bytes).try_for_each(|packet| packet.map(|_| ()))?;
+    let reduction = Reduction::begin(&raw.bytes).map_err(malformed)?;
+    let (reduced, left_out, budget) = reduction.finish();
+    Ok((Cow::Owned(reduced), Some(raw.signatures_left_out + left_out), Some(budget)))
 }
 
-fn count(notes: &mut Vec<Note>, note: fn(usize) -> Note, count: usize) {
+fn count(notes: &mut Vec<CleaningNote>, note: fn(usize) -> CleaningNote, count: usize) {
     if count > 0 {
         notes.push(note(count));
     }
@@ -158,12 +157,44 @@ fn count(notes: &mut Vec<Note>, note: fn(usize) -> Note, count: usize) {
 ///
 /// If the bytes are no certificate.
 pub fn rebuild(bytes: &[u8], superseded: &[u32]) -> Result<Certificate> {
+    rebuild_proven(bytes, superseded, &[])
+}
+
+/// Makes the facts of a certificate that was cleaned before, as [`rebuild`] does, and verifies first what was proven
+/// before: no budget can leave that unchecked now.
+///
+/// `proven` are, in ascending order, the starts of the packets that revoke something or name a designated revoker and
+/// were found to be good.
+///
+/// # Errors
+///
+/// If the bytes are no certificate.
+pub fn rebuild_proven(bytes: &[u8], superseded: &[u32], proven: &[u32]) -> Result<Certificate> {
     let mut block = Block::read(bytes)?;
-    self_signatures::verify(&mut block);
+    let mut budget = Budget::of(&block.primary);
+    self_signatures::verify(&mut block, &mut budget, &|start| proven.binary_search(&start).is_ok());
     let mut certificate = block.write();
     let signatures = certificate.facts.components.iter_mut().flat_map(|component| &mut component.signatures);
     for signature in signatures {
         signature.flags.superseded = superseded.binary_search(&signature.span.start).is_ok();
     }
     Ok(certificate)
+}
+
+/// Goes on with the verification of a certificate that is not [fully checked](crate::Facts::is_fully_checked); `None`
+/// for one that is. What turns out to be forged is dropped.
+///
+/// # Errors
+///
+/// If the bytes are no certificate.
+pub fn go_on(certificate: &Certificate) -> Result<Option<Certificate>> {
+    if certificate.facts.is_fully_checked() {
+        return Ok(None);
+    }
+    let mut block = Block::read(&certificate.bytes)?;
+    block.recall(&certificate.facts);
+    let mut budget = Budget::of(&block.primary);
+    self_signatures::go_on(&mut block, &mut budget);
+    block.drop_forged(&certificate.facts);
+    Ok(Some(block.write()))
 }

@@ -2,7 +2,7 @@
 //! `export-minimal`.
 
 use crate::certificate::{Certificate, Retained};
-use crate::effective::{self, Moment, State, UserState, View};
+use crate::effective::{self, ComponentState, EvaluationContext, PacketView, UserIdState};
 use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, SignatureType};
 use crate::identity::{KeyId, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -33,12 +33,12 @@ pub enum Certifications<'a> {
 /// what neither binds nor revokes it. User IDs and subkeys themselves stay.
 pub fn compact(certificate: &Certificate, certifications: &Certifications<'_>, now: Timestamp) -> Compacted {
     let facts = &certificate.facts;
-    let effective = effective::evaluate(facts, Moment::new(now, View::Gnupg));
+    let effective = effective::evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg));
     let mut compaction = Compaction { certifications, kept: HashSet::new(), user_ids: 0, signatures: 0 };
     for (index, component) in facts.components.iter().enumerate() {
         match (&component.kind, &effective.components[index]) {
             (ComponentKind::Key(_), _) if index > 0 => compaction.subkey(component),
-            (_, State::User(user)) => compaction.user(component, user, facts.primary()),
+            (_, ComponentState::User(user)) => compaction.user(component, user, facts.primary()),
             _ => drop(compaction.keep(&component.signatures, |_| true)),
         }
     }
@@ -61,9 +61,9 @@ struct Compaction<'a> {
 }
 
 impl Compaction<'_> {
-    /// Keeps what is wanted and returns how many are removed.
+    /// Keeps what is wanted, and possible revocations that nobody has verified yet; returns how many are removed.
     fn keep(&mut self, signatures: &[SignatureFacts], wanted: impl Fn(&SignatureFacts) -> bool) -> usize {
-        let kept = signatures.iter().filter(|signature| wanted(signature));
+        let kept = signatures.iter().filter(|signature| wanted(signature) || signature.is_pending());
         let before = self.kept.len();
         self.kept.extend(kept.map(|signature| signature.span.start));
         signatures.len() - (self.kept.len() - before)
@@ -76,7 +76,7 @@ impl Compaction<'_> {
         self.signatures += self.keep(&component.signatures, belongs);
     }
 
-    fn user(&mut self, component: &Component, user: &UserState, primary: &KeyFacts) {
+    fn user(&mut self, component: &Component, user: &UserIdState, primary: &KeyFacts) {
         if user.created.is_none() {
             let binding = user.binding.map(|index| component.signatures[index].span.start);
             let removed = self.keep(&component.signatures, |signature| Some(signature.span.start) == binding);

@@ -3,7 +3,7 @@
 //! Sources: SEC 2, FIPS 186-4, RFC 5639 (Brainpool), RFC 7748 and RFC 8032; the object identifiers are those of
 //! RFC 9580, 9.2, and of RFC 8410, which libgcrypt takes as well.
 
-/// A curve's domain parameters, numbers as big-endian octets without leading zeros.
+/// A curve's domain parameters, numbers as big-endian bytes without leading zeros.
 #[derive(Debug)]
 pub(crate) struct Curve {
     /// What GnuPG calls it.
@@ -27,12 +27,12 @@ const OPENPGP_ED25519: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x0f,
 const RFC8410_ED25519: &[u8] = &[0x2b, 0x65, 0x70];
 const OPENPGP_CURVE25519: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01];
 
-/// Returns the curve with this object identifier (without its length octet).
+/// Returns the curve with this object identifier (without its length byte).
 pub(crate) fn by_oid(oid: &[u8]) -> Option<&'static Curve> {
     CURVES.iter().find(|curve| curve.oids.contains(&oid))
 }
 
-/// Returns a point as libgcrypt puts it into a keygrip: under these identifiers without the octet 0x40, which marks a
+/// Returns a point as libgcrypt puts it into a keygrip: under these identifiers without the byte 0x40, which marks a
 /// point in its curve's own form.
 pub(crate) fn native_point<'a>(oid: &[u8], point: &'a [u8]) -> &'a [u8] {
     match (oid, point) {
@@ -41,22 +41,22 @@ pub(crate) fn native_point<'a>(oid: &[u8], point: &'a [u8]) -> &'a [u8] {
     }
 }
 
-/// The octets of a hexadecimal number.
+/// The bytes of a hexadecimal number.
 macro_rules! hex {
     ($text:literal) => {{
-        const OCTETS: [u8; $text.len() / 2] = octets($text);
-        &OCTETS
+        const BYTES: [u8; $text.len() / 2] = bytes($text);
+        &BYTES
     }};
 }
 
-const fn octets<const N: usize>(text: &str) -> [u8; N] {
-    let mut octets = [0; N];
+const fn bytes<const N: usize>(text: &str) -> [u8; N] {
+    let mut bytes = [0; N];
     let mut i = 0;
     while i < N {
-        octets[i] = digit(text.as_bytes()[2 * i]) << 4 | digit(text.as_bytes()[2 * i + 1]);
+        bytes[i] = digit(text.as_bytes()[2 * i]) << 4 | digit(text.as_bytes()[2 * i + 1]);
         i += 1;
     }
-    octets
+    bytes
 }
 
 const fn digit(letter: u8) -> u8 {

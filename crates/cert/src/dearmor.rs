@@ -2,21 +2,21 @@
 
 use std::io::{self, Read};
 
-use crate::armor::Kind;
+use crate::armor::BlockKind;
 use crate::error::{Error, Flaw};
 use crate::source::{Segment, Source};
 
 /// Reads the packets of a message: the stream itself, or what its armored blocks of messages hold.
 #[derive(Debug)]
-pub struct Message<R> {
+pub struct DearmoredMessage<R> {
     source: Source<R>,
     state: State,
-    further: Further,
+    further: LaterBlocks,
 }
 
 /// What is done with armored blocks behind the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Further {
+enum LaterBlocks {
     /// They are errors.
     Refused,
     /// Those of the wanted kind are read, others are errors.
@@ -33,26 +33,35 @@ enum State {
     After,
 }
 
-impl<R: Read> Message<R> {
+impl<R: Read> DearmoredMessage<R> {
     /// Takes a stream with one message; nothing is read yet.
     ///
     /// Reading fails with [`Flaw::SecondBlock`] where another armored block follows that of the message: what it holds
     /// must not be dropped without a word.
     pub fn new(reader: R) -> Self {
-        Self { source: Source::new(reader, Kind::Messages), state: State::Before, further: Further::Refused }
+        Self {
+            source: Source::new(reader, BlockKind::Messages),
+            state: State::Before,
+            further: LaterBlocks::Refused,
+        }
     }
 
     /// Takes a stream whose armored blocks of messages hold packets that belong together, such as signatures.
     ///
     /// Reading fails with [`Flaw::SecondBlock`] where a block of something else follows.
     pub fn of_all_blocks(reader: R) -> Self {
-        Self { further: Further::Read, ..Self::new(reader) }
+        Self { further: LaterBlocks::Read, ..Self::new(reader) }
     }
 
     /// Takes a stream of which all armored blocks are wanted, whatever is in them.
     pub fn of_any_kind(reader: R) -> Self {
-        let source = Source::new(reader, Kind::Any);
-        Self { source, state: State::Before, further: Further::ReadOrPassed }
+        let source = Source::new(reader, BlockKind::Any);
+        Self { source, state: State::Before, further: LaterBlocks::ReadOrPassed }
+    }
+
+    /// Says whether text stood before, between or behind the armored blocks that were read so far.
+    pub fn passed_text(&self) -> bool {
+        self.source.passed_text()
     }
 
     fn read_packets(&mut self, out: &mut [u8]) -> crate::Result<usize> {
@@ -71,11 +80,11 @@ impl<R: Read> Message<R> {
     fn next_state(&mut self) -> crate::Result<State> {
         let is_further = self.state == State::Between;
         match self.source.next_segment()? {
-            Segment::Packets | Segment::Remains if is_further && self.further == Further::Refused => {
+            Segment::Packets | Segment::Remains if is_further && self.further == LaterBlocks::Refused => {
                 let position = self.source.position();
                 Err(Error::Malformed { position, flaw: Flaw::SecondBlock })
             }
-            Segment::Foreign(position) if is_further && self.further != Further::ReadOrPassed => {
+            Segment::Foreign(position) if is_further && self.further != LaterBlocks::ReadOrPassed => {
                 Err(Error::Malformed { position, flaw: Flaw::SecondBlock })
             }
             Segment::Packets | Segment::Remains => Ok(State::Inside),
@@ -85,8 +94,8 @@ impl<R: Read> Message<R> {
     }
 }
 
-impl<R: Read> Read for Message<R> {
-    /// Reads octets of packets; none where there is no message, or no more of it.
+impl<R: Read> Read for DearmoredMessage<R> {
+    /// Reads bytes of packets; none where there is no message, or no more of it.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
             return Ok(0);
@@ -105,8 +114,8 @@ mod tests {
     use std::io::Write;
 
     fn read(stream: &[u8]) -> io::Result<Vec<u8>> {
-        let mut octets = Vec::new();
-        Message::new(stream).read_to_end(&mut octets).map(|_| octets)
+        let mut bytes = Vec::new();
+        DearmoredMessage::new(stream).read_to_end(&mut bytes).map(|_| bytes)
     }
 
     fn armored(packets: &[u8], title: &'static str) -> Vec<u8> {
@@ -122,6 +131,25 @@ mod tests {
         assert_eq!(read(&packets).expect("packets"), packets);
         let block = [b"Dear Bob,\n\n", &armored(&packets, "MESSAGE")[..], b"Yours\n"].concat();
         assert_eq!(read(&block).expect("packets"), packets);
+    }
+
+    #[test]
+    fn text_around_a_block_is_noticed_and_its_last_line_is_none() {
+        let block = armored(b"\xd2one", "SIGNATURE");
+        for (before, behind, is_text) in [
+            ("", "", false),
+            ("\r\n \t\n", "\n\n", false),
+            ("Dear Bob,\n", "", true),
+            ("", "Yours\n", true),
+            ("", "Yours", true),
+            ("", "-----END PGP SIGNATURE-----\nYours\n", true),
+            ("", "-----END PGP SIGNATURE----- Yours\n", true),
+        ] {
+            let stream = [before.as_bytes(), &block, behind.as_bytes()].concat();
+            let mut message = DearmoredMessage::new(&stream[..]);
+            message.read_to_end(&mut Vec::new()).expect("packets");
+            assert_eq!(message.passed_text(), is_text, "{before:?} {behind:?}");
+        }
     }
 
     fn is_second_block(read: io::Result<Vec<u8>>) -> bool {
@@ -156,16 +184,16 @@ mod tests {
         ]
         .map(|(title, packets)| armored(packets.as_bytes(), title));
         let all = |blocks: &[&[u8]]| {
-            let mut octets = Vec::new();
-            Message::of_all_blocks(&blocks.concat()[..]).read_to_end(&mut octets).map(|_| octets)
+            let mut bytes = Vec::new();
+            DearmoredMessage::of_all_blocks(&blocks.concat()[..]).read_to_end(&mut bytes).map(|_| bytes)
         };
         assert_eq!(all(&[&one, b"\nAnd\n", &two, b"Yours\n"]).expect("packets"), b"onetwo");
         assert!(is_second_block(all(&[&one, &key])));
         assert!(is_second_block(all(&[&one, &clear])));
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let blocks = [key, one, clear, two].concat();
-        Message::of_any_kind(&blocks[..]).read_to_end(&mut octets).expect("packets");
-        assert_eq!(octets, b"keyonetwo");
+        DearmoredMessage::of_any_kind(&blocks[..]).read_to_end(&mut bytes).expect("packets");
+        assert_eq!(bytes, b"keyonetwo");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) struct Step {
 }
 
 impl Decompressor {
-    /// Begins with the first octets of a packet's body; the very first names the algorithm.
+    /// Begins with the first bytes of a packet's body; the very first names the algorithm.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Decompressor {
         let mut probe = Self::of(algorithm).ok_or(Flaw::Compressed("an unknown algorithm"))?;
         let mut first = [0];
         match probe {
-            // Nothing comes out before a block of up to 900,000 octets is complete.
+            // Nothing comes out before a block of up to 900,000 bytes is complete.
             Self::Bzip2(_) if !begins_bzip2(data) => return Err(DAMAGED),
             Self::Bzip2(_) => return Ok(probe),
             _ => {}

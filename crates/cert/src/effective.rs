@@ -5,6 +5,7 @@
 //! primary one. It looks at verdicts that are there already and verifies nothing.
 
 mod key;
+pub mod objections;
 mod usage;
 mod user_id;
 
@@ -16,7 +17,7 @@ use verify::policy::{self, DigestPolicy};
 
 /// Which packets of a certificate are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum PacketView {
     /// What GnuPG would have kept: superseded packets are invisible, and signatures by others of algorithms that it
     /// does not know.
     Gnupg,
@@ -24,7 +25,7 @@ pub enum View {
     Full,
 }
 
-impl View {
+impl PacketView {
     /// Says whether a signature is visible.
     pub fn shows(self, signature: &SignatureFacts) -> bool {
         let is_known = || signature.own.is_some() || policy::is_known_to_gnupg(signature.key_algorithm);
@@ -36,18 +37,21 @@ impl View {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effective {
     /// What each component of the facts means, at the same index.
-    pub components: Vec<State>,
+    pub components: Vec<ComponentState>,
     /// Who else may revoke the certificate: from all good direct-key signatures, each revoker once.
     pub revokers: Vec<Revoker>,
+    /// Every possible revocation was verified. Where one was not, since verifying all of them takes too long, no key is
+    /// [valid](KeyState::valid).
+    pub fully_checked: bool,
 }
 
 /// What a component means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ComponentState {
     /// The primary key or a subkey.
     Key(KeyState),
     /// A user ID or an attribute.
-    User(UserState),
+    User(UserIdState),
     /// A packet of an unknown type means nothing.
     Unknown,
 }
@@ -88,7 +92,7 @@ pub struct Revocation {
 
 /// What a user ID or an attribute means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UserState {
+pub struct UserIdState {
     /// When the self-signature that binds it was made; `None` without one, and when it is revoked or expired.
     pub created: Option<Timestamp>,
     /// When that self-signature ends.
@@ -105,20 +109,20 @@ pub struct UserState {
 
 /// What [`evaluate`] needs to know besides the facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct EvaluationContext {
     /// The clock.
     pub now: Timestamp,
     /// Which packets count.
-    pub view: View,
+    pub view: PacketView,
     /// When a designated revoker revoked the primary key. Only who has the revoker's certificate can verify that.
     pub designated_revocation: Option<Timestamp>,
     /// Which digests are accepted in self-signatures.
     pub digests: DigestPolicy,
 }
 
-impl Moment {
+impl EvaluationContext {
     /// Returns the moment, without a designated revocation, and with the digests that are usually accepted.
-    pub fn new(now: Timestamp, view: View) -> Self {
+    pub fn new(now: Timestamp, view: PacketView) -> Self {
         Self { now, view, designated_revocation: None, digests: DigestPolicy::GNUPG }
     }
 
@@ -128,12 +132,19 @@ impl Moment {
     }
 }
 
-/// Decides what a certificate means at a moment.
-pub fn evaluate(facts: &Facts, moment: Moment) -> Effective {
-    let judge = Judge { primary: facts.primary(), moment };
+/// Decides what a certificate means at a moment. It is not valid unless it is [fully
+/// checked](Facts::is_fully_checked).
+pub fn evaluate(facts: &Facts, moment: EvaluationContext) -> Effective {
+    let effective = evaluate_checked_part(facts, moment);
+    if facts.is_fully_checked() { effective } else { effective.not_fully_checked() }
+}
+
+/// Decides what a certificate would mean at a moment if nothing of it was left unchecked.
+pub fn evaluate_checked_part(facts: &Facts, moment: EvaluationContext) -> Effective {
+    let judge = SelfSignatureFilter { primary: facts.primary(), moment };
     let mut users = user_id::evaluate(facts, &judge);
     let primary = key::primary(facts, &users, &judge);
-    user_id::choose_primary(facts, &mut users.states);
+    user_id::choose_primary(facts, moment.view, &mut users.states);
 
     let components = facts
         .components
@@ -141,16 +152,34 @@ pub fn evaluate(facts: &Facts, moment: Moment) -> Effective {
         .zip(users.states)
         .enumerate()
         .map(|(index, (component, user))| match &component.kind {
-            ComponentKind::Key(_) if index == 0 => State::Key(primary.state),
-            ComponentKind::Key(subkey) => State::Key(key::subkey(subkey, component, &primary.state, &judge)),
-            ComponentKind::UserId(_) | ComponentKind::Attribute(_) => State::User(user),
-            ComponentKind::Unknown(_) => State::Unknown,
+            ComponentKind::Key(_) if index == 0 => ComponentState::Key(primary.state),
+            ComponentKind::Key(subkey) => {
+                ComponentState::Key(key::subkey(subkey, component, &primary.state, &judge))
+            }
+            ComponentKind::UserId(_) | ComponentKind::Attribute(_) => ComponentState::User(user),
+            ComponentKind::Unknown(_) => ComponentState::Unknown,
         })
         .collect();
-    Effective { components, revokers: primary.revokers }
+    Effective { components, revokers: primary.revokers, fully_checked: true }
 }
 
 impl Effective {
+    /// Returns what is left if a possible revocation was not verified: nothing is valid. What is known to be revoked says
+    /// so; no further revocation can make a difference to it.
+    #[must_use]
+    pub fn not_fully_checked(mut self) -> Self {
+        self.fully_checked = false;
+        if self.primary().revoked.is_some() {
+            return self;
+        }
+        for state in &mut self.components {
+            if let ComponentState::Key(key) = state {
+                key.valid = false;
+            }
+        }
+        self
+    }
+
     /// Returns what the primary key means.
     ///
     /// # Panics
@@ -158,7 +187,7 @@ impl Effective {
     /// Never on what [`evaluate`] returned: facts begin with a key.
     pub fn primary(&self) -> &KeyState {
         match self.components.first() {
-            Some(State::Key(state)) => state,
+            Some(ComponentState::Key(state)) => state,
             _ => unreachable!("the first component of a certificate is its primary key"),
         }
     }
@@ -166,19 +195,19 @@ impl Effective {
     /// Returns the index of the component that is the primary user ID; attributes do not count.
     pub fn primary_user_id(&self, facts: &Facts) -> Option<usize> {
         self.components.iter().zip(&facts.components).position(|(state, component)| {
-            matches!(state, State::User(user) if user.primary)
+            matches!(state, ComponentState::User(user) if user.primary)
                 && matches!(component.kind, ComponentKind::UserId(_))
         })
     }
 }
 
 /// Tells which self-signatures count.
-struct Judge<'a> {
+struct SelfSignatureFilter<'a> {
     primary: &'a KeyFacts,
-    moment: Moment,
+    moment: EvaluationContext,
 }
 
-impl Judge<'_> {
+impl SelfSignatureFilter<'_> {
     /// Walks the self-signatures of a component that count: visible, good, made neither before the key nor with
     /// a weak digest, without critical subpackets that are not understood. A key from the future has none.
     fn own<'c>(&self, component: &'c Component) -> impl Iterator<Item = (usize, &'c SignatureFacts)> {

@@ -30,7 +30,7 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// An octet that cannot begin a packet.
+    /// A byte that cannot begin a packet.
     #[error("bytes that are no packet")]
     NotAPacket,
     /// A packet that does not belong to a certificate stands where one should begin.
@@ -43,7 +43,7 @@ pub enum Flaw {
     #[error("a packet of type {0} without a definite length")]
     OpenLength(u8),
     /// A packet above the limit of its type.
-    #[error("a packet of type {tag} with {length} octets, more than the limit")]
+    #[error("a packet of type {tag} with {length} bytes, more than the limit")]
     TooLarge {
         /// The packet's type.
         tag: u8,
@@ -62,8 +62,8 @@ pub enum Flaw {
     /// A signature of a version that is not known.
     #[error("a signature of the unknown version {0}")]
     UnknownSignature(u8),
-    /// Octets after the last field of a packet.
-    #[error("{0} with octets after its end")]
+    /// Bytes after the last field of a packet.
+    #[error("{0} with bytes after its end")]
     Overlong(&'static str),
     /// A secret key of which nobody can tell where its public part ends.
     #[error("a secret key with the unknown algorithm {0}")]

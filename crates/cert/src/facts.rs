@@ -2,18 +2,18 @@
 //!
 //! Facts never depend on the clock. What they mean at a given moment is [`crate::effective`]'s job.
 
-use crate::content::ContentKey;
 use crate::curve;
 use crate::identity::{Fingerprint, KeyId, Keygrip, Timestamp};
+use crate::signature_digest::SignatureDigest;
 use verify::policy::{self, DigestPolicy};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
 /// A packet's place in the bytes of its certificate, header included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Offset of the packet's first octet.
+    /// Offset of the packet's first byte.
     pub start: u32,
-    /// Offset after its last octet.
+    /// Offset after its last byte.
     pub end: u32,
 }
 
@@ -74,7 +74,7 @@ pub struct KeyFacts {
     pub algorithm: PublicKeyAlgorithm,
     /// Size in bits as GnuPG counts it.
     pub bits: u32,
-    /// The curve's object identifier as the packet holds it, without its length octet.
+    /// The curve's object identifier as the packet holds it, without its length byte.
     pub curve: Option<Vec<u8>>,
     /// The keygrip, where one is defined for the algorithm.
     pub keygrip: Option<Keygrip>,
@@ -105,7 +105,7 @@ pub struct AttributeFacts {
 pub struct AttributeSubpacket {
     /// [`AttributeSubpacket::IMAGE`], or something that nobody defined yet.
     pub kind: u8,
-    /// Length of the data after the type octet.
+    /// Length of the data after the type byte.
     pub length: u32,
     /// The image, if it is one and its header is sound.
     pub image: Option<Image>,
@@ -153,7 +153,7 @@ pub struct SignatureFacts {
     /// Why a revocation (type 0x20, 0x28 or 0x30) was made, whoever made it.
     pub reason: Option<Box<RevocationReason>>,
     /// What a verdict on it is kept by; only on signatures by other keys, in certificates that were cleaned.
-    pub content: Option<ContentKey>,
+    pub content: Option<SignatureDigest>,
     /// Present on signatures that name the certificate's own primary key as issuer.
     pub own: Option<Box<SelfSignature>>,
 }
@@ -163,7 +163,7 @@ pub struct SignatureFacts {
 pub struct SignatureType(pub u8);
 
 impl SignatureType {
-    /// Over a document's octets.
+    /// Over a document's bytes.
     pub const BINARY: Self = Self(0x00);
     /// Over a document's text, whatever its lines end with.
     pub const TEXT: Self = Self(0x01);
@@ -221,6 +221,21 @@ impl Issuer {
         match &self.fingerprint {
             Some(fingerprint) => fingerprint == key,
             None => self.key_id == key.key_id(),
+        }
+    }
+}
+
+impl Issuer {
+    /// Says whether the key with this fingerprint may have made a signature of a type over itself or its components,
+    /// although only what is hashed is evidence.
+    pub(crate) fn may_have_made(&self, kind: SignatureType, key: &Fingerprint) -> bool {
+        match kind {
+            SignatureType::DIRECT_KEY
+            | SignatureType::KEY_REVOCATION
+            | SignatureType::SUBKEY_BINDING
+            | SignatureType::SUBKEY_REVOCATION => true,
+            SignatureType::CERTIFICATION_REVOCATION if self.fingerprint.is_none() => true,
+            _ => self.key_id == KeyId(0) || self.may_be(key),
         }
     }
 }
@@ -284,7 +299,7 @@ pub struct SelfSignature {
     pub verdict: Option<Verdict>,
     /// Seconds from the key's creation to its end; 0 means never.
     pub key_expires: Option<u32>,
-    /// The first two octets of the key flags, if there are any.
+    /// The first two bytes of the key flags, if there are any.
     pub key_flags: Option<[u8; 2]>,
     /// Marks the primary user ID.
     pub primary_user_id: bool,
@@ -296,9 +311,9 @@ pub struct SelfSignature {
     pub compression_preferences: Option<Vec<u8>>,
     /// Preferred AEAD modes (LibrePGP) or ciphersuites (RFC 9580).
     pub aead_preferences: Option<Vec<u8>>,
-    /// First octet of the features.
+    /// First byte of the features.
     pub features: Option<u8>,
-    /// First octet of the key server preferences.
+    /// First byte of the key server preferences.
     pub keyserver_preferences: Option<u8>,
     /// Keys that may revoke this one (RFC 9580, 5.2.3.23).
     pub revokers: Vec<Revoker>,
@@ -309,7 +324,7 @@ pub struct SelfSignature {
 /// A designated revoker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revoker {
-    /// The class octet; 0x40 marks it sensitive.
+    /// The class byte; 0x40 marks it sensitive.
     pub class: u8,
     /// The revoker's algorithm.
     pub algorithm: PublicKeyAlgorithm,
@@ -337,6 +352,13 @@ impl Facts {
         }
     }
 
+    /// Says whether every possible revocation, and whatever may name a designated revoker, was verified: else the
+    /// certificate is not valid until somebody goes on with that.
+    pub fn is_fully_checked(&self) -> bool {
+        let mut signatures = self.components.iter().flat_map(|component| &component.signatures);
+        !signatures.any(SignatureFacts::is_pending)
+    }
+
     /// Returns the primary key and the subkeys.
     pub fn keys(&self) -> impl Iterator<Item = &KeyFacts> {
         self.components.iter().filter_map(|component| match &component.kind {
@@ -355,6 +377,23 @@ impl Facts {
 }
 
 impl SignatureFacts {
+    /// Says whether the primary key with this fingerprint may have made it: it is named as the issuer, nobody is, or
+    /// nobody else makes signatures of this type but for rare exceptions. A revocation of a certification may have lost
+    /// the name of its issuer, unless its maker signed that.
+    pub(crate) fn may_be_by(&self, primary: &Fingerprint) -> bool {
+        self.own.is_some() || self.issuer.may_have_made(self.kind, primary)
+    }
+
+    /// Says whether it says what nothing takes back: it revokes something, or names a designated revoker.
+    pub fn is_irrevocable(&self) -> bool {
+        self.kind.revokes() || self.own.as_ref().is_some_and(|own| !own.revokers.is_empty())
+    }
+
+    /// Says whether it may revoke something, or name a designated revoker, and a budget left it unchecked.
+    pub fn is_pending(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.verdict.is_none()) && self.is_irrevocable()
+    }
+
     /// Says whether it is a self-signature that verifies, over a digest that is not weak, and without critical
     /// subpackets that are not understood.
     pub fn verifies(&self) -> bool {

@@ -16,14 +16,14 @@ pub(crate) struct Fields<'a> {
 /// A multiprecision integer (RFC 9580, 3.2), without leading zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number<'a> {
-    /// Its octets, most significant first; none for zero.
-    pub(crate) octets: &'a [u8],
+    /// Its bytes, most significant first; none for zero.
+    pub(crate) bytes: &'a [u8],
 }
 
 impl Number<'_> {
     /// The number's size in bits.
     pub(crate) fn bits(self) -> u32 {
-        self.octets.first().map_or(0, |first| self.octets.len() as u32 * 8 - first.leading_zeros())
+        self.bytes.first().map_or(0, |first| self.bytes.len() as u32 * 8 - first.leading_zeros())
     }
 }
 
@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8, Flaw> {
-        self.array().map(|[octet]| octet)
+        self.array().map(|[byte]| byte)
     }
 
     pub(crate) fn u16(&mut self) -> Result<u16, Flaw> {
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// Reads octets behind one octet that counts them.
+    /// Reads bytes behind one byte that counts them.
     pub(crate) fn counted(&mut self) -> Result<&'a [u8], Flaw> {
         let count = self.u8()?;
         self.take(count.into())
@@ -76,9 +76,9 @@ impl<'a> Fields<'a> {
         if bits > MAX_NUMBER_BITS {
             return Err(Flaw::NumberTooLarge(bits));
         }
-        let octets = self.take(usize::from(bits).div_ceil(8))?;
-        let zeros = octets.iter().take_while(|&&octet| octet == 0).count();
-        Ok(Number { octets: &octets[zeros..] })
+        let bytes = self.take(usize::from(bits).div_ceil(8))?;
+        let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+        Ok(Number { bytes: &bytes[zeros..] })
     }
 
     /// Ends the reading; an error if something is left.

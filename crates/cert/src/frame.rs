@@ -84,9 +84,6 @@ fn replace<R: Read>(
 }
 
 fn of_length<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<Found<'_>> {
-    if header.tag.is_secret_key() {
-        window.hold_secrets();
-    }
     match header.length {
         Length::Definite(length) => whole(window, at, header, length as usize),
         Length::Partial(_) => joined(window, at, header),
@@ -111,7 +108,7 @@ fn whole<R: Read>(window: &mut Window<R>, at: usize, header: Header, length: usi
 /// Joins the parts; the last one has a definite length (RFC 9580, 4.2.1.4).
 fn joined<R: Read>(window: &mut Window<R>, at: usize, header: Header) -> Result<Found<'_>> {
     let mut joined = Vec::new();
-    // Of the header, the octet of the type only: each part begins with its length.
+    // Of the header, the byte of the type only: each part begins with its length.
     let mut end = at + 1;
     loop {
         window.fill(end + MAX_HEADER)?;

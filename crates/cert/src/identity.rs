@@ -57,13 +57,13 @@ impl Fingerprint {
         }
     }
 
-    /// Returns the key ID: the last eight octets of a version 4 fingerprint, the first eight of a later one.
+    /// Returns the key ID: the last eight bytes of a version 4 fingerprint, the first eight of a later one.
     pub fn key_id(&self) -> KeyId {
-        let octets: [u8; 8] = match self {
+        let bytes: [u8; 8] = match self {
             Self::V4(bytes) => std::array::from_fn(|i| bytes[12 + i]),
             Self::V5(bytes) | Self::V6(bytes) => std::array::from_fn(|i| bytes[i]),
         };
-        KeyId(u64::from_be_bytes(octets))
+        KeyId(u64::from_be_bytes(bytes))
     }
 }
 

@@ -57,18 +57,18 @@ pub(crate) enum Material<'a> {
 /// One of a key's algorithm-specific public fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter<'a> {
-    /// A number, most significant octet first, without leading zeros.
+    /// A number, most significant byte first, without leading zeros.
     Number(&'a [u8]),
-    /// Octets that are no number (a curve, the parameters of a key derivation), with the one that counts them.
-    Octets(&'a [u8]),
+    /// Bytes that are no number (a curve, the parameters of a key derivation), with the one that counts them.
+    Bytes(&'a [u8]),
 }
 
 impl Parameter<'_> {
-    /// Returns the size in bits: of a number, or of all octets.
+    /// Returns the size in bits: of a number, or of all bytes.
     pub fn bits(&self) -> u32 {
         match *self {
-            Self::Number(octets) => Number { octets }.bits(),
-            Self::Octets(octets) => octets.len() as u32 * 8,
+            Self::Number(bytes) => Number { bytes }.bits(),
+            Self::Bytes(bytes) => bytes.len() as u32 * 8,
         }
     }
 }
@@ -77,15 +77,15 @@ impl Parameter<'_> {
 #[derive(Clone, Copy)]
 enum Shape {
     Number,
-    /// Behind one octet that counts its octets.
+    /// Behind one byte that counts its bytes.
     Counted,
 }
 
 fn parameter<'a>(fields: &mut Fields<'a>, shape: Shape) -> Result<Parameter<'a>, Flaw> {
     let all = fields.rest();
     match shape {
-        Shape::Number => fields.number().map(|number| Parameter::Number(number.octets)),
-        Shape::Counted => fields.counted().map(|octets| Parameter::Octets(&all[..octets.len() + 1])),
+        Shape::Number => fields.number().map(|number| Parameter::Number(number.bytes)),
+        Shape::Counted => fields.counted().map(|bytes| Parameter::Bytes(&all[..bytes.len() + 1])),
     }
 }
 
@@ -129,7 +129,7 @@ fn parse(body: &[u8]) -> Result<Key<'_>, Flaw> {
         (read, material, fields.rest())
     };
     let public = &body[..body.len() - secret.len()];
-    // A version 4 fingerprint covers two octets of length.
+    // A version 4 fingerprint covers two bytes of length.
     let limit = if version == 4 { usize::from(u16::MAX) } else { limits::MAX_KEY_PACKET };
     if public.len() > limit || body.len() > limits::MAX_KEY_PACKET {
         return Err(Flaw::TooLarge { tag: Tag::PUBLIC_KEY.0, length: body.len() as u32 });
@@ -204,7 +204,7 @@ impl<'a> Key<'a> {
         !matches!(self.fields, Material::Unknown)
     }
 
-    /// Returns the curve's object identifier as the packet holds it, without its length octet.
+    /// Returns the curve's object identifier as the packet holds it, without its length byte.
     pub fn curve(&self) -> Option<&'a [u8]> {
         match self.fields {
             Material::Curve { oid, .. } => Some(oid),
@@ -226,7 +226,7 @@ impl<'a> Key<'a> {
             (Material::Elgamal { .. }, _) => &[N, N, N],
             (Material::Curve { .. }, PublicKeyAlgorithm::ECDH) => &[C, N, C],
             (Material::Curve { .. }, _) => &[C, N],
-            (Material::Fixed, _) => return vec![Parameter::Octets(self.material)],
+            (Material::Fixed, _) => return vec![Parameter::Bytes(self.material)],
             (Material::Unknown, _) => &[],
         };
         let mut fields = Fields::new(self.material, WHAT);

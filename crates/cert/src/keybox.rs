@@ -10,14 +10,14 @@ use verify::limits::MAX_BUFFERED_CERTIFICATE;
 
 use crate::{Error, Flaw, Result, Timestamp};
 
-/// The octets at offset 8 by which a keybox is known.
+/// The bytes at offset 8 by which a keybox is known.
 const MAGIC: [u8; 4] = *b"KBXf";
 /// Length of the first blob up to and including [`MAGIC`].
 const MAGIC_END: usize = 12;
 /// The shortest blob that can hold a certificate: the fixed fields up to the number of keys.
 const SHORTEST_BLOB: usize = 20;
 
-/// Says whether a file that begins with these octets is a keybox.
+/// Says whether a file that begins with these bytes is a keybox.
 pub fn is_keybox(beginning: &[u8]) -> bool {
     beginning.len() >= MAGIC_END && beginning[4] == BlobKind::HEADER && beginning[8..MAGIC_END] == MAGIC
 }
@@ -48,7 +48,7 @@ pub struct Blob {
 }
 
 impl<R: Read> Keybox<R> {
-    /// Starts to read a keybox from its first octet.
+    /// Starts to read a keybox from its first byte.
     pub fn new(reader: R) -> Self {
         Self { reader, position: 0, ended: false, x509: 0 }
     }
@@ -87,7 +87,7 @@ impl<R: Read> Keybox<R> {
         Ok(Some((position, image)))
     }
 
-    /// Appends up to `length` octets; the buffer grows with what is there, not with what is announced.
+    /// Appends up to `length` bytes; the buffer grows with what is there, not with what is announced.
     fn fill(&mut self, image: &mut Vec<u8>, length: usize) -> Result<()> {
         match self.reader.by_ref().take(length as u64).read_to_end(image) {
             Ok(read) => {
@@ -140,7 +140,7 @@ impl<R: Read> Iterator for Keybox<R> {
     }
 }
 
-/// What a blob holds, by its fifth octet.
+/// What a blob holds, by its fifth byte.
 enum BlobKind {
     OpenPgp,
     X509,
@@ -184,13 +184,13 @@ struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
     fn u16(&self, offset: usize) -> Option<u16> {
-        let octets = self.0.get(offset..offset.checked_add(2)?)?;
-        octets.try_into().ok().map(u16::from_be_bytes)
+        let bytes = self.0.get(offset..offset.checked_add(2)?)?;
+        bytes.try_into().ok().map(u16::from_be_bytes)
     }
 
     fn u32(&self, offset: usize) -> Option<u32> {
-        let octets = self.0.get(offset..offset.checked_add(4)?)?;
-        octets.try_into().ok().map(u32::from_be_bytes)
+        let bytes = self.0.get(offset..offset.checked_add(4)?)?;
+        bytes.try_into().ok().map(u32::from_be_bytes)
     }
 
     /// Returns the blob's creation time, which stands behind the tables of keys, user IDs and signatures.
@@ -199,7 +199,7 @@ impl Fields<'_> {
         let after_serial = after_keys + 2 + usize::from(self.u16(after_keys)?);
         let after_user_ids = self.after_table(after_serial)?;
         let after_signatures = self.after_table(after_user_ids)?;
-        // Owner trust, validity, two reserved octets, recheck time, latest time stamp.
+        // Owner trust, validity, two reserved bytes, recheck time, latest time stamp.
         self.u32(after_signatures + 12).map(Timestamp)
     }
 
@@ -231,7 +231,7 @@ mod tests {
 
     fn blob(kind: u8, flags: u16, keyblock: &[u8]) -> Vec<u8> {
         let mut tables = Vec::new();
-        tables.extend([0, 1, 0, 28]); // one key of 28 octets
+        tables.extend([0, 1, 0, 28]); // one key of 28 bytes
         tables.extend([0xaa; 28]);
         tables.extend([0, 0]); // no serial number
         tables.extend([0, 1, 0, 12]); // one user ID
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn any_octet_changed_causes_no_panic() {
+    fn any_byte_changed_causes_no_panic() {
         let whole = keybox(&[b"first", b"second"]);
         for at in 0..whole.len() {
             for value in [0x00, 0x7f, 0xff] {

@@ -9,10 +9,10 @@ use verify::naming::sha1;
 /// Returns the keygrip as GnuPG shows it; `None` for a key of an unknown algorithm or curve.
 ///
 /// Of an RSA key it is the digest of the modulus, of every other that of all parameters, each written as
-/// `(1:<letter><length>:<octets>)`.
+/// `(1:<letter><length>:<bytes>)`.
 pub(crate) fn keygrip(fields: &Material<'_>) -> Option<Keygrip> {
     match *fields {
-        Material::Rsa { n } => Some(Keygrip(sha1(&[sign(n), n.octets]))),
+        Material::Rsa { n } => Some(Keygrip(sha1(&[sign(n), n.bytes]))),
         Material::Dsa { p, q, g, y } => Some(of_numbers([(b'p', p), (b'q', q), (b'g', g), (b'y', y)])),
         Material::Elgamal { p, g, y } => Some(of_numbers([(b'p', p), (b'g', g), (b'y', y)])),
         Material::Curve { oid, point } => curve::by_oid(oid).map(|curve| of_point(curve, oid, point)),
@@ -21,7 +21,7 @@ pub(crate) fn keygrip(fields: &Material<'_>) -> Option<Keygrip> {
     }
 }
 
-/// The octet that keeps a number positive where it is written with a sign.
+/// The byte that keeps a number positive where it is written with a sign.
 fn sign(number: Number<'_>) -> &'static [u8] {
     if number.bits().is_multiple_of(8) { &[0] } else { &[] }
 }
@@ -29,7 +29,7 @@ fn sign(number: Number<'_>) -> &'static [u8] {
 fn of_numbers<const N: usize>(numbers: [(u8, Number<'_>); N]) -> Keygrip {
     let mut text = Vec::with_capacity(2048);
     for (letter, number) in numbers {
-        write_parameter(&mut text, letter, &[sign(number), number.octets]);
+        write_parameter(&mut text, letter, &[sign(number), number.bytes]);
     }
     Keygrip(sha1(&[&text]))
 }
@@ -37,20 +37,20 @@ fn of_numbers<const N: usize>(numbers: [(u8, Number<'_>); N]) -> Keygrip {
 fn of_point(curve: &Curve, oid: &[u8], point: Number<'_>) -> Keygrip {
     let Curve { p, a, b, g, n, .. } = *curve;
     let mut text = Vec::with_capacity(1024);
-    for (letter, octets) in [(b'p', p), (b'a', a), (b'b', b), (b'g', g), (b'n', n)] {
-        write_parameter(&mut text, letter, &[octets]);
+    for (letter, bytes) in [(b'p', p), (b'a', a), (b'b', b), (b'g', g), (b'n', n)] {
+        write_parameter(&mut text, letter, &[bytes]);
     }
-    write_parameter(&mut text, b'q', &[curve::native_point(oid, point.octets)]);
+    write_parameter(&mut text, b'q', &[curve::native_point(oid, point.bytes)]);
     Keygrip(sha1(&[&text]))
 }
 
-fn write_parameter(text: &mut Vec<u8>, letter: u8, octets: &[&[u8]]) {
-    let length: usize = octets.iter().map(|part| part.len()).sum();
+fn write_parameter(text: &mut Vec<u8>, letter: u8, bytes: &[&[u8]]) {
+    let length: usize = bytes.iter().map(|part| part.len()).sum();
     text.extend_from_slice(b"(1:");
     text.push(letter);
     text.extend_from_slice(length.to_string().as_bytes());
     text.push(b':');
-    for part in octets {
+    for part in bytes {
         text.extend_from_slice(part);
     }
     text.push(b')');

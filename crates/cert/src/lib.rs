@@ -9,7 +9,8 @@
 //!    by GnuPG's rules;
 //! 5. [`merge`] joins two copies of one certificate as a set of packets;
 //! 6. [`facts`] says in plain values what a certificate holds;
-//! 7. [`effective`] says what that means at a given moment: expiry, revocation, capabilities.
+//! 7. [`effective`] says what that means at a given moment: expiry, revocation, capabilities; and which signatures a key
+//!    may make, for which a subkey needs a [`cross_certification`].
 //!
 //! [`mailbox`] finds the mail address in a user ID. [`keybox`] finds the certificates in GnuPG's own key file,
 //! [`origin`] is what GnuPG notes there about them.
@@ -18,10 +19,11 @@
 
 pub mod armor_writer;
 pub mod attribute;
+pub mod buffer;
 pub mod certificate;
 pub mod clean;
 pub mod compact;
-pub mod content;
+pub mod cross_certification;
 pub mod dearmor;
 pub mod effective;
 pub mod extract;
@@ -34,12 +36,13 @@ pub mod merge;
 pub mod origin;
 pub mod packet;
 pub mod signature;
+pub mod signature_digest;
 pub mod signed;
 pub mod split;
 pub mod subpacket;
 
 mod armor;
-mod body;
+mod back_signature;
 mod checksum;
 mod curve;
 mod decompress;
@@ -48,18 +51,19 @@ mod fields;
 mod frame;
 mod keygrip;
 mod lines;
-mod raw;
+mod packet_body;
+mod raw_certificate;
 mod reduce;
 mod search;
+mod signature_identity;
 mod source;
 mod unpack;
-mod value;
 mod window;
 
 pub use certificate::Certificate;
-pub use content::ContentKey;
 pub use error::{Error, Flaw, Result};
 pub use facts::{Component, Facts, SignatureFacts};
 pub use identity::{Fingerprint, KeyId, Keygrip, Timestamp};
 pub use mailbox::BoundAddress;
 pub use origin::Origin;
+pub use signature_digest::SignatureDigest;

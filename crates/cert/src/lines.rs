@@ -1,20 +1,18 @@
 //! A stream read line by line through a buffer that does not grow.
 
+use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use std::io::{ErrorKind, Read};
-use zeroize::Zeroize;
 
 /// A longer line is read in parts.
-const BUFFER: usize = 64 << 10;
+const LONGEST: usize = 64 << 10;
 
 /// A stream of lines.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     reader: R,
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// Offset in the stream of `buffer[start]`.
+    buffer: Buffer,
+    /// Offset in the stream of the buffer's first byte.
     position: u64,
     at_end: bool,
     begins: bool,
@@ -23,7 +21,7 @@ pub(crate) struct Lines<R> {
 /// A line, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
-    /// Its octets, without the line feed.
+    /// Its bytes, without the line feed.
     pub(crate) text: &'a [u8],
     /// Its offset in the stream.
     pub(crate) position: u64,
@@ -31,17 +29,11 @@ pub(crate) struct Line<'a> {
     pub(crate) begins: bool,
 }
 
-impl<R> Lines<R> {
-    /// Overwrites what went through memory; nothing can be read any more.
-    pub(crate) fn wipe(&mut self) {
-        self.buffer.zeroize();
-    }
-}
-
 impl<R: Read> Lines<R> {
     pub(crate) fn new(reader: R) -> Self {
-        let buffer = vec![0; BUFFER];
-        Self { reader, buffer, start: 0, end: 0, position: 0, at_end: false, begins: true }
+        let mut buffer = Buffer::default();
+        buffer.reserve(LONGEST);
+        Self { reader, buffer, position: 0, at_end: false, begins: true }
     }
 
     pub(crate) fn position(&self) -> u64 {
@@ -52,63 +44,56 @@ impl<R: Read> Lines<R> {
     pub(crate) fn peek(&mut self) -> Result<Option<Line<'_>>> {
         let mut searched = 0;
         loop {
-            let held = &self.buffer[self.start..self.end];
-            let line_feed = memchr::memchr(b'\n', &held[searched..]).map(|at| searched + at);
-            if line_feed.is_some() || held.len() == BUFFER || self.at_end {
-                let length = line_feed.unwrap_or(held.len());
-                let text = &self.buffer[self.start..self.start + length];
+            let line_feed = memchr::memchr(b'\n', &self.buffer[searched..]).map(|at| searched + at);
+            if line_feed.is_some() || self.buffer.len() == LONGEST || self.at_end {
+                let text = &self.buffer[..line_feed.unwrap_or(self.buffer.len())];
                 let line = Line { text, position: self.position, begins: self.begins };
-                return Ok((self.start < self.end).then_some(line));
+                return Ok((!self.buffer.is_empty()).then_some(line));
             }
-            searched = held.len();
+            searched = self.buffer.len();
             self.read_more()?;
         }
     }
 
     /// Goes past a line of this length, which [`Lines::peek`] returned.
     pub(crate) fn take(&mut self, length: usize) {
-        let line_feed = self.buffer[self.start + length..self.end].first() == Some(&b'\n');
+        let line_feed = self.buffer[length..].first() == Some(&b'\n');
         self.begins = line_feed;
         self.advance(length + usize::from(line_feed));
     }
 
-    /// Returns the next two octets, or fewer at the end, and leaves them there.
-    pub(crate) fn peek_octets(&mut self) -> Result<&[u8]> {
-        while self.end - self.start < 2 && !self.at_end {
+    /// Returns the next two bytes, or fewer at the end, and leaves them there.
+    pub(crate) fn peek_bytes(&mut self) -> Result<&[u8]> {
+        while self.buffer.len() < 2 && !self.at_end {
             self.read_more()?;
         }
-        let held = &self.buffer[self.start..self.end];
-        Ok(&held[..held.len().min(2)])
+        Ok(&self.buffer[..self.buffer.len().min(2)])
     }
 
-    /// Reads octets, whatever they are.
+    /// Reads bytes, whatever they are.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
-        let held = &self.buffer[self.start..self.end];
-        if held.is_empty() && !self.at_end {
+        if self.buffer.is_empty() && !self.at_end {
             let read = read(&mut self.reader, out, self.position)?;
             self.at_end = read == 0;
             self.position += read as u64;
             return Ok(read);
         }
-        let count = held.len().min(out.len());
-        out[..count].copy_from_slice(&held[..count]);
+        let count = self.buffer.len().min(out.len());
+        out[..count].copy_from_slice(&self.buffer[..count]);
         self.advance(count);
         Ok(count)
     }
 
     fn advance(&mut self, count: usize) {
-        self.start += count;
+        self.buffer.consume(count);
         self.position += count as u64;
     }
 
     fn read_more(&mut self) -> Result<()> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        let position = self.position + self.end as u64;
-        let read = read(&mut self.reader, &mut self.buffer[self.end..], position)?;
+        let position = self.position + self.buffer.len() as u64;
+        let room = LONGEST - self.buffer.len();
+        let read = self.buffer.write_with(room, |room| read(&mut self.reader, room, position))?;
         self.at_end = read == 0;
-        self.end += read;
         Ok(())
     }
 }
@@ -147,8 +132,8 @@ mod tests {
 
     #[test]
     fn a_line_longer_than_the_buffer_comes_in_parts() {
-        let text = [vec![b'x'; BUFFER + 3], b"\ny".to_vec()].concat();
+        let text = [vec![b'x'; LONGEST + 3], b"\ny".to_vec()].concat();
         let parts: Vec<_> = lines(&text).into_iter().map(|(text, _, begins)| (text.len(), begins)).collect();
-        assert_eq!(parts, [(BUFFER, true), (3, false), (1, true)]);
+        assert_eq!(parts, [(LONGEST, true), (3, false), (1, true)]);
     }
 }

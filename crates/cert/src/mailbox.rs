@@ -12,16 +12,16 @@ pub struct BoundAddress(Vec<u8>);
 impl BoundAddress {
     /// Returns what a user ID binds. It ends at its first NUL here.
     pub fn of_user_id(user_id: &[u8]) -> Self {
-        let whole = || user_id.split(|&octet| octet == 0).next().unwrap_or_default();
+        let whole = || user_id.split(|&byte| byte == 0).next().unwrap_or_default();
         Self(mailbox(user_id).unwrap_or_else(|| whole().to_ascii_lowercase()))
     }
 
-    /// Takes octets that are normalised already, such as [`Self::as_bytes`] returned them.
-    pub fn from_normalised(octets: Vec<u8>) -> Self {
-        Self(octets)
+    /// Takes bytes that are normalised already, such as [`Self::as_bytes`] returned them.
+    pub fn from_normalised(bytes: Vec<u8>) -> Self {
+        Self(bytes)
     }
 
-    /// Returns the octets.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -36,16 +36,16 @@ impl fmt::Debug for BoundAddress {
 /// Returns the mail address of a user ID with small ASCII letters, by GnuPG's rules (its `common/mbox-util.c`); none for
 /// one that no mail can be sent to. A user ID ends at its first NUL here.
 pub fn mailbox(user_id: &[u8]) -> Option<Vec<u8>> {
-    let user_id = user_id.split(|&octet| octet == 0).next()?;
+    let user_id = user_id.split(|&byte| byte == 0).next()?;
     let address = mail_address(user_id)?;
-    let at = address.iter().position(|&octet| octet == b'@')?;
+    let at = address.iter().position(|&byte| byte == b'@')?;
     let domain = &address[at + 1..];
     let sound = at > 0
         && !domain.is_empty()
         && !domain.contains(&b'@')
         && !domain.ends_with(b".")
         && !domain.windows(2).any(|pair| pair == b"..")
-        && !address.iter().any(|&octet| octet <= b' ');
+        && !address.iter().any(|&byte| byte <= b' ');
     sound.then(|| address.to_ascii_lowercase())
 }
 
@@ -71,16 +71,16 @@ fn is_bare_address(user_id: &[u8]) -> bool {
         && memmem::find(user_id, b"..").is_none()
 }
 
-/// Looks as far as the first NUL, as GnuPG does; octets above 0x7f are never foreign.
+/// Looks as far as the first NUL, as GnuPG does; bytes above 0x7f are never foreign.
 fn has_foreign_characters(user_id: &[u8]) -> bool {
     let mut domain = false;
-    user_id.iter().take_while(|&&octet| octet != 0).any(|&octet| match octet {
+    user_id.iter().take_while(|&&byte| byte != 0).any(|&byte| match byte {
         0x80.. | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' | b'.' => false,
         b'@' => {
             domain = true;
             false
         }
-        _ => domain || !b"!#$%&'*+/=?^`{|}~".contains(&octet),
+        _ => domain || !b"!#$%&'*+/=?^`{|}~".contains(&byte),
     })
 }
 

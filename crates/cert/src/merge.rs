@@ -5,9 +5,11 @@
 //! before the first subkey, subkeys at the end. A subkey's signature that GnuPG drops at this point, since one as new
 //! by the same issuer is there, is kept and marked as superseded.
 
+use crate::back_signature;
 use crate::certificate::{Certificate, Member, Retained, Writer, member_digest, members};
 use crate::facts::{Component, ComponentKind, SignatureType, Span};
 use crate::identity::{KeyId, Timestamp};
+use crate::key;
 use crate::packet::Packets;
 use crate::signature::{self, Signature};
 use std::collections::{HashMap, HashSet};
@@ -34,11 +36,14 @@ pub struct Merged {
 /// Joins `new` into `known`, two certificates with the same primary key; `None` if that changes nothing.
 ///
 /// A signature is the same in both if its component, its issuer, its hashed part and its value are, whatever else its
-/// unhashed subpackets say; then the known copy stays. It is superseded in the union if GnuPG, importing one after
-/// the other, would not have it.
+/// unhashed subpackets say; then the known copy stays. Both copies stay if the unhashed subpackets of one hold the
+/// subkey's back-signature, and those of the other do not: who passes a certificate on can change them, and must not push
+/// out a copy that is good for more. So they do of what cannot be taken back if the beginning of its digest is another,
+/// unless the known one was found to be good. A signature is superseded in the union if GnuPG, importing one after the
+/// other, would not have it.
 ///
-/// Where the union were larger than [`limits::MAX_CERTIFICATE`], only verified self-signatures and revocations are
-/// joined, as GnuPG does.
+/// Where the union were larger than [`limits::MAX_CERTIFICATE`], only verified self-signatures and what is irrevocable
+/// are joined, as GnuPG does.
 pub fn merge(known: &Certificate, new: &Certificate) -> Option<Merged> {
     let union = Union::of(known, new);
     if union.size() <= limits::MAX_CERTIFICATE {
@@ -46,7 +51,7 @@ pub fn merge(known: &Certificate, new: &Certificate) -> Option<Merged> {
     }
     let own = new.retain(|packet| match packet {
         Retained::Component(_) => true,
-        Retained::Signature(_, signature) => signature.verifies() || signature.kind.revokes(),
+        Retained::Signature(_, signature) => signature.verifies() || signature.is_irrevocable(),
         Retained::Unread(..) => false,
     });
     let union = Union::of(known, &own);
@@ -99,6 +104,13 @@ struct Item<'a> {
     verdict: Option<Verdict>,
 }
 
+/// The packets of the keys that a back-signature is made over.
+#[derive(Clone, Copy)]
+struct Keys<'a> {
+    primary: &'a [u8],
+    subkey: &'a [u8],
+}
+
 /// What makes a component, or an unread signature, the same in two copies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Identity<'a> {
@@ -106,16 +118,16 @@ enum Identity<'a> {
     Key(&'a [u8]),
     /// Anything else by its type and body, whatever the form of its header.
     Body(u8, &'a [u8]),
-    /// A signature by who says to have made it (`None` for the primary key), and by everything but its
-    /// unhashed subpackets.
+    /// A signature by who says to have made it (`None` for the primary key), and by everything but its unhashed
+    /// subpackets.
     Signature { issuer: Option<KeyId>, covered: &'a [u8], salt: &'a [u8], material: &'a [u8] },
 }
 
 /// Which components were met before, and how often.
 #[derive(Default)]
-struct Met<'a>(HashMap<Identity<'a>, usize>);
+struct SeenComponents<'a>(HashMap<Identity<'a>, usize>);
 
-impl<'a> Met<'a> {
+impl<'a> SeenComponents<'a> {
     fn number(&mut self, identity: Identity<'a>) -> (Identity<'a>, usize) {
         let count = self.0.entry(identity).or_default();
         *count += 1;
@@ -126,7 +138,7 @@ impl<'a> Met<'a> {
 impl<'a> Union<'a> {
     fn of(known: &'a Certificate, new: &'a Certificate) -> Self {
         let mut union = Self::new(known);
-        let mut met = Met::default();
+        let mut met = SeenComponents::default();
         for component in &new.facts.components {
             let draft = Draft::new(new, component);
             let identity = met.number(draft.identity());
@@ -141,7 +153,7 @@ impl<'a> Union<'a> {
     fn new(known: &'a Certificate) -> Self {
         let drafts: Vec<_> =
             known.facts.components.iter().map(|component| Draft::new(known, component)).collect();
-        let mut met = Met::default();
+        let mut met = SeenComponents::default();
         let identities = drafts.iter().map(|draft| met.number(draft.identity()));
         Self {
             by_identity: identities.zip(0..).collect(),
@@ -176,17 +188,24 @@ impl<'a> Union<'a> {
     }
 
     fn join(&mut self, index: usize, new: Draft<'a>) {
+        let primary = self.drafts[0].packet();
         let draft = &mut self.drafts[index];
-        let mut places: HashMap<_, _> =
-            draft.members.iter().zip(0..).map(|(item, place)| (item.identity(), place)).collect();
-        let mut room = Room::of(draft);
+        let mut places: HashMap<_, Vec<usize>> = HashMap::new();
+        for (item, place) in draft.members.iter().zip(0..) {
+            places.entry(item.identity()).or_default().push(place);
+        }
+        let keys = Keys { primary, subkey: draft.packet() };
+        let mut room = GpgMergeRule::of(draft);
         let mut digest = None;
         for item in new.members {
             let identity = item.identity();
             let draft = &mut self.drafts[index];
-            let is_stray = self.strays.contains(&identity);
+            // What is behind a subkey revokes no user ID.
+            let is_stray = self.strays.contains(&identity) && !item.revokes();
             let has_place = room.has_place_for(&item);
-            if let Some(&place) = places.get(&identity) {
+            let places = places.entry(identity).or_default();
+            let mut copies = places.iter().copied();
+            if let Some(place) = copies.find(|&place| draft.members[place].is_as_good(&item, keys)) {
                 // Which user ID is the last one may have changed since it was superseded for that.
                 let superseded = item.superseded || is_stray || !has_place;
                 self.changed |= draft.members[place].join(&Item { superseded, ..item });
@@ -196,7 +215,7 @@ impl<'a> Union<'a> {
             let is_there = self.last_user == Some(index) && is_stray;
             let item = Item { superseded: item.superseded || is_there || !has_place, ..item };
             room.take(&item);
-            places.insert(identity, draft.members.len());
+            places.push(draft.members.len());
             draft.members.push(item);
             let component = *digest.get_or_insert_with(|| sha256(&[draft.packet()]));
             self.count(&component, &item);
@@ -302,7 +321,7 @@ impl<'a> Draft<'a> {
 }
 
 /// Which signatures GnuPG takes up when it merges a component.
-enum Room {
+enum GpgMergeRule {
     /// Direct-key signatures and revocations only.
     Primary,
     /// What is newer than all others of its type by the same issuer, whose newest are these.
@@ -312,7 +331,7 @@ enum Room {
     Unknown,
 }
 
-impl Room {
+impl GpgMergeRule {
     fn of(draft: &Draft<'_>) -> Self {
         match draft.component.kind {
             ComponentKind::Key(_) if draft.is_primary() => Self::Primary,
@@ -327,7 +346,12 @@ impl Room {
     }
 
     fn take(&mut self, item: &Item<'_>) {
-        if let (Self::Subkey(newest), Member::Signature(taken), false) = (self, item.member, item.superseded)
+        // Only what its maker made supersedes anything.
+        let counts = !item.superseded
+            && item.verdict.is_none_or(|verdict| verdict == Verdict::Good)
+            && !item.is_pending();
+        if let (Self::Subkey(newest), Member::Signature(taken), true) = (self, item.member, counts)
+            && !taken.flags.unknown_critical
         {
             let created = newest.entry((taken.issuer.key_id, taken.kind)).or_insert(taken.created);
             *created = taken.created.max(*created);
@@ -366,8 +390,11 @@ impl<'a> Item<'a> {
     fn join(&mut self, copy: &Self) -> bool {
         let before = (self.superseded, self.verdict);
         self.superseded &= copy.superseded;
-        // Both are one equation; a budget may have left one of them unchecked.
-        self.verdict = self.verdict.or(copy.verdict);
+        // Both are one equation; a budget may have left one of them unchecked, or taken it for bad by its digest.
+        self.verdict = match (self.verdict, copy.verdict) {
+            (_, Some(Verdict::Good)) => Some(Verdict::Good),
+            (known, new) => known.or(new),
+        };
         before != (self.superseded, self.verdict)
     }
 
@@ -385,6 +412,43 @@ impl<'a> Item<'a> {
             }
             Err(_) => whole,
         }
+    }
+
+    /// Says whether it may stand for another copy of the same signature: that one holds a back-signature only if this
+    /// one does, and what cannot be taken back was found to be good, or is as likely as that.
+    fn is_as_good(&self, copy: &Self, keys: Keys<'_>) -> bool {
+        let is_irrevocable =
+            matches!(copy.member, Member::Signature(signature) if signature.is_irrevocable());
+        let is_likely =
+            || self.verdict == Some(Verdict::Good) || self.digest_prefix() == copy.digest_prefix();
+        self.packet() == copy.packet()
+            || self.has_back_signature(keys) == copy.has_back_signature(keys)
+                && (!is_irrevocable || is_likely())
+    }
+
+    fn digest_prefix(&self) -> Option<[u8; 2]> {
+        let Identity::Body(_, bytes) = body(self.source, self.member.span()) else { return None };
+        signature::parse(bytes).ok().map(|signature| signature.digest_prefix)
+    }
+
+    fn has_back_signature(&self, keys: Keys<'_>) -> bool {
+        let is_in = || {
+            let Identity::Body(_, binding) = body(self.source, self.member.span()) else { return None };
+            let [primary, subkey] = [keys.primary, keys.subkey].map(|packet| Packets::new(packet).next());
+            let primary = key::parse_public(primary?.ok()?.body).ok()?;
+            let subkey = key::parse_public(subkey?.ok()?.body).ok()?;
+            Some(back_signature::is_in(&signature::parse(binding).ok()?, primary, subkey))
+        };
+        self.kind() == Some(SignatureType::SUBKEY_BINDING) && is_in().unwrap_or(false)
+    }
+
+    /// Says whether nobody knows yet if the primary key made it.
+    fn is_pending(&self) -> bool {
+        matches!(self.member, Member::Signature(facts) if facts.own.is_some()) && self.verdict.is_none()
+    }
+
+    fn revokes(&self) -> bool {
+        self.kind().is_some_and(SignatureType::revokes)
     }
 
     fn is_key_revocation(&self) -> bool {

@@ -31,7 +31,7 @@ impl Tag {
     /// Padding, without meaning.
     pub const PADDING: Self = Self(21);
 
-    /// Returns the type that a packet's first octet tells; `None` if it cannot begin a packet.
+    /// Returns the type that a packet's first byte tells; `None` if it cannot begin a packet.
     pub fn of(first: u8) -> Option<Self> {
         match first {
             0xc0.. => Some(Self(first & 0x3f)),
@@ -55,11 +55,6 @@ impl Tag {
         self.is_primary_key() || matches!(self, Self::PUBLIC_SUBKEY | Self::SECRET_SUBKEY)
     }
 
-    /// Says whether it holds a secret key, primary or not.
-    pub(crate) fn is_secret_key(self) -> bool {
-        matches!(self, Self::SECRET_KEY | Self::SECRET_SUBKEY)
-    }
-
     /// Says whether it means nothing in a certificate and is left out of it.
     pub fn is_void(self) -> bool {
         matches!(self, Self(0) | Self::MARKER | Self::TRUST | Self::PADDING)
@@ -74,9 +69,9 @@ impl Tag {
 /// How long a packet says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// So many octets.
+    /// So many bytes.
     Definite(u32),
-    /// A first part of so many octets, then another length.
+    /// A first part of so many bytes, then another length.
     Partial(u32),
     /// To the end of the stream.
     Open,
@@ -89,19 +84,19 @@ pub struct Header {
     pub tag: Tag,
     /// The length of its body.
     pub length: Length,
-    /// Octets of the header itself, 2 to 6.
+    /// Bytes of the header itself, 2 to 6.
     pub size: usize,
 }
 
-/// The longest header: one octet of tag, five of length.
+/// The longest header: one byte of tag, five of length.
 pub(crate) const MAX_HEADER: usize = 6;
 
 /// Why bytes are not a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// More octets are needed to tell.
+    /// More bytes are needed to tell.
     Short,
-    /// The first octet cannot begin a packet.
+    /// The first byte cannot begin a packet.
     NotAPacket,
 }
 
@@ -115,7 +110,7 @@ impl Header {
     }
 }
 
-/// Reads a length of the new format (RFC 9580, 4.2.1); also returns the octets it takes.
+/// Reads a length of the new format (RFC 9580, 4.2.1); also returns the bytes it takes.
 pub(crate) fn new_length(bytes: &[u8]) -> Result<(Length, usize), Fault> {
     match *bytes {
         [one @ ..192, ..] => Ok((Length::Definite(u32::from(one)), 1)),

@@ -15,7 +15,7 @@ pub(crate) fn find_primary_key<R: Read>(window: &mut Window<R>) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let before = bytes.iter().take_while(|&&octet| !may_begin_primary_key(octet)).count();
+        let before = bytes.iter().take_while(|&&byte| !may_begin_primary_key(byte)).count();
         let is_candidate = before < bytes.len();
         window.take(before);
         if is_candidate {
@@ -37,14 +37,14 @@ pub(crate) fn swallowed_primary_key<R: Read>(window: &mut Window<R>, end: usize)
     Ok(None)
 }
 
-/// Says whether the octet may begin a primary key packet, public or secret, whose end can be told.
-fn may_begin_primary_key(octet: u8) -> bool {
-    matches!(octet, 0x94..=0x96 | 0x98..=0x9a | 0xc5 | 0xc6)
+/// Says whether the byte may begin a primary key packet, public or secret, whose end can be told.
+fn may_begin_primary_key(byte: u8) -> bool {
+    matches!(byte, 0x94..=0x96 | 0x98..=0x9a | 0xc5 | 0xc6)
 }
 
 /// Says whether this is the beginning of a primary key, as far as that goes: one of version 2 to 9.
 pub(crate) fn begins_like_primary_key(bytes: &[u8]) -> bool {
-    if !bytes.first().is_some_and(|&octet| may_begin_primary_key(octet)) {
+    if !bytes.first().is_some_and(|&byte| may_begin_primary_key(byte)) {
         return false;
     }
     let Ok(Header { length, size, .. }) = Header::parse(bytes) else {

@@ -1,7 +1,10 @@
 //! Signature packets (RFC 9580, 5.2): what is signed over, who says to have signed, and what it says.
 //!
 //! The rules for which subpackets count are those of GnuPG 2.2: the first one of a type, in the hashed area, except
-//! that the issuer's key ID and "not exportable" are also taken from the unhashed one.
+//! that the issuer's key ID, and "not exportable" of signatures by others over user IDs, are also taken from the unhashed one.
+//!
+//! Unlike GnuPG, nothing in the unhashed area makes a signature unusable: whoever passes a signature on can write there
+//! (RFC 9580, 5.2.3.1), and must not be able to take anything from it that way.
 
 use crate::error::Flaw;
 use crate::facts::{
@@ -26,25 +29,25 @@ pub struct Signature<'a> {
     pub key_algorithm: PublicKeyAlgorithm,
     /// The hash algorithm.
     pub hash_algorithm: HashAlgorithm,
-    /// The octets of the packet that are hashed, without the trailer: of version 2 and 3 the type and the time,
+    /// The bytes of the packet that are hashed, without the trailer: of version 2 and 3 the type and the time,
     /// later everything from the version to the end of the hashed subpackets.
     pub covered: &'a [u8],
     /// The hashed subpackets.
     pub hashed: &'a [u8],
     /// The unhashed subpackets.
     pub unhashed: &'a [u8],
-    /// The first two octets of the digest.
+    /// The first two bytes of the digest.
     pub digest_prefix: [u8; 2],
     /// What is hashed before everything else; empty before version 6.
     pub salt: &'a [u8],
     /// The algorithm-specific fields.
     pub material: &'a [u8],
-    early: Option<Early>,
+    early: Option<FixedFields>,
 }
 
 /// What stood in fixed fields before there were subpackets.
 #[derive(Clone, Copy, Debug)]
-struct Early {
+struct FixedFields {
     created: Timestamp,
     issuer: KeyId,
 }
@@ -56,7 +59,7 @@ pub struct Head<'a> {
     pub version: u8,
     /// The hash algorithm.
     pub hash_algorithm: HashAlgorithm,
-    /// The octets of the packet that are hashed, see [`Signature::covered`].
+    /// The bytes of the packet that are hashed, see [`Signature::covered`].
     pub covered: &'a [u8],
     /// What is hashed before everything else; empty before version 6.
     pub salt: &'a [u8],
@@ -75,12 +78,12 @@ pub fn parse(body: &[u8]) -> Result<Signature<'_>, Flaw> {
 
 fn parse_early(mut fields: Fields<'_>) -> Result<Signature<'_>, Flaw> {
     let version = fields.u8()?;
-    // The count of hashed octets, always 5.
+    // The count of hashed bytes, always 5.
     fields.u8()?;
     let covered = fields.take(5)?;
     let mut inner = Fields::new(covered, WHAT);
     let kind = SignatureType(inner.u8()?);
-    let early = Early { created: Timestamp(inner.u32()?), issuer: KeyId(fields.u64()?) };
+    let early = FixedFields { created: Timestamp(inner.u32()?), issuer: KeyId(fields.u64()?) };
     let key_algorithm = PublicKeyAlgorithm(fields.u8()?);
     let hash_algorithm = HashAlgorithm(fields.u8()?);
     Ok(Signature {
@@ -128,7 +131,7 @@ fn area<'a>(version: u8, fields: &mut Fields<'a>) -> Result<&'a [u8], Flaw> {
     fields.take(length)
 }
 
-/// Reads the algorithm-specific fields; as GnuPG, leaves out octets that follow them.
+/// Reads the algorithm-specific fields; as GnuPG, leaves out bytes that follow them.
 fn material(algorithm: PublicKeyAlgorithm, mut fields: Fields<'_>) -> Result<&[u8], Flaw> {
     type Algorithm = PublicKeyAlgorithm;
     let all = fields.rest();
@@ -198,7 +201,8 @@ impl<'a> Signature<'a> {
         Statements::read(self).issuer()
     }
 
-    /// Says whether it demands what is not understood here: a critical subpacket that is unknown or damaged.
+    /// Says whether its maker demands what is not understood here: a critical subpacket that is unknown or damaged,
+    /// among those that are hashed.
     pub fn demands_more(&self) -> bool {
         self.demands_more_than(&[])
     }
@@ -210,9 +214,7 @@ impl<'a> Signature<'a> {
             let notation = notation.and_then(Notation::parse);
             notation.is_some_and(|notation| known.iter().any(|name| name == notation.name))
         };
-        [self.hashed, self.unhashed]
-            .into_iter()
-            .flat_map(Subpackets::new)
+        Subpackets::new(self.hashed)
             .any(|item| item.map_or(true, |it| it.critical && !it.is_understood() && !is_known(&it)))
     }
 
@@ -231,7 +233,7 @@ impl<'a> Signature<'a> {
             created,
             expires: said.expires(created),
             issuer,
-            flags: said.flags(),
+            flags: said.flags(self.kind.is_over_user() && !is_own),
             trust: said.trust(),
             trust_regexp: said.trust_regexp(),
             reason: self.reason().map(Box::new),
@@ -240,25 +242,30 @@ impl<'a> Signature<'a> {
         }
     }
 
+    /// Says whether its maker lets it be given to others.
+    pub(crate) fn is_exportable(&self) -> bool {
+        Subpackets::new(self.hashed).first(Kind::EXPORTABLE).is_none_or(|body| body.first() != Some(&0))
+    }
+
     /// Returns what it says about the certificate if the primary key made it, with no verdict.
     pub fn self_signature(&self) -> SelfSignature {
         let hashed = |kind| Subpackets::new(self.hashed).first(kind);
         let owned = |kind| hashed(kind).map(<[u8]>::to_vec);
-        let first_octet = |kind| hashed(kind).and_then(|body| body.first().copied());
+        let first_byte = |kind| hashed(kind).and_then(|body| body.first().copied());
         SelfSignature {
             verdict: None,
             key_expires: hashed(Kind::KEY_EXPIRATION_TIME).map(leading_u32),
             key_flags: hashed(Kind::KEY_FLAGS).map(|body| {
-                let octet = |index| body.get(index).copied().unwrap_or(0);
-                [octet(0), octet(1)]
+                let byte = |index| body.get(index).copied().unwrap_or(0);
+                [byte(0), byte(1)]
             }),
-            primary_user_id: first_octet(Kind::PRIMARY_USER_ID).is_some_and(|octet| octet != 0),
+            primary_user_id: first_byte(Kind::PRIMARY_USER_ID).is_some_and(|byte| byte != 0),
             cipher_preferences: owned(Kind::CIPHER_PREFERENCES),
             hash_preferences: owned(Kind::HASH_PREFERENCES),
             compression_preferences: owned(Kind::COMPRESSION_PREFERENCES),
             aead_preferences: owned(Kind::AEAD_PREFERENCES).or_else(|| owned(Kind::AEAD_CIPHERSUITES)),
-            features: first_octet(Kind::FEATURES),
-            keyserver_preferences: first_octet(Kind::KEYSERVER_PREFERENCES),
+            features: first_byte(Kind::FEATURES),
+            keyserver_preferences: first_byte(Kind::KEYSERVER_PREFERENCES),
             revokers: self.revokers(),
             embedded_signature: self.embedded().next().is_some(),
         }
@@ -277,8 +284,13 @@ impl<'a> Signature<'a> {
         Some(RevocationReason { code, comment: comment.to_vec() })
     }
 
+    /// Says whether it says what nothing takes back: it revokes something, or names a designated revoker.
+    pub(crate) fn is_irrevocable(&self) -> bool {
+        self.kind.revokes() || !self.revokers().is_empty()
+    }
+
     /// Returns the designated revokers, which only a direct-key signature names (GnuPG's rule).
-    fn revokers(&self) -> Vec<Revoker> {
+    pub(crate) fn revokers(&self) -> Vec<Revoker> {
         if self.kind != SignatureType::DIRECT_KEY {
             return Vec::new();
         }
@@ -299,10 +311,11 @@ impl<'a> Signature<'a> {
 
 /// The subpackets that facts are made of: the first of each type, well-formed ones only.
 struct Statements<'a> {
-    early: Option<Early>,
+    early: Option<FixedFields>,
     created: Option<&'a [u8]>,
     expires: Option<&'a [u8]>,
     exportable: Option<&'a [u8]>,
+    unhashed_exportable: Option<&'a [u8]>,
     revocable: Option<&'a [u8]>,
     trust: Option<&'a [u8]>,
     regexp: Option<&'a [u8]>,
@@ -322,6 +335,7 @@ impl<'a> Statements<'a> {
             created: None,
             expires: None,
             exportable: None,
+            unhashed_exportable: None,
             revocable: None,
             trust: None,
             regexp: None,
@@ -333,20 +347,19 @@ impl<'a> Statements<'a> {
             keyserver: false,
             unknown_critical: false,
         };
-        said.read_area(signature.hashed, Self::take_hashed);
+        said.unknown_critical = said.read_area(signature.hashed, Self::take_hashed);
         said.read_area(signature.unhashed, Self::take_unhashed);
         said
     }
 
-    fn read_area(&mut self, area: &'a [u8], take: fn(&mut Self, Subpacket<'a>)) {
+    /// Takes the first subpacket of each type, and says whether there are critical ones that are not understood.
+    fn read_area(&mut self, area: &'a [u8], take: fn(&mut Self, Subpacket<'a>)) -> bool {
         let mut seen = 0u128;
+        let mut unknown_critical = false;
         for item in Subpackets::new(area) {
-            let Ok(subpacket) = item else {
-                // What cannot be read might have been critical.
-                self.unknown_critical = true;
-                return;
-            };
-            self.unknown_critical |= subpacket.critical && !subpacket.is_understood();
+            // What cannot be read might have been critical.
+            let Ok(subpacket) = item else { return true };
+            unknown_critical |= subpacket.critical && !subpacket.is_understood();
             let bit = 1 << subpacket.kind.0;
             if seen & bit == 0 {
                 seen |= bit;
@@ -355,6 +368,7 @@ impl<'a> Statements<'a> {
                 }
             }
         }
+        unknown_critical
     }
 
     fn take_hashed(&mut self, Subpacket { kind, body, .. }: Subpacket<'a>) {
@@ -377,8 +391,7 @@ impl<'a> Statements<'a> {
     fn take_unhashed(&mut self, Subpacket { kind, body, .. }: Subpacket<'a>) {
         match kind {
             Kind::ISSUER => self.issuer = self.issuer.or(Some(body)),
-            // Old versions of GnuPG wrote it there.
-            Kind::EXPORTABLE => self.exportable = self.exportable.or(Some(body)),
+            Kind::EXPORTABLE => self.unhashed_exportable = Some(body),
             Kind::ISSUER_FINGERPRINT => self.unhashed_fingerprint = Some(body),
             _ => {}
         }
@@ -409,10 +422,12 @@ impl<'a> Statements<'a> {
         Issuer { key_id, fingerprint }
     }
 
-    fn flags(&self) -> SignatureFlags {
+    fn flags(&self, is_of_user_by_another: bool) -> SignatureFlags {
         let denied = |body: Option<&[u8]>| body.is_some_and(|body| body.first() == Some(&0));
+        // Old versions of GnuPG wrote it there when they certified locally.
+        let unhashed = self.unhashed_exportable.filter(|_| is_of_user_by_another);
         SignatureFlags {
-            exportable: !denied(self.exportable),
+            exportable: !denied(self.exportable.or(unhashed)),
             revocable: !denied(self.revocable),
             notations: self.notations,
             policy: self.policy,
@@ -432,21 +447,21 @@ impl<'a> Statements<'a> {
     /// The expression up to its first NUL, as GnuPG's C strings end; `None` if it is empty.
     fn trust_regexp(&self) -> Option<Vec<u8>> {
         self.trust?;
-        let text = self.regexp?.split(|&octet| octet == 0).next()?;
+        let text = self.regexp?.split(|&byte| byte == 0).next()?;
         (!text.is_empty()).then(|| text.to_vec())
     }
 }
 
-/// The number in the first four octets; subpackets that are too short never come here.
+/// The number in the first four bytes; subpackets that are too short never come here.
 fn leading_u32(body: &[u8]) -> u32 {
-    body.first_chunk().map_or(0, |octets| u32::from_be_bytes(*octets))
+    body.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }
 
 fn leading_u64(body: &[u8]) -> u64 {
-    body.first_chunk().map_or(0, |octets| u64::from_be_bytes(*octets))
+    body.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
 fn leading_fingerprint(body: &[u8]) -> Option<Fingerprint> {
-    let (&version, octets) = body.split_first()?;
-    Fingerprint::new(version, octets)
+    let (&version, bytes) = body.split_first()?;
+    Fingerprint::new(version, bytes)
 }

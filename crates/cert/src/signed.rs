@@ -9,12 +9,15 @@ use crate::facts::{Component, SignatureFacts, SignatureType, Span};
 use crate::key::{self, Key};
 use crate::packet::{Packet, Packets, Tag};
 use crate::signature::{self, Head, Signature};
+use salt_and_trailer::{after_salt, hash_trailer};
 use verify::hash::{Digest, Hasher};
 use verify::{Check, HashAlgorithm, Verdict, limits};
 
 mod document;
+mod salt_and_trailer;
 
 pub use document::{Document, Form};
+pub use salt_and_trailer::salt_length;
 
 /// What a signature is made over, besides the primary key.
 #[derive(Clone, Copy, Debug)]
@@ -258,43 +261,6 @@ fn hash_user(hasher: &mut Hasher, first: u8, body: &[u8], early: bool) {
         hasher.update(&[first, a, b, c, d]);
     }
     hasher.update(body);
-}
-
-/// Begins a digest of version 6 with its salt.
-fn after_salt(head: &Head<'_>) -> Result<Hasher, Verdict> {
-    let mut hasher = Hasher::new(head.hash_algorithm).ok_or(Verdict::Unsupported)?;
-    if salt_length(head.hash_algorithm) != Some(head.salt.len()) {
-        return Err(Verdict::Bad);
-    }
-    hasher.update(head.salt);
-    Ok(hasher)
-}
-
-fn hash_trailer(hasher: &mut Hasher, head: &Head<'_>) {
-    hasher.update(head.covered);
-    let length = head.covered.len() as u64;
-    match head.version {
-        2 | 3 => {}
-        5 => {
-            hasher.update(&[5, 0xff]);
-            hasher.update(&length.to_be_bytes());
-        }
-        version => {
-            hasher.update(&[version, 0xff]);
-            hasher.update(&(length as u32).to_be_bytes());
-        }
-    }
-}
-
-/// Returns the length of a version 6 signature's salt in octets (RFC 9580, 9.5); `None` for a digest that such a
-/// signature must not have.
-pub fn salt_length(algorithm: HashAlgorithm) -> Option<usize> {
-    match algorithm {
-        HashAlgorithm::SHA224 | HashAlgorithm::SHA256 | HashAlgorithm::SHA3_256 => Some(16),
-        HashAlgorithm::SHA384 => Some(24),
-        HashAlgorithm::SHA512 | HashAlgorithm::SHA3_512 => Some(32),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

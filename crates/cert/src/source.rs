@@ -1,6 +1,7 @@
 //! A stream that is either packets or text with armored blocks: its packets, in segments.
 
-use crate::armor::{self, Decoder, End, Kind, TextLine};
+use crate::armor::{self, BlockEnd, BlockKind, Decoder, TextLine};
+use crate::buffer::Buffer;
 use crate::error::{Error, Flaw, Result};
 use crate::lines::Lines;
 use crate::packet::{Fault, Header, Length, Tag};
@@ -8,9 +9,8 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::mem;
 use std::ops::ControlFlow;
-use zeroize::Zeroize;
 
-/// How many octets are decoded ahead.
+/// How many bytes are decoded ahead.
 const AHEAD: usize = 64 << 10;
 
 /// What comes next in a stream.
@@ -30,17 +30,19 @@ pub(crate) enum Segment {
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     lines: Lines<R>,
-    wanted: Kind,
-    form: Form,
-    decoded: Vec<u8>,
-    handed_out: usize,
-    /// How many octets of packets the stream held before `decoded`.
+    wanted: BlockKind,
+    form: InputForm,
+    /// What was decoded and not handed out.
+    decoded: Buffer,
+    /// How many bytes of packets were handed out.
     before: u64,
     anchors: VecDeque<Anchor>,
+    /// Text stood outside of the blocks.
+    passed_text: bool,
 }
 
 #[derive(Debug)]
-enum Form {
+enum InputForm {
     Unknown,
     Binary,
     /// Text outside of any block.
@@ -48,69 +50,66 @@ enum Form {
     /// In the data of a block.
     Block(Decoder),
     /// After a block of which not everything is handed out yet; also the offset of its last line.
-    Ended(End, u64),
+    Ended(BlockEnd, u64),
 }
 
-/// Where a line's first octet of packets stands in the stream.
+/// Where a line's first byte of packets stands in the stream.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
-    octet: u64,
+    byte: u64,
     position: u64,
 }
 
-impl<R> Source<R> {
-    /// Overwrites what went through memory; nothing can be read any more.
-    pub(crate) fn wipe(&mut self) {
-        self.decoded.zeroize();
-        self.lines.wipe();
-    }
-}
-
 impl<R: Read> Source<R> {
-    pub(crate) fn new(reader: R, wanted: Kind) -> Self {
+    pub(crate) fn new(reader: R, wanted: BlockKind) -> Self {
         Self {
             lines: Lines::new(reader),
             wanted,
-            form: Form::Unknown,
-            decoded: Vec::new(),
-            handed_out: 0,
+            form: InputForm::Unknown,
+            decoded: Buffer::default(),
             before: 0,
             anchors: VecDeque::new(),
+            passed_text: false,
         }
     }
 
     /// Goes to the next segment; the one before must be read to its end.
     pub(crate) fn next_segment(&mut self) -> Result<Segment> {
         match self.form {
-            Form::Unknown if begins_packets(self.lines.peek_octets()?) => {
-                self.form = Form::Binary;
+            InputForm::Unknown if begins_packets(self.lines.peek_bytes()?) => {
+                self.form = InputForm::Binary;
                 Ok(Segment::Packets)
             }
-            Form::Unknown | Form::Text => self.find_block(),
-            Form::Binary | Form::Block(_) | Form::Ended(..) => Ok(Segment::End),
+            InputForm::Unknown | InputForm::Text => self.find_block(),
+            InputForm::Binary | InputForm::Block(_) | InputForm::Ended(..) => Ok(Segment::End),
         }
     }
 
-    /// Reads octets of packets; none at the segment's end.
+    /// Reads bytes of packets; none at the segment's end.
     ///
     /// # Errors
     ///
     /// What the stream says, or an error of the block that ends here.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
-        if matches!(self.form, Form::Binary) {
+        if matches!(self.form, InputForm::Binary) {
             return self.lines.read(out);
         }
         self.decode_ahead()?;
-        let held = &self.decoded[self.handed_out..];
-        let count = held.len().min(out.len());
-        out[..count].copy_from_slice(&held[..count]);
-        self.handed_out += count;
+        let count = self.decoded.len().min(out.len());
+        out[..count].copy_from_slice(&self.decoded[..count]);
+        self.decoded.consume(count);
+        self.before += count as u64;
         if count == 0
-            && let Form::Ended(end, position) = mem::replace(&mut self.form, Form::Text)
+            && let InputForm::Ended(end, position) = mem::replace(&mut self.form, InputForm::Text)
         {
             end.map_err(|flaw| Error::Malformed { position, flaw })?;
         }
         Ok(count)
+    }
+
+    /// Says whether text stood outside of the blocks that were read so far.
+    pub(crate) fn passed_text(&self) -> bool {
+        self.passed_text
     }
 
     /// Returns how far the stream was read.
@@ -118,37 +117,39 @@ impl<R: Read> Source<R> {
         self.lines.position()
     }
 
-    /// Returns where in the stream an octet of packets stands.
-    pub(crate) fn position_of(&self, octet: u64) -> u64 {
-        let after = self.anchors.partition_point(|anchor| anchor.octet <= octet);
+    /// Returns where in the stream a byte of packets stands.
+    pub(crate) fn position_of(&self, byte: u64) -> u64 {
+        let after = self.anchors.partition_point(|anchor| anchor.byte <= byte);
         match self.anchors.get(after.saturating_sub(1)) {
-            // Four characters stand for three octets.
-            Some(anchor) => anchor.position + octet.saturating_sub(anchor.octet) * 4 / 3,
-            None => octet,
+            // Four characters stand for three bytes.
+            Some(anchor) => anchor.position + byte.saturating_sub(anchor.byte) * 4 / 3,
+            None => byte,
         }
     }
 
-    /// Forgets where the octets before this one stand.
-    pub(crate) fn forget_before(&mut self, octet: u64) {
-        while self.anchors.get(1).is_some_and(|second| second.octet <= octet) {
+    /// Forgets where the bytes before this one stand.
+    pub(crate) fn forget_before(&mut self, byte: u64) {
+        while self.anchors.get(1).is_some_and(|second| second.byte <= byte) {
             self.anchors.pop_front();
         }
     }
 
     fn find_block(&mut self) -> Result<Segment> {
-        self.form = Form::Text;
+        self.form = InputForm::Text;
         while let Some(line) = self.lines.peek()? {
             let position = line.position;
             let meaning =
                 if line.begins { armor::text_line(line.text, self.wanted) } else { TextLine::Other };
+            let is_text = meaning == TextLine::Other && armor::is_text(line.text);
             let length = line.text.len();
             self.lines.take(length);
+            self.passed_text |= is_text;
             match meaning {
                 TextLine::Other => {}
                 TextLine::Foreign => return Ok(Segment::Foreign(position)),
                 TextLine::Wanted => {
                     self.skip_headers()?;
-                    self.form = Form::Block(Decoder::default());
+                    self.form = InputForm::Block(Decoder::default());
                     return Ok(Segment::Packets);
                 }
             }
@@ -174,32 +175,29 @@ impl<R: Read> Source<R> {
 
     /// Decodes some lines if everything decoded is handed out.
     fn decode_ahead(&mut self) -> Result<()> {
-        if self.handed_out < self.decoded.len() {
+        if !self.decoded.is_empty() {
             return Ok(());
         }
-        self.before += self.decoded.len() as u64;
-        self.decoded.clear();
-        // Were it to grow, it would leave copies of secret keys in memory: lines are no longer than that.
+        // Lines are no longer than that.
         self.decoded.reserve(2 * AHEAD);
-        self.handed_out = 0;
-        while let Form::Block(decoder) = &mut self.form
+        while let InputForm::Block(decoder) = &mut self.form
             && self.decoded.len() < AHEAD
         {
             let Some(line) = self.lines.peek()? else {
                 let mut end = decoder.end(&mut self.decoded);
                 let has_data = self.before + self.decoded.len() as u64 > 0;
                 // Of keys as much is taken as can be read.
-                if has_data && self.wanted != Kind::Keys {
+                if has_data && self.wanted != BlockKind::Keys {
                     end = end.and(Err(Flaw::Armor("no last line")));
                 }
-                self.form = Form::Ended(end, self.lines.position());
+                self.form = InputForm::Ended(end, self.lines.position());
                 break;
             };
-            let octet = self.before + self.decoded.len() as u64;
-            self.anchors.push_back(Anchor { octet, position: line.position });
+            let byte = self.before + self.decoded.len() as u64;
+            self.anchors.push_back(Anchor { byte, position: line.position });
             let is_dashes = line.begins && armor::is_dashes(line.text);
             if let ControlFlow::Break(end) = decoder.line(line.text, line.begins, &mut self.decoded) {
-                self.form = Form::Ended(end, line.position);
+                self.form = InputForm::Ended(end, line.position);
             }
             if !is_dashes {
                 let length = line.text.len();
@@ -210,15 +208,15 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Says whether a stream that begins with these octets is binary.
+/// Says whether a stream that begins with these bytes is binary.
 ///
 /// The rules are those of GnuPG's armor filter, but a key may have a partial length.
-fn begins_packets(octets: &[u8]) -> bool {
-    match Header::parse(octets) {
+fn begins_packets(bytes: &[u8]) -> bool {
+    match Header::parse(bytes) {
         Ok(Header { tag, length: Length::Definite(_), .. }) => tag.is_known(),
         Ok(Header { tag, .. }) => tag.belongs_to_messages() || tag.is_primary_key(),
-        // A length of more octets than were looked at.
-        Err(Fault::Short) => octets.first().is_some_and(|&first| Tag::of(first).is_some_and(Tag::is_known)),
+        // A length of more bytes than were looked at.
+        Err(Fault::Short) => bytes.first().is_some_and(|&first| Tag::of(first).is_some_and(Tag::is_known)),
         Err(Fault::NotAPacket) => false,
     }
 }

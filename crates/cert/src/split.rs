@@ -4,7 +4,7 @@ use crate::error::{Error, Flaw, Result};
 use crate::facts::SignatureType;
 use crate::frame::{Framed, frame};
 use crate::packet::{Fault, Header, Tag};
-use crate::raw::{Added, Assembly};
+use crate::raw_certificate::{Added, Assembly};
 use crate::search::{begins_like_primary_key, find_primary_key, swallowed_primary_key};
 use crate::signature;
 use crate::source::Segment;
@@ -12,7 +12,7 @@ use crate::window::Window;
 use std::io::Read;
 use verify::limits;
 
-pub use crate::raw::{Note, RawCertificate, SecretKey};
+pub use crate::raw_certificate::{LeftOut, RawCertificate, SecretKey};
 
 /// What a stream of certificates is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Piece {
     /// A revocation of a primary key that stands alone, as GnuPG writes it to `openpgp-revocs.d`.
     Revocation(RawRevocation),
     /// Something that holds no certificates and is passed over, such as an armored message.
-    Ignored(Note),
+    Ignored(LeftOut),
 }
 
 /// A key revocation without its certificate.
@@ -78,7 +78,7 @@ impl<R: Read> Splitter<R> {
                     Segment::Packets | Segment::Remains => continue,
                     Segment::Foreign(position) => {
                         let flaw = Flaw::Armor("a block that holds no keys");
-                        return Ok(Some(Piece::Ignored(Note { position, flaw })));
+                        return Ok(Some(Piece::Ignored(LeftOut { position, flaw })));
                     }
                     Segment::End => return Ok(None),
                 },
@@ -136,7 +136,7 @@ impl<R: Read> Splitter<R> {
             match added {
                 Ok(Added::Taken) => {}
                 Ok(Added::LeftOut(flaw)) => {
-                    notes.push(Note { position: self.window.position(place.start), flaw });
+                    notes.push(LeftOut { position: self.window.position(place.start), flaw });
                 }
                 Err(flaw) if flaw.is_damage() => {
                     return self.damaged(assembly, position, notes, place.start, flaw);
@@ -167,7 +167,7 @@ impl<R: Read> Splitter<R> {
         &mut self,
         assembly: Assembly,
         position: u64,
-        notes: Vec<Note>,
+        notes: Vec<LeftOut>,
         at: usize,
         flaw: Flaw,
     ) -> Result<RawCertificate> {
@@ -208,7 +208,7 @@ impl<R: Read> Splitter<R> {
     }
 
     /// A wrong length swallows what follows it, so the search begins just after the damaged certificate's first
-    /// octet; but only while that costs no more than reading the stream a few times, else where the walk ended.
+    /// byte; but only while that costs no more than reading the stream a few times, else where the walk ended.
     fn search_start(&mut self, at: usize) -> usize {
         self.walked_in_vain += at as u64;
         let start = if self.may_return() { 1 } else { at.max(1) };

@@ -7,7 +7,7 @@ pub struct Subpacket<'a> {
     pub kind: Kind,
     /// Whether who does not understand it must not use the signature.
     pub critical: bool,
-    /// What follows the type octet.
+    /// What follows the type byte.
     pub body: &'a [u8],
 }
 
@@ -80,7 +80,7 @@ impl<'a> Iterator for Subpackets<'a> {
                 return None;
             }
             match split_first(self.rest) {
-                // GnuPG steps over a subpacket without a type octet, but not at the area's end.
+                // GnuPG steps over a subpacket without a type byte, but not at the area's end.
                 Some(([], [])) | None => {
                     self.rest = &[];
                     return Some(Err(CutShort));
@@ -95,9 +95,9 @@ impl<'a> Iterator for Subpackets<'a> {
     }
 }
 
-/// Splits an area after its first subpacket, whose length octets are dropped; `None` if it is cut short.
+/// Splits an area after its first subpacket, whose length bytes are dropped; `None` if it is cut short.
 ///
-/// As in GnuPG, every first octet from 192 to 254 begins a length of two octets: there are no partial lengths here.
+/// As in GnuPG, every first byte from 192 to 254 begins a length of two bytes: there are no partial lengths here.
 pub(crate) fn split_first(area: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match *area {
         [255, a, b, c, d, ref rest @ ..] => (u32::from_be_bytes([a, b, c, d]) as usize, rest),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_have_one_two_or_five_octets() {
+    fn lengths_have_one_two_or_five_bytes() {
         let mut area = vec![2, 16, 1, 192, 8, 0x80 | 20];
         area.extend([0; 199]);
         area.extend([255, 0, 0, 0, 1, 30]);

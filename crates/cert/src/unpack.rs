@@ -1,9 +1,9 @@
 //! A stream's packets with the content of compressed packets in their place, as GnuPG reads a keyring.
 
-use crate::body::{Body, Raw};
 use crate::decompress::{Decompressor, Step};
 use crate::error::{Error, Flaw, Result};
 use crate::packet::Length;
+use crate::packet_body::{Body, PushbackReader};
 use crate::source::{Segment, Source};
 use std::collections::VecDeque;
 use std::io::Read;
@@ -12,19 +12,19 @@ use verify::limits;
 /// What is wrong once a stream has unpacked to more than it may.
 pub(crate) const TOO_MUCH: Flaw = Flaw::Compressed("more data than the limit");
 
-/// To begin with a packet costs as much as this many octets that come out.
+/// To begin with a packet costs as much as this many bytes that come out.
 const BEGINNING: u64 = 16 << 10;
 
 /// What a stream's packets unpack to, in segments.
 #[derive(Debug)]
 pub(crate) struct Unpacked<R> {
-    raw: Raw<R>,
+    raw: PushbackReader<R>,
     packet: Option<Compressed>,
-    /// How many octets were handed out.
+    /// How many bytes were handed out.
     handed_out: u64,
     /// What is handed out and not forgotten, by where it stands in the stream.
-    stretches: VecDeque<Stretch>,
-    /// Over all compressed packets: octets that went in and that came out.
+    stretches: VecDeque<UnpackedRange>,
+    /// Over all compressed packets: bytes that went in and that came out.
     consumed: u64,
     produced: u64,
 }
@@ -38,33 +38,32 @@ struct Compressed {
     decompressor: Option<Decompressor>,
 }
 
-/// Octets handed out from `octet` on.
+/// Bytes handed out from `byte` on.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
-    octet: u64,
-    place: Place,
+struct UnpackedRange {
+    byte: u64,
+    place: UnpackState,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
-    /// The source's octets from this one on.
+enum UnpackState {
+    /// The source's bytes from this one on.
     Plain(u64),
     /// In the compressed packet at this position of the stream.
     Inside(u64),
 }
 
-impl<R> Unpacked<R> {
-    /// Overwrites what went through memory; nothing can be read any more.
-    pub(crate) fn wipe(&mut self) {
-        self.packet = None;
-        self.raw.wipe();
-    }
-}
-
 impl<R: Read> Unpacked<R> {
     pub(crate) fn new(source: Source<R>) -> Self {
-        let stretches = VecDeque::from([Stretch { octet: 0, place: Place::Plain(0) }]);
-        Self { raw: Raw::new(source), packet: None, handed_out: 0, stretches, consumed: 0, produced: 0 }
+        let stretches = VecDeque::from([UnpackedRange { byte: 0, place: UnpackState::Plain(0) }]);
+        Self {
+            raw: PushbackReader::new(source),
+            packet: None,
+            handed_out: 0,
+            stretches,
+            consumed: 0,
+            produced: 0,
+        }
     }
 
     /// Goes to the next segment; the one before must be read to its end. What follows a compressed packet that cannot be
@@ -79,7 +78,7 @@ impl<R: Read> Unpacked<R> {
         Ok(if packet.body == Body::Open { Segment::Remains } else { Segment::Packets })
     }
 
-    /// Reads octets of packets; none at the segment's end.
+    /// Reads bytes of packets; none at the segment's end.
     ///
     /// # Errors
     ///
@@ -96,7 +95,7 @@ impl<R: Read> Unpacked<R> {
 
     /// Puts what a compressed packet unpacks to in its place.
     ///
-    /// Of the packet, `first` octets were handed out, and after them `rest`: the header and the octet that names the
+    /// Of the packet, `first` bytes were handed out, and after them `rest`: the header and the byte that names the
     /// algorithm, and what follows.
     pub(crate) fn begin_packet(
         &mut self,
@@ -109,9 +108,9 @@ impl<R: Read> Unpacked<R> {
         let position = self.position_of(self.handed_out);
         self.raw.give_back(rest);
         self.produced += BEGINNING;
-        let body = Body::after_first_octet(length);
+        let body = Body::after_first_byte(length);
         self.packet = Some(Compressed { position, body, decompressor: Some(decompressor) });
-        self.begin_stretch(Place::Inside(position));
+        self.begin_stretch(UnpackState::Inside(position));
     }
 
     /// Says whether the stream may unpack to more.
@@ -119,47 +118,47 @@ impl<R: Read> Unpacked<R> {
         !is_too_much(self.consumed, self.produced)
     }
 
-    /// Says whether an octet came out of a compressed packet.
-    pub(crate) fn is_unpacked(&self, octet: u64) -> bool {
-        matches!(self.stretch_of(octet).place, Place::Inside(_))
+    /// Says whether a byte came out of a compressed packet.
+    pub(crate) fn is_unpacked(&self, byte: u64) -> bool {
+        matches!(self.stretch_of(byte).place, UnpackState::Inside(_))
     }
 
-    /// Returns where in the stream an octet stands: inside a compressed packet, where that one stands.
-    pub(crate) fn position_of(&self, octet: u64) -> u64 {
-        let stretch = self.stretch_of(octet);
+    /// Returns where in the stream a byte stands: inside a compressed packet, where that one stands.
+    pub(crate) fn position_of(&self, byte: u64) -> u64 {
+        let stretch = self.stretch_of(byte);
         match stretch.place {
-            Place::Plain(raw) => self.raw.source.position_of(raw + (octet - stretch.octet)),
-            Place::Inside(position) => position,
+            UnpackState::Plain(raw) => self.raw.source.position_of(raw + (byte - stretch.byte)),
+            UnpackState::Inside(position) => position,
         }
     }
 
-    /// Forgets where the octets before this one stand.
-    pub(crate) fn forget_before(&mut self, octet: u64) {
-        while self.stretches.get(1).is_some_and(|second| second.octet <= octet) {
+    /// Forgets where the bytes before this one stand.
+    pub(crate) fn forget_before(&mut self, byte: u64) {
+        while self.stretches.get(1).is_some_and(|second| second.byte <= byte) {
             self.stretches.pop_front();
         }
         let raw = match (self.stretches[0].place, self.stretches.get(1)) {
-            (Place::Plain(raw), _) => raw + (octet - self.stretches[0].octet),
-            (Place::Inside(_), Some(Stretch { place: Place::Plain(raw), .. })) => *raw,
-            (Place::Inside(_), _) => self.raw.passed(),
+            (UnpackState::Plain(raw), _) => raw + (byte - self.stretches[0].byte),
+            (UnpackState::Inside(_), Some(UnpackedRange { place: UnpackState::Plain(raw), .. })) => *raw,
+            (UnpackState::Inside(_), _) => self.raw.passed(),
         };
         self.raw.source.forget_before(raw);
     }
 
-    fn stretch_of(&self, octet: u64) -> Stretch {
-        let after = self.stretches.partition_point(|stretch| stretch.octet <= octet);
+    fn stretch_of(&self, byte: u64) -> UnpackedRange {
+        let after = self.stretches.partition_point(|stretch| stretch.byte <= byte);
         self.stretches[after.saturating_sub(1)]
     }
 
-    fn begin_stretch(&mut self, place: Place) {
-        let octet = self.handed_out;
-        while self.stretches.back().is_some_and(|last| last.octet >= octet) {
+    fn begin_stretch(&mut self, place: UnpackState) {
+        let byte = self.handed_out;
+        while self.stretches.back().is_some_and(|last| last.byte >= byte) {
             self.stretches.pop_back();
         }
-        self.stretches.push_back(Stretch { octet, place });
+        self.stretches.push_back(UnpackedRange { byte, place });
     }
 
-    /// Unpacks the next octets of the compressed packet; none if there is no packet, or no more.
+    /// Unpacks the next bytes of the compressed packet; none if there is no packet, or no more.
     fn unpack(&mut self, out: &mut [u8]) -> Result<usize> {
         let Some(packet) = &mut self.packet else { return Ok(0) };
         while let Some(step) = packet.step(&mut self.raw, out)? {
@@ -178,7 +177,7 @@ impl<R: Read> Unpacked<R> {
     }
 
     fn end_packet(&mut self) {
-        self.begin_stretch(Place::Plain(self.raw.passed()));
+        self.begin_stretch(UnpackState::Plain(self.raw.passed()));
     }
 }
 
@@ -187,10 +186,10 @@ fn is_too_much(consumed: u64, produced: u64) -> bool {
 }
 
 impl Compressed {
-    /// Unpacks some octets; `None` past the packet's end.
-    fn step<R: Read>(&mut self, raw: &mut Raw<R>, out: &mut [u8]) -> Result<Option<Step>> {
+    /// Unpacks some bytes; `None` past the packet's end.
+    fn step<R: Read>(&mut self, raw: &mut PushbackReader<R>, out: &mut [u8]) -> Result<Option<Step>> {
         let Some(decompressor) = &mut self.decompressor else {
-            // Octets after the data are passed over, as in GnuPG; without a length the packet ends where its data end.
+            // Bytes after the data are passed over, as in GnuPG; without a length the packet ends where its data end.
             self.body.skip(raw)?;
             return Ok(None);
         };

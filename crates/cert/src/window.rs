@@ -1,14 +1,13 @@
 //! A bounded window over a stream's packets, from which bytes are taken at the front.
 
-use crate::armor::Kind;
+use crate::armor::BlockKind;
+use crate::buffer::Buffer;
 use crate::decompress::Decompressor;
 use crate::error::Result;
 use crate::packet::Header;
 use crate::source::{Segment, Source};
 use crate::unpack::Unpacked;
 use std::io::Read;
-use std::mem;
-use zeroize::Zeroize;
 
 /// How much is asked of the stream at a time.
 const READ: usize = 256 << 10;
@@ -17,31 +16,22 @@ const READ: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Window<R> {
     source: Unpacked<R>,
-    buffer: Vec<u8>,
     /// What is in memory and not taken yet.
-    start: usize,
-    end: usize,
-    /// How many octets of packets were taken.
+    buffer: Buffer,
+    /// How many bytes of packets were taken.
     taken: u64,
     at_end: bool,
-    /// A secret key is or was in memory.
-    holds_secrets: bool,
 }
 
 impl<R: Read> Window<R> {
     pub(crate) fn new(reader: R) -> Self {
-        let source = Unpacked::new(Source::new(reader, Kind::Keys));
-        Self { source, buffer: Vec::new(), start: 0, end: 0, taken: 0, at_end: true, holds_secrets: false }
-    }
-
-    /// From here on, wipes whatever memory the stream went through before it gives it back.
-    pub(crate) fn hold_secrets(&mut self) {
-        self.holds_secrets = true;
+        let source = Unpacked::new(Source::new(reader, BlockKind::Keys));
+        Self { source, buffer: Buffer::default(), taken: 0, at_end: true }
     }
 
     /// Goes to the next segment, giving up what is left of this one in memory.
     pub(crate) fn next_segment(&mut self) -> Result<Segment> {
-        self.take(self.end - self.start);
+        self.take(self.buffer.len());
         let segment = self.source.next_segment()?;
         self.at_end = !matches!(segment, Segment::Packets | Segment::Remains);
         Ok(segment)
@@ -49,7 +39,7 @@ impl<R: Read> Window<R> {
 
     /// What is in memory.
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
+        &self.buffer
     }
 
     /// Returns the offset in the stream of what stands `at` bytes after the window's front.
@@ -57,7 +47,7 @@ impl<R: Read> Window<R> {
         self.source.position_of(self.taken + at as u64)
     }
 
-    /// Returns how many octets of packets were taken.
+    /// Returns how many bytes of packets were taken.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
@@ -66,16 +56,14 @@ impl<R: Read> Window<R> {
     ///
     /// An error ends the segment, and what of it is in memory is given up.
     pub(crate) fn fill(&mut self, count: usize) -> Result<()> {
-        while self.end - self.start < count && !self.at_end {
+        while self.buffer.len() < count && !self.at_end {
             self.make_room(count);
-            match self.source.read(&mut self.buffer[self.end..]) {
-                Ok(read) => {
-                    self.at_end = read == 0;
-                    self.end += read;
-                }
+            let room = self.buffer.size() - self.buffer.len();
+            match self.buffer.write_with(room, |room| self.source.read(room)) {
+                Ok(read) => self.at_end = read == 0,
                 Err(error) => {
                     self.at_end = true;
-                    self.take(self.end - self.start);
+                    self.take(self.buffer.len());
                     return Err(error);
                 }
             }
@@ -85,11 +73,9 @@ impl<R: Read> Window<R> {
 
     /// Puts what the compressed packet unpacks to whose header stands `at` bytes after the front in its place.
     pub(crate) fn unpack(&mut self, at: usize, header: Header, decompressor: Decompressor) {
-        let packet = self.start + at;
         let first = header.size + 1;
-        let rest = &self.buffer[packet + first..self.end];
-        self.source.begin_packet(header.length, decompressor, first, rest);
-        self.end = packet;
+        self.source.begin_packet(header.length, decompressor, first, &self.buffer[at + first..]);
+        self.buffer.truncate(at);
         self.at_end = false;
     }
 
@@ -105,36 +91,16 @@ impl<R: Read> Window<R> {
 
     /// Takes bytes off the front.
     pub(crate) fn take(&mut self, count: usize) {
-        debug_assert!(count <= self.end - self.start, "only what is in memory can be taken");
-        self.start += count;
+        self.buffer.consume(count);
         self.taken += count as u64;
     }
 
-    /// Moves what is left to the front, and makes sure that `count` bytes fit and a read is worth its call.
+    /// Makes sure that `count` bytes fit and a read is worth its call.
     fn make_room(&mut self, count: usize) {
         self.source.forget_before(self.taken);
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        let wanted = count.max(self.end + READ / 2).next_multiple_of(READ);
-        if !(wanted..=4 * wanted).contains(&self.buffer.len()) {
-            let mut buffer = vec![0; wanted];
-            buffer[..self.end].copy_from_slice(&self.buffer[..self.end]);
-            mem::swap(&mut self.buffer, &mut buffer);
-            if self.holds_secrets {
-                buffer.zeroize();
-            }
-        }
-    }
-}
-
-impl<R> Drop for Window<R> {
-    fn drop(&mut self) {
-        if self.holds_secrets {
-            self.buffer.zeroize();
-            self.source.wipe();
+        let wanted = count.max(self.buffer.len() + READ / 2).next_multiple_of(READ);
+        if !(wanted..=4 * wanted).contains(&self.buffer.size()) {
+            self.buffer.resize(wanted);
         }
     }
 }

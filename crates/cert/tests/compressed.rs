@@ -149,7 +149,7 @@ fn damaged_data_are_named_and_what_is_before_and_after_them_is_taken() {
             let middle = packet.len() * 3 / 4;
             packet[middle..middle + 16].fill(0xff);
             let found = outcomes([packet.as_slice(), &after.concat()].concat().as_slice());
-            // Wrong octets may come out before the damage shows.
+            // Wrong bytes may come out before the damage shows.
             let named = found.iter().any(|outcome| matches!(outcome, Err((0, _))));
             assert!(named, "{algorithm}, {form:?}");
             let taken: Vec<_> = found.into_iter().filter_map(|outcome| Some(outcome.ok()?.1)).collect();

@@ -1,4 +1,4 @@
-//! Real certificates with a few octets changed, moved or lost: whatever they have become, reading them is sound.
+//! Real certificates with a few bytes changed, moved or lost: whatever they have become, reading them is sound.
 
 mod invariants;
 

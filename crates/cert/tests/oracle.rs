@@ -229,8 +229,7 @@ fn attributes_are_named_as_gpg_names_them() {
         for raw in certificates(File::open(&path).expect("debian-keyring is installed")) {
             for Component { kind, .. } in extract(&raw.bytes).expect("a certificate").components {
                 if let ComponentKind::Attribute(attribute) = kind {
-                    let hash: String =
-                        attribute.name_hash.iter().map(|octet| format!("{octet:02X}")).collect();
+                    let hash: String = attribute.name_hash.iter().map(|byte| format!("{byte:02X}")).collect();
                     read.push(format!("{hash} {} {}", attribute.subpackets.len(), attribute.length));
                 }
             }

@@ -88,12 +88,12 @@ fn assert_same_signature(ours: &SignatureFacts, view: &signature::Signature<'_>,
 fn assert_same_self_signature(ours: &SelfSignature, theirs: &Signature) {
     assert_eq!(ours.key_expires, theirs.key_validity_period().map(|period| period.as_secs() as u32));
     assert_eq!(ours.primary_user_id, theirs.primary_userid().unwrap_or(false));
-    let octet = |octets: &[u8], index: usize| octets.get(index).copied().unwrap_or(0);
+    let byte = |bytes: &[u8], index: usize| bytes.get(index).copied().unwrap_or(0);
     let flags = theirs
         .key_flags()
-        .map(|flags| [octet(flags.as_bitfield().as_bytes(), 0), octet(flags.as_bitfield().as_bytes(), 1)]);
+        .map(|flags| [byte(flags.as_bitfield().as_bytes(), 0), byte(flags.as_bitfield().as_bytes(), 1)]);
     assert_eq!(ours.key_flags, flags);
-    let features = theirs.features().map(|features| octet(features.as_bitfield().as_bytes(), 0));
+    let features = theirs.features().map(|features| byte(features.as_bitfield().as_bytes(), 0));
     assert_eq!(ours.features.unwrap_or(0), features.unwrap_or(0));
     assert_eq!(
         ours.cipher_preferences,

@@ -2,7 +2,7 @@
 
 use keyhoard_cert::armor_writer::ArmorWriter;
 use keyhoard_cert::packet::{self, Packet, Packets, Tag};
-use keyhoard_cert::split::{Note, Piece, RawCertificate, Splitter};
+use keyhoard_cert::split::{LeftOut, Piece, RawCertificate, Splitter};
 use keyhoard_cert::{Error, Flaw};
 use std::io::{self, Read, Write};
 
@@ -34,7 +34,7 @@ fn outcomes(stream: impl Read) -> Vec<Outcome> {
         .map(|piece| match piece {
             Ok(Piece::Certificate(raw)) => Outcome::Certificate(raw.position),
             Ok(Piece::Revocation(raw)) => Outcome::Other(raw.position),
-            Ok(Piece::Ignored(Note { position, flaw })) => Outcome::Flawed(position, flaw),
+            Ok(Piece::Ignored(LeftOut { position, flaw })) => Outcome::Flawed(position, flaw),
             Err(Error::Malformed { position, flaw }) => Outcome::Flawed(position, flaw),
             Err(error) => panic!("{error}"),
         })
@@ -57,7 +57,7 @@ fn armored(bytes: &[u8]) -> String {
     String::from_utf8(writer.finish().expect("a vector takes everything")).expect("armor is text")
 }
 
-/// A reader that hands out a few octets at a time, and is interrupted in between.
+/// A reader that hands out a few bytes at a time, and is interrupted in between.
 struct Slow<'a> {
     rest: &'a [u8],
     step: usize,
@@ -182,7 +182,7 @@ fn marker_trust_and_padding_packets_are_left_out_and_unknown_ones_kept() {
     assert_eq!(raw.notes, []);
 }
 
-/// A packet whose body comes in parts of 512 octets, as far as that goes.
+/// A packet whose body comes in parts of 512 bytes, as far as that goes.
 fn in_parts(tag: Tag, body: &[u8]) -> Vec<u8> {
     let mut packet = vec![0xc0 | tag.0];
     let (parts, rest) = body.as_chunks::<512>();
@@ -376,6 +376,6 @@ fn a_user_id_longer_than_gpg_takes_goes_with_its_signatures() {
     assert_eq!(raw.bytes, *bytes);
     assert_eq!(
         raw.notes,
-        [Note { position: bytes.len() as u64, flaw: Flaw::TooLarge { tag: 13, length: 2049 } }]
+        [LeftOut { position: bytes.len() as u64, flaw: Flaw::TooLarge { tag: 13, length: 2049 } }]
     );
 }

@@ -8,28 +8,28 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 
-/// The octets of the secret part: made again where they are needed, since this test must not hold them either.
-fn secret_octet(index: usize) -> u8 {
+/// The bytes of the secret part: made again where they are needed, since this test must not hold them either.
+fn secret_byte(index: usize) -> u8 {
     (index as u8).wrapping_mul(151) ^ 0x5c
 }
 
 const LENGTH: usize = 48;
 
-/// Hands out a secret key packet in binary form, octet by octet.
+/// Hands out a secret key packet in binary form, byte by byte.
 struct Binary {
     at: usize,
 }
 
 impl Binary {
-    fn octet(&self) -> Option<u8> {
+    fn byte(&self) -> Option<u8> {
         let mut header = Vec::new();
-        // Version 4, no time, RSA: a modulus and an exponent of two octets each, then a secret part in the clear.
+        // Version 4, no time, RSA: a modulus and an exponent of two bytes each, then a secret part in the clear.
         let public = [4, 0, 0, 0, 0, 1, 0, 16, 0xff, 0xff, 0, 16, 0xff, 0xff, 0];
         write_header(&mut header, Tag::SECRET_KEY, (public.len() + LENGTH) as u32);
         header.extend(public);
         match self.at.checked_sub(header.len()) {
             None => Some(header[self.at]),
-            Some(index) => (index < LENGTH).then(|| secret_octet(index)),
+            Some(index) => (index < LENGTH).then(|| secret_byte(index)),
         }
     }
 }
@@ -37,8 +37,8 @@ impl Binary {
 impl Read for Binary {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         for (count, place) in out.iter_mut().enumerate() {
-            match self.octet() {
-                Some(octet) => *place = octet,
+            match self.byte() {
+                Some(byte) => *place = byte,
                 None => return Ok(count),
             }
             self.at += 1;
@@ -57,12 +57,12 @@ fn armored() -> impl Read {
     std::io::Cursor::new(text.into_bytes())
 }
 
-/// Makes a compressed packet of it, of a literal code for each octet (RFC 1951, 3.2.6): a library would keep a copy.
+/// Makes a compressed packet of it, of a literal code for each byte (RFC 1951, 3.2.6): a library would keep a copy.
 fn compressed() -> impl Read {
-    let octets = std::iter::successors(Some(Binary { at: 0 }), |binary| Some(Binary { at: binary.at + 1 }));
-    let literals = octets.map_while(|binary| binary.octet()).map(|octet| match octet {
-        0..144 => (0x30 + u32::from(octet), 8),
-        144.. => (0x190 + u32::from(octet) - 144, 9),
+    let bytes = std::iter::successors(Some(Binary { at: 0 }), |binary| Some(Binary { at: binary.at + 1 }));
+    let literals = bytes.map_while(|binary| binary.byte()).map(|byte| match byte {
+        0..144 => (0x30 + u32::from(byte), 8),
+        144.. => (0x190 + u32::from(byte) - 144, 9),
     });
     // The last block of fixed codes, of which the type stands in the other order of bits; after it the end's code.
     let codes = std::iter::once((0b110, 3)).chain(literals).chain([(0, 7)]);
@@ -73,7 +73,7 @@ fn compressed() -> impl Read {
             if bits % 8 == 0 {
                 packet.push(0);
             }
-            *packet.last_mut().expect("an octet") |= bit << (bits % 8);
+            *packet.last_mut().expect("a byte") |= bit << (bits % 8);
             bits += 1;
         }
     }
@@ -98,7 +98,7 @@ fn is_in_memory(buffer: &mut [u8]) -> bool {
             let Ok(read @ 1..) = memory.read_at(&mut buffer[..wanted], start) else { break };
             found |= buffer[..read]
                 .windows(LENGTH)
-                .any(|window| window.iter().enumerate().all(|(index, &octet)| octet == secret_octet(index)));
+                .any(|window| window.iter().enumerate().all(|(index, &byte)| byte == secret_byte(index)));
             // What was found must not be found here again.
             buffer.fill(0);
             start += read.saturating_sub(LENGTH - 1).max(1) as u64;

@@ -9,6 +9,7 @@ pub(crate) enum Code {
     General = 1,
     InvalidPublicKeyAlgorithm = 4,
     InvalidDigest = 5,
+    BadPublicKey = 6,
     BadSecretKey = 7,
     BadSignature = 8,
     NoPublicKey = 9,
@@ -84,6 +85,7 @@ impl fmt::Display for Code {
         f.write_str(match self {
             Self::General => "General error",
             Self::InvalidPublicKeyAlgorithm => "Invalid public key algorithm",
+            Self::BadPublicKey => "Bad public key",
             Self::InvalidDigest => "Invalid digest algorithm",
             Self::InvalidSignatureClass => "Invalid signature class",
             Self::Unexpected => "Unexpected error",

@@ -16,18 +16,19 @@ mod list_config;
 mod owner_trust;
 mod passwd;
 mod print_md;
-mod seal;
 mod sign;
 mod signatures;
 mod tofu_policy;
 mod trustdb;
 mod trustdb_records;
 mod verify;
+mod write_message;
 
 use keyhoard::causes;
 use keyhoard::cert::Timestamp;
-use keyhoard::cert::effective::View;
-use keyhoard::certifications::{Checker, IssuerRule, Rules};
+use keyhoard::cert::effective::PacketView;
+use keyhoard::certifications::{CertificationRules, Checker, IssuerRule};
+use keyhoard::permissions::secret_keys_beside;
 use keyhoard::secret_keys::SecretKeys as AgentKeys;
 use keyhoard::secret_transfer::SecretParts;
 use keyhoard::store::{Fingerprint, Snapshot};
@@ -64,7 +65,7 @@ pub(crate) struct Session<'a> {
 /// A command gave up, and has told why: the exit code is 1.
 #[derive(Debug, thiserror::Error)]
 #[error("the command gave up")]
-pub(crate) struct GaveUp;
+pub(crate) struct CommandFailed;
 
 /// Runs the command and returns the exit code: 2 if an error was told, but 1 if that made the command give up.
 pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
@@ -84,7 +85,7 @@ pub(crate) fn run(loaded: Loaded, streams: &mut Streams) -> u8 {
     };
     session.begin();
     if let Err(error) = session.read_passphrase().and_then(|()| session.dispatch()) {
-        if error.is::<GaveUp>() {
+        if error.is::<CommandFailed>() {
             return 1;
         }
         session.streams.error(causes(error.as_ref()));
@@ -123,7 +124,7 @@ impl Session<'_> {
             Some(Command::GpgconfList) => about::gpgconf_list(self),
             Some(Command::ListConfig) => list_config::run(self),
             Some(Command::Decrypt) => decrypt::run(self),
-            Some(Command::Seal(sealing)) => seal::run(self, sealing),
+            Some(Command::Seal(sealing)) => write_message::run(self, sealing),
             Some(Command::Sign(form)) => sign::run(self, form),
             Some(Command::Verify) => verify::run(self),
             Some(Command::ListPackets) => decrypt::list_packets::run(self),
@@ -131,11 +132,13 @@ impl Session<'_> {
             Some(Command::Dearmor) => armor::dearmor(self),
             Some(Command::PrintMd) => print_md::one(self),
             Some(Command::PrintMds) => print_md::all(self),
-            Some(Command::DeleteKeys) => delete::run(self, delete::What::Public),
-            Some(Command::Export) => export::run(self, export::What::Public),
-            Some(Command::ExportSecretKeys) => export::run(self, export::What::Secret(SecretParts::All)),
+            Some(Command::DeleteKeys) => delete::run(self, delete::DeleteTarget::Public),
+            Some(Command::Export) => export::run(self, export::ExportTarget::Public),
+            Some(Command::ExportSecretKeys) => {
+                export::run(self, export::ExportTarget::Secret(SecretParts::All))
+            }
             Some(Command::ExportSecretSubkeys) => {
-                export::run(self, export::What::Secret(SecretParts::Subkeys))
+                export::run(self, export::ExportTarget::Secret(SecretParts::Subkeys))
             }
             Some(Command::GenerateKey) => generate::run(self, false),
             Some(Command::FullGenerateKey) => generate::run(self, true),
@@ -156,8 +159,8 @@ impl Session<'_> {
             Some(Command::QuickSignKeyLocally) => edit::certify::run(self, true),
             Some(Command::QuickRevokeSignature) => edit::revoke_certification::run(self),
             Some(Command::GenerateRevocation) => edit::revocation::run(self),
-            Some(Command::DeleteSecretKeys) => delete::run(self, delete::What::Secret),
-            Some(Command::DeleteSecretAndPublicKeys) => delete::run(self, delete::What::Both),
+            Some(Command::DeleteSecretKeys) => delete::run(self, delete::DeleteTarget::Secret),
+            Some(Command::DeleteSecretAndPublicKeys) => delete::run(self, delete::DeleteTarget::Both),
             Some(Command::CheckTrustDb) => trustdb::check(self),
             Some(Command::UpdateTrustDb) => trustdb::update(self),
             Some(Command::ListTrustDb) => trustdb::list(self),
@@ -183,9 +186,9 @@ impl Session<'_> {
         AgentKeys::near(&keyhoard::database::in_home(self.home.directory()))
     }
 
-    /// Returns where secret keys are kept, beside the home directory's database.
+    /// Returns where secret keys are kept, beside the home directory's database, unless somebody else can change that.
     pub(crate) fn file_keys(&self) -> anyhow::Result<FileKeys> {
-        Ok(FileKeys::beside(&keyhoard::database::local(&self.home.database()?)))
+        Ok(secret_keys_beside(&self.home.database()?)?)
     }
 
     fn read_passphrase(&mut self) -> anyhow::Result<()> {
@@ -217,5 +220,8 @@ impl Session<'_> {
 
 /// Returns who finds out which certifications are good, by the keys in one database that are fit to certify now.
 fn checker<'s>(snapshot: &'s dyn Snapshot, digests: DigestPolicy, now: Timestamp) -> Checker<'s> {
-    Checker::within(snapshot, Rules { now, view: View::Gnupg, digests, issuers: IssuerRule::FitNow })
+    Checker::within(
+        snapshot,
+        CertificationRules { now, view: PacketView::Gnupg, digests, issuers: IssuerRule::FitNow },
+    )
 }

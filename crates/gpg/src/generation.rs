@@ -95,14 +95,14 @@ pub(crate) struct Revoker {
 /// Reads a keygrip: 40 hexadecimal digits, with or without an ampersand before them.
 pub(crate) fn keygrip(text: &[u8]) -> Option<Keygrip> {
     let digits = std::str::from_utf8(text.strip_prefix(b"&").unwrap_or(text)).ok()?;
-    let mut octets = [0; 20];
-    if digits.len() != 2 * octets.len() || !digits.is_ascii() {
+    let mut bytes = [0; 20];
+    if digits.len() != 2 * bytes.len() || !digits.is_ascii() {
         return None;
     }
-    for (octet, place) in octets.iter_mut().zip((0..).step_by(2)) {
-        *octet = u8::from_str_radix(&digits[place..place + 2], 16).ok()?;
+    for (byte, place) in bytes.iter_mut().zip((0..).step_by(2)) {
+        *byte = u8::from_str_radix(&digits[place..place + 2], 16).ok()?;
     }
-    Some(Keygrip(octets))
+    Some(Keygrip(bytes))
 }
 
 impl From<Revoker> for facts::Revoker {

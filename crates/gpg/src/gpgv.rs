@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    process::protect_memory();
     keyhoard_gpg::run_gpgv(std::env::args_os().skip(1))
 }

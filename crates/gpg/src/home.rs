@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
+
 /// The last part of the name of GnuPG's default home directory; only a directory of this name is created.
 const DEFAULT_NAME: &str = ".gnupg";
 
@@ -84,8 +86,7 @@ impl Home {
     /// Says what is wrong with the directory's owner or mode; nothing, if it does not exist.
     pub(crate) fn check(&self) -> Option<Unsafe> {
         let found = fs::metadata(&self.directory).ok()?;
-        let own = fs::metadata("/proc/self").ok()?.uid();
-        if found.uid() != own {
+        if found.uid() != geteuid().as_raw() {
             Some(Unsafe::Ownership)
         } else if found.mode() & 0o077 != 0 {
             Some(Unsafe::Permissions)

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use keyhoard::find::shown;
+use keyhoard::output_file::FileId;
 
 use crate::code::Code;
 use crate::descriptor;
@@ -61,6 +62,21 @@ pub(crate) fn open_silently(name: Option<&[u8]>) -> io::Result<File> {
     match descriptor_of(name) {
         Some(number) => descriptor::duplicate(number).map(File::from),
         None => File::open(Path::new(OsStr::from_bytes(name))),
+    }
+}
+
+/// Returns which files are read for a command with these arguments, standard input for none; only regular files count.
+pub(crate) fn ids<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<FileId> {
+    let mut names = names.into_iter().peekable();
+    let standard = names.peek().is_none().then_some(b"-".as_slice());
+    names.chain(standard).filter_map(id).collect()
+}
+
+fn id(name: &[u8]) -> Option<FileId> {
+    let number = if is_standard(name) { Some(0) } else { descriptor_of(name) };
+    match number {
+        Some(number) => FileId::of(descriptor::duplicate(number).ok()?),
+        None => FileId::at(Path::new(OsStr::from_bytes(name))),
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn validity(text: &[u8], now: Timestamp) -> Option<u32> {
     if let Some(time) = clock::iso_time(text) {
         return Some(time.0.wrapping_sub(now.0));
     }
-    let count = text.iter().take_while(|octet| octet.is_ascii_digit()).count();
+    let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let days = match (count, &text[count..]) {
         (1.., b"" | b"d" | b"D") => 1,
         (1.., b"w" | b"W") => 7,

@@ -1,5 +1,6 @@
 //! The keyrings of a run: databases, and keyring files that are read as they are.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 use keyhoard::database::{self, SQLITE_HEADER};
 use keyhoard::find::shown;
 use keyhoard::keyring_file::KeyringFile;
+use keyhoard::permissions::{exposed_database, exposed_with_directory};
 use keyhoard::store::{Error, Snapshot, Store};
 
 use crate::code::Code;
@@ -57,6 +59,7 @@ impl Keyrings {
             if !home.is_usable() {
                 no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
             } else {
+                tell_exposed(&path, settings, streams);
                 keyrings.add(path.clone(), false, streams)?;
                 if !settings.quiet {
                     migration::point_out(home, &path, keyrings.store(), *now, streams)?;
@@ -68,7 +71,10 @@ impl Keyrings {
                 Some(path) if lacks_directory(&path, home) => {
                     no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
                 }
-                Some(path) => keyrings.add(path, ring.primary, streams)?,
+                Some(path) => {
+                    tell_exposed(&path, settings, streams);
+                    keyrings.add(path, ring.primary, streams)?;
+                }
                 None => {
                     let name = shown(&ring.name);
                     streams.error(format_args!("invalid key resource URL '{name}'"));
@@ -97,6 +103,7 @@ impl Keyrings {
             }
         }
         for path in paths {
+            tell_exposed(&path, settings, streams);
             match kind(&path) {
                 Ok(Kind::Database | Kind::Server) => {
                     let content = Content::Database(database::open(&path)?);
@@ -156,6 +163,12 @@ impl Keyrings {
             anyhow::bail!("no writable keyring found: keyring files are only read");
         };
         if let Content::Missing = ring.content {
+            anyhow::ensure!(
+                ring.may_be_made(home)?,
+                "'{0}' was not made: keyring files cannot be written yet. Take a database instead (--keyring '{0}.db'), and \
+                 have the keys written with --export",
+                ring.path.display()
+            );
             if ring.path.parent() == Some(home.directory()) && home.create_if_missing()? && !settings.quiet {
                 streams.info(format_args!("directory '{}' created", home.directory().display()));
             }
@@ -204,6 +217,16 @@ impl Keyrings {
 }
 
 impl Ring {
+    /// Says whether a database may be made here: where one is looked for anyway, or where the name says that it is one.
+    /// Under any other name other programs would take it for a keyring file.
+    fn may_be_made(&self, home: &Home) -> keyhoard::Result<bool> {
+        const SUFFIXES: [&str; 3] = ["db", "sqlite", "sqlite3"];
+        let suffix = self.path.extension().and_then(OsStr::to_str);
+        Ok(database::is_server(&self.path)
+            || suffix.is_some_and(|suffix| SUFFIXES.contains(&suffix))
+            || home.database()? == self.path)
+    }
+
     /// Returns the name shown in listings.
     pub(crate) fn shown(&self) -> &Path {
         &self.shown
@@ -259,6 +282,20 @@ fn lacks_directory(path: &Path, home: &Home) -> bool {
         })
 }
 
+/// Tells who else can change a keyring, or put another one in its place.
+fn tell_exposed(path: &Path, settings: &Settings, streams: &mut Streams) {
+    if settings.no_permission_warning || database::is_server(path) {
+        return;
+    }
+    let exposed = match kind(path) {
+        Ok(Kind::File) => exposed_with_directory(path),
+        _ => exposed_database(path),
+    };
+    for exposed in exposed {
+        streams.info(format_args!("WARNING: {exposed}"));
+    }
+}
+
 fn no_such_keyring(path: &Path, error: &io::Error, streams: &mut Streams) {
     streams.error(format_args!("keyblock resource '{}': {}", path.display(), system_words(error)));
     streams.status_error("add_keyblock_resource", Code::NoSuchFile.with_gpg());
@@ -282,7 +319,7 @@ enum Kind {
     Empty,
 }
 
-/// Looks at a file's first octets.
+/// Looks at a file's first bytes.
 fn kind(path: &Path) -> io::Result<Kind> {
     if database::is_server(path) {
         return Ok(Kind::Server);

@@ -3,6 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    keyhoard::secret::forbid_core_dumps();
+    process::protect_memory();
     keyhoard_gpg::run(std::env::args_os().skip(1))
 }

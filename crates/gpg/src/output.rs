@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use keyhoard::output_file::OutputFile;
+use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
 
 use crate::code::Code;
 use crate::descriptor;
@@ -28,20 +28,21 @@ pub(crate) enum Output {
 /// What an output is to hold: gpg opens the one for packets in other words than the one for content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
+    /// Certificates, messages or signatures.
     Packets,
+    /// Secret keys or a revocation.
+    SecretPackets,
     /// What a message is about, and its length where that is said.
-    Content {
-        length: Option<u32>,
-    },
+    Content { length: Option<u32> },
 }
 
-/// So many octets gpg holds back before it finds out that a descriptor is closed.
+/// So many bytes gpg holds back before it finds out that a descriptor is closed.
 const HELD_BACK: u32 = 8192;
 
 impl Holds {
     fn complaint(self) -> &'static str {
         match self {
-            Self::Packets => "can't create",
+            Self::Packets | Self::SecretPackets => "can't create",
             Self::Content { .. } => "error creating",
         }
     }
@@ -49,29 +50,41 @@ impl Holds {
     /// Says what gpg could not do with a descriptor that is closed.
     fn complaint_of_descriptor(self) -> &'static str {
         match self {
-            Self::Packets => self.complaint(),
+            Self::Packets | Self::SecretPackets => self.complaint(),
             Self::Content { length: Some(0..=HELD_BACK) } => "error closing",
             Self::Content { .. } => "error writing to",
+        }
+    }
+
+    /// Says who may read the file.
+    fn content(self) -> Content {
+        match self {
+            Self::SecretPackets => Content::Secret,
+            Self::Packets | Self::Content { .. } => Content::Ordinary,
         }
     }
 }
 
 impl Output {
-    /// Opens what the options name for packets; a file that exists is replaced only with consent (`--yes`, or an answer),
-    /// and who gives none is asked for another name. A descriptor is written to from where it stands.
+    /// Opens what the options name, while the files in `read` are being read; a file that exists is replaced only with
+    /// consent (`--yes`, or an answer), and who gives none is asked for another name. A file that is being read is never
+    /// replaced. A descriptor is written to from where it stands.
     ///
     /// What goes wrong has been told; the code is for the status line.
     pub(crate) fn open(
+        holds: Holds,
+        read: &[FileId],
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<std::result::Result<Self, Code>> {
-        Self::named(settings.output.as_deref(), Holds::Packets, settings, streams)
+        Self::named(settings.output.as_deref(), holds, read, settings, streams)
     }
 
     /// Opens what a name stands for, as [`Output::open`] does.
     pub(crate) fn named(
         name: Option<&[u8]>,
         holds: Holds,
+        read: &[FileId],
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<std::result::Result<Self, Code>> {
@@ -94,8 +107,9 @@ impl Output {
                 break descriptor::duplicate(number).map(|open| OutputFile::from(File::from(open)));
             }
             let path = Path::new(OsStr::from_bytes(&name));
-            if may_replace(path, settings, streams)? {
-                break OutputFile::create(path);
+            let is_read = FileId::at(path).is_some_and(|found| read.contains(&found));
+            if is_read || may_replace(path, settings, streams)? {
+                break OutputFile::create(path, holds.content(), Existing::Replaced, read);
             }
             match another_name(settings, streams)? {
                 Some(other) => name = other,
@@ -105,7 +119,7 @@ impl Output {
         let path = PathBuf::from(OsString::from_vec(name));
         Ok(match opened {
             Ok(file) => {
-                if settings.verbose > 0 && holds == Holds::Packets {
+                if settings.verbose > 0 && !matches!(holds, Holds::Content { .. }) {
                     streams.info(format_args!("writing to '{}'", path.display()));
                 }
                 Ok(Self::File(file, path))

@@ -34,7 +34,7 @@ pub(crate) fn given(settings: &Settings) -> anyhow::Result<Option<Passphrase>> {
     let line = read.map(|mut file| prompt::read_line(&mut file)).transpose()?;
     let given = line.map(Option::unwrap_or_default).or_else(|| text.clone());
     let counts = settings.batch || *pinentry == PinentryMode::Loopback;
-    Ok(given.map(Zeroizing::new).filter(|_| counts).map(|octets| Passphrase::new(&octets)))
+    Ok(given.map(Zeroizing::new).filter(|_| counts).map(|bytes| Passphrase::new(&bytes)))
 }
 
 /// Who is asked for passphrases in one run.
@@ -76,15 +76,18 @@ impl<'a> Passphrases<'a> {
         self.streams
     }
 
-    /// Returns gpg's code for why secret keys could not be used.
-    pub(crate) fn code(&self, error: &Error) -> Code {
+    /// Returns gpg's code for why secret keys could not be used; if gpg has none, the reason is told.
+    pub(crate) fn code(&mut self, error: &Error) -> Code {
         match error {
             Error::WrongPassphrase { .. } | Error::TooManyTries { .. } => Code::BadPassphrase,
             Error::NoPassphrase { .. } => self.refused.unwrap_or(Code::NoPinentry),
             Error::Missing { .. } | Error::Stub { .. } | Error::OnCard { .. } => Code::NoSecretKey,
             Error::Unsupported { .. } | Error::UnknownProtection { .. } => Code::UnsupportedAlgorithm,
             Error::Damaged { .. } | Error::Malformed { .. } => Code::BadSecretKey,
-            _ => Code::General,
+            _ => {
+                self.streams.info(error);
+                Code::General
+            }
         }
     }
 

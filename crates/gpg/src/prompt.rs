@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use zeroize::Zeroizing;
 
 use crate::descriptor;
+use crate::render::text::for_people;
 use crate::settings::{CommandInput, Settings};
 use crate::status::Status;
 use crate::streams::Streams;
@@ -115,23 +116,28 @@ fn ask_program(
     Ok(answer)
 }
 
-/// Reads octet by octet, so that what follows the line is left for the next question; `None` at the end.
+/// Reads byte by byte, so that what follows the line is left for the next question; `None` at the end.
 pub(crate) fn read_line(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    let mut octet = [0];
-    while reader.read(&mut octet)? == 1 {
-        if octet == *b"\n" {
+    let mut byte = [0];
+    while reader.read(&mut byte)? == 1 {
+        if byte == *b"\n" {
             return Ok(Some(line));
         }
-        line.push(octet[0]);
+        line.push(byte[0]);
     }
     Ok(Some(line).filter(|line| !line.is_empty()))
 }
 
 fn ask_terminal(question: &Question<'_>) -> io::Result<Option<Vec<u8>>> {
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
-    terminal.write_all(question.context)?;
-    terminal.write_all(question.text.as_bytes())?;
+    let mut shown = Vec::new();
+    for (number, line) in question.context.split(|byte| *byte == b'\n').enumerate() {
+        shown.extend((number > 0).then_some(b'\n'));
+        for_people(line, &mut shown);
+    }
+    for_people(question.text.as_bytes(), &mut shown);
+    terminal.write_all(&shown)?;
     let mut answer = Vec::new();
     let read = BufReader::new(terminal).read_until(b'\n', &mut answer)?;
     Ok(Some(answer).filter(|_| read > 0))

@@ -29,7 +29,7 @@ mod signature;
 mod subpacket;
 mod wkd;
 
-use keyhoard::listing::{Item, KeyListing, ListOptions, ListedSignature, Signatures};
+use keyhoard::listing::{KeyListing, ListOptions, ListedItem, ListedSignature, Signatures};
 
 use crate::settings::ListSettings;
 use gap::Filler;
@@ -69,7 +69,7 @@ pub(crate) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, 
 }
 
 /// Says whether the listing for people leaves a component out, with its signatures.
-pub(crate) fn is_hidden(item: Item<'_>, settings: &ListSettings) -> bool {
+pub(crate) fn is_hidden(item: ListedItem<'_>, settings: &ListSettings) -> bool {
     human::is_hidden(item, &settings.flags)
 }
 

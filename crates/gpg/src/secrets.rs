@@ -6,7 +6,7 @@ use keyhoard::cert::Facts;
 use keyhoard::listing::SecretPart;
 use keyhoard::secret_keys::SecretKeys as AgentKeys;
 use keyhoard::store::{CertId, Fingerprint, Query, Snapshot};
-use secret::{Held, Protection, SecretKeys};
+use secret::{Protection, SecretKeys, StoredKey};
 
 use crate::commands::Session;
 
@@ -55,12 +55,10 @@ impl Secrets {
 }
 
 /// Returns the card that a key is on, nothing for one that is here; `None` for a placeholder.
-fn card(held: &Held) -> Option<Option<String>> {
+fn card(held: &StoredKey) -> Option<Option<String>> {
     match &held.protection {
         Protection::Dummy => None,
-        Protection::Card { serial } => {
-            Some(Some(serial.iter().map(|octet| format!("{octet:02X}")).collect()))
-        }
+        Protection::Card { serial } => Some(Some(serial.iter().map(|byte| format!("{byte:02X}")).collect())),
         Protection::None | Protection::Locked(_) | Protection::Unknown(_) => Some(None),
     }
 }

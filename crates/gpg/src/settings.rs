@@ -19,7 +19,7 @@ use keyhoard::verify::policy::DigestPolicy;
 use crate::algorithms::{self, Choice};
 use crate::filter::Filter;
 use crate::generation::Preferences;
-use crate::remarks::Remark;
+use crate::signature_notations::NotationOrPolicy;
 
 pub(crate) use armor::ArmorHeaders;
 pub(crate) use command::Command;
@@ -27,7 +27,7 @@ pub(crate) use export_words::ExportSettings;
 pub(crate) use import_words::ImportSettings;
 pub(crate) use list::{KeyIdFormat, ListSettings};
 pub(crate) use list_words::{ListFlags, VerifyFlags};
-pub(crate) use message::{DefaultRecipient, MessageSettings, RecipientKind, RecipientName, Sealing};
+pub(crate) use message::{DefaultRecipient, MessageOperation, MessageSettings, RecipientKind, RecipientName};
 pub(crate) use signature::{Form, SignatureSettings};
 pub(crate) use trust::{TrustModel, TrustNumbers};
 
@@ -62,6 +62,8 @@ pub(crate) struct Settings {
     pub(crate) special_file_names: bool,
     pub(crate) verbose: u32,
     pub(crate) quiet: bool,
+    /// It is not told which files others can change.
+    pub(crate) no_permission_warning: bool,
     pub(crate) batch: bool,
     pub(crate) answer_yes: bool,
     pub(crate) answer_no: bool,
@@ -86,7 +88,7 @@ pub(crate) struct Settings {
     /// How long certifications hold, as [`crate::interval`] reads it.
     pub(crate) default_cert_expire: Option<Vec<u8>>,
     /// `--cert-notation` and `--cert-policy-url`.
-    pub(crate) cert_remarks: Vec<Remark>,
+    pub(crate) cert_remarks: Vec<NotationOrPolicy>,
     pub(crate) keyrings: Vec<Keyring>,
     pub(crate) default_keyring: DefaultKeyring,
     pub(crate) allow_non_selfsigned_uid: bool,
@@ -218,6 +220,7 @@ impl Default for Settings {
             special_file_names: false,
             verbose: 0,
             quiet: false,
+            no_permission_warning: false,
             batch: false,
             answer_yes: false,
             answer_no: false,

@@ -45,7 +45,7 @@ pub(crate) enum Status<'a> {
     UserIdHint { key_id: String, user_id: &'a [u8] },
     /// A passphrase is needed for a key: its long ID, that of its primary key, and the algorithm.
     NeedPassphrase { key_id: String, primary: String, algorithm: u8 },
-    /// A passphrase follows, of no more than so many octets.
+    /// A passphrase follows, of no more than so many bytes.
     InquireMaxLength(u32),
     /// A user ID was certified by a key already: its long ID.
     AlreadySigned { key_id: String },
@@ -222,8 +222,7 @@ fn write_handle(out: &mut dyn Write, handle: &[u8]) -> io::Result<()> {
     if handle.is_empty() {
         return Ok(());
     }
-    let word =
-        handle.iter().take(LONGEST).map(|&octet| if octet.is_ascii_whitespace() { b'_' } else { octet });
+    let word = handle.iter().take(LONGEST).map(|&byte| if byte.is_ascii_whitespace() { b'_' } else { byte });
     out.write_all(b" ")?;
     write_escaped(out, &word.collect::<Vec<u8>>())
 }

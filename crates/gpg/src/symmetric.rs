@@ -13,7 +13,7 @@ use crate::streams::Streams;
 
 /// gpg's digest for passphrases where none is asked for.
 const DEFAULT_DIGEST: HashAlgorithm = HashAlgorithm::SHA1;
-/// The most octets that can be hashed: what gpg comes to on every machine of these years.
+/// The most bytes that can be hashed: what gpg comes to on every machine of these years.
 const DEFAULT_COUNT: u8 = 255;
 /// The longest passphrase that a program is asked for.
 const LONGEST: u32 = 100;
@@ -25,8 +25,8 @@ const LONGEST: u32 = 100;
 /// If the system gives no random numbers.
 pub(crate) fn s2k(settings: &Settings) -> MessageResult<S2k> {
     let hash = settings.message.s2k_digest.unwrap_or(DEFAULT_DIGEST);
-    let octets = settings.message.s2k_count.unwrap_or(decode_count(DEFAULT_COUNT));
-    let iterated = S2k::iterated(hash, octets)?;
+    let bytes = settings.message.s2k_count.unwrap_or(decode_count(DEFAULT_COUNT));
+    let iterated = S2k::iterated(hash, bytes)?;
     Ok(match (settings.message.s2k_mode, iterated) {
         (0, _) => S2k::Simple { hash },
         (1, S2k::Iterated { salt, .. }) => S2k::Salted { hash, salt },
@@ -78,8 +78,11 @@ pub(crate) fn passphrase(
             Err(Code::Cancelled)
         }
         None => {
-            streams.info(format_args!("problem with the agent: {}", Code::NoPinentry));
-            Err(Code::InvalidPassphrase)
+            let code = Code::NoPinentry;
+            streams.info(format_args!("problem with the agent: {code}"));
+            streams.status_error("get_passphrase", code.bare());
+            streams.status(&Status::Message(MessageStatus::CancelledByUser));
+            Err(Code::Cancelled)
         }
     })
 }

@@ -1,7 +1,7 @@
 //! What the options say of trust, and where owner trust is.
 
 use keyhoard::cert::Timestamp;
-use keyhoard::cert::effective::View;
+use keyhoard::cert::effective::PacketView;
 use keyhoard::database;
 use keyhoard::store::query::Name;
 use keyhoard::store::{Error, Query, Snapshot, Store};
@@ -31,7 +31,7 @@ pub(crate) fn settings(settings: &Settings, now: Timestamp) -> TrustSettings {
             default_policy: settings.tofu_default_policy,
             with_info: settings.list.with_tofu_info && settings.list.with_colons,
         },
-        ..TrustSettings::new(now, View::Gnupg)
+        ..TrustSettings::new(now, PacketView::Gnupg)
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn tofu_policy(name: &[u8]) -> Result<Policy, String> {
 
 /// Reads the value of `--trusted-key`: a fingerprint or a long key ID, up to what looks like a comment.
 pub(crate) fn trusted_key(text: &[u8]) -> Option<TrustedKey> {
-    let name = text.split(|&octet| octet == b'#').next()?;
+    let name = text.split(|&byte| byte == b'#').next()?;
     match Name::parse(name).ok()?.query {
         Query::KeyId(key_id) => Some(TrustedKey::KeyId(key_id)),
         Query::Fingerprint(fingerprint) => Some(TrustedKey::Fingerprint(fingerprint)),

@@ -49,12 +49,12 @@ pub(crate) struct Item {
     /// The options of a poll. Always higher numbers.
     pub(crate) parts: Vec<Id>,
     pub(crate) thread: Option<Thread>,
-    pub(crate) standing: Standing,
+    pub(crate) standing: ItemStatus,
 }
 
 /// Whether there is something to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum ItemStatus {
     /// Its author removed it; its replies are still there.
     Deleted,
     /// The site hides it.
@@ -163,9 +163,9 @@ impl Item {
             parts: later(&fields.parts),
             thread: fields.thread.clone().filter(|thread| thread.leads_to(id, parent)),
             standing: match (fields.deleted, fields.dead) {
-                (true, _) => Standing::Deleted,
-                (false, true) => Standing::Dead,
-                (false, false) => Standing::Live(Post::from_fields(fields, parent)?),
+                (true, _) => ItemStatus::Deleted,
+                (false, true) => ItemStatus::Dead,
+                (false, false) => ItemStatus::Live(Post::from_fields(fields, parent)?),
             },
         })
     }
@@ -173,7 +173,7 @@ impl Item {
     /// Returns the title, if it begins a thread and can be read.
     pub(crate) fn title(&self) -> Option<&str> {
         match &self.standing {
-            Standing::Live(Post { kind: Kind::Submission(submission), .. }) => Some(&submission.title),
+            ItemStatus::Live(Post { kind: Kind::Submission(submission), .. }) => Some(&submission.title),
             _ => None,
         }
     }
@@ -254,7 +254,7 @@ mod tests {
     fn a_deleted_comment_needs_no_author_and_keeps_its_replies() {
         let item = parse(r#"{"id":5,"deleted":true,"type":"comment","parent":2,"kids":[7,6],"time":1}"#);
         let item = item.unwrap().unwrap();
-        assert_eq!((item.parent, item.kids, item.standing), (Some(2), vec![7, 6], Standing::Deleted));
+        assert_eq!((item.parent, item.kids, item.standing), (Some(2), vec![7, 6], ItemStatus::Deleted));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Generated {
 }
 
 /// Where keys are that are there already, and become keys of a new certificate as well.
-pub trait Held {
+pub trait ExistingKeys {
     /// Unlocks the key with a keygrip.
     ///
     /// # Errors
@@ -37,9 +37,9 @@ pub trait Held {
 
 /// No key is there already.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NoneHeld;
+pub struct NoExistingKeys;
 
-impl Held for NoneHeld {
+impl ExistingKeys for NoExistingKeys {
     fn unlock(&mut self, keygrip: Keygrip) -> secret::Result<Unlocked> {
         Err(secret::Error::Missing { key: format!("with keygrip {keygrip}") })
     }
@@ -55,7 +55,7 @@ impl Held for NoneHeld {
 /// [`Error::NoUserId`] for a version 4 profile without user IDs; what the system and the libraries say.
 pub fn generate(
     profile: &Profile,
-    held: &mut dyn Held,
+    held: &mut dyn ExistingKeys,
     now: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Generated> {
@@ -84,14 +84,14 @@ pub fn subkey(
     created: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Unlocked> {
-    key(version, plan, Role::Subkey, &mut NoneHeld, created, progress)
+    key(version, plan, Role::Subkey, &mut NoExistingKeys, created, progress)
 }
 
 fn key(
     version: Version,
     plan: &Plan,
     role: Role,
-    held: &mut dyn Held,
+    held: &mut dyn ExistingKeys,
     created: Timestamp,
     progress: &mut dyn Progress,
 ) -> Result<Unlocked> {

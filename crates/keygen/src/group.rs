@@ -86,7 +86,7 @@ impl ElgamalSize {
     }
 }
 
-/// The numbers of a key, most significant octet first, without leading zeros.
+/// The numbers of a key, most significant byte first, without leading zeros.
 pub(crate) struct Numbers {
     /// In their order in the packet (RFC 9580, 5.5.5.2 and 5.5.5.3).
     pub(crate) public: Vec<Vec<u8>>,
@@ -110,7 +110,7 @@ pub(crate) fn dsa(size: DsaSize, progress: &mut dyn Progress) -> Result<Numbers>
     };
     let x = random::base(&q)?;
     let y = workspace.power(Power { base: &g, exponent: &x, modulus: &p })?;
-    Ok(Numbers { public: [p, q, g, y].map(|number| number.to_octets().to_vec()).to_vec(), x: x.to_octets() })
+    Ok(Numbers { public: [p, q, g, y].map(|number| number.to_bytes().to_vec()).to_vec(), x: x.to_bytes() })
 }
 
 /// Makes an Elgamal key: p less one is twice a product of large primes (C. Lim and P. Lee), so that no small subgroup
@@ -126,10 +126,10 @@ pub(crate) fn elgamal(size: ElgamalSize, progress: &mut dyn Progress) -> Result<
         product = workspace.product(&product, &prime::any(least, progress)?)?;
     }
     let p = prime::above_multiple(usize::from(size.0), &product, Factor::Prime, progress)?;
-    let g = Number::from_octets(&SQUARE)?;
+    let g = Number::from_bytes(&SQUARE)?;
     let x = random::of_bits(least * 3 / 2)?;
     let y = workspace.power(Power { base: &g, exponent: &x, modulus: &p })?;
-    Ok(Numbers { public: [p, g, y].map(|number| number.to_octets().to_vec()).to_vec(), x: x.to_octets() })
+    Ok(Numbers { public: [p, g, y].map(|number| number.to_bytes().to_vec()).to_vec(), x: x.to_bytes() })
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
     use crate::progress::Silent;
 
     fn numbers<const N: usize>(made: &Numbers) -> [Number; N] {
-        let read = made.public.iter().map(|octets| Number::from_octets(octets).unwrap());
+        let read = made.public.iter().map(|bytes| Number::from_bytes(bytes).unwrap());
         read.collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("{N} numbers"))
     }
 
@@ -155,7 +155,7 @@ mod tests {
                 let power = workspace.power(Power { base: element, exponent: &q, modulus: &p }).unwrap();
                 assert!(power.is_one() && !element.is_one());
             }
-            assert!(Number::from_octets(&made.x).unwrap() < q);
+            assert!(Number::from_bytes(&made.x).unwrap() < q);
         }
     }
 

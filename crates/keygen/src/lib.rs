@@ -2,7 +2,7 @@
 //!
 //! - [`Profile`]: what a new certificate is to be: [`Algorithm`]s, subkeys, preferences, lifetimes, user IDs.
 //! - [`profile_file`]: profiles that users write.
-//! - [`generate`]: from a profile to secret keys and a certificate, of which some may be there already ([`Held`]);
+//! - [`generate()`]: from a profile to secret keys and a certificate, of which some may be there already ([`ExistingKeys`]);
 //!   [`subkey`]: one key more.
 //! - [`rsa`]: the numbers of an RSA key, both primes searched at the same time on every core.
 //! - [`Progress`]: who is told how that goes on.
@@ -26,7 +26,7 @@ mod sieve;
 
 pub use algorithm::{Algorithm, Version};
 pub use error::{Error, Result};
-pub use generate::{Generated, Held, NoneHeld, generate, subkey};
+pub use generate::{ExistingKeys, Generated, NoExistingKeys, generate, subkey};
 pub use group::{DsaSize, ElgamalSize};
 pub use preferences::Preferences;
 pub use profile::{Plan, Profile, Source};

@@ -125,7 +125,7 @@ fn of_curve(curve: Algorithm, purpose: Use) -> sequoia_openpgp::Result<Material>
     }?;
     let mut public = key.mpis().to_vec()?;
     if let mpi::PublicKey::ECDH { curve, .. } = key.mpis() {
-        // The last two octets are the digest and the cipher that session keys are wrapped with.
+        // The last two bytes are the digest and the cipher that session keys are wrapped with.
         let parameters = public.len() - 2;
         public[parameters..].copy_from_slice(&wrapping(curve));
     }

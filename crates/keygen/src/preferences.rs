@@ -93,7 +93,7 @@ impl Preferences {
     }
 }
 
-/// Pairs of a cipher and a mode; only ciphers with blocks of 16 octets have AEAD modes, of which AES is preferred.
+/// Pairs of a cipher and a mode; only ciphers with blocks of 16 bytes have AEAD modes, of which AES is preferred.
 fn ciphersuites(ciphers: &[u8], modes: &[u8]) -> Vec<(u8, u8)> {
     let aes = ciphers.iter().filter(|cipher| (7..=9).contains(*cipher));
     aes.flat_map(|&cipher| modes.iter().map(move |&mode| (cipher, mode))).collect()

@@ -62,8 +62,8 @@ pub(crate) fn above_multiple(
     // One bit more than the shortest cofactor has: half of what is tried has the right length.
     let length = bits - twice.bits() + 1;
     search(&progress, |workspace| {
-        let k = random::octets(length.div_ceil(8))?;
-        let mut k = Number::from_octets(&k)?.shifted_right(length.next_multiple_of(8) - length)?;
+        let k = random::bytes(length.div_ceil(8))?;
+        let mut k = Number::from_bytes(&k)?.shifted_right(length.next_multiple_of(8) - length)?;
         if cofactor == Factor::Prime {
             k = k.with_bit(0)?;
         }
@@ -195,13 +195,13 @@ impl Search {
 /// Returns an odd random number of `bits` bits where a window of numbers large enough may begin.
 fn beginning(bits: usize) -> Result<Number> {
     loop {
-        let mut octets = random::octets(bits.div_ceil(8))?;
-        *octets.last_mut().expect("numbers have octets") |= 1;
-        let excess = octets.len() * 8 - bits;
-        octets[0] &= u8::MAX >> excess;
-        let number = Number::from_octets(&octets)?;
-        let leading = number.shifted_right(bits - 64)?.to_octets();
-        let leading = leading.iter().fold(0, |leading, octet| leading << 8 | u64::from(*octet));
+        let mut bytes = random::bytes(bits.div_ceil(8))?;
+        *bytes.last_mut().expect("numbers have bytes") |= 1;
+        let excess = bytes.len() * 8 - bits;
+        bytes[0] &= u8::MAX >> excess;
+        let number = Number::from_bytes(&bytes)?;
+        let leading = number.shifted_right(bits - 64)?.to_bytes();
+        let leading = leading.iter().fold(0, |leading, byte| leading << 8 | u64::from(*byte));
         // The last one is left out, so that no window reaches over the end.
         if (ROOT_OF_2..u64::MAX).contains(&leading) {
             return Ok(number);
@@ -278,13 +278,13 @@ mod tests {
 
     /// 2^`power` plus 2^`middle` (or minus it) plus or minus 1.
     fn near_power_of_2(power: usize, less: &[usize], add: u64) -> Number {
-        let mut octets = vec![0; power / 8 + 1];
-        octets[0] = 1 << (power % 8);
-        let mut number = Number::from_octets(&octets).unwrap();
+        let mut bytes = vec![0; power / 8 + 1];
+        bytes[0] = 1 << (power % 8);
+        let mut number = Number::from_bytes(&bytes).unwrap();
         for &bit in less {
-            let mut octets = vec![0; bit / 8 + 1];
-            octets[0] = 1 << (bit % 8);
-            number = number.minus(&Number::from_octets(&octets).unwrap()).unwrap();
+            let mut bytes = vec![0; bit / 8 + 1];
+            bytes[0] = 1 << (bit % 8);
+            number = number.minus(&Number::from_bytes(&bytes).unwrap()).unwrap();
         }
         number.plus_word(add).unwrap()
     }
@@ -311,7 +311,7 @@ mod tests {
         // (6k + 1)(12k + 1)(18k + 1) with three primes: Fermat's test alone would pass every base without a common
         // divisor.
         let carmichael = [6_u64, 12, 18]
-            .map(|factor| Number::from_octets(&(factor * 25_831_241_271 + 1).to_be_bytes()).unwrap());
+            .map(|factor| Number::from_bytes(&(factor * 25_831_241_271 + 1).to_be_bytes()).unwrap());
         for factor in &carmichael {
             assert!(passes_five_rounds(factor));
         }

@@ -244,7 +244,7 @@ fn numbers(
 
 fn fault(text: &str, place: Range<usize>, what: String) -> ProfileError {
     let before = text.as_bytes().get(..place.start).unwrap_or_default();
-    ProfileError { line: 1 + before.iter().filter(|octet| **octet == b'\n').count(), what }
+    ProfileError { line: 1 + before.iter().filter(|byte| **byte == b'\n').count(), what }
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use crate::error::Result;
 use bignum::Number;
 use zeroize::Zeroizing;
 
-/// Returns that many random octets.
-pub(crate) fn octets(length: usize) -> Result<Zeroizing<Vec<u8>>> {
-    let mut octets = Zeroizing::new(vec![0; length]);
-    getrandom::fill(&mut octets)?;
-    Ok(octets)
+/// Returns that many random bytes.
+pub(crate) fn bytes(length: usize) -> Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(vec![0; length]);
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns an evenly chosen number below `bound`, which is not zero.
@@ -25,10 +25,10 @@ pub(crate) fn below(bound: usize) -> Result<usize> {
 
 /// Returns a random number with exactly that many bits.
 pub(crate) fn of_bits(bits: usize) -> Result<Number> {
-    let mut octets = octets(bits.div_ceil(8))?;
-    let excess = octets.len() * 8 - bits;
-    octets[0] = octets[0] & (u8::MAX >> excess) | (1 << 7 >> excess);
-    Ok(Number::from_octets(&octets)?)
+    let mut bytes = bytes(bits.div_ceil(8))?;
+    let excess = bytes.len() * 8 - bits;
+    bytes[0] = bytes[0] & (u8::MAX >> excess) | (1 << 7 >> excess);
+    Ok(Number::from_bytes(&bytes)?)
 }
 
 /// Returns an evenly chosen number from 2 to `prime` - 2, a base for Miller and Rabin's test.
@@ -36,9 +36,9 @@ pub(crate) fn base(prime: &Number) -> Result<Number> {
     let bits = prime.bits();
     let last = prime.minus_word(1)?;
     loop {
-        let mut octets = octets(bits.div_ceil(8))?;
-        octets[0] &= u8::MAX >> (octets.len() * 8 - bits);
-        let base = Number::from_octets(&octets)?;
+        let mut bytes = bytes(bits.div_ceil(8))?;
+        bytes[0] &= u8::MAX >> (bytes.len() * 8 - bits);
+        let base = Number::from_bytes(&bytes)?;
         if base.bits() > 1 && base < last {
             return Ok(base);
         }

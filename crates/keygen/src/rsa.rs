@@ -32,7 +32,7 @@ impl Size {
     }
 }
 
-/// The numbers of an RSA key as OpenPGP keeps them (RFC 9580, 5.5.5.1), most significant octet first, without leading
+/// The numbers of an RSA key as OpenPGP keeps them (RFC 9580, 5.5.5.1), most significant byte first, without leading
 /// zeros. All but the first two are secret, and are wiped.
 pub struct Numbers {
     /// The modulus, the product of the primes.
@@ -81,12 +81,12 @@ fn key(p: Number, q: Number, half: usize, workspace: &mut Workspace) -> Result<O
     let inverse = Power { base: &p, exponent: &q.minus_word(2)?, modulus: &q };
     let [u, _] = workspace.powers([inverse; 2])?;
     Ok(Some(Numbers {
-        n: workspace.product(&p, &q)?.to_octets().to_vec(),
+        n: workspace.product(&p, &q)?.to_bytes().to_vec(),
         e: EXPONENT.to_be_bytes()[5..].to_vec(),
-        d: d.to_octets(),
-        p: p.to_octets(),
-        q: q.to_octets(),
-        u: u.to_octets(),
+        d: d.to_bytes(),
+        p: p.to_bytes(),
+        q: q.to_bytes(),
+        u: u.to_bytes(),
     }))
 }
 
@@ -119,8 +119,8 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    fn number(octets: &[u8]) -> Number {
-        Number::from_octets(octets).unwrap()
+    fn number(bytes: &[u8]) -> Number {
+        Number::from_bytes(bytes).unwrap()
     }
 
     /// The remainder of a product.

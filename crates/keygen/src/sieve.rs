@@ -172,11 +172,11 @@ mod tests {
     #[test]
     fn a_window_leaves_what_no_small_prime_divides_and_what_is_not_1_modulo_the_exponent() {
         let first = (1_u64 << 40) + 15;
-        let mut window = Window::new(Number::from_octets(&first.to_be_bytes()).unwrap(), 65537).unwrap();
+        let mut window = Window::new(Number::from_bytes(&first.to_be_bytes()).unwrap(), 65537).unwrap();
         let mut left = Vec::new();
         while let Some(number) = window.take().unwrap() {
-            let octets = number.to_octets();
-            left.push(octets.iter().fold(0_u64, |number, octet| number << 8 | u64::from(*octet)));
+            let bytes = number.to_bytes();
+            left.push(bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte)));
         }
         left.sort_unstable();
         let small: Vec<u64> = odd_primes(1 << 17).map(u64::from).collect();
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_window_gives_its_numbers_in_no_order() {
-        let mut window = Window::new(Number::from_octets(&[1; 128]).unwrap(), 65537).unwrap();
+        let mut window = Window::new(Number::from_bytes(&[1; 128]).unwrap(), 65537).unwrap();
         let mut taken = Vec::new();
         while let Some(number) = window.take().unwrap() {
             taken.push(number);

@@ -2,7 +2,7 @@
 
 use cert::Timestamp;
 use keyhoard_keygen::{
-    Algorithm, Error, Generated, NoneHeld, Plan, Profile, Silent, Version, generate, subkey,
+    Algorithm, Error, Generated, NoExistingKeys, Plan, Profile, Silent, Version, generate, subkey,
 };
 use secret::{Role, Signer};
 use sequoia_openpgp::cert::prelude::*;
@@ -22,7 +22,7 @@ fn now() -> SystemTime {
 }
 
 fn made(profile: Profile) -> (Generated, Cert) {
-    let generated = generate(&profile, &mut NoneHeld, NOW, &mut Silent).expect("a certificate");
+    let generated = generate(&profile, &mut NoExistingKeys, NOW, &mut Silent).expect("a certificate");
     let cert = Cert::from_bytes(&generated.certificate).expect("it is read");
     (generated, cert)
 }
@@ -155,7 +155,7 @@ fn of_several_user_ids_the_first_is_the_primary_one() {
 
 #[test]
 fn only_a_certificate_of_version_6_needs_no_user_id() {
-    let refused = generate(&Profile::named("compatible").unwrap(), &mut NoneHeld, NOW, &mut Silent);
+    let refused = generate(&Profile::named("compatible").unwrap(), &mut NoExistingKeys, NOW, &mut Silent);
     assert!(matches!(refused, Err(Error::NoUserId)));
     let (_, cert) = made(Profile::named("modern").unwrap());
     assert!(cert.with_policy(&StandardPolicy::new(), now()).is_ok());

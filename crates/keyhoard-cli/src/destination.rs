@@ -1,20 +1,76 @@
-//! What packets are written to, and whether in ASCII armor.
+//! What results other than listings are written to, and whether in ASCII armor.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow, bail};
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::descriptor::duplicate;
-use keyhoard::output_file::OutputFile;
+use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
+
+use crate::question::asked;
+
+/// The file that is written instead of standard output.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NamedOutput {
+    /// Write to this file; a pipe or device is written to as it is.
+    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    /// Replace the file if it is there already.
+    #[arg(long)]
+    force: bool,
+}
+
+impl NamedOutput {
+    /// Returns the file that is written to; `None` for standard output.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    /// Says whether the output was named, be it standard output.
+    pub(crate) fn is_named(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Begins the file, if there is one, while another file is being `read`. One that is there is replaced only with
+    /// `--force`, or if whoever sits at the terminal wants it.
+    pub(crate) fn create(
+        &self,
+        content: Content,
+        read: Option<FileId>,
+    ) -> anyhow::Result<Option<OutputFile>> {
+        self.file().map(|path| self.create_at(path, content, read)).transpose()
+    }
+
+    fn create_at(&self, path: &Path, content: Content, read: Option<FileId>) -> anyhow::Result<OutputFile> {
+        let create = |existing| OutputFile::create(path, content, existing, read.as_slice());
+        let name = || path.display().to_string();
+        if self.force {
+            return create(Existing::Replaced).with_context(name);
+        }
+        match create(Existing::Kept) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                if !io::stdin().is_terminal() {
+                    bail!("{}: there is such a file already; --force replaces it", name());
+                }
+                let question = format!("{} is there already. Replace it? [y/N] ", name());
+                match asked(question)?.as_str() {
+                    "y" | "Y" | "yes" => create(Existing::Replaced).with_context(name),
+                    _ => Err(anyhow!("{}: it stays as it is", name())),
+                }
+            }
+            created => created.with_context(name),
+        }
+    }
+}
 
 /// Where packets go.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Destination {
-    /// Write to this file; a pipe or device is written to as it is.
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: NamedOutput,
 
     /// Write ASCII armor [default: on a terminal, and to files ending in .asc].
     #[arg(long, short, conflicts_with = "binary")]
@@ -28,27 +84,25 @@ pub(crate) struct Destination {
 impl Destination {
     /// Returns the file that is written to; `None` for standard output.
     pub(crate) fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|path| *path != Path::new("-"))
+        self.output.file()
     }
 
-    /// Has packets written; a file appears if `is_something` says so of what was written.
+    /// Has packets written, while another file is being `read`; a file appears if `is_something` says so of what was
+    /// written.
     pub(crate) fn write<T>(
         &self,
         contents: Contents,
+        read: Option<FileId>,
         packets: impl FnOnce(&mut (dyn Write + Send)) -> anyhow::Result<T>,
         is_something: impl FnOnce(&T) -> bool,
     ) -> anyhow::Result<T> {
-        let Some(path) = self.file() else {
+        let file = self.output.create(contents.content(), read)?;
+        let (Some(path), Some(mut file)) = (self.file(), file) else {
             let mut stdout = standard_output()?;
             let terminal = stdout.is_terminal();
             return self.framed(&mut stdout, terminal, contents, packets);
         };
         let named = || path.display().to_string();
-        let create = match contents {
-            Contents::SecretKeys => OutputFile::create_private,
-            _ => OutputFile::create,
-        };
-        let mut file = create(path).with_context(named)?;
         let by_name = path.extension().is_some_and(|extension| extension == "asc");
         let written = self.framed(&mut file, by_name, contents, packets).with_context(named)?;
         if is_something(&written) {
@@ -103,6 +157,13 @@ pub(crate) enum Contents {
 }
 
 impl Contents {
+    fn content(self) -> Content {
+        match self {
+            Self::SecretKeys => Content::Secret,
+            Self::Certificates | Self::Message | Self::Signature | Self::ClearText => Content::Ordinary,
+        }
+    }
+
     fn title(self) -> Option<&'static str> {
         match self {
             Self::Certificates => Some("PUBLIC KEY BLOCK"),

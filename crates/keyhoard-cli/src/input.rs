@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use keyhoard::output_file::FileId;
 
 /// Opens a file; without one, and for `-`, standard input.
 pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Read + Send>> {
@@ -21,6 +22,14 @@ pub(crate) fn file(path: &Path) -> anyhow::Result<File> {
         bail!("{}: is a directory", path.display());
     }
     Ok(file)
+}
+
+/// Returns which file is read; `None` where it is no regular file.
+pub(crate) fn id(path: Option<&Path>) -> Option<FileId> {
+    match path.filter(|path| *path != Path::new("-")) {
+        Some(path) => FileId::at(path),
+        None => FileId::of(io::stdin()),
+    }
 }
 
 /// Calls an input by its name.

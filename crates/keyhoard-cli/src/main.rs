@@ -5,7 +5,7 @@
 //! - [`session`]: what every command is given.
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
 //! - [`destination`]: what exports are written to; [`passphrase_options`]: where passphrases come from.
-//! - [`output`]: where and how results are written; [`stderr`]: what a person is told besides; [`style`], [`printable`],
+//! - [`output`]: where and how results are written, [`json`] among it; [`stderr`]: what a person is told besides; [`style`], [`printable`],
 //!   [`table`], [`moment`], [`progress`] are their means; [`question`]: what a person is asked.
 //!
 //! What a command does is decided in the library `keyhoard`; nothing is decided here.
@@ -15,6 +15,7 @@ mod commands;
 mod destination;
 mod exit;
 mod input;
+mod json;
 mod listing;
 mod moment;
 mod naming;
@@ -34,7 +35,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    keyhoard::secret::forbid_core_dumps();
+    process::protect_memory();
     match arguments::Arguments::try_parse() {
         Ok(arguments) => exit::report(commands::run(arguments)),
         Err(error) if error.use_stderr() && commands::sop::is_meant() => {

@@ -1,11 +1,13 @@
 //! Where results go.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use serde::Serialize;
 
-use crate::style::{Style, Styled, allowed};
+use crate::json;
+use crate::printable::{harmless, is_harmless};
+use crate::style::{Style, Styled, allowed, split_sequence};
 use crate::table::Table;
 
 /// In which form results are written.
@@ -33,6 +35,8 @@ pub(crate) struct Output {
     pub(crate) form: Form,
     colour: bool,
     out: BufWriter<StdoutLock<'static>>,
+    /// What is about to be written; kept for its room.
+    line: String,
 }
 
 impl Output {
@@ -44,12 +48,17 @@ impl Output {
             Colour::Always => true,
             Colour::Never => false,
         };
-        Self { form, colour, out: BufWriter::with_capacity(1 << 16, stdout.lock()) }
+        Self { form, colour, out: BufWriter::with_capacity(1 << 16, stdout.lock()), line: String::new() }
     }
 
     /// Says whether JSON is wanted.
     pub(crate) fn is_json(&self) -> bool {
         self.form == Form::Json
+    }
+
+    /// Says whether results are seen on a terminal at once.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.out.get_ref().is_terminal()
     }
 
     /// Says whether colours are wanted.
@@ -64,7 +73,7 @@ impl Output {
 
     /// Writes one JSON document on a line of its own.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, value)?;
+        json::write(&mut self.out, value)?;
         self.out.write_all(b"\n")
     }
 
@@ -73,18 +82,53 @@ impl Output {
         table.write(&mut self.out, self.colour)
     }
 
-    /// Writes a line.
+    /// Writes a line, in which only [`Styled`] text can do something to the terminal.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        writeln!(self.out, "{text}")
+        self.line.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(self.line, "{text}");
+        write_harmless(&mut self.out, &self.line)?;
+        self.out.write_all(b"\n")
     }
 }
 
 impl Write for Output {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.out.write(octets)
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// Writes a text and its styles; whatever else a terminal would obey is escaped.
+fn write_harmless(out: &mut impl Write, mut text: &str) -> io::Result<()> {
+    if is_harmless(text) {
+        return out.write_all(text.as_bytes());
+    }
+    while !text.is_empty() {
+        let (sequence, rest) = split_sequence(text);
+        out.write_all(sequence.as_bytes())?;
+        // What begins with an escape that begins no style of ours is text.
+        let end = rest.char_indices().skip(1).find(|(_, character)| *character == '\x1b');
+        let (plain, rest) = rest.split_at(end.map_or(rest.len(), |(position, _)| position));
+        out.write_all(harmless(plain).as_bytes())?;
+        text = rest;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_styles_reach_the_terminal_as_they_are() {
+        let styled = Styled::new(Style::Error, "a\u{9b}31m\x1b[2Jb\n", true).to_string();
+        let mut out = Vec::new();
+        write_harmless(&mut out, &format!("\x1b]0;x\x07{styled}\u{202e}\x1b")).expect("a vector");
+        let expected = "\\x1b]0;x\\x07\x1b[1;31ma\\u{9b}31m\\x1b[2Jb\\x0a\x1b[0m\\u{202e}\\x1b";
+        assert_eq!(String::from_utf8(out).expect("text"), expected);
     }
 }

@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// What is being counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
-    /// Octets of input.
+    /// Bytes of input.
     Bytes,
     /// Certificates.
     Certificates,

@@ -5,10 +5,12 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::bail;
 
+use crate::printable::harmless_lines;
+
 /// Asks, and returns the answer without white space around it.
 pub(crate) fn asked(question: impl Display) -> io::Result<String> {
     let mut terminal = io::stderr();
-    write!(terminal, "{question}")?;
+    terminal.write_all(harmless_lines(&question.to_string()).as_bytes())?;
     terminal.flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;

@@ -1,11 +1,13 @@
 //! What every command is given.
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use keyhoard::cert::Timestamp;
 use keyhoard::migrate::outdated;
+use keyhoard::permissions::{exposed_database, secret_keys_beside};
 use keyhoard::secret::file::FileKeys;
 use keyhoard::store::{Snapshot, Store};
 use keyhoard::{Result, database};
@@ -27,6 +29,8 @@ pub(crate) struct Session {
     /// Only results and errors are wanted.
     pub(crate) quiet: bool,
     database: Option<PathBuf>,
+    /// Whether it was told who else can change the database.
+    is_exposure_told: Cell<bool>,
 }
 
 impl Session {
@@ -38,12 +42,19 @@ impl Session {
             output: Output::new(form, global.color),
             quiet: global.quiet,
             database: global.db,
+            is_exposure_told: Cell::new(false),
         }
     }
 
-    /// Returns the database's place.
+    /// Returns the database's place. If somebody else can change what is there, that is told, once.
     pub(crate) fn path(&self) -> Result<PathBuf> {
-        database::path(self.database.as_deref())
+        let path = database::path(self.database.as_deref())?;
+        if !self.is_exposure_told.replace(true) {
+            for exposed in exposed_database(&path) {
+                self.warn(exposed);
+            }
+        }
+        Ok(path)
     }
 
     /// Opens the database.
@@ -66,9 +77,9 @@ impl Session {
         database::create(&self.path()?)
     }
 
-    /// Returns the secret keys beside the database.
+    /// Returns the secret keys beside the database, unless somebody else can change that.
     pub(crate) fn secret_keys(&self) -> Result<FileKeys> {
-        Ok(FileKeys::beside(&database::local(&self.path()?)))
+        secret_keys_beside(&self.path()?)
     }
 
     /// Tells a person something that is no result.

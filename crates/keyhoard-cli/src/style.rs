@@ -19,7 +19,12 @@ pub(crate) enum Style {
     Name,
 }
 
+/// Ends every style.
+const END: &str = "\x1b[0m";
+
 impl Style {
+    const ALL: [Self; 6] = [Self::Strong, Self::Faint, Self::Good, Self::Warning, Self::Error, Self::Name];
+
     fn code(self) -> &'static str {
         match self {
             Self::Strong => "\x1b[1m",
@@ -49,10 +54,17 @@ impl<T> Styled<T> {
 impl<T: fmt::Display> fmt::Display for Styled<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.style {
-            Some(style) => write!(f, "{}{}\x1b[0m", style.code(), self.text),
+            Some(style) => write!(f, "{}{}{END}", style.code(), self.text),
             None => self.text.fmt(f),
         }
     }
+}
+
+/// Splits off the sequence that begins or ends a style at the beginning of a text; it is empty if there is none.
+pub(crate) fn split_sequence(text: &str) -> (&str, &str) {
+    let codes = Style::ALL.map(Style::code).into_iter().chain([END]);
+    let length = codes.filter(|code| text.starts_with(code)).map(str::len).max();
+    text.split_at(length.unwrap_or_default())
 }
 
 /// Says whether the environment allows colours (<https://no-color.org>).

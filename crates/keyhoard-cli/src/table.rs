@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::printable::{harmless, is_harmless};
 use crate::style::{Style, Styled};
 
 /// A cell's text and look.
@@ -18,9 +19,12 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Makes a cell that begins at the left.
+    /// Makes a cell that begins at the left; what a terminal would obey is escaped in it.
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        let text = text.into();
+        let mut text = text.into();
+        if !is_harmless(&text) {
+            text = harmless(&text);
+        }
         let width = if text.is_ascii() { text.len() } else { text.width() };
         Self { text, width, style: None, right: false }
     }
@@ -115,6 +119,12 @@ mod tests {
             &[Cell::number(12), Cell::new("bcd"), Cell::new("e")],
         ];
         assert_eq!(written(&rows, false), " 7  a    end\n12  bcd  e\n");
+    }
+
+    #[test]
+    fn a_cell_cannot_change_what_the_terminal_shows() {
+        let rows: [&[Cell]; 1] = [&[Cell::new("a\u{202e}\u{9b}2Jb"), Cell::new("x\n")]];
+        assert_eq!(written(&rows, false), "a\\u{202e}\\u{9b}2Jb  x\\x0a\n");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::Timestamp;
-use keyhoard::cert::effective::View;
+use keyhoard::cert::effective::PacketView;
 use keyhoard::store::Query;
 use keyhoard::store::query::Name;
 use keyhoard::validity::{Model, TrustSettings, TrustedKey};
@@ -95,7 +95,7 @@ impl TrustOptions {
     /// # Errors
     ///
     /// A trusted key that is named otherwise than by fingerprint or long key ID.
-    pub(crate) fn settings(&self, now: Timestamp, view: View) -> anyhow::Result<TrustSettings> {
+    pub(crate) fn settings(&self, now: Timestamp, view: PacketView) -> anyhow::Result<TrustSettings> {
         let model = match self.trust_model {
             ModelWord::Pgp | ModelWord::Auto => Model::Pgp,
             ModelWord::Classic => Model::Classic,
@@ -114,7 +114,7 @@ impl WebOptions {
     /// # Errors
     ///
     /// A trusted key that is named otherwise than by fingerprint or long key ID.
-    pub(crate) fn settings(&self, now: Timestamp, view: View) -> anyhow::Result<TrustSettings> {
+    pub(crate) fn settings(&self, now: Timestamp, view: PacketView) -> anyhow::Result<TrustSettings> {
         let model = match self.trust_model {
             WebModelWord::Pgp | WebModelWord::Auto => Model::Pgp,
             WebModelWord::Classic => Model::Classic,
@@ -124,7 +124,7 @@ impl WebOptions {
 }
 
 impl WebRules {
-    fn settings(&self, model: Model, now: Timestamp, view: View) -> anyhow::Result<TrustSettings> {
+    fn settings(&self, model: Model, now: Timestamp, view: PacketView) -> anyhow::Result<TrustSettings> {
         Ok(TrustSettings {
             model,
             trusted_keys: self

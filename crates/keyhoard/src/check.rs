@@ -2,14 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use cert::effective::View;
+use cert::effective::PacketView;
 use cert::facts::SignatureFacts;
-use cert::{Fingerprint, Timestamp};
+use cert::{Facts, Fingerprint, Timestamp};
 use store::{CertId, Record, Selection, Snapshot, Store};
 use verify::policy::DigestPolicy;
 
-use crate::Result;
-use crate::certifications::{Checker, IssuerRule, Rules, Standing, Standings};
+use crate::certifications::{
+    CertificationRules, CertificationStatus, CertificationStatuses, Checker, IssuerRule,
+};
+use crate::{Result, pending};
 
 /// How signatures are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,22 +37,24 @@ pub struct Count {
     pub no_issuer: u64,
     /// Signatures that are not accepted, whoever made them.
     pub refused: u64,
+    /// Certificates with possible revocations that were not verified yet, see [`pending`]. Checking them has gone on.
+    pub not_fully_checked: u64,
 }
 
 impl Count {
     /// Counts one certificate's signatures.
-    pub fn of(standings: &Standings) -> Self {
+    pub fn of(standings: &CertificationStatuses) -> Self {
         let mut count = Self { certificates: 1, ..Self::default() };
         standings.iter().for_each(|standing| *count.field(standing) += 1);
         count
     }
 
-    fn field(&mut self, standing: &Standing) -> &mut u64 {
+    fn field(&mut self, standing: &CertificationStatus) -> &mut u64 {
         match standing {
-            Standing::Good(_) => &mut self.good,
-            Standing::Bad => &mut self.bad,
-            Standing::NoIssuer => &mut self.no_issuer,
-            Standing::UnusableIssuer(_) | Standing::Refused(_) => &mut self.refused,
+            CertificationStatus::Good(_) => &mut self.good,
+            CertificationStatus::Bad => &mut self.bad,
+            CertificationStatus::NoIssuer => &mut self.no_issuer,
+            CertificationStatus::UnusableIssuer(_) | CertificationStatus::Refused(_) => &mut self.refused,
         }
     }
 
@@ -60,6 +64,7 @@ impl Count {
         self.bad += other.bad;
         self.no_issuer += other.no_issuer;
         self.refused += other.refused;
+        self.not_fully_checked += other.not_fully_checked;
     }
 }
 
@@ -76,15 +81,22 @@ pub fn check(
     snapshot: &dyn Snapshot,
     selection: Selection<'_>,
     options: CheckOptions,
-    each: &mut dyn FnMut(&Record, &Standings) -> ControlFlow<()>,
+    each: &mut dyn FnMut(&Record, &CertificationStatuses) -> ControlFlow<()>,
 ) -> Result<Count> {
     let mut count = Count::default();
     let mut checker = checker(store, snapshot, options);
+    let mut pending: Vec<CertId> = Vec::new();
     checker.visit(selection, &|_| true, &mut |record, standings| {
         count.add(Count::of(standings));
+        let is_fully_checked = record.facts.as_ref().is_none_or(Facts::is_fully_checked);
+        pending.extend((!is_fully_checked).then_some(record.id));
         Ok(each(&record, standings))
     })?;
     checker.keep()?;
+    count.not_fully_checked = pending.len() as u64;
+    if !pending.is_empty() {
+        pending::go_on(store, snapshot, Selection::Ids(&pending), "keyhoard check", options.now)?;
+    }
     Ok(count)
 }
 
@@ -99,7 +111,7 @@ pub fn signed_by(
     snapshot: &dyn Snapshot,
     signer: &Fingerprint,
     options: CheckOptions,
-    each: &mut dyn FnMut(&Record, &Standings) -> ControlFlow<()>,
+    each: &mut dyn FnMut(&Record, &CertificationStatuses) -> ControlFlow<()>,
 ) -> Result<()> {
     let ids: Vec<CertId> = snapshot.certified_by(signer.key_id())?;
     let mut checker = checker(store, snapshot, options);
@@ -115,7 +127,7 @@ pub fn is_said_to_be_by(signature: &SignatureFacts, signer: &Fingerprint) -> boo
 
 fn checker<'s>(store: &'s dyn Store, snapshot: &'s dyn Snapshot, options: CheckOptions) -> Checker<'s> {
     let CheckOptions { now, digests, anew } = options;
-    let rules = Rules { now, view: View::Full, digests, issuers: IssuerRule::Any };
+    let rules = CertificationRules { now, view: PacketView::Full, digests, issuers: IssuerRule::Any };
     let checker = Checker::within(snapshot, rules).keeping(store);
     if anew { checker.anew() } else { checker }
 }

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use cert::certificate::{Certificate, Retained};
-use cert::effective::{Effective, KeyState, Moment, State, Usage, UserState, View, evaluate};
+use cert::effective::{
+    ComponentState, Effective, EvaluationContext, KeyState, PacketView, Usage, UserIdState, evaluate,
+};
 use cert::facts::{Component, ComponentKind, SignatureFacts, SignatureType};
 use cert::{KeyId, Timestamp};
 
 use crate::Result;
-use crate::certifications::{Checker, Standing};
+use crate::certifications::{CertificationStatus, Checker};
 
 /// What is taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub fn compact(
     now: Timestamp,
 ) -> Result<Certificate> {
     let standings = checker.certificate(certificate)?;
-    let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
+    let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));
     let pruner = Pruner { certificate, effective: &effective, options };
     let kept: Vec<Vec<bool>> = (0..certificate.facts.components.len())
         .map(|number| pruner.kept_signatures(number, standings.of(number)))
@@ -68,7 +70,7 @@ struct Pruner<'a> {
 
 impl Pruner<'_> {
     fn drops_subkey(&self, number: usize) -> bool {
-        let State::Key(state) = &self.effective.components[number] else { return false };
+        let ComponentState::Key(state) = &self.effective.components[number] else { return false };
         self.options.expired_subkeys && state.expired && state.revoked.is_none() && {
             let KeyState { usage, .. } = state;
             let has = |wanted| usage.contains(wanted);
@@ -79,15 +81,15 @@ impl Pruner<'_> {
     }
 
     /// Says of each of a component's signatures whether it stays.
-    fn kept_signatures(&self, number: usize, standings: &[Standing]) -> Vec<bool> {
+    fn kept_signatures(&self, number: usize, standings: &[CertificationStatus]) -> Vec<bool> {
         let component = &self.certificate.facts.components[number];
         match &self.effective.components[number] {
-            State::Key(_) if number == 0 => vec![true; standings.len()],
-            State::Key(state) => self.bindings(component, state),
-            State::User(state) => {
+            ComponentState::Key(_) if number == 0 => vec![true; standings.len()],
+            ComponentState::Key(state) => self.bindings(component, state),
+            ComponentState::User(state) => {
                 self.compacted(component, state).unwrap_or_else(|| self.usable(component, standings))
             }
-            State::Unknown => vec![true; standings.len()],
+            ComponentState::Unknown => vec![true; standings.len()],
         }
     }
 
@@ -104,7 +106,7 @@ impl Pruner<'_> {
 
     /// Of a user ID that is not valid any more only the self-signature that says so stays; `None` if it is valid, or
     /// there is nothing else.
-    fn compacted(&self, component: &Component, state: &UserState) -> Option<Vec<bool>> {
+    fn compacted(&self, component: &Component, state: &UserIdState) -> Option<Vec<bool>> {
         let unsigned = !state.expired && !state.revoked;
         if state.created.is_some() || (unsigned && self.options.accept_unsigned_user_ids) {
             return None;
@@ -116,11 +118,11 @@ impl Pruner<'_> {
 
     /// Of each issuer's good certifications and revocations the newest stays; one that cannot be revoked and is one
     /// of a user ID comes before all that can.
-    fn usable(&self, component: &Component, standings: &[Standing]) -> Vec<bool> {
+    fn usable(&self, component: &Component, standings: &[CertificationStatus]) -> Vec<bool> {
         let own = self.certificate.facts.primary().fingerprint.key_id();
         let mut best: HashMap<KeyId, usize> = HashMap::new();
         for (index, signature) in component.signatures.iter().enumerate() {
-            if !matches!(standings[index], Standing::Good(_)) || !self.counts(signature) {
+            if !matches!(standings[index], CertificationStatus::Good(_)) || !self.counts(signature) {
                 continue;
             }
             let issuer = signature.issuer.key_id;

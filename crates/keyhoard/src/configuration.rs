@@ -6,13 +6,14 @@
 //! # Is started with the question as its only argument, and writes the passphrase as the first line.
 //! passphrase-program = "/usr/local/bin/ask-passphrase"
 //! ```
+//!
+//! Files that somebody else could change are not read, and that is an error.
 
 use std::path::PathBuf;
-use std::{fs, io};
 
 use serde::Deserialize;
 
-use crate::{Error, Result, database};
+use crate::{Error, Result, database, permissions};
 
 /// What `config.toml` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -27,15 +28,11 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// What is wrong with the file.
+    /// What is wrong with the file, or that somebody else can change it.
     pub fn read() -> Result<Self> {
         let Some(path) = file("config.toml") else { return Ok(Self::default()) };
-        match fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text)
-                .map_err(|source| Error::Configuration { path, source: Box::new(source) }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(Error::File { path, source }),
-        }
+        let Some(text) = permissions::configuration(&path)? else { return Ok(Self::default()) };
+        toml::from_str(&text).map_err(|source| Error::Configuration { path, source: Box::new(source) })
     }
 }
 

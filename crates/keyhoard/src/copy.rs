@@ -15,12 +15,12 @@ use store::{
     Selection, Snapshot, Store, Timestamp,
 };
 
-use crate::again::again;
+use crate::retry::retry_transient;
 use crate::{Error, Result};
 
-/// Certificates that are written at once, and the most octets of them.
+/// Certificates that are written at once, and the most bytes of them.
 const BATCH: usize = 4096;
-const BATCH_OCTETS: usize = 24 << 20;
+const BATCH_BYTES: usize = 24 << 20;
 
 /// Certificates that are compared at once.
 const COMPARED: usize = 256;
@@ -104,14 +104,14 @@ struct Item {
 
 impl Copier<'_> {
     fn certificates(&mut self) -> Result<()> {
-        let (mut batch, mut octets) = (Vec::new(), 0);
+        let (mut batch, mut bytes) = (Vec::new(), 0);
         let mut failed = Ok(());
         let source = self.source;
         source.visit(Selection::All, Detail::Bytes, &mut |record| {
-            octets += record.bytes.as_ref().map_or(0, Vec::len);
+            bytes += record.bytes.as_ref().map_or(0, Vec::len);
             batch.push(record);
-            if batch.len() >= BATCH || octets >= BATCH_OCTETS {
-                octets = 0;
+            if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+                bytes = 0;
                 failed = self.write(std::mem::take(&mut batch));
             }
             if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -122,7 +122,7 @@ impl Copier<'_> {
 
     fn write(&mut self, records: Vec<Record>) -> Result<()> {
         let fingerprints: Vec<Fingerprint> = records.iter().map(|record| record.fingerprint).collect();
-        let there = again(|| Ok(self.to.snapshot()?.by_fingerprint(&fingerprints)?))?;
+        let there = retry_transient(|| Ok(self.to.snapshot()?.by_fingerprint(&fingerprints)?))?;
         let ids: Vec<CertId> = records.iter().map(|record| record.id).collect();
         let mut verdicts = verdicts(self.source, &ids)?;
         let mut items = Vec::new();
@@ -135,7 +135,7 @@ impl Copier<'_> {
         }
         // Those that are there already may lack what comes after them.
         if !items.is_empty() {
-            self.journal = Some(again(|| self.put(&items))?);
+            self.journal = Some(retry_transient(|| self.put(&items))?);
             self.keep_verdicts(&items)?;
             self.summary.copied += items.len() as u64;
         }
@@ -156,7 +156,7 @@ impl Copier<'_> {
     }
 
     fn put(&self, items: &[Item]) -> Result<JournalId> {
-        let mut transaction = self.to.begin_beside(self.command, self.journal, self.now)?;
+        let mut transaction = self.to.begin_concurrent(self.command, self.journal, self.now)?;
         let puts: Vec<Put<'_>> = items
             .iter()
             .map(|item| Put {
@@ -186,7 +186,7 @@ impl Copier<'_> {
         }
         let fingerprints: Vec<Fingerprint> =
             with_verdicts.iter().map(|item| item.certificate.fingerprint()).collect();
-        let ids = again(|| Ok(self.to.snapshot()?.by_fingerprint(&fingerprints)?))?;
+        let ids = retry_transient(|| Ok(self.to.snapshot()?.by_fingerprint(&fingerprints)?))?;
         let found: Vec<(CertId, Vec<KeptVerdict>)> = ids
             .into_iter()
             .zip(with_verdicts)
@@ -209,7 +209,7 @@ impl Copier<'_> {
         })?;
         self.summary.owner_trusts = owner_trusts.len() as u64;
         self.summary.bindings = kept.len() as u64;
-        again(|| {
+        retry_transient(|| {
             let mut transaction = self.to.begin(self.command, self.journal, self.now)?;
             for (key, value) in &owner_trusts {
                 transaction.set_owner_trust(key, Some(*value))?;

@@ -197,7 +197,7 @@ impl Store for Empty {
         Ok(self.0.snapshot())
     }
 
-    fn reads_beside_writer(&self) -> store::Result<bool> {
+    fn supports_concurrent_readers(&self) -> store::Result<bool> {
         Ok(false)
     }
 

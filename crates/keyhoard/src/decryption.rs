@@ -1,21 +1,20 @@
-//! What opens messages, and where their content goes: a file gets its name, and a pipe its octets, only once they were
+//! What opens messages, and where their content goes: a file gets its name, and a pipe its bytes, only once they were
 //! checked.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::path::Path;
 
 use message::{
-    Addressee, Container, Error, Event, Literal, Opener, Pkesk, Result, SessionKey, Sink, Skesk, Standing,
-    Unlock,
+    Addressee, Authenticity, EncryptedDataFormat, EncryptedSessionKey, Error, Event, Literal, Pkesk, Result,
+    SessionKey, Sink, Skesk, Unlock,
 };
-use secret::{Ask, Held, Name, OpenKey, Passphrase, SecretKeys};
+use secret::{Ask, Name, OpenKey, Passphrase, SecretKeys, StoredKey};
 use zeroize::Zeroizing;
 
 use crate::output_file::OutputFile;
 
-/// Octets that are held back from a pipe until the check at their end, if nobody asks for them before: with what reading
+/// Bytes that are held back from a pipe until the check at their end, if nobody asks for them before: with what reading
 /// takes by itself they stay below 32 MB.
 const MAX_HELD: usize = 12 << 20;
 
@@ -23,7 +22,7 @@ const MAX_HELD: usize = 12 << 20;
 const TRIES: u8 = secret::ask::TRIES;
 
 /// Finds session keys with secret keys and passwords.
-pub struct Keys<'a> {
+pub struct SessionKeyFinder<'a> {
     /// Where secret keys are.
     pub secret_keys: &'a dyn SecretKeys,
     /// Who is asked for their passphrases.
@@ -36,33 +35,37 @@ pub struct Keys<'a> {
     pub failure: Option<secret::Error>,
 }
 
-impl Unlock for Keys<'_> {
+impl Unlock for SessionKeyFinder<'_> {
     fn session_key(
         &mut self,
-        openers: &[Opener],
-        container: &Container,
+        encrypted_keys: &[EncryptedSessionKey],
+        container: &EncryptedDataFormat,
         fits: &dyn Fn(&SessionKey) -> bool,
     ) -> Result<SessionKey> {
         if let Some(known) = &self.known {
             return Ok(known.clone());
         }
-        let recipients = openers.iter().filter_map(|opener| match opener {
-            Opener::Recipient(recipient) => Some(recipient),
-            Opener::Password(_) => None,
+        let recipients = encrypted_keys.iter().filter_map(|encrypted_key| match encrypted_key {
+            EncryptedSessionKey::Recipient(recipient) => Some(recipient),
+            EncryptedSessionKey::Password(_) => None,
         });
         if let Some(key) = self.by_secret_key(&recipients.collect::<Vec<_>>(), container) {
             return Ok(key);
         }
-        let passwords = openers.iter().filter_map(|opener| match opener {
-            Opener::Password(password) => Some(password),
-            Opener::Recipient(_) => None,
+        let passwords = encrypted_keys.iter().filter_map(|encrypted_key| match encrypted_key {
+            EncryptedSessionKey::Password(password) => Some(password),
+            EncryptedSessionKey::Recipient(_) => None,
         });
         self.by_password(&passwords.collect::<Vec<_>>(), container, fits)
     }
 }
 
-impl Keys<'_> {
-    fn by_secret_key(&mut self, recipients: &[&Pkesk], container: &Container) -> Option<SessionKey> {
+impl SessionKeyFinder<'_> {
+    fn by_secret_key(
+        &mut self,
+        recipients: &[&Pkesk],
+        container: &EncryptedDataFormat,
+    ) -> Option<SessionKey> {
         if recipients.is_empty() {
             return None;
         }
@@ -86,7 +89,7 @@ impl Keys<'_> {
         None
     }
 
-    fn unlocked(&mut self, recipient: &Pkesk, key: &Held) -> Option<Box<dyn OpenKey>> {
+    fn unlocked(&mut self, recipient: &Pkesk, key: &StoredKey) -> Option<Box<dyn OpenKey>> {
         let opened = self.secret_keys.open(&Name::Fingerprint(key.fingerprint), self.ask);
         opened.map(Some).unwrap_or_else(|error| self.fail(recipient, error))
     }
@@ -102,7 +105,7 @@ impl Keys<'_> {
     fn by_password(
         &mut self,
         packets: &[&Skesk],
-        container: &Container,
+        container: &EncryptedDataFormat,
         fits: &dyn Fn(&SessionKey) -> bool,
     ) -> Result<SessionKey> {
         if packets.is_empty() {
@@ -126,78 +129,86 @@ impl Keys<'_> {
 }
 
 /// Says whether a secret key is here that a recipient's packet may be for.
-pub(crate) fn may_open(recipient: &Pkesk, key: &Held) -> bool {
+pub(crate) fn may_open(recipient: &Pkesk, key: &StoredKey) -> bool {
     key.protection.has_secret() && recipient.addressee.may_be(&key.fingerprint)
 }
 
 /// Where content goes.
-pub struct Release<'a> {
+pub struct PlaintextOutput<'a> {
     target: Target<'a>,
     /// Line ends of text become those of this system.
     text: Option<LineEnds>,
     /// What the message says about its content.
     pub literal: Option<Literal>,
     /// The encrypted data's packet, and their key.
-    pub decrypted: Option<(Container, SessionKey)>,
-    /// How many octets came.
-    pub octets: u64,
+    pub decrypted: Option<(EncryptedDataFormat, SessionKey)>,
+    /// How many bytes came.
+    pub bytes: u64,
     /// Signature packets came, which nobody looked at.
     pub is_signed: bool,
+    /// There is text around clear text, which was not taken.
+    pub has_text_around: bool,
 }
 
 enum Target<'a> {
     /// A file, which gets its name at the end.
     File(OutputFile),
     /// Something that cannot be taken back, with what is held back from it.
-    Stream { out: Box<dyn Write + 'a>, held: HeldBack, more: More, holds: bool },
+    Stream { out: Box<dyn Write + 'a>, held: BufferedPlaintext, more: Overflow, holds: bool },
 }
 
 /// Where what is held back goes when it is too much for memory.
-enum More {
+enum Overflow {
     /// Nowhere: that is an error.
     Refused,
     /// Into a file without a name, which is gone when the program ends.
     InFile(Option<File>),
 }
 
-impl<'a> Release<'a> {
-    /// Begins a file; what is no regular file gets its octets as [`Release::to_stream`] says.
-    ///
-    /// # Errors
-    ///
-    /// What the system says.
-    pub fn to_file(path: &Path, unverified: bool) -> io::Result<Self> {
-        let file = OutputFile::create(path)?;
-        let is_regular = fs::metadata(path).map_or(true, |found| found.is_file());
-        Ok(if is_regular {
-            Self::new(Target::File(file))
-        } else {
-            Self::to_stream(Box::new(file), unverified)
-        })
+impl<'a> PlaintextOutput<'a> {
+    /// Writes to a file; what is no regular file gets its bytes as [`PlaintextOutput::to_stream`] says.
+    pub fn to_file(file: OutputFile, unverified: bool) -> Self {
+        match file.is_regular() {
+            true => Self::new(Target::File(file)),
+            false => Self::to_stream(Box::new(file), unverified),
+        }
     }
 
     /// Says about how much comes: a file gets space while the key is being found.
-    pub fn reserve(&mut self, octets: u64) {
+    pub fn reserve(&mut self, bytes: u64) {
         if let Target::File(file) = &mut self.target {
-            file.reserve(octets);
+            file.reserve(bytes);
         }
     }
 
     /// Writes to a stream: what was checked at once, the rest after the check at its end, or at once if `unverified`.
     pub fn to_stream(out: Box<dyn Write + 'a>, unverified: bool) -> Self {
-        Self::new(Target::Stream { out, held: HeldBack::default(), more: More::Refused, holds: !unverified })
+        Self::new(Target::Stream {
+            out,
+            held: BufferedPlaintext::default(),
+            more: Overflow::Refused,
+            holds: !unverified,
+        })
     }
 
     /// Holds back as much as comes, on disk what is too much for memory.
     pub fn without_limit(mut self) -> Self {
         if let Target::Stream { more, .. } = &mut self.target {
-            *more = More::InFile(None);
+            *more = Overflow::InFile(None);
         }
         self
     }
 
     fn new(target: Target<'a>) -> Self {
-        Self { target, text: None, literal: None, decrypted: None, octets: 0, is_signed: false }
+        Self {
+            target,
+            text: None,
+            literal: None,
+            decrypted: None,
+            bytes: 0,
+            is_signed: false,
+            has_text_around: false,
+        }
     }
 
     /// Hands out what was held back: everything was read, and nothing was changed.
@@ -210,7 +221,7 @@ impl<'a> Release<'a> {
             Target::File(file) => file.commit(),
             Target::Stream { mut out, held, more, .. } => {
                 held.parts.iter().try_for_each(|part| out.write_all(part))?;
-                if let More::InFile(Some(mut file)) = more {
+                if let Overflow::InFile(Some(mut file)) = more {
                     file.rewind()?;
                     io::copy(&mut file, &mut out)?;
                 }
@@ -219,11 +230,11 @@ impl<'a> Release<'a> {
         }
     }
 
-    fn write(&mut self, data: &[u8], standing: Standing) -> Result<()> {
+    fn write(&mut self, data: &[u8], standing: Authenticity) -> Result<()> {
         match &mut self.target {
             Target::File(file) => file.write_all(data).map_err(Error::Write),
-            Target::Stream { held, more, holds: true, .. } if standing == Standing::Unverified => {
-                if more.is_begun() || held.octets + data.len() > MAX_HELD {
+            Target::Stream { held, more, holds: true, .. } if standing == Authenticity::Unverified => {
+                if more.is_begun() || held.bytes + data.len() > MAX_HELD {
                     return more.write(data);
                 }
                 held.add(data);
@@ -235,10 +246,15 @@ impl<'a> Release<'a> {
 }
 
 fn nowhere<'a>() -> Target<'a> {
-    Target::Stream { out: Box::new(io::sink()), held: HeldBack::default(), more: More::Refused, holds: true }
+    Target::Stream {
+        out: Box::new(io::sink()),
+        held: BufferedPlaintext::default(),
+        more: Overflow::Refused,
+        holds: true,
+    }
 }
 
-impl More {
+impl Overflow {
     fn is_begun(&self) -> bool {
         matches!(self, Self::InFile(Some(_)))
     }
@@ -259,17 +275,17 @@ impl More {
 
 /// What is held back, in parts that stay where they are: no copies of plaintext are left behind.
 #[derive(Default)]
-struct HeldBack {
+struct BufferedPlaintext {
     parts: Vec<Zeroizing<Vec<u8>>>,
-    octets: usize,
+    bytes: usize,
 }
 
-impl HeldBack {
-    /// Octets of a part.
+impl BufferedPlaintext {
+    /// Bytes of a part.
     const PART: usize = 256 << 10;
 
     fn add(&mut self, mut data: &[u8]) {
-        self.octets += data.len();
+        self.bytes += data.len();
         while !data.is_empty() {
             if self.parts.last().is_none_or(|part| part.len() == Self::PART) {
                 self.parts.push(Zeroizing::new(Vec::with_capacity(Self::PART)));
@@ -282,7 +298,7 @@ impl HeldBack {
     }
 }
 
-impl Sink for Release<'_> {
+impl Sink for PlaintextOutput<'_> {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
             Event::Decrypting { container, key } => self.decrypted = Some((container.clone(), key.clone())),
@@ -291,17 +307,18 @@ impl Sink for Release<'_> {
                 self.literal = Some(literal.clone());
             }
             Event::LiteralEnd if self.text.take().is_some_and(|text| text.after_return) => {
-                self.write(b"\r", Standing::Unverified)?;
+                self.write(b"\r", Authenticity::Unverified)?;
             }
-            Event::ClearTextEnd(end) => self.write(end, Standing::Unverified)?,
+            Event::ClearTextEnd(end) => self.write(end, Authenticity::Unverified)?,
             Event::OnePass(_) | Event::Signature(_) => self.is_signed = true,
+            Event::TextAround => self.has_text_around = true,
             _ => {}
         }
         Ok(())
     }
 
-    fn data(&mut self, data: &[u8], standing: Standing) -> Result<()> {
-        self.octets += data.len() as u64;
+    fn data(&mut self, data: &[u8], standing: Authenticity) -> Result<()> {
+        self.bytes += data.len() as u64;
         match &mut self.text {
             Some(text) => {
                 let converted = text.convert(data);
@@ -322,13 +339,13 @@ impl LineEnds {
     /// Leaves out each carriage return before a line feed.
     fn convert(&mut self, data: &[u8]) -> Zeroizing<Vec<u8>> {
         let mut out = Zeroizing::new(Vec::with_capacity(data.len() + 1));
-        for &octet in data {
-            if self.after_return && octet != b'\n' {
+        for &byte in data {
+            if self.after_return && byte != b'\n' {
                 out.push(b'\r');
             }
-            self.after_return = octet == b'\r';
+            self.after_return = byte == b'\r';
             if !self.after_return {
-                out.push(octet);
+                out.push(byte);
             }
         }
         out
@@ -338,6 +355,8 @@ impl LineEnds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output_file::{Content, Existing};
+    use std::fs;
 
     #[test]
     fn line_ends_of_text_become_those_of_this_system_however_they_are_cut() {
@@ -354,8 +373,9 @@ mod tests {
     fn a_file_has_no_name_before_its_content_was_checked() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("content");
-        let mut release = Release::to_file(&path, false).expect("a file");
-        release.data(b"text", Standing::Unverified).expect("space");
+        let file = OutputFile::create(&path, Content::Ordinary, Existing::Kept, &[]).expect("a file");
+        let mut release = PlaintextOutput::to_file(file, false);
+        release.data(b"text", Authenticity::Unverified).expect("space");
         assert!(!path.exists());
         release.finish().expect("a name");
         assert_eq!(fs::read(&path).expect("content"), b"text");
@@ -364,37 +384,37 @@ mod tests {
     #[test]
     fn a_pipe_gets_what_was_checked_at_once_and_the_rest_at_the_end() {
         let mut out = Vec::new();
-        let mut release = Release::to_stream(Box::new(&mut out), false);
-        release.data(b"text", Standing::Unverified).expect("space");
+        let mut release = PlaintextOutput::to_stream(Box::new(&mut out), false);
+        release.data(b"text", Authenticity::Unverified).expect("space");
         drop(release);
         assert!(out.is_empty());
-        let mut release = Release::to_stream(Box::new(&mut out), false);
-        release.data(b"text", Standing::Verified).expect("space");
+        let mut release = PlaintextOutput::to_stream(Box::new(&mut out), false);
+        release.data(b"text", Authenticity::Verified).expect("space");
         drop(release);
         assert_eq!(out, b"text");
-        let mut release = Release::to_stream(Box::new(&mut out), false);
-        release.data(b" more", Standing::Unverified).expect("space");
+        let mut release = PlaintextOutput::to_stream(Box::new(&mut out), false);
+        release.data(b" more", Authenticity::Unverified).expect("space");
         release.finish().expect("space");
         assert_eq!(out, b"text more");
     }
 
     #[test]
     fn a_pipe_is_not_held_back_from_for_ever() {
-        let mut release = Release::to_stream(Box::new(io::sink()), false);
+        let mut release = PlaintextOutput::to_stream(Box::new(io::sink()), false);
         let megabyte = vec![0; 1 << 20];
-        assert!((0..MAX_HELD >> 20).all(|_| release.data(&megabyte, Standing::Unverified).is_ok()));
-        assert!(matches!(release.data(b"x", Standing::Unverified), Err(Error::Options(_))));
-        let mut release = Release::to_stream(Box::new(io::sink()), true);
-        assert!((0..=MAX_HELD >> 20).all(|_| release.data(&megabyte, Standing::Unverified).is_ok()));
+        assert!((0..MAX_HELD >> 20).all(|_| release.data(&megabyte, Authenticity::Unverified).is_ok()));
+        assert!(matches!(release.data(b"x", Authenticity::Unverified), Err(Error::Options(_))));
+        let mut release = PlaintextOutput::to_stream(Box::new(io::sink()), true);
+        assert!((0..=MAX_HELD >> 20).all(|_| release.data(&megabyte, Authenticity::Unverified).is_ok()));
     }
 
     #[test]
     fn what_is_too_much_for_memory_comes_from_disk_after_the_check_in_its_order() {
         let mut out = Vec::new();
-        let mut release = Release::to_stream(Box::new(&mut out), false).without_limit();
+        let mut release = PlaintextOutput::to_stream(Box::new(&mut out), false).without_limit();
         let pieces: Vec<Vec<u8>> = (0..27).map(|number| vec![number; 1 << 20]).collect();
-        pieces.iter().for_each(|piece| release.data(piece, Standing::Unverified).expect("space"));
-        release.data(b"end", Standing::Unverified).expect("space");
+        pieces.iter().for_each(|piece| release.data(piece, Authenticity::Unverified).expect("space"));
+        release.data(b"end", Authenticity::Unverified).expect("space");
         release.finish().expect("space");
         assert_eq!(out, [pieces.concat(), b"end".to_vec()].concat());
     }

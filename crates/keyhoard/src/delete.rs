@@ -10,13 +10,13 @@ use store::{
     Store, Timestamp, Transaction,
 };
 
-use crate::again::again;
+use crate::retry::retry_transient;
 use crate::secret_keys::SecretKeys;
 use crate::{Result, stored};
 
 /// A certificate that is about to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct DeletionCandidate {
     /// Its number.
     pub id: CertId,
     /// Its primary key.
@@ -36,11 +36,11 @@ pub fn candidates(
     snapshot: &dyn Snapshot,
     ids: &[CertId],
     secret_keys: &SecretKeys,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<DeletionCandidate>> {
     let mut candidates = Vec::with_capacity(ids.len());
     snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
         if let Some(facts) = &record.facts {
-            candidates.push(Candidate {
+            candidates.push(DeletionCandidate {
                 id: record.id,
                 fingerprint: record.fingerprint,
                 name: facts.user_ids().next().map(<[u8]>::to_vec),
@@ -61,7 +61,7 @@ pub fn candidates(
 ///
 /// The database's errors; then nothing was deleted.
 pub fn delete(store: &dyn Store, ids: &[CertId], command: &str, now: Timestamp) -> Result<JournalId> {
-    again(|| {
+    retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
         transaction.remove(ids, Removal::Undoable)?;
         finish(transaction)
@@ -91,7 +91,7 @@ pub fn purge(
     command: &str,
     now: Timestamp,
 ) -> Result<Purge> {
-    again(|| {
+    retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
         transaction.remove(ids, Removal::Purge)?;
         let mut unknown = Vec::new();
@@ -128,7 +128,7 @@ pub fn delete_subkey(
     command: &str,
     now: Timestamp,
 ) -> Result<Option<JournalId>> {
-    again(|| {
+    retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
         let Some(stored) = stored::read_one(transaction.snapshot()?, id)? else { return Ok(None) };
         let stored::Stored { generation, certificate: known, .. } = stored;

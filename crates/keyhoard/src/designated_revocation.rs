@@ -4,8 +4,11 @@
 //! alone: the revoker's certificate has to be there. As in GnuPG, a revoker that is revoked or expired itself can
 //! still revoke others.
 
-use cert::certificate::Certificate;
-use cert::effective::{Effective, Moment, View, evaluate};
+use std::collections::{BTreeSet, HashSet};
+
+use cert::certificate::{Certificate, Retained};
+use cert::effective::objections::{IssuerKey, objections};
+use cert::effective::{Effective, EvaluationContext, PacketView, evaluate, evaluate_checked_part};
 use cert::facts::{Revoker, SignatureFacts, SignatureType};
 use cert::key::{self, Key};
 use cert::packet::Packets;
@@ -14,6 +17,7 @@ use cert::signed::{Digester, Subject, question};
 use cert::{Facts, Fingerprint, KeyId, Timestamp};
 use store::{CertId, Snapshot};
 use verify::Verdict;
+use verify::limits::{MAX_CHECKS_PER_COMPONENT, MAX_IRREVOCABLE_CHECKS};
 
 use crate::{Result, stored};
 
@@ -27,7 +31,7 @@ use crate::{Result, stored};
 /// The database's errors.
 pub fn evaluate_with_revokers(
     facts: &Facts,
-    moment: Moment,
+    moment: EvaluationContext,
     whole: impl FnOnce() -> Result<Option<Certificate>>,
     revokers: &[&dyn Snapshot],
 ) -> Result<Effective> {
@@ -36,12 +40,67 @@ pub fn evaluate_with_revokers(
         Err(Revocable(effective)) => effective,
     };
     let Some(certificate) = whole()? else { return Ok(effective) };
-    let date = revoked_by(&effective.revokers, &certificate, moment, revokers)?;
-    Ok(match date {
-        Some(_) => evaluate(facts, Moment { designated_revocation: date, ..moment }),
-        None => effective,
+    Ok(match revoked_by(&effective.revokers, &certificate, moment, revokers)? {
+        Designated::Revoked(date) => {
+            evaluate(facts, EvaluationContext { designated_revocation: Some(date), ..moment })
+        }
+        Designated::NotRevoked => effective,
+        Designated::NotFullyChecked => effective.not_fully_checked(),
     })
 }
+
+/// Returns a certificate without forged revocations: those that a designated revoker may have made by what their maker
+/// signed, but that none of them made. `None` if there are none.
+///
+/// # Errors
+///
+/// The databases' errors.
+pub(crate) fn without_forged(
+    certificate: &Certificate,
+    sources: &[&dyn Snapshot],
+) -> Result<Option<Certificate>> {
+    let signatures = &certificate.facts.components[0].signatures;
+    let own = signatures.iter().filter(|signature| signature.verifies());
+    let named: Vec<Revoker> =
+        own.filter_map(|signature| signature.own.as_ref()).flat_map(|own| own.revokers.clone()).collect();
+    let revokers = distinct(&named);
+    let is_possible = |signature: &&SignatureFacts| {
+        is_revocation_by_another(signature) && revokers.iter().any(|revoker| may_be_by(signature, revoker))
+    };
+    // Forged is what no revoker made; one who is not here may have made all that does not say otherwise.
+    let mut unproven: Vec<&SignatureFacts> = signatures.iter().filter(is_possible).collect();
+    for revoker in &revokers {
+        let (claimed, others): (Vec<_>, Vec<_>) =
+            unproven.into_iter().partition(|signature| may_be_by(signature, revoker));
+        unproven = others;
+        let Some(there) = look_up(revoker, sources)? else { continue };
+        let verdicts = Made::find(certificate, &there, &claimed).verdicts;
+        let bad = claimed.into_iter().zip(verdicts).filter(|(_, verdict)| *verdict == Some(Verdict::Bad));
+        unproven.extend(bad.map(|(signature, _)| signature));
+    }
+    let forged: HashSet<u32> = unproven.into_iter().map(|signature| signature.span.start).collect();
+    if forged.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(certificate.retain(|retained| match retained {
+        Retained::Signature(_, signature) => !forged.contains(&signature.span.start),
+        Retained::Component(_) | Retained::Unread(..) => true,
+    })))
+}
+
+/// Says whether a certificate has so many revocations by other keys that it is worth while to be rid of those that were
+/// not made by the designated revokers they name.
+pub(crate) fn is_flooded(facts: &Facts) -> bool {
+    let signatures = &facts.components[0].signatures;
+    signatures.iter().filter(|signature| is_revocation_by_another(signature)).nth(FEW).is_some()
+}
+
+fn is_revocation_by_another(signature: &SignatureFacts) -> bool {
+    signature.kind == SignatureType::KEY_REVOCATION && signature.own.is_none()
+}
+
+/// So many revocations by other keys are verified whether or not their digests begin as they say.
+const FEW: usize = MAX_CHECKS_PER_COMPONENT;
 
 /// Returns the revokers that a certificate names and that it has revocations of, whether or not they are here and made
 /// them.
@@ -54,7 +113,7 @@ pub(crate) fn claimed_revokers(facts: &Facts, now: Timestamp) -> Vec<Fingerprint
     if claimed.is_empty() {
         return Vec::new();
     }
-    let effective = evaluate(facts, Moment::new(now, View::Gnupg));
+    let effective = evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg));
     let named = effective.revokers.iter().map(|revoker| revoker.fingerprint);
     named.filter(|revoker| claimed.contains(&revoker.key_id())).collect()
 }
@@ -63,7 +122,10 @@ pub(crate) fn claimed_revokers(facts: &Facts, now: Timestamp) -> Vec<Fingerprint
 pub(crate) struct Revocable(Effective);
 
 /// Decides what a certificate means at a moment where that can be told from its facts alone.
-pub(crate) fn evaluate_alone(facts: &Facts, moment: Moment) -> std::result::Result<Effective, Revocable> {
+pub(crate) fn evaluate_alone(
+    facts: &Facts,
+    moment: EvaluationContext,
+) -> std::result::Result<Effective, Revocable> {
     let effective = evaluate(facts, moment);
     if effective.revokers.is_empty() || effective.primary().revoked.is_some() {
         Ok(effective)
@@ -77,26 +139,100 @@ pub(crate) fn whole(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<Certif
     Ok(stored::read_one(snapshot, id)?.map(|stored| stored.certificate))
 }
 
-/// Returns the date of the first revocation that one of the revokers made.
+/// Whether a designated revoker has revoked a key.
+enum Designated {
+    /// At this time.
+    Revoked(Timestamp),
+    NotRevoked,
+    /// Verifying all that a revoker may have made takes too long.
+    NotFullyChecked,
+}
+
+/// Finds the first revocation that one of the revokers made.
 fn revoked_by(
     revokers: &[Revoker],
     certificate: &Certificate,
-    moment: Moment,
+    moment: EvaluationContext,
     sources: &[&dyn Snapshot],
-) -> Result<Option<Timestamp>> {
-    for signature in &certificate.facts.components[0].signatures {
-        let named = |revoker: &&Revoker| revoker.fingerprint.key_id() == signature.issuer.key_id;
-        let Some(revoker) = revokers.iter().find(named).filter(|_| is_candidate(signature, moment)) else {
+) -> Result<Designated> {
+    let signatures = &certificate.facts.components[0].signatures;
+    let candidates: Vec<&SignatureFacts> =
+        signatures.iter().filter(|signature| is_candidate(signature, moment)).collect();
+    let mut first: Option<&SignatureFacts> = None;
+    let mut all = true;
+    for revoker in distinct(revokers) {
+        let mut claimed: Vec<&SignatureFacts> =
+            candidates.iter().copied().filter(|signature| may_be_by(signature, &revoker)).collect();
+        if claimed.is_empty() {
             continue;
-        };
-        if let Some(revoker) = look_up(&revoker.fingerprint, sources)?
-            && may_revoke(&revoker.facts, signature, moment)
-            && is_made_by(&revoker, signature, certificate)
-        {
-            return Ok(Some(signature.created));
         }
+        let Some(there) = look_up(&revoker, sources)? else { continue };
+        claimed.retain(|signature| may_revoke(&there.facts, signature, moment));
+        let made = Made::find(certificate, &there, &claimed);
+        all &= !made.verdicts.contains(&None);
+        let mut good =
+            claimed.iter().zip(&made.verdicts).filter(|(_, verdict)| **verdict == Some(Verdict::Good));
+        let good = good.next().map(|(signature, _)| *signature);
+        first = first.into_iter().chain(good).min_by_key(|signature| signature.span.start);
     }
-    Ok(None)
+    Ok(match first {
+        Some(signature) => Designated::Revoked(signature.created),
+        None if all => Designated::NotRevoked,
+        None => Designated::NotFullyChecked,
+    })
+}
+
+/// Says whether a revoker may have made a revocation: unless its maker signed another fingerprint, since all else that
+/// names an issuer can be changed by whoever passes it on.
+fn may_be_by(signature: &SignatureFacts, revoker: &Fingerprint) -> bool {
+    signature.issuer.fingerprint.is_none_or(|issuer| issuer == *revoker)
+}
+
+fn distinct(revokers: &[Revoker]) -> BTreeSet<Fingerprint> {
+    revokers.iter().map(|revoker| revoker.fingerprint).collect()
+}
+
+/// Which of some revocations a revoker made.
+struct Made {
+    /// In their order; `None` where that was not found out.
+    verdicts: Vec<Option<Verdict>>,
+}
+
+impl Made {
+    /// Verifies all of them, if they are few; else those whose digest begins as they say, as far as
+    /// [`MAX_IRREVOCABLE_CHECKS`] goes.
+    fn find(certificate: &Certificate, revoker: &Certificate, claimed: &[&SignatureFacts]) -> Self {
+        let (Some(key), Some(maker)) = (primary(certificate), primary(revoker)) else {
+            return Self { verdicts: vec![Some(Verdict::Unsupported); claimed.len()] };
+        };
+        let mut left = MAX_IRREVOCABLE_CHECKS.div_ceil(maker.public_key().cost());
+        let mut digester = Digester::new(key);
+        let mut over = digester.over(Subject::Primary);
+        let mut checks = Vec::new();
+        let mut asked = Vec::new();
+        let mut verdicts = vec![Some(Verdict::Bad); claimed.len()];
+        for (place, facts) in claimed.iter().enumerate() {
+            let signature = body(certificate.packet(facts.span)).and_then(|body| signature::parse(body).ok());
+            let Some(signature) = signature else { continue };
+            let Ok(digest) = over.digest(&signature) else { continue };
+            if claimed.len() > FEW && digest.prefix() != signature.digest_prefix {
+                continue;
+            }
+            let Ok(check) = question(&maker, &signature, digest) else { continue };
+            match left.checked_sub(1) {
+                Some(rest) => {
+                    left = rest;
+                    asked.push(place);
+                    checks.push(check);
+                }
+                None => verdicts[place] = None,
+            }
+        }
+        for (place, verdict) in asked.into_iter().zip(verify::verify(&checks)) {
+            verdicts[place] = Some(verdict);
+        }
+        Self { verdicts }
+    }
 }
 
 fn look_up(primary: &Fingerprint, sources: &[&dyn Snapshot]) -> Result<Option<Certificate>> {
@@ -109,7 +245,7 @@ fn look_up(primary: &Fingerprint, sources: &[&dyn Snapshot]) -> Result<Option<Ce
 }
 
 /// Says whether a signature is a revocation by another key that GnuPG would look at.
-fn is_candidate(signature: &SignatureFacts, moment: Moment) -> bool {
+fn is_candidate(signature: &SignatureFacts, moment: EvaluationContext) -> bool {
     signature.kind == SignatureType::KEY_REVOCATION
         && signature.own.is_none()
         && moment.view.shows(signature)
@@ -117,21 +253,13 @@ fn is_candidate(signature: &SignatureFacts, moment: Moment) -> bool {
         && !moment.digests.is_weak(signature.hash_algorithm)
 }
 
-fn may_revoke(revoker: &Facts, signature: &SignatureFacts, moment: Moment) -> bool {
-    let created = revoker.primary().created;
-    let moment = Moment { designated_revocation: None, ..moment };
-    created <= signature.created && created <= moment.now && evaluate(revoker, moment).primary().valid
-}
-
-fn is_made_by(revoker: &Certificate, signature: &SignatureFacts, certificate: &Certificate) -> bool {
-    let verdict = || {
-        let body = body(certificate.packet(signature.span))?;
-        let signature = signature::parse(body).ok()?;
-        let digest = Digester::new(primary(certificate)?).over(Subject::Primary).digest(&signature).ok()?;
-        let check = question(&primary(revoker)?, &signature, digest).ok()?;
-        verify::verify(&[check]).pop()
-    };
-    verdict() == Some(Verdict::Good)
+/// Says whether a revoker may have made a revocation. Whether all of its own signatures were verified makes no
+/// difference: too many of them must not take back what it has revoked.
+fn may_revoke(revoker: &Facts, signature: &SignatureFacts, moment: EvaluationContext) -> bool {
+    let effective =
+        evaluate_checked_part(revoker, EvaluationContext { designated_revocation: None, ..moment });
+    let issuer = IssuerKey::primary(revoker, &effective);
+    objections(&issuer, signature.kind, signature.created, moment.now).refusal().is_none()
 }
 
 fn primary(certificate: &Certificate) -> Option<Key<'_>> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cert::Facts;
-use cert::clean::rebuild as read;
+use cert::clean::rebuild_proven as read;
 use rayon::prelude::*;
 use secret::file::FileKeys;
 use store::doctor::Kept;
@@ -91,7 +91,7 @@ pub fn rebuild(database: &Path, on_event: &mut dyn FnMut(DoctorEvent)) -> Result
 
 /// Derives facts from bytes, on all cores; or says why that cannot be done.
 fn derive(batch: &[Kept]) -> Vec<std::result::Result<Facts, String>> {
-    let derive_one = |kept: &Kept| match read(&kept.bytes, &kept.superseded) {
+    let derive_one = |kept: &Kept| match read(&kept.bytes, &kept.superseded, &kept.proven) {
         Ok(certificate) => Ok(certificate.facts),
         Err(error) => Err(format!("its packets are damaged: {error}")),
     };

@@ -33,13 +33,16 @@ use crate::{Result, stored};
 
 pub use add_subkey::NewSubkey;
 pub use add_user_id::can_be_user_id;
-pub use certify::{Again, Certification, Certified, Level, Obstacle, Remark};
-pub use expiry::Which;
-pub use refusal::Refusal;
+pub use certify::{
+    Certification, CertificationLevel, CertificationObstacle, CertificationSubpacket, PlannedCertification,
+    Recertify,
+};
+pub use expiry::ExpiryTarget;
+pub use refusal::EditRefusal;
 pub use revocation_certificate::armored;
 pub use revoke::Revoked;
-pub use revoke_certification::Withdrawn;
-pub use target::{Identity, Subkey, Target, UserId};
+pub use revoke_certification::RevokedCertifications;
+pub use target::{CertifiedIdentity, Subkey, Target, UserId};
 
 /// What an edit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,11 +89,11 @@ impl<'a> Editor<'a> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoCertificate`], and the database's errors.
+    /// [`EditRefusal::NoCertificate`], and the database's errors.
     pub fn target(&self, primary: &Fingerprint) -> Result<Target> {
         let snapshot = self.store.snapshot()?;
         let mut found = stored::read(snapshot.as_ref(), &[*primary])?;
-        let stored = found.remove(primary).ok_or(Refusal::NoCertificate { key: *primary })?;
+        let stored = found.remove(primary).ok_or(EditRefusal::NoCertificate { key: *primary })?;
         Target::new(stored.certificate, snapshot.as_ref(), self.now)
     }
 
@@ -106,7 +109,7 @@ impl<'a> Editor<'a> {
         let name = Name::Fingerprint(*key);
         match self.secrets.find(&name)? {
             Some(held) if held.protection.has_secret() => Ok(self.secrets.open(&name, self.ask)?),
-            _ => Err(Refusal::NoSecretKey { key: *key }.into()),
+            _ => Err(EditRefusal::NoSecretKey { key: *key }.into()),
         }
     }
 }

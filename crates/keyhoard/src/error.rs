@@ -36,7 +36,7 @@ pub enum Error {
     Sign(#[from] sign::Error),
     /// A change to a certificate was not made.
     #[error(transparent)]
-    Edit(#[from] crate::edit::Refusal),
+    Edit(#[from] crate::edit::EditRefusal),
     /// A key could not be made.
     #[error(transparent)]
     Keygen(#[from] keygen::Error),
@@ -66,6 +66,9 @@ pub enum Error {
         #[source]
         source: Box<toml::de::Error>,
     },
+    /// Somebody else can change what is relied on.
+    #[error(transparent)]
+    Exposed(#[from] crate::permissions::Exposed),
     /// Neither an option nor the environment says where the database is.
     #[error("no place for the database: the user has no home directory; name one with KEYHOARD_DB")]
     NoHome,

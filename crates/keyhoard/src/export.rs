@@ -67,7 +67,7 @@ impl ExportOptions {
 pub struct ExportSummary {
     /// Certificates.
     pub certificates: u64,
-    /// Octets, before any armor.
+    /// Bytes, before any armor.
     pub bytes: u64,
 }
 

@@ -34,6 +34,26 @@ pub fn find(snapshot: &dyn Snapshot, names: &[impl AsRef<[u8]>]) -> Result<Found
     Ok(found)
 }
 
+/// Finds the certificates that may be meant where one is to be named: a name that is a primary key's stands for its
+/// certificate alone, and not for others that list the key as a subkey, as anybody can.
+///
+/// # Errors
+///
+/// Those of [`find`].
+pub fn meant(snapshot: &dyn Snapshot, name: &[u8]) -> Result<Vec<CertId>> {
+    let query = query(name)?;
+    let ids = snapshot.find(&query)?;
+    let key_id = match &query {
+        Query::Fingerprint(fingerprint) => fingerprint.key_id(),
+        Query::KeyId(key_id) => *key_id,
+        _ => return Ok(ids),
+    };
+    let primaries = snapshot.primaries_by_id(key_id)?.into_iter();
+    let own: Vec<CertId> =
+        primaries.filter(|(_, primary)| query.names_key(primary)).map(|(id, _)| id).collect();
+    Ok(if own.is_empty() { ids } else { own })
+}
+
 /// Finds every certificate whose user IDs contain all of the texts, but for the case of ASCII letters; in database
 /// order.
 ///
@@ -69,7 +89,7 @@ pub fn query(name: &[u8]) -> Result<Query> {
 /// Returns a name as messages repeat it: as text, and not all of it where it is very long.
 pub fn shown(name: &[u8]) -> String {
     const CHARACTERS: usize = 100;
-    // No character has more octets.
+    // No character has more bytes.
     let text = String::from_utf8_lossy(&name[..name.len().min(4 * (CHARACTERS + 1))]);
     match text.char_indices().nth(CHARACTERS) {
         Some((end, _)) => format!("{}...", &text[..end]),

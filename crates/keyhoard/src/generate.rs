@@ -13,21 +13,21 @@ use std::path::{Path, PathBuf};
 use cert::armor_writer::Headers;
 use cert::clean::CleanOptions;
 use cert::{Fingerprint, Keygrip, Timestamp};
-use keygen::{Generated, Held, Profile, Source, profile, profile_file};
+use keygen::{ExistingKeys, Generated, Profile, Source, profile, profile_file};
 use secret::ask::KeyName;
 use secret::{Ask, Name, Passphrase, Question, SecretKey, SecretKeys, Signer, Stored, Unlocked};
 use store::{JournalId, Store};
 
 use crate::configuration;
-use crate::edit::{Refusal, armored, can_be_user_id};
+use crate::edit::{EditRefusal, armored, can_be_user_id};
 use crate::import::{ImportOptions, NewOwnerTrust, import};
-use crate::output_file::OutputFile;
-use crate::{Error, Result};
+use crate::output_file::{Content, Existing, OutputFile};
+use crate::{Error, Result, permissions};
 
 pub use keygen::{Algorithm, Preferences, Progress, Silent, Step, Version};
 
 /// Where new keys go.
-pub struct Place<'a> {
+pub struct KeyDestination<'a> {
     /// The database.
     pub store: &'a dyn Store,
     /// Where secret keys live.
@@ -40,7 +40,7 @@ pub struct Place<'a> {
 
 /// A new key, kept and entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct GeneratedKey {
     /// The primary key.
     pub primary: Fingerprint,
     /// The subkeys, in the profile's order.
@@ -64,17 +64,17 @@ pub fn revocations_beside(database: &Path) -> PathBuf {
 ///
 /// # Errors
 ///
-/// [`Refusal::InvalidUserId`], the errors of making keys and of the places where they go; then nothing is left.
+/// [`EditRefusal::InvalidUserId`], the errors of making keys and of the places where they go; then nothing is left.
 pub fn generate(
-    place: &Place<'_>,
+    place: &KeyDestination<'_>,
     profile: &Profile,
     ask: Option<&mut dyn Ask>,
     command: &str,
     now: Timestamp,
     progress: &mut dyn Progress,
-) -> Result<Made> {
+) -> Result<GeneratedKey> {
     if let Some(user_id) = profile.user_ids.iter().find(|user_id| !can_be_user_id(user_id)) {
-        return Err(Refusal::InvalidUserId { user_id: user_id.clone() }.into());
+        return Err(EditRefusal::InvalidUserId { user_id: user_id.clone() }.into());
     }
     let mut keys = Keys { secrets: place.secrets, ask, passphrases: HashMap::new() };
     let generated = keygen::generate(profile, &mut keys, now, progress)?;
@@ -133,10 +133,10 @@ impl Keys<'_, '_> {
     }
 }
 
-impl Held for Keys<'_, '_> {
+impl ExistingKeys for Keys<'_, '_> {
     fn unlock(&mut self, keygrip: Keygrip) -> secret::Result<Unlocked> {
         let kept = self.secrets.export(&Name::Keygrip(keygrip))?;
-        let mut heard = Heard { ask: self.ask.as_deref_mut(), last: None };
+        let mut heard = RememberingAsk { ask: self.ask.as_deref_mut(), last: None };
         let unlocked = kept.unlock_asking(&mut heard)?;
         self.passphrases.insert(keygrip, heard.last);
         Ok(unlocked)
@@ -144,12 +144,12 @@ impl Held for Keys<'_, '_> {
 }
 
 /// Asks, and keeps the last answer: the one that was right.
-struct Heard<'a, 'b> {
+struct RememberingAsk<'a, 'b> {
     ask: Option<&'a mut (dyn Ask + 'b)>,
     last: Option<Passphrase>,
 }
 
-impl Ask for Heard<'_, '_> {
+impl Ask for RememberingAsk<'_, '_> {
     fn passphrase(&mut self, question: &Question<'_>) -> secret::Result<Option<Passphrase>> {
         let Some(ask) = &mut self.ask else { return Ok(None) };
         self.last = ask.passphrase(question)?;
@@ -163,12 +163,12 @@ impl Ask for Heard<'_, '_> {
 }
 
 fn enter(
-    place: &Place<'_>,
+    place: &KeyDestination<'_>,
     profile: &Profile,
     generated: &Generated,
     command: &str,
     now: Timestamp,
-) -> Result<Made> {
+) -> Result<GeneratedKey> {
     let primary = generated.primary.fingerprint();
     let revocation = write_revocation(&place.revocations, &primary, profile, &generated.revocation)?;
     let entered = match &place.certificate {
@@ -180,7 +180,7 @@ fn enter(
     // The first error is the one to be told.
     let journal = entered.inspect_err(|_| drop(fs::remove_file(&revocation)))?;
     let subkeys = generated.subkeys.iter().map(Unlocked::fingerprint).collect();
-    Ok(Made { primary, subkeys, revocation, journal })
+    Ok(GeneratedKey { primary, subkeys, revocation, journal })
 }
 
 fn append(path: &Path, packets: &[u8]) -> io::Result<()> {
@@ -217,7 +217,7 @@ fn write_revocation(
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        let mut file = OutputFile::create_private(&path)?;
+        let mut file = OutputFile::create(&path, Content::Secret, Existing::Replaced, &[])?;
         file.write_all(&revocation_text(primary, profile, packet))?;
         file.commit()
     };
@@ -263,11 +263,8 @@ pub fn named_profile(name: &str) -> Result<Profile> {
 /// What is wrong with the file.
 fn own_profiles() -> Result<BTreeMap<String, Profile>> {
     let Some(path) = profiles_path() else { return Ok(BTreeMap::new()) };
-    match fs::read_to_string(&path) {
-        Ok(text) => profile_file::read(&text).map_err(|source| Error::Profile { path, source }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-        Err(source) => Err(Error::File { path, source }),
-    }
+    let Some(text) = permissions::configuration(&path)? else { return Ok(BTreeMap::new()) };
+    profile_file::read(&text).map_err(|source| Error::Profile { path, source })
 }
 
 /// Returns the place of the user's own profiles: `keyhoard/profiles.toml` in the XDG configuration directory.

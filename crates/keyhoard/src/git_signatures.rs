@@ -76,11 +76,11 @@ impl SignedObjects {
         let length: Option<u64> = words.next().and_then(|length| length.parse().ok());
         let length = length.ok_or_else(|| io::Error::other(format!("git cat-file: {}", head.trim_end())))?;
         let is_meant = words.next() == Some(if self.commits { "commit" } else { "tag" });
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let kept = if is_meant { length.min(MAX_OBJECT) } else { 0 };
-        self.from_git.by_ref().take(kept).read_to_end(&mut octets)?;
+        self.from_git.by_ref().take(kept).read_to_end(&mut bytes)?;
         io::copy(&mut self.from_git.by_ref().take(length - kept + 1), &mut io::sink())?;
-        Ok(is_meant.then_some(octets))
+        Ok(is_meant.then_some(bytes))
     }
 
     fn next_signed(&mut self) -> io::Result<Option<SignedObject>> {
@@ -134,7 +134,7 @@ fn of_commit(object: &[u8]) -> Option<Cut> {
     }
     let (mut payload, mut signature) = (Vec::with_capacity(object.len()), Vec::new());
     let (mut inside, mut in_header) = (false, true);
-    for line in object.split_inclusive(|octet| *octet == b'\n') {
+    for line in object.split_inclusive(|byte| *byte == b'\n') {
         inside = in_header
             && match line.strip_prefix(HEADER) {
                 Some(first) if signature.is_empty() => {

@@ -5,7 +5,7 @@
 //! Opens a database and finds certificates by mail address:
 //!
 //! ```
-//! # use keyhoard::generate::{Place, Silent, generate, revocations_beside};
+//! # use keyhoard::generate::{KeyDestination, Silent, generate, revocations_beside};
 //! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
@@ -15,7 +15,7 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     let place = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! use keyhoard::store::{Detail, Selection};
@@ -39,14 +39,14 @@
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
 //! # let now = keyhoard::cert::Timestamp(1_767_225_600);
-//! use keyhoard::generate::{Place, Silent, generate, revocations_beside};
+//! use keyhoard::generate::{KeyDestination, Silent, generate, revocations_beside};
 //! use keyhoard::{database, keygen::Profile, secret::file::FileKeys};
 //!
 //! let (store, secrets) = (database::create(&path)?, FileKeys::beside(&path));
 //! let mut profile = Profile::named("modern").expect("a profile that is always there");
 //! profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! let revocations = revocations_beside(&path);
-//! let place = Place { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! let place = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! let made = generate(&place, &profile, None, "my program", now, &mut Silent)?;
 //! println!("{}", made.primary);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,12 +56,12 @@
 //!
 //! ```
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
-//! use keyhoard::message::{Alone, Cipher, DEFAULT_HASH, Encryption, Openers, S2k, encrypt};
+//! use keyhoard::message::{NoSigner, Cipher, DEFAULT_HASH, Encryption, MessageRecipients, S2k, encrypt};
 //!
 //! let password = (b"open sesame".to_vec().into(), S2k::iterated(DEFAULT_HASH, 1 << 20)?);
-//! let openers = Openers { passwords: vec![password], ..Openers::default() };
+//! let for_whom = MessageRecipients { passwords: vec![password], ..MessageRecipients::default() };
 //! let encryption = Encryption { cipher: Cipher::Camellia256, ..Encryption::default() };
-//! encrypt(&mut input, &mut output, &openers, &encryption, &mut Alone)?;
+//! encrypt(&mut input, &mut output, &for_whom, &encryption, &mut NoSigner)?;
 //! # assert!(output.len() > 50);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -69,7 +69,7 @@
 //! Encrypts to a recipient from the database who is certain, and signs:
 //!
 //! ```
-//! # use keyhoard::generate::{Place, Silent, generate, revocations_beside};
+//! # use keyhoard::generate::{KeyDestination, Silent, generate, revocations_beside};
 //! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
@@ -79,34 +79,34 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     let place = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
 //! # }
 //! # let (mut input, mut output) = (&b"a stream"[..], Vec::new());
-//! use keyhoard::cert::{effective::View, facts::SignatureType};
-//! use keyhoard::message::{Encryption, Openers, Recipient, Signatory, Signing, encrypt};
+//! use keyhoard::cert::{effective::PacketView, facts::SignatureType};
+//! use keyhoard::message::{Encryption, MessageRecipients, Recipient, SignatureRequest, Signing, encrypt};
 //! use keyhoard::secret::{SecretKeys, Signer, ask::Nobody};
 //! use keyhoard::sign::{Builder, hash_for};
-//! use keyhoard::{database, find, recipients::candidates, signatories::signing_key};
+//! use keyhoard::{database, find, recipients::candidates, signing_keys::signing_key};
 //! use keyhoard::{trust::Validity, validity::TrustSettings};
 //!
 //! let (store, secrets) = (database::open(&path)?, FileKeys::beside(&path));
 //! let snapshot = store.snapshot()?;
 //! let name = find::query(b"<ann@example.org>")?;
-//! let trust = TrustSettings::new(now, View::Full);
+//! let trust = TrustSettings::new(now, PacketView::Full);
 //! let found = candidates(snapshot.as_ref(), &name, &trust)?;
 //! let certain = found.iter().find(|one| one.validity >= Validity::Full);
 //! let key = certain.and_then(|one| one.key.as_ref()).ok_or("nobody is certain")?;
 //! let recipients = vec![Recipient { public: &key.public, is_hidden: false }];
-//! let openers = Openers { recipients, ..Openers::default() };
+//! let for_whom = MessageRecipients { recipients, ..MessageRecipients::default() };
 //!
 //! let ann = find::find(snapshot.as_ref(), &["<ann@example.org>"])?.ids[0];
 //! let signer = signing_key(snapshot.as_ref(), ann, &secrets.list()?, now)?;
 //! let mut signer = signer.ok_or("no key to sign with")?.open(&secrets, &mut Nobody)?;
 //! let hash = hash_for(&Signer::key(&*signer));
 //! let builder = Builder::new(SignatureType::BINARY, hash, now);
-//! let mut signing = Signing::new(vec![Signatory { key: signer.as_mut(), builder }])?;
-//! encrypt(&mut input, &mut output, &openers, &Encryption::default(), &mut signing)?;
+//! let mut signing = Signing::new(vec![SignatureRequest { key: signer.as_mut(), builder }])?;
+//! encrypt(&mut input, &mut output, &for_whom, &Encryption::default(), &mut signing)?;
 //! # assert!(output.len() > 200);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -114,7 +114,7 @@
 //! Verifies a detached signature, and says how sure it is whose it is:
 //!
 //! ```
-//! # use keyhoard::generate::{Place, Silent, generate, revocations_beside};
+//! # use keyhoard::generate::{KeyDestination, Silent, generate, revocations_beside};
 //! # use keyhoard::{keygen::Profile, secret::file::FileKeys};
 //! # let home = tempfile::tempdir()?;
 //! # let path = home.path().join("keyhoard.db");
@@ -124,11 +124,11 @@
 //! #     let mut profile = Profile::named("compatible").expect("it is always there");
 //! #     profile.user_ids = vec![b"Ann <ann@example.org>".to_vec()];
 //! #     let revocations = revocations_beside(&path);
-//! #     let place = Place { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
+//! #     let place = KeyDestination { store: store.as_ref(), secrets: &secrets, revocations, certificate: None };
 //! #     generate(&place, &profile, None, "example", now, &mut Silent)?;
 //! # }
-//! # use keyhoard::{find::find, signatories::signing_key};
-//! # use keyhoard::message::{Signatory, Signing, sign_detached};
+//! # use keyhoard::{find::find, signing_keys::signing_key};
+//! # use keyhoard::message::{SignatureRequest, Signing, sign_detached};
 //! # use keyhoard::secret::SecretKeys;
 //! # let mut data = &b"data"[..];
 //! # let signature = {
@@ -139,11 +139,11 @@
 //! #     let mut key = key.open(&secrets, &mut keyhoard::secret::ask::Nobody)?;
 //! #     let kind = keyhoard::cert::facts::SignatureType::BINARY;
 //! #     let builder = keyhoard::sign::Builder::new(kind, keyhoard::verify::HashAlgorithm::SHA256, now);
-//! #     sign_detached(&mut &b"data"[..], Signing::new(vec![Signatory { key: key.as_mut(), builder }])?)?
+//! #     sign_detached(&mut &b"data"[..], Signing::new(vec![SignatureRequest { key: key.as_mut(), builder }])?)?
 //! # };
-//! use keyhoard::message::Detached;
+//! use keyhoard::message::DetachedSignatures;
 //! use keyhoard::validity::{Sources, TrustSettings};
-//! use keyhoard::{cert::effective::View, database, verification::Examiner};
+//! use keyhoard::{cert::effective::PacketView, database, verification::Examiner};
 //!
 //! let store = database::open(&path)?;
 //! let snapshot = store.snapshot()?;
@@ -152,11 +152,11 @@
 //!     owner_trust: Some(snapshot.as_ref()),
 //!     keeper: None,
 //! };
-//! let mut examiner = Examiner::new(sources, TrustSettings::new(now, View::Full));
-//! let signatures = Detached::read(&mut &signature[..])?.over(&mut data)?;
+//! let mut examiner = Examiner::new(sources, TrustSettings::new(now, PacketView::Full));
+//! let signatures = DetachedSignatures::read(&mut &signature[..])?.over(&mut data)?;
 //! for report in examiner.examine(signatures)? {
 //!     println!("{}, validity {:?}", report.standing, report.validity);
-//! #   assert_eq!(report.standing, keyhoard::verification::Standing::Good);
+//! #   assert_eq!(report.standing, keyhoard::verification::SignatureStatus::Good);
 //! #   assert_eq!(report.validity, keyhoard::trust::Validity::Ultimate);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -178,6 +178,7 @@
 //! - [`edit`]: the life of a key: user IDs, subkeys, expiry, certifications, revocations.
 //! - [`export`]: from rows to bytes that others can read; [`output_file`]: to files that appear whole or not at all.
 //! - [`find`]: from the names that users give to certificates.
+//! - [`foreign_text`]: what others wrote, made harmless for a terminal.
 //! - [`generate`]: new keys, made, kept and entered.
 //! - [`git_signatures`]: the signed tags and commits of a repository.
 //! - [`import`]: from a stream of bytes to rows.
@@ -186,9 +187,10 @@
 //! - [`migrate`]: takes over the certificates of GnuPG and of other certificate stores.
 //! - [`owner_trust`]: how far the user trusts the owners of keys, given and exchanged.
 //! - [`passphrase`]: asked for on the terminal, or read where the user says.
+//! - [`permissions`]: what somebody else could change.
 //! - [`policy`]: what is accepted for reading, verifying and writing.
 //! - [`secret_transfer`]: secret keys as GnuPG exports them.
-//! - [`signatories`]: the keys that sign content; [`verification`]: whose signatures are over content, and what they are
+//! - [`signing_keys`]: the keys that sign content; [`verification`]: whose signatures are over content, and what they are
 //!   worth.
 //! - [`sql`]: statements that users write.
 //! - [`stateless`]: all of that with files and memory only, as the Stateless OpenPGP interface has it.
@@ -209,6 +211,7 @@ pub mod doctor;
 pub mod edit;
 pub mod export;
 pub mod find;
+pub mod foreign_text;
 pub mod generate;
 pub mod git_signatures;
 pub mod import;
@@ -218,11 +221,13 @@ pub mod migrate;
 pub mod output_file;
 pub mod owner_trust;
 pub mod passphrase;
+pub mod pending;
+pub mod permissions;
 pub mod policy;
 pub mod recipients;
 pub mod secret_keys;
 pub mod secret_transfer;
-pub mod signatories;
+pub mod signing_keys;
 pub mod sql;
 pub mod stateless;
 pub mod tofu;
@@ -230,8 +235,8 @@ pub mod undo;
 pub mod validity;
 pub mod verification;
 
-mod again;
 mod error;
+mod retry;
 mod stored;
 
 pub use cert;

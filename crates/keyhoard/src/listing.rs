@@ -9,14 +9,14 @@ mod lister;
 mod names;
 mod trust;
 
-pub use self::trust::{FirstUse, SecretPart, Trust};
+pub use self::trust::{FirstUse, SecretPart, UserTrust};
 pub use ::trust::{OwnerTrust, Validity};
 pub use database::{list, list_checked};
 pub use lister::{Lister, Source};
 pub use names::Names;
 
-use crate::certifications::Standing;
-use cert::effective::{KeyState, Usage, UserState, View};
+use crate::certifications::CertificationStatus;
+use cert::effective::{KeyState, PacketView, Usage, UserIdState};
 use cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
 use cert::{Fingerprint, Timestamp};
 use store::Origin;
@@ -28,7 +28,7 @@ pub struct ListOptions {
     /// The clock.
     pub now: Timestamp,
     /// Whether superseded packets are listed.
-    pub view: View,
+    pub view: PacketView,
     /// Whether signatures are listed.
     pub signatures: Signatures,
     /// Whether the bodies of packets are at hand, for key material, notations, URLs and photographs.
@@ -40,7 +40,7 @@ pub struct ListOptions {
 impl ListOptions {
     /// Lists keys and user IDs as GnuPG sees them at a moment.
     pub fn as_gnupg(now: Timestamp, digests: DigestPolicy) -> Self {
-        Self { now, view: View::Gnupg, signatures: Signatures::Without, bodies: false, digests }
+        Self { now, view: PacketView::Gnupg, signatures: Signatures::Without, bodies: false, digests }
     }
 }
 
@@ -60,20 +60,22 @@ pub enum Signatures {
 pub struct KeyListing<'a> {
     /// The primary key first, then the rest in the order of the certificate, except that the primary user ID comes
     /// before the other user IDs and attributes.
-    pub components: Vec<Listed<'a>>,
+    pub components: Vec<ListedComponent<'a>>,
     /// Who else may revoke it.
     pub revokers: &'a [Revoker],
+    /// Every possible revocation was verified; otherwise it is not valid.
+    pub fully_checked: bool,
     /// What the user thinks of it.
-    pub trust: &'a Trust,
+    pub trust: &'a UserTrust,
     /// Where it came from.
     pub origin: &'a Origin,
     /// Since when it is in the database; `None` for a certificate that is not.
-    pub stored: Option<Stored>,
+    pub stored: Option<StoredTimes>,
 }
 
 /// A certificate's times in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredTimes {
     /// When it was first seen.
     pub first_seen: Timestamp,
     /// When its packets last changed.
@@ -82,11 +84,11 @@ pub struct Stored {
 
 /// A component with its signatures.
 #[derive(Clone, Debug)]
-pub struct Listed<'a> {
+pub struct ListedComponent<'a> {
     /// Its place among the components of the facts.
     pub place: usize,
     /// What it is.
-    pub item: Item<'a>,
+    pub item: ListedItem<'a>,
     /// Where a user ID came from, if that is known of it.
     pub origin: Option<&'a Origin>,
     /// What trust on first use knows of a user ID, where it was asked for.
@@ -99,15 +101,15 @@ pub struct Listed<'a> {
 
 /// A component.
 #[derive(Clone, Copy, Debug)]
-pub enum Item<'a> {
+pub enum ListedItem<'a> {
     /// The primary key.
     Primary(&'a KeyFacts, &'a KeyState),
     /// A subkey.
     Subkey(&'a KeyFacts, &'a KeyState),
     /// A user ID with its validity.
-    UserId(&'a [u8], &'a UserState, Validity),
+    UserId(&'a [u8], &'a UserIdState, Validity),
     /// An attribute with its validity.
-    Attribute(&'a AttributeFacts, &'a UserState, Validity),
+    Attribute(&'a AttributeFacts, &'a UserIdState, Validity),
 }
 
 /// A signature.
@@ -120,7 +122,7 @@ pub struct ListedSignature<'a> {
     /// Who is said to have made it.
     pub issuer: IssuerName<'a>,
     /// What it is worth, where signatures were checked.
-    pub standing: Option<Standing>,
+    pub standing: Option<CertificationStatus>,
     /// Its packet's body, where it was asked for.
     pub body: Option<&'a [u8]>,
 }
@@ -142,7 +144,7 @@ impl<'a> KeyListing<'a> {
     /// Returns the primary key.
     pub fn primary(&self) -> (&'a KeyFacts, &'a KeyState) {
         match self.components.first() {
-            Some(&Listed { item: Item::Primary(facts, state), .. }) => (facts, state),
+            Some(&ListedComponent { item: ListedItem::Primary(facts, state), .. }) => (facts, state),
             _ => unreachable!("a listing begins with the primary key"),
         }
     }
@@ -155,7 +157,9 @@ impl<'a> KeyListing<'a> {
     /// Returns what the certificate as a whole can be used for: the uses of all keys that are usable now.
     pub fn usable(&self) -> Usage {
         let keys = self.components.iter().filter_map(|listed| match listed.item {
-            Item::Primary(_, state) | Item::Subkey(_, state) if state.is_usable() => Some(state.usage),
+            ListedItem::Primary(_, state) | ListedItem::Subkey(_, state) if state.is_usable() => {
+                Some(state.usage)
+            }
             _ => None,
         });
         keys.fold(Usage::default(), |all, usage| all | usage)

@@ -9,6 +9,7 @@ mod cert_d;
 mod differing;
 mod keyboxd;
 mod read;
+mod secret_keys_left;
 mod source;
 mod take_over;
 mod tofu_db;
@@ -19,10 +20,11 @@ use std::path::Path;
 use store::{JournalId, Migration, Snapshot, Store, Timestamp};
 
 use crate::Result;
-use crate::again::again;
+use crate::retry::retry_transient;
 use take_over::TakeOver;
 
 pub use differing::Differing;
+pub use secret_keys_left::{SecretKeysLeft, secret_keys_left};
 pub use source::{Kind, Source, in_home, keyrings_in_home, usual, within};
 
 /// What a migration may be told.
@@ -138,7 +140,7 @@ pub fn never_mentioned(snapshot: &dyn Snapshot, home: &Path) -> Result<Vec<Sourc
 ///
 /// The database's errors.
 pub fn mention(store: &dyn Store, sources: &[Source], command: &str, now: Timestamp) -> Result<()> {
-    again(|| {
+    retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
         for source in sources {
             transaction.remember_migration(&source.as_it_is(None)?)?;

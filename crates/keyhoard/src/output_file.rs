@@ -1,22 +1,78 @@
 //! Files that appear whole or not at all.
+//!
+//! Every file that a command is told to write is opened here, with what decides how: what it is to hold ([`Content`]),
+//! what happens to a file that is there ([`Existing`]), and which files are being read meanwhile ([`FileId`]).
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use rustix::fs::{AtFlags, CWD, FallocateFlags, fallocate};
+use rustix::fs::{AtFlags, CWD, FallocateFlags, FileType, RenameFlags, fallocate, fstat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 
-/// Octets of space that are asked for at a time: writing waits for no more than that.
+/// Bytes of space that are asked for at a time: writing waits for no more than that.
 const RESERVED_AT_ONCE: u64 = 1 << 20;
 
-/// For its owner only.
+/// The mode of a file for its owner only.
 const PRIVATE: u32 = 0o600;
+
+/// The mode from which the umask takes away, where nothing secret is written.
+const ORDINARY: u32 = 0o666;
+
+/// What is written, which decides who may read the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Certificates, messages, signatures, plaintext: a new file has the mode that the umask leaves, a replaced one the
+    /// mode that it had.
+    Ordinary,
+    /// Secret keys and revocations: the file has mode 0600, whatever the umask is and whatever mode a replaced file had. It
+    /// is not written through a symbolic link that somebody else made or to a file of somebody else, nor into a named
+    /// pipe of somebody else. (Files of the superuser are nobody else's.)
+    Secret,
+}
+
+/// What happens to a regular file that has the name already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and that is an error ([`io::ErrorKind::AlreadyExists`]).
+    Kept,
+    /// It is replaced, once the new one is complete.
+    Replaced,
+}
+
+/// What tells a regular file from all others, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Returns the identity of an open file; `None` for what is not a regular file, and so holds nothing that could be
+    /// lost.
+    pub fn of(file: impl AsFd) -> Option<Self> {
+        let found = fstat(file).ok()?;
+        let is_regular = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+        is_regular.then_some(Self { device: found.st_dev, inode: found.st_ino })
+    }
+
+    /// Returns the identity of the regular file that a path leads to, through links if need be.
+    pub fn at(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().filter(Metadata::is_file).map(|found| Self::in_metadata(&found))
+    }
+
+    fn in_metadata(found: &Metadata) -> Self {
+        Self { device: found.dev(), inode: found.ino() }
+    }
+}
 
 /// A file being written: a regular file appears under its name, replacing what was there, with
 /// [`OutputFile::commit`]; devices and pipes are written to as they are.
@@ -50,60 +106,71 @@ enum Target {
     /// Written in place: a device, a pipe, or what was open already.
     Itself,
     /// To be given the name `destination`.
-    Unnamed { destination: PathBuf },
+    Unnamed { destination: PathBuf, existing: Existing },
     /// To be renamed to `destination`.
-    Named { temporary: PathBuf, destination: PathBuf },
+    Named { temporary: PathBuf, destination: PathBuf, existing: Existing },
 }
 
 impl OutputFile {
-    /// Starts to write what is to be found at `path`.
+    /// Starts to write the file at `path`, while the files in `read` are being read.
+    ///
+    /// A symbolic link stays, and the file that it leads to is replaced.
     ///
     /// # Errors
     ///
-    /// What the system says, if the directory does not exist or may not be written to.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        Self::create_with(path, 0o666)
-    }
-
-    fn create_with(path: &Path, mode: u32) -> io::Result<Self> {
-        // A symbolic link stays; the file it points to is replaced.
-        let destination = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    /// [`io::ErrorKind::InvalidInput`] if it is one of the files in `read`,
+    /// [`io::ErrorKind::AlreadyExists`] if it is there and has to be [`Existing::Kept`],
+    /// [`io::ErrorKind::PermissionDenied`] for what [`Content::Secret`] excludes, and what the system says.
+    pub fn create(path: &Path, content: Content, existing: Existing, read: &[FileId]) -> io::Result<Self> {
+        let destination = destination(path, content)?;
         match fs::metadata(&destination) {
             Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-            Ok(found) if !found.is_file() => {
-                let file = OpenOptions::new().write(true).open(&destination)?;
-                Ok(Self::new(file, Target::Itself))
-            }
+            Ok(found) if !found.is_file() => Self::create_in_place(path, &destination, content),
+            Ok(found) if read.contains(&FileId::in_metadata(&found)) => Err(is_read()),
+            Ok(_) if existing == Existing::Kept => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
             Ok(found) => {
-                let output = Self::create_beside(destination, PRIVATE)?;
-                output.file.set_permissions(found.permissions())?;
+                let output = Self::create_beside(destination, PRIVATE, existing)?;
+                output.file.set_permissions(match content {
+                    Content::Ordinary => found.permissions(),
+                    Content::Secret => Permissions::from_mode(PRIVATE),
+                })?;
                 Ok(output)
             }
-            Err(_) => Self::create_beside(destination, mode),
+            Err(_) => {
+                let mode = if content == Content::Secret { PRIVATE } else { ORDINARY };
+                Self::create_beside(destination, mode, existing)
+            }
         }
     }
 
-    /// Starts to write what only its owner may read (mode 0600) where it is a regular file.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`create`](Self::create).
-    pub fn create_private(path: &Path) -> io::Result<Self> {
-        let output = Self::create_with(path, PRIVATE)?;
-        if !matches!(output.target, Target::Itself) {
-            output.file.set_permissions(Permissions::from_mode(PRIVATE))?;
+    /// Opens a device or a named pipe.
+    fn create_in_place(path: &Path, destination: &Path, content: Content) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).open(destination)?;
+        let found = file.metadata()?;
+        // A pipe that this process was given is meant, whoever made it.
+        if content == Content::Secret
+            && found.file_type().is_fifo()
+            && !is_trusted(&found)
+            && !is_descriptor(path)
+        {
+            return Err(denied("a named pipe of another user"));
         }
-        Ok(output)
+        Ok(Self::new(file, Target::Itself))
+    }
+
+    /// Says whether a regular file is written, which gets its name at the end.
+    pub fn is_regular(&self) -> bool {
+        !matches!(self.target, Target::Itself)
     }
 
     fn new(file: File, target: Target) -> Self {
         Self { file, target, written: 0, reservation: None }
     }
 
-    /// Begins to get space for about so many octets, until the first one is written: whoever computes something before
+    /// Begins to get space for about so many bytes, until the first one is written: whoever computes something before
     /// has it for nothing then, and writes so much the faster. What is too much is given back at the end.
-    pub fn reserve(&mut self, octets: u64) {
-        if octets < RESERVED_AT_ONCE || matches!(self.target, Target::Itself) {
+    pub fn reserve(&mut self, bytes: u64) {
+        if bytes < RESERVED_AT_ONCE || matches!(self.target, Target::Itself) {
             return;
         }
         // Where anything fails, writing gets the space, or says what is wrong.
@@ -111,7 +178,7 @@ impl OutputFile {
         let is_over = Arc::new(AtomicBool::new(false));
         let stop = is_over.clone();
         let thread = thread::Builder::new().spawn(move || {
-            let mut starts = (0..octets).step_by(RESERVED_AT_ONCE as usize);
+            let mut starts = (0..bytes).step_by(RESERVED_AT_ONCE as usize);
             while !stop.load(Ordering::Relaxed)
                 && let Some(start) = starts.next()
                 && fallocate(&file, FallocateFlags::KEEP_SIZE, start, RESERVED_AT_ONCE).is_ok()
@@ -129,15 +196,15 @@ impl OutputFile {
     }
 
     /// Makes a file that has at most this mode from the beginning: whoever opened it earlier would read on.
-    fn create_beside(destination: PathBuf, mode: u32) -> io::Result<Self> {
+    fn create_beside(destination: PathBuf, mode: u32, existing: Existing) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).mode(mode);
         if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory(&destination)) {
-            return Ok(Self::new(file, Target::Unnamed { destination }));
+            return Ok(Self::new(file, Target::Unnamed { destination, existing }));
         }
         let temporary = temporary_name(&destination);
         let file = options.create_new(true).open(&temporary)?;
-        Ok(Self::new(file, Target::Named { temporary, destination }))
+        Ok(Self::new(file, Target::Named { temporary, destination, existing }))
     }
 
     /// Makes the file durable and gives it its name.
@@ -149,15 +216,20 @@ impl OutputFile {
         self.end_reservation()?;
         match std::mem::replace(&mut self.target, Target::Itself) {
             Target::Itself => self.file.flush(),
-            Target::Unnamed { destination } => {
+            Target::Unnamed { destination, existing } => {
                 self.file.sync_all()?;
-                let temporary = temporary_name(&destination);
                 let descriptor = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-                rustix::fs::linkat(CWD, descriptor, CWD, &temporary, AtFlags::SYMLINK_FOLLOW)?;
-                rename(&temporary, &destination)
+                let link =
+                    |name: &Path| rustix::fs::linkat(CWD, &descriptor, CWD, name, AtFlags::SYMLINK_FOLLOW);
+                if existing == Existing::Kept {
+                    return Ok(link(&destination)?);
+                }
+                let temporary = temporary_name(&destination);
+                link(&temporary)?;
+                rename(&temporary, &destination, existing)
             }
-            Target::Named { temporary, destination } => {
-                self.file.sync_all().and_then(|()| rename(&temporary, &destination))
+            Target::Named { temporary, destination, existing } => {
+                self.file.sync_all().and_then(|()| rename(&temporary, &destination, existing))
             }
         }
     }
@@ -171,9 +243,9 @@ impl From<File> for OutputFile {
 }
 
 impl Write for OutputFile {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.reservation.iter().for_each(Reservation::stop);
-        let count = self.file.write(octets)?;
+        let count = self.file.write(bytes)?;
         self.written += count as u64;
         Ok(count)
     }
@@ -193,9 +265,58 @@ impl Drop for OutputFile {
     }
 }
 
+/// Returns where a file is written: the end of symbolic links, none of which may be of somebody else where what is
+/// written is secret.
+fn destination(path: &Path, content: Content) -> io::Result<PathBuf> {
+    let is_link = |found: &Metadata| found.file_type().is_symlink();
+    let Some(link) = fs::symlink_metadata(path).ok().filter(is_link) else { return Ok(path.to_owned()) };
+    // A link that leads nowhere is replaced.
+    let Ok(destination) = fs::canonicalize(path) else { return Ok(path.to_owned()) };
+    if content == Content::Secret && !is_descriptor(path) {
+        let found = fs::metadata(&destination)?;
+        if !is_trusted(&link) || (found.is_file() && !is_trusted(&found)) {
+            return Err(denied("a symbolic link of another user, or to a file of another user"));
+        }
+    }
+    Ok(destination)
+}
+
+/// Says whether something belongs to this user, or to the superuser, who can read everything anyway.
+fn is_trusted(found: &Metadata) -> bool {
+    found.uid() == geteuid().as_raw() || found.uid() == 0
+}
+
+/// Says whether a path names something that this process has open already.
+fn is_descriptor(path: &Path) -> bool {
+    const DIRECTORIES: [&str; 2] = ["/dev/fd", "/proc/self/fd"];
+    const NAMES: [&str; 2] = ["/dev/stdout", "/dev/stderr"];
+    NAMES.iter().any(|name| path == Path::new(name))
+        || DIRECTORIES.iter().any(|directory| path.parent() == Some(Path::new(directory)))
+}
+
+fn is_read() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "input and output are the same file")
+}
+
+fn denied(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, format!("not written, since it is {what}"))
+}
+
 /// Renames, and takes the temporary name away if that fails.
-fn rename(temporary: &Path, destination: &Path) -> io::Result<()> {
-    fs::rename(temporary, destination).inspect_err(|_| drop(fs::remove_file(temporary)))
+fn rename(temporary: &Path, destination: &Path, existing: Existing) -> io::Result<()> {
+    let renamed = match existing {
+        Existing::Replaced => fs::rename(temporary, destination),
+        Existing::Kept => {
+            match rustix::fs::renameat_with(CWD, temporary, CWD, destination, RenameFlags::NOREPLACE) {
+                // Some file systems cannot do that.
+                Err(Errno::INVAL | Errno::NOSYS) if !destination.exists() => {
+                    fs::rename(temporary, destination)
+                }
+                renamed => renamed.map_err(io::Error::from),
+            }
+        }
+    };
+    renamed.inspect_err(|_| drop(fs::remove_file(temporary)))
 }
 
 fn directory(path: &Path) -> &Path {
@@ -205,9 +326,12 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
+/// Returns a name beside the destination; of a long one it has only the beginning, since it must not be too long.
 fn temporary_name(destination: &Path) -> PathBuf {
+    const SHOWN: usize = 200;
     let mut name = OsString::from(".");
-    name.push(destination.file_name().unwrap_or_default());
+    let shown = destination.file_name().unwrap_or_default().as_bytes();
+    name.push(OsStr::from_bytes(&shown[..shown.len().min(SHOWN)]));
     name.push(format!(".{}.part", std::process::id()));
     directory(destination).join(name)
 }
@@ -226,8 +350,16 @@ mod tests {
         names
     }
 
+    fn replacing(path: &Path, content: Content) -> io::Result<OutputFile> {
+        OutputFile::create(path, content, Existing::Replaced, &[])
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).expect("a file").permissions().mode() & 0o777
+    }
+
     fn written(path: &Path, text: &str) -> OutputFile {
-        let mut file = OutputFile::create(path).expect("a file");
+        let mut file = replacing(path, Content::Ordinary).expect("a file");
         file.write_all(text.as_bytes()).expect("space");
         file
     }
@@ -249,15 +381,95 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).expect("text"), "old");
         file.commit().expect("a name");
         assert_eq!(fs::read_to_string(&path).expect("text"), "new");
-        assert_eq!(fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o640);
+        assert_eq!(mode(&path), 0o640);
         assert_eq!(names(directory.path()), ["a"]);
+    }
+
+    #[test]
+    fn a_secret_is_for_its_owner_only_whatever_mode_a_file_that_it_replaces_had() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (new, old) = (directory.path().join("new"), directory.path().join("old"));
+        fs::write(&old, "old").expect("a file");
+        fs::set_permissions(&old, Permissions::from_mode(0o666)).expect("a mode");
+        for path in [&new, &old] {
+            replacing(path, Content::Secret).and_then(OutputFile::commit).expect("a file");
+            assert_eq!(mode(path), 0o600);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_kept_unless_it_may_be_replaced() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("a");
+        let keeping = || OutputFile::create(&path, Content::Ordinary, Existing::Kept, &[]);
+        let late = keeping().expect("nothing is there yet");
+        fs::write(&path, "precious").expect("a file");
+        assert_eq!(keeping().expect_err("a file").kind(), io::ErrorKind::AlreadyExists);
+        let error = late.commit().expect_err("another program was quicker");
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).expect("a file"), b"precious");
+        assert_eq!(names(directory.path()), ["a"]);
+    }
+
+    #[test]
+    fn what_is_being_read_is_not_written_by_whatever_name() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [file, hard, soft] = ["file", "hard", "soft"].map(|name| directory.path().join(name));
+        fs::write(&file, "precious").expect("a file");
+        fs::hard_link(&file, &hard).expect("a link");
+        symlink("file", &soft).expect("a link");
+        let read = FileId::of(File::open(&file).expect("a file")).expect("a regular file");
+        assert_eq!(FileId::at(&soft), Some(read));
+        for path in [&file, &hard, &soft] {
+            for existing in [Existing::Kept, Existing::Replaced] {
+                let error =
+                    OutputFile::create(path, Content::Ordinary, existing, &[read]).expect_err("input");
+                assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            }
+        }
+        assert_eq!(FileId::of(File::open("/dev/null").expect("a device")), None);
+        assert!(
+            OutputFile::create(Path::new("/dev/null"), Content::Ordinary, Existing::Kept, &[read]).is_ok()
+        );
+    }
+
+    #[test]
+    fn a_secret_is_not_written_where_another_user_leads_it() {
+        // Only the superuser can give files away.
+        if !geteuid().is_root() {
+            return;
+        }
+        let directory = tempfile::tempdir().expect("a directory");
+        let [file, own, foreign, pipe] =
+            ["file", "own", "foreign", "pipe"].map(|name| directory.path().join(name));
+        fs::write(&file, "").expect("a file");
+        symlink("file", &own).expect("a link");
+        symlink("file", &foreign).expect("a link");
+        std::os::unix::fs::lchown(&foreign, Some(1234), None).expect("the superuser");
+        let denied = |path: &Path| {
+            let error = replacing(path, Content::Secret).expect_err("another user's");
+            error.kind() == io::ErrorKind::PermissionDenied
+        };
+        assert!(replacing(&own, Content::Secret).is_ok());
+        assert!(denied(&foreign) && replacing(&foreign, Content::Ordinary).is_ok());
+        std::os::unix::fs::chown(&file, Some(1234), None).expect("the superuser");
+        assert!(denied(&own), "a link to a file of another user");
+        assert!(replacing(&file, Content::Secret).is_ok(), "its name gets a new file");
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, rustix::fs::Mode::RWXU, 0).expect("a pipe");
+        std::os::unix::fs::chown(&pipe, Some(1234), None).expect("the superuser");
+        let reader = thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe)
+        });
+        assert!(denied(&pipe));
+        assert_eq!(reader.join().expect("a reader").expect("a pipe"), b"");
     }
 
     #[test]
     fn space_that_was_reserved_and_not_written_is_given_back() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("a");
-        let mut file = OutputFile::create(&path).expect("a file");
+        let mut file = replacing(&path, Content::Ordinary).expect("a file");
         file.reserve(8 << 20);
         while file.reservation.as_ref().is_some_and(|reservation| !reservation.thread.is_finished()) {
             thread::yield_now();
@@ -265,7 +477,7 @@ mod tests {
         file.write_all(b"text").expect("space");
         file.commit().expect("a name");
         assert_eq!(fs::read(&path).expect("content"), b"text");
-        // In units of 512 octets.
+        // In units of 512 bytes.
         assert!(fs::metadata(&path).expect("a file").blocks() < 2048);
     }
 
@@ -293,19 +505,22 @@ mod tests {
         let temporary = temporary_name(&destination);
         let named = || {
             let file = File::create(&temporary).expect("a file");
-            let target = Target::Named { temporary: temporary.clone(), destination: destination.clone() };
-            OutputFile::new(file, target)
+            let (temporary, destination) = (temporary.clone(), destination.clone());
+            OutputFile::new(file, Target::Named { temporary, destination, existing: Existing::Kept })
         };
         drop(named());
         assert!(names(directory.path()).is_empty());
         named().commit().expect("a name");
+        assert_eq!(names(directory.path()), ["a"]);
+        assert_eq!(named().commit().expect_err("kept").kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(names(directory.path()), ["a"]);
     }
 
     #[test]
     fn a_missing_directory_is_an_error_at_once() {
         let directory = tempfile::tempdir().expect("a directory");
-        let error = OutputFile::create(&directory.path().join("missing/a")).expect_err("no directory");
+        let error =
+            replacing(&directory.path().join("missing/a"), Content::Ordinary).expect_err("no directory");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -7,7 +7,7 @@ use store::Store;
 use trust::OwnerTrust;
 
 use crate::Result;
-use crate::again::again;
+use crate::retry::retry_transient;
 
 /// GnuPG's flag of a disabled key, in the number of its owner trust.
 pub const DISABLED: u8 = 128;
@@ -59,7 +59,7 @@ impl Given {
         if line.starts_with(b"#") {
             return Ok(None);
         }
-        let digits = line.iter().take_while(|octet| octet.is_ascii_hexdigit()).count();
+        let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         if line.get(digits) != Some(&b':') {
             return Err(LineError::Colon);
         }
@@ -71,7 +71,7 @@ impl Given {
             _ => return Err(LineError::Fingerprint),
         };
         let number = leading_number(&rest[1..]).ok_or(LineError::Value)?;
-        let key = Fingerprint::new(version, &octets(digits));
+        let key = Fingerprint::new(version, &bytes(digits));
         Ok(key.filter(|_| number != 0).map(|key| Self { key, number: Some(number) }))
     }
 
@@ -89,7 +89,7 @@ impl Given {
 
 /// Says whether the second field of a line is a number of owner trust, or 0, and nothing else.
 fn is_owner_trust(line: &[u8]) -> bool {
-    let field = line.split(|&octet| octet == b':').nth(1).unwrap_or_default();
+    let field = line.split(|&byte| byte == b':').nth(1).unwrap_or_default();
     let number = std::str::from_utf8(field.trim_ascii()).ok().and_then(|text| text.parse::<u8>().ok());
     number.is_some_and(|number| matches!(number & !DISABLED, 0 | 2..=6))
 }
@@ -102,14 +102,14 @@ fn leading_number(text: &[u8]) -> Option<u8> {
         Some(b'+') => (false, &text[1..]),
         _ => (false, text),
     };
-    let digits = text.iter().take_while(|octet| octet.is_ascii_digit());
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
     let number =
         digits.clone().fold(0_u8, |number, digit| number.wrapping_mul(10).wrapping_add(digit - b'0'));
     let number = if negative { number.wrapping_neg() } else { number };
     (digits.count() > 0).then_some(number)
 }
 
-fn octets(digits: &[u8]) -> Vec<u8> {
+fn bytes(digits: &[u8]) -> Vec<u8> {
     let value = |digit: u8| (digit as char).to_digit(16).unwrap_or_default() as u8;
     digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
 }
@@ -132,7 +132,7 @@ pub fn give(store: &dyn Store, given: &[Given], command: &str, now: Timestamp) -
     if given.is_empty() {
         return Ok(());
     }
-    again(|| {
+    retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
         for Given { key, number } in given {
             transaction.set_owner_trust(key, *number)?;

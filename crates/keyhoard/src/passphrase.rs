@@ -19,9 +19,10 @@ use zeroize::Zeroizing;
 
 use crate::configuration::Configuration;
 use crate::descriptor::duplicate;
+use crate::foreign_text::harmless;
 use terminal::Terminal;
 
-/// The most octets of a passphrase.
+/// The most bytes of a passphrase.
 const LONGEST: usize = 4096;
 
 /// Where passphrases come from.
@@ -151,7 +152,7 @@ impl<'a> Passphrases<'a> {
     fn called(&self, key: &KeyName) -> String {
         let fingerprint = key.fingerprint;
         match (self.owner)(&fingerprint) {
-            Some(owner) => format!("the secret key {fingerprint} of {owner}"),
+            Some(owner) => format!("the secret key {fingerprint} of {}", harmless(&owner)),
             None => format!("the secret key {fingerprint}"),
         }
     }
@@ -214,12 +215,12 @@ fn of_descriptor(number: RawFd) -> Result<Passphrase> {
     read.map_err(|error| failed(format_args!("file descriptor {number}: {error}")))
 }
 
-/// Reads a line octet by octet, so that what follows is left to others.
+/// Reads a line byte by byte, so that what follows is left to others.
 fn first_line(input: &mut impl Read) -> std::io::Result<Passphrase> {
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
-    let mut octet = Zeroizing::new([0]);
-    while line.len() < LONGEST && input.read(&mut *octet)? == 1 && octet[0] != b'\n' {
-        line.push(octet[0]);
+    let mut byte = Zeroizing::new([0]);
+    while line.len() < LONGEST && input.read(&mut *byte)? == 1 && byte[0] != b'\n' {
+        line.push(byte[0]);
     }
     Ok(Passphrase::new(&line))
 }

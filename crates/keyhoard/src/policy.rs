@@ -1,6 +1,6 @@
 //! What is accepted for reading, verifying and writing, as one table.
 
-use message::{Cipher, MAX_CHUNK_OCTETS};
+use message::{Cipher, MAX_CHUNK_BYTES};
 use verify::policy::DigestPolicy;
 use verify::{HashAlgorithm, limits};
 
@@ -65,7 +65,7 @@ fn cipher(cipher: Cipher) -> Rule {
 }
 
 fn protections() -> Vec<Rule> {
-    let chunks = || only(format!("in chunks of at most {} MiB", MAX_CHUNK_OCTETS >> 20));
+    let chunks = || only(format!("in chunks of at most {} MiB", MAX_CHUNK_BYTES >> 20));
     let rule = |name: &str, reading, writing| Rule {
         about: "protection",
         name: name.to_owned(),

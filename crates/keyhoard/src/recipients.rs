@@ -1,12 +1,13 @@
 //! The keys that messages are encrypted to.
 
+use std::cmp::Reverse;
 use std::io::Read;
 use std::iter;
 use std::path::Path;
 
 use cert::certificate::Certificate;
 use cert::clean::{CleanOptions, clean};
-use cert::effective::{Effective, Moment, State, Usage, View};
+use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage};
 use cert::facts::{ComponentKind, KeyFacts, SelfSignature};
 use cert::mailbox::mailbox;
 use cert::packet::Packets;
@@ -20,13 +21,13 @@ use trust::Validity;
 use crate::Result;
 use crate::designated_revocation::evaluate_with_revokers;
 use crate::keyring_file::KeyringFile;
-use crate::listing::{FirstUse, Trust};
+use crate::listing::{FirstUse, UserTrust};
 use crate::stored::read_one;
-use crate::validity::{Appraisal, Sources, TrustSettings};
+use crate::validity::{Sources, TrustSettings, ValidityResult};
 
 /// A certificate that a name stands for, with what matters to who encrypts to it.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct RecipientCandidate {
     /// The certificate.
     pub fingerprint: Fingerprint,
     /// Its primary user ID.
@@ -55,7 +56,7 @@ pub struct UserFirstUse {
     pub known: Option<FirstUse>,
 }
 
-impl Candidate {
+impl RecipientCandidate {
     /// Returns the key to encrypt to, unless the user does not want it to be used.
     pub fn usable_key(&self) -> Option<&EncryptionKey> {
         self.key.as_ref().filter(|_| !self.is_disabled)
@@ -111,7 +112,11 @@ impl Preferences {
 /// # Errors
 ///
 /// The database's errors.
-pub fn candidates(snapshot: &dyn Snapshot, name: &Query, trust: &TrustSettings) -> Result<Vec<Candidate>> {
+pub fn candidates(
+    snapshot: &dyn Snapshot,
+    name: &Query,
+    trust: &TrustSettings,
+) -> Result<Vec<RecipientCandidate>> {
     let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: None };
     let address = match name {
         Query::Substring(text) => mailbox(text),
@@ -137,7 +142,7 @@ pub fn named(
     source: usize,
     name: &Name,
     trust: &TrustSettings,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<RecipientCandidate>> {
     let ids = sources.certificates[source].find(&name.query)?;
     let is_of_user = is_of_user(&name.query);
     let user_id = |user_id: &[u8]| !is_of_user || name.query.matches_user_id(user_id);
@@ -148,6 +153,27 @@ pub fn named(
         candidate.first_uses.truncate(if is_of_user { 1 } else { usize::MAX });
     }
     Ok(candidates)
+}
+
+/// Leaves of the certificates that a name stands for those that it can mean: anybody can list anybody's key as a subkey,
+/// and would get the messages if their own key were the one to encrypt to.
+///
+/// A primary key's name means its certificate alone. A subkey's name means a certificate of which it is the key to encrypt
+/// to, if there is any: all of these lead to the same key, and the most valid one stays. Else all stay.
+pub fn owners(name: &Query, mut candidates: Vec<RecipientCandidate>) -> Vec<RecipientCandidate> {
+    if is_of_user(name) {
+        return candidates;
+    }
+    if candidates.iter().any(|candidate| name.names_key(&candidate.fingerprint)) {
+        candidates.retain(|candidate| name.names_key(&candidate.fingerprint));
+        return candidates;
+    }
+    let leads_there = |candidate: &RecipientCandidate| {
+        candidate.key.as_ref().is_some_and(|key| name.names_key(&key.fingerprint))
+    };
+    let best = candidates.iter().filter(|candidate| leads_there(candidate));
+    let best = best.min_by_key(|candidate| (Reverse(candidate.validity), candidate.fingerprint)).cloned();
+    best.map_or(candidates, |best| vec![best])
 }
 
 fn is_of_user(name: &Query) -> bool {
@@ -166,7 +192,7 @@ fn appraised(
     meant: &Meant<'_>,
     sources: &Sources<'_>,
     trust: &TrustSettings,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<RecipientCandidate>> {
     let snapshot = sources.certificates[source];
     let mut certificates = Vec::with_capacity(ids.len());
     for &id in ids {
@@ -174,10 +200,11 @@ fn appraised(
     }
     let keys: Vec<Fingerprint> =
         certificates.iter().map(|(_, one)| one.facts.primary().fingerprint).collect();
-    let appraisal = Appraisal::of(&keys, sources, trust)?;
+    let appraisal = ValidityResult::of(&keys, sources, trust)?;
     let candidate = |(id, certificate): &(CertId, Certificate)| {
         let facts = &certificate.facts;
-        let (moment, whole) = (Moment::new(trust.now, trust.view), || Ok(Some(certificate.clone())));
+        let (moment, whole) =
+            (EvaluationContext::new(trust.now, trust.view), || Ok(Some(certificate.clone())));
         let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
         let appraised = appraisal.trust((source, *id), facts, &effective)?;
         let is_of = |place: &usize| {
@@ -188,14 +215,14 @@ fn appraised(
             .filter_map(|place| appraised.user_ids.get(place).copied())
             .max()
             .unwrap_or_default();
-        Ok(Candidate {
+        Ok(RecipientCandidate {
             fingerprint: facts.primary().fingerprint,
             created: facts.primary().created,
             user_id: primary_name(certificate, &effective),
             validity,
-            is_named: (0..facts.components.len())
-                .filter(is_of)
-                .any(|place| matches!(&effective.components[place], State::User(user) if !user.expired)),
+            is_named: (0..facts.components.len()).filter(is_of).any(
+                |place| matches!(&effective.components[place], ComponentState::User(user) if !user.expired),
+            ),
             is_disabled: appraised.disabled,
             key: encryption_key(certificate, &effective, meant.key),
             first_uses: first_uses(facts, &effective, &appraised, meant.user_id),
@@ -216,7 +243,7 @@ pub fn of_file(
     path: &Path,
     revokers: &[&dyn Snapshot],
     now: Timestamp,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<RecipientCandidate>> {
     let mut certificates = Vec::new();
     for piece in Splitter::new(file) {
         let Piece::Certificate(raw) = piece? else { continue };
@@ -233,7 +260,7 @@ pub(crate) fn of_ring(
     ring: &KeyringFile,
     revokers: &[&dyn Snapshot],
     now: Timestamp,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<RecipientCandidate>> {
     let own = ring.snapshot();
     let revokers: Vec<&dyn Snapshot> = iter::once(own.as_ref()).chain(revokers.iter().copied()).collect();
     ring.certificates().map(|certificate| of_certificate(certificate, &revokers, now)).collect()
@@ -243,10 +270,10 @@ fn of_certificate(
     certificate: &Certificate,
     revokers: &[&dyn Snapshot],
     now: Timestamp,
-) -> Result<Candidate> {
-    let (moment, whole) = (Moment::new(now, View::Full), || Ok(Some(certificate.clone())));
+) -> Result<RecipientCandidate> {
+    let (moment, whole) = (EvaluationContext::new(now, PacketView::Full), || Ok(Some(certificate.clone())));
     let effective = evaluate_with_revokers(&certificate.facts, moment, whole, revokers)?;
-    Ok(Candidate {
+    Ok(RecipientCandidate {
         fingerprint: certificate.facts.primary().fingerprint,
         user_id: primary_name(certificate, &effective),
         created: certificate.facts.primary().created,
@@ -258,8 +285,8 @@ fn of_certificate(
     })
 }
 
-fn is_of(kind: &ComponentKind, state: &State, is_meant: &dyn Fn(&[u8]) -> bool) -> bool {
-    let (ComponentKind::UserId(user_id), State::User(user)) = (kind, state) else { return false };
+fn is_of(kind: &ComponentKind, state: &ComponentState, is_meant: &dyn Fn(&[u8]) -> bool) -> bool {
+    let (ComponentKind::UserId(user_id), ComponentState::User(user)) = (kind, state) else { return false };
     user.created.is_some() && !user.revoked && is_meant(user_id)
 }
 
@@ -268,13 +295,13 @@ fn is_of(kind: &ComponentKind, state: &State, is_meant: &dyn Fn(&[u8]) -> bool) 
 pub fn first_uses(
     facts: &Facts,
     effective: &Effective,
-    trust: &Trust,
+    trust: &UserTrust,
     is_meant: &dyn Fn(&[u8]) -> bool,
 ) -> Vec<UserFirstUse> {
     let components = facts.components.iter().zip(&effective.components);
     let known = components.zip(&trust.user_ids).zip(&trust.first_uses);
     let of_user = known.filter_map(|(((component, state), validity), known)| {
-        let (ComponentKind::UserId(user_id), State::User(user)) = (&component.kind, state) else {
+        let (ComponentKind::UserId(user_id), ComponentState::User(user)) = (&component.kind, state) else {
             return None;
         };
         let counts = !user.expired && *validity != Validity::Ultimate;
@@ -304,7 +331,7 @@ fn encryption_key(
     }
     let usable =
         |place: &usize| match (&certificate.facts.components[*place].kind, &effective.components[*place]) {
-            (ComponentKind::Key(_), State::Key(state)) => {
+            (ComponentKind::Key(_), ComponentState::Key(state)) => {
                 state.is_usable() && state.usage.contains(Usage::ENCRYPT)
             }
             _ => false,
@@ -329,7 +356,7 @@ fn encryption_key(
 fn preferences(certificate: &Certificate, effective: &Effective) -> Preferences {
     let facts = &certificate.facts;
     let of_user = effective.primary_user_id(facts).and_then(|place| match &effective.components[place] {
-        State::User(user) => user.binding.map(|index| &facts.components[place].signatures[index]),
+        ComponentState::User(user) => user.binding.map(|index| &facts.components[place].signatures[index]),
         _ => None,
     });
     let of_key = effective.primary().binding.map(|index| &facts.components[0].signatures[index]);

@@ -65,13 +65,17 @@ pub struct Owner {
     pub name: Option<Vec<u8>>,
 }
 
-/// Finds the certificate with a key, primary or subkey.
+/// Finds the certificate with a key: the one whose primary key it is, else the first one that has it as a subkey.
 ///
 /// # Errors
 ///
 /// The database's errors.
 pub fn owner_of(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<Owner>> {
-    let ids: Vec<CertId> = snapshot.keys_by_id(key.key_id())?.iter().map(|hit| hit.cert).collect();
+    let hits = snapshot.keys_by_id(key.key_id())?;
+    let ids: Vec<CertId> = match snapshot.by_fingerprint(&[*key])?[0] {
+        Some(id) => vec![id],
+        None => hits.iter().filter(|hit| hit.fingerprint == *key).map(|hit| hit.cert).take(1).collect(),
+    };
     let mut owner = None;
     snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
@@ -89,7 +93,7 @@ pub fn owner_of(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<Own
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// A secret key that no certificate here has.
-    #[error("{}: no certificate here has this secret key; import its certificate, or delete it with `keyhoard key delete --secret-only {key}`", .file.display())]
+    #[error("{}: no certificate in this database has the secret key {key}; keep the file, for its certificate may be in another database, and `keyhoard import` brings it here", .file.display())]
     Orphan {
         /// The key.
         key: Fingerprint,

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
 use cert::packet::{Packets, Tag};
-use secret::{Held, Role, SecretKey, SecretKeys};
+use secret::{Role, SecretKey, SecretKeys, StoredKey};
 use store::{CertId, Detail, Record, Selection, Snapshot};
 use zeroize::Zeroizing;
 
@@ -94,7 +94,7 @@ pub fn export_secret_prepared(
 pub fn with_secret_key(
     snapshot: &dyn Snapshot,
     selection: Selection<'_>,
-    held: &[Held],
+    held: &[StoredKey],
 ) -> Result<Vec<CertId>> {
     let mut owners = Vec::new();
     for held in held {
@@ -117,13 +117,13 @@ pub fn held_by(
     snapshot: &dyn Snapshot,
     selection: Selection<'_>,
     keys: &dyn SecretKeys,
-) -> Result<Vec<Held>> {
+) -> Result<Vec<StoredKey>> {
     let mut found = Vec::new();
     let mut outcome = Ok(());
     snapshot.visit(selection, Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
         let held = facts.keys().filter_map(|key| keys.find(&key.fingerprint.into()).transpose());
-        match held.collect::<secret::Result<Vec<Held>>>() {
+        match held.collect::<secret::Result<Vec<StoredKey>>>() {
             Ok(held) => found.extend(held),
             Err(error) => {
                 outcome = Err(error);

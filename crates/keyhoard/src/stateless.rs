@@ -33,6 +33,6 @@ pub use keys::{Keys, generate, key_profile, key_profiles};
 pub use password::Password;
 pub use revocation::revoke;
 pub use signatures::{
-    Authority, Inline, Period, Verification, sign, sign_inline, split, verify, verify_inline,
+    Inline, Period, Signers, Verification, sign, sign_inline, split, verify, verify_inline,
 };
 pub use update::{Update, update};

@@ -1,10 +1,10 @@
 //! Trust on first use, for its users: which keys came with which addresses, and what they decide about them.
 //!
 //! The bindings of addresses to keys are made by imports. What they mean for a listing is computed by
-//! [`Assessment`](crate::validity::Assessment); [`explain()`] says it of one address in full.
+//! [`Assessment`](crate::validity::FirstUseResult); [`explain()`] says it of one address in full.
 
 mod decision;
 mod explain;
 
 pub use decision::{Decided, bindings_of, decide, forget};
-pub use explain::{Explanation, Holder, Standing, explain};
+pub use explain::{Explanation, Holder, UserIdStatus, explain};

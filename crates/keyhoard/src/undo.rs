@@ -22,11 +22,11 @@ use store::{
     Snapshot, Store, Timestamp,
 };
 
-use crate::again::{again, anew};
+use crate::retry::{retry_changed, retry_transient};
 use crate::{Error, Result};
 use plan::{Plan, Planner};
 
-pub use shrink::Kept;
+pub use shrink::KeptReason;
 
 /// Changes that are taken back in one transaction.
 const BATCH_CHANGES: usize = 10_000;
@@ -56,7 +56,7 @@ pub enum UndoEvent {
         /// The certificate.
         fingerprint: Fingerprint,
         /// What stayed.
-        what: Kept,
+        what: KeptReason,
     },
     /// What this certificate was before has been purged, so it cannot come back.
     Purged {
@@ -217,7 +217,7 @@ impl Undo<'_> {
     /// Takes back the next changes; returns whether more may follow.
     fn take_back_batch(&mut self) -> Result<bool> {
         let mut is_first = true;
-        let batch = anew(|| {
+        let batch = retry_changed(|| {
             if !mem::take(&mut is_first) {
                 self.look_again()?;
             }
@@ -275,7 +275,7 @@ impl Undo<'_> {
     }
 
     fn write(&mut self, plans: &[Plan], last: bool) -> Result<()> {
-        let journal = again(|| self.write_once(plans, last))?;
+        let journal = retry_transient(|| self.write_once(plans, last))?;
         self.summary.journal = Some(journal);
         Ok(())
     }

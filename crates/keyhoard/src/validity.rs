@@ -1,27 +1,27 @@
 //! How sure one may be that user IDs belong to their keys.
 //!
 //! Nothing of this is stored: validity is computed when it is asked for, from verified certifications, owner trust and
-//! the clock. [`Appraisal::all`] does it for every key, [`Appraisal::of`] for a few.
+//! the clock. [`ValidityResult::all`] does it for every key, [`ValidityResult::of`] for a few.
 
-mod appraisal;
 mod check;
 mod explanation;
 mod first_use;
-mod roots;
+mod trust_anchors;
+mod validity_result;
 mod web;
 
-use cert::effective::View;
+use cert::effective::PacketView;
 use cert::{Fingerprint, KeyId, Timestamp};
 use store::{Snapshot, Store};
 use trust::pgp;
 use trust::tofu::Policy;
 use verify::policy::DigestPolicy;
 
-pub use appraisal::{Appraisal, Subject};
 pub use check::{Check, check};
-pub use explanation::{Certifier, Explained, ExplainedUser, Explanation, Others};
-pub use first_use::Assessment;
-pub use roots::Roots;
+pub use explanation::{Certifier, Explained, ExplainedUser, Explanation, UncountedCertifications};
+pub use first_use::FirstUseResult;
+pub use trust_anchors::TrustAnchors;
+pub use validity_result::{Subject, ValidityResult};
 
 /// How validity is computed (GnuPG's `--trust-model`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub struct TrustSettings {
     /// The clock.
     pub now: Timestamp,
     /// Which packets count.
-    pub view: View,
+    pub view: PacketView,
     /// The rules.
     pub model: Model,
     /// Keys that are ultimately trusted besides those with that owner trust (`--trusted-key`).
@@ -120,7 +120,7 @@ pub enum TrustedKey {
 
 impl TrustSettings {
     /// Returns GnuPG's defaults for the model `pgp`, except that "never" means never.
-    pub fn new(now: Timestamp, view: View) -> Self {
+    pub fn new(now: Timestamp, view: PacketView) -> Self {
         Self {
             now,
             view,

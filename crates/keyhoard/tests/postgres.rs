@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use cert::split::{Piece, Splitter};
-use cert::{BoundAddress, ContentKey, Facts};
+use cert::{BoundAddress, Facts, SignatureDigest};
 use keyhoard::copy::{CopySummary, copy};
 use keyhoard::import::{ImportEvent, ImportOptions, Importer};
 use keyhoard::store::postgres::{Address, PostgresStore};
@@ -222,7 +222,7 @@ fn remember(store: &dyn Store) {
     transaction.add_encrypted(binding, LATER).expect("add");
     transaction.add_encrypted(binding, LATER).expect("add");
     transaction.commit().expect("commit");
-    let verdict = KeptVerdict { content: ContentKey([3; 16]), issuer: keys[1], good: true };
+    let verdict = KeptVerdict { content: SignatureDigest([3; 16]), issuer: keys[1], good: true };
     assert!(store.keep_verdicts(&[(found[0], vec![verdict])]).expect("keep"));
 }
 

@@ -26,8 +26,8 @@ impl Store for Busy {
         self.store.snapshot()
     }
 
-    fn reads_beside_writer(&self) -> store::Result<bool> {
-        self.store.reads_beside_writer()
+    fn supports_concurrent_readers(&self) -> store::Result<bool> {
+        self.store.supports_concurrent_readers()
     }
 
     fn begin(

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::time::Instant;
 
 use keyhoard_message::{
-    Aead, Allowed, Alone, Cipher, Compression, Content, Encryption, Error, Event, Openers, Protection,
-    Result, S2k, Sink, Standing, decrypt, encrypt,
+    Aead, Allowed, Authenticity, Cipher, Compression, DataProtection, Encryption, Error, Event,
+    LiteralOptions, MessageRecipients, NoSigner, Result, S2k, Sink, decrypt, encrypt,
 };
 use zeroize::Zeroizing;
 
@@ -18,7 +18,7 @@ impl Sink for ToFile {
         Ok(())
     }
 
-    fn data(&mut self, data: &[u8], _: Standing) -> Result<()> {
+    fn data(&mut self, data: &[u8], _: Authenticity) -> Result<()> {
         std::io::Write::write_all(&mut self.0, data).map_err(Error::Write)
     }
 }
@@ -43,11 +43,14 @@ fn main() -> Result<()> {
     };
     let run = |encryption: Encryption, name: &str| -> Result<()> {
         let s2k = S2k::iterated(keyhoard_message::DEFAULT_HASH, 1024)?;
-        let openers =
-            Openers { passwords: vec![(Zeroizing::new(b"x".to_vec()), s2k)], recipients: Vec::new() };
+        let encrypted_keys = MessageRecipients {
+            passwords: vec![(Zeroizing::new(b"x".to_vec()), s2k)],
+            recipients: Vec::new(),
+        };
         let before = processors();
         let begin = Instant::now();
-        let mut key = encrypt(&mut open(plain)?, &mut create(sealed)?, &openers, &encryption, &mut Alone)?;
+        let mut key =
+            encrypt(&mut open(plain)?, &mut create(sealed)?, &encrypted_keys, &encryption, &mut NoSigner)?;
         let encrypted = begin.elapsed().as_secs_f64();
         let between = processors() - before;
         let begin = Instant::now();
@@ -63,11 +66,11 @@ fn main() -> Result<()> {
         run(Encryption { cipher, ..Encryption::default() }, cipher.name())?;
     }
     for mode in [Aead::Eax, Aead::Ocb, Aead::Gcm] {
-        let protection = Protection::Aead { mode, chunk: keyhoard_message::DEFAULT_CHUNK };
+        let protection = DataProtection::Aead { mode, chunk: keyhoard_message::DEFAULT_CHUNK };
         run(Encryption { protection, ..Encryption::default() }, &format!("AES256 {mode}"))?;
     }
     for compression in [Compression::Zip, Compression::Zlib] {
-        let content = Content { compression, ..Content::default() };
+        let content = LiteralOptions { compression, ..LiteralOptions::default() };
         run(Encryption { content, ..Encryption::default() }, &format!("AES256 {}", compression.name()))?;
     }
     let _ = (std::fs::remove_file(sealed), std::fs::remove_file(&opened));

@@ -1,15 +1,12 @@
-//! Text that everybody can read, with signatures behind it (RFC 9580, 7), written and read.
+//! Text that everybody can read, with signatures behind it (RFC 9580, 7), read.
 //!
 //! White space at the ends of lines is not signed, nor is the end of the last line.
 
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Read};
 
-use cert::armor_writer::{ArmorWriter, Headers};
 use verify::HashAlgorithm;
 
-use crate::content::for_each_piece;
-use crate::signing::Signing;
-use crate::{Companion, Error, Result};
+use crate::{Error, Result};
 
 /// The first line.
 pub(crate) const BEGIN: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
@@ -23,17 +20,23 @@ const MAX_HEADERS: usize = 100;
 
 /// The digests that the headers of clear text name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Announced {
+pub struct HashHeaders {
     /// Those that are known, in their order.
     pub digests: Vec<HashAlgorithm>,
-    /// There are names of others too: a signature with one of those cannot be checked.
+    /// A header is something else than a list of such names: no signature may be verified then (RFC 9580, 6.2.2.3).
     pub has_unknown: bool,
 }
 
-impl Announced {
-    fn add(&mut self, names: &str) {
-        for name in names.split(',') {
-            match HashAlgorithm::named(name.trim()) {
+impl HashHeaders {
+    /// Takes what follows `Hash:`.
+    fn add(&mut self, names: &[u8]) {
+        let Some(names) = names.strip_prefix(b" ") else {
+            self.has_unknown = true;
+            return;
+        };
+        for name in names.split(|byte| *byte == b',') {
+            let begins = name.iter().position(|byte| !is_space(*byte)).unwrap_or(name.len());
+            match std::str::from_utf8(trimmed(&name[begins..])).ok().and_then(HashAlgorithm::named) {
                 Some(digest) => self.digests.push(digest),
                 None => self.has_unknown = true,
             }
@@ -41,24 +44,34 @@ impl Announced {
     }
 }
 
+/// Returns a line without the white space at its end, which clear text does not sign; other bytes that look like nothing
+/// are no white space.
+pub(crate) fn trimmed(line: &[u8]) -> &[u8] {
+    let kept = line.iter().rposition(|byte| !is_space(*byte) && *byte != b'\n').map_or(0, |at| at + 1);
+    &line[..kept]
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r')
+}
+
 /// Takes text, and gives what of it is signed.
 #[derive(Default)]
-struct Signed {
+pub(crate) struct CanonicalText {
     /// White space that may be a line's end.
     space: Vec<u8>,
     /// The end of the last line, if it has ended.
     end: Vec<u8>,
 }
 
-impl Signed {
+impl CanonicalText {
     /// Appends to `out` what is signed of a line or a part of one, with the end of the line before it.
-    fn line(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn line(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         let (text, ends) = text.strip_suffix(b"\n").map_or((text, false), |text| (text, true));
-        let kept =
-            text.iter().rposition(|octet| !matches!(octet, b' ' | b'\t' | b'\r')).map_or(0, |at| at + 1);
+        let kept = text.iter().rposition(|byte| !is_space(*byte)).map_or(0, |at| at + 1);
         out.append(&mut self.end);
         if kept > 0 {
             out.append(&mut self.space);
@@ -73,59 +86,6 @@ impl Signed {
     }
 }
 
-/// Writes all of `input`, its dashes escaped, and the signatures behind it.
-pub(crate) fn write(
-    input: &mut dyn Read,
-    output: &mut dyn Write,
-    hashes: &[HashAlgorithm],
-    headers: Headers,
-    signing: &mut Signing<'_>,
-) -> Result<()> {
-    let names: Vec<&str> = hashes.iter().filter_map(|hash| hash.name()).collect();
-    let head = format!("-----BEGIN PGP SIGNED MESSAGE-----\nHash: {}\n\n", names.join(","));
-    output.write_all(head.as_bytes()).map_err(Error::Write)?;
-    let (mut signed, mut out, mut escaped) = (Signed::default(), Vec::new(), Vec::new());
-    let mut begins = true;
-    // The first octets of a line that may become "From ".
-    let mut held = Vec::new();
-    for_each_piece(input, |piece| {
-        held.extend_from_slice(piece);
-        let whole =
-            memchr::memrchr(b'\n', &held).map_or(if held.len() > 8 { held.len() } else { 0 }, |at| at + 1);
-        for line in held[..whole].split_inclusive(|octet| *octet == b'\n') {
-            write_line(line, &mut begins, &mut escaped);
-            signed.line(line, &mut out)?;
-        }
-        held.drain(..whole);
-        signing.data(&out);
-        output.write_all(&escaped).map_err(Error::Write)?;
-        out.clear();
-        escaped.clear();
-        Ok(())
-    })?;
-    if !held.is_empty() {
-        write_line(&held, &mut begins, &mut escaped);
-        signed.line(&held, &mut out)?;
-        signing.data(&out);
-    }
-    if !begins {
-        escaped.push(b'\n');
-    }
-    output.write_all(&escaped).map_err(Error::Write)?;
-    let mut armored = ArmorWriter::titled(output, "SIGNATURE").with_headers(headers);
-    armored.write_all(&signing.finish()?).map_err(Error::Write)?;
-    armored.finish().map(drop).map_err(Error::Write)
-}
-
-/// Escapes a line's first dash, and what mailers take for the beginning of a mail.
-fn write_line(line: &[u8], begins: &mut bool, out: &mut Vec<u8>) {
-    if *begins && (line.starts_with(b"-") || line.starts_with(b"From ")) {
-        out.extend_from_slice(b"- ");
-    }
-    out.extend_from_slice(line);
-    *begins = line.ends_with(b"\n");
-}
-
 /// Reads a line, or a part of one that is very long; nothing at the end of the input.
 pub(crate) fn read_line(input: &mut (impl BufRead + ?Sized), line: &mut Vec<u8>) -> Result<()> {
     line.clear();
@@ -134,20 +94,21 @@ pub(crate) fn read_line(input: &mut (impl BufRead + ?Sized), line: &mut Vec<u8>)
 }
 
 /// Reads the headers after the first line, and the empty line that ends them; returns the digests that they name.
-pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<Announced> {
-    let mut announced = Announced::default();
+pub(crate) fn read_headers(input: &mut (impl BufRead + ?Sized)) -> Result<HashHeaders> {
+    let mut announced = HashHeaders::default();
     let mut line = Vec::new();
     for _ in 0..MAX_HEADERS {
         read_line(input, &mut line)?;
-        if line.is_empty() {
-            return Err(Error::CutShort);
+        if !line.ends_with(b"\n") {
+            let is_cut = line.len() < MAX_PART;
+            return Err(if is_cut { Error::CutShort } else { Error::Limit("a header of clear text") });
         }
-        let text = line.trim_ascii_end();
+        let text = trimmed(&line);
         if text.is_empty() {
             return Ok(announced);
         }
         // Another header could make the text mean something else.
-        let names = text.strip_prefix(b"Hash:").and_then(|names| std::str::from_utf8(names).ok());
+        let names = text.strip_prefix(b"Hash:");
         announced.add(names.ok_or(Error::Malformed("a header of clear text other than \"Hash\""))?);
     }
     Err(Error::Limit("headers of clear text"))
@@ -161,7 +122,7 @@ pub(crate) fn read_text(
     line: &mut Vec<u8>,
     mut take: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Vec<u8>> {
-    let (mut signed, mut out) = (Signed::default(), Vec::with_capacity(2 * MAX_PART));
+    let (mut signed, mut out) = (CanonicalText::default(), Vec::with_capacity(2 * MAX_PART));
     let mut begins = true;
     loop {
         read_line(input, line)?;
@@ -170,7 +131,7 @@ pub(crate) fn read_text(
         }
         let mut text = &line[..];
         if begins && text.starts_with(b"-") {
-            if text.trim_ascii_end() == BEGIN_SIGNATURE {
+            if text.ends_with(b"\n") && trimmed(text) == BEGIN_SIGNATURE {
                 take(&out)?;
                 return Ok(signed.end);
             }
@@ -201,9 +162,9 @@ mod tests {
             (b"\n", b""),
         ] {
             for size in 1..=text.len().max(1) {
-                let (mut state, mut out) = (Signed::default(), Vec::new());
+                let (mut state, mut out) = (CanonicalText::default(), Vec::new());
                 for piece in text.chunks(size) {
-                    for line in piece.split_inclusive(|octet| *octet == b'\n') {
+                    for line in piece.split_inclusive(|byte| *byte == b'\n') {
                         state.line(line, &mut out).expect("little white space");
                     }
                 }
@@ -226,16 +187,64 @@ mod tests {
     }
 
     #[test]
-    fn a_dash_that_is_not_escaped_and_other_headers_are_refused() {
+    fn a_dash_that_is_not_escaped_is_refused_and_so_is_text_without_end() {
         let read = |mut text: &[u8]| read_text(&mut text, &mut Vec::new(), |_| Ok(()));
         assert!(matches!(read(b"-x\n-----BEGIN PGP SIGNATURE-----\n"), Err(Error::Malformed(_))));
+        assert!(matches!(read(b"-----BEGIN PGP SIGNATURE-----x\n"), Err(Error::Malformed(_))));
         assert!(matches!(read(b"x\n"), Err(Error::CutShort)));
+        // Behind this title there may be more on the same line.
+        let long = [b"-----BEGIN PGP SIGNATURE-----", &[b' '; MAX_PART][..], b"text\n"].concat();
+        assert!(matches!(read(&long), Err(Error::Malformed(_))));
+    }
+
+    #[test]
+    fn a_hash_header_is_a_list_of_digests_and_nothing_else() {
         let headers = |mut text: &[u8]| read_headers(&mut text);
-        let announced = headers(b"Hash: SHA512, SHA256\r\n \r\n").expect("headers");
-        let digests = vec![HashAlgorithm::SHA512, HashAlgorithm::SHA256];
-        assert_eq!(announced, Announced { digests: digests.clone(), has_unknown: false });
-        let announced = headers(b"Hash: SHA512, unknown\nHash:SHA256\n\n").expect("headers");
-        assert_eq!(announced, Announced { digests, has_unknown: true });
-        assert!(matches!(headers(b"Comment: You owe me\n\n"), Err(Error::Malformed(_))));
+        let [sha256, sha512] = [HashAlgorithm::SHA256, HashAlgorithm::SHA512];
+        for (text, digests) in [
+            (&b"Hash: SHA512, SHA256\r\n \r\n"[..], &[sha512, sha256][..]),
+            (b"Hash: SHA512,\tsha256 \t\r\n\n", &[sha512, sha256]),
+            (b"Hash: SHA512\nHash: SHA256\n \t\n", &[sha512, sha256]),
+            (b"\n", &[]),
+        ] {
+            let announced = headers(text).expect("headers");
+            assert_eq!(announced, HashHeaders { digests: digests.to_vec(), has_unknown: false });
+        }
+        for text in [
+            &b"Hash: SHA256 You owe me\n\n"[..],
+            b"Hash: SHA256, unknown\n\n",
+            b"Hash: SHA256,\n\n",
+            b"Hash:\n\n",
+            b"Hash: \n\n",
+            b"Hash:SHA256\n\n",
+            b"Hash: SHA256\nHash: You owe me\n\n",
+            b"Hash: SHA256\x0b,\x0bSHA512\n\n",
+            b"Hash: SHA256\0You owe me\n\n",
+            b"Hash: \x0cSHA256\n\n",
+            "Hash: SHA256\u{a0}\n\n".as_bytes(),
+            "Hash: SHA256\u{2028}\n\n".as_bytes(),
+        ] {
+            assert!(headers(text).expect("headers").has_unknown, "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn no_line_but_hash_headers_stands_between_the_title_and_the_empty_line() {
+        let headers = |mut text: &[u8]| read_headers(&mut text);
+        for text in [
+            &b"Comment: You owe me\n\n"[..],
+            b"You owe me\n\n",
+            b"hash: SHA256\n\n",
+            b"NotDashEscaped: You need GnuPG to verify this message\n\n",
+            b"Hash: SHA256\n SHA512\n\n",
+            b"Hash: SHA256\n\x0c\n",
+            b"-----BEGIN PGP SIGNED MESSAGE-----\n\n",
+        ] {
+            assert!(matches!(headers(text), Err(Error::Malformed(_))), "{}", text.escape_ascii());
+        }
+        let long = [b"Hash: SHA256", &[b' '; MAX_PART][..], b"\ntext\n"].concat();
+        assert!(matches!(headers(&long), Err(Error::Limit(_))));
+        assert!(matches!(headers(b"Hash: SHA256"), Err(Error::CutShort)));
+        assert!(matches!(headers(b"Hash: SHA256\n"), Err(Error::CutShort)));
     }
 }

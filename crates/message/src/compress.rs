@@ -8,10 +8,10 @@ use cert::packet::Tag;
 use simd_adler32::Adler32;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
-use crate::belt;
 use crate::density::is_dense;
 use crate::frame::Packet;
 use crate::pipeline::{self, PIECE};
+use crate::work_queue;
 use crate::{Error, Result};
 
 /// A compression.
@@ -111,10 +111,11 @@ fn deflate<T>(
     thread::scope(|scope| {
         let deflate = move |block: Block| block.deflate(level);
         let ahead = 2 * pipeline::workers();
-        let (loader, unloader) = belt::start(scope, pipeline::workers(), ahead, deflate, |block| block);
+        let (producer, consumer) =
+            work_queue::start(scope, pipeline::workers(), ahead, deflate, |block| block);
         let mut writer = Deflating {
-            loader,
-            unloader,
+            producer,
+            consumer,
             waiting: 0,
             output,
             block: Block::default(),
@@ -157,7 +158,7 @@ impl Block {
         if level > 0 && !self.before.is_empty() {
             deflate.set_dictionary(&self.before).ok()?;
         }
-        // What does not compress grows by some octets in 16 KiB.
+        // What does not compress grows by some bytes in 16 KiB.
         let mut out = vec![0; self.data.len() + self.data.len() / 256 + 256];
         let flush = if self.is_last { DeflateFlush::Finish } else { DeflateFlush::SyncFlush };
         loop {
@@ -177,8 +178,8 @@ impl Block {
 type Deflated = Option<Vec<u8>>;
 
 struct Deflating<'s, 'a> {
-    loader: belt::Loader<'s, Block, Deflated, Deflated>,
-    unloader: belt::Unloader<'s, Block, Deflated, Deflated>,
+    producer: work_queue::Producer<'s, Block, Deflated, Deflated>,
+    consumer: work_queue::Consumer<'s, Block, Deflated, Deflated>,
     waiting: usize,
     output: &'a mut dyn Write,
     block: Block,
@@ -195,12 +196,12 @@ impl Deflating<'_, '_> {
         let next = Block { before: self.block.data[end..].to_vec(), ..Block::default() };
         let block = std::mem::replace(&mut self.block, next);
         self.waiting += 1;
-        self.loader.load(Block { is_last, ..block }).ok_or(io::ErrorKind::BrokenPipe.into())
+        self.producer.push(Block { is_last, ..block }).ok_or(io::ErrorKind::BrokenPipe.into())
     }
 
     fn take_back(&mut self) -> io::Result<()> {
         self.waiting -= 1;
-        let block = self.unloader.unload().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
+        let block = self.consumer.pop().flatten().ok_or(io::ErrorKind::BrokenPipe)?;
         self.output.write_all(&block)
     }
 

@@ -2,23 +2,22 @@
 
 use std::io::{self, BufRead, Read};
 
-use zeroize::Zeroize;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use crate::compress::Compression;
-use crate::frame::{Body, octet};
+use crate::frame::{Body, byte};
+use crate::pipeline::Buffer;
 use crate::{Error, Result};
 
-/// Octets unpacked at a time.
-const BUFFER: usize = 64 << 10;
+/// Bytes unpacked at a time.
+const STEP: usize = 64 << 10;
 
 /// What a compressed packet holds.
 pub(crate) struct Unpacked<'a> {
     body: Body<'a>,
     decoder: Decoder,
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
+    /// What was unpacked and not taken.
+    buffer: Buffer,
     is_over: bool,
 }
 
@@ -31,9 +30,9 @@ enum Decoder {
 const DAMAGED: Error = Error::Malformed("damaged compressed data");
 
 impl<'a> Unpacked<'a> {
-    /// Begins to read; the first octet names the compression.
+    /// Begins to read; the first byte names the compression.
     pub(crate) fn new(mut body: Body<'a>) -> Result<(Self, Compression)> {
-        let number = octet(&mut body)?;
+        let number = byte(&mut body)?;
         let compression =
             Compression::of(number).ok_or(Error::Unsupported { what: "compression", number })?;
         let decoder = match compression {
@@ -42,7 +41,7 @@ impl<'a> Unpacked<'a> {
             Compression::Zlib => Decoder::Inflate(Box::new(Inflate::new(true, 15))),
             Compression::Bzip2 => Decoder::Bzip2(bzip2::Decompress::new(false)),
         };
-        let unpacked = Self { body, decoder, buffer: vec![0; BUFFER], start: 0, end: 0, is_over: false };
+        let unpacked = Self { body, decoder, buffer: Buffer::default(), is_over: false };
         Ok((unpacked, compression))
     }
 
@@ -51,19 +50,24 @@ impl<'a> Unpacked<'a> {
         self.body.skip()
     }
 
-    /// Unpacks some octets, perhaps none.
+    /// Unpacks some bytes, perhaps none.
     fn step(&mut self) -> Result<()> {
-        let input = self.body.fill_buf().map_err(Error::reading)?;
+        let Self { body, decoder, buffer, is_over } = self;
+        let input = body.fill_buf().map_err(Error::reading)?;
         let is_end = input.is_empty();
-        let (consumed, produced, is_last) = self.decoder.step(input, &mut self.buffer)?;
-        self.body.consume(consumed);
-        (self.start, self.end, self.is_over) = (0, produced, is_last);
-        if is_end && produced == 0 && !is_last { Err(Error::CutShort) } else { Ok(()) }
+        let mut consumed = 0;
+        let produced = buffer.write_with(STEP, |room| {
+            let produced;
+            (consumed, produced, *is_over) = decoder.step(input, room)?;
+            Ok::<_, Error>(produced)
+        })?;
+        body.consume(consumed);
+        if is_end && produced == 0 && !*is_over { Err(Error::CutShort) } else { Ok(()) }
     }
 }
 
 impl Decoder {
-    /// Returns the octets consumed and produced, and whether the data end here.
+    /// Returns the bytes consumed and produced, and whether the data end here.
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<(usize, usize, bool)> {
         match self {
             Self::Stored => {
@@ -89,14 +93,14 @@ impl Decoder {
 
 impl BufRead for Unpacked<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        while self.start == self.end && !self.is_over {
+        while self.buffer.is_empty() && !self.is_over {
             self.step()?;
         }
-        Ok(&self.buffer[self.start..self.end])
+        Ok(&self.buffer)
     }
 
     fn consume(&mut self, count: usize) {
-        self.start += count;
+        self.buffer.consume(count);
     }
 }
 
@@ -107,11 +111,5 @@ impl Read for Unpacked<'_> {
         out[..count].copy_from_slice(&held[..count]);
         self.consume(count);
         Ok(count)
-    }
-}
-
-impl Drop for Unpacked<'_> {
-    fn drop(&mut self) {
-        self.buffer.zeroize();
     }
 }

@@ -1,13 +1,13 @@
 //! Tells data that Deflate makes no smaller: what was compressed or encrypted before, which would cost it the most time.
 
-/// Octets whose frequencies are looked at together: about what Deflate makes one code for.
+/// Bytes whose frequencies are looked at together: about what Deflate makes one code for.
 const PART: usize = 16 << 10;
 
-/// How far from even the frequencies in a part may be, as the chi-squared statistic: 255 is the mean of random octets,
-/// and a code for a thousand would save no more octets than its own description takes.
+/// How far from even the frequencies in a part may be, as the chi-squared statistic: 255 is the mean of random bytes,
+/// and a code for a thousand would save no more bytes than its own description takes.
 const MAX_CHI_SQUARED: u64 = 1000;
 
-/// Words of four octets of which one is looked at, as the binary logarithm. Their values choose them, so that of two
+/// Words of four bytes of which one is looked at, as the binary logarithm. Their values choose them, so that of two
 /// equal stretches the same words are.
 const SPARSENESS: u32 = 4;
 
@@ -17,22 +17,22 @@ const REMEMBERED: u32 = 14;
 /// Words that came before, in per cent: fewer are not worth the time.
 const MAX_REPEATED: usize = 1;
 
-/// Says whether neither the frequencies of octets nor repetitions, also of what was before, make `data` any smaller.
+/// Says whether neither the frequencies of bytes nor repetitions, also of what was before, make `data` any smaller.
 pub(crate) fn is_dense(before: &[u8], data: &[u8]) -> bool {
     data.len() >= PART && data.chunks_exact(PART).all(is_even) && !repeats(before, data)
 }
 
 fn is_even(part: &[u8]) -> bool {
-    // Four tables, since the same octet twice in a row would have to wait for itself.
+    // Four tables, since the same byte twice in a row would have to wait for itself.
     let mut tables = [[0u32; 256]; 4];
-    for octets in part.as_chunks::<4>().0 {
-        for (table, &octet) in tables.iter_mut().zip(octets) {
-            table[usize::from(octet)] += 1;
+    for bytes in part.as_chunks::<4>().0 {
+        for (table, &byte) in tables.iter_mut().zip(bytes) {
+            table[usize::from(byte)] += 1;
         }
     }
     let expected = (part.len() / 256) as i64;
-    let squares = (0..256).map(|octet| {
-        let count: u32 = tables.iter().map(|table| table[octet]).sum();
+    let squares = (0..256).map(|byte| {
+        let count: u32 = tables.iter().map(|table| table[byte]).sum();
         (i64::from(count) - expected).pow(2) as u64
     });
     squares.sum::<u64>() <= MAX_CHI_SQUARED * expected as u64
@@ -48,8 +48,8 @@ fn repeats(before: &[u8], data: &[u8]) -> bool {
 /// Counts the words that are remembered, among those looked at, and remembers them.
 fn look(remembered: &mut [u32; 1 << REMEMBERED], data: &[u8]) -> usize {
     let mut found = 0;
-    for octets in data.windows(4) {
-        let word = u32::from_le_bytes(octets.try_into().expect("four octets"));
+    for bytes in data.windows(4) {
+        let word = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
         let hash = word.wrapping_mul(0x9e37_79b1);
         if hash >> (u32::BITS - SPARSENESS) == 0 {
             let place = &mut remembered[(hash >> (u32::BITS - SPARSENESS - REMEMBERED)) as usize];
@@ -64,7 +64,7 @@ fn look(remembered: &mut [u32; 1 << REMEMBERED], data: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// Octets without any pattern that Deflate knows of.
+    /// Bytes without any pattern that Deflate knows of.
     fn noise(count: usize, mut state: u64) -> Vec<u8> {
         let next = |_| {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -78,7 +78,7 @@ mod tests {
         let noise = noise(128 << 10, 7);
         assert!(is_dense(&[], &noise));
         assert!(is_dense(&noise[..32 << 10], &noise[32 << 10..]));
-        let text: Vec<u8> = noise.iter().map(|octet| b'a' + octet % 26).collect();
+        let text: Vec<u8> = noise.iter().map(|byte| b'a' + byte % 26).collect();
         assert!(!is_dense(&[], &text));
         assert!(!is_dense(&[], &vec![0; 128 << 10]));
     }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn noise_with_one_part_of_text_is_not_dense() {
         let mut data = noise(128 << 10, 1);
-        data[40 << 10..56 << 10].iter_mut().for_each(|octet| *octet &= 0x7f);
+        data[40 << 10..56 << 10].iter_mut().for_each(|byte| *byte &= 0x7f);
         assert!(!is_dense(&[], &data));
     }
 

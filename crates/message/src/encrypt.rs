@@ -6,30 +6,30 @@ use cert::packet::{self, Tag};
 use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
-use crate::container::Container;
-use crate::content::{Companion, Content};
+use crate::content_writer::{ContentSigner, LiteralOptions};
 use crate::decrypt::MAX_PASSWORDS;
+use crate::encrypted_data::EncryptedDataFormat;
 use crate::recipient::Recipient;
-use crate::{Aead, Cipher, Error, Result, S2k, SessionKey, Skesk, seal};
+use crate::{Aead, Cipher, Error, Result, S2k, SessionKey, Skesk, encrypt_stream};
 use symmetric::random;
 
 /// How data are protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protection {
+pub enum DataProtection {
     /// Cipher feedback and a SHA-1: what every program reads.
     Mdc,
     /// Authenticated chunks (RFC 9580, 5.13.2).
     Aead {
         /// The mode.
         mode: Aead,
-        /// The coded size of chunks, 0 (64 octets) to 16 (4 MiB).
+        /// The coded size of chunks, 0 (64 bytes) to 16 (4 MiB).
         chunk: u8,
     },
     /// Authenticated chunks as GnuPG 2.3 and later write them.
     Gnupg {
         /// The mode.
         mode: Aead,
-        /// The coded size of chunks, 0 (64 octets) to 16 (4 MiB).
+        /// The coded size of chunks, 0 (64 bytes) to 16 (4 MiB).
         chunk: u8,
     },
 }
@@ -39,7 +39,7 @@ pub const DEFAULT_CHUNK: u8 = 12;
 
 /// What opens the message.
 #[derive(Clone, Default)]
-pub struct Openers<'a> {
+pub struct MessageRecipients<'a> {
     /// Passwords, with how each becomes a key.
     pub passwords: Vec<(Zeroizing<Vec<u8>>, S2k)>,
     /// Public keys.
@@ -52,15 +52,15 @@ pub struct Encryption {
     /// The cipher.
     pub cipher: Cipher,
     /// The protection against changes.
-    pub protection: Protection,
+    pub protection: DataProtection,
     /// What is encrypted.
-    pub content: Content,
+    pub content: LiteralOptions,
 }
 
 impl Default for Encryption {
     /// AES-256 as every program reads it, uncompressed.
     fn default() -> Self {
-        Self { cipher: Cipher::Aes256, protection: Protection::Mdc, content: Content::default() }
+        Self { cipher: Cipher::Aes256, protection: DataProtection::Mdc, content: LiteralOptions::default() }
     }
 }
 
@@ -70,60 +70,68 @@ impl Default for Encryption {
 ///
 /// # Errors
 ///
-/// What input and output say, and what cannot be done with these openers and options.
+/// What input and output say, and what cannot be done with these encrypted_keys and options.
 pub fn encrypt(
     input: &mut dyn Read,
     output: &mut (dyn Write + Send),
-    openers: &Openers<'_>,
+    encrypted_keys: &MessageRecipients<'_>,
     encryption: &Encryption,
-    companion: &mut dyn Companion,
+    companion: &mut dyn ContentSigner,
 ) -> Result<SessionKey> {
     encryption.content.check()?;
-    let (packets, key) = session_key(openers, encryption)?;
+    let (packets, key) = session_key(encrypted_keys, encryption)?;
     output.write_all(&packets).map_err(Error::Write)?;
-    seal::seal(&container(encryption)?, &key, output, |sealed| {
+    encrypt_stream::encrypt_stream(&container(encryption)?, &key, output, |sealed| {
         encryption.content.write(input, sealed, companion)
     })?;
     output.flush().map_err(Error::Write)?;
     Ok(key)
 }
 
-fn container(encryption: &Encryption) -> Result<Container> {
+fn container(encryption: &Encryption) -> Result<EncryptedDataFormat> {
     let cipher = encryption.cipher;
     Ok(match encryption.protection {
-        Protection::Mdc => Container::Version1,
-        Protection::Aead { mode, chunk } => Container::Version2 { cipher, mode, chunk, salt: random()? },
-        Protection::Gnupg { mode, chunk } => {
-            Container::Gnupg { cipher, mode, chunk, nonce: random::<16>()?[..mode.nonce_size()].to_vec() }
+        DataProtection::Mdc => EncryptedDataFormat::Version1,
+        DataProtection::Aead { mode, chunk } => {
+            EncryptedDataFormat::Version2 { cipher, mode, chunk, salt: random()? }
         }
+        DataProtection::Gnupg { mode, chunk } => EncryptedDataFormat::Gnupg {
+            cipher,
+            mode,
+            chunk,
+            nonce: random::<16>()?[..mode.nonce_size()].to_vec(),
+        },
     })
 }
 
-/// Makes the session key and the packets that hand it to the openers, in GnuPG's order: public keys, then passwords.
-fn session_key(openers: &Openers<'_>, encryption: &Encryption) -> Result<(Vec<u8>, SessionKey)> {
-    if let ([], [(password, s2k)], Protection::Mdc) =
-        (&openers.recipients[..], &openers.passwords[..], encryption.protection)
+/// Makes the session key and the packets that hand it to the encrypted_keys, in GnuPG's order: public keys, then passwords.
+fn session_key(
+    encrypted_keys: &MessageRecipients<'_>,
+    encryption: &Encryption,
+) -> Result<(Vec<u8>, SessionKey)> {
+    if let ([], [(password, s2k)], DataProtection::Mdc) =
+        (&encrypted_keys.recipients[..], &encrypted_keys.passwords[..], encryption.protection)
     {
         let (body, key) = Skesk::direct(encryption.cipher, s2k, password)?;
         return Ok((packet::write(Tag(3), &body), key));
     }
-    if openers.recipients.is_empty() && openers.passwords.is_empty() {
+    if encrypted_keys.recipients.is_empty() && encrypted_keys.passwords.is_empty() {
         return Err(Error::Options("neither a password nor a recipient is given"));
     }
-    if openers.passwords.len() > MAX_PASSWORDS {
+    if encrypted_keys.passwords.len() > MAX_PASSWORDS {
         return Err(Error::Limit("passwords of one message"));
     }
     let key = SessionKey::random(encryption.cipher)?;
     let mut packets = Vec::new();
-    for recipient in &openers.recipients {
-        let seipd2 = matches!(encryption.protection, Protection::Aead { .. });
+    for recipient in &encrypted_keys.recipients {
+        let seipd2 = matches!(encryption.protection, DataProtection::Aead { .. });
         packets.extend(recipient.seal(&key, seipd2)?);
     }
-    for (password, s2k) in &openers.passwords {
+    for (password, s2k) in &encrypted_keys.passwords {
         let body = match encryption.protection {
-            Protection::Mdc => Skesk::seal_4(&key, s2k, password)?,
-            Protection::Aead { mode, .. } => Skesk::seal_authenticated(6, &key, mode, s2k, password)?,
-            Protection::Gnupg { mode, .. } => Skesk::seal_authenticated(5, &key, mode, s2k, password)?,
+            DataProtection::Mdc => Skesk::seal_4(&key, s2k, password)?,
+            DataProtection::Aead { mode, .. } => Skesk::seal_authenticated(6, &key, mode, s2k, password)?,
+            DataProtection::Gnupg { mode, .. } => Skesk::seal_authenticated(5, &key, mode, s2k, password)?,
         };
         packets.extend(packet::write(Tag(3), &body));
     }

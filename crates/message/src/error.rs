@@ -23,6 +23,9 @@ pub enum Error {
     /// There are signatures, and what they are over is somewhere else.
     #[error("there are only signatures here; what they are over is needed too")]
     Detached,
+    /// There is clear text, and no signature behind it.
+    #[error("there is no signature behind the clear text")]
+    Unsigned,
     /// The input ends in the middle.
     #[error("the message is cut short")]
     CutShort,
@@ -69,7 +72,7 @@ pub enum Error {
     /// A key did not sign.
     #[error("cannot sign: {0}")]
     Sign(#[from] sign::Error),
-    /// The system gives no random octets.
+    /// The system gives no random bytes.
     #[error("the system gives no random numbers")]
     Random,
     /// What was asked for cannot be.

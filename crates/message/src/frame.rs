@@ -13,7 +13,7 @@ const PART_BITS: u32 = PIECE.trailing_zeros();
 /// Writes one packet whose length is not known before its end.
 pub(crate) struct Packet<W> {
     inner: W,
-    /// Octets that do not fill a part yet, behind the header that comes before them.
+    /// Bytes that do not fill a part yet, behind the header that comes before them.
     pending: Vec<u8>,
     /// How long the header in `pending` is.
     header: usize,
@@ -43,7 +43,7 @@ impl<W: Write> Write for Packet<W> {
         let mut rest = data;
         while self.held() + rest.len() >= PIECE {
             let (part, after) = rest.split_at(PIECE - self.held());
-            // The length goes before the octets that wait.
+            // The length goes before the bytes that wait.
             self.pending.insert(self.header, 224 + PART_BITS as u8);
             self.inner.write_all(&self.pending)?;
             self.inner.write_all(part)?;
@@ -62,13 +62,13 @@ impl<W: Write> Write for Packet<W> {
 
 /// Reads the next packet's header; `None` at the end.
 pub(crate) fn header(input: &mut (impl BufRead + ?Sized)) -> Result<Option<Header>> {
-    let mut octets = Vec::with_capacity(6);
+    let mut bytes = Vec::with_capacity(6);
     if fill(input)?.is_empty() {
         return Ok(None);
     }
     loop {
-        octets.push(octet(input)?);
-        match Header::parse(&octets) {
+        bytes.push(byte(input)?);
+        match Header::parse(&bytes) {
             Ok(header) => return Ok(Some(header)),
             Err(cert::packet::Fault::Short) => {}
             Err(cert::packet::Fault::NotAPacket) => {
@@ -89,18 +89,18 @@ pub(crate) fn fill(input: &mut (impl BufRead + ?Sized)) -> Result<&[u8]> {
     input.fill_buf().map_err(Error::reading)
 }
 
-/// Reads one octet.
-pub(crate) fn octet(input: &mut (impl BufRead + ?Sized)) -> Result<u8> {
-    let &octet = fill(input)?.first().ok_or(Error::CutShort)?;
+/// Reads one byte.
+pub(crate) fn byte(input: &mut (impl BufRead + ?Sized)) -> Result<u8> {
+    let &byte = fill(input)?.first().ok_or(Error::CutShort)?;
     input.consume(1);
-    Ok(octet)
+    Ok(byte)
 }
 
-/// Reads exactly so many octets.
-pub(crate) fn octets<const N: usize>(input: &mut (impl Read + ?Sized)) -> Result<[u8; N]> {
-    let mut octets = [0; N];
-    input.read_exact(&mut octets).map_err(Error::reading)?;
-    Ok(octets)
+/// Reads exactly so many bytes.
+pub(crate) fn bytes<const N: usize>(input: &mut (impl Read + ?Sized)) -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    input.read_exact(&mut bytes).map_err(Error::reading)?;
+    Ok(bytes)
 }
 
 /// What messages are read from, also by another thread.
@@ -116,9 +116,9 @@ pub(crate) struct Body<'a> {
 
 #[derive(Clone, Copy)]
 enum Left {
-    /// So many octets, then the end.
+    /// So many bytes, then the end.
     Last(u64),
-    /// So many octets, then another length.
+    /// So many bytes, then another length.
     Part(u64),
     /// Everything.
     Open,
@@ -139,7 +139,7 @@ impl<'a> Body<'a> {
         Self { input, left: Left::of(length) }
     }
 
-    /// Reads what is left, at most `limit` octets.
+    /// Reads what is left, at most `limit` bytes.
     pub(crate) fn whole(mut self, limit: usize) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         let read = (&mut self).take(limit as u64 + 1).read_to_end(&mut body);
@@ -158,7 +158,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns how many octets follow without another length, at most; none only at the end.
+    /// Returns how many bytes follow without another length, at most; none only at the end.
     fn left_here(&mut self) -> Result<usize> {
         while let Left::Part(0) = self.left {
             self.next_part(None)?;
@@ -175,14 +175,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads the length of the next part, whose first octet may have been read.
+    /// Reads the length of the next part, whose first byte may have been read.
     fn next_part(&mut self, first: Option<u8>) -> Result<()> {
-        let mut octets = vec![0xc0];
-        octets.extend(first);
+        let mut bytes = vec![0xc0];
+        bytes.extend(first);
         let length = loop {
-            match Header::parse(&octets) {
+            match Header::parse(&bytes) {
                 Ok(header) => break header.length,
-                Err(_) if octets.len() < 6 => octets.push(octet(self.input)?),
+                Err(_) if bytes.len() < 6 => bytes.push(byte(self.input)?),
                 Err(_) => return Err(Error::Malformed("a length that cannot be")),
             }
         };
@@ -214,7 +214,7 @@ impl Read for Body<'_> {
     /// Reads past the input's buffer where that is empty.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let left = self.left_here()?;
-        // Together with a part, the first octet of the next one's length: alone it would fill the input's buffer.
+        // Together with a part, the first byte of the next one's length: alone it would fill the input's buffer.
         let ahead = usize::from(matches!(self.left, Left::Part(_)));
         let most = left.saturating_add(ahead).min(out.len());
         // Nothing behind the body is looked at: it may be an error, which is not the body's.

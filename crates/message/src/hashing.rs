@@ -50,7 +50,7 @@ impl Documents {
 
 /// Hashes documents: here while they are short, then in a thread of its own.
 pub(crate) enum Hashing {
-    /// Here, so many octets.
+    /// Here, so many bytes.
     Here(Documents, usize),
     /// In a thread.
     There(Thread),
@@ -67,28 +67,27 @@ impl Hashing {
         Self::Here(documents, 0)
     }
 
-    /// Has lines of text trimmed as detached signatures need it; to be called before the first octets.
+    /// Has lines of text trimmed as detached signatures need it; to be called before the first bytes.
     pub(crate) fn trim_lines(&mut self) {
         if let Self::Here(documents, _) = self {
             documents.trim_lines();
         }
     }
 
-    /// Adds octets to all documents.
+    /// Adds bytes to all documents.
     pub(crate) fn update(&mut self, data: &[u8]) {
-        if let Self::Here(documents, octets) = self {
+        if let Self::Here(documents, bytes) = self {
             if documents.0.is_empty() {
                 return;
             }
-            *octets += data.len();
-            if *octets <= 2 * PIECE {
+            *bytes += data.len();
+            if *bytes <= 2 * PIECE {
                 return documents.update(data);
             }
             *self = Self::There(Thread::start(std::mem::take(documents)));
         }
         if let Self::There(thread) = self {
             let mut buffer = thread.pool.take();
-            buffer.clear();
             buffer.extend_from_slice(data);
             // It only ends after this end of the queue.
             let _ = thread.input.send(buffer);
@@ -148,8 +147,8 @@ mod tests {
     #[test]
     fn salts_are_limited() {
         let mut documents = Documents::default();
-        let mut want = |octet| documents.want(Form::Binary, HashAlgorithm::SHA256, &[octet; 16]);
-        assert!((0..MAX_SALTED as u8).all(|octet| want(octet).is_ok()));
+        let mut want = |byte| documents.want(Form::Binary, HashAlgorithm::SHA256, &[byte; 16]);
+        assert!((0..MAX_SALTED as u8).all(|byte| want(byte).is_ok()));
         assert!(want(0).is_ok());
         assert_eq!(want(200), Err(Verdict::Unsupported));
     }

@@ -7,20 +7,20 @@ use cert::Timestamp;
 /// What the content is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Octets.
+    /// Bytes.
     #[default]
     Binary,
     /// Text, its lines ending in carriage return and line feed.
     Text,
     /// The same, in UTF-8.
     Utf8,
-    /// Something else: read as octets.
+    /// Something else: read as bytes.
     Other(u8),
 }
 
 impl Format {
-    pub(crate) fn of(octet: u8) -> Self {
-        match octet {
+    pub(crate) fn of(byte: u8) -> Self {
+        match byte {
             b'b' => Self::Binary,
             b't' => Self::Text,
             b'u' => Self::Utf8,
@@ -49,7 +49,7 @@ impl Format {
 pub struct Literal {
     /// What the content is.
     pub format: Format,
-    /// The file's name, at most 255 octets.
+    /// The file's name, at most 255 bytes.
     pub name: Vec<u8>,
     /// The time that goes with it.
     pub time: Timestamp,
@@ -86,12 +86,12 @@ impl Lines {
             return Cow::Borrowed(data);
         }
         let mut out = Vec::with_capacity(data.len() + data.len() / 16);
-        for &octet in data {
-            if octet == b'\n' && !self.after_return {
+        for &byte in data {
+            if byte == b'\n' && !self.after_return {
                 out.push(b'\r');
             }
-            out.push(octet);
-            self.after_return = octet == b'\r';
+            out.push(byte);
+            self.after_return = byte == b'\r';
         }
         Cow::Owned(out)
     }

@@ -2,18 +2,18 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use cert::dearmor::Message;
+use cert::dearmor::DearmoredMessage;
 use cert::packet::Header;
 
-use crate::container::Container;
 use crate::decompress::Unpacked;
-use crate::decrypt::{MAX_DEPTH, Openers, Unlock, container};
+use crate::decrypt::{EncryptedSessionKeys, MAX_DEPTH, Unlock, container};
+use crate::decrypt_stream::{self, EncryptedData};
+use crate::encrypted_data::EncryptedDataFormat;
 use crate::frame::{self, Body, Input};
-use crate::open::{self, Sealed};
 use crate::pipeline::PIECE;
 use crate::{Error, Result};
 
-/// Octets of a packet that is read whole, at most; photographs are the longest ones.
+/// Bytes of a packet that is read whole, at most; photographs are the longest ones.
 const MAX_BODY: usize = 16 << 20;
 
 /// A packet.
@@ -21,7 +21,7 @@ const MAX_BODY: usize = 16 << 20;
 pub struct Found<'a> {
     /// Where it begins. Inside of another packet this goes on from where the content of that one begins.
     pub position: u64,
-    /// Its first octet.
+    /// Its first byte.
     pub first: u8,
     /// Its header.
     pub header: Header,
@@ -35,7 +35,7 @@ pub enum Step<'a> {
     /// A packet.
     Packet(Found<'a>),
     /// The end of encrypted data, which were not changed if they are protected against that.
-    Decrypted(&'a Container),
+    Decrypted(&'a EncryptedDataFormat),
 }
 
 /// Goes through all packets of `input`, with armor of whatever kind or without; says whether there are any.
@@ -48,7 +48,7 @@ pub fn packets(
     unlock: &mut dyn Unlock,
     take: &mut dyn FnMut(Step<'_>) -> Result<()>,
 ) -> Result<bool> {
-    let mut input = BufReader::with_capacity(PIECE, Message::of_any_kind(input));
+    let mut input = BufReader::with_capacity(PIECE, DearmoredMessage::of_any_kind(input));
     let is_empty = frame::fill(&mut input)?.is_empty();
     Walk { unlock, take }.level(&mut input, 0, 0)?;
     Ok(!is_empty)
@@ -81,21 +81,21 @@ impl Read for Counted<'_> {
 
 /// A packet's header, and where it stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct PacketPosition {
     position: u64,
     first: u8,
     header: Header,
 }
 
-impl Place {
+impl PacketPosition {
     fn found(self, body: &[u8]) -> Step<'_> {
         let Self { position, first, header } = self;
         Step::Packet(Found { position, first, header, body })
     }
 
-    /// Returns where the body goes on after so many octets.
-    fn inside(self, octets: usize) -> u64 {
-        self.position + (self.header.size + octets) as u64
+    /// Returns where the body goes on after so many bytes.
+    fn inside(self, bytes: usize) -> u64 {
+        self.position + (self.header.size + bytes) as u64
     }
 }
 
@@ -110,29 +110,29 @@ impl Walk<'_> {
             return Err(Error::Limit("packets inside of packets"));
         }
         let mut input = Counted { input, position };
-        let mut openers = Openers::default();
+        let mut encrypted_keys = EncryptedSessionKeys::default();
         loop {
             let position = input.position;
             let Some(&first) = frame::fill(&mut input)?.first() else { return Ok(()) };
             let Some(header) = frame::header(&mut input)? else { return Ok(()) };
-            let place = Place { position, first, header };
+            let place = PacketPosition { position, first, header };
             let body = Body::new(&mut input, header.length);
             match header.tag.0 {
                 8 => self.compressed(place, body, depth)?,
-                9 | 18 | 20 => self.encrypted(place, body, std::mem::take(&mut openers), depth)?,
+                9 | 18 | 20 => self.encrypted(place, body, std::mem::take(&mut encrypted_keys), depth)?,
                 11 => self.literal(place, body)?,
                 tag => {
                     let body = body.whole(MAX_BODY)?;
                     (self.take)(place.found(&body))?;
                     if matches!(tag, 1 | 3) {
-                        openers.add(header.tag, &body)?;
+                        encrypted_keys.add(header.tag, &body)?;
                     }
                 }
             }
         }
     }
 
-    fn compressed(&mut self, place: Place, mut body: Body<'_>, depth: u8) -> Result<()> {
+    fn compressed(&mut self, place: PacketPosition, mut body: Body<'_>, depth: u8) -> Result<()> {
         let &algorithm = frame::fill(&mut body)?.first().ok_or(Error::CutShort)?;
         (self.take)(place.found(&[algorithm]))?;
         let (mut unpacked, _) = Unpacked::new(body)?;
@@ -140,24 +140,33 @@ impl Walk<'_> {
         unpacked.finish()
     }
 
-    fn encrypted(&mut self, place: Place, mut body: Body<'_>, openers: Openers, depth: u8) -> Result<()> {
+    fn encrypted(
+        &mut self,
+        place: PacketPosition,
+        mut body: Body<'_>,
+        encrypted_keys: EncryptedSessionKeys,
+        depth: u8,
+    ) -> Result<()> {
         let container = container(place.header.tag, &mut body)?;
         let head = container.head();
         (self.take)(place.found(&head))?;
-        let sealed = Sealed::begin(body, &container)?;
-        let openers = openers.of(&container);
-        let key = self.unlock.session_key(&openers, &container, &|key| sealed.fits(&container, key))?;
+        let sealed = EncryptedData::begin(body, &container)?;
+        let encrypted_keys = encrypted_keys.of(&container);
+        let key =
+            self.unlock.session_key(&encrypted_keys, &container, &|key| sealed.fits(&container, key))?;
         if !sealed.fits(&container, &key) {
             return Err(Error::WrongKey);
         }
         let prefix = if container.mode().is_some() { 0 } else { key.cipher().block_size() + 2 };
         let position = place.inside(head.len() + prefix);
-        open::open(&container, &key, sealed, |plain| self.level(plain, position, depth + 1))?;
+        decrypt_stream::decrypt_stream(&container, &key, sealed, |plain| {
+            self.level(plain, position, depth + 1)
+        })?;
         (self.take)(Step::Decrypted(&container))
     }
 
-    fn literal(&mut self, place: Place, mut body: Body<'_>) -> Result<()> {
-        let mut head: Vec<u8> = frame::octets::<2>(&mut body)?.to_vec();
+    fn literal(&mut self, place: PacketPosition, mut body: Body<'_>) -> Result<()> {
+        let mut head: Vec<u8> = frame::bytes::<2>(&mut body)?.to_vec();
         let rest = usize::from(head[1]) + 4;
         head.resize(2 + rest, 0);
         body.read_exact(&mut head[2..]).map_err(Error::reading)?;

@@ -100,8 +100,8 @@ impl Skesk {
             Sealed::Aead { mode, nonce, key: sealed, tag } => {
                 let mut session_key = Zeroizing::new(sealed.clone());
                 let associated = associated(self.version, self.cipher, *mode);
-                let opener = AeadKey::new(self.cipher, *mode, &self.sealing_key(&key, &associated))?;
-                let opened = opener.open(nonce, &associated, &mut session_key, tag);
+                let encrypted_key = AeadKey::new(self.cipher, *mode, &self.sealing_key(&key, &associated))?;
+                let opened = encrypted_key.open(nonce, &associated, &mut session_key, tag);
                 let cipher = container.unwrap_or(self.cipher);
                 Ok(opened.ok().and_then(|()| SessionKey::new(cipher, &session_key)))
             }

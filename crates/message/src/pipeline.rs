@@ -5,10 +5,10 @@ use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
+pub(crate) use cert::buffer::Buffer;
 use crossbeam_channel::{Receiver, Sender, bounded};
-use zeroize::Zeroizing;
 
-/// Octets of a piece: enough that handing it on costs nothing, and little enough to stay in a core's cache.
+/// Bytes of a piece: enough that handing it on costs nothing, and little enough to stay in a core's cache.
 pub(crate) const PIECE: usize = 128 << 10;
 
 /// Pieces that wait between two stages.
@@ -56,17 +56,15 @@ pub(crate) fn stage<'scope, T: Send + 'scope, U: Send + 'scope>(
 #[derive(Clone, Default)]
 pub(crate) struct Pool(Arc<Mutex<Vec<Buffer>>>);
 
-/// Octets that are wiped when nobody needs them any more.
-pub(crate) type Buffer = Zeroizing<Vec<u8>>;
-
 impl Pool {
-    /// Returns a buffer, with whatever is in it.
+    /// Returns an empty buffer.
     pub(crate) fn take(&self) -> Buffer {
         lock(&self.0).pop().unwrap_or_default()
     }
 
-    /// Takes a buffer back.
-    pub(crate) fn give(&self, buffer: Buffer) {
+    /// Takes a buffer back, and forgets what is in it.
+    pub(crate) fn give(&self, mut buffer: Buffer) {
+        buffer.clear();
         lock(&self.0).push(buffer);
     }
 }

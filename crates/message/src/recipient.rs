@@ -37,16 +37,16 @@ impl Recipient<'_> {
             return self.sealed_by_elgamal(&public, session_key, seipd2);
         }
         let key: Key<UnspecifiedParts, UnspecifiedRole> = Key::from_bytes(self.public)?;
-        let octets = session_key.key().into();
+        let bytes = session_key.key().into();
         let body = if seipd2 {
-            let mut sealed = pkesk::PKESK6::for_recipient(&octets, &key)?;
+            let mut sealed = pkesk::PKESK6::for_recipient(&bytes, &key)?;
             if self.is_hidden {
                 sealed.set_recipient(None);
             }
             sequoia_openpgp::packet::PKESK::from(sealed).to_vec()?
         } else {
             let cipher = SymmetricAlgorithm::from(session_key.cipher().number());
-            let mut sealed = pkesk::PKESK3::for_recipient(cipher, &octets, &key)?;
+            let mut sealed = pkesk::PKESK3::for_recipient(cipher, &bytes, &key)?;
             if self.is_hidden {
                 sealed.set_recipient(None);
             }
@@ -66,7 +66,7 @@ impl Recipient<'_> {
             let what = "an Elgamal key for authenticated data of RFC 9580".to_owned();
             return Err(secret::Error::Unsupported { key: key.fingerprint(), what }.into());
         }
-        let sum = session_key.key().iter().fold(0_u16, |sum, octet| sum.wrapping_add((*octet).into()));
+        let sum = session_key.key().iter().fold(0_u16, |sum, byte| sum.wrapping_add((*byte).into()));
         let numbered = [&[session_key.cipher().number()], session_key.key(), &sum.to_be_bytes()].concat();
         let fields = secret::elgamal::encrypt(key, &Zeroizing::new(numbered))?;
         let name = if self.is_hidden { 0 } else { key.fingerprint().key_id().0 };
@@ -186,11 +186,11 @@ impl Pkesk {
         })
     }
 
-    fn unnumbered<'a>(&self, octets: &'a [u8]) -> Option<(Option<Cipher>, &'a [u8])> {
+    fn unnumbered<'a>(&self, bytes: &'a [u8]) -> Option<(Option<Cipher>, &'a [u8])> {
         if self.version != 3 {
-            return Some((None, octets));
+            return Some((None, bytes));
         }
-        let (&number, key) = octets.split_first()?;
+        let (&number, key) = bytes.split_first()?;
         Some((Some(Cipher::of(number)?), key))
     }
 }
@@ -208,19 +208,19 @@ fn named(name: &[u8]) -> Result<Addressee> {
     })
 }
 
-fn number(octets: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (bits, rest) = octets.split_first_chunk::<2>()?;
+fn number(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (bits, rest) = bytes.split_first_chunk::<2>()?;
     rest.split_at_checked(usize::from(u16::from_be_bytes(*bits)).div_ceil(8))
 }
 
-fn counted(octets: &[u8]) -> Option<&[u8]> {
-    let (&count, rest) = octets.split_first()?;
+fn counted(bytes: &[u8]) -> Option<&[u8]> {
+    let (&count, rest) = bytes.split_first()?;
     rest.get(..usize::from(count))
 }
 
-/// Takes the checksum off, which covers all but the first `before` octets.
-fn checked(octets: &[u8], before: usize) -> Option<&[u8]> {
-    let (octets, sum) = octets.split_last_chunk::<2>()?;
-    let expected = octets.get(before..)?.iter().fold(0u16, |sum, &octet| sum.wrapping_add(octet.into()));
-    (u16::from_be_bytes(*sum) == expected).then_some(octets)
+/// Takes the checksum off, which covers all but the first `before` bytes.
+fn checked(bytes: &[u8], before: usize) -> Option<&[u8]> {
+    let (bytes, sum) = bytes.split_last_chunk::<2>()?;
+    let expected = bytes.get(before..)?.iter().fold(0u16, |sum, &byte| sum.wrapping_add(byte.into()));
+    (u16::from_be_bytes(*sum) == expected).then_some(bytes)
 }

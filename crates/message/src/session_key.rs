@@ -38,8 +38,8 @@ impl SessionKey {
         if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) || digits.len() != 2 * key.len() {
             return None;
         }
-        for (octet, pair) in key.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
-            *octet = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        for (byte, pair) in key.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
         }
         Some(Self { cipher, key })
     }
@@ -50,7 +50,7 @@ impl SessionKey {
         let mut text = Zeroizing::new(String::with_capacity(5 + 2 * self.key.len()));
         let written = write!(text, "{}:", self.cipher.number());
         written
-            .and_then(|()| self.key.iter().try_for_each(|octet| write!(text, "{octet:02X}")))
+            .and_then(|()| self.key.iter().try_for_each(|byte| write!(text, "{byte:02X}")))
             .expect("memory");
         text
     }
@@ -66,8 +66,8 @@ impl SessionKey {
     }
 
     /// Reads what public keys and passwords encrypt: the number of the cipher, then the key.
-    pub(crate) fn from_numbered(octets: &[u8]) -> Option<Self> {
-        let (&number, key) = octets.split_first()?;
+    pub(crate) fn from_numbered(bytes: &[u8]) -> Option<Self> {
+        let (&number, key) = bytes.split_first()?;
         Self::new(Cipher::of(number)?, key)
     }
 }

@@ -2,19 +2,17 @@
 
 use std::io::{Read, Write};
 
-use cert::armor_writer::Headers;
 use cert::packet::{self, Tag};
 use cert::signed::{Form, salt_length};
 use secret::Signer;
 use sign::Builder;
 
-use crate::clear_text;
-use crate::content::{Companion, Content, for_each_piece};
+use crate::content_writer::{ContentSigner, LiteralOptions, for_each_piece};
 use crate::hashing::{Documents, Hashing};
 use crate::{Error, Result};
 
 /// Who signs, and what the signature says.
-pub struct Signatory<'a> {
+pub struct SignatureRequest<'a> {
     /// The key.
     pub key: &'a mut dyn Signer,
     /// The signature, of type `BINARY` or `TEXT`.
@@ -23,14 +21,14 @@ pub struct Signatory<'a> {
 
 /// Signatures over one content, being made.
 ///
-/// As a [`Companion`] it signs what [`encrypt`](crate::encrypt) encrypts.
+/// As a [`ContentSigner`] it signs what [`encrypt`](crate::encrypt()) encrypts.
 pub struct Signing<'a> {
     pending: Vec<Pending<'a>>,
     hashing: Hashing,
 }
 
 struct Pending<'a> {
-    signatory: Signatory<'a>,
+    signatory: SignatureRequest<'a>,
     form: Form,
     salt: Vec<u8>,
 }
@@ -41,11 +39,11 @@ impl<'a> Signing<'a> {
     /// # Errors
     ///
     /// For signatures of other types and of unknown digests, and if the system gives no random numbers for a salt.
-    pub fn new(signatories: Vec<Signatory<'a>>) -> Result<Self> {
+    pub fn new(signatories: Vec<SignatureRequest<'a>>) -> Result<Self> {
         let mut documents = Documents::default();
         let mut pending = Vec::with_capacity(signatories.len());
         for signatory in signatories {
-            let Signatory { key, builder } = &signatory;
+            let SignatureRequest { key, builder } = &signatory;
             let form = Form::of(builder.kind()).filter(|form| *form != Form::Nothing);
             let form = form.ok_or(Error::Options("only binary and text signatures are over content"))?;
             let hash = builder.hash();
@@ -73,6 +71,11 @@ impl<'a> Signing<'a> {
         hashes
     }
 
+    /// Says whether all signatures are of the type for text.
+    pub(crate) fn is_of_text(&self) -> bool {
+        self.pending.iter().all(|pending| pending.form == Form::Text)
+    }
+
     /// Ends the content, and returns the signature packets.
     pub(crate) fn finish(&mut self) -> Result<Vec<u8>> {
         let hashing = std::mem::replace(&mut self.hashing, Hashing::new(Documents::default()));
@@ -87,7 +90,7 @@ impl<'a> Signing<'a> {
     }
 }
 
-impl Companion for Signing<'_> {
+impl ContentSigner for Signing<'_> {
     /// One-pass signatures, the last signer's first (RFC 9580, 5.4 and 10.3).
     fn before(&mut self) -> Result<Vec<u8>> {
         let announced = self.pending.iter().enumerate().rev();
@@ -130,7 +133,7 @@ impl Pending<'_> {
 pub fn sign(
     input: &mut dyn Read,
     output: &mut dyn Write,
-    content: &Content,
+    content: &LiteralOptions,
     mut signing: Signing<'_>,
 ) -> Result<()> {
     content.check()?;
@@ -150,26 +153,4 @@ pub fn sign_detached(input: &mut dyn Read, mut signing: Signing<'_>) -> Result<V
         Ok(())
     })?;
     signing.finish()
-}
-
-/// Signs all of `input`, a text, into a text that everybody can read (RFC 9580, 7).
-///
-/// White space at the ends of lines is written but not signed, as the last line's end. The `headers` are those of the
-/// signatures' armor.
-///
-/// # Errors
-///
-/// What input and output say, what keeps a key from signing, and binary signatures.
-pub fn sign_clear(
-    input: &mut dyn Read,
-    output: &mut dyn Write,
-    headers: Headers,
-    mut signing: Signing<'_>,
-) -> Result<()> {
-    if signing.pending.iter().any(|pending| pending.form != Form::Text) {
-        return Err(Error::Options("clear text is signed with text signatures"));
-    }
-    // Only signatures of version 4 have use for the header (RFC 9580, 7.1).
-    let hashes = signing.hashes();
-    clear_text::write(input, output, &hashes, headers, &mut signing)
 }

@@ -5,21 +5,23 @@
 
 use std::io::{BufReader, Read};
 
-use cert::dearmor::Message;
+use cert::dearmor::DearmoredMessage;
 use cert::packet::Tag;
 use cert::signature::{self, Signature};
 use cert::signed::Form;
 use verify::hash::Digest;
 use verify::{HashAlgorithm, Verdict};
 
-use crate::content::for_each_piece;
-use crate::decrypt::{Event, MAX_PACKET, MAX_SIGNATURES, Sink, Standing};
+use crate::content_writer::for_each_piece;
+use crate::decrypt::{Authenticity, Event, MAX_PACKET, MAX_SIGNATURES, Sink};
 use crate::frame::{self, Body};
 use crate::hashing::{Documents, Hashing};
 use crate::{Error, Result};
 
-/// Octets of clear text that are kept until its signatures say how they hash it; of longer text the headers say it.
+/// Bytes of clear text that are kept until its signatures say how they hash it.
 const MAX_CLEAR: usize = 1 << 20;
+/// What longer text is hashed with, besides the digests that its headers name.
+const USUAL: [HashAlgorithm; 3] = [HashAlgorithm::SHA256, HashAlgorithm::SHA384, HashAlgorithm::SHA512];
 
 /// A signature over content, with the digest of the content that it is about.
 #[derive(Clone, Debug)]
@@ -67,7 +69,7 @@ fn want(documents: &mut Documents, signature: &[u8]) {
 }
 
 /// A sink before another one, which collects the signatures of a message.
-pub struct Verifier<'s> {
+pub struct MessageVerifier<'s> {
     sink: &'s mut dyn Sink,
     stage: Stage,
     /// How many signatures were announced before the content and did not come yet.
@@ -93,7 +95,7 @@ enum Stage {
 
 const AROUND: Error = Error::Malformed("signatures around encrypted data");
 
-impl<'s> Verifier<'s> {
+impl<'s> MessageVerifier<'s> {
     /// Begins to collect the signatures of a message whose content goes on to `sink`.
     pub fn new(sink: &'s mut dyn Sink) -> Self {
         Self {
@@ -115,15 +117,11 @@ impl<'s> Verifier<'s> {
         if self.announced > 0 { Err(Error::CutShort) } else { Ok(self.found) }
     }
 
-    fn announce(&mut self, body: &[u8]) -> Result<()> {
-        if !matches!(self.stage, Stage::Before) {
-            return Err(Error::Malformed("a one-pass signature after the content"));
-        }
+    fn announce(&mut self, body: &[u8]) {
         self.announced += 1;
         if let Some((form, hash, salt)) = announced(body) {
             let _ = self.documents.want(form, hash, salt);
         }
-        Ok(())
     }
 
     fn signature(&mut self, body: &[u8]) -> Result<()> {
@@ -160,11 +158,11 @@ impl<'s> Verifier<'s> {
         }
     }
 
-    /// Hashes as the headers say from now on.
+    /// Hashes from now on, since more text is not held.
     fn stream_clear_text(&mut self) {
         let Stage::Clear { held, hashes } = &self.stage else { return };
         let mut documents = Documents::default();
-        for &hash in hashes {
+        for &hash in hashes.iter().chain(&USUAL) {
             let _ = documents.want(Form::Text, hash, &[]);
         }
         let mut hashing = Hashing::new(documents);
@@ -187,10 +185,10 @@ fn announced(body: &[u8]) -> Option<(Form, HashAlgorithm, &[u8])> {
     Some((form(*kind)?, HashAlgorithm(*hash), salt))
 }
 
-impl Sink for Verifier<'_> {
+impl Sink for MessageVerifier<'_> {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match &event {
-            Event::OnePass(body) => self.announce(body)?,
+            Event::OnePass(body) => self.announce(body),
             Event::Signature(body) => self.signature(body)?,
             Event::Decrypting { .. } if self.announced > 0 || !self.early.is_empty() => return Err(AROUND),
             Event::Literal { .. } => {
@@ -211,7 +209,7 @@ impl Sink for Verifier<'_> {
         self.sink.event(event)
     }
 
-    fn data(&mut self, data: &[u8], standing: Standing) -> Result<()> {
+    fn data(&mut self, data: &[u8], standing: Authenticity) -> Result<()> {
         match &mut self.stage {
             Stage::Clear { held, .. } => {
                 held.extend_from_slice(data);
@@ -228,18 +226,18 @@ impl Sink for Verifier<'_> {
 
 /// Signatures that stand alone, and are over something else.
 #[derive(Clone, Debug)]
-pub struct Detached {
+pub struct DetachedSignatures {
     bodies: Vec<Vec<u8>>,
 }
 
-impl Detached {
+impl DetachedSignatures {
     /// Reads signatures, without armor or in one or more armored blocks.
     ///
     /// # Errors
     ///
     /// What the input says, and if there is anything else in it.
     pub fn read(input: &mut (dyn Read + Send)) -> Result<Self> {
-        let mut input = BufReader::new(Message::of_all_blocks(input));
+        let mut input = BufReader::new(DearmoredMessage::of_all_blocks(input));
         let mut bodies = Vec::new();
         while let Some(header) = frame::header(&mut input)? {
             let body = Body::new(&mut input, header.length);

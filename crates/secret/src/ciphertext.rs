@@ -1,6 +1,6 @@
 //! Session keys as they are encrypted to a key.
 
-/// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7), numbers as big-endian octets.
+/// The algorithm-specific fields of an encrypted session key (RFC 9580, 5.1.3 to 5.1.7), numbers as big-endian bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ciphertext<'a> {
     /// RSA: the session key, padded as PKCS #1 v1.5 says, to the power of e.
@@ -19,21 +19,21 @@ pub enum Ciphertext<'a> {
     Ecdh {
         /// The ephemeral point as its number holds it.
         e: &'a [u8],
-        /// The wrapped session key, without the octet that counts it.
+        /// The wrapped session key, without the byte that counts it.
         key: &'a [u8],
     },
     /// X25519 (RFC 9580).
     X25519 {
         /// The ephemeral public key.
         e: &'a [u8; 32],
-        /// The wrapped session key, without length and cipher octets.
+        /// The wrapped session key, without length and cipher bytes.
         key: &'a [u8],
     },
     /// X448 (RFC 9580).
     X448 {
         /// The ephemeral public key.
         e: &'a [u8; 56],
-        /// The wrapped session key, without length and cipher octets.
+        /// The wrapped session key, without length and cipher bytes.
         key: &'a [u8],
     },
 }

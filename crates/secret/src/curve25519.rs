@@ -12,9 +12,9 @@ use zeroize::Zeroizing;
 
 use crate::fields::{Fields, write_number};
 
-/// The identifier of the curve that signs in version 4 keys, behind the octet that counts it.
+/// The identifier of the curve that signs in version 4 keys, behind the byte that counts it.
 pub const ED25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
-/// The identifier of the curve that encrypts in version 4 keys, behind the octet that counts it.
+/// The identifier of the curve that encrypts in version 4 keys, behind the byte that counts it.
 pub const CURVE25519_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1];
 
 /// Stands before a point in its curve's own form.
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn hex(text: &str) -> [u8; 32] {
-        let octet = |place| u8::from_str_radix(&text[2 * place..2 * place + 2], 16).expect("digits");
-        std::array::from_fn(octet)
+        let byte = |place| u8::from_str_radix(&text[2 * place..2 * place + 2], 16).expect("digits");
+        std::array::from_fn(byte)
     }
 }

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// The largest prime that is calculated with: larger ones would take seconds.
 const MAX_BITS: usize = 8192;
 
-/// Zero, two, at least eight octets and zero stand before what is encrypted.
+/// Zero, two, at least eight bytes and zero stand before what is encrypted.
 const LEAST_PADDING: usize = 11;
 
 /// The public numbers of a key.
@@ -26,7 +26,7 @@ impl Public {
     /// Reads the numbers as they stand in a packet; `None` if no key can have them, or none of a size that is used.
     fn read(material: &[u8]) -> Option<Self> {
         let mut fields = Fields(material);
-        let mut number = || Number::from_octets(fields.number()?).ok();
+        let mut number = || Number::from_bytes(fields.number()?).ok();
         let (p, g, y) = (number()?, number()?, number()?);
         let is_sound = p.is_odd() && p.bits() <= MAX_BITS && [&g, &y].iter().all(|it| is_within(it, &p));
         is_sound.then_some(Self { p, g, y })
@@ -44,7 +44,7 @@ pub(crate) fn belongs(public: &[u8], secret: &[u8]) -> std::result::Result<bool,
     let (Some(Public { p, g, y }), Some(x)) = (Public::read(public), Fields(secret).number()) else {
         return Ok(false);
     };
-    let x = Number::from_octets(x)?;
+    let x = Number::from_bytes(x)?;
     // A longer one would be calculated with for longer than any key's.
     if x >= p {
         return Ok(false);
@@ -75,18 +75,18 @@ fn encrypted(
     y: &Number,
     frame: &[u8],
 ) -> std::result::Result<Option<Vec<u8>>, OutOfMemory> {
-    let mut octets = Zeroizing::new(vec![0; p.bits() / 8]);
-    if getrandom::fill(&mut octets).is_err() {
+    let mut bytes = Zeroizing::new(vec![0; p.bits() / 8]);
+    if getrandom::fill(&mut bytes).is_err() {
         return Ok(None);
     }
-    let k = Number::from_octets(&octets)?;
+    let k = Number::from_bytes(&bytes)?;
     let mut workspace = Workspace::new()?;
     let power = |base| Power { base, exponent: &k, modulus: p };
     let [e, shared] = workspace.powers([power(g), power(y)])?;
-    let product = workspace.product(&Number::from_octets(frame)?, &shared)?;
+    let product = workspace.product(&Number::from_bytes(frame)?, &shared)?;
     let c = workspace.remainder(&product, p)?;
     Ok(Some(
-        [e, c].map(|number| write_number(&number.to_octets())).iter().flat_map(|it| it.to_vec()).collect(),
+        [e, c].map(|number| write_number(&number.to_bytes())).iter().flat_map(|it| it.to_vec()).collect(),
     ))
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn decrypt(
     e: &[u8],
     c: &[u8],
 ) -> std::result::Result<Option<Zeroizing<Vec<u8>>>, OutOfMemory> {
-    let [p, x, e, c] = [p, x, e, c].map(Number::from_octets);
+    let [p, x, e, c] = [p, x, e, c].map(Number::from_bytes);
     let (p, x, e, c) = (p?, x?, e?, c?);
     if !p.is_odd() || p.bits() > MAX_BITS || ![&x, &e, &c].iter().all(|number| is_within(number, &p)) {
         return Ok(None);
@@ -108,8 +108,7 @@ pub(crate) fn decrypt(
     let inverse = workspace.power(Power { base: &e, exponent: &exponent, modulus: &p })?;
     let product = workspace.product(&c, &inverse)?;
     let frame = workspace.remainder(&product, &p)?;
-    let frame =
-        frame.to_padded_octets(p.bits().div_ceil(8)).expect("a remainder is shorter than its divisor");
+    let frame = frame.to_padded_bytes(p.bits().div_ceil(8)).expect("a remainder is shorter than its divisor");
     Ok(unpadded(&frame).map(|content| Zeroizing::new(content.to_vec())))
 }
 
@@ -121,9 +120,9 @@ fn padded(content: &[u8], length: usize) -> Result<Option<Zeroizing<Vec<u8>>>> {
     };
     let mut frame = Zeroizing::new(vec![0; length]);
     frame[1] = 2;
-    for octet in &mut frame[2..2 + filling] {
-        while *octet == 0 {
-            getrandom::fill(std::slice::from_mut(octet)).map_err(Error::Random)?;
+    for byte in &mut frame[2..2 + filling] {
+        while *byte == 0 {
+            getrandom::fill(std::slice::from_mut(byte)).map_err(Error::Random)?;
         }
     }
     frame[3 + filling..].copy_from_slice(content);
@@ -133,7 +132,7 @@ fn padded(content: &[u8], length: usize) -> Result<Option<Zeroizing<Vec<u8>>>> {
 /// Returns what stands behind the padding. It has a checksum of its own, so that nobody learns where a wrong one ends.
 fn unpadded(frame: &[u8]) -> Option<&[u8]> {
     let rest = frame.strip_prefix(&[0, 2])?;
-    let filling = rest.iter().position(|octet| *octet == 0)?;
+    let filling = rest.iter().position(|byte| *byte == 0)?;
     (filling + 3 >= LEAST_PADDING).then(|| &rest[filling + 1..])
 }
 
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     fn packed(numbers: &[&[u8]]) -> Vec<u8> {
-        numbers.iter().flat_map(|octets| write_number(octets).to_vec()).collect()
+        numbers.iter().flat_map(|bytes| write_number(bytes).to_vec()).collect()
     }
 
     #[test]
@@ -161,7 +160,7 @@ mod tests {
     #[test]
     fn padding_fills_all_there_is_without_zeros_and_what_is_too_long_has_no_room() {
         let frame = padded(b"session", 64).unwrap().expect("room");
-        assert!(frame.len() == 64 && frame[2..56].iter().all(|octet| *octet != 0));
+        assert!(frame.len() == 64 && frame[2..56].iter().all(|byte| *byte != 0));
         assert_eq!(unpadded(&frame), Some(&b"session"[..]));
         assert!(padded(&[1; 54], 64).unwrap().is_none());
         assert_eq!(unpadded(&[0, 2, 1, 1, 0, 7]), None);
@@ -174,7 +173,7 @@ mod tests {
         // 2^127 - 1 is prime.
         let mut p = [0xff; 16];
         p[0] = 0x7f;
-        let [prime, base, x] = [&p[..], &[3], &[9; 15]].map(|octets| Number::from_octets(octets).unwrap());
+        let [prime, base, x] = [&p[..], &[3], &[9; 15]].map(|bytes| Number::from_bytes(bytes).unwrap());
         let power = Power { base: &base, exponent: &x, modulus: &prime };
         let y = Workspace::new().unwrap().power(power).unwrap();
         let frame = padded(b"key", 16).unwrap().expect("room");

@@ -1,4 +1,4 @@
-//! The octets of a secret part, read one field after the other, and its numbers, written.
+//! The bytes of a secret part, read one field after the other, and its numbers, written.
 
 use zeroize::Zeroizing;
 
@@ -18,10 +18,10 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn u8(&mut self) -> Option<u8> {
-        self.array().map(|[octet]| octet)
+        self.array().map(|[byte]| byte)
     }
 
-    /// Reads octets behind one octet that counts them.
+    /// Reads bytes behind one byte that counts them.
     pub(crate) fn counted(&mut self) -> Option<&'a [u8]> {
         let count = self.u8()?;
         self.take(count.into())
@@ -35,9 +35,9 @@ impl<'a> Fields<'a> {
 }
 
 /// Writes a number behind its bits (RFC 9580, 3.2), without the zeros that stand before it.
-pub fn write_number(octets: &[u8]) -> Zeroizing<Vec<u8>> {
-    let zeros = octets.iter().take_while(|octet| **octet == 0).count();
-    let number = &octets[zeros..];
+pub fn write_number(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    let number = &bytes[zeros..];
     let bits = number.first().map_or(0, |first| number.len() * 8 - first.leading_zeros() as usize);
     let mut written = Zeroizing::new(Vec::with_capacity(number.len() + 2));
     written.extend((bits as u16).to_be_bytes());
@@ -51,13 +51,13 @@ mod tests {
 
     #[test]
     fn a_number_is_written_without_zeros_before_it_and_read_again() {
-        for (octets, written) in [
+        for (bytes, written) in [
             (&[][..], &[0, 0][..]),
             (&[0, 0], &[0, 0]),
             (&[0, 1, 2], &[0, 9, 1, 2]),
             (&[0x80], &[0, 8, 0x80]),
         ] {
-            assert_eq!(*write_number(octets), written);
+            assert_eq!(*write_number(bytes), written);
             assert_eq!(Fields(written).number(), Some(&written[2..]));
         }
     }

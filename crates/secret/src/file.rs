@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use cert::Fingerprint;
 
-use crate::keys::{Held, Name, SecretKeys, Stored};
+use crate::keys::{Name, SecretKeys, Stored, StoredKey};
 use crate::{Ask, Error, OpenKey, Passphrase, Protection, Question, Result, SecretKey};
 use directory::Directory;
 
@@ -57,7 +57,7 @@ impl FileKeys {
     /// # Errors
     ///
     /// Those of the directory.
-    pub fn heads(&self) -> Result<Vec<Result<Held>>> {
+    pub fn heads(&self) -> Result<Vec<Result<StoredKey>>> {
         let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
         let mut names: Vec<String> = directory.names()?;
         names.retain(|name| name.ends_with(SUFFIX));
@@ -66,7 +66,7 @@ impl FileKeys {
         Ok(names.iter().filter_map(|name| self.read_held(&directory, name).transpose()).collect())
     }
 
-    fn read_held(&self, directory: &Directory, name: &str) -> Result<Option<Held>> {
+    fn read_held(&self, directory: &Directory, name: &str) -> Result<Option<StoredKey>> {
         let Some(mut file) = directory.read(name)? else { return Ok(None) };
         let held = record::head(&mut file).map_err(|fault| self.fault(name, fault))?;
         self.named(name, held).map(Some)
@@ -84,7 +84,7 @@ impl FileKeys {
     }
 
     /// Lets pass what a file's name says that it holds.
-    fn named(&self, name: &str, held: Held) -> Result<Held> {
+    fn named(&self, name: &str, held: StoredKey) -> Result<StoredKey> {
         if name == file_name(&held.fingerprint) {
             Ok(held)
         } else {
@@ -105,14 +105,14 @@ impl FileKeys {
     }
 
     /// Finds the keys with a name; for a keygrip those that are no placeholders first.
-    fn named_by(&self, name: &Name) -> Result<Vec<Held>> {
+    fn named_by(&self, name: &Name) -> Result<Vec<StoredKey>> {
         match name {
             Name::Fingerprint(key) => {
                 let Some(directory) = Directory::open(&self.path)? else { return Ok(Vec::new()) };
                 Ok(self.read_held(&directory, &file_name(key))?.into_iter().collect())
             }
             Name::Keygrip(keygrip) => {
-                let mut found: Vec<Held> = self
+                let mut found: Vec<StoredKey> = self
                     .heads()?
                     .into_iter()
                     .flatten()
@@ -128,13 +128,13 @@ impl FileKeys {
 const OTHER_KEY: &str = "holds another key than its name says";
 
 impl SecretKeys for FileKeys {
-    fn list(&self) -> Result<Vec<Held>> {
-        let mut heads = self.heads()?.into_iter().collect::<Result<Vec<Held>>>()?;
+    fn list(&self) -> Result<Vec<StoredKey>> {
+        let mut heads = self.heads()?.into_iter().collect::<Result<Vec<StoredKey>>>()?;
         heads.sort_by_key(|held| held.fingerprint);
         Ok(heads)
     }
 
-    fn find(&self, name: &Name) -> Result<Option<Held>> {
+    fn find(&self, name: &Name) -> Result<Option<StoredKey>> {
         Ok(self.named_by(name)?.into_iter().next())
     }
 

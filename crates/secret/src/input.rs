@@ -11,23 +11,23 @@ use zeroize::Zeroizing;
 /// What the input returns.
 pub fn read_all(input: &mut impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
     const FIRST: usize = 4096;
-    let mut octets = Zeroizing::new(vec![0; FIRST]);
+    let mut bytes = Zeroizing::new(vec![0; FIRST]);
     let mut length = 0;
     loop {
-        if length == octets.len() {
+        if length == bytes.len() {
             let mut longer = Zeroizing::new(vec![0; 2 * length]);
-            longer[..length].copy_from_slice(&octets);
-            octets = longer;
+            longer[..length].copy_from_slice(&bytes);
+            bytes = longer;
         }
-        match input.read(&mut octets[length..]) {
+        match input.read(&mut bytes[length..]) {
             Ok(0) => break,
             Ok(more) => length += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-    octets.truncate(length);
-    Ok(octets)
+    bytes.truncate(length);
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -37,8 +37,8 @@ mod tests {
     #[test]
     fn all_is_read_however_long_it_is() {
         for length in [0, 1, 4095, 4096, 4097, 100_000] {
-            let octets: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
-            assert_eq!(*read_all(&mut &octets[..]).expect("octets"), octets);
+            let bytes: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
+            assert_eq!(*read_all(&mut &bytes[..]).expect("bytes"), bytes);
         }
     }
 }

@@ -7,7 +7,7 @@ use cert::{Fingerprint, Keygrip, packet};
 use zeroize::Zeroizing;
 
 use crate::protection::{Layout, Protection, sum16, write_stub};
-use crate::{Error, Passphrase, Result, Role, Unlocked, open};
+use crate::{Error, Passphrase, Result, Role, Unlocked, unlock};
 
 /// One secret key packet: the public half, and the secret part plain, locked or elsewhere. It is wiped.
 #[derive(Clone)]
@@ -102,13 +102,13 @@ impl SecretKey {
         let key = self.fingerprint;
         match self.protection() {
             Protection::Locked(locked) => {
-                let material = open::open(self, locked, passphrase)?;
+                let material = unlock::open(self, locked, passphrase)?;
                 Unlocked::new(self.role, self.public_body(), &material)
             }
             Protection::None => self.unlock_plain(),
             Protection::Dummy => Err(Error::Stub { key }),
             Protection::Card { serial } => {
-                let serial = serial.iter().map(|octet| format!("{octet:02X}")).collect();
+                let serial = serial.iter().map(|byte| format!("{byte:02X}")).collect();
                 Err(Error::OnCard { key, serial })
             }
             Protection::Unknown(what) => Err(Error::UnknownProtection { key, what: what.clone() }),

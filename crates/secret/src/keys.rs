@@ -40,7 +40,7 @@ impl fmt::Display for Name {
 
 /// A secret key that is held, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct StoredKey {
     /// Its fingerprint.
     pub fingerprint: Fingerprint,
     /// Its keygrip, if its algorithm has one.
@@ -72,12 +72,12 @@ pub trait SecretKeys {
     /// # Errors
     ///
     /// The errors of the place where they live, here as below.
-    fn list(&self) -> Result<Vec<Held>>;
+    fn list(&self) -> Result<Vec<StoredKey>>;
 
     /// Finds a secret key. Reads no secret.
     ///
     /// Of several keys with one keygrip it is the first that is no placeholder.
-    fn find(&self, name: &Name) -> Result<Option<Held>>;
+    fn find(&self, name: &Name) -> Result<Option<StoredKey>>;
 
     /// Says whether there is such a key, be it a placeholder.
     fn contains(&self, name: &Name) -> Result<bool> {

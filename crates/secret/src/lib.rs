@@ -7,7 +7,6 @@
 //! - [`SecretKeys`]: where secret keys live, [`mod@file`]: in files of one's own. Nothing above the trait may assume that
 //!   they are files, or that a secret can be had at all.
 //! - [`Passphrase`]: one, in memory that is wiped; [`Ask`]: where one comes from.
-//! - [`forbid_core_dumps`]: for a program's beginning.
 //!
 //! Keys on [`curve25519`] sign by aws-lc, [`elgamal`] is OpenSSL's big numbers; the other asymmetric operations are
 //! those of sequoia-openpgp with OpenSSL, which is initialised when the first of them is asked for; ciphers and key
@@ -29,13 +28,13 @@ mod keys;
 mod lock;
 mod memory;
 mod numbers;
-mod open;
 mod passphrase;
 mod protection;
 mod public;
 mod role;
 mod signer;
 mod specifier;
+mod unlock;
 mod unlocked;
 
 pub use ask::{Ask, Question};
@@ -44,9 +43,8 @@ pub use error::{Error, Result};
 pub use fields::write_number;
 pub use input::read_all;
 pub use key::SecretKey;
-pub use keys::{Held, Name, SecretKeys, Stored};
+pub use keys::{Name, SecretKeys, Stored, StoredKey};
 pub use lock::Lock;
-pub use memory::forbid_core_dumps;
 pub use passphrase::Passphrase;
 pub use protection::{Check, Locked, Protection};
 pub use role::Role;

@@ -7,8 +7,8 @@ use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
 use crate::derive::{derive, expand, refused};
-use crate::open::AeadContext;
 use crate::protection::{Check, Locked, write_locked};
+use crate::unlock::AeadContext;
 use crate::{Error, Passphrase, Result, SecretKey, Unlocked};
 
 /// How a passphrase is put on a key.
@@ -17,7 +17,7 @@ pub enum Lock {
     /// A key for AES-256 from a repeated SHA-256 over salt and passphrase, the secret checked by a SHA-1 (usage 254):
     /// every implementation of the last twenty years reads it.
     Iterated {
-        /// How many octets are hashed, coded (RFC 9580, 3.7.1.3).
+        /// How many bytes are hashed, coded (RFC 9580, 3.7.1.3).
         count: u8,
     },
     /// A key for AES-256 in OCB mode from Argon2id (usage 253; RFC 9580).
@@ -40,7 +40,7 @@ const MODE: Aead = Aead::Ocb;
 /// What unlocking an iterated lock is to cost (gpg-agent's aim).
 const AIM: Duration = Duration::from_millis(100);
 
-/// The least count that is calibrated: 65,536 octets, gpg's since ever. The most is the most that can be written.
+/// The least count that is calibrated: 65,536 bytes, gpg's since ever. The most is the most that can be written.
 const LEAST_COUNT: u8 = 0x60;
 
 impl Lock {
@@ -50,7 +50,7 @@ impl Lock {
     /// Returns what a key of this version is locked with by default.
     ///
     /// For version 4 it is measured how often SHA-256 has to be repeated to take about a tenth of a second here, between
-    /// 65,536 octets and the most that can be written (65,011,712); that takes a few milliseconds.
+    /// 65,536 bytes and the most that can be written (65,011,712); that takes a few milliseconds.
     pub fn for_version(version: u8) -> Self {
         if version == 6 { Self::ARGON2 } else { Self::Iterated { count: calibrated() } }
     }
@@ -60,20 +60,20 @@ impl Lock {
 fn calibrated() -> u8 {
     /// Enough to be measured: some milliseconds.
     const SAMPLE: u32 = 1 << 20;
-    let octets = vec![0x5a; 1 << 16];
+    let bytes = vec![0x5a; 1 << 16];
     let taken = |()| {
         let start = Instant::now();
         let mut hasher = verify::hash::Hasher::new(HashAlgorithm::SHA256).expect("SHA-256 is always there");
         for _ in 0..SAMPLE >> 16 {
-            hasher.update(&octets);
+            hasher.update(&bytes);
         }
         let _ = hasher.finish();
         start.elapsed()
     };
     // The quickest of three: the others were disturbed.
     let quickest = [(); 3].map(taken).into_iter().min().unwrap_or(AIM);
-    let octets = f64::from(SAMPLE) * AIM.as_secs_f64() / quickest.as_secs_f64().max(1e-6);
-    (LEAST_COUNT..u8::MAX).find(|&count| decode_count(count) as f64 >= octets).unwrap_or(u8::MAX)
+    let bytes = f64::from(SAMPLE) * AIM.as_secs_f64() / quickest.as_secs_f64().max(1e-6);
+    (LEAST_COUNT..u8::MAX).find(|&count| decode_count(count) as f64 >= bytes).unwrap_or(u8::MAX)
 }
 
 impl Unlocked {
@@ -129,9 +129,9 @@ impl Unlocked {
 }
 
 fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut octets = [0; N];
-    getrandom::fill(&mut octets).map_err(Error::Random)?;
-    Ok(octets)
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(Error::Random)?;
+    Ok(bytes)
 }
 
 /// Appends what checks a plain secret by its SHA-1.

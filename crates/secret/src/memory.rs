@@ -1,7 +1,7 @@
 //! Memory for secrets: wiped, kept out of swap and out of core dumps.
 //!
 //! The only module of this crate with `unsafe` code. What it relies on: a [`Guarded`] owns its mapping alone, from
-//! when it is made until it is dropped, and the mapping is at least `length` octets long.
+//! when it is made until it is dropped, and the mapping is at least `length` bytes long.
 
 #![allow(unsafe_code)]
 
@@ -11,13 +11,12 @@ use std::ptr::{self, NonNull};
 use std::slice;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use zeroize::Zeroize;
 
 /// The least that is mapped; the system rounds up to its pages.
 const LEAST: usize = 1;
 
-/// Octets in pages of their own, which are wiped before they are given back.
+/// Bytes in pages of their own, which are wiped before they are given back.
 ///
 /// Where the system allows it they are locked into memory; a core dump leaves them out.
 pub(crate) struct Guarded {
@@ -40,7 +39,7 @@ impl Guarded {
         // SAFETY: a new private mapping, at a place of the system's choice, touches no memory that is in use.
         let mapped = unsafe { mmap_anonymous(ptr::null_mut(), size, flags, MapFlags::PRIVATE) };
         let Some(start) = mapped.ok().and_then(NonNull::new) else {
-            panic!("no memory for {length} octets of a secret");
+            panic!("no memory for {length} bytes of a secret");
         };
         // Neither is a promise: a container's limit of locked memory may be nothing.
         // SAFETY: both concern the pages of this mapping only and leave their contents as they are.
@@ -52,9 +51,9 @@ impl Guarded {
     }
 
     /// Maps a copy; wiping the original is its owner's business.
-    pub(crate) fn copy_of(octets: &[u8]) -> Self {
-        let mut copy = Self::zeroed(octets.len());
-        copy.copy_from_slice(octets);
+    pub(crate) fn copy_of(bytes: &[u8]) -> Self {
+        let mut copy = Self::zeroed(bytes.len());
+        copy.copy_from_slice(bytes);
         copy
     }
 }
@@ -85,26 +84,19 @@ impl Drop for Guarded {
     }
 }
 
-/// Forbids core dumps of this process, so that none holds a copy that a library made of a secret.
-///
-/// A program calls it before it touches its first secret key or passphrase.
-pub fn forbid_core_dumps() {
-    let maximum = getrlimit(Resource::Core).maximum;
-    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::{Resource, getrlimit};
 
     #[test]
     fn a_secret_is_kept_as_it_is_until_it_is_dropped() {
         for length in [0, 1, 31, 4096, 4097, 100_000] {
-            let octets: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
-            let mut copy = Guarded::copy_of(&octets);
-            assert_eq!(*copy, *octets);
+            let bytes: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
+            let mut copy = Guarded::copy_of(&bytes);
+            assert_eq!(*copy, *bytes);
             copy.fill(7);
-            assert!(copy.iter().all(|&octet| octet == 7));
+            assert!(copy.iter().all(|&byte| byte == 7));
             assert_eq!(copy.len(), length);
         }
     }
@@ -141,11 +133,5 @@ mod tests {
         let secret = Guarded::copy_of(b"secret");
         let is_locked = flags_of(secret.as_ptr() as usize).split_whitespace().any(|flag| flag == "lo");
         assert!(is_locked || !allowed, "the limit of locked memory allows it");
-    }
-
-    #[test]
-    fn no_core_is_dumped_once_it_is_forbidden() {
-        forbid_core_dumps();
-        assert_eq!(getrlimit(Resource::Core).current, Some(0));
     }
 }

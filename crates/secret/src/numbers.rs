@@ -32,9 +32,8 @@ pub(crate) fn rsa_belongs(public: &[u8], secret: &[u8]) -> Option<bool> {
     )
 }
 
-fn number(octets: &[u8]) -> Number {
-    let limbs =
-        octets.rchunks(4).map(|limb| limb.iter().fold(0, |limb, &octet| limb << 8 | u32::from(octet)));
+fn number(bytes: &[u8]) -> Number {
+    let limbs = bytes.rchunks(4).map(|limb| limb.iter().fold(0, |limb, &byte| limb << 8 | u32::from(byte)));
     Zeroizing::new(limbs.collect())
 }
 
@@ -98,14 +97,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn octets(value: u128) -> Vec<u8> {
-        value.to_be_bytes().into_iter().skip_while(|&octet| octet == 0).collect()
+    fn bytes(value: u128) -> Vec<u8> {
+        value.to_be_bytes().into_iter().skip_while(|&byte| byte == 0).collect()
     }
 
     fn packed(numbers: &[u128]) -> Vec<u8> {
         let pack = |&value: &u128| {
             let bits = (128 - value.leading_zeros()) as u16;
-            [&bits.to_be_bytes()[..], &octets(value)].concat()
+            [&bits.to_be_bytes()[..], &bytes(value)].concat()
         };
         numbers.iter().flat_map(pack).collect()
     }
@@ -114,9 +113,9 @@ mod tests {
         #[test]
         fn products_and_remainders_are_those_of_the_processor(a: u64, b: u64, c in 1..u64::MAX) {
             let (a, b, c) = (u128::from(a), u128::from(b), u128::from(c));
-            let made = product(&number(&octets(a)), &number(&octets(b)));
-            prop_assert!(equal(&made, &number(&octets(a * b))));
-            prop_assert!(equal(&remainder(&made, &number(&octets(c))), &number(&octets(a * b % c))));
+            let made = product(&number(&bytes(a)), &number(&bytes(b)));
+            prop_assert!(equal(&made, &number(&bytes(a * b))));
+            prop_assert!(equal(&remainder(&made, &number(&bytes(c))), &number(&bytes(a * b % c))));
         }
     }
 

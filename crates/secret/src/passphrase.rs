@@ -8,21 +8,21 @@ use crate::memory::Guarded;
 
 /// A passphrase: kept out of swap and core dumps, wiped, compared in constant time, never shown.
 ///
-/// It is octets; what a terminal sends is used as it comes.
+/// It is bytes; what a terminal sends is used as it comes.
 pub struct Passphrase(Guarded);
 
 impl Passphrase {
     /// Copies a passphrase; wiping the original is the caller's business.
-    pub fn new(octets: &[u8]) -> Self {
-        Self(Guarded::copy_of(octets))
+    pub fn new(bytes: &[u8]) -> Self {
+        Self(Guarded::copy_of(bytes))
     }
 
-    /// Returns its octets.
+    /// Returns its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Says whether it has no octet.
+    /// Says whether it has no byte.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passphrases_are_equal_when_all_octets_are() {
+    fn passphrases_are_equal_when_all_bytes_are() {
         assert_eq!(Passphrase::new(b"abc"), Passphrase::new(b"abc"));
         assert_eq!(Passphrase::new(b""), Passphrase::new(b""));
         for other in [&b"abd"[..], b"bbc", b"ab", b"abcd", b""] {

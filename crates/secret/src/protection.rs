@@ -169,12 +169,12 @@ fn iv_length(locked: &Locked) -> Option<usize> {
     }
 }
 
-/// Returns the octets of a mode's nonce (RFC 9580, 9.6).
+/// Returns the bytes of a mode's nonce (RFC 9580, 9.6).
 fn nonce_length(mode: u8) -> Option<usize> {
     Aead::of(mode).map(Aead::nonce_size)
 }
 
-/// Returns the octets of a cipher's block (RFC 9580, 9.3).
+/// Returns the bytes of a cipher's block (RFC 9580, 9.3).
 fn block_length(cipher: u8) -> Option<usize> {
     Cipher::of(cipher).map(Cipher::block_size)
 }
@@ -224,7 +224,7 @@ pub(crate) fn write_plain(version: u8, material: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the sum of octets that checks plain secrets of version 4.
-pub(crate) fn sum16(octets: &[u8]) -> u16 {
-    octets.iter().fold(0, |sum, &octet| sum.wrapping_add(octet.into()))
+/// Returns the sum of bytes that checks plain secrets of version 4.
+pub(crate) fn sum16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |sum, &byte| sum.wrapping_add(byte.into()))
 }

@@ -24,7 +24,7 @@ pub trait Decryptor {
     /// Returns the public half.
     fn key(&self) -> Key<'_>;
 
-    /// Opens a session key and returns what the padding held: for RSA, Elgamal and ECDH with the octets of cipher and
+    /// Opens a session key and returns what the padding held: for RSA, Elgamal and ECDH with the bytes of cipher and
     /// checksum that a packet of version 3 puts around it.
     ///
     /// `length` is how long that is, if it is known.

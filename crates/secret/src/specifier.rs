@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn gnupgs_marks_are_told_from_specifiers() {
-        let read = |octets: &[u8]| Specifier::read(&mut Fields(octets));
+        let read = |bytes: &[u8]| Specifier::read(&mut Fields(bytes));
         assert_eq!(read(&stub()), Some(Specifier::Stub));
         assert_eq!(read(b"\x65\x00GNU\x02\x03abc"), Some(Specifier::Card(b"abc".to_vec())));
         assert_eq!(read(b"\x65\x00GNU\x02\x03ab"), None);

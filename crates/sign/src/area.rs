@@ -38,14 +38,14 @@ impl Area {
         self.0.retain(|entry| entry.kind != kind);
     }
 
-    /// Returns the octets.
-    pub(crate) fn octets(&self) -> Vec<u8> {
-        let mut octets = Vec::new();
+    /// Returns the bytes.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
         for Entry { kind, critical, body } in &self.0 {
-            write_new_length(&mut octets, body.len() as u32 + 1);
-            octets.push(kind.0 | if *critical { 0x80 } else { 0 });
-            octets.extend_from_slice(body);
+            write_new_length(&mut bytes, body.len() as u32 + 1);
+            bytes.push(kind.0 | if *critical { 0x80 } else { 0 });
+            bytes.extend_from_slice(body);
         }
-        octets
+        bytes
     }
 }

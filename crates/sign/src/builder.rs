@@ -223,10 +223,10 @@ impl Unsigned<'_> {
         let algorithm = issuer.algorithm;
         let [hashed, unhashed] = builder.areas(&issuer);
         let mut body = vec![version, kind.0, algorithm.0, hash.0];
-        write_area(&mut body, version, &hashed.octets())?;
+        write_area(&mut body, version, &hashed.bytes())?;
         let head = Head { version, hash_algorithm: hash, covered: &body, salt: &salt };
         let digest = over.digest(&head).map_err(|_| Error::Hash(hash))?;
-        write_area(&mut body, version, &unhashed.octets())?;
+        write_area(&mut body, version, &unhashed.bytes())?;
         body.extend(digest.prefix());
         if version == 6 {
             body.push(salt.len() as u8);

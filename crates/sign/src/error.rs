@@ -26,14 +26,14 @@ pub enum Error {
     #[error("the subpackets of the signature before are damaged")]
     Damaged,
     /// The salt has another length than the digest asks for (RFC 9580, 9.5).
-    #[error("a salt of {given} octets where the digest asks for {wanted}")]
+    #[error("a salt of {given} bytes where the digest asks for {wanted}")]
     Salt {
         /// How long the salt is.
         given: usize,
         /// How long it must be.
         wanted: usize,
     },
-    /// The system gave no random octets.
+    /// The system gave no random bytes.
     #[error("the system's random numbers: {0}")]
     Random(getrandom::Error),
     /// The secret key did not sign.

@@ -166,7 +166,7 @@ impl Subpacket {
         }
     }
 
-    /// Returns what follows the type octet.
+    /// Returns what follows the type byte.
     pub(crate) fn body(&self) -> Vec<u8> {
         match self {
             Self::Exportable(yes) | Self::Revocable(yes) => vec![u8::from(*yes)],
@@ -174,21 +174,21 @@ impl Subpacket {
             Self::RegularExpression(text) => [text.as_slice(), &[0]].concat(),
             Self::KeyExpiry(seconds) => seconds.get().to_be_bytes().to_vec(),
             Self::HashPreferences(list) => list.iter().map(|algorithm| algorithm.0).collect(),
-            Self::CipherPreferences(octets)
-            | Self::CompressionPreferences(octets)
-            | Self::AeadPreferences(octets)
-            | Self::PreferredKeyserver(octets)
-            | Self::Policy(octets)
-            | Self::SignersUserId(octets)
-            | Self::EmbeddedSignature(octets) => octets.clone(),
+            Self::CipherPreferences(bytes)
+            | Self::CompressionPreferences(bytes)
+            | Self::AeadPreferences(bytes)
+            | Self::PreferredKeyserver(bytes)
+            | Self::Policy(bytes)
+            | Self::SignersUserId(bytes)
+            | Self::EmbeddedSignature(bytes) => bytes.clone(),
             Self::Ciphersuites(pairs) => pairs.iter().flat_map(|&(cipher, mode)| [cipher, mode]).collect(),
             Self::Revoker(revoker) => {
                 [&[revoker.class, revoker.algorithm.0], revoker.fingerprint.as_bytes()].concat()
             }
             Self::Notation { readable, name, value } => notation(*readable, name, value),
-            Self::KeyserverPreferences(octet)
-            | Self::KeyFlags(KeyFlags(octet))
-            | Self::Features(Features(octet)) => vec![*octet],
+            Self::KeyserverPreferences(byte)
+            | Self::KeyFlags(KeyFlags(byte))
+            | Self::Features(Features(byte)) => vec![*byte],
             Self::PrimaryUserId => vec![1],
             Self::RevocationReason(reason) => [&[reason.code], reason.comment.as_slice()].concat(),
             Self::IntendedRecipient(fingerprint) => named(fingerprint),

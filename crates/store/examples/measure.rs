@@ -80,7 +80,7 @@ fn ask(path: &Path, number: u32) -> Result<(), Box<dyn std::error::Error>> {
         ("substring, short", Query::Substring(format!("{middle}").into_bytes())),
         ("substring, absent", Query::Substring(b"xyq".to_vec())),
         ("substring, frequent", Query::Substring(b"winter".to_vec())),
-        ("substring, two octets", Query::Substring(b"x0".to_vec())),
+        ("substring, two bytes", Query::Substring(b"x0".to_vec())),
     ];
     for (name, query) in questions {
         let start = Instant::now();

@@ -1,8 +1,11 @@
 //! What the doctor finds: rows held against the bytes they are derived from.
 
+use std::collections::HashMap;
 use std::fmt;
 
+use cert::facts::{SelfSignature, SignatureFacts};
 use cert::{Facts, Fingerprint};
+use verify::Verdict;
 
 use crate::{CertId, packed};
 
@@ -17,14 +20,73 @@ pub struct Kept {
     pub bytes: Vec<u8>,
     /// Where the superseded signatures begin in the bytes, ascending.
     pub superseded: Vec<u32>,
+    /// Where those signatures begin, ascending, that revoke something or name a designated revoker and that the stored
+    /// facts know to be good: to be verified first.
+    pub proven: Vec<u32>,
 }
 
 impl Kept {
+    /// Takes from the stored facts what they know to be good. Facts that cannot be read, or are not of these bytes, know
+    /// nothing.
+    pub(crate) fn recall(&mut self, own: &[u8]) {
+        self.proven = self.stored(own).map_or(Vec::new(), |facts| {
+            let is_good = |own: &SelfSignature| own.verdict == Some(Verdict::Good);
+            let is_proven =
+                |one: &&SignatureFacts| one.is_irrevocable() && one.own.as_deref().is_some_and(is_good);
+            signatures(&facts).filter(is_proven).map(|one| one.span.start).collect()
+        });
+    }
+
+    /// Says whether there was too much to verify, when the facts were stored or now that they are derived again.
+    pub(crate) fn was_too_much(&self, own: &[u8], derived: &Facts) -> bool {
+        let stored = self.stored(own);
+        [Some(derived), stored.as_ref()].into_iter().flatten().flat_map(signatures).any(is_unchecked)
+    }
+
+    /// Returns what the rows are held against: what the bytes yield, but of signatures that were left unchecked, then or
+    /// now, what the stored facts say. How far verification goes depends on when it was done, and not on the bytes alone.
+    pub(crate) fn comparable(
+        &self,
+        mut derived: Facts,
+        own: Option<&[u8]>,
+        third_party: Option<&[u8]>,
+    ) -> Facts {
+        let own = own.filter(|own| self.was_too_much(own, &derived));
+        let Some(stored) = own.and_then(|own| packed::unpack(own, third_party).ok()) else { return derived };
+        let stored: HashMap<u32, &SignatureFacts> =
+            signatures(&stored).map(|signature| (signature.span.start, signature)).collect();
+        for signature in derived.components.iter_mut().flat_map(|component| &mut component.signatures) {
+            if let Some(stored) = stored.get(&signature.span.start)
+                && (is_unchecked(stored) || is_unchecked(signature))
+            {
+                signature.own.clone_from(&stored.own);
+                signature.content = stored.content;
+            }
+        }
+        derived
+    }
+
+    fn stored(&self, own: &[u8]) -> Option<Facts> {
+        if packed::is_sealed_over_other_bytes(own, self.fingerprint, &self.bytes) {
+            return None;
+        }
+        packed::unpack(own, None).ok()
+    }
+
     /// Says what is wrong, if the bytes are not those that this blob of own facts was packed with.
     pub(crate) fn damage(&self, own: &[u8]) -> Option<String> {
         let is_damaged = packed::is_sealed_over_other_bytes(own, self.fingerprint, &self.bytes);
         is_damaged.then(|| "its packets are damaged: they are not those that were stored".to_owned())
     }
+}
+
+fn signatures(facts: &Facts) -> impl Iterator<Item = &SignatureFacts> {
+    facts.components.iter().flat_map(|component| &component.signatures)
+}
+
+/// Says whether a self-signature was left unverified.
+fn is_unchecked(signature: &SignatureFacts) -> bool {
+    signature.own.as_ref().is_some_and(|own| own.verdict.is_none())
 }
 
 /// Derives the facts of several certificates, in order; the reason in words where that cannot be done.

@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 use tokio_postgres::error::SqlState;
 
 use crate::packed;
-use crate::sqlite::turn;
+use crate::sqlite::write_lock;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -312,7 +312,9 @@ impl<T> Context<T> for rusqlite::Result<T> {
         self.map_err(|source| {
             let path = path.to_owned();
             match source.sqlite_error_code() {
-                Some(code) if turn::is_busy(code) => Error::Locked { holder: turn::holder(&path), path },
+                Some(code) if write_lock::is_busy(code) => {
+                    Error::Locked { holder: write_lock::holder(&path), path }
+                }
                 Some(ErrorCode::NotADatabase) => Error::Foreign { path },
                 Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, said: source },
                 Some(ErrorCode::DiskFull) => Error::Full { path, doing },

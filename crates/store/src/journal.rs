@@ -47,9 +47,9 @@ pub enum ChangeKind {
     /// Packets were added; these digests name them (see [`cert::merge::Merged::added_packets`]).
     Merged(Vec<[u8; 32]>),
     /// Packets were taken from it; this is what it was before, unless that was purged.
-    Shrunk(Option<Former>),
+    Shrunk(Option<FormerCertificate>),
     /// It was removed; this is what it was before, unless that was purged.
-    Removed(Option<Former>),
+    Removed(Option<FormerCertificate>),
     /// Its owner trust changed, as GnuPG numbers it; without a number there is none.
     OwnerTrust {
         /// What it was.
@@ -63,7 +63,7 @@ pub enum ChangeKind {
 
 /// A certificate as it was before something was taken from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Former {
+pub struct FormerCertificate {
     /// Its number, which no other certificate gets.
     pub id: CertId,
     /// When this database first saw it.
@@ -158,7 +158,7 @@ impl Counts {
 pub(crate) fn read(
     kind: u8,
     added: Option<&[u8]>,
-    former: impl FnOnce() -> Result<Option<Former>>,
+    former: impl FnOnce() -> Result<Option<FormerCertificate>>,
     corrupt: impl FnOnce() -> Error,
 ) -> Result<ChangeKind> {
     Ok(match kind {

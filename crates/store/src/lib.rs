@@ -8,10 +8,10 @@
 //! - [`doctor`]: rows held against the bytes they are derived from.
 //! - [`tofu`]: what trust on first use remembers.
 
-pub mod again;
 pub mod doctor;
 pub mod postgres;
 pub mod query;
+pub mod retry;
 pub mod sqlite;
 pub mod tofu;
 pub mod user_id;
@@ -20,19 +20,19 @@ mod error;
 mod journal;
 pub mod packed;
 mod prepared;
-mod remember;
 mod rows;
 mod snapshot;
 mod transaction;
+mod write_bindings;
 
-pub use cert::{BoundAddress, ContentKey, Facts, Fingerprint, KeyId, Origin, Timestamp};
+pub use cert::{BoundAddress, Facts, Fingerprint, KeyId, Origin, SignatureDigest, Timestamp};
 use doctor::{Derive, Finding, Rebuilt};
 pub use error::{Error, Result};
-pub use journal::{Change, ChangeKind, Former, JournalEntry, JournalId};
+pub use journal::{Change, ChangeKind, FormerCertificate, JournalEntry, JournalId};
 pub use prepared::Prepared;
 pub use query::Query;
 pub use snapshot::{
-    Certifications, Detail, KeyHit, MOST_READERS, Migration, Proven, Record, Selection, Snapshot,
+    Certifications, Detail, KeyHit, MOST_KEYS, MOST_READERS, Migration, Proven, Record, Selection, Snapshot,
     VisitCertified, VisitOwnFacts,
 };
 pub use tofu::{ReadBindings, WriteBindings};
@@ -60,13 +60,13 @@ pub trait Store: Send + Sync {
     /// Says whether snapshots can be taken, and seen through, while a transaction lasts.
     ///
     /// A database that is new, or on a network file system, has no write-ahead log: there it cannot be done.
-    fn reads_beside_writer(&self) -> Result<bool>;
+    fn supports_concurrent_readers(&self) -> Result<bool>;
 
     /// Starts to write: waits for the writers before it, then holds the only write lock.
     ///
     /// `now` stamps what this transaction changes. `journal` continues an entry of an earlier batch.
     ///
-    /// Drop every snapshot of this store before, unless it [reads beside a writer](Store::reads_beside_writer).
+    /// Drop every snapshot of this store before, unless it [reads beside a writer](Store::supports_concurrent_readers).
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ pub trait Store: Send + Sync {
     ///
     /// Certificates that such a transaction puts, or finds to be in [conflict](PutOutcome::Conflict), it has for itself
     /// until it ends; all others may change under its eyes.
-    fn begin_beside(
+    fn begin_concurrent(
         &self,
         command: &str,
         journal: Option<JournalId>,
@@ -96,13 +96,13 @@ pub trait Store: Send + Sync {
     /// else writes; `None` otherwise.
     ///
     /// As long as it lasts others may have to wait who only want to read.
-    fn begin_first(&self, _command: &str, _now: Timestamp) -> Result<Option<Box<dyn Transaction + '_>>> {
+    fn begin_bulk_load(&self, _command: &str, _now: Timestamp) -> Result<Option<Box<dyn Transaction + '_>>> {
         Ok(None)
     }
 
     /// Starts to write as [`Store::begin`] does what will be put in many parts, which would change the same pages of the
     /// indexes again and again; `None` where a transaction may have to be done again, which takes all its parts.
-    fn begin_in_parts(
+    fn begin_deferred_indexes(
         &self,
         _command: &str,
         _journal: Option<JournalId>,
@@ -143,7 +143,7 @@ pub trait Store: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeptVerdict {
     /// The signature, with what it is made over.
-    pub content: ContentKey,
+    pub content: SignatureDigest,
     /// The primary key that was tried.
     pub issuer: Fingerprint,
     /// Whether it made the signature.

@@ -4,14 +4,14 @@
 //! data stay in here.
 
 mod address;
-mod claim;
+mod certificate_number;
+mod certificate_rows;
 mod connect;
 mod derived;
 mod doctor;
 mod find;
 mod journal;
 mod libpq_files;
-mod place;
 mod provenance;
 mod read;
 mod rows_out;
@@ -113,7 +113,7 @@ impl Store for PostgresStore {
         Ok(Box::new(view::View::begin(self)?))
     }
 
-    fn reads_beside_writer(&self) -> Result<bool> {
+    fn supports_concurrent_readers(&self) -> Result<bool> {
         Ok(true)
     }
 
@@ -123,16 +123,16 @@ impl Store for PostgresStore {
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(write::Writer::begin(self, write::Turn::Alone, command, journal, now)?))
+        Ok(Box::new(write::Writer::begin(self, write::WriterMode::Alone, command, journal, now)?))
     }
 
-    fn begin_beside(
+    fn begin_concurrent(
         &self,
         command: &str,
         journal: Option<JournalId>,
         now: Timestamp,
     ) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(write::Writer::begin(self, write::Turn::Beside, command, journal, now)?))
+        Ok(Box::new(write::Writer::begin(self, write::WriterMode::Beside, command, journal, now)?))
     }
 
     fn keep_verdicts(&self, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {

@@ -1,6 +1,6 @@
 //! The ways to name a certificate: GnuPG's "how to specify a user ID".
 //!
-//! [`Name::parse`] decides as `classify_user_id` of GnuPG 2.2.40 does, octet for octet, with one addition: 64
+//! [`Name::parse`] decides as `classify_user_id` of GnuPG 2.2.40 does, byte for byte, with one addition: 64
 //! hexadecimal digits are a fingerprint of a version 5 or 6 key.
 
 use cert::{Facts, Fingerprint, KeyId, Keygrip, mailbox};
@@ -39,7 +39,7 @@ impl Query {
             Self::All => true,
             Self::ShortKeyId(short) => any_key(&|fingerprint| fingerprint.key_id().short() == *short),
             Self::KeyId(key_id) => any_key(&|fingerprint| fingerprint.key_id() == *key_id),
-            // Whether 32 octets belong to version 5 or 6 cannot be seen.
+            // Whether 32 bytes belong to version 5 or 6 cannot be seen.
             Self::Fingerprint(wanted) => any_key(&|fingerprint| fingerprint.as_bytes() == wanted.as_bytes()),
             Self::Keygrip(keygrip) => facts.keys().any(|key| key.keygrip.as_ref() == Some(keygrip)),
             Self::Exact(_) | Self::Mail(_) | Self::MailPart(_) | Self::Substring(_) => {
@@ -140,22 +140,22 @@ impl Name {
 
 /// Takes off blanks in front; and if one stands at the end, everything there that C calls space.
 fn trim(name: &[u8]) -> &[u8] {
-    let start = name.iter().take_while(|&&octet| is_blank(octet)).count();
+    let start = name.iter().take_while(|&&byte| is_blank(byte)).count();
     let name = &name[start..];
     match name.last() {
         Some(&last) if is_blank(last) => {
-            &name[..name.iter().rposition(|&octet| !is_space(octet)).map_or(0, |last| last + 1)]
+            &name[..name.iter().rposition(|&byte| !is_space(byte)).map_or(0, |last| last + 1)]
         }
         _ => name,
     }
 }
 
-fn is_space(octet: u8) -> bool {
-    octet.is_ascii_whitespace() || octet == 0x0b
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
 }
 
-fn is_blank(octet: u8) -> bool {
-    octet == b' ' || octet == b'\t'
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
 }
 
 /// The angles around an address are not part of it; GnuPG takes the opening one off only once.
@@ -248,7 +248,7 @@ fn number(text: &[u8], digits: usize, prefixed: bool) -> Result<Option<Query>, N
 
 /// Twenty pairs with colons between them, as X.509 listings write fingerprints.
 fn colon_fingerprint(text: &[u8]) -> Option<Fingerprint> {
-    let length = text.iter().take_while(|&&octet| octet == b':' || octet.is_ascii_hexdigit()).count();
+    let length = text.iter().take_while(|&&byte| byte == b':' || byte.is_ascii_hexdigit()).count();
     if length != 59 || text.get(59).is_some_and(|&next| !is_blank(next)) {
         return None;
     }
@@ -264,7 +264,7 @@ fn colon_fingerprint(text: &[u8]) -> Option<Fingerprint> {
 
 /// Ten groups of four digits, one space between them and one or two in the middle.
 fn spaced_fingerprint(text: &[u8]) -> Option<Fingerprint> {
-    let length = text.iter().take_while(|&&octet| octet == b' ' || octet.is_ascii_hexdigit()).count();
+    let length = text.iter().take_while(|&&byte| byte == b' ' || byte.is_ascii_hexdigit()).count();
     if length < text.len() {
         return None;
     }
@@ -291,7 +291,7 @@ fn spaced_fingerprint(text: &[u8]) -> Option<Fingerprint> {
 }
 
 fn hex_digits(text: &[u8]) -> usize {
-    text.iter().take_while(|octet| octet.is_ascii_hexdigit()).count()
+    text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count()
 }
 
 fn parse_u64(hex: &[u8]) -> u64 {
@@ -306,7 +306,7 @@ fn digit_value(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).map(|value| value as u8)
 }
 
-/// Decodes as many octets as `out` holds.
+/// Decodes as many bytes as `out` holds.
 fn decode_hex(hex: &[u8], out: &mut [u8]) -> Option<()> {
     for (byte, pair) in out.iter_mut().zip(hex.chunks_exact(2)) {
         *byte = digit_value(pair[0])? << 4 | digit_value(pair[1])?;
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_octets() {
+    fn names_are_bytes() {
         let name = Name::parse(b"\xff\xfe Ann").expect("text");
         assert_eq!(name.query, Query::Substring(b"\xff\xfe Ann".to_vec()));
     }

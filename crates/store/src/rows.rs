@@ -94,8 +94,8 @@ pub(crate) fn keygrip_hash(keygrip: &Keygrip) -> i64 {
 ///
 /// Addresses made to collide cost whoever looks them up a comparison each, nothing else.
 pub(crate) fn mail_hash(address: &[u8]) -> i64 {
-    let hash = address.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
-        (hash ^ u64::from(octet.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
+    let hash = address.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
     });
     (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) as i64
 }

@@ -21,13 +21,15 @@ pub trait Snapshot: ReadBindings {
     /// Returns a certificate's exact bytes; `None` if it is not there.
     fn bytes(&self, id: CertId) -> Result<Option<Vec<u8>>>;
 
-    /// Returns a certificate's first octets, so many at most; `None` if it is not there.
+    /// Returns a certificate's first bytes, so many at most; `None` if it is not there.
     fn first_bytes(&self, id: CertId, most: usize) -> Result<Option<Vec<u8>>>;
 
     /// Finds the certificates that match, in order of arrival.
     fn find(&self, query: &Query) -> Result<Vec<CertId>>;
 
-    /// Finds the keys, primary or subkey, behind a key ID, in order of arrival.
+    /// Finds the keys, primary or subkey, behind a key ID, in order of arrival; [`MOST_KEYS`] at most.
+    ///
+    /// Anybody can list anybody's key as a subkey. [`primaries_by_id`](Self::primaries_by_id) has no such limit.
     fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>>;
 
     /// Finds the certificates whose primary key has this key ID, in order of arrival, with that key's fingerprint.
@@ -105,7 +107,7 @@ pub trait Snapshot: ReadBindings {
     }
 
     /// Returns another reader of the same moment, for a thread of its own, if there is one: the next call finds none.
-    fn beside(&self) -> Option<Box<dyn Snapshot + Send + '_>> {
+    fn try_clone_reader(&self) -> Option<Box<dyn Snapshot + Send + '_>> {
         None
     }
 
@@ -255,6 +257,9 @@ pub struct KeyHit {
     pub primary: Fingerprint,
 }
 
+/// The most keys that are found behind one key ID: one more than are looked at, which tells that there are too many.
+pub const MOST_KEYS: usize = verify::limits::MAX_HOLDERS + 1;
+
 /// So many visitors are worth handing in where several may share the work: no view reads on more threads.
 pub const MOST_READERS: usize = 4;
 
@@ -271,7 +276,7 @@ pub struct Migration {
     pub path: PathBuf,
     /// When it had last changed: nanoseconds since 1970.
     pub modified: i64,
-    /// Its size in octets.
+    /// Its size in bytes.
     pub size: u64,
     /// When it was taken over; `None` if the user was only told about it.
     pub done: Option<Timestamp>,

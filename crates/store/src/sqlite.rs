@@ -4,11 +4,11 @@ mod certifications;
 mod connect;
 mod derived;
 mod doctor;
-mod early;
+mod early_sync;
+mod file_access;
 mod find;
 mod journal;
 mod log;
-mod place;
 mod provenance;
 mod read;
 mod schema;
@@ -17,10 +17,10 @@ mod share;
 mod signature_table;
 mod statement;
 mod tofu;
-pub(crate) mod turn;
 mod verdicts;
 mod view;
 mod write;
+pub(crate) mod write_lock;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -111,7 +111,7 @@ impl Store for SqliteStore {
         Ok(Box::new(view::View::begin_on_all_cores(self)?))
     }
 
-    fn reads_beside_writer(&self) -> Result<bool> {
+    fn supports_concurrent_readers(&self) -> Result<bool> {
         let connection = self.take()?;
         let logged = log::is_there(&connection, &self.path, &self.access);
         self.give_back(connection);
@@ -127,12 +127,12 @@ impl Store for SqliteStore {
         Ok(Box::new(write::Writer::begin(self, command, journal, now)?))
     }
 
-    fn begin_first(&self, command: &str, now: Timestamp) -> Result<Option<Box<dyn Transaction + '_>>> {
+    fn begin_bulk_load(&self, command: &str, now: Timestamp) -> Result<Option<Box<dyn Transaction + '_>>> {
         let writer = write::Writer::begin_first(self, command, now)?;
         Ok(writer.map(|writer| Box::new(writer) as Box<dyn Transaction>))
     }
 
-    fn begin_in_parts(
+    fn begin_deferred_indexes(
         &self,
         command: &str,
         journal: Option<JournalId>,

@@ -55,7 +55,7 @@ pub enum BindingSelection<'a> {
 
 /// The messages of one kind that were seen with a binding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct MessageStatistics {
     /// How many.
     pub count: u64,
     /// When the first one was.
@@ -70,9 +70,9 @@ pub struct Seen {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Messages {
     /// Signed messages that were verified, by the time they were verified.
-    pub verified: Seen,
+    pub verified: MessageStatistics,
     /// Messages that were encrypted.
-    pub encrypted: Seen,
+    pub encrypted: MessageStatistics,
 }
 
 /// A signed message that was verified.

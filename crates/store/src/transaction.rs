@@ -4,11 +4,11 @@ use cert::{Fingerprint, Origin, Timestamp};
 
 use crate::{CertId, InputDigest, JournalId, Migration, Prepared, Result, Snapshot, WriteBindings};
 
-/// The only writer, unless it was [begun beside others](crate::Store::begin_beside). Dropping it without
+/// The only writer, unless it was [begun beside others](crate::Store::begin_concurrent). Dropping it without
 /// [`Transaction::commit`] takes everything back.
 pub trait Transaction: WriteBindings + Send {
     /// Adds or replaces certificates. Index rows of the whole call are sorted before they are inserted, and those of
-    /// many calls where the transaction was [begun in parts](crate::Store::begin_in_parts).
+    /// many calls where the transaction was [begun in parts](crate::Store::begin_deferred_indexes).
     fn put(&mut self, batch: &[Put<'_>]) -> Result<Vec<PutOutcome>>;
 
     /// Remembers that this entry met these inputs, which led to certificates that did not change.

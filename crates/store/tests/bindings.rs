@@ -11,7 +11,9 @@ use engines::id;
 use keyhoard_store as store;
 use keyhoard_store::{BoundAddress, Fingerprint};
 use made::{Made, NOW};
-use store::tofu::{Binding, BindingId, BindingSelection, Messages, Seen, SeenMessages, VerifiedMessage};
+use store::tofu::{
+    Binding, BindingId, BindingSelection, MessageStatistics, Messages, SeenMessages, VerifiedMessage,
+};
 use store::{PutKind, Removal, Store, Timestamp, Transaction};
 
 const LATER: Timestamp = Timestamp(NOW.0 + 86_400);
@@ -58,7 +60,7 @@ fn address(text: &str) -> BoundAddress {
     BoundAddress::of_user_id(text.as_bytes())
 }
 
-/// Addresses with the number of the first octet of the key's fingerprint, times after `NOW` and policies.
+/// Addresses with the number of the first byte of the key's fingerprint, times after `NOW` and policies.
 fn summary(store: &dyn Store) -> Vec<(String, Fingerprint, u32, u8)> {
     let all = bindings(store, BindingSelection::All).into_iter();
     let text = |address: &BoundAddress| String::from_utf8_lossy(address.as_bytes()).into_owned();
@@ -161,8 +163,8 @@ fn messages_are_counted_by_when_they_were_seen_and_on_how_many_days(store: &dyn 
         transaction.add_encrypted(ann, LATER).expect("add");
     });
     let messages = store.snapshot().expect("snapshot").messages(ann).expect("messages");
-    let verified = Seen { count: 3, first: Some(NOW), last: Some(LATER), days: 2 };
-    let encrypted = Seen { count: 2, first: Some(LATER), last: Some(LATER), days: 1 };
+    let verified = MessageStatistics { count: 3, first: Some(NOW), last: Some(LATER), days: 2 };
+    let encrypted = MessageStatistics { count: 2, first: Some(LATER), last: Some(LATER), days: 1 };
     assert_eq!(messages, Messages { verified, encrypted });
 }
 

@@ -18,7 +18,7 @@ use store::{
 
 engines::on_every_engine! {
     what_was_put_comes_back_in_the_order_of_arrival
-    the_first_octets_of_a_certificate_are_read_alone
+    the_first_bytes_of_a_certificate_are_read_alone
     own_detail_leaves_out_the_certifications_of_others_only
     every_kind_of_query_finds_by_the_bytes
     a_key_id_leads_to_the_keys_that_have_it
@@ -123,11 +123,11 @@ fn what_was_put_comes_back_in_the_order_of_arrival(store: &dyn Store) {
     }
 }
 
-fn the_first_octets_of_a_certificate_are_read_alone(store: &dyn Store) {
+fn the_first_bytes_of_a_certificate_are_read_alone(store: &dyn Store) {
     let made = three();
     put(store, &made);
     let snapshot = store.snapshot().expect("snapshot");
-    let first = |id, most| snapshot.first_bytes(id, most).expect("first octets");
+    let first = |id, most| snapshot.first_bytes(id, most).expect("first bytes");
     let bob = id(store, 2);
     assert_eq!(first(bob, 5).as_deref(), Some(&made[1].bytes[..5]));
     assert_eq!(first(bob, 1 << 20).as_ref(), Some(&made[1].bytes), "there are no more");

@@ -112,7 +112,7 @@ fn every_kind_of_wrong_row_is_found_and_healed(database: &Database) {
     let total = |table: &str| database.number(&format!("SELECT count(*) FROM {table}"));
     let (keys, mails) = (total("key_id"), total("mail"));
     let of = |place: usize| format!("WHERE cert = {}", ids[place].0);
-    let [nought, one] = [&[0], &[1]].map(|octets| database.octets(octets));
+    let [nought, one] = [&[0], &[1]].map(|bytes| database.bytes(bytes));
     let mut cases = vec![
         (
             format!("DELETE FROM key_id {} AND component = 0", of(2)),
@@ -195,11 +195,11 @@ fn only_in_postgres(database: &Database, ids: &[CertId]) -> Vec<Damage> {
 fn an_entry_of_the_journal_that_names_no_fingerprint_is_named_itself(database: &Database) {
     let store = &*database.store;
     fill(store);
-    database.sql(&format!("UPDATE change SET fingerprint = {} WHERE number = 3", database.octets(&[9])));
+    database.sql(&format!("UPDATE change SET fingerprint = {} WHERE number = 3", database.bytes(&[9])));
     let snapshot = store.snapshot().expect("snapshot");
     let written = snapshot.journal(1).expect("the journal")[0].id;
     let mut each = |_| ControlFlow::Continue(());
-    let error = snapshot.journal_changes(written, 0, &mut each).expect_err("no fingerprint has one octet");
+    let error = snapshot.journal_changes(written, 0, &mut each).expect_err("no fingerprint has one byte");
     assert!(matches!(error, Error::CorruptEntry { entry, .. } if entry == written.0), "{error}");
 }
 
@@ -207,8 +207,8 @@ fn damaged_bytes_are_named_and_nothing_is_derived_from_them(database: &Database)
     let store = &*database.store;
     let damaged = fill(store)[10];
     let before = derived_rows(database);
-    let octets = database.octets(&[0, 1, 2]);
-    database.sql(&format!("UPDATE packets SET bytes = {octets} WHERE cert = {}", damaged.0));
+    let bytes = database.bytes(&[0, 1, 2]);
+    database.sql(&format!("UPDATE packets SET bytes = {bytes} WHERE cert = {}", damaged.0));
     let found = findings(store);
     assert!(matches!(&found[..], [Finding::Bytes { cert, .. }] if *cert == damaged), "{found:?}");
     let refused = store.rebuild(&mut derive);
@@ -222,8 +222,8 @@ fn one_changed_bit_is_damage_wherever_it_is(database: &Database) {
     let damaged = fill(store)[10];
     let bytes = store.snapshot().expect("snapshot").bytes(damaged).expect("bytes").expect("it is there");
     let write = |bytes: &[u8]| {
-        let octets = database.octets(bytes);
-        database.sql(&format!("UPDATE packets SET bytes = {octets} WHERE cert = {}", damaged.0));
+        let bytes = database.bytes(bytes);
+        database.sql(&format!("UPDATE packets SET bytes = {bytes} WHERE cert = {}", damaged.0));
     };
     for number in 0..PLACES {
         let mut changed = bytes.clone();

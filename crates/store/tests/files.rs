@@ -43,7 +43,7 @@ fn what_the_first_transaction_writes_is_seen_by_nobody_before_it_commits() {
     reader.busy_timeout(Duration::ZERO).expect("timeout");
     let count = || reader.query_row("SELECT count(*) FROM cert", [], |row| row.get::<_, i64>(0));
     for commits in [false, true] {
-        let mut transaction = store.begin_first("import", NOW).expect("begin").expect("it is empty");
+        let mut transaction = store.begin_bulk_load("import", NOW).expect("begin").expect("it is empty");
         for part in many.chunks(200) {
             transaction.put(&part.iter().map(Made::put).collect::<Vec<_>>()).expect("put");
             assert!(count().is_err() || count() == Ok(0));
@@ -63,7 +63,7 @@ fn what_is_put_in_parts_is_one_transaction_that_sees_all_of_itself() {
     put(&store, &[Made::named(9, "Somebody else")]);
     let three = three();
     let [ann, bob, robot] = &three[..] else { panic!("there are three") };
-    let mut transaction = store.begin_in_parts("import", None, NOW).expect("begin").expect("parts");
+    let mut transaction = store.begin_deferred_indexes("import", None, NOW).expect("begin").expect("parts");
     let done = transaction.put(&[ann.put(), bob.put()]).expect("put");
     assert_eq!(done, [PutOutcome::Done(CertId(2)), PutOutcome::Done(CertId(3))]);
     let again = transaction.put(&[robot.put(), ann.put()]).expect("put");
@@ -87,7 +87,7 @@ fn what_is_put_in_parts_is_one_transaction_that_sees_all_of_itself() {
 #[test]
 fn only_an_empty_database_that_nobody_uses_is_begun_first() {
     let (directory, store) = empty();
-    let begins = || store.begin_first("import", NOW).expect("begin").is_some();
+    let begins = || store.begin_bulk_load("import", NOW).expect("begin").is_some();
     assert!(begins());
     let snapshot = store.snapshot().expect("snapshot");
     assert!(!begins(), "it is read by the same process");
@@ -117,7 +117,7 @@ fn what_was_removed_earlier_can_be_purged_from_the_files_later() {
     assert_eq!(found_in(&directory, name), 0);
 }
 
-/// Counts the files of a database in which some octets are.
+/// Counts the files of a database in which some bytes are.
 fn found_in(directory: &TempDir, part: &[u8]) -> usize {
     let files = std::fs::read_dir(directory.path()).expect("list").map(|file| file.expect("entry").path());
     files.filter(|file| memmem(&std::fs::read(file).expect("read"), part)).count()

@@ -14,7 +14,7 @@ use store::{CertId, KeyId, PutOutcome, Query, Snapshot, Store};
 engines::on_every_engine! {
     every_key_is_found_by_key_id_fingerprint_and_keygrip
     every_user_id_is_found_by_its_address_exactly_and_in_part
-    parts_of_characters_and_octets_that_are_no_text_are_found
+    parts_of_characters_and_bytes_that_are_no_text_are_found
     what_is_nowhere_is_not_found_and_an_empty_part_is_everywhere
 }
 
@@ -42,7 +42,7 @@ impl Dice {
         (self.0 >> 33) as usize % below
     }
 
-    /// Some octets in the middle of a text, now and then with the case of its letters changed.
+    /// Some bytes in the middle of a text, now and then with the case of its letters changed.
     fn part(&mut self, text: &[u8], longest: usize) -> Vec<u8> {
         let length = 1 + self.roll(longest.min(text.len()));
         let start = self.roll(text.len() - length + 1);
@@ -123,7 +123,7 @@ fn every_user_id_is_found_by_its_address_exactly_and_in_part(store: &dyn Store) 
     assert!(found > 1_000, "{found}");
 }
 
-fn parts_of_characters_and_octets_that_are_no_text_are_found(store: &dyn Store) {
+fn parts_of_characters_and_bytes_that_are_no_text_are_found(store: &dyn Store) {
     let database = database(store);
     let snapshot = database.store.snapshot().expect("snapshot");
     let mut dice = Dice(11);
@@ -134,7 +134,7 @@ fn parts_of_characters_and_octets_that_are_no_text_are_found(store: &dyn Store) 
         "one in debian-maintainers.gpg"
     );
     for user_id in foreign {
-        let first = user_id.iter().position(|octet| !octet.is_ascii()).expect("not ASCII");
+        let first = user_id.iter().position(|byte| !byte.is_ascii()).expect("not ASCII");
         let rest = &user_id[first..];
         let part = rest[..rest.len().min(3 + dice.roll(9))].to_vec();
         assert!(database.find(&*snapshot, &Query::Substring(part)) > 0);

@@ -9,7 +9,7 @@ use cert::facts::{
     AttributeFacts, AttributeSubpacket, Component, ComponentKind, Image, Issuer, KeyFacts, RevocationReason,
     Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span, TrustSignature,
 };
-use cert::{ContentKey, Facts, Fingerprint, KeyId, Keygrip, Timestamp};
+use cert::{Facts, Fingerprint, KeyId, Keygrip, SignatureDigest, Timestamp};
 use keyhoard_store::packed::{self, Packed};
 use proptest::collection::vec;
 use proptest::option::of;
@@ -27,14 +27,14 @@ fn fingerprint() -> impl Strategy<Value = Fingerprint> {
     ]
 }
 
-fn octets() -> impl Strategy<Value = Vec<u8>> {
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..40)
 }
 
 prop_compose! {
     fn key()(
         fingerprint in fingerprint(), created in any::<u32>(), algorithm in any::<u8>(), bits in any::<u32>(),
-        curve in of(octets()), keygrip in of(any::<[u8; 20]>()), subgroup_bits in any::<u16>(),
+        curve in of(bytes()), keygrip in of(any::<[u8; 20]>()), subgroup_bits in any::<u16>(),
     ) -> ComponentKind {
         ComponentKind::Key(KeyFacts {
             fingerprint,
@@ -65,7 +65,7 @@ prop_compose! {
 fn any_kind() -> impl Strategy<Value = ComponentKind> {
     prop_oneof![
         key(),
-        octets().prop_map(ComponentKind::UserId),
+        bytes().prop_map(ComponentKind::UserId),
         attribute(),
         any::<u8>().prop_map(ComponentKind::Unknown),
     ]
@@ -77,8 +77,8 @@ prop_compose! {
             Just(None), Just(Some(Verdict::Good)), Just(Some(Verdict::Bad)), Just(Some(Verdict::Unsupported)),
         ],
         numbers in (of(any::<u32>()), of(any::<[u8; 2]>()), any::<bool>(), any::<bool>()),
-        lists in (of(octets()), of(octets()), of(octets()), of(octets())),
-        octets in (of(any::<u8>()), of(any::<u8>())),
+        lists in (of(bytes()), of(bytes()), of(bytes()), of(bytes())),
+        bytes in (of(any::<u8>()), of(any::<u8>())),
         revokers in vec((any::<u8>(), any::<u8>(), fingerprint()), 0..3),
     ) -> SelfSignature {
         let revoker = |(class, algorithm, fingerprint)| {
@@ -94,8 +94,8 @@ prop_compose! {
             hash_preferences: lists.1,
             compression_preferences: lists.2,
             aead_preferences: lists.3,
-            features: octets.0,
-            keyserver_preferences: octets.1,
+            features: bytes.0,
+            keyserver_preferences: bytes.1,
             revokers: revokers.into_iter().map(revoker).collect(),
         }
     }
@@ -103,12 +103,12 @@ prop_compose! {
 
 prop_compose! {
     fn signature()(
-        octets in any::<[u8; 4]>(), created in any::<u32>(), expires in of(any::<u32>()),
+        bytes in any::<[u8; 4]>(), created in any::<u32>(), expires in of(any::<u32>()),
         key_id in prop_oneof![Just(None), any::<u64>().prop_map(Some)], fingerprint in of(fingerprint()),
-        flags in any::<[bool; 7]>(), trust in of(any::<(u8, u8)>()), trust_regexp in of(octets()),
-        reason in of((any::<u8>(), octets())), content in of(any::<[u8; 16]>()), own in of(own()),
+        flags in any::<[bool; 7]>(), trust in of(any::<(u8, u8)>()), trust_regexp in of(bytes()),
+        reason in of((any::<u8>(), bytes())), content in of(any::<[u8; 16]>()), own in of(own()),
     ) -> SignatureFacts {
-        let [version, kind, key_algorithm, hash_algorithm] = octets;
+        let [version, kind, key_algorithm, hash_algorithm] = bytes;
         let [exportable, revocable, notations, policy, keyserver, unknown_critical, superseded] = flags;
         let implied = fingerprint.map_or(KeyId(0), |fingerprint| fingerprint.key_id());
         SignatureFacts {
@@ -126,7 +126,7 @@ prop_compose! {
             trust: trust.map(|(depth, amount)| TrustSignature { depth, amount }),
             trust_regexp,
             reason: reason.map(|(code, comment)| Box::new(RevocationReason { code, comment })),
-            content: content.map(ContentKey),
+            content: content.map(SignatureDigest),
             own: own.map(Box::new),
         }
     }
@@ -221,15 +221,15 @@ proptest! {
     }
 
     #[test]
-    fn changed_octets_never_do_harm(
+    fn changed_bytes_never_do_harm(
         facts in facts(), changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let Packed { mut own, mut third_party } = packed::pack(&facts, BYTES);
-        for (place, octet) in changes {
+        for (place, byte) in changes {
             for blob in [&mut own, &mut third_party] {
                 if !blob.is_empty() {
                     let place = place.index(blob.len());
-                    blob[place] = octet;
+                    blob[place] = byte;
                 }
             }
         }
@@ -241,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn random_octets_never_do_harm(own in vec(any::<u8>(), 0..200), third_party in vec(any::<u8>(), 0..200)) {
+    fn random_bytes_never_do_harm(own in vec(any::<u8>(), 0..200), third_party in vec(any::<u8>(), 0..200)) {
         for version in [packed::VERSION, packed::SEALED] {
             let _ = packed::unpack(&[&[version], own.as_slice()].concat(), Some(&third_party));
         }
@@ -264,16 +264,16 @@ fn a_blob_of_another_version_is_refused() {
 }
 
 #[test]
-fn a_certification_takes_a_few_dozen_octets() {
+fn a_certification_takes_a_few_dozen_bytes() {
     let keyring = made::keyring(Path::new("/usr/share/keyrings/debian-keyring.gpg"));
-    let (mut signatures, mut octets) = (0, 0);
+    let (mut signatures, mut bytes) = (0, 0);
     for made in &keyring {
         let others = made.facts.components.iter().flat_map(|component| &component.signatures);
         signatures += others.filter(|signature| signature.own.is_none()).count();
         let Packed { own, third_party } = packed::pack(&made.facts, &made.bytes);
-        octets += third_party.len();
+        bytes += third_party.len();
         assert_eq!(packed::unpack(&own, Some(&third_party)).as_ref(), Ok(&made.facts));
     }
     assert!(signatures > 30_000, "{signatures}");
-    assert!(octets < signatures * 36, "{octets} octets for {signatures} certifications");
+    assert!(bytes < signatures * 36, "{bytes} bytes for {signatures} certifications");
 }

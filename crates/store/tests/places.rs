@@ -13,7 +13,7 @@ use keyhoard_store as store;
 use made::{Made, NOW};
 use rusqlite::Connection;
 use store::sqlite::SqliteStore;
-use store::{CertId, ContentKey, Error, Fingerprint, KeptVerdict, Query, Store};
+use store::{CertId, Error, Fingerprint, KeptVerdict, Query, SignatureDigest, Store};
 use tempfile::TempDir;
 
 fn directory() -> TempDir {
@@ -168,7 +168,7 @@ fn a_database_in_a_read_only_directory_can_be_read_and_nothing_is_made_beside_it
         assert_eq!(count(&store), 1);
         assert!(matches!(write(&store, 2), Err(Error::Unwritable { path: named }) if named == path));
         let verdict =
-            KeptVerdict { content: ContentKey([1; 16]), issuer: Fingerprint::V4([1; 20]), good: true };
+            KeptVerdict { content: SignatureDigest([1; 16]), issuer: Fingerprint::V4([1; 20]), good: true };
         assert!(!store.keep_verdicts(&[(CertId(1), vec![verdict])]).expect("it only is not done"));
         assert_eq!(count(&SqliteStore::create(&path).expect("it is there")), 1);
     }

@@ -146,7 +146,7 @@ fn a_merge_leaves_what_the_verdicts_prove_of_the_certificate_as_it_is_now() {
         (signature.span.start, signature.span.end) = (end, end);
         facts.components[2].signatures.push(signature);
     }
-    facts.components[1].signatures[1].content = Some(store::ContentKey([7; 16]));
+    facts.components[1].signatures[1].content = Some(store::SignatureDigest([7; 16]));
     let merged = Made::of(bytes, facts, inputs[0]);
     merge(&store, &merged);
     assert_eq!((signed(&store, one()), signed(&store, other())), (None, Some(vec![2])));

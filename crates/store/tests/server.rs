@@ -13,7 +13,7 @@ use made::{Made, NOW};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use scratch_postgres::{Listen, Server};
 use store::postgres::{Address, PostgresStore};
-use store::{CertId, ContentKey, Error, Fingerprint, KeptVerdict, Query, Store};
+use store::{CertId, Error, Fingerprint, KeptVerdict, Query, SignatureDigest, Store};
 
 fn psql(server: &Server, sql: &str) -> String {
     server.psql(sql).expect("statements that work")
@@ -59,7 +59,8 @@ fn an_ordinary_user_makes_a_database_and_grants_others_to_read_or_to_import() {
     let refused = put(&reader, &[Made::named(2, "Bob")]).expect_err("it may not").to_string();
     assert!(refused.contains("permission denied"), "{refused}");
     let id = own.snapshot().expect("snapshot").find(&Query::All).expect("find")[0];
-    let verdict = KeptVerdict { content: ContentKey([1; 16]), issuer: Fingerprint::V4([1; 20]), good: true };
+    let verdict =
+        KeptVerdict { content: SignatureDigest([1; 16]), issuer: Fingerprint::V4([1; 20]), good: true };
     assert!(!reader.keep_verdicts(&[(id, vec![verdict])]).expect("no error"), "only time is lost");
 
     let importer = PostgresStore::open(address_of("importer", "anns")).expect("open");

@@ -13,7 +13,7 @@ use keyhoard_store as store;
 use made::{Made, NOW};
 use store::doctor::{Finding, Kept};
 use store::{
-    CertId, ContentKey, Detail, Fingerprint, KeptVerdict, PutKind, PutOutcome, Removal, Selection, Store,
+    CertId, Detail, Fingerprint, KeptVerdict, PutKind, PutOutcome, Removal, Selection, SignatureDigest, Store,
 };
 
 engines::on_every_engine! { |database| &database;
@@ -24,7 +24,7 @@ engines::on_every_engine! { |database| &database;
 }
 
 fn verdict(content: u8, issuer: u8, good: bool) -> KeptVerdict {
-    KeptVerdict { content: ContentKey([content; 16]), issuer: Fingerprint::V4([issuer; 20]), good }
+    KeptVerdict { content: SignatureDigest([content; 16]), issuer: Fingerprint::V4([issuer; 20]), good }
 }
 
 /// Two certificates, and their numbers.
@@ -104,8 +104,8 @@ fn the_doctor_finds_verdicts_that_belong_to_nothing_or_cannot_be_read(database: 
     let (_, [first, second]) = two(store);
     keep(store, first, &[verdict(1, 1, true)]);
     let damaged = [(second.0, &[1, 4][..]), (77, &[1])];
-    for (id, octets) in damaged {
-        database.sql(&format!("INSERT INTO verdicts VALUES ({id}, {})", database.octets(octets)));
+    for (id, bytes) in damaged {
+        database.sql(&format!("INSERT INTO verdicts VALUES ({id}, {})", database.bytes(bytes)));
     }
     let mut derive = |kept: &[Kept]| {
         let facts = kept.iter().map(|kept| cert::extract::extract(&kept.bytes));

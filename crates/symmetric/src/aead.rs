@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::{Cipher, Error, Result, openssl};
 
-/// Octets of an authentication tag.
+/// Bytes of an authentication tag.
 pub const TAG: usize = 16;
 
 /// A mode of authenticated encryption.
@@ -56,7 +56,7 @@ impl Aead {
         }
     }
 
-    /// Returns the size of its nonce in octets.
+    /// Returns the size of its nonce in bytes.
     pub fn nonce_size(self) -> usize {
         match self {
             Self::Eax => 16,

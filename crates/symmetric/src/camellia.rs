@@ -1,7 +1,7 @@
 //! Camellia by tables of the round function (RFC 3713), for cipher feedback.
 //!
-//! The one in Rust computes a round octet by octet, and takes twice as long as GnuPG's; OpenSSL, as it is built for the
-//! other libraries here, has none. This one looks up what each octet contributes to a round: eight tables of 256 words.
+//! The one in Rust computes a round byte by byte, and takes twice as long as GnuPG's; OpenSSL, as it is built for the
+//! other libraries here, has none. This one looks up what each byte contributes to a round: eight tables of 256 words.
 //! Many blocks at once take a third of that on processors with the instructions for it ([`Wide`]).
 
 use cipher::Array;
@@ -25,15 +25,15 @@ pub(crate) struct Camellia {
 }
 
 impl Camellia {
-    /// Takes a key of 16, 24 or 32 octets.
+    /// Takes a key of 16, 24 or 32 bytes.
     pub(crate) fn new(key: &[u8]) -> Self {
         let half =
-            |range: std::ops::Range<usize>| u128::from_be_bytes(key[range].try_into().expect("16 octets"));
+            |range: std::ops::Range<usize>| u128::from_be_bytes(key[range].try_into().expect("16 bytes"));
         let left = half(0..16);
         let right = match key.len() {
             16 => 0,
             24 => {
-                let rest = u64::from_be_bytes(key[16..].try_into().expect("8 octets"));
+                let rest = u64::from_be_bytes(key[16..].try_into().expect("8 bytes"));
                 u128::from(rest) << 64 | u128::from(!rest)
             }
             _ => half(16..32),
@@ -146,8 +146,8 @@ fn load(block: Block) -> [u64; 2] {
 #[inline(always)]
 fn store(words: [u64; 2]) -> Block {
     let mut block = Block::default();
-    for (octets, word) in block.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-        *octets = word.to_be_bytes();
+    for (bytes, word) in block.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+        *bytes = word.to_be_bytes();
     }
     block
 }
@@ -218,18 +218,18 @@ fn f(word: u64) -> u64 {
     one ^ two ^ three
 }
 
-/// What some octets of a word contribute to the round function, and others, and those that are left.
+/// What some bytes of a word contribute to the round function, and others, and those that are left.
 #[inline(always)]
 fn parts(word: u64) -> [u64; 3] {
     let part = |place: usize| ROUND[place][usize::from((word >> (56 - 8 * place)) as u8)];
     [part(0) ^ part(7), part(1) ^ part(2) ^ part(3), part(4) ^ part(5) ^ part(6)]
 }
 
-/// What each octet of a word contributes to the round function.
+/// What each byte of a word contributes to the round function.
 static ROUND: [[u64; 256]; 8] = tables();
 
 const fn tables() -> [[u64; 256]; 8] {
-    // Which S-box an octet goes through, and which octets of the result it is part of (RFC 3713, 2.4.1).
+    // Which S-box a byte goes through, and which bytes of the result it is part of (RFC 3713, 2.4.1).
     const PATHS: [(u32, u64); 8] = [
         (1, 0xffffff00ff0000ff),
         (2, 0x00ffffffffff0000),
@@ -244,16 +244,16 @@ const fn tables() -> [[u64; 256]; 8] {
     let mut place = 0;
     while place < 8 {
         let (s_box, path) = PATHS[place];
-        let mut octet = 0;
-        while octet < 256 {
+        let mut byte = 0;
+        while byte < 256 {
             let substituted = match s_box {
-                1 => S_BOX[octet],
-                2 => S_BOX[octet].rotate_left(1),
-                3 => S_BOX[octet].rotate_left(7),
-                _ => S_BOX[(octet as u8).rotate_left(1) as usize],
+                1 => S_BOX[byte],
+                2 => S_BOX[byte].rotate_left(1),
+                3 => S_BOX[byte].rotate_left(7),
+                _ => S_BOX[(byte as u8).rotate_left(1) as usize],
             };
-            tables[place][octet] = path & (substituted as u64).wrapping_mul(0x0101010101010101);
-            octet += 1;
+            tables[place][byte] = path & (substituted as u64).wrapping_mul(0x0101010101010101);
+            byte += 1;
         }
         place += 1;
     }
@@ -302,7 +302,7 @@ mod tests {
         for (size, expected) in vectors {
             let mut block = Block::try_from(&KEY[..16]).expect("a block");
             ByTables(Camellia::new(&KEY[..size])).encrypt_block(&mut block);
-            assert_eq!(block.as_slice(), expected.to_be_bytes(), "{size} octets");
+            assert_eq!(block.as_slice(), expected.to_be_bytes(), "{size} bytes");
         }
     }
 

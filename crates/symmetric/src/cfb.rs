@@ -23,7 +23,7 @@ use crate::tables::ByTables;
 use crate::triple_des::TripleDes;
 use crate::twofish::Twofish;
 
-/// The longest block of a cipher, in octets.
+/// The longest block of a cipher, in bytes.
 pub const MAX_BLOCK: usize = 16;
 
 /// A cipher with a key, for use by several threads.
@@ -139,13 +139,13 @@ impl<B: ArraySize> BlockCipherEncClosure for Encryption<'_, B> {
         let rest = blocks.into_remainder();
         if !rest.is_empty() {
             backend.encrypt_block_inplace(&mut block);
-            rest.iter_mut().zip(&block).for_each(|(octet, stream)| *octet ^= stream);
+            rest.iter_mut().zip(&block).for_each(|(byte, stream)| *byte ^= stream);
         }
         *self.feedback = block;
     }
 }
 
-/// Adds to a block that the next one waits for; compilers take octets apart that come one by one.
+/// Adds to a block that the next one waits for; compilers take bytes apart that come one by one.
 #[inline(always)]
 fn add(block: &mut [u8], piece: &[u8]) {
     for (word, other) in block.as_chunks_mut::<8>().0.iter_mut().zip(piece.as_chunks::<8>().0) {
@@ -174,7 +174,7 @@ impl<B: ArraySize> BlockCipherEncClosure for Decryption<'_, B> {
             let start = (rest.len() - 1) / size * size;
             let before = start.checked_sub(B::USIZE);
             if let Some(input) = before.and_then(|before| rest.get(before..before + size)) {
-                let blocks = Array::slice_as_chunks(input).0.try_into().expect("as many octets as blocks");
+                let blocks = Array::slice_as_chunks(input).0.try_into().expect("as many bytes as blocks");
                 backend.encrypt_par_blocks(InOut::from((blocks, &mut stream)));
             } else {
                 let (first, others) = stream.as_flattened_mut().split_at_mut(B::USIZE);
@@ -184,7 +184,7 @@ impl<B: ArraySize> BlockCipherEncClosure for Decryption<'_, B> {
                 backend.encrypt_par_blocks(InOut::from(&mut stream));
             }
             let (others, piece) = rest.split_at_mut(start);
-            piece.iter_mut().zip(stream.as_flattened()).for_each(|(octet, stream)| *octet ^= stream);
+            piece.iter_mut().zip(stream.as_flattened()).for_each(|(byte, stream)| *byte ^= stream);
             rest = others;
         }
     }
@@ -197,7 +197,7 @@ mod tests {
     use sequoia_openpgp::types::SymmetricAlgorithm;
     use std::io::Write;
 
-    fn octets(count: usize, seed: u8) -> Vec<u8> {
+    fn bytes(count: usize, seed: u8) -> Vec<u8> {
         (0..count).map(|index| (index * 31 + index / 251) as u8 ^ seed).collect()
     }
 
@@ -205,9 +205,9 @@ mod tests {
     fn what_is_encrypted_in_pieces_is_decrypted_in_any_pieces_of_whole_blocks() {
         for cipher in Cipher::ALL {
             let size = cipher.block_size();
-            let cfb = Cfb::new(cipher, &octets(cipher.key_size(), 7));
+            let cfb = Cfb::new(cipher, &bytes(cipher.key_size(), 7));
             for length in [0, 1, size - 1, size, size + 1, 31 * size, 32 * size, 33 * size + 3, 4000] {
-                let plain = octets(length, 99);
+                let plain = bytes(length, 99);
                 let mut data = plain.clone();
                 let mut feedback = vec![0; size];
                 data.chunks_mut(5 * size).for_each(|piece| cfb.encrypt(&mut feedback, piece));
@@ -215,9 +215,9 @@ mod tests {
                 let mut before = vec![0; size];
                 for (piece, ciphertext) in data.chunks_mut(34 * size).zip(ciphertext.chunks(34 * size)) {
                     cfb.decrypt(&before, piece);
-                    before = ciphertext.rchunks(size).next().expect("a piece has octets").to_vec();
+                    before = ciphertext.rchunks(size).next().expect("a piece has bytes").to_vec();
                 }
-                assert_eq!(data, plain, "{cipher}, {length} octets");
+                assert_eq!(data, plain, "{cipher}, {length} bytes");
             }
         }
     }
@@ -230,7 +230,7 @@ mod tests {
             if !algorithm.is_supported() {
                 continue;
             }
-            let (key, plain) = (octets(cipher.key_size(), 3), octets(1003, 5));
+            let (key, plain) = (bytes(cipher.key_size(), 3), bytes(1003, 5));
             let mut expected = Vec::new();
             let iv = vec![0; cipher.block_size()];
             let mut writer = Encryptor::new(

@@ -84,7 +84,7 @@ impl Cipher {
         }
     }
 
-    /// Returns the size of its key in octets.
+    /// Returns the size of its key in bytes.
     pub fn key_size(self) -> usize {
         match self {
             Self::Idea | Self::Cast5 | Self::Blowfish | Self::Aes128 | Self::Camellia128 => 16,
@@ -93,7 +93,7 @@ impl Cipher {
         }
     }
 
-    /// Returns the size of its block in octets.
+    /// Returns the size of its block in bytes.
     pub fn block_size(self) -> usize {
         match self {
             Self::Idea | Self::TripleDes | Self::Cast5 | Self::Blowfish => 8,

@@ -39,7 +39,7 @@ pub enum Error {
         /// Passes over it.
         passes: u8,
     },
-    /// The system gives no random octets.
+    /// The system gives no random bytes.
     #[error("the system gives no random numbers")]
     Random,
 }

@@ -14,7 +14,7 @@ impl KeyType for Size {
 ///
 /// # Panics
 ///
-/// If `out` is longer than HKDF can fill, 8,160 octets: what is asked for here are keys and nonces.
+/// If `out` is longer than HKDF can fill, 8,160 bytes: what is asked for here are keys and nonces.
 pub fn expand(key: &[u8], salt: &[u8], info: &[u8], out: &mut [u8]) {
     let extracted = Salt::new(HKDF_SHA256, salt).extract(key);
     let info = [info];

@@ -3,7 +3,7 @@
 //! - [`Cipher`]: the eleven ciphers, by number and by name.
 //! - [`Cfb`]: a cipher with a key in cipher feedback mode, which whole blocks of a stream go through.
 //! - [`Aead`], [`AeadKey`]: the authenticated modes, a cipher with a key in one of them, one chunk at a time.
-//! - [`S2k`]: keys from passwords; [`expand`]: keys from keys.
+//! - [`S2k`]: keys from passwords; [`expand()`]: keys from keys.
 //!
 //! Each cipher and mode is that of the fastest library for it; three ciphers for which no library is fast are our own,
 //! held against slow ones. Everything here works on memory, in the caller's thread. Nothing reads the clock.

@@ -30,7 +30,7 @@ pub enum S2k {
         hash: HashAlgorithm,
         /// The salt.
         salt: [u8; 8],
-        /// The number of octets to hash, in the form of RFC 9580, 3.7.1.3.
+        /// The number of bytes to hash, in the form of RFC 9580, 3.7.1.3.
         count: u8,
     },
     /// Argon2id.
@@ -55,8 +55,8 @@ impl S2k {
     /// # Errors
     ///
     /// If the system gives no random numbers.
-    pub fn iterated(hash: HashAlgorithm, octets: u64) -> Result<Self> {
-        Ok(Self::Iterated { hash, salt: random()?, count: encode_count(octets) })
+    pub fn iterated(hash: HashAlgorithm, bytes: u64) -> Result<Self> {
+        Ok(Self::Iterated { hash, salt: random()?, count: encode_count(bytes) })
     }
 
     /// Returns Argon2id with 3 passes over 16 MiB in one lane.
@@ -100,7 +100,7 @@ impl S2k {
         Ok((Self::Iterated { hash, salt, count }, rest))
     }
 
-    /// Returns its octets in a packet.
+    /// Returns its bytes in a packet.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Simple { hash } => vec![0, hash.0],
@@ -112,7 +112,7 @@ impl S2k {
         }
     }
 
-    /// Makes a key of `size` octets.
+    /// Makes a key of `size` bytes.
     ///
     /// # Errors
     ///
@@ -140,25 +140,25 @@ impl S2k {
     }
 }
 
-/// Returns random octets of the system.
+/// Returns random bytes of the system.
 ///
 /// # Errors
 ///
 /// [`Error::Random`].
 pub fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut octets = [0; N];
-    getrandom::fill(&mut octets).map_err(|_| Error::Random)?;
-    Ok(octets)
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|_| Error::Random)?;
+    Ok(bytes)
 }
 
-/// Returns how many octets a coded count stands for (RFC 9580, 3.7.1.3).
+/// Returns how many bytes a coded count stands for (RFC 9580, 3.7.1.3).
 pub fn decode_count(count: u8) -> u64 {
     (16 + u64::from(count & 15)) << (u32::from(count >> 4) + 6)
 }
 
 /// Returns the least coded count that stands for at least `octets`.
-pub fn encode_count(octets: u64) -> u8 {
-    (0..=255).find(|&count| decode_count(count) >= octets).unwrap_or(255)
+pub fn encode_count(bytes: u64) -> u8 {
+    (0..=255).find(|&count| decode_count(count) >= bytes).unwrap_or(255)
 }
 
 fn argon2(salt: &[u8], passes: u8, lanes: u8, exponent: u8, password: &[u8], key: &mut [u8]) -> Result<()> {
@@ -179,7 +179,7 @@ fn argon2(salt: &[u8], passes: u8, lanes: u8, exponent: u8, password: &[u8], key
     made.map_err(|_| Error::ImpossibleArgon2)
 }
 
-/// Hashes salt and password, repeated up to `count` octets, at least once; behind one zero more for each further digest
+/// Hashes salt and password, repeated up to `count` bytes, at least once; behind one zero more for each further digest
 /// that the key's length asks for (RFC 9580, 3.7.1.1 to 3.7.1.3).
 fn hashed(hash: HashAlgorithm, salt: &[u8], password: &[u8], count: u64, key: &mut [u8]) -> Result<()> {
     let once = Zeroizing::new([salt, password].concat());

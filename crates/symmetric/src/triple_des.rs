@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 
 use crate::tables::Tables;
 
-/// The subkeys of a round: for S-boxes 2, 4, 6, 8, and for 1, 3, 5, 7, each of six bits in an octet.
+/// The subkeys of a round: for S-boxes 2, 4, 6, 8, and for 1, 3, 5, 7, each of six bits in a byte.
 type RoundKey = [u32; 2];
 
 /// A key of Triple-DES, ready for use.
@@ -21,7 +21,7 @@ pub(crate) struct TripleDes {
 impl TripleDes {
     /// Takes a key.
     pub(crate) fn new(key: &[u8; 24]) -> Self {
-        let part = |at: usize| u64::from_be_bytes(key[at..at + 8].try_into().expect("8 octets"));
+        let part = |at: usize| u64::from_be_bytes(key[at..at + 8].try_into().expect("8 bytes"));
         let mut passes = [0, 8, 16].map(|at| schedule(part(at)));
         passes[1].reverse();
         Self { passes }
@@ -134,13 +134,13 @@ const fn tables() -> [[u32; 256]; 8] {
     let mut tables = [[0; 256]; 8];
     let mut s_box = 0;
     while s_box < 8 {
-        let mut octet = 0;
-        while octet < 256 {
-            let row = octet >> 4 & 2 | octet & 1;
-            let substituted = S_BOXES[s_box][row][octet >> 1 & 15] as u64;
+        let mut byte = 0;
+        while byte < 256 {
+            let row = byte >> 4 & 2 | byte & 1;
+            let substituted = S_BOXES[s_box][row][byte >> 1 & 15] as u64;
             let permuted = permuted(substituted << (28 - 4 * s_box), 32, &PERMUTATION);
-            tables[s_box][octet] = (permuted as u32).rotate_left(1);
-            octet += 1;
+            tables[s_box][byte] = (permuted as u32).rotate_left(1);
+            byte += 1;
         }
         s_box += 1;
     }
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn three_times_the_same_key_is_des_of_which_there_is_a_known_vector() {
-        let key = 0x133457799bbcdff1u64.to_be_bytes().repeat(3).try_into().expect("24 octets");
+        let key = 0x133457799bbcdff1u64.to_be_bytes().repeat(3).try_into().expect("24 bytes");
         let mut block = Block::from(0x0123456789abcdefu64.to_be_bytes());
         ByTables(TripleDes::new(&key)).encrypt_block(&mut block);
         assert_eq!(block.0, 0x85e813540f0ab405u64.to_be_bytes());
@@ -248,13 +248,12 @@ mod tests {
     #[test]
     fn it_agrees_with_another_implementation_one_block_or_many() {
         for seed in 0..64u8 {
-            let octet =
+            let byte =
                 |place: usize| (place as u8).wrapping_mul(89).wrapping_add(seed.wrapping_mul(31)) ^ seed;
-            let key = std::array::from_fn(octet);
+            let key = std::array::from_fn(byte);
             let ours = ByTables(TripleDes::new(&key));
-            let blocks: [Block; 11] = std::array::from_fn(|index| {
-                std::array::from_fn(|place| octet(24 + 8 * index + place)).into()
-            });
+            let blocks: [Block; 11] =
+                std::array::from_fn(|index| std::array::from_fn(|place| byte(24 + 8 * index + place)).into());
             let (mut one_by_one, mut together) = (blocks, blocks);
             one_by_one.iter_mut().for_each(|block| ours.encrypt_block(block));
             ours.encrypt_blocks(&mut together);

@@ -12,7 +12,7 @@ use crate::tables::Tables;
 
 /// A key of Twofish, ready for use.
 pub(crate) struct Twofish {
-    /// What each octet of a word contributes to the function g.
+    /// What each byte of a word contributes to the function g.
     tables: Box<[[u32; 256]; 4]>,
     round_keys: [u32; 40],
 }
@@ -34,8 +34,8 @@ impl Twofish {
         boxes.reverse();
         let mut tables = Box::new([[0; 256]; 4]);
         for (place, table) in tables.iter_mut().enumerate() {
-            for (octet, word) in (0..=255).zip(table) {
-                *word = mds_column(place, substitute(place, octet, &boxes));
+            for (byte, word) in (0..=255).zip(table) {
+                *word = mds_column(place, substitute(place, byte, &boxes));
             }
         }
         Self { tables, round_keys }
@@ -100,23 +100,23 @@ fn load(block: Block) -> [u32; 4] {
 #[inline(always)]
 fn store(words: [u32; 4]) -> Block {
     let mut block = Block::default();
-    for (octets, word) in block.as_chunks_mut::<4>().0.iter_mut().zip(words) {
-        *octets = word.to_le_bytes();
+    for (bytes, word) in block.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+        *bytes = word.to_le_bytes();
     }
     block
 }
 
-/// The paper's function h: four octets through S-boxes with the words of `list`, then the MDS matrix.
-fn h(octets: [u8; 4], list: &[[u8; 4]; 4]) -> u32 {
-    (0..4).fold(0, |word, place| word ^ mds_column(place, substitute(place, octets[place], list)))
+/// The paper's function h: four bytes through S-boxes with the words of `list`, then the MDS matrix.
+fn h(bytes: [u8; 4], list: &[[u8; 4]; 4]) -> u32 {
+    (0..4).fold(0, |word, place| word ^ mds_column(place, substitute(place, bytes[place], list)))
 }
 
-/// Which of the two permutations an octet goes through, by its place in the word, the last one first.
+/// Which of the two permutations a byte goes through, by its place in the word, the last one first.
 const PERMUTATIONS: [[usize; 5]; 4] = [[1, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0], [0, 1, 1, 0, 1]];
 
-fn substitute(place: usize, octet: u8, list: &[[u8; 4]; 4]) -> u8 {
+fn substitute(place: usize, byte: u8, list: &[[u8; 4]; 4]) -> u8 {
     let [last, rest @ ..] = PERMUTATIONS[place];
-    let keyed = (0..4).rev().fold(octet, |octet, index| q(rest[index], octet) ^ list[index][place]);
+    let keyed = (0..4).rev().fold(byte, |byte, index| q(rest[index], byte) ^ list[index][place]);
     q(last, keyed)
 }
 
@@ -136,10 +136,10 @@ const NIBBLES: [[[u8; 16]; 4]; 2] = [
     ],
 ];
 
-fn q(which: usize, octet: u8) -> u8 {
+fn q(which: usize, byte: u8) -> u8 {
     let tables = &NIBBLES[which];
     let mix = |a: u8, b: u8| (a ^ b, a ^ (b >> 1 | (b & 1) << 3) ^ (a & 1) << 3);
-    let (a, b) = mix(octet >> 4, octet & 15);
+    let (a, b) = mix(byte >> 4, byte & 15);
     let (a, b) = mix(tables[0][usize::from(a)], tables[1][usize::from(b)]);
     tables[3][usize::from(b)] << 4 | tables[2][usize::from(a)]
 }
@@ -147,9 +147,9 @@ fn q(which: usize, octet: u8) -> u8 {
 const MDS: [[u8; 4]; 4] =
     [[0x01, 0xef, 0x5b, 0x5b], [0x5b, 0xef, 0xef, 0x01], [0xef, 0x5b, 0x01, 0xef], [0xef, 0x01, 0xef, 0x5b]];
 
-/// Returns what an octet at `place` contributes to the product with the MDS matrix.
-fn mds_column(place: usize, octet: u8) -> u32 {
-    u32::from_le_bytes(std::array::from_fn(|row| product(MDS[row][place], octet, 0x169)))
+/// Returns what a byte at `place` contributes to the product with the MDS matrix.
+fn mds_column(place: usize, byte: u8) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|row| product(MDS[row][place], byte, 0x169)))
 }
 
 const REED_SOLOMON: [[u8; 8]; 4] = [
@@ -182,7 +182,7 @@ mod tests {
     use crate::tables::ByTables;
     use cipher::{BlockCipherEncrypt, KeyInit};
 
-    fn octets<const N: usize>(mut seed: u64) -> [u8; N] {
+    fn bytes<const N: usize>(mut seed: u64) -> [u8; N] {
         std::array::from_fn(|_| {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (seed >> 56) as u8
@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn it_agrees_with_another_implementation_one_block_or_many() {
         for seed in 0..64 {
-            let key = octets(seed);
+            let key = bytes(seed);
             let ours = ByTables(Twofish::new(&key));
-            let blocks: [Block; 11] = std::array::from_fn(|index| octets(seed << 8 | index as u64).into());
+            let blocks: [Block; 11] = std::array::from_fn(|index| bytes(seed << 8 | index as u64).into());
             let (mut one_by_one, mut together, mut expected) = (blocks, blocks, blocks);
             one_by_one.iter_mut().for_each(|block| ours.encrypt_block(block));
             ours.encrypt_blocks(&mut together);

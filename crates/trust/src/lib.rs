@@ -18,7 +18,7 @@ use cert::Fingerprint;
 pub use level::{OwnerTrust, Validity};
 
 /// Something by key, looked up for each key of a keyring: quicker than with the standard hasher, and seeded as it is.
-pub type ByKey<T> = HashMap<Fingerprint, T, foldhash::fast::RandomState>;
+pub type KeyMap<T> = HashMap<Fingerprint, T, foldhash::fast::RandomState>;
 
-/// Keys, looked up as in [`ByKey`].
-pub type Keys = HashSet<Fingerprint, foldhash::fast::RandomState>;
+/// Keys, looked up as in [`KeyMap`].
+pub type KeySet = HashSet<Fingerprint, foldhash::fast::RandomState>;

@@ -23,7 +23,7 @@ mod backward;
 mod certification;
 mod count;
 mod forward;
-mod scope;
+mod trust_regex;
 mod web;
 
 pub use account::{Account, AccountedCertification, AccountedUser, account};
@@ -31,8 +31,8 @@ pub use backward::trace;
 pub use certification::certifies;
 pub use count::{Weight, weigh};
 pub use forward::{Level, Outcome, Validities, spread, spread_unsummed};
-pub use scope::Scope;
-pub use web::{Certificate, Certification, Certifier, Interest, Standing, User, Web};
+pub use trust_regex::TrustRegex;
+pub use web::{Certificate, Certification, CertifiedUserId, Certifier, Interest, IntroducerStatus, Web};
 
 use cert::Timestamp;
 
@@ -86,7 +86,7 @@ pub struct Delegation {
     /// So many levels further it may give trust away.
     pub depth: u8,
     /// Only user IDs that match are its business.
-    pub scope: Option<Scope>,
+    pub scope: Option<TrustRegex>,
 }
 
 impl Introducer {

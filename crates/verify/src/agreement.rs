@@ -120,8 +120,8 @@ fn of_the_other_kinds() -> Vec<Made> {
 /// Reads public key material and signature material over SHA2-256 of "message", made with OpenSSL.
 fn rsa_from(hex: &str) -> Made {
     let mut lines = hex.lines().map(|line| {
-        let octets = line.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).expect("hex digits"));
-        octets.map(|pair| u8::from_str_radix(pair, 16).expect("hex digits")).collect::<Vec<u8>>()
+        let bytes = line.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).expect("hex digits"));
+        bytes.map(|pair| u8::from_str_radix(pair, 16).expect("hex digits")).collect::<Vec<u8>>()
     });
     Made {
         algorithm: PublicKeyAlgorithm::RSA,
@@ -157,7 +157,7 @@ fn a_flipped_bit_anywhere_in_the_digest_or_the_signature_is_seen_by_both() {
         for position in (0..made.signature.len()).step_by(7) {
             let mut damaged = made.clone();
             damaged.signature[position] ^= 1 << (position % 8);
-            let what = format!("{} with octet {position} of the signature damaged", made.name());
+            let what = format!("{} with byte {position} of the signature damaged", made.name());
             let harmless = damaged.signature_numbers() == made.signature_numbers();
             let expected = if harmless { Verdict::Good } else { Verdict::Bad };
             assert_eq!(damaged.verdict(&what), expected, "{what}");
@@ -171,7 +171,7 @@ fn a_flipped_bit_anywhere_in_the_key_is_seen_by_both() {
         for position in (0..made.key.len()).step_by(made.key.len() / 24) {
             let mut damaged = made.clone();
             damaged.key[position] ^= 1 << (position % 8);
-            let what = format!("{} with octet {position} of the key damaged", made.name());
+            let what = format!("{} with byte {position} of the key damaged", made.name());
             damaged.verdict(&what);
         }
     }
@@ -256,9 +256,9 @@ const ED25519_ORDER: [u8; 32] = [
 fn an_ed25519_s_that_is_not_reduced_is_refused_by_both() {
     let mut made = sign(Key4::generate_ed25519().expect("an Ed25519 key"), HashAlgorithm::SHA256);
     let mut carry = 0;
-    for (octet, order) in made.signature[32..].iter_mut().zip(ED25519_ORDER) {
-        let sum = u16::from(*octet) + u16::from(order) + carry;
-        *octet = sum as u8;
+    for (byte, order) in made.signature[32..].iter_mut().zip(ED25519_ORDER) {
+        let sum = u16::from(*byte) + u16::from(order) + carry;
+        *byte = sum as u8;
         carry = sum >> 8;
     }
     assert_eq!(carry, 0);

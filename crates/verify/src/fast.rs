@@ -1,6 +1,7 @@
 //! aws-lc: RSA, ECDSA on the NIST curves and Ed25519, of the usual sizes.
 //!
-//! A yes from here is final. Anything else only means that [`crate::reference`] has to be asked.
+//! A yes from here is final, and a no where an issuer [is sure of it](Issuer::is_sure_of_no). Anything else only means that
+//! [`crate::reference`] has to be asked.
 //! Verifying uses no randomness: aws-lc's generator, slow to start, is never touched.
 
 use crate::mpi::{Fields, bits, padded};
@@ -22,8 +23,9 @@ pub(crate) struct Issuer {
 }
 
 enum Family {
-    /// With the modulus' length in octets and the digest's algorithm.
-    Rsa(usize, &'static digest::Algorithm),
+    /// With the modulus' length in bytes and the digest's algorithm; and whether the numbers are what keys are made of:
+    /// an odd modulus, and an odd exponent of 2 to 32 bits.
+    Rsa(usize, &'static digest::Algorithm, bool),
     Ecdsa(&'static digest::Algorithm),
     /// Two numbers, as GnuPG writes them.
     Ed25519Legacy,
@@ -58,7 +60,9 @@ impl Issuer {
             return None;
         }
         let key = RsaPublicKeyComponents { n, e }.to_parsed_public_key(parameters).ok()?;
-        Some(Self { key, family: Family::Rsa(n.len(), digest) })
+        let is_odd = |number: &[u8]| number.last().is_some_and(|last| last & 1 == 1);
+        let is_usual = is_odd(n) && is_odd(e) && (2..=32).contains(&bits(e));
+        Some(Self { key, family: Family::Rsa(n.len(), digest, is_usual) })
     }
 
     fn ecdsa(mut fields: Fields<'_>, hash: HashAlgorithm) -> Option<Self> {
@@ -79,8 +83,18 @@ impl Issuer {
     }
 
     fn ed25519(mut fields: Fields<'_>) -> Option<Self> {
-        let key = ParsedPublicKey::new(&signature::ED25519, fields.octets::<32>()?).ok()?;
+        let key = ParsedPublicKey::new(&signature::ED25519, fields.bytes::<32>()?).ok()?;
         Some(Self { key, family: Family::Ed25519 })
+    }
+
+    /// Says whether aws-lc's no needs no second opinion: with usual keys both do the same computation, and a flood of
+    /// forged signatures takes half the time.
+    pub(crate) fn is_sure_of_no(&self) -> bool {
+        match self.family {
+            Family::Rsa(_, _, is_usual) => is_usual,
+            Family::Ed25519Legacy | Family::Ed25519 => true,
+            Family::Ecdsa(_) => false,
+        }
     }
 
     /// Says whether aws-lc calls the signature good; `None` if it was not written as aws-lc needs it.
@@ -88,13 +102,13 @@ impl Issuer {
         let mut fields = Fields(signature.material);
         let digest = digest.as_bytes();
         match self.family {
-            Family::Rsa(length, algorithm) => {
+            Family::Rsa(length, algorithm, _) => {
                 let value = fields.mpi()?;
-                let mut octets = [0; MAX_RSA_OCTETS];
-                let octets = &mut octets[..length];
-                octets[length.checked_sub(value.len())?..].copy_from_slice(value);
+                let mut bytes = [0; MAX_RSA_BYTES];
+                let bytes = &mut bytes[..length];
+                bytes[length.checked_sub(value.len())?..].copy_from_slice(value);
                 let digest = digest::Digest::import_less_safe(digest, algorithm).ok()?;
-                Some(self.key.verify_digest_sig(&digest, octets).is_ok())
+                Some(self.key.verify_digest_sig(&digest, bytes).is_ok())
             }
             Family::Ecdsa(algorithm) => {
                 let signature = der_sequence(fields.mpi()?, fields.mpi()?)?;
@@ -102,18 +116,18 @@ impl Issuer {
                 Some(self.key.verify_digest_sig(&digest, signature.as_bytes()).is_ok())
             }
             Family::Ed25519Legacy => {
-                let mut octets = [0; 64];
-                octets[..32].copy_from_slice(&padded::<32>(fields.mpi()?)?);
-                octets[32..].copy_from_slice(&padded::<32>(fields.mpi()?)?);
-                Some(self.key.verify_sig(digest, &octets).is_ok())
+                let mut bytes = [0; 64];
+                bytes[..32].copy_from_slice(&padded::<32>(fields.mpi()?)?);
+                bytes[32..].copy_from_slice(&padded::<32>(fields.mpi()?)?);
+                Some(self.key.verify_sig(digest, &bytes).is_ok())
             }
-            Family::Ed25519 => Some(self.key.verify_sig(digest, fields.octets::<64>()?).is_ok()),
+            Family::Ed25519 => Some(self.key.verify_sig(digest, fields.bytes::<64>()?).is_ok()),
         }
     }
 }
 
-/// The largest RSA modulus that aws-lc's parameters accept, in octets.
-const MAX_RSA_OCTETS: usize = 8192 / 8;
+/// The largest RSA modulus that aws-lc's parameters accept, in bytes.
+const MAX_RSA_BYTES: usize = 8192 / 8;
 
 /// 1.3.6.1.4.1.11591.15.1
 const ED25519_LEGACY_OID: &[u8] = &[0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1];
@@ -163,9 +177,9 @@ impl DerSequence {
         &self.bytes[..self.len]
     }
 
-    fn push(&mut self, octets: &[u8]) {
-        self.bytes[self.len..self.len + octets.len()].copy_from_slice(octets);
-        self.len += octets.len();
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
     }
 
     fn push_integer(&mut self, value: &[u8]) {

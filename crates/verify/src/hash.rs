@@ -19,7 +19,7 @@ impl Digest {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Returns the digest's first two octets, which every signature carries as a quick check.
+    /// Returns the digest's first two bytes, which every signature carries as a quick check.
     pub fn prefix(&self) -> [u8; 2] {
         [self.bytes[0], self.bytes[1]]
     }

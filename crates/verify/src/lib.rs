@@ -22,6 +22,8 @@ mod check;
 mod fast;
 mod mpi;
 mod reference;
+mod verifier;
 
 pub use algorithm::{HashAlgorithm, PublicKeyAlgorithm};
-pub use check::{Check, PublicKey, SignatureValue, Verdict, Verifier, verify};
+pub use check::{Check, PublicKey, SignatureValue, Verdict};
+pub use verifier::{Verifier, verify};

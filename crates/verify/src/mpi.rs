@@ -5,17 +5,17 @@
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Returns the next number without leading zero octets, however the packet wrote it.
+    /// Returns the next number without leading zero bytes, however the packet wrote it.
     pub(crate) fn mpi(&mut self) -> Option<&'a [u8]> {
         let (bits, rest) = self.0.split_first_chunk::<2>()?;
         let length = usize::from(u16::from_be_bytes(*bits)).div_ceil(8);
         let (value, rest) = rest.split_at_checked(length)?;
         self.0 = rest;
-        let zeros = value.iter().take_while(|&&octet| octet == 0).count();
+        let zeros = value.iter().take_while(|&&byte| byte == 0).count();
         Some(&value[zeros..])
     }
 
-    /// Returns the next curve's object identifier, without its length octet.
+    /// Returns the next curve's object identifier, without its length byte.
     pub(crate) fn oid(&mut self) -> Option<&'a [u8]> {
         let (&length, rest) = self.0.split_first()?;
         let (oid, rest) = rest.split_at_checked(usize::from(length))?;
@@ -23,24 +23,24 @@ impl<'a> Fields<'a> {
         Some(oid)
     }
 
-    /// Returns the next `N` octets.
-    pub(crate) fn octets<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
-        let (octets, rest) = self.0.split_first_chunk()?;
+    /// Returns the next `N` bytes.
+    pub(crate) fn bytes<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let (bytes, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
-        Some(octets)
+        Some(bytes)
     }
 }
 
-/// Returns the length of a number in bits; `value` has no leading zero octets.
+/// Returns the length of a number in bits; `value` has no leading zero bytes.
 pub(crate) fn bits(value: &[u8]) -> usize {
     value.first().map_or(0, |first| value.len() * 8 - first.leading_zeros() as usize)
 }
 
-/// Writes a number into `N` octets, with zeros in front; `None` if it is longer.
+/// Writes a number into `N` bytes, with zeros in front; `None` if it is longer.
 pub(crate) fn padded<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
-    let mut octets = [0; N];
-    octets[N.checked_sub(value.len())?..].copy_from_slice(value);
-    Some(octets)
+    let mut bytes = [0; N];
+    bytes[N.checked_sub(value.len())?..].copy_from_slice(value);
+    Some(bytes)
 }
 
 #[cfg(test)]

@@ -78,8 +78,8 @@ fn public_key(key: PublicKey<'_>) -> Option<mpi::PublicKey> {
             let known = curve == Curve::Ed25519 && q.len() == 33 && q[0] == 0x40;
             known.then(|| mpi::PublicKey::EdDSA { curve, q: MPI::new(q) })
         }
-        PublicKeyAlgorithm::ED25519 => Some(mpi::PublicKey::Ed25519 { a: *fields.octets()? }),
-        PublicKeyAlgorithm::ED448 => Some(mpi::PublicKey::Ed448 { a: Box::new(*fields.octets()?) }),
+        PublicKeyAlgorithm::ED25519 => Some(mpi::PublicKey::Ed25519 { a: *fields.bytes()? }),
+        PublicKeyAlgorithm::ED448 => Some(mpi::PublicKey::Ed448 { a: Box::new(*fields.bytes()?) }),
         _ => None,
     }
 }
@@ -103,8 +103,8 @@ fn signature(signature: SignatureValue<'_>) -> Option<mpi::Signature> {
             let (r, s) = (padded::<32>(fields.mpi()?)?, padded::<32>(fields.mpi()?)?);
             Some(mpi::Signature::EdDSA { r: MPI::new(&r), s: MPI::new(&s) })
         }
-        PublicKeyAlgorithm::ED25519 => Some(mpi::Signature::Ed25519 { s: Box::new(*fields.octets()?) }),
-        PublicKeyAlgorithm::ED448 => Some(mpi::Signature::Ed448 { s: Box::new(*fields.octets()?) }),
+        PublicKeyAlgorithm::ED25519 => Some(mpi::Signature::Ed25519 { s: Box::new(*fields.bytes()?) }),
+        PublicKeyAlgorithm::ED448 => Some(mpi::Signature::Ed448 { s: Box::new(*fields.bytes()?) }),
         _ => None,
     }
 }

@@ -1,58 +1,62 @@
 //! What of a certificate is kept: GnuPG's `chk_self_sigs` and `delete_inv_parts`.
 
-use super::block::{Block, Held};
-use super::{CleanOptions, Note, Refused};
+use super::block::{Block, SignaturePacket};
+use super::{CleanOptions, CleaningNote};
 use crate::facts::{SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 
 /// Marks the components that a self-signature vouches for, the bindings that a newer one supersedes, and the
-/// self-signatures that are not worth keeping.
-///
-/// # Errors
-///
-/// If a self-signature over a user ID stands before any user ID.
-pub(super) fn judge(block: &mut Block<'_>, now: Timestamp) -> Result<(), Refused> {
-    let mut user = None;
+/// self-signatures that are not worth keeping. Returns how many self-signatures over user IDs stand before any user ID.
+pub(super) fn judge(block: &mut Block<'_>, now: Timestamp) -> usize {
+    let mut user: Option<usize> = None;
+    let mut without_user = 0;
     let mut subkey: Option<Subkey> = None;
     for part in 0..block.parts.len() {
         if block.parts[part].is_user() {
             user = Some(part);
         } else if block.parts[part].is_subkey() {
             subkey = Some(Subkey { part, binding: None, revocation: None });
+        } else if block.parts[part].subject.is_none() {
+            continue;
         }
         for index in 0..block.parts[part].signatures.len() {
             let held = &block.parts[part].signatures[index];
             let Some(facts) = held.facts.as_ref().filter(|facts| facts.own.is_some()) else { continue };
-            let standing = Standing::of(facts, block, now);
-            let at = At { part, index, created: facts.created };
+            let standing = SelfSignatureStatus::of(facts, block, now);
+            let at = SignaturePosition { part, index, created: facts.created };
             match facts.kind {
                 SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => match &mut subkey {
                     Some(subkey) => subkey.judge(block, at, standing),
                     None => at.drop(block),
                 },
-                SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION if standing == Standing::Bad => {
+                SignatureType::DIRECT_KEY | SignatureType::KEY_REVOCATION
+                    if standing == SelfSignatureStatus::Bad =>
+                {
                     at.drop(block);
                 }
-                kind if kind.is_over_user() => {
-                    let user: usize = user.ok_or(Refused::NoUserIdBeforeSignature)?;
-                    block.parts[user].vouched |= standing == Standing::Good;
-                }
+                kind if kind.is_over_user() => match user {
+                    Some(user) => block.parts[user].vouched |= standing == SelfSignatureStatus::Good,
+                    None => {
+                        without_user += 1;
+                        at.drop(block);
+                    }
+                },
                 _ => {}
             }
         }
     }
-    Ok(())
+    without_user
 }
 
 /// What a self-signature is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum SelfSignatureStatus {
     Good,
     Bad,
     Unchecked,
 }
 
-impl Standing {
+impl SelfSignatureStatus {
     fn of(facts: &SignatureFacts, block: &Block<'_>, now: Timestamp) -> Self {
         let is_unchecked = facts.own.as_ref().is_some_and(|own| own.verdict.is_none());
         let is_of_the_past = block.primary_facts.created <= now;
@@ -68,13 +72,13 @@ impl Standing {
 
 /// Where a signature stands, and when it was made.
 #[derive(Clone, Copy)]
-struct At {
+struct SignaturePosition {
     part: usize,
     index: usize,
     created: Timestamp,
 }
 
-impl At {
+impl SignaturePosition {
     fn facts<'b>(&self, block: &'b mut Block<'_>) -> &'b mut SignatureFacts {
         let facts = block.parts[self.part].signatures[self.index].facts.as_mut();
         facts.expect("only what was read is judged")
@@ -92,19 +96,19 @@ impl At {
 /// The subkey passed last, with the newest signature that binds it and the newest one that revokes it.
 struct Subkey {
     part: usize,
-    binding: Option<At>,
-    revocation: Option<At>,
+    binding: Option<SignaturePosition>,
+    revocation: Option<SignaturePosition>,
 }
 
 impl Subkey {
     /// A revocation vouches for its subkey too, so that one without a binding can be imported (Debian's patch).
-    fn judge(&mut self, block: &mut Block<'_>, at: At, standing: Standing) {
+    fn judge(&mut self, block: &mut Block<'_>, at: SignaturePosition, standing: SelfSignatureStatus) {
         let newest = if at.facts(block).kind.revokes() { &mut self.revocation } else { &mut self.binding };
         match (standing, *newest) {
-            (Standing::Unchecked, _) => {}
-            (Standing::Bad, _) => at.drop(block),
-            (Standing::Good, Some(newest)) if at.created < newest.created => at.supersede(block),
-            (Standing::Good, older) => {
+            (SelfSignatureStatus::Unchecked, _) => {}
+            (SelfSignatureStatus::Bad, _) => at.drop(block),
+            (SelfSignatureStatus::Good, Some(newest)) if at.created < newest.created => at.supersede(block),
+            (SelfSignatureStatus::Good, older) => {
                 if let Some(older) = older {
                     older.supersede(block);
                 }
@@ -116,17 +120,17 @@ impl Subkey {
 }
 
 /// Drops the components that nothing vouches for, with their signatures, and the signatures that have no place.
-pub(super) fn drop_invalid(block: &mut Block<'_>, options: &CleanOptions, notes: &mut Vec<Note>) {
-    let mut place = Place { after_user: false, after_subkey: false };
+pub(super) fn drop_invalid(block: &mut Block<'_>, options: &CleanOptions, notes: &mut Vec<CleaningNote>) {
+    let mut place = PassedComponents { after_user: false, after_subkey: false };
     let mut local = 0;
     block.parts.retain_mut(|part| {
         place.after_user |= part.is_user();
         if part.is_user() && !part.vouched && !options.accept_unsigned_user_ids {
-            notes.push(Note::UserIdSkipped(part.body().to_vec()));
+            notes.push(CleaningNote::UserIdSkipped(part.body().to_vec()));
             return false;
         }
         if part.is_subkey() && !part.vouched {
-            notes.push(Note::SubkeySkipped);
+            notes.push(CleaningNote::SubkeySkipped);
             return false;
         }
         place.after_subkey |= part.is_subkey();
@@ -141,18 +145,18 @@ pub(super) fn drop_invalid(block: &mut Block<'_>, options: &CleanOptions, notes:
         true
     });
     if local > 0 {
-        notes.push(Note::LocalSignaturesSkipped(local));
+        notes.push(CleaningNote::LocalSignaturesSkipped(local));
     }
 }
 
 /// What was passed before a signature.
-struct Place {
+struct PassedComponents {
     after_user: bool,
     after_subkey: bool,
 }
 
-impl Place {
-    fn has_room_for(&self, held: &Held<'_>) -> bool {
+impl PassedComponents {
+    fn has_room_for(&self, held: &SignaturePacket<'_>) -> bool {
         held.facts.as_ref().is_none_or(|facts| match facts.kind {
             SignatureType::KEY_REVOCATION => !self.after_user,
             SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => self.after_subkey,

@@ -1,8 +1,8 @@
 //! The primary key and the subkeys.
 
 use super::usage::{Usage, is_usable};
-use super::user_id::Users;
-use super::{Judge, KeyState, Revocation, key_end, newest};
+use super::user_id::UserIdStates;
+use super::{KeyState, Revocation, SelfSignatureFilter, key_end, newest};
 use crate::facts::{Component, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 
@@ -15,7 +15,7 @@ pub(super) struct Primary {
 
 /// Evaluates the primary key: a direct-key signature goes before those of the user IDs and attributes, for usage and
 /// for expiry separately.
-pub(super) fn primary(facts: &Facts, users: &Users<'_>, judge: &Judge<'_>) -> Primary {
+pub(super) fn primary(facts: &Facts, users: &UserIdStates<'_>, judge: &SelfSignatureFilter<'_>) -> Primary {
     let component = &facts.components[0];
     let key = judge.primary;
     let direct = || judge.own(component).filter(|(_, signature)| signature.kind == SignatureType::DIRECT_KEY);
@@ -48,7 +48,7 @@ pub(super) fn subkey(
     key: &KeyFacts,
     component: &Component,
     primary: &KeyState,
-    judge: &Judge<'_>,
+    judge: &SelfSignatureFilter<'_>,
 ) -> KeyState {
     let of_kind = |kind| {
         judge.own(component).filter(move |(_, signature): &(_, &SignatureFacts)| signature.kind == kind)
@@ -97,7 +97,11 @@ fn revokers<'c>(direct: impl Iterator<Item = &'c SignatureFacts>) -> Vec<Revoker
 
 /// The key's own revocation, the last one in the order of the bytes, else one by a designated revoker. Nothing takes a
 /// revocation of a key back.
-fn primary_revocation(component: &Component, has_revokers: bool, judge: &Judge<'_>) -> Option<Revocation> {
+fn primary_revocation(
+    component: &Component,
+    has_revokers: bool,
+    judge: &SelfSignatureFilter<'_>,
+) -> Option<Revocation> {
     let own =
         judge.own(component).filter(|(_, signature)| signature.kind == SignatureType::KEY_REVOCATION).last();
     if let Some((_, signature)) = own {

@@ -74,7 +74,7 @@ fn revoke(kind: SignatureType, age: u32) -> SignatureFacts {
 }
 
 fn at(now: Timestamp, components: Vec<Component>) -> Effective {
-    evaluate(&Facts { components }, Moment::new(now, View::Gnupg))
+    evaluate(&Facts { components }, EvaluationContext::new(now, PacketView::Gnupg))
 }
 
 fn today(components: Vec<Component>) -> Effective {
@@ -83,12 +83,12 @@ fn today(components: Vec<Component>) -> Effective {
 
 impl Effective {
     fn key(&self, index: usize) -> &KeyState {
-        let State::Key(state) = &self.components[index] else { panic!("no key at {index}") };
+        let ComponentState::Key(state) = &self.components[index] else { panic!("no key at {index}") };
         state
     }
 
-    fn user(&self, index: usize) -> &UserState {
-        let State::User(state) = &self.components[index] else { panic!("no user ID at {index}") };
+    fn user(&self, index: usize) -> &UserIdState {
+        let ComponentState::User(state) = &self.components[index] else { panic!("no user ID at {index}") };
         state
     }
 }
@@ -229,6 +229,15 @@ fn without_key_flags_the_algorithm_decides_and_flags_never_exceed_it() {
 }
 
 #[test]
+fn user_ids_behind_a_subkey_mean_nothing_to_gnupg_only() {
+    let subkey = key(PublicKeyAlgorithm::RSA, vec![bind(1, |_| {})]);
+    let facts = Facts { components: vec![primary(vec![]), subkey, user("a", vec![certify(1)])] };
+    let is_valid =
+        |view| evaluate(&facts, EvaluationContext::new(Timestamp(BIRTH + 1_000), view)).primary().valid;
+    assert!(is_valid(PacketView::Full) && !is_valid(PacketView::Gnupg));
+}
+
+#[test]
 fn key_flags_that_name_nothing_are_not_missing_key_flags() {
     let subkey = key(PublicKeyAlgorithm::RSA, vec![bind(1, |own| own.key_flags = Some([0, 0]))]);
     let effective = today(vec![primary(vec![]), user("a", vec![certify(1)]), subkey]);
@@ -292,7 +301,10 @@ fn a_designated_revocation_counts_where_revokers_are_named() {
         Revoker { class, algorithm: PublicKeyAlgorithm::RSA, fingerprint: Fingerprint::V4([9; 20]) };
     let naming = own(SignatureType::DIRECT_KEY, 1, |own| own.revokers = vec![revoker, revoker]);
     let date = Timestamp(BIRTH + 8);
-    let moment = Moment { designated_revocation: Some(date), ..Moment::new(NOW, View::Gnupg) };
+    let moment = EvaluationContext {
+        designated_revocation: Some(date),
+        ..EvaluationContext::new(NOW, PacketView::Gnupg)
+    };
 
     let facts = Facts { components: vec![primary(vec![naming])] };
     let effective = evaluate(&facts, moment);
@@ -307,9 +319,10 @@ fn primary_of(users: Vec<(&str, Vec<SignatureFacts>)>) -> String {
     let mut components = vec![primary(vec![])];
     components.extend(users.into_iter().map(|(value, signatures)| user(value, signatures)));
     let facts = Facts { components };
-    let effective = evaluate(&facts, Moment::new(NOW, View::Gnupg));
+    let effective = evaluate(&facts, EvaluationContext::new(NOW, PacketView::Gnupg));
     let index = effective.primary_user_id(&facts).expect("there are user IDs");
-    let flagged = effective.components.iter().filter(|s| matches!(s, State::User(user) if user.primary));
+    let flagged =
+        effective.components.iter().filter(|s| matches!(s, ComponentState::User(user) if user.primary));
     assert_eq!(flagged.count(), 1);
     let ComponentKind::UserId(value) = &facts.components[index].kind else { panic!("no user ID") };
     String::from_utf8_lossy(value).into_owned()
@@ -335,6 +348,6 @@ fn a_superseded_packet_is_visible_in_the_full_view_only() {
     let mut superseded = certify(1);
     superseded.flags.superseded = true;
     let facts = Facts { components: vec![primary(vec![]), user("a", vec![superseded])] };
-    assert!(!evaluate(&facts, Moment::new(NOW, View::Gnupg)).primary().valid);
-    assert!(evaluate(&facts, Moment::new(NOW, View::Full)).primary().valid);
+    assert!(!evaluate(&facts, EvaluationContext::new(NOW, PacketView::Gnupg)).primary().valid);
+    assert!(evaluate(&facts, EvaluationContext::new(NOW, PacketView::Full)).primary().valid);
 }

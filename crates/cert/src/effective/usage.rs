@@ -84,6 +84,11 @@ pub(super) fn is_usable(algorithm: Algorithm) -> bool {
     algorithm != Algorithm::ELGAMAL_BOTH && !Usage::of_algorithm(algorithm).is_unset()
 }
 
+/// Says whether keys of an algorithm can make signatures at all.
+pub(super) fn signs(algorithm: Algorithm) -> bool {
+    Usage::of_algorithm(algorithm).contains(Usage::SIGN)
+}
+
 /// Says whether a primary key of an algorithm can certify, sign or authenticate at all.
 pub fn can_be_primary(algorithm: Algorithm) -> bool {
     let possible = Usage::of_algorithm(algorithm);

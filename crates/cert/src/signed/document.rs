@@ -1,6 +1,6 @@
 //! The digest of a signature over a document (RFC 9580, 5.2.4), made while the document streams by.
 
-use super::{after_salt, hash_trailer};
+use super::salt_and_trailer::{after_salt, hash_trailer};
 use crate::facts::SignatureType;
 use crate::signature::Head;
 use verify::hash::{Digest, Hasher};
@@ -9,7 +9,7 @@ use verify::{HashAlgorithm, Verdict};
 /// What of a document a signature is made over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Its octets.
+    /// Its bytes.
     Binary,
     /// Its text: each line ends with CR LF, whatever it ended with.
     Text,
@@ -47,7 +47,7 @@ pub struct Document {
     hasher: Hasher,
     algorithm: HashAlgorithm,
     salt: Vec<u8>,
-    /// Whether the last octet was a CR.
+    /// Whether the last byte was a CR.
     after_cr: bool,
     /// Where lines are trimmed: so many CRs came that may be a line's end.
     trimmed: Option<u64>,
@@ -71,23 +71,23 @@ impl Document {
     /// Takes lines of text without any CR at their ends, the last line's too.
     ///
     /// So GnuPG makes detached signatures over text, though RFC 9580 has only the CR LF itself replaced. To be called
-    /// before the first octets.
+    /// before the first bytes.
     pub fn trim_lines(&mut self) {
         self.trimmed = Some(0);
     }
 
-    /// Adds octets of the document.
-    pub fn update(&mut self, octets: &[u8]) {
+    /// Adds bytes of the document.
+    pub fn update(&mut self, bytes: &[u8]) {
         match self.form {
-            Form::Binary => self.hasher.update(octets),
-            Form::Text if self.trimmed.is_some() => self.update_trimmed(octets),
-            Form::Text => self.update_text(octets),
+            Form::Binary => self.hasher.update(bytes),
+            Form::Text if self.trimmed.is_some() => self.update_trimmed(bytes),
+            Form::Text => self.update_text(bytes),
             Form::Nothing => {}
         }
     }
 
-    fn update_text(&mut self, octets: &[u8]) {
-        let mut rest = octets;
+    fn update_text(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
         while let Some(at) = memchr::memchr(b'\n', rest) {
             let (line, after) = rest.split_at(at);
             self.hasher.update(line);
@@ -102,10 +102,10 @@ impl Document {
         }
     }
 
-    fn update_trimmed(&mut self, octets: &[u8]) {
-        for line in octets.split_inclusive(|octet| *octet == b'\n') {
+    fn update_trimmed(&mut self, bytes: &[u8]) {
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, ends) = line.strip_suffix(b"\n").map_or((line, false), |text| (text, true));
-            let kept = text.iter().rposition(|octet| *octet != b'\r').map_or(0, |at| at + 1);
+            let kept = text.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
             let mut held = self.trimmed.unwrap_or_default();
             if kept > 0 {
                 self.update_crs(held);

@@ -12,6 +12,7 @@ use sequoia_openpgp::packet::key::{Key4, SecretParts, UnspecifiedRole};
 use sequoia_openpgp::serialize::MarshalInto;
 use sequoia_openpgp::types::Curve;
 use verify::HashAlgorithm;
+use verify::hash::Digest;
 
 /// When every key is made, unless a test says otherwise.
 pub(crate) const BIRTH: u32 = 1_500_000_000;
@@ -74,6 +75,7 @@ pub(crate) enum Over<'a> {
 }
 
 /// A signature of version 4 to be made.
+#[derive(Clone)]
 pub(crate) struct Draft {
     pub(crate) kind: u8,
     pub(crate) created: u32,
@@ -100,20 +102,30 @@ impl Draft {
 
     /// Signs and returns the packet.
     pub(crate) fn sign(&self, issuer: &Maker, primary: &Maker, over: Over<'_>) -> Vec<u8> {
-        let unsigned = self.body(issuer, [0, 0], &[]);
-        let digest = {
-            let subject = match over {
-                Over::Primary => Subject::Primary,
-                Over::UserId(text) => Subject::UserId(text.as_bytes()),
-                Over::Subkey(maker) => Subject::Subkey(key::parse_public(&maker.body).expect("a key")),
-            };
-            let signature = signature::parse(&unsigned).expect("a signature without value");
-            let mut digester = Digester::new(key::parse_public(&primary.body).expect("a key"));
-            digester.over(subject).digest(&signature).expect("a digest")
-        };
+        let digest = self.digest(issuer, primary, over);
         let value = issuer.pair.clone().sign(self.hash.0.into(), digest.as_bytes()).expect("a signature");
         let value = value.to_vec().expect("signature material");
         packet(Tag::SIGNATURE, &self.body(issuer, digest.prefix(), &value))
+    }
+
+    fn digest(&self, issuer: &Maker, primary: &Maker, over: Over<'_>) -> Digest {
+        let unsigned = self.body(issuer, [0, 0], &[]);
+        let subject = match over {
+            Over::Primary => Subject::Primary,
+            Over::UserId(text) => Subject::UserId(text.as_bytes()),
+            Over::Subkey(maker) => Subject::Subkey(key::parse_public(&maker.body).expect("a key")),
+        };
+        let signature = signature::parse(&unsigned).expect("a signature without value");
+        let mut digester = Digester::new(key::parse_public(&primary.body).expect("a key"));
+        digester.over(subject).digest(&signature).expect("a digest")
+    }
+
+    /// Returns the packet with a value that the issuer did not make, although its digest begins as it says.
+    pub(crate) fn forge(&self, issuer: &Maker, primary: &Maker, over: Over<'_>) -> Vec<u8> {
+        let digest = self.digest(issuer, primary, over);
+        // Two numbers of 252 bits, as of Ed25519.
+        let number = [&252u16.to_be_bytes()[..], &[9; 32]].concat();
+        packet(Tag::SIGNATURE, &self.body(issuer, digest.prefix(), &[&number[..], &number].concat()))
     }
 
     fn body(&self, issuer: &Maker, prefix: [u8; 2], value: &[u8]) -> Vec<u8> {
@@ -160,6 +172,6 @@ pub(crate) fn raw(packets: &[&[u8]]) -> RawCertificate {
 /// Flips the last bit of a packet, which in a signature is part of its value.
 pub(crate) fn damaged(packet: &[u8]) -> Vec<u8> {
     let mut damaged = packet.to_vec();
-    *damaged.last_mut().expect("a packet has octets") ^= 1;
+    *damaged.last_mut().expect("a packet has bytes") ^= 1;
     damaged
 }

@@ -1,5 +1,7 @@
 //! Cleaning and merging certificates: the rules one by one, and against the installed `gpg`.
 
+mod cross_certified;
+mod floods;
 mod laws;
 mod made;
 mod merging;

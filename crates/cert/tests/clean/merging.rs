@@ -166,7 +166,7 @@ fn above_the_limit_only_self_signatures_and_revocations_are_joined() {
     more.extend(std::iter::repeat_n(plain, 1));
     let mut padding = by_other(0x10);
     for round in 0..200u8 {
-        *padding.last_mut().expect("a packet has octets") = round;
+        *padding.last_mut().expect("a packet has bytes") = round;
         more.push(padding.clone());
     }
     let more: Vec<&[u8]> = more.iter().map(Vec::as_slice).collect();

@@ -114,7 +114,7 @@ impl Parts {
         match numbers.below(3) {
             0 => drop(self.take(numbers, |tag| tag == Tag::SIGNATURE)),
             1 => self
-                .change_signature(numbers, |body, _| *body.last_mut().expect("a signature has octets") ^= 1),
+                .change_signature(numbers, |body, _| *body.last_mut().expect("a signature has bytes") ^= 1),
             _ => self.change_signature(numbers, |body, _| {
                 let at = digest_prefix(body);
                 body[at] ^= 1;
@@ -169,7 +169,7 @@ impl Parts {
     }
 }
 
-/// Where the unhashed subpackets of a version 4 signature begin, with the two octets of their length.
+/// Where the unhashed subpackets of a version 4 signature begin, with the two bytes of their length.
 fn unhashed(body: &[u8]) -> usize {
     6 + usize::from(u16::from_be_bytes([body[4], body[5]]))
 }

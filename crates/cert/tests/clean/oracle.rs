@@ -2,9 +2,9 @@
 
 use crate::made::raw;
 use crate::mutated::{Numbers, Parts, keyring};
-use keyhoard_cert::clean::{CleanOptions, Refused, clean};
+use keyhoard_cert::clean::{CleanOptions, CleaningNote, clean};
 use keyhoard_cert::compact::{Certifications, compact};
-use keyhoard_cert::effective::{Moment, View, evaluate};
+use keyhoard_cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard_cert::facts::{Component, SignatureFacts};
 use keyhoard_cert::key::{self, Key};
 use keyhoard_cert::merge::merge;
@@ -102,11 +102,11 @@ fn import(
     raw: &RawCertificate,
     options: &CleanOptions,
 ) -> (Option<Certificate>, [u32; 3]) {
-    let cleaned = match clean(raw, options, NOW) {
-        Ok(cleaned) => cleaned,
-        Err(Refused::NoUserIdBeforeSignature) => return (known, [0; 3]),
-        Err(refused) => panic!("{refused}"),
-    };
+    let cleaned = clean(raw, options, NOW).expect("a certificate");
+    // GnuPG takes nothing of it.
+    if cleaned.notes.iter().any(|note| matches!(note, CleaningNote::WithoutUserId(_))) {
+        return (known, [0; 3]);
+    }
     let Some(known) = known else {
         return (cleaned.has_user_ids.then_some(cleaned.certificate), [0; 3]);
     };
@@ -234,8 +234,9 @@ fn oracle_clean_imports_leave_what_gpg_leaves() {
 /// Where the certifications stand that verify under one of the keys at hand. To GnuPG a key that has ended or was
 /// revoked is not at hand.
 fn good_certifications(certificate: &Certificate, issuers: &[Certificate]) -> HashSet<u32> {
-    let is_usable =
-        |issuer: &&Certificate| evaluate(&issuer.facts, Moment::new(NOW, View::Gnupg)).primary().is_usable();
+    let is_usable = |issuer: &&Certificate| {
+        evaluate(&issuer.facts, EvaluationContext::new(NOW, PacketView::Gnupg)).primary().is_usable()
+    };
     let keys: HashMap<KeyId, Key<'_>> = issuers
         .iter()
         .filter(is_usable)

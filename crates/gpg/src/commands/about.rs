@@ -6,7 +6,7 @@ use super::Session;
 use crate::algorithms::{self, Named};
 use crate::home::Home;
 use crate::options::load::GPG_VERSION;
-use crate::options::row::{Argument, Information, Meaning, Row};
+use crate::options::row::{Argument, Information, OptionAction, Row};
 use crate::options::table::{OPTIONS, rows};
 use crate::settings::{Command, Program};
 
@@ -102,7 +102,8 @@ fn help(home: &Home) -> String {
     let mut text = version(home);
     text.push_str("\nSyntax: gpg-keyhoard [options] [files]\n");
     text.push_str("The options are gpg's; its manual page gpg(1) explains them.\n\nCommands:\n\n");
-    let is_command = |row: &&Row| matches!(row.meaning, Meaning::Command(_)) || row.name() == "fingerprint";
+    let is_command =
+        |row: &&Row| matches!(row.meaning, OptionAction::Command(_)) || row.name() == "fingerprint";
     let shown = || OPTIONS.iter().filter(|row| !row.help.is_empty());
     text.extend(shown().filter(is_command).map(help_line));
     text.push_str("\nOptions:\n\n");
@@ -114,7 +115,7 @@ fn help(home: &Home) -> String {
 
 /// Returns the commands that are not built yet.
 fn missing() -> impl Iterator<Item = &'static Row> {
-    OPTIONS.iter().filter(|row| matches!(row.meaning, Meaning::Command(Command::NotYet(_))))
+    OPTIONS.iter().filter(|row| matches!(row.meaning, OptionAction::Command(Command::NotYet(_))))
 }
 
 fn help_line(row: &Row) -> String {
@@ -136,7 +137,7 @@ fn warranty() -> String {
 
 /// Lists every long option, but for those that are only ignored.
 fn dump_options(program: Program) -> String {
-    let rows = rows(program).into_iter().filter(|row| !matches!(row.meaning, Meaning::IgnoredInFile));
+    let rows = rows(program).into_iter().filter(|row| !matches!(row.meaning, OptionAction::IgnoredInFile));
     let names = rows.flat_map(|row| match program {
         Program::Gpg => row.names().collect(),
         Program::Gpgv => vec![row.name()],
@@ -177,10 +178,10 @@ fn flags(row: &Row) -> u32 {
     };
     argument
         | match row.meaning {
-            Meaning::IgnoredInFile => 1 << 6,
-            Meaning::Command(_) => 1 << 7,
+            OptionAction::IgnoredInFile => 1 << 6,
+            OptionAction::Command(_) => 1 << 7,
             _ if row.name() == "fingerprint" => 1 << 7,
-            Meaning::OptionsFile | Meaning::NoOptions => 1 << 8,
+            OptionAction::OptionsFile | OptionAction::NoOptions => 1 << 8,
             _ => 0,
         }
 }

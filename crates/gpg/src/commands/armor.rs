@@ -3,10 +3,10 @@
 use std::io::{self, BufReader, Read, Write};
 
 use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
-use keyhoard::cert::dearmor::Message;
+use keyhoard::cert::dearmor::DearmoredMessage;
 
 use super::Session;
-use super::seal::output_of;
+use super::write_message::output_of;
 use crate::input;
 use crate::status::Status;
 
@@ -23,10 +23,12 @@ pub(super) fn enarmor(session: &mut Session<'_>) -> anyhow::Result<()> {
 
 /// Takes the ASCII armor off the file that the argument names, or off standard input.
 pub(super) fn dearmor(session: &mut Session<'_>) -> anyhow::Result<()> {
-    run(session, "dearmor", b".gpg", |input, output, _| io::copy(&mut Message::of_any_kind(input), output))
+    run(session, "dearmor", b".gpg", |input, output, _| {
+        io::copy(&mut DearmoredMessage::of_any_kind(input), output)
+    })
 }
 
-/// What is done with an input, with these headers of armor; returns how many octets there were.
+/// What is done with an input, with these headers of armor; returns how many bytes there were.
 type Change = fn(&mut dyn Read, &mut dyn Write, Headers) -> io::Result<u64>;
 
 fn run(session: &mut Session<'_>, command: &str, suffix: &[u8], change: Change) -> anyhow::Result<()> {

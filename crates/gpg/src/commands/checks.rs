@@ -1,7 +1,7 @@
 //! `--check-signatures`: what is said about the signatures besides the marks in the listing.
 
-use keyhoard::cert::effective::View;
-use keyhoard::certifications::{Checker, IssuerRule, Refusal, Rules, Standing};
+use keyhoard::cert::effective::PacketView;
+use keyhoard::certifications::{CertificationRules, CertificationStatus, Checker, IssuerRule, Unverifiable};
 use keyhoard::listing::{KeyListing, ListedSignature};
 use keyhoard::store::Snapshot;
 use keyhoard::verify::HashAlgorithm;
@@ -15,7 +15,7 @@ use crate::streams::Streams;
 
 /// How signatures are checked, and what came of it so far.
 pub(super) struct Checks {
-    rules: Rules,
+    rules: CertificationRules,
     /// Everything is verified again.
     anew: bool,
     quiet: bool,
@@ -31,9 +31,9 @@ pub(super) struct Checks {
 
 impl Checks {
     pub(super) fn new(session: &Session<'_>) -> Self {
-        let rules = Rules {
+        let rules = CertificationRules {
             now: session.now,
-            view: View::Gnupg,
+            view: PacketView::Gnupg,
             digests: session.settings.digests,
             issuers: IssuerRule::Certifies,
         };
@@ -80,10 +80,10 @@ impl Checks {
     fn add_one(&mut self, listing: &KeyListing<'_>, signature: &ListedSignature<'_>, streams: &mut Streams) {
         match signature.standing {
             None => {}
-            Some(Standing::Good(_)) => self.good += 1,
-            Some(Standing::Bad) => self.bad += 1,
-            Some(Standing::NoIssuer | Standing::UnusableIssuer(_)) => self.no_key += 1,
-            Some(Standing::Refused(refusal)) => {
+            Some(CertificationStatus::Good(_)) => self.good += 1,
+            Some(CertificationStatus::Bad) => self.bad += 1,
+            Some(CertificationStatus::NoIssuer | CertificationStatus::UnusableIssuer(_)) => self.no_key += 1,
+            Some(CertificationStatus::Refused(refusal)) => {
                 self.other += 1;
                 self.explain(refusal, listing, signature, streams);
             }
@@ -92,27 +92,27 @@ impl Checks {
 
     fn explain(
         &mut self,
-        refusal: Refusal,
+        refusal: Unverifiable,
         listing: &KeyListing<'_>,
         signature: &ListedSignature<'_>,
         streams: &mut Streams,
     ) {
         let (key, facts) = (listing.fingerprint().key_id(), signature.facts);
         match refusal {
-            Refusal::WeakDigest if self.rules.digests.is_weak(facts.hash_algorithm) => {
+            Unverifiable::WeakDigest if self.rules.digests.is_weak(facts.hash_algorithm) => {
                 self.tell_once(facts.hash_algorithm, streams);
             }
-            Refusal::WeakDigest if !self.told_sha1 => {
+            Unverifiable::WeakDigest if !self.told_sha1 => {
                 self.told_sha1 = true;
                 streams.info("Note: third-party key signatures using the SHA1 algorithm are rejected");
             }
-            Refusal::Misplaced if !self.quiet && facts.kind.is_over_user() => {
+            Unverifiable::Misplaced if !self.quiet && facts.kind.is_over_user() => {
                 let class = facts.kind.0;
                 streams.info(format_args!(
                     "key {key}: no user ID for key signature packet of class {class:02x}"
                 ));
             }
-            Refusal::Time => {
+            Unverifiable::Time => {
                 let seconds = listing.primary().0.created.0.saturating_sub(facts.created.0);
                 let (number, unit) = if seconds < DAY { (seconds, "second") } else { (seconds / DAY, "day") };
                 let plural = if number == 1 { "" } else { "s" };

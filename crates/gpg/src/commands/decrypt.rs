@@ -14,9 +14,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use keyhoard::find::shown;
-use keyhoard::message::{self, Allowed, Announced, DataSignature, Error, Verifier};
+use keyhoard::message::{self, Allowed, DataSignature, Error, HashHeaders, MessageVerifier};
 
-use super::seal::{self, Failure};
+use super::write_message::{self, Failure};
 use super::{Session, signatures, verify};
 use crate::code::Code;
 use crate::input;
@@ -59,7 +59,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
 }
 
 fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
-    for name in seal::file_names(session)? {
+    for name in write_message::file_names(session)? {
         session.tell(MessageStatus::FileStart { what: 3, name: &name });
         if plaintext::name_after(&name, session.streams).is_some() {
             match File::open(Path::new(OsStr::from_bytes(&name))) {
@@ -94,7 +94,11 @@ pub(super) fn one(
 ) -> anyhow::Result<std::result::Result<(), Failure>> {
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), verify::begins_openpgp(beginning));
-    let allowed = Allowed { unprotected: session.settings.message.ignore_mdc_error, unencrypted: true };
+    let allowed = Allowed {
+        unprotected: session.settings.message.ignore_mdc_error,
+        unencrypted: true,
+        unknown_digests: true,
+    };
     let (outcome, unlocked) = read(session, &mut input, allowed, name, naming)?;
     let error = match outcome {
         Ok(Whole { signatures, announced, ending }) => {
@@ -138,6 +142,7 @@ fn failed(session: &mut Session<'_>, error: Error, unlocked: Unlocked) {
             let error = system_words(&error);
             return session.streams.error(format_args!("error writing output: {error}"));
         }
+        (Error::Unsigned, _) => return verify::tell_no_packets_behind_text(session),
         (error, unlock::Outcome::NotAsked) => return session.streams.error(error),
         (error, _) => {
             if matches!(error, Error::WrongKey) && unlocked.has_passphrases {
@@ -157,7 +162,7 @@ fn failed(session: &mut Session<'_>, error: Error, unlocked: Unlocked) {
 struct Whole {
     signatures: Vec<DataSignature>,
     /// The digests that the headers of clear text name.
-    announced: Option<Announced>,
+    announced: Option<HashHeaders>,
     ending: Ending,
 }
 
@@ -172,7 +177,7 @@ fn read(
     let shared = RefCell::new(session);
     let mut unlocker = Unlocker::new(&shared);
     let mut plaintext = Plaintext::new(&shared, name, naming);
-    let mut verifier = Verifier::new(&mut plaintext);
+    let mut verifier = MessageVerifier::new(&mut plaintext);
     let take_off = if shared.borrow().settings.message.unwrap { message::unwrap } else { message::decrypt };
     let outcome = take_off(input, allowed, &mut unlocker, &mut verifier);
     let outcome = outcome.and_then(|()| verifier.finish());

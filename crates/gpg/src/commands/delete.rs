@@ -6,7 +6,7 @@ use keyhoard::cert::Facts;
 use keyhoard::cert::effective::Effective;
 use keyhoard::delete::{candidates, delete, delete_subkey};
 use keyhoard::find::shown;
-use keyhoard::listing::{self, Item, ListOptions, Trust};
+use keyhoard::listing::{self, ListOptions, ListedItem, UserTrust};
 use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{CertId, Fingerprint, Query, Selection, Snapshot, Store};
 use secret::SecretKeys as _;
@@ -26,14 +26,14 @@ mod problem {
 
 /// What is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum DeleteTarget {
     Public,
     Secret,
     Both,
 }
 
 /// Deletes the keys that the arguments name, one after the other, up to the first that cannot be deleted.
-pub(super) fn run(session: &mut Session<'_>, what: What) -> anyhow::Result<()> {
+pub(super) fn run(session: &mut Session<'_>, what: DeleteTarget) -> anyhow::Result<()> {
     if session.arguments.is_empty() && !session.settings.quiet {
         session.streams.info("Note: No key");
         return Ok(());
@@ -79,7 +79,7 @@ fn delete_one(
     session: &mut Session<'_>,
     keyrings: &mut Keyrings,
     name: &[u8],
-    what: What,
+    what: DeleteTarget,
 ) -> anyhow::Result<bool> {
     let text = shown(name);
     let store = keyrings.writable(&session.home, &session.settings, session.streams)?;
@@ -91,12 +91,13 @@ fn delete_one(
         }
     };
     match what {
-        What::Secret if target.secret.kept.is_empty() => {
+        DeleteTarget::Secret if target.secret.kept.is_empty() => {
             session.streams.error(format_args!("key \"{text}\" not found"));
             return Ok(no_such_key(session, &text, Code::NotFound));
         }
-        What::Secret => return Ok(delete_secret(session, &target, &text)?.is_ok()),
-        What::Both if !target.secret.kept.is_empty() => match delete_secret(session, &target, &text)? {
+        DeleteTarget::Secret => return Ok(delete_secret(session, &target, &text)?.is_ok()),
+        DeleteTarget::Both if !target.secret.kept.is_empty() => match delete_secret(session, &target, &text)?
+        {
             Ok(true) => {}
             Ok(false) => {
                 session.streams.error(format_args!("{text}: delete key failed: {}", Code::EndOfFile));
@@ -104,9 +105,9 @@ fn delete_one(
             }
             Err(()) => return Ok(false),
         },
-        What::Public if !target.secret.is_there() || session.settings.expert => {}
-        What::Both if !target.secret.with_agent => {}
-        What::Public | What::Both => {
+        DeleteTarget::Public if !target.secret.is_there() || session.settings.expert => {}
+        DeleteTarget::Both if !target.secret.with_agent => {}
+        DeleteTarget::Public | DeleteTarget::Both => {
             session.streams.error(format_args!("there is a secret key for public key \"{text}\"!"));
             session.streams.info("use option \"--delete-secret-keys\" to delete it first.");
             session.streams.status(&Status::DeleteProblem { reason: problem::SECRET_KEY_FIRST });
@@ -201,13 +202,13 @@ pub(super) struct Shown {
 pub(super) fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -> keyhoard::Result<Shown> {
     let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
-    let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(Trust::default());
+    let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(UserTrust::default());
     let mut shown = Shown::default();
     listing::list(snapshot, Selection::Ids(&[id]), options, &mut issuers, &mut trust, &mut |listing| {
         render::listing(&listing, &session.settings.list, &mut shown.text);
         shown.primary = Some(*listing.fingerprint());
         shown.subkeys.extend(listing.components.iter().filter_map(|listed| match listed.item {
-            Item::Subkey(key, _) => Some(key.fingerprint),
+            ListedItem::Subkey(key, _) => Some(key.fingerprint),
             _ => None,
         }));
         ControlFlow::Break(())

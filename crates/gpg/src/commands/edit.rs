@@ -12,9 +12,10 @@ pub(super) mod user_ids;
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Facts;
-use keyhoard::cert::effective::{Moment, Usage, View, evaluate};
-use keyhoard::cert::facts::ComponentKind;
-use keyhoard::edit::{Editor, Refusal};
+use keyhoard::cert::effective::objections::{IssuerKey, objections};
+use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
+use keyhoard::cert::facts::{ComponentKind, SignatureType};
+use keyhoard::edit::{EditRefusal, Editor};
 use keyhoard::find::shown;
 use keyhoard::store::query::{Name as KeyName, NameError};
 use keyhoard::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
@@ -28,7 +29,7 @@ use crate::passphrases::{Hint, Passphrases};
 use crate::status::Status;
 
 /// The keys that an edit works with: the first database, and the secret keys beside it.
-struct Desk {
+struct EditKeys {
     keyrings: Keyrings,
     secrets: FileKeys,
 }
@@ -42,7 +43,7 @@ struct Failure {
     signing: bool,
 }
 
-impl Desk {
+impl EditKeys {
     fn open(session: &mut Session<'_>) -> anyhow::Result<Self> {
         Ok(Self { keyrings: Keyrings::open(session)?, secrets: session.file_keys()? })
     }
@@ -182,10 +183,12 @@ impl Desk {
         let Some(store) = self.keyrings.store() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let mut candidates = Vec::new();
-        let moment = Moment::new(session.now, View::Gnupg);
+        let moment = EvaluationContext::new(session.now, PacketView::Gnupg);
         let certifies = |facts: &Facts| {
-            let primary = *evaluate(facts, moment).primary();
-            primary.is_usable() && primary.usage.contains(Usage::CERTIFY)
+            let effective = evaluate(facts, moment);
+            let issuer = IssuerKey::primary(facts, &effective);
+            let kind = SignatureType::GENERIC_CERTIFICATION;
+            objections(&issuer, kind, session.now, session.now).is_empty()
         };
         snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { fingerprint, facts, .. }| {
             candidates.extend(facts.filter(certifies).map(|_| fingerprint));
@@ -207,7 +210,8 @@ impl Desk {
         let mut found = None;
         snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { facts, .. }| {
             let user_id = facts.as_ref().and_then(|facts| {
-                let index = evaluate(facts, Moment::new(session.now, View::Gnupg)).primary_user_id(facts)?;
+                let index = evaluate(facts, EvaluationContext::new(session.now, PacketView::Gnupg))
+                    .primary_user_id(facts)?;
                 match &facts.components[index].kind {
                     ComponentKind::UserId(value) => Some(value.clone()),
                     _ => None,
@@ -246,7 +250,13 @@ impl Desk {
                 let code = ask.code(&error);
                 Failure { code, value: code.with_agent(), signing: true }
             }
-            Err(keyhoard::Error::Edit(refusal)) => Failure::of(&refusal),
+            Err(keyhoard::Error::Edit(refusal)) => {
+                let failure = Failure::of(&refusal);
+                if failure.code == Code::General {
+                    streams.info(&refusal);
+                }
+                failure
+            }
             Err(error) => return Err(error.into()),
         };
         if failure.signing {
@@ -258,16 +268,16 @@ impl Desk {
 
 impl Failure {
     /// Returns gpg's code for what was not done.
-    fn of(refusal: &Refusal) -> Self {
+    fn of(refusal: &EditRefusal) -> Self {
         let code = match refusal {
-            Refusal::NoCertificate { .. } => Code::NoPublicKey,
-            Refusal::NoSecretKey { .. } => Code::NoSecretKey,
-            Refusal::NoUserId { .. } => Code::NoUserId,
-            Refusal::InvalidUserId { .. } | Refusal::LastUserId { .. } => Code::InvalidUserId,
-            Refusal::DuplicateUserId { .. } => Code::UserIdExists,
-            Refusal::NoSubkey { .. } => Code::NotFound,
-            Refusal::Clock { .. } => Code::TimeConflict,
-            Refusal::Revoked { .. } => Code::CertificateRevoked,
+            EditRefusal::NoCertificate { .. } => Code::NoPublicKey,
+            EditRefusal::NoSecretKey { .. } => Code::NoSecretKey,
+            EditRefusal::NoUserId { .. } => Code::NoUserId,
+            EditRefusal::InvalidUserId { .. } | EditRefusal::LastUserId { .. } => Code::InvalidUserId,
+            EditRefusal::DuplicateUserId { .. } => Code::UserIdExists,
+            EditRefusal::NoSubkey { .. } => Code::NotFound,
+            EditRefusal::Clock { .. } => Code::TimeConflict,
+            EditRefusal::Revoked { .. } => Code::CertificateRevoked,
             _ => Code::General,
         };
         Self { code, value: code.with_gpg(), signing: false }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use keyhoard::cert::certificate::Certificate;
-use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::facts::{Component, ComponentKind};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
@@ -15,17 +15,17 @@ use secret::file::FileKeys;
 
 use super::{Session, checker};
 use crate::code::Code;
+use crate::filter_properties;
 use crate::keyrings::Keyrings;
 use crate::names::{Hit, Names};
-use crate::output::Output;
-use crate::properties;
+use crate::output::{Holds, Output};
 use crate::secrets::Secrets;
 use crate::settings::{ExportFilter, Settings};
 use crate::status::Status;
 
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ExportTarget {
     Public,
     /// Certificates with their secret keys, as far as they are here.
     Secret(SecretParts),
@@ -43,11 +43,15 @@ struct Written {
 type Failure = (Code, u32);
 
 /// Writes out the keys that the arguments name, or all of them.
-pub(super) fn run(session: &mut Session<'_>, what: What) -> anyhow::Result<()> {
+pub(super) fn run(session: &mut Session<'_>, what: ExportTarget) -> anyhow::Result<()> {
     let settings = &session.settings.export;
     anyhow::ensure!(!settings.pka && !settings.dane, "export-pka and export-dane: not supported yet");
     let mut written = Written::default();
-    let outcome = match Output::open(&session.settings, session.streams)? {
+    let holds = match what {
+        ExportTarget::Public => Holds::Packets,
+        ExportTarget::Secret(_) => Holds::SecretPackets,
+    };
+    let outcome = match Output::open(holds, &[], &session.settings, session.streams)? {
         Ok(output) => write_keys(session, output, what, &mut written)?,
         Err(code) => Err((code, code.with_gpg())),
     };
@@ -56,8 +60,10 @@ pub(super) fn run(session: &mut Session<'_>, what: What) -> anyhow::Result<()> {
     }
     let exported = written.exported.len() as u64;
     session.streams.status(&match what {
-        What::Public => Status::ExportResult { count: exported, secret: 0, exported },
-        What::Secret(_) => Status::ExportResult { count: written.looked_at, secret: exported, exported },
+        ExportTarget::Public => Status::ExportResult { count: exported, secret: 0, exported },
+        ExportTarget::Secret(_) => {
+            Status::ExportResult { count: written.looked_at, secret: exported, exported }
+        }
     });
     if let Err((code, value)) = outcome {
         session.streams.status(&Status::Failure { place: "export", code: value });
@@ -70,7 +76,7 @@ pub(super) fn run(session: &mut Session<'_>, what: What) -> anyhow::Result<()> {
 fn write_keys(
     session: &mut Session<'_>,
     mut output: Output,
-    what: What,
+    what: ExportTarget,
     written: &mut Written,
 ) -> anyhow::Result<std::result::Result<(), Failure>> {
     let names = Names::parse(&session.arguments);
@@ -83,8 +89,8 @@ fn write_keys(
         let keyrings = Keyrings::open(session)?;
         let (keys, secrets) = (session.file_keys()?, Secrets::kept(session)?);
         let title = match what {
-            What::Public => "PUBLIC KEY BLOCK",
-            What::Secret(_) => "PRIVATE KEY BLOCK",
+            ExportTarget::Public => "PUBLIC KEY BLOCK",
+            ExportTarget::Secret(_) => "PRIVATE KEY BLOCK",
         };
         let export = Export {
             names: &names,
@@ -114,7 +120,7 @@ struct Export<'a> {
     names: &'a Names,
     settings: &'a Settings,
     now: Timestamp,
-    what: What,
+    what: ExportTarget,
     keys: &'a FileKeys,
     secrets: &'a Secrets,
 }
@@ -157,12 +163,12 @@ impl Export<'_> {
         };
         let on_certificate = |record: &Record| written.exported.push(record.fingerprint);
         match self.what {
-            What::Public => {
+            ExportTarget::Public => {
                 let changes = settings.clean || self.filters() || self.names.choose_subkeys();
                 let prepare = changes.then_some(&mut prepare as &mut Preparation<'_>);
                 export_prepared(snapshot, selection, &options, prepare, out, on_certificate)?;
             }
-            What::Secret(parts) => {
+            ExportTarget::Secret(parts) => {
                 written.looked_at += if self.names.is_empty() { snapshot.count()? } else { ids.len() as u64 };
                 let mut with_secret = self.secrets.certificates(snapshot)?;
                 with_secret.retain(|id| self.names.is_empty() || ids.binary_search(id).is_ok());
@@ -200,15 +206,15 @@ impl Export<'_> {
     fn filtered(&self, certificate: Certificate, hit: Option<Hit>) -> Certificate {
         let ExportFilter { keep_uid, drop_subkey } = &self.settings.export_filter;
         let facts = &certificate.facts;
-        let effective = evaluate(facts, Moment::new(self.now, View::Gnupg));
+        let effective = evaluate(facts, EvaluationContext::new(self.now, PacketView::Gnupg));
         let mut kept = vec![true; facts.components.len()];
         let mut also =
             |others: Vec<bool>| kept.iter_mut().zip(others).for_each(|(kept, other)| *kept &= other);
         if let Some(filter) = keep_uid {
-            also(properties::kept_user_ids(filter, facts, &effective));
+            also(filter_properties::kept_user_ids(filter, facts, &effective));
         }
         if let Some(filter) = drop_subkey {
-            also(properties::kept_subkeys(filter, facts, &effective));
+            also(filter_properties::kept_subkeys(filter, facts, &effective));
         }
         if let Some(is_named) = hit.and_then(|hit| self.names.chosen_subkeys(hit)) {
             let named = |component: &Component| match &component.kind {
@@ -217,6 +223,6 @@ impl Export<'_> {
             };
             also(facts.components.iter().map(named).collect());
         }
-        properties::retain(&certificate, &kept)
+        filter_properties::retain(&certificate, &kept)
     }
 }

@@ -2,7 +2,7 @@
 //! seen with their keys, and what that means.
 
 use keyhoard::cert::{BoundAddress, Timestamp};
-use keyhoard::listing::{FirstUse, Trust};
+use keyhoard::listing::{FirstUse, UserTrust};
 use keyhoard::recipients::UserFirstUse;
 use keyhoard::store::Fingerprint;
 use keyhoard::store::tofu::Messages;
@@ -37,7 +37,7 @@ pub(super) fn tell(session: &mut Session<'_>, key: &Fingerprint, user_ids: &[Use
 }
 
 /// Says whether trust on first use makes a key as valid as it is, where the web of trust may as well.
-pub(super) fn decides(session: &Session<'_>, trust: &Trust) -> bool {
+pub(super) fn decides(session: &Session<'_>, trust: &UserTrust) -> bool {
     let has = |policies: &[Policy]| {
         trust.first_uses.iter().flatten().any(|known| {
             let decided = if known.policy == Policy::Auto {

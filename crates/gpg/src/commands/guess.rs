@@ -5,23 +5,24 @@ use std::io::{BufReader, Read};
 
 use keyhoard::cert::certificate::Certificate;
 use keyhoard::cert::clean::rebuild;
-use keyhoard::cert::dearmor::Message;
-use keyhoard::cert::effective::{Moment, View};
+use keyhoard::cert::dearmor::DearmoredMessage;
+use keyhoard::cert::effective::{EvaluationContext, PacketView};
 use keyhoard::cert::packet::Tag;
 use keyhoard::cert::split::{Piece, Splitter};
 use keyhoard::designated_revocation::evaluate_with_revokers;
-use keyhoard::listing::{Names, Trust};
-use keyhoard::validity::{Appraisal, Sources};
+use keyhoard::listing::{Names, UserTrust};
+use keyhoard::validity::{Sources, ValidityResult};
 
 use super::Session;
 use super::decrypt::{self, Naming};
-use super::seal::Failure;
+use super::verify::begins_clear_text;
+use super::write_message::Failure;
 use crate::keyrings::Keyrings;
 use crate::render::block::Block;
 use crate::status::Status;
 use crate::{input, trust};
 
-/// So many octets tell what an input begins with, armor and its headers included.
+/// So many bytes tell what an input begins with, armor and its headers included.
 const BEGINNING: u64 = 8192;
 
 /// Looks what the file that the argument names holds, or standard input.
@@ -32,7 +33,8 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
     let Some((mut input, name)) = input(session) else { return Ok(()) };
     let mut beginning = Vec::new();
     Read::take(&mut input, BEGINNING).read_to_end(&mut beginning)?;
-    let holds_keys = begins_with_key(&beginning);
+    // Keys behind clear text are not what it is about.
+    let holds_keys = begins_with_key(&beginning) && !begins_clear_text(&beginning);
     let input = BufReader::new(beginning.chain(input));
     if holds_keys {
         return list(session, input);
@@ -71,7 +73,7 @@ pub(super) fn tell_failure(session: &mut Session<'_>, failure: &Failure) {
 
 fn begins_with_key(beginning: &[u8]) -> bool {
     let mut first = [0];
-    let read = Message::of_any_kind(beginning).read(&mut first);
+    let read = DearmoredMessage::of_any_kind(beginning).read(&mut first);
     let tag = read.ok().filter(|count| *count == 1).and_then(|_| Tag::of(first[0]));
     tag.is_some_and(|tag| matches!(tag, Tag::PUBLIC_KEY | Tag::SECRET_KEY))
 }
@@ -111,18 +113,20 @@ fn list_one(
 ) -> anyhow::Result<()> {
     let Session { settings, streams, now, .. } = session;
     let facts = &certificate.facts;
-    let moment = Moment::new(*now, View::Gnupg).with_digests(settings.digests);
+    let moment = EvaluationContext::new(*now, PacketView::Gnupg).with_digests(settings.digests);
     let whole = || Ok(Some(certificate.clone()));
     let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
     let mut names =
-        (settings.verbose > 0).then(|| Names::new(sources.certificates.clone(), *now, View::Gnupg));
+        (settings.verbose > 0).then(|| Names::new(sources.certificates.clone(), *now, PacketView::Gnupg));
     if let Some(names) = &mut names {
         names.prepare(facts)?;
     }
     let trust = match settings.list.with_colons && !settings.list.fast {
-        true => Appraisal::of(&[facts.primary().fingerprint], sources, &trust::settings(settings, *now))?
-            .trust_of_copy(facts, &effective)?,
-        false => Trust::default(),
+        true => {
+            ValidityResult::of(&[facts.primary().fingerprint], sources, &trust::settings(settings, *now))?
+                .trust_of_copy(facts, &effective)?
+        }
+        false => UserTrust::default(),
     };
     let names = names.as_ref();
     let block = Block { facts, effective: &effective, trust: &trust, names, settings: &settings.list };

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use keyhoard::cert::certificate::{Certificate, Retained};
 use keyhoard::cert::clean::CleanOptions;
-use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::split::RawRevocation;
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
@@ -23,10 +23,11 @@ use keyhoard::store::{Origin, Store};
 use keyhoard::validity::Sources;
 
 use super::{Session, checker};
+use crate::filter_properties;
+use crate::input;
 use crate::keyrings::Keyrings;
 use crate::options::load::system_words;
 use crate::prompt::{self, Question};
-use crate::properties;
 use crate::secrets::Secrets;
 use crate::settings::{ImportFilter, ImportSettings, Settings};
 use crate::status::Status;
@@ -209,7 +210,10 @@ fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
     let mut show = Show::new(settings, now, streams, sources, secrets);
     let mut report = Report::new(settings, inputs.iter().map(|input| input.name.clone()).collect());
     let mut written = match settings.import.export {
-        true => Some(Written::open(settings, streams)?),
+        true => {
+            let read = input::ids(session.arguments.iter().map(Vec::as_slice));
+            Some(Written::open(&read, settings, streams)?)
+        }
         false => None,
     };
     let mut outcome = Ok(());
@@ -282,15 +286,15 @@ fn filter<'a>(settings: &'a Settings, store: Option<&'a dyn Store>, now: Timesta
             false => certificate,
         };
         if let Some(filter) = keep_uid {
-            let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
-            let kept = properties::kept_user_ids(filter, &certificate.facts, &effective);
-            certificate = properties::retain(&certificate, &kept);
+            let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));
+            let kept = filter_properties::kept_user_ids(filter, &certificate.facts, &effective);
+            certificate = filter_properties::retain(&certificate, &kept);
         }
         if let Some(filter) = drop_sig {
             let facts = &certificate.facts;
             certificate = certificate.retain(|asked| match asked {
                 Retained::Signature(component, signature) => {
-                    properties::keeps_signature(filter, facts, component, signature, now)
+                    filter_properties::keeps_signature(filter, facts, component, signature, now)
                 }
                 _ => true,
             });

@@ -9,12 +9,12 @@ use std::path::Path;
 use std::thread;
 
 use keyhoard::cert::Timestamp;
-use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::cert::facts::Facts;
 use keyhoard::certifications::Checker;
-use keyhoard::listing::{self, KeyListing, ListOptions, Trust};
+use keyhoard::listing::{self, KeyListing, ListOptions, UserTrust};
 use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
-use keyhoard::validity::{Appraisal, Sources};
+use keyhoard::validity::{Sources, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
 use super::Session;
@@ -23,6 +23,7 @@ use crate::code::Code;
 use crate::keyrings::{Keyrings, Ring};
 use crate::names::{Hit, Names};
 use crate::render;
+use crate::render::text::for_people;
 use crate::secrets::Secrets;
 use crate::settings::{ListSettings, TrustModel, TrustNumbers};
 use crate::status::Status;
@@ -86,7 +87,7 @@ fn list_all(session: &mut Session<'_>, keyrings: &Keyrings, snapshots: &Snapshot
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&session.home, snapshots, outside.as_deref())?;
     let beside = match snapshots {
-        [(_, snapshot)] if can_draft(session) => snapshot.beside(),
+        [(_, snapshot)] if can_draft(session) => snapshot.try_clone_reader(),
         _ => None,
     };
     thread::scope(|scope| {
@@ -183,12 +184,12 @@ fn appraise<'a>(
     session: &Session<'_>,
     sources: &Sources<'a>,
     found: Option<&[Vec<CertId>]>,
-) -> keyhoard::Result<Appraisal<'a>> {
+) -> keyhoard::Result<ValidityResult<'a>> {
     let settings = trust::settings(&session.settings, session.now);
     if !shows_validity(session) {
-        return Appraisal::nothing(sources, &settings);
+        return ValidityResult::nothing(sources, &settings);
     }
-    let Some(found) = found else { return Appraisal::all(sources, &settings) };
+    let Some(found) = found else { return ValidityResult::all(sources, &settings) };
     let mut keys: Vec<Fingerprint> = Vec::new();
     for (snapshot, ids) in sources.certificates.iter().zip(found) {
         snapshot.visit(Selection::Ids(ids), Detail::Name, &mut |record| {
@@ -196,13 +197,13 @@ fn appraise<'a>(
             ControlFlow::Continue(())
         })?;
     }
-    Appraisal::of(&keys, sources, &settings)
+    ValidityResult::of(&keys, sources, &settings)
 }
 
 /// Returns the names of those who made signatures, wherever their keys are.
 fn issuers<'s>(session: &Session<'_>, snapshots: &'s Snapshots<'s>) -> listing::Names<'s> {
     let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
-    listing::Names::new(sources, session.now, View::Gnupg)
+    listing::Names::new(sources, session.now, PacketView::Gnupg)
         .with_digests(session.settings.self_signature_digests())
 }
 
@@ -218,7 +219,7 @@ struct Page<'a> {
     now: Timestamp,
     /// Which digests are accepted in self-signatures.
     digests: DigestPolicy,
-    appraisal: &'a Appraisal<'a>,
+    appraisal: &'a ValidityResult<'a>,
     /// Which keyring is listed.
     number: usize,
     text: Vec<u8>,
@@ -233,7 +234,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(session: &Session<'_>, appraisal: &'a Appraisal<'a>) -> anyhow::Result<Self> {
+    fn new(session: &Session<'_>, appraisal: &'a ValidityResult<'a>) -> anyhow::Result<Self> {
         let secrets = match session.settings.list {
             ListSettings { secret: true, .. } => Some(Secrets::kept(session)?),
             ListSettings { with_secret: true, .. } => Some(Secrets::all(session)?),
@@ -274,7 +275,7 @@ impl<'a> Page<'a> {
         let (appraisal, number) = (self.appraisal, self.number);
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
             let secret_keys = secrets.as_ref().map_or(Vec::new(), |secrets| secrets.parts(facts));
-            Ok(Trust { secret_keys, ..appraisal.trust((number, id), facts, effective)? })
+            Ok(UserTrust { secret_keys, ..appraisal.trust((number, id), facts, effective)? })
         };
         let mut written = Ok(());
         let mut each = |listing: KeyListing<'_>| {
@@ -341,10 +342,10 @@ pub(super) fn attributes(
 
 /// Appends the name of a keyring, underlined.
 fn title(label: &str, keyring: &Path, text: &mut Vec<u8>) {
-    let start = text.len();
+    let keyring = keyring.as_os_str().as_bytes();
+    let columns = label.len() + keyring.len();
     text.extend_from_slice(label.as_bytes());
-    text.extend_from_slice(keyring.as_os_str().as_bytes());
-    let columns = text.len() - start;
+    for_people(keyring, text);
     text.push(b'\n');
     text.resize(text.len() + columns, b'-');
     text.push(b'\n');

@@ -47,7 +47,7 @@ pub(super) fn import(session: &mut Session<'_>) -> anyhow::Result<()> {
     let before = store.snapshot()?.owner_trusts()?;
     let mut numbers: HashMap<Fingerprint, u8> = before.into_iter().collect();
     let mut given = Vec::new();
-    for line in text.split_inclusive(|&octet| octet == b'\n') {
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
         let complete = line.strip_suffix(b"\n").filter(|_| line.len() <= LONGEST_LINE);
         let Some(line) = complete.or_else(|| line.starts_with(b"#").then_some(line)) else {
             session.streams.error(format_args!("error in '{name}': line too long"));

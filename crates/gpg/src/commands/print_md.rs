@@ -7,6 +7,7 @@ use keyhoard::verify::hash::{Digest, Hasher};
 
 use super::Session;
 use crate::options::load::system_words;
+use crate::render::text::for_people;
 use crate::{algorithms, input};
 
 /// Those that `--print-mds` shows, in gpg's order.
@@ -98,18 +99,18 @@ fn digests(mut file: impl Read, numbers: &[u8]) -> io::Result<Vec<Option<Digest>
 }
 
 fn colons(file: &[u8], number: u8, digest: &[u8], out: &mut Vec<u8>) {
-    for &octet in file {
-        if octet <= 32 || octet > 127 || matches!(octet, b':' | b'%') {
-            out.extend(format!("%{octet:02X}").into_bytes());
+    for &byte in file {
+        if byte <= 32 || byte > 127 || matches!(byte, b':' | b'%') {
+            out.extend(format!("%{byte:02X}").into_bytes());
         } else {
-            out.push(octet);
+            out.push(byte);
         }
     }
     out.extend(format!(":{number}:{}:\n", hex(digest)).into_bytes());
 }
 
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02X}")).collect()
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
 /// Writes a digest for people: in groups, with a gap in the middle of short ones, in lines under each other.
@@ -117,7 +118,8 @@ fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<
     const LONGEST_NAME: usize = 40;
     let mut indent = 0;
     if let Some(file) = file {
-        out.extend([file, b": "].concat());
+        for_people(file, out);
+        out.extend(b": ");
         indent = file.len() + 2;
         if indent > LONGEST_NAME {
             out.push(b'\n');
@@ -134,7 +136,7 @@ fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<
         _ => (4, None),
     };
     let mut column = indent;
-    for (number, octets) in digest.chunks(group).enumerate() {
+    for (number, bytes) in digest.chunks(group).enumerate() {
         if number > 0 {
             if column + 2 * group > WIDTH {
                 out.extend(format!("\n{:indent$}", " ").into_bytes());
@@ -148,8 +150,8 @@ fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<
                 column += 1;
             }
         }
-        out.extend(hex(octets).into_bytes());
-        column += 2 * octets.len();
+        out.extend(hex(bytes).into_bytes());
+        column += 2 * bytes.len();
     }
     out.push(b'\n');
 }

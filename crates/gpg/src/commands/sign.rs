@@ -6,11 +6,11 @@ pub(super) mod signers;
 use std::io::{self, Read, Write};
 
 use keyhoard::cert::facts::SignatureType;
-use keyhoard::message::{self, Content};
+use keyhoard::message::{self, LiteralOptions};
 use keyhoard::verify::HashAlgorithm;
 
 use super::Session;
-use super::seal::{Failure, content, output_of};
+use super::write_message::{Failure, content, output_of};
 use crate::code::Code;
 use crate::input;
 use crate::settings::{ArmorHeaders, Form};
@@ -70,7 +70,7 @@ fn sign(session: &mut Session<'_>, form: Form) -> anyhow::Result<Result<(), Fail
     begin(session, &signers);
     let content = match form {
         Form::Message => content(session, session.settings.message.signed_compression(), name),
-        Form::Clear | Form::Detached => Content::default(),
+        Form::Clear | Form::Detached => LiteralOptions::default(),
     };
     let made = signing(session, &mut signers, kind)?;
     let mut out = output.sender(session.streams)?;

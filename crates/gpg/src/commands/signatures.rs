@@ -5,16 +5,20 @@ mod certainty;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use keyhoard::cert::BoundAddress;
-use keyhoard::cert::effective::{Moment, State, View};
+use keyhoard::cert::effective::objections::{BackSignatureFlaw, CrossCertification, Objection};
+use keyhoard::cert::effective::{ComponentState, EvaluationContext, PacketView, Usage};
 use keyhoard::cert::facts::{ComponentKind, SignatureType};
-use keyhoard::listing::Trust;
-use keyhoard::message::{Announced, DataSignature};
+use keyhoard::cert::{BoundAddress, Timestamp};
+use keyhoard::listing::UserTrust;
+use keyhoard::message::{DataSignature, HashHeaders};
 use keyhoard::recipients;
 use keyhoard::store::Fingerprint;
 use keyhoard::trust::Validity;
-use keyhoard::validity::Appraisal;
-use keyhoard::verification::{Examined, Maker, Makers, Notation, Outcome, Statement, remember};
+use keyhoard::validity::ValidityResult;
+use keyhoard::verification::{
+    CandidateSigner, ExaminedSignature, Notation, SignatureContents, SignaturePolicy, Signer, SignerSearch,
+    remember,
+};
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::Hasher;
 
@@ -35,7 +39,7 @@ use crate::{clock, trust};
 pub(super) fn tell(
     session: &mut Session<'_>,
     signatures: Vec<DataSignature>,
-    announced: Option<&Announced>,
+    announced: Option<&HashHeaders>,
 ) -> anyhow::Result<bool> {
     if session.settings.message.list_only {
         return Ok(true);
@@ -50,19 +54,27 @@ pub(super) fn tell(
     let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
     let snapshots = keyrings.snapshots()?;
     let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
-    let moment = Moment::new(session.now, View::Gnupg);
-    let examined = Makers::new(sources.certificates.clone(), moment).examine(signatures)?;
+    let moment = EvaluationContext::new(session.now, PacketView::Gnupg);
+    let digests = session.settings.digests;
+    let examined = SignerSearch::new(sources.certificates.clone(), moment, digests).examine(signatures)?;
     let store = keyrings.store().filter(|_| settings.model.remembers());
     let remembered = store.map_or(Ok(()), |store| {
-        let good: Vec<&Examined> = examined.iter().filter(|one| is_announced(one, announced)).collect();
-        remember(store, &good, "", "gpg-keyhoard --verify", session.now)
+        let policy = SignaturePolicy {
+            notations: &session.settings.message.known_notations,
+            // gpg does not compare a signature's time with the clock.
+            overlooked: &[Objection::FromFuture],
+            ..SignaturePolicy::new(digests, session.now)
+        };
+        let seen: Vec<&ExaminedSignature> =
+            examined.iter().filter(|one| is_announced(one, announced)).collect();
+        remember(store, &seen, "", "gpg-keyhoard --verify", &policy)
     });
     // What is remembered now counts already.
     let snapshots = keyrings.snapshots()?;
     let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
-    let makers: Vec<&Maker> = examined.iter().filter_map(|one| one.outcome.maker()).collect();
+    let makers: Vec<&CandidateSigner> = examined.iter().filter_map(|one| one.outcome.maker()).collect();
     let keys: Vec<Fingerprint> = makers.iter().map(|maker| maker.primary()).collect();
-    let appraisal = Appraisal::of(&keys, &sources, &settings)?;
+    let appraisal = ValidityResult::of(&keys, &sources, &settings)?;
     for one in &examined {
         let is_bad = match &one.statement {
             Some(statement) => tell_one(session, one, statement, announced, &appraisal)?,
@@ -85,14 +97,15 @@ pub(super) fn tell(
 /// Tells of one signature; says whether it is bad.
 fn tell_one(
     session: &mut Session<'_>,
-    examined: &Examined,
-    statement: &Statement,
-    announced: Option<&Announced>,
-    appraisal: &Appraisal<'_>,
+    examined: &ExaminedSignature,
+    statement: &SignatureContents,
+    announced: Option<&HashHeaders>,
+    appraisal: &ValidityResult<'_>,
 ) -> anyhow::Result<bool> {
     tell_statement(session, statement);
     // gpg looks for the key of no signature whose digest is not announced.
     if let Some(maker) = examined.outcome.maker().filter(|_| is_announced(examined, announced)) {
+        tell_flaw(session, maker);
         session.considered(&maker.primary());
     }
     match (&examined.outcome, unchecked(session, examined, statement, announced)) {
@@ -100,7 +113,7 @@ fn tell_one(
             tell_unchecked(session, statement, code);
             Ok(false)
         }
-        (Outcome::Good(maker), None) if !demands_more(session, examined, statement) => {
+        (Signer::Good(maker), None) if !examined.demands_more(&session.settings.message.known_notations) => {
             session.tell_end_of(maker);
             tell_id(session, examined, statement);
             session.considered(&maker.primary());
@@ -110,7 +123,14 @@ fn tell_one(
             tell_algorithms(session, maker, statement);
             Ok(statement.expires.is_some_and(|end| end <= session.now) || trust.key == Validity::Never)
         }
-        (Outcome::Good(maker) | Outcome::Bad(maker), None) => {
+        (Signer::Good(maker) | Signer::Bad(maker), None) => {
+            // gpg looks the key up once more, but tells only once that an algorithm is rejected.
+            if !matches!(
+                maker.cross_certification,
+                CrossCertification::Refused(BackSignatureFlaw::WeakDigest(_))
+            ) {
+                tell_flaw(session, maker);
+            }
             session.considered(&maker.primary());
             let trust =
                 appraisal.trust((maker.source, maker.id), &maker.certificate.facts, &maker.effective)?;
@@ -118,40 +138,139 @@ fn tell_one(
             tell_algorithms(session, maker, statement);
             Ok(true)
         }
-        (Outcome::NoKey | Outcome::Unsupported, None) => unreachable!("these have a code"),
+        (Signer::NoKey | Signer::Unsupported | Signer::Undecided, None) => {
+            unreachable!("these have a code")
+        }
     }
 }
 
-/// Says whether a signature demands what nobody understands here, nor the user.
-fn demands_more(session: &Session<'_>, examined: &Examined, statement: &Statement) -> bool {
-    let known = &session.settings.message.known_notations;
-    statement.unknown_critical
-        && examined.signature.parsed().is_none_or(|signature| signature.demands_more_than(known))
-}
-
-/// Returns gpg's code for why a signature cannot be checked.
+/// Returns gpg's code for why a signature cannot be checked, and tells what gpg tells of it before that, in its order.
 fn unchecked(
     session: &mut Session<'_>,
-    examined: &Examined,
-    statement: &Statement,
-    announced: Option<&Announced>,
+    examined: &ExaminedSignature,
+    statement: &SignatureContents,
+    announced: Option<&HashHeaders>,
 ) -> Option<Code> {
-    match &examined.outcome {
-        Outcome::NoKey => Some(Code::NoPublicKey),
-        Outcome::Unsupported if HashAlgorithm::name(statement.hash).is_none() => Some(Code::InvalidDigest),
-        Outcome::Unsupported => Some(Code::InvalidPublicKeyAlgorithm),
-        _ if session.settings.digests.is_weak(statement.hash) => {
-            let name = digest_name(statement.hash.0);
-            session.streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
-            Some(Code::InvalidDigest)
+    let maker = match &examined.outcome {
+        Signer::Good(maker) | Signer::Bad(maker) => maker,
+        Signer::NoKey => return Some(Code::NoPublicKey),
+        Signer::Undecided => {
+            session.streams.info("too many certificates claim the key of this signature");
+            return Some(Code::General);
         }
-        _ if !is_announced(examined, announced) => {
-            session.streams.error("WARNING: signature digest conflict in message");
-            Some(Code::General)
+        Signer::Unsupported if HashAlgorithm::name(statement.hash).is_none() => {
+            return Some(Code::InvalidDigest);
         }
-        Outcome::Good(maker) if statement.created < maker.key().created => Some(Code::TimeConflict),
-        Outcome::Good(maker) if !maker.state().valid || !maker.is_cross_certified() => Some(Code::General),
-        Outcome::Good(_) | Outcome::Bad(_) => None,
+        Signer::Unsupported => return Some(Code::InvalidPublicKeyAlgorithm),
+    };
+    if !is_announced(examined, announced) {
+        session.streams.error("WARNING: signature digest conflict in message");
+        return Some(Code::General);
+    }
+    let objections = maker.objections(statement, session.now);
+    if objections.contains(Objection::BeforeKey) {
+        tell_newer_key(session, maker, statement.created);
+        return Some(Code::TimeConflict);
+    }
+    if maker.certificate.facts.primary().created > session.now {
+        tell_key_from_future(session, maker);
+        return Some(Code::BadPublicKey);
+    }
+    if session.settings.digests.is_weak(statement.hash) {
+        tell_rejected(session, statement.hash);
+        return Some(Code::InvalidDigest);
+    }
+    if objections.contains(Objection::WrongUse) && !objections.contains(Objection::Unbound) {
+        tell_wrong_use(session, maker, statement);
+        return Some(Code::WrongKeyUsage);
+    }
+    let is_good = matches!(examined.outcome, Signer::Good(_));
+    if is_good && objections.contains(Objection::Unbound) {
+        return Some(Code::General);
+    }
+    if is_good && objections.contains(Objection::NotCrossCertified) {
+        tell_not_cross_certified(session, maker);
+        return Some(Code::General);
+    }
+    None
+}
+
+/// Tells that a key was made after what it is said to have signed.
+fn tell_newer_key(session: &mut Session<'_>, maker: &CandidateSigner, signed: Timestamp) {
+    let (key, later) = (maker.key().fingerprint.key_id(), later(maker.key().created, signed));
+    session.streams.info(format_args!("public key {key} is {later} newer than the signature"));
+}
+
+/// Tells that a certificate's primary key is not made yet, as the clock has it.
+fn tell_key_from_future(session: &mut Session<'_>, maker: &CandidateSigner) {
+    let primary = maker.certificate.facts.primary();
+    let (key, later) = (primary.fingerprint.key_id(), later(primary.created, session.now));
+    let line = format_args!("key {key} was created {later} in the future (time warp or clock problem)");
+    session.streams.info(line);
+}
+
+/// Returns how much later one time is than another one, in days, or in seconds where that is less than a day.
+fn later(one: Timestamp, other: Timestamp) -> String {
+    const DAY: u32 = 86_400;
+    let seconds = one.0.saturating_sub(other.0);
+    let (count, unit) = if seconds < DAY { (seconds, "second") } else { (seconds / DAY, "day") };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+fn tell_rejected(session: &mut Session<'_>, hash: HashAlgorithm) {
+    let name = digest_name(hash.0);
+    session.streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
+}
+
+/// Tells that a key is not for signing, with what it is for as libgcrypt's numbers.
+fn tell_wrong_use(session: &mut Session<'_>, maker: &CandidateSigner, statement: &SignatureContents) {
+    let numbers = [
+        (Usage::SIGN, 1),
+        (Usage::ENCRYPT, 2),
+        (Usage::CERTIFY, 4),
+        (Usage::AUTHENTICATE, 8),
+        (Usage::OTHER, 128),
+    ];
+    let usage = maker.state().usage;
+    let uses: u32 = numbers.iter().filter(|(one, _)| usage.contains(*one)).map(|(_, number)| number).sum();
+    let (key, code, kind) = (maker.key().fingerprint.key_id(), Code::WrongKeyUsage, statement.kind.0);
+    if !session.settings.quiet {
+        let line = format_args!("bad data signature from key {key}: {code} ({kind:#04x}, {uses:#x})");
+        session.streams.info(line);
+    }
+}
+
+/// Tells what is wrong with a back-signature, which gpg finds out when it looks the key up.
+fn tell_flaw(session: &mut Session<'_>, maker: &CandidateSigner) {
+    let CrossCertification::Refused(flaw) = maker.cross_certification else { return };
+    let key = maker.key().fingerprint.key_id();
+    match flaw {
+        BackSignatureFlaw::WeakDigest(hash) => tell_rejected(session, hash),
+        BackSignatureFlaw::BeforeKey(signed) => tell_newer_key(session, maker, signed),
+        BackSignatureFlaw::UnknownDemand => {
+            let line = format_args!("assuming bad signature from key {key} due to an unknown critical bit");
+            session.streams.info(line);
+        }
+        BackSignatureFlaw::Expired => {
+            session.streams.info(format_args!("cross-certification of subkey {key} has expired"))
+        }
+        BackSignatureFlaw::Unchecked => {
+            session.streams.info(format_args!("subkey {key} has too many cross-certifications"));
+        }
+        BackSignatureFlaw::Bad => {}
+    }
+}
+
+/// Tells that it is not believed that a subkey belongs to its certificate.
+fn tell_not_cross_certified(session: &mut Session<'_>, maker: &CandidateSigner) {
+    const PAGE: &str = "https://gnupg.org/faq/subkey-cross-certify.html";
+    let key = maker.key().fingerprint.key_id();
+    if let CrossCertification::Refused(_) = maker.cross_certification {
+        let line = format_args!("WARNING: signing subkey {key} has an invalid cross-certification");
+        session.streams.info(line);
+    } else {
+        session.streams.info(format_args!("WARNING: signing subkey {key} is not cross-certified"));
+        session.streams.info(format_args!("please see {PAGE} for more information"));
     }
 }
 
@@ -161,7 +280,7 @@ pub(super) fn tell_unknown_digest(session: &mut Session<'_>) {
 }
 
 /// Says whether a signature's digest is one of those that the headers of clear text name; all other content has none.
-fn is_announced(examined: &Examined, announced: Option<&Announced>) -> bool {
+fn is_announced(examined: &ExaminedSignature, announced: Option<&HashHeaders>) -> bool {
     match (announced, &examined.statement) {
         (Some(announced), Some(statement)) => {
             !announced.has_unknown && announced.digests.contains(&statement.hash)
@@ -171,8 +290,8 @@ fn is_announced(examined: &Examined, announced: Option<&Announced>) -> bool {
 }
 
 /// Tells what the signature says of itself.
-fn tell_statement(session: &mut Session<'_>, statement: &Statement) {
-    let Statement { issuer, created, key_algorithm, user_id, .. } = statement;
+fn tell_statement(session: &mut Session<'_>, statement: &SignatureContents) {
+    let SignatureContents { issuer, created, key_algorithm, user_id, .. } = statement;
     session.tell_signature(SignatureStatus::New { user_id: user_id.as_deref() });
     let algorithm = public_key_name(key_algorithm.0);
     let key = issuer.fingerprint.map_or_else(|| issuer.key_id.to_string(), |key| key.to_string());
@@ -184,8 +303,8 @@ fn tell_statement(session: &mut Session<'_>, statement: &Statement) {
     }
 }
 
-fn tell_unchecked(session: &mut Session<'_>, statement: &Statement, code: Code) {
-    let Statement { issuer, created, key_algorithm, hash, kind, .. } = statement;
+fn tell_unchecked(session: &mut Session<'_>, statement: &SignatureContents, code: Code) {
+    let SignatureContents { issuer, created, key_algorithm, hash, kind, .. } = statement;
     let key_id = issuer.key_id.to_string();
     session.tell_signature(SignatureStatus::Unchecked {
         key_id: key_id.clone(),
@@ -203,7 +322,7 @@ fn tell_unchecked(session: &mut Session<'_>, statement: &Statement, code: Code) 
 }
 
 /// Tells what tells this signature from all others: a hash of it.
-fn tell_id(session: &mut Session<'_>, examined: &Examined, statement: &Statement) {
+fn tell_id(session: &mut Session<'_>, examined: &ExaminedSignature, statement: &SignatureContents) {
     let Some(signature) = examined.signature.parsed() else { return };
     let Some(mut hasher) = Hasher::new(HashAlgorithm::SHA1) else { return };
     hasher.update(&[statement.key_algorithm.0, statement.hash.0]);
@@ -224,12 +343,13 @@ struct Result {
 impl Result {
     const BAD: Self = Self { keyword: "BADSIG", words: "BAD signature from" };
 
-    fn of_good(maker: &Maker, statement: &Statement, session: &Session<'_>) -> Self {
+    fn of_good(maker: &CandidateSigner, statement: &SignatureContents, session: &Session<'_>) -> Self {
+        let objections = maker.objections(statement, session.now);
         let (keyword, words) = if statement.expires.is_some_and(|end| end <= session.now) {
             ("EXPSIG", "Expired signature from")
-        } else if maker.expires().is_some_and(|end| end <= session.now) {
+        } else if objections.contains(Objection::Ended) {
             ("EXPKEYSIG", "Good signature from")
-        } else if maker.state().revoked.is_some() || maker.effective.primary().revoked.is_some() {
+        } else if objections.contains(Objection::Revoked) {
             ("REVKEYSIG", "Good signature from")
         } else {
             ("GOODSIG", "Good signature from")
@@ -239,7 +359,12 @@ impl Result {
 }
 
 /// Tells what trust on first use knows of the user IDs that a signature was made as.
-fn tell_first_use(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
+fn tell_first_use(
+    session: &mut Session<'_>,
+    maker: &CandidateSigner,
+    statement: &SignatureContents,
+    trust: &UserTrust,
+) {
     let signer = statement.user_id.as_deref().map(BoundAddress::of_user_id);
     let is_meant =
         |user_id: &[u8]| signer.as_ref().is_none_or(|signer| *signer == BoundAddress::of_user_id(user_id));
@@ -248,7 +373,12 @@ fn tell_first_use(session: &mut Session<'_>, maker: &Maker, statement: &Statemen
     first_use::tell(session, &maker.primary(), &known);
 }
 
-fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, trust: &Trust) {
+fn tell_good(
+    session: &mut Session<'_>,
+    maker: &CandidateSigner,
+    statement: &SignatureContents,
+    trust: &UserTrust,
+) {
     let result = Result::of_good(maker, statement, session);
     if tell_result(session, maker, statement, trust, result) && !session.settings.verify.primary_uid_only {
         tell_other_names(session, maker, trust);
@@ -290,8 +420,7 @@ fn tell_good(session: &mut Session<'_>, maker: &Maker, statement: &Statement, tr
 /// Returns what gpg shows of a value that is no text.
 fn preview(value: &[u8]) -> Vec<u8> {
     const SHOWN: usize = 19;
-    let shown =
-        value.iter().take(SHOWN).map(|octet| if (b' '..=b'~').contains(octet) { *octet } else { b'?' });
+    let shown = value.iter().take(SHOWN).map(|byte| if (b' '..=b'~').contains(byte) { *byte } else { b'?' });
     let dots = if value.len() > SHOWN { "..." } else { "" };
     let shown = String::from_utf8_lossy(&shown.collect::<Vec<u8>>()).into_owned();
     format!("[ not human readable ({} bytes: {shown}{dots}) ]", value.len()).into_bytes()
@@ -320,9 +449,9 @@ fn tell_notation(session: &mut Session<'_>, notation: &Notation) {
 /// Tells the result with the primary user ID; says whether there is one.
 fn tell_result(
     session: &mut Session<'_>,
-    maker: &Maker,
-    statement: &Statement,
-    trust: &Trust,
+    maker: &CandidateSigner,
+    statement: &SignatureContents,
+    trust: &UserTrust,
     result: Result,
 ) -> bool {
     let key_id = statement.issuer.key_id.to_string();
@@ -332,16 +461,18 @@ fn tell_result(
     let Result { keyword, .. } = result;
     session.tell_signature(SignatureStatus::Result { keyword, key_id, user_id });
     let shown = place.filter(|_| session.settings.verify.uid_validity);
-    let validity = shown.map(|place| format!(" [{}]", word(trust, place))).unwrap_or_default();
+    let validity = shown.map(|place| format!(" [{}]", word(maker, trust, place))).unwrap_or_default();
     session.streams.info_bytes(&[&head, validity.as_bytes()].concat());
     place.is_some()
 }
 
-fn tell_other_names(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
+fn tell_other_names(session: &mut Session<'_>, maker: &CandidateSigner, trust: &UserTrust) {
     let facts = &maker.certificate.facts;
     let primary = maker.effective.primary_user_id(facts);
     for (place, (component, state)) in facts.components.iter().zip(&maker.effective.components).enumerate() {
-        let (ComponentKind::UserId(user_id), State::User(state)) = (&component.kind, state) else { continue };
+        let (ComponentKind::UserId(user_id), ComponentState::User(state)) = (&component.kind, state) else {
+            continue;
+        };
         let is_unusable = state.revoked || state.expired;
         if Some(place) == primary || (is_unusable && !session.settings.verify.unusable_uids) {
             continue;
@@ -349,7 +480,7 @@ fn tell_other_names(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
         let validity = match (state.revoked, state.expired) {
             (true, _) => "revoked",
             (false, true) => "expired",
-            (false, false) => word(trust, place),
+            (false, false) => word(maker, trust, place),
         };
         let end = match session.settings.verify.uid_validity {
             true => format!("\" [{validity}]"),
@@ -359,12 +490,16 @@ fn tell_other_names(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
     }
 }
 
-fn word(trust: &Trust, place: usize) -> &'static str {
+/// Returns the word for the validity of a user ID; as in gpg, none is valid on a key that has ended.
+fn word(maker: &CandidateSigner, trust: &UserTrust, place: usize) -> &'static str {
+    if maker.effective.primary().expired {
+        return "expired";
+    }
     trust.user_ids.get(place).copied().unwrap_or_default().word()
 }
 
 /// Tells what the signature is made with, to who wants to know it.
-fn tell_algorithms(session: &mut Session<'_>, maker: &Maker, statement: &Statement) {
+fn tell_algorithms(session: &mut Session<'_>, maker: &CandidateSigner, statement: &SignatureContents) {
     if session.settings.verbose == 0 {
         return;
     }
@@ -381,8 +516,8 @@ fn tell_algorithms(session: &mut Session<'_>, maker: &Maker, statement: &Stateme
 
 impl Session<'_> {
     /// Tells who runs gpgv that a key has ended.
-    fn tell_end_of(&mut self, maker: &Maker) {
-        let end = maker.expires().filter(|end| *end <= self.now && self.settings.program == Program::Gpgv);
+    fn tell_end_of(&mut self, maker: &CandidateSigner) {
+        let end = maker.expires().filter(|end| *end < self.now && self.settings.program == Program::Gpgv);
         if let Some(end) = end {
             self.streams.status(&Status::KeyExpired { time: end.0 });
         }

@@ -6,7 +6,7 @@ use keyhoard::store::{CertId, Query, Store};
 use keyhoard::tofu::{Decided, bindings_of, decide};
 use keyhoard::trust::tofu::Policy;
 
-use super::{GaveUp, Session};
+use super::{CommandFailed, Session};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::trust;
@@ -23,7 +23,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
         Err(text) => {
             session.streams.error(text);
             session.streams.status_failure("gpg-exit", Code::General);
-            return Err(GaveUp.into());
+            return Err(CommandFailed.into());
         }
     };
     let mut keyrings = Keyrings::open(session)?;
@@ -80,5 +80,5 @@ fn wrong_arguments(session: &mut Session<'_>) -> anyhow::Result<()> {
 fn failed(session: &mut Session<'_>, text: &str, code: Code) -> anyhow::Result<()> {
     session.streams.error(text);
     session.streams.status_failure("tofu-driver", code);
-    Err(GaveUp.into())
+    Err(CommandFailed.into())
 }

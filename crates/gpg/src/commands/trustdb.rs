@@ -8,7 +8,7 @@ use keyhoard::owner_trust::{self, Given};
 use keyhoard::store::{Detail, Selection, Store};
 use keyhoard::trust::OwnerTrust;
 use keyhoard::trust::pgp::Level;
-use keyhoard::validity::{self, Appraisal, Check, Sources, TrustSettings};
+use keyhoard::validity::{self, Check, Sources, TrustSettings, ValidityResult};
 
 use super::{Session, trustdb_records};
 use crate::clock;
@@ -142,7 +142,7 @@ fn next_unknown(
     asked: &HashSet<Fingerprint>,
 ) -> anyhow::Result<Option<Vec<Fingerprint>>> {
     with_sources(session, |sources, settings| {
-        let appraisal = Appraisal::all(sources, settings)?;
+        let appraisal = ValidityResult::all(sources, settings)?;
         let introducers = appraisal.outcome().introducers.iter();
         let open = |key: &Fingerprint| {
             appraisal.roots().owner_trust(key) == OwnerTrust::Unknown && !asked.contains(key)

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::cert::facts::Facts;
-use keyhoard::listing::{self, Item, KeyListing, ListOptions, Names};
+use keyhoard::listing::{self, KeyListing, ListOptions, ListedItem, Names};
 use keyhoard::store::{CertId, Selection, Snapshot};
 use keyhoard::trust::{OwnerTrust, Validity};
-use keyhoard::validity::{Appraisal, Check, Sources, TrustSettings};
+use keyhoard::validity::{Check, Sources, TrustSettings, ValidityResult};
 use keyhoard::verify::naming;
 
 use crate::clock;
@@ -23,14 +23,14 @@ pub(super) fn listing(
     options: (TrustModel, TrustNumbers),
     check: &Check,
 ) -> keyhoard::Result<String> {
-    let appraisal = Appraisal::all(sources, settings)?;
+    let appraisal = ValidityResult::all(sources, settings)?;
     let given = sources.owner_trust.map(Snapshot::owner_trusts).transpose()?.unwrap_or_default();
     let mut records =
         Records { text: String::new(), count: 0, given: given.into_iter().collect(), appraisal: &appraisal };
     records.version(options, check);
     let list_options = ListOptions::as_gnupg(settings.now, settings.digests);
     for (number, certificates) in sources.certificates.iter().enumerate() {
-        let mut names = Names::new(Vec::new(), settings.now, View::Gnupg);
+        let mut names = Names::new(Vec::new(), settings.now, PacketView::Gnupg);
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
             appraisal.trust((number, id), facts, effective)
         };
@@ -50,7 +50,7 @@ struct Records<'a> {
     count: usize,
     /// The owner trust of keys that did not come yet.
     given: BTreeMap<Fingerprint, u8>,
-    appraisal: &'a Appraisal<'a>,
+    appraisal: &'a ValidityResult<'a>,
 }
 
 impl Records<'_> {
@@ -75,9 +75,9 @@ impl Records<'_> {
             .components
             .iter()
             .filter_map(|listed| match listed.item {
-                Item::UserId(value, _, validity) => Some((naming::ripemd160(value), validity)),
-                Item::Attribute(facts, _, validity) => Some((facts.name_hash, validity)),
-                Item::Primary(..) | Item::Subkey(..) => None,
+                ListedItem::UserId(value, _, validity) => Some((naming::ripemd160(value), validity)),
+                ListedItem::Attribute(facts, _, validity) => Some((facts.name_hash, validity)),
+                ListedItem::Primary(..) | ListedItem::Subkey(..) => None,
             })
             .filter(|(_, validity)| *validity > Validity::Unknown)
             .collect();
@@ -90,7 +90,7 @@ impl Records<'_> {
         let last = valid.len();
         for (place, (hash, validity)) in valid.into_iter().enumerate() {
             let next = if place + 1 == last { 0 } else { self.count + 1 };
-            let hash: String = hash.iter().map(|octet| format!("{octet:02X}")).collect();
+            let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
             self.add(&format!("valid {hash}, v={}, next={next}", validity_number(validity)));
         }
     }

@@ -6,16 +6,16 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::cert::dearmor::Message as Armored;
+use keyhoard::cert::dearmor::DearmoredMessage as Armored;
 use keyhoard::cert::packet::Tag;
 use keyhoard::find::shown;
 use keyhoard::message::{
-    Allowed, Announced, DataSignature, Detached, Error, Event, NoKeys, Result, Sink, Standing, Verifier,
-    decrypt,
+    Allowed, Authenticity, DataSignature, DetachedSignatures, Error, Event, HashHeaders, MessageVerifier,
+    NoKeys, Result, Sink, decrypt,
 };
 
 use super::decrypt::plaintext;
-use super::seal::{self, Failure};
+use super::write_message::{self, Failure};
 use super::{Session, signatures};
 use crate::code::Code;
 use crate::input;
@@ -32,7 +32,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
         [name, data @ ..] => (Some(&name[..]), data),
     };
     let outcome = match input::open(name, session.streams) {
-        Ok(input) if data.is_empty() => inline(session, input, name, Beside::LookedFor)?,
+        Ok(input) if data.is_empty() => inline(session, input, name, DetachedHandling::LookedFor)?,
         Ok(input) => detached(session, input, data)?,
         Err(code) => Err(Failure::of(code)),
     };
@@ -54,11 +54,11 @@ type Outcome = anyhow::Result<std::result::Result<(), Failure>>;
 fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
     const WHAT: u8 = 1;
     let mut failure = None;
-    for name in seal::file_names(session)? {
+    for name in write_message::file_names(session)? {
         session.tell(MessageStatus::FileStart { what: WHAT, name: &name });
         match input::open(Some(&name), session.streams) {
             Ok(input) => {
-                let outcome = inline(session, input, Some(&name), Beside::NotLookedFor)?;
+                let outcome = inline(session, input, Some(&name), DetachedHandling::NotLookedFor)?;
                 failure = failure.or(outcome.err());
                 // With --batch gpg ends at once.
                 if session.has_bad_signature && session.settings.batch {
@@ -78,7 +78,7 @@ fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
 
 /// What is done about signatures without content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beside {
+enum DetachedHandling {
     /// The file that is called as they are, without the suffix, is taken.
     LookedFor,
     /// They are not verified.
@@ -86,14 +86,14 @@ enum Beside {
 }
 
 /// Verifies the signatures of a message with its content, which is written if an output is named.
-fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: Beside) -> Outcome {
+fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: DetachedHandling) -> Outcome {
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
     let (read, announced) = match session.settings.output {
         Some(_) => plaintext::written(session, |sink| signatures_of(&mut input, sink))?,
         None => {
-            let mut nowhere = Nowhere::default();
+            let mut nowhere = DiscardContent::default();
             let read = signatures_of(&mut input, &mut nowhere);
             if nowhere.announced.as_ref().is_some_and(|announced| announced.has_unknown) {
                 signatures::tell_unknown_digest(session);
@@ -110,13 +110,14 @@ fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: B
         }
         Err(Error::Detached) if session.settings.message.list_only => {}
         // In a batch nobody is there to read what is assumed.
-        Err(Error::Detached) if beside == Beside::LookedFor && !session.settings.batch => {
+        Err(Error::Detached) if beside == DetachedHandling::LookedFor && !session.settings.batch => {
             return over_file_beside(session, name);
         }
         Err(Error::Detached) => no_data(session),
+        Err(Error::Unsigned) => tell_no_signature(session),
         Err(Error::NoKey) => return Ok(Err(unexpected(session))),
         Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(session))),
-        Err(Error::NoMessage) if beside == Beside::NotLookedFor => {
+        Err(Error::NoMessage) if beside == DetachedHandling::NotLookedFor => {
             tell_no_packets(session, is_empty);
             return Ok(Err(Failure::bare(Code::EndOfInput)));
         }
@@ -141,8 +142,8 @@ pub(super) fn begins_openpgp(beginning: &[u8]) -> bool {
 
 /// Reads a message, and returns the signatures over its content.
 fn signatures_of(input: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<Vec<DataSignature>> {
-    let mut verifier = Verifier::new(sink);
-    let allowed = Allowed { unencrypted: true, unprotected: false };
+    let mut verifier = MessageVerifier::new(sink);
+    let allowed = Allowed { unencrypted: true, unprotected: false, unknown_digests: true };
     decrypt(input, allowed, &mut NoKeys, &mut verifier)?;
     verifier.finish()
 }
@@ -222,7 +223,7 @@ fn over(
     signature: &mut (dyn Read + Send),
     data: &[Vec<u8>],
 ) -> anyhow::Result<Result<Vec<DataSignature>>> {
-    let detached = match Detached::read(signature) {
+    let detached = match DetachedSignatures::read(signature) {
         Ok(detached) => detached,
         Err(error) => return Ok(Err(error)),
     };
@@ -248,8 +249,8 @@ fn begins_otherwise(beginning: &[u8]) -> bool {
 }
 
 /// Says whether clear text comes before anything else in armor.
-fn begins_clear_text(beginning: &[u8]) -> bool {
-    let mut lines = beginning.split(|octet| *octet == b'\n');
+pub(super) fn begins_clear_text(beginning: &[u8]) -> bool {
+    let mut lines = beginning.split(|byte| *byte == b'\n');
     let title = lines.find(|line| line.starts_with(b"-----BEGIN PGP "));
     title.is_some_and(|title| title.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----")
 }
@@ -283,8 +284,12 @@ fn nothing(session: &mut Session<'_>, is_empty: bool) -> std::result::Result<(),
 fn damaged(session: &mut Session<'_>, error: &Error) {
     tell_if_damaged(session, error);
     session.streams.error(error);
-    session.streams.error("no signature found");
+    tell_no_signature(session);
+}
+
+fn tell_no_signature(session: &mut Session<'_>) {
     session.streams.status(&Status::NoData { what: 4 });
+    session.streams.error("no signature found");
     tell_not_verified(session);
 }
 
@@ -309,12 +314,12 @@ fn unexpected(session: &mut Session<'_>) -> Failure {
 
 /// Takes content that nobody wants to see.
 #[derive(Default)]
-struct Nowhere {
+struct DiscardContent {
     /// The digests that the headers of clear text name.
-    announced: Option<Announced>,
+    announced: Option<HashHeaders>,
 }
 
-impl Sink for Nowhere {
+impl Sink for DiscardContent {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         if let Event::ClearText(announced) = event {
             self.announced = Some(announced.clone());
@@ -322,7 +327,7 @@ impl Sink for Nowhere {
         Ok(())
     }
 
-    fn data(&mut self, _: &[u8], _: Standing) -> Result<()> {
+    fn data(&mut self, _: &[u8], _: Authenticity) -> Result<()> {
         Ok(())
     }
 }

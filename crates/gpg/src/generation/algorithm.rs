@@ -20,7 +20,7 @@ pub(crate) struct Pair {
 
 /// Where a key stands in its certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum KeyRole {
     Primary,
     Subkey,
 }
@@ -47,8 +47,8 @@ pub(crate) fn pair(text: &str, default: &str) -> Result<Pair, Code> {
         None => (expanded(text, default), None),
     };
     Ok(Pair {
-        primary: kind(primary, Place::Primary)?,
-        subkey: subkey.map(|subkey| kind(subkey, Place::Subkey)).transpose()?,
+        primary: kind(primary, KeyRole::Primary)?,
+        subkey: subkey.map(|subkey| kind(subkey, KeyRole::Subkey)).transpose()?,
     })
 }
 
@@ -59,10 +59,10 @@ pub(crate) fn pair(text: &str, default: &str) -> Result<Pair, Code> {
 /// gpg's code for what is wrong.
 pub(crate) fn primary(text: &str, default: &str) -> Result<Kind, Code> {
     let text = expanded(text, default);
-    kind(text.split_once('+').map_or(text, |(primary, _)| primary), Place::Primary)
+    kind(text.split_once('+').map_or(text, |(primary, _)| primary), KeyRole::Primary)
 }
 
-fn kind(text: &str, place: Place) -> Result<Kind, Code> {
+fn kind(text: &str, place: KeyRole) -> Result<Kind, Code> {
     let (name, flags) = text.split_once('/').unwrap_or((text, ""));
     if name.eq_ignore_ascii_case("card") {
         return Err(Code::NotSupported);
@@ -72,10 +72,10 @@ fn kind(text: &str, place: Place) -> Result<Kind, Code> {
     let material = named.material(&flags, place);
     let family = material.family();
     let mut usage = flags.usage.map_or_else(|| usual(family, place), |usage| usage_of(usage, family));
-    if place == Place::Primary {
+    if place == KeyRole::Primary {
         usage |= Usage::CERTIFY;
     }
-    let certifies_as_subkey = place == Place::Subkey && usage.contains(Usage::CERTIFY);
+    let certifies_as_subkey = place == KeyRole::Subkey && usage.contains(Usage::CERTIFY);
     if certifies_as_subkey || !family.allows(usage) {
         return Err(Code::WrongKeyUsage);
     }
@@ -96,7 +96,7 @@ impl Named {
         }
     }
 
-    fn material(&self, flags: &Flags, place: Place) -> Material {
+    fn material(&self, flags: &Flags, place: KeyRole) -> Material {
         match *self {
             Self::Sized(material) => material,
             Self::Curve(curve @ Curve::Ed25519) => Material::Eddsa(curve),
@@ -105,7 +105,7 @@ impl Named {
             }
             Self::Curve(curve) => {
                 let encrypts =
-                    flags.usage.map_or(place == Place::Subkey, |usage| usage.contains(Usage::ENCRYPT));
+                    flags.usage.map_or(place == KeyRole::Subkey, |usage| usage.contains(Usage::ENCRYPT));
                 match flags.family {
                     Some(Family::Ecdh) => Material::Ecdh(curve),
                     None if encrypts => Material::Ecdh(curve),
@@ -194,9 +194,9 @@ pub(crate) fn usage_list(text: &str) -> Option<Usage> {
 }
 
 /// Returns what keys of an algorithm are for, if nothing is said.
-fn usual(family: Family, place: Place) -> Usage {
+fn usual(family: Family, place: KeyRole) -> Usage {
     match family {
-        Family::Rsa if place == Place::Subkey => Usage::ENCRYPT,
+        Family::Rsa if place == KeyRole::Subkey => Usage::ENCRYPT,
         Family::Elgamal | Family::Ecdh => Usage::ENCRYPT,
         _ => Usage::SIGN,
     }

@@ -99,7 +99,7 @@ impl fmt::Display for LineError {
 
 /// Reads the lines of a file, up to the first that cannot be read; empty lines and comments are left out.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, Result<Statement, LineError>)> {
-    let lines = text.split_inclusive(|&octet| octet == b'\n').enumerate();
+    let lines = text.split_inclusive(|&byte| byte == b'\n').enumerate();
     let statements = lines.filter_map(|(index, line)| Some((index + 1, read(line)?)));
     let mut ended = false;
     statements.take_while(move |(_, statement)| !std::mem::replace(&mut ended, statement.is_err()))
@@ -133,7 +133,7 @@ fn control(line: &[u8]) -> Statement {
 }
 
 fn parameter(line: &[u8]) -> Result<Statement, LineError> {
-    let colon = line.iter().position(|&octet| octet == b':').filter(|&colon| colon > 0);
+    let colon = line.iter().position(|&byte| byte == b':').filter(|&colon| colon > 0);
     let (name, value) = line.split_at(colon.ok_or(LineError::MissingColon)?);
     let value = value[1..].trim_ascii();
     if value.is_empty() {

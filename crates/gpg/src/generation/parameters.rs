@@ -43,7 +43,7 @@ pub(crate) struct Wrong {
 
 /// What a block asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedKey {
     /// What gpg says of the preferences, which are then left as they were.
     pub(crate) notes: Vec<String>,
     /// The key, or why there is none like that.
@@ -92,7 +92,7 @@ impl Block {
     /// # Errors
     ///
     /// The first that is wrong or missing.
-    pub(crate) fn read(&self, defaults: &Defaults<'_>) -> Result<Asked, Wrong> {
+    pub(crate) fn read(&self, defaults: &Defaults<'_>) -> Result<RequestedKey, Wrong> {
         let key_type = self.find(Keyword::KeyType).ok_or(missing("no Key-Type specified"))?;
         let (primary, is_default) = self.family(key_type, defaults)?;
         if !primary.allows(Usage::SIGN) {
@@ -129,7 +129,7 @@ impl Block {
                 keyserver,
             })
         };
-        Ok(Asked { request: request(), notes: preferences.and_then(Result::err).unwrap_or_default() })
+        Ok(RequestedKey { request: request(), notes: preferences.and_then(Result::err).unwrap_or_default() })
     }
 
     fn subkey(&self, defaults: &Defaults<'_>) -> Result<Option<(Family, Usage)>, Wrong> {
@@ -236,7 +236,7 @@ impl Block {
 
     fn keyserver(&self) -> Result<Option<Vec<u8>>, Wrong> {
         self.read_with(Keyword::Keyserver, "invalid keyserver url", |url| {
-            let scheme = url.split(|&octet| octet == b':').next().unwrap_or_default();
+            let scheme = url.split(|&byte| byte == b':').next().unwrap_or_default();
             (!scheme.is_empty()).then(|| url.to_vec())
         })
     }
@@ -247,10 +247,10 @@ impl Block {
             let (algorithm, rest) = text.split_once(':')?;
             let algorithm = u8::try_from(bits(algorithm.as_bytes())).ok().filter(|&number| number != 0)?;
             let (fingerprint, word) = rest.split_at_checked(40)?;
-            let octet = |index: usize| u8::from_str_radix(fingerprint.get(index..index + 2)?, 16).ok();
-            let octets: Option<Vec<u8>> = (0..20).map(|index| octet(2 * index)).collect();
+            let byte = |index: usize| u8::from_str_radix(fingerprint.get(index..index + 2)?, 16).ok();
+            let bytes: Option<Vec<u8>> = (0..20).map(|index| byte(2 * index)).collect();
             let sensitive = word.trim().eq_ignore_ascii_case("sensitive");
-            Some(Revoker { algorithm, fingerprint: octets?.try_into().ok()?, sensitive })
+            Some(Revoker { algorithm, fingerprint: bytes?.try_into().ok()?, sensitive })
         })
     }
 }

@@ -5,7 +5,7 @@
 
 use super::meta::Rules;
 use super::parse::{self, Fault, Item};
-use super::row::{Meaning, Row};
+use super::row::{OptionAction, Row};
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ fn option<'a>(row: &'static Row, argument: Option<&'a [u8]>) -> Option<Event<'a>
         Err(fault) => return Some(Event::Fault(fault.text())),
     };
     match row.meaning {
-        Meaning::OptionsFile | Meaning::IgnoredInFile => None,
-        Meaning::NoOptions | Meaning::Inform(_) => Some(Event::Fault(Fault::Unknown.text())),
+        OptionAction::OptionsFile | OptionAction::IgnoredInFile => None,
+        OptionAction::NoOptions | OptionAction::Inform(_) => Some(Event::Fault(Fault::Unknown.text())),
         _ => Some(Event::Option(item)),
     }
 }

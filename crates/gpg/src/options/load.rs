@@ -11,11 +11,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use keyhoard::find::shown;
+use keyhoard::permissions::exposed_with_directory;
 
 use super::config_file::{self, Event, Owner};
 use super::meta::Rules;
 use super::parse::{CommandLine, Fault, Item, Value};
-use super::row::{Information, Meaning};
+use super::row::{Information, OptionAction};
 use super::values::Refusal;
 use crate::code::Code;
 use crate::home::Home;
@@ -65,13 +66,14 @@ pub(crate) fn load(
         let what = format!("{wrong:?}").to_lowercase();
         streams.info(format_args!("WARNING: unsafe {what} on homedir '{}'", home.directory().display()));
     }
-    let mut loader = Loader { settings: Settings::of(program), rules: Rules::default(), home, streams };
+    let mut loader = OptionLoader { settings: Settings::of(program), rules: Rules::default(), home, streams };
+    loader.settings.no_permission_warning = early.no_permission_warning;
     if program == Program::Gpg {
         loader.files(&early)?;
     }
     let arguments = loader.command_line(words)?;
     loader.check()?;
-    let Loader { settings, home, .. } = loader;
+    let OptionLoader { settings, home, .. } = loader;
     Ok(Loaded { settings, home, arguments })
 }
 
@@ -97,15 +99,15 @@ impl<'a> Early<'a> {
         for item in CommandLine::new(program, words).flatten() {
             match (&item.row.meaning, item.value) {
                 // The version waits for its turn: a faulty option before it is told instead, as in gpg.
-                (Meaning::Inform(Information::Version), _) => {}
-                (Meaning::Inform(information), _) => {
+                (OptionAction::Inform(Information::Version), _) => {}
+                (OptionAction::Inform(information), _) => {
                     early.information = Some(*information);
                     break;
                 }
-                (Meaning::OptionsFile, Value::Text(file)) => {
+                (OptionAction::OptionsFile, Value::Text(file)) => {
                     early.options_file = early.options_file.or(Some(file))
                 }
-                (Meaning::NoOptions, _) => early.no_options = true,
+                (OptionAction::NoOptions, _) => early.no_options = true,
                 (_, Value::Text(name)) if item.row.name() == "homedir" => early.home = Some(name),
                 _ if item.row.name() == "no-permission-warning" => early.no_permission_warning = true,
                 _ => {}
@@ -115,14 +117,14 @@ impl<'a> Early<'a> {
     }
 }
 
-struct Loader<'a> {
+struct OptionLoader<'a> {
     settings: Settings,
     rules: Rules,
     home: Home,
     streams: &'a mut Streams,
 }
 
-impl Loader<'_> {
+impl OptionLoader<'_> {
     fn files(&mut self, early: &Early<'_>) -> std::result::Result<(), Stop> {
         let system = Path::new(SYSTEM_DIRECTORY).join(CONFIG_FILE);
         if let Ok(text) = fs::read(&system) {
@@ -152,6 +154,11 @@ impl Loader<'_> {
     /// Reads one configuration file. A line that cannot be read is told and passed over, as in gpg.
     fn file(&mut self, path: &Path, text: &[u8], owner: Owner) -> std::result::Result<(), Stop> {
         let name = path.display().to_string();
+        if !self.settings.no_permission_warning {
+            for exposed in exposed_with_directory(path) {
+                self.streams.info(format_args!("WARNING: {exposed}"));
+            }
+        }
         let mut rules = std::mem::take(&mut self.rules);
         let mut outcome = Ok(());
         config_file::read(text, owner, &name, &mut rules, &mut |line, event| {
@@ -182,8 +189,10 @@ impl Loader<'_> {
                 Err(fault) => return self.fault(fault, line.last_word()),
             };
             match item.row.meaning {
-                Meaning::IgnoredInFile => return self.fault(Fault::Unknown, line.last_word()),
-                Meaning::Inform(information) => return Err(Stop::Inform(information, self.home.clone())),
+                OptionAction::IgnoredInFile => return self.fault(Fault::Unknown, line.last_word()),
+                OptionAction::Inform(information) => {
+                    return Err(Stop::Inform(information, self.home.clone()));
+                }
                 _ if item.chooses_file() => {}
                 _ => self.apply(item, "")?,
             }
@@ -221,40 +230,40 @@ impl Loader<'_> {
         let name = item.row.name();
         let settings = &mut self.settings;
         match (&item.row.meaning, item.value) {
-            (Meaning::Command(command), _) => {
+            (OptionAction::Command(command), _) => {
                 settings.message.multifile |=
                     matches!(name, "encrypt-files" | "decrypt-files" | "verify-files");
                 return self.command(*command, place);
             }
-            (Meaning::Flag(set), _) => set(settings),
-            (Meaning::Deprecated(set, instead), _) => {
+            (OptionAction::Flag(set), _) => set(settings),
+            (OptionAction::Deprecated(set, instead), _) => {
                 set(settings);
                 self.streams.info(format_args!("{place}WARNING: \"--{name}\" is a deprecated option"));
                 self.streams.info(format_args!("please use \"{instead}\" instead"));
             }
-            (Meaning::Text(set), Value::Text(text)) => {
+            (OptionAction::Text(set), Value::Text(text)) => {
                 let outcome = set(settings, text);
                 return outcome.or_else(|refusal| self.refused(refusal, place));
             }
-            (Meaning::OptionalText(set), Value::Text(text)) => set(settings, text),
-            (Meaning::OptionalText(set), _) => set(settings, b""),
-            (Meaning::Int(set), Value::Int(number)) => set(settings, number),
-            (Meaning::Unsigned(set), Value::Unsigned(number)) => set(settings, number),
-            (Meaning::OpenFd(channel), Value::Int(number)) => {
+            (OptionAction::OptionalText(set), Value::Text(text)) => set(settings, text),
+            (OptionAction::OptionalText(set), _) => set(settings, b""),
+            (OptionAction::Int(set), Value::Int(number)) => set(settings, number),
+            (OptionAction::Unsigned(set), Value::Unsigned(number)) => set(settings, number),
+            (OptionAction::OpenFd(channel), Value::Int(number)) => {
                 if let Err(error) = self.streams.open_fd(*channel, number) {
                     let error = system_words(&error);
                     self.streams.error(format_args!("Fatal: {name} is invalid: {error}"));
                     return Err(Stop::Exit(2));
                 }
             }
-            (Meaning::OpenFile(channel), Value::Text(file)) => {
+            (OptionAction::OpenFile(channel), Value::Text(file)) => {
                 let path = Path::new(OsStr::from_bytes(file));
                 if let Err(error) = self.streams.open_file(*channel, path) {
                     let error = system_words(&error);
                     self.streams.error(format_args!("can't create '{}': {error}", path.display()));
                 }
             }
-            (Meaning::Obsolete(_), _) => {
+            (OptionAction::Obsolete(_), _) => {
                 self.streams.info(format_args!(
                     "{place}WARNING: \"--{name}\" is an obsolete option - it has no effect"
                 ));

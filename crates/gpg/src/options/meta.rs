@@ -4,7 +4,8 @@ use super::config_file::Owner;
 use super::parse::Fault;
 use super::row::Row;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+
+use rustix::process::getuid;
 
 /// Why a meta command cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +187,7 @@ fn said(text: &[u8], with_place: bool, file: &str, line: usize) -> String {
 
 /// Returns the name of the user this process runs for, from `/etc/passwd`.
 fn user_name() -> Option<String> {
-    let uid = fs::metadata("/proc/self").ok()?.uid().to_string();
+    let uid = getuid().as_raw().to_string();
     let users = fs::read_to_string("/etc/passwd").ok()?;
     users.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -2,7 +2,7 @@
 //!
 //! Options come first: the first word that is none, or `--`, ends them, and everything after it is an argument.
 
-use super::row::{Argument, Meaning, Row};
+use super::row::{Argument, OptionAction, Row};
 use super::table::{OPTIONS, rows};
 use crate::number;
 use crate::settings::Program;
@@ -188,7 +188,7 @@ pub(super) fn item<'a>(row: &'static Row, text: Option<&'a [u8]>) -> std::result
 impl Item<'_> {
     /// Says whether it decides which configuration file is read.
     pub(crate) fn chooses_file(&self) -> bool {
-        matches!(self.row.meaning, Meaning::OptionsFile | Meaning::NoOptions)
+        matches!(self.row.meaning, OptionAction::OptionsFile | OptionAction::NoOptions)
     }
 }
 

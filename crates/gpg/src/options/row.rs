@@ -9,13 +9,13 @@ pub(crate) struct Row {
     /// Its long names, separated by `|`; empty where there is only a short one.
     names: &'static str,
     pub(crate) short: Option<u8>,
-    pub(crate) meaning: Meaning,
+    pub(crate) meaning: OptionAction,
     /// One line for `--help`; empty to leave it out.
     pub(crate) help: &'static str,
 }
 
 /// What an option does.
-pub(crate) enum Meaning {
+pub(crate) enum OptionAction {
     Command(Command),
     Flag(fn(&mut Settings)),
     /// A flag that gpg wishes nobody used; told with what to use instead.
@@ -74,16 +74,16 @@ impl Row {
     /// Returns what kind of argument it takes.
     pub(crate) fn argument(&self) -> Argument {
         match &self.meaning {
-            Meaning::Text(_) | Meaning::OpenFile(_) | Meaning::OptionsFile => Argument::Text,
-            Meaning::OptionalText(_) => Argument::OptionalText,
-            Meaning::Int(_) | Meaning::OpenFd(_) => Argument::Int,
-            Meaning::Unsigned(_) => Argument::Unsigned,
-            Meaning::Harmless(argument) | Meaning::Obsolete(argument) => *argument,
+            OptionAction::Text(_) | OptionAction::OpenFile(_) | OptionAction::OptionsFile => Argument::Text,
+            OptionAction::OptionalText(_) => Argument::OptionalText,
+            OptionAction::Int(_) | OptionAction::OpenFd(_) => Argument::Int,
+            OptionAction::Unsigned(_) => Argument::Unsigned,
+            OptionAction::Harmless(argument) | OptionAction::Obsolete(argument) => *argument,
             _ => Argument::None,
         }
     }
 
-    const fn new(names: &'static str, meaning: Meaning) -> Self {
+    const fn new(names: &'static str, meaning: OptionAction) -> Self {
         Self { names, short: None, meaning, help: "" }
     }
 
@@ -97,49 +97,49 @@ impl Row {
 }
 
 pub(super) const fn command(names: &'static str, command: Command, help: &'static str) -> Row {
-    Row::new(names, Meaning::Command(command)).help(help)
+    Row::new(names, OptionAction::Command(command)).help(help)
 }
 
 pub(super) const fn not_yet(names: &'static str, name: &'static str) -> Row {
-    Row::new(names, Meaning::Command(Command::NotYet(name)))
+    Row::new(names, OptionAction::Command(Command::NotYet(name)))
 }
 
 pub(super) const fn flag(names: &'static str, set: fn(&mut Settings)) -> Row {
-    Row::new(names, Meaning::Flag(set))
+    Row::new(names, OptionAction::Flag(set))
 }
 
 pub(super) const fn deprecated(names: &'static str, set: fn(&mut Settings), instead: &'static str) -> Row {
-    Row::new(names, Meaning::Deprecated(set, instead))
+    Row::new(names, OptionAction::Deprecated(set, instead))
 }
 
 pub(super) const fn text(names: &'static str, set: fn(&mut Settings, &[u8]) -> Outcome) -> Row {
-    Row::new(names, Meaning::Text(set))
+    Row::new(names, OptionAction::Text(set))
 }
 
 pub(super) const fn int(names: &'static str, set: fn(&mut Settings, i32)) -> Row {
-    Row::new(names, Meaning::Int(set))
+    Row::new(names, OptionAction::Int(set))
 }
 
 pub(super) const fn harmless(names: &'static str) -> Row {
-    Row::new(names, Meaning::Harmless(Argument::None))
+    Row::new(names, OptionAction::Harmless(Argument::None))
 }
 
 pub(super) const fn harmless_text(names: &'static str) -> Row {
-    Row::new(names, Meaning::Harmless(Argument::Text))
+    Row::new(names, OptionAction::Harmless(Argument::Text))
 }
 
 pub(super) const fn harmless_int(names: &'static str) -> Row {
-    Row::new(names, Meaning::Harmless(Argument::Int))
+    Row::new(names, OptionAction::Harmless(Argument::Int))
 }
 
 pub(super) const fn harmless_unsigned(names: &'static str) -> Row {
-    Row::new(names, Meaning::Harmless(Argument::Unsigned))
+    Row::new(names, OptionAction::Harmless(Argument::Unsigned))
 }
 
 pub(super) const fn obsolete(names: &'static str, argument: Argument) -> Row {
-    Row::new(names, Meaning::Obsolete(argument))
+    Row::new(names, OptionAction::Obsolete(argument))
 }
 
-pub(super) const fn other(names: &'static str, meaning: Meaning) -> Row {
+pub(super) const fn other(names: &'static str, meaning: OptionAction) -> Row {
     Row::new(names, meaning)
 }

@@ -4,14 +4,14 @@
 //! only accepted, because nothing built so far depends on it, stands in one of the `harmless` rows.
 
 use super::row::{
-    Argument, Information, Meaning, Row, command, deprecated, flag, harmless, harmless_int, harmless_text,
-    harmless_unsigned, int, not_yet, obsolete, other, text,
+    Argument, Information, OptionAction, Row, command, deprecated, flag, harmless, harmless_int,
+    harmless_text, harmless_unsigned, int, not_yet, obsolete, other, text,
 };
 use super::values::{self, Outcome};
 use crate::algorithms::Choice;
 use crate::settings::{
-    Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, Program, RecipientKind,
-    RecipientName, Sealing, Settings, TrustModel,
+    Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, MessageOperation, Program,
+    RecipientKind, RecipientName, Settings, TrustModel,
 };
 use crate::streams::Channel;
 
@@ -82,10 +82,10 @@ pub(crate) static OPTIONS: &[Row] = &[
     command("clear-sign|clearsign", Command::Sign(Form::Clear), "sign a text that stays readable"),
     command("detach-sign", Command::Sign(Form::Detached), "make a signature alone").short(b'b'),
     command("verify", Command::Verify, "verify signatures"),
-    command("encrypt", Command::Seal(Sealing::ENCRYPT), "encrypt to recipients").short(b'e'),
-    command("symmetric", Command::Seal(Sealing::SYMMETRIC), "encrypt with a passphrase").short(b'c'),
+    command("encrypt", Command::Seal(MessageOperation::ENCRYPT), "encrypt to recipients").short(b'e'),
+    command("symmetric", Command::Seal(MessageOperation::SYMMETRIC), "encrypt with a passphrase").short(b'c'),
     command("decrypt", Command::Decrypt, "decrypt, which is also done if no command is given").short(b'd'),
-    command("encrypt-files", Command::Seal(Sealing::ENCRYPT), ""),
+    command("encrypt-files", Command::Seal(MessageOperation::ENCRYPT), ""),
     command("decrypt-files", Command::Decrypt, ""),
     command("verify-files", Command::Verify, ""),
     command("list-packets", Command::ListPackets, "list the packets of a message or of keys"),
@@ -136,15 +136,15 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("quiet", |s| s.quiet = true).short(b'q').help("say less"),
     flag("no-tty", |s| s.no_tty = true),
     text("display-charset|charset", values::display_charset),
-    other("options", Meaning::OptionsFile).help("|FILE|read options from FILE instead of gpg.conf"),
-    other("no-options", Meaning::NoOptions),
-    other("logger-fd", Meaning::OpenFd(Channel::Log)),
+    other("options", OptionAction::OptionsFile).help("|FILE|read options from FILE instead of gpg.conf"),
+    other("no-options", OptionAction::NoOptions),
+    other("logger-fd", OptionAction::OpenFd(Channel::Log)),
     text("log-file|logger-file", |s, file| { s.log_file = Some(file.to_vec()); Ok(()) })
         .help("|FILE|write messages to FILE, with --batch"),
-    other("status-fd", Meaning::OpenFd(Channel::Status)).help("|N|write status lines to file descriptor N"),
-    other("status-file", Meaning::OpenFile(Channel::Status)),
-    other("attribute-fd", Meaning::OpenFd(Channel::Attribute)),
-    other("attribute-file", Meaning::OpenFile(Channel::Attribute)),
+    other("status-fd", OptionAction::OpenFd(Channel::Status)).help("|N|write status lines to file descriptor N"),
+    other("status-file", OptionAction::OpenFile(Channel::Status)),
+    other("attribute-fd", OptionAction::OpenFd(Channel::Attribute)),
+    other("attribute-file", OptionAction::OpenFile(Channel::Attribute)),
     harmless("no-greeting"), harmless_text("debug"), harmless_text("debug-level"), harmless("debug-all"),
     harmless("debug-iolbf"), harmless("debug-quick-random"), harmless("exit-on-status-write-error"),
     flag("enable-progress-filter", |s| s.progress = true),
@@ -160,7 +160,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     obsolete("secret-keyring", Argument::Text),
     harmless("lock-once"), harmless("lock-multiple"), harmless("lock-never"), harmless_text("temp-directory"),
     harmless_text("exec-path"), harmless("no-secmem-warning"), harmless("require-secmem"),
-    harmless("no-require-secmem"), harmless("no-permission-warning"), harmless("preserve-permissions"),
+    harmless("no-require-secmem"), flag("no-permission-warning", |s| s.no_permission_warning = true), harmless("preserve-permissions"),
     harmless("no-random-seed-file"), flag("no-sig-cache", |s| s.list.no_sig_cache = true),
 
     // Unattended use.
@@ -174,7 +174,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("no-expert", |s| s.expert = false),
     int("command-fd", |s, fd| s.command_input = Some(CommandInput::Fd(fd))),
     text("command-file", |s, file| { s.command_input = Some(CommandInput::File(file.to_vec())); Ok(()) }),
-    other("passphrase", Meaning::OptionalText(|s, text| s.passphrase.text = Some(text.to_vec()))),
+    other("passphrase", OptionAction::OptionalText(|s, text| s.passphrase.text = Some(text.to_vec()))),
     int("passphrase-fd", |s, fd| s.passphrase.input = Some(CommandInput::Fd(fd))),
     text("passphrase-file", |s, file| { s.passphrase.input = Some(CommandInput::File(file.to_vec())); Ok(()) }),
     harmless_int("passphrase-repeat"),
@@ -186,7 +186,7 @@ pub(crate) static OPTIONS: &[Row] = &[
     flag("armor|armour", |s| s.armor = true).short(b'a').help("write ASCII armor"),
     flag("no-armor|no-armour", |s| s.armor = false),
     text("output", |s, file| { s.output = Some(file.to_vec()); Ok(()) }).short(b'o').help("|FILE|write to FILE"),
-    other("max-output", Meaning::Unsigned(|s, octets| s.message.max_output = octets)), 
+    other("max-output", OptionAction::Unsigned(|s, bytes| s.message.max_output = bytes)), 
     text("comment", values::comment),
     deprecated("default-comment", |s| s.armor_headers.comments.clear(), "--no-comments"),
     flag("no-comments", |s| s.armor_headers.comments.clear()),
@@ -344,13 +344,13 @@ pub(crate) static OPTIONS: &[Row] = &[
     // Nothing for a long time.
     harmless("sk-comments|no-sk-comments|compress-keys|compress-sigs|force-v3-sigs|no-force-v3-sigs|force-v4-certs\
               |no-force-v4-certs|no-mdc-warning|force-mdc|no-force-mdc|disable-mdc|no-disable-mdc"),
-    other("strict", Meaning::IgnoredInFile), other("no-strict", Meaning::IgnoredInFile),
-    other("load-extension", Meaning::IgnoredInFile),
+    other("strict", OptionAction::IgnoredInFile), other("no-strict", OptionAction::IgnoredInFile),
+    other("load-extension", OptionAction::IgnoredInFile),
 
     // About the program.
-    other("help", Meaning::Inform(Information::Help)).short(b'h'),
-    other("version", Meaning::Inform(Information::Version)),
-    other("warranty", Meaning::Inform(Information::Warranty)),
-    other("dump-option-table", Meaning::Inform(Information::OptionTable)),
-    other("dump-options", Meaning::Inform(Information::Options)),
+    other("help", OptionAction::Inform(Information::Help)).short(b'h'),
+    other("version", OptionAction::Inform(Information::Version)),
+    other("warranty", OptionAction::Inform(Information::Warranty)),
+    other("dump-option-table", OptionAction::Inform(Information::OptionTable)),
+    other("dump-options", OptionAction::Inform(Information::Options)),
 ];

@@ -7,8 +7,8 @@ use keyhoard::verify::HashAlgorithm;
 use crate::algorithms::digest;
 use crate::clock;
 use crate::filter::{Filter, FilterError};
-use crate::remarks::Remark;
 use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, TrustModel};
+use crate::signature_notations::NotationOrPolicy;
 use crate::trust;
 
 /// Why a value is not taken.
@@ -54,7 +54,8 @@ pub(super) fn cert_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
     if text.starts_with(b"-") {
         return Ok(());
     }
-    let remark = Remark::notation(text, settings.expert).map_err(|error| Refusal::Complaint(error.into()))?;
+    let remark = NotationOrPolicy::notation(text, settings.expert)
+        .map_err(|error| Refusal::Complaint(error.into()))?;
     settings.cert_remarks.push(remark);
     Ok(())
 }
@@ -63,7 +64,8 @@ pub(super) fn sig_notation(settings: &mut Settings, text: &[u8]) -> Outcome {
     if text.starts_with(b"-") {
         return Ok(());
     }
-    let remark = Remark::notation(text, settings.expert).map_err(|error| Refusal::Complaint(error.into()))?;
+    let remark = NotationOrPolicy::notation(text, settings.expert)
+        .map_err(|error| Refusal::Complaint(error.into()))?;
     settings.signature.remarks.push(remark);
     Ok(())
 }
@@ -74,7 +76,7 @@ pub(super) fn notation(settings: &mut Settings, text: &[u8]) -> Outcome {
 }
 
 pub(super) fn sig_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
-    let remark = Remark::policy(url);
+    let remark = NotationOrPolicy::policy(url);
     let refused = || Refusal::Complaint("the given signature policy URL is invalid".into());
     settings.signature.remarks.push(remark.ok_or_else(refused)?);
     Ok(())
@@ -86,7 +88,7 @@ pub(super) fn policy(settings: &mut Settings, url: &[u8]) -> Outcome {
 }
 
 pub(super) fn cert_policy(settings: &mut Settings, url: &[u8]) -> Outcome {
-    let remark = Remark::policy(url);
+    let remark = NotationOrPolicy::policy(url);
     settings.cert_remarks.push(
         remark.ok_or_else(|| Refusal::Complaint("the given certification policy URL is invalid".into()))?,
     );

@@ -102,7 +102,7 @@ const BOGUS_OID: &str = "1.3.6.1.4.1.11591.2.12242973";
 
 /// Writes an object identifier in dotted form (X.690, 8.19); an arc that is cut short ends where it is cut.
 pub(crate) fn dotted(oid: &[u8]) -> String {
-    let arcs: Option<Vec<u64>> = oid.chunk_by(|octet, _| octet & 0x80 != 0).map(arc).collect();
+    let arcs: Option<Vec<u64>> = oid.chunk_by(|byte, _| byte & 0x80 != 0).map(arc).collect();
     let Some(arcs) = arcs else { return BOGUS_OID.into() };
     let Some((&first, rest)) = arcs.split_first() else { return String::new() };
     let (root, second) = match first {
@@ -118,9 +118,9 @@ pub(crate) fn dotted(oid: &[u8]) -> String {
     text
 }
 
-/// Reads one arc, seven bits to the octet; `None` if it does not fit 64 bits.
-fn arc(octets: &[u8]) -> Option<u64> {
-    octets.iter().try_fold(0u64, |arc, octet| (arc >> 57 == 0).then_some(arc << 7 | u64::from(octet & 0x7f)))
+/// Reads one arc, seven bits to the byte; `None` if it does not fit 64 bits.
+fn arc(bytes: &[u8]) -> Option<u64> {
+    bytes.iter().try_fold(0u64, |arc, byte| (arc >> 57 == 0).then_some(arc << 7 | u64::from(byte & 0x7f)))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::attribute;
-use keyhoard::cert::effective::UserState;
+use keyhoard::cert::effective::UserIdState;
 use keyhoard::cert::facts::AttributeFacts;
-use keyhoard::listing::{Item, KeyListing};
+use keyhoard::listing::{KeyListing, ListedItem};
 
 use super::digits::{decimal, hex};
 use crate::settings::ListSettings;
@@ -22,7 +22,7 @@ pub(crate) struct Data<'a> {
 pub(crate) fn data<'a>(listing: &KeyListing<'a>, settings: &ListSettings) -> Vec<Data<'a>> {
     let mut found = Vec::new();
     for listed in &listing.components {
-        let (Item::Attribute(_, state, _), Some(body)) = (&listed.item, listed.body) else { continue };
+        let (ListedItem::Attribute(_, state, _), Some(body)) = (&listed.item, listed.body) else { continue };
         if settings.with_colons || settings.flags.unusable_uids || !(state.expired || state.revoked) {
             subpackets(listing, state, body, &mut found);
         }
@@ -30,7 +30,7 @@ pub(crate) fn data<'a>(listing: &KeyListing<'a>, settings: &ListSettings) -> Vec
     found
 }
 
-fn subpackets<'a>(listing: &KeyListing<'a>, state: &UserState, body: &'a [u8], found: &mut Vec<Data<'a>>) {
+fn subpackets<'a>(listing: &KeyListing<'a>, state: &UserIdState, body: &'a [u8], found: &mut Vec<Data<'a>>) {
     let subpackets: Vec<_> = attribute::subpackets(body).collect();
     for (number, &(kind, data)) in subpackets.iter().enumerate() {
         let time = |time: Option<Timestamp>| time.map_or(0, |time| time.0);

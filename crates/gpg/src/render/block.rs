@@ -1,9 +1,9 @@
 //! The packets of a key in a file, as gpg lists them when it is given the file and no command (its `list_node`).
 
 use keyhoard::cert::attribute;
-use keyhoard::cert::effective::{Effective, KeyState, State};
+use keyhoard::cert::effective::{ComponentState, Effective, KeyState};
 use keyhoard::cert::facts::{AttributeFacts, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
-use keyhoard::listing::{Names, Trust};
+use keyhoard::listing::{Names, UserTrust};
 
 use super::digits::{date, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};
@@ -15,7 +15,7 @@ use crate::settings::{KeyIdFormat, ListSettings};
 pub(crate) struct Block<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) effective: &'a Effective,
-    pub(crate) trust: &'a Trust,
+    pub(crate) trust: &'a UserTrust,
     /// Who issuers are, if signatures are listed.
     pub(crate) names: Option<&'a Names<'a>>,
     pub(crate) settings: &'a ListSettings,
@@ -26,7 +26,9 @@ impl Block<'_> {
     pub(crate) fn list(&self, out: &mut Vec<u8>) {
         for (place, component) in self.facts.components.iter().enumerate() {
             match (&component.kind, &self.effective.components[place]) {
-                (ComponentKind::Key(key), State::Key(state)) => self.key(place == 0, key, state, out),
+                (ComponentKind::Key(key), ComponentState::Key(state)) => {
+                    self.key(place == 0, key, state, out)
+                }
                 (ComponentKind::UserId(value), _) => self.user_id(value, out),
                 (ComponentKind::Attribute(facts), _) => self.attribute(facts, out),
                 // gpg does not list a packet that it does not know.

@@ -2,8 +2,8 @@
 
 use keyhoard::cert::attribute;
 use keyhoard::cert::effective::Usage;
-use keyhoard::edit::Identity;
-use keyhoard::listing::{Item, KeyListing};
+use keyhoard::edit::CertifiedIdentity;
+use keyhoard::listing::{KeyListing, ListedItem};
 
 use super::digits::date_or_never;
 use super::identity::{grouped, pad};
@@ -17,7 +17,7 @@ pub(crate) enum Names<'a> {
     /// All of them with validity and number, a star at those that are selected.
     All { selected: &'a [Vec<u8>] },
     /// These user IDs and attributes, under the fingerprint.
-    These(&'a [Identity]),
+    These(&'a [CertifiedIdentity]),
 }
 
 /// Appends a key; `secret`: its secret part is here.
@@ -86,9 +86,11 @@ fn trust(listing: &KeyListing<'_>, model: TrustModel, out: &mut Vec<u8>) {
 
 fn user_ids(listing: &KeyListing<'_>, names: Names<'_>, out: &mut Vec<u8>) {
     let identities = listing.components.iter().filter_map(|listed| match listed.item {
-        Item::UserId(value, state, validity) => Some((Identity::UserId(value.to_vec()), state, validity)),
-        Item::Attribute(facts, state, validity) => {
-            Some((Identity::Attribute(facts.clone()), state, validity))
+        ListedItem::UserId(value, state, validity) => {
+            Some((CertifiedIdentity::UserId(value.to_vec()), state, validity))
+        }
+        ListedItem::Attribute(facts, state, validity) => {
+            Some((CertifiedIdentity::Attribute(facts.clone()), state, validity))
         }
         _ => None,
     });
@@ -112,8 +114,8 @@ fn user_ids(listing: &KeyListing<'_>, names: Names<'_>, out: &mut Vec<u8>) {
             }
         }
         match &identity {
-            Identity::UserId(value) => for_people(value, out),
-            Identity::Attribute(facts) => out.extend(attribute::name(facts).into_bytes()),
+            CertifiedIdentity::UserId(value) => for_people(value, out),
+            CertifiedIdentity::Attribute(facts) => out.extend(attribute::name(facts).into_bytes()),
         }
         out.push(b'\n');
     }

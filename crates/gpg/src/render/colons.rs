@@ -1,10 +1,12 @@
 //! The records for programs (gpg's `list_keyblock_colon`; fields in GnuPG's `doc/DETAILS`).
 
 use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::{KeyState, Usage, UserState};
+use keyhoard::cert::effective::{KeyState, Usage, UserIdState};
 use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
-use keyhoard::certifications::Standing;
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, SecretPart, Trust, Validity};
+use keyhoard::certifications::CertificationStatus;
+use keyhoard::listing::{
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, UserTrust, Validity,
+};
 use keyhoard::store::Origin;
 use verify::naming;
 
@@ -52,18 +54,18 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn component(&mut self, listed: &Listed<'_>, out: &mut Vec<u8>) {
+    fn component(&mut self, listed: &ListedComponent<'_>, out: &mut Vec<u8>) {
         match listed.item {
-            Item::Primary(key, state) => {
+            ListedItem::Primary(key, state) => {
                 self.primary(key, state, out);
                 self.listing.revokers.iter().for_each(|it| revoker(it, out));
                 self.key_details(key, listed.body, out);
             }
-            Item::Subkey(key, state) => {
+            ListedItem::Subkey(key, state) => {
                 self.subkey(key, state, out);
                 self.key_details(key, listed.body, out);
             }
-            Item::UserId(value, state, _) => {
+            ListedItem::UserId(value, state, _) => {
                 out.extend(b"uid:");
                 self.user(listed.place, state, out);
                 hex(&naming::ripemd160(value), out);
@@ -74,7 +76,7 @@ impl Writer<'_> {
                     tofu::record(first_use, out);
                 }
             }
-            Item::Attribute(facts, state, _) => {
+            ListedItem::Attribute(facts, state, _) => {
                 out.extend(b"uat:");
                 self.user(listed.place, state, out);
                 attribute::fields(facts, out);
@@ -170,11 +172,11 @@ impl Writer<'_> {
     }
 
     /// Fields 2 to 7 of a user ID or attribute, and the delimiter after them.
-    fn user(&mut self, place: usize, state: &UserState, out: &mut Vec<u8>) {
+    fn user(&mut self, place: usize, state: &UserIdState, out: &mut Vec<u8>) {
         let (_, key) = self.listing.primary();
         match state {
-            UserState { revoked: true, .. } => out.push(b'r'),
-            UserState { expired: true, .. } => out.push(b'e'),
+            UserIdState { revoked: true, .. } => out.push(b'r'),
+            UserIdState { expired: true, .. } => out.push(b'e'),
             _ if key.is_usable() && !self.settings.fast => self.filler.gap(Gap::UserOfUsableKey(place), out),
             _ if key.revoked.is_some() => out.push(b'r'),
             _ if key.expired => out.push(b'e'),
@@ -204,17 +206,17 @@ impl Writer<'_> {
         out.extend(b"::");
         made_by(facts, out);
         match (listed.standing, listed.issuer) {
-            (Some(Standing::Refused(refusal)), _) => {
+            (Some(CertificationStatus::Refused(refusal)), _) => {
                 out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
             }
-            (Some(Standing::NoIssuer | Standing::UnusableIssuer(_)), _) => {}
+            (Some(CertificationStatus::NoIssuer | CertificationStatus::UnusableIssuer(_)), _) => {}
             (_, issuer) => field(signature::issuer_name(issuer), out),
         }
         out.push(b':');
         lower_hex(facts.kind.0, out);
         out.push(letter);
         let maker = match listed.standing {
-            Some(Standing::Good(maker)) if self.settings.no_sig_cache => Some(maker),
+            Some(CertificationStatus::Good(maker)) if self.settings.no_sig_cache => Some(maker),
             _ => facts.issuer.fingerprint,
         };
         end_of_signature(facts, maker, out);
@@ -223,7 +225,7 @@ impl Writer<'_> {
 }
 
 /// Field 2 of a key that is in a file.
-pub(super) fn validity_of_key(state: &KeyState, trust: &Trust) -> u8 {
+pub(super) fn validity_of_key(state: &KeyState, trust: &UserTrust) -> u8 {
     ended(state).unwrap_or_else(|| validity(trust.key))
 }
 

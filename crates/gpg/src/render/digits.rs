@@ -1,4 +1,4 @@
-//! Numbers, dates and octets as digits: `write!` costs more than all the rest of a listing.
+//! Numbers, dates and bytes as digits: `write!` costs more than all the rest of a listing.
 
 use keyhoard::cert::Timestamp;
 
@@ -6,7 +6,7 @@ const UPPER: &[u8; 16] = b"0123456789ABCDEF";
 const LOWER: &[u8; 16] = b"0123456789abcdef";
 const SECONDS_PER_DAY: u32 = 86_400;
 
-/// Appends octets as upper-case hexadecimal digits.
+/// Appends bytes as upper-case hexadecimal digits.
 pub(super) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + 2 * bytes.len(), 0);
@@ -15,7 +15,7 @@ pub(super) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends one octet as two lower-case hexadecimal digits.
+/// Appends one byte as two lower-case hexadecimal digits.
 pub(super) fn lower_hex(byte: u8, out: &mut Vec<u8>) {
     out.extend(pair(LOWER, byte));
 }

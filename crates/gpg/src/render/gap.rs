@@ -1,7 +1,7 @@
 //! Places in a listing where something stands that depends on what the user thinks of the key: a listing can be rendered
 //! before that is known, and the gaps filled in later.
 
-use keyhoard::listing::{Trust, Validity};
+use keyhoard::listing::{UserTrust, Validity};
 
 use super::{colons, human};
 
@@ -24,7 +24,7 @@ pub(crate) enum Gap {
 
 impl Gap {
     /// Appends what stands there.
-    fn fill(self, trust: &Trust, out: &mut Vec<u8>) {
+    fn fill(self, trust: &UserTrust, out: &mut Vec<u8>) {
         match self {
             Self::Key => out.push(colons::validity(trust.key)),
             Self::Owner => out.push(colons::validity(trust.owner.into())),
@@ -44,7 +44,7 @@ pub(crate) type Placed = (usize, Gap);
 /// Appends the text from `start` to the last of these gaps, each filled in; returns where that one is.
 pub(crate) fn fill_in(
     gaps: &[Placed],
-    trust: &Trust,
+    trust: &UserTrust,
     text: &[u8],
     mut start: usize,
     out: &mut Vec<u8>,
@@ -59,7 +59,7 @@ pub(crate) fn fill_in(
 
 /// Fills gaps at once, or notes where they are.
 pub(super) enum Filler<'a> {
-    With(&'a Trust),
+    With(&'a UserTrust),
     Later(&'a mut Vec<Placed>),
 }
 

@@ -1,11 +1,11 @@
 //! The listing for people (gpg's `list_keyblock_print`).
 
 use keyhoard::cert::attribute;
-use keyhoard::cert::effective::{KeyState, Usage, UserState, can_be_primary};
+use keyhoard::cert::effective::{KeyState, Usage, UserIdState, can_be_primary};
 use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
 use keyhoard::cert::mailbox::mailbox;
-use keyhoard::certifications::Standing;
-use keyhoard::listing::{Item, KeyListing, Listed, ListedSignature, SecretPart, Validity};
+use keyhoard::certifications::CertificationStatus;
+use keyhoard::listing::{KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, Validity};
 use keyhoard::store::Origin;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
@@ -51,11 +51,11 @@ pub(super) fn revocation(listed: &ListedSignature<'_>, settings: &ListSettings, 
 }
 
 /// Says whether a component is left out with its signatures: it is unusable, and such ones are hidden.
-pub(super) fn is_hidden(item: Item<'_>, flags: &ListFlags) -> bool {
+pub(super) fn is_hidden(item: ListedItem<'_>, flags: &ListFlags) -> bool {
     match item {
-        Item::Primary(..) => false,
-        Item::Subkey(_, state) => (state.revoked.is_some() || state.expired) && !flags.unusable_subkeys,
-        Item::UserId(_, state, _) | Item::Attribute(_, state, _) => {
+        ListedItem::Primary(..) => false,
+        ListedItem::Subkey(_, state) => (state.revoked.is_some() || state.expired) && !flags.unusable_subkeys,
+        ListedItem::UserId(_, state, _) | ListedItem::Attribute(_, state, _) => {
             (state.revoked || state.expired) && !flags.unusable_uids
         }
     }
@@ -69,14 +69,14 @@ struct Painter<'a> {
 
 impl Painter<'_> {
     /// Appends a component, unless it is unusable and such ones are hidden; then returns `false`.
-    fn component(&mut self, listed: &Listed<'_>, out: &mut Vec<u8>) -> bool {
+    fn component(&mut self, listed: &ListedComponent<'_>, out: &mut Vec<u8>) -> bool {
         if is_hidden(listed.item, &self.settings.flags) {
             return false;
         }
         match listed.item {
-            Item::Primary(key, state) => self.primary(key, state, listed.body, out),
-            Item::Subkey(key, state) => self.subkey(key, state, listed.body, out),
-            Item::UserId(value, state, _) => {
+            ListedItem::Primary(key, state) => self.primary(key, state, listed.body, out),
+            ListedItem::Subkey(key, state) => self.subkey(key, state, listed.body, out),
+            ListedItem::UserId(value, state, _) => {
                 let indent = self.user(listed.place, state, out);
                 for_people(value, out);
                 out.push(b'\n');
@@ -85,7 +85,7 @@ impl Painter<'_> {
                     origin(from, indent, out);
                 }
             }
-            Item::Attribute(facts, state, _) => {
+            ListedItem::Attribute(facts, state, _) => {
                 self.user(listed.place, state, out);
                 out.extend(attribute::name(facts).into_bytes());
                 out.push(b'\n');
@@ -156,7 +156,7 @@ impl Painter<'_> {
     }
 
     /// Appends what stands before a user ID and returns how far it is indented.
-    fn user(&mut self, place: usize, state: &UserState, out: &mut Vec<u8>) -> usize {
+    fn user(&mut self, place: usize, state: &UserIdState, out: &mut Vec<u8>) -> usize {
         let columns = self.settings.key_id_format.columns() + if self.settings.legacy { 9 } else { 11 };
         out.extend(b"uid");
         if !(state.revoked || state.expired || self.settings.flags.uid_validity) {
@@ -185,7 +185,8 @@ impl Painter<'_> {
 
     fn signature(&self, listed: &ListedSignature<'_>, out: &mut Vec<u8>) {
         let facts = listed.facts;
-        if let Some(Standing::NoIssuer | Standing::UnusableIssuer(_)) = listed.standing {
+        if let Some(CertificationStatus::NoIssuer | CertificationStatus::UnusableIssuer(_)) = listed.standing
+        {
             return;
         }
         let Some(word) = signature::word(facts.kind) else {
@@ -204,7 +205,7 @@ impl Painter<'_> {
         }
         out.extend(b"  ");
         match (listed.standing, listed.issuer) {
-            (Some(Standing::Refused(refusal)), _) => {
+            (Some(CertificationStatus::Refused(refusal)), _) => {
                 out.extend(format!("[{}] ", signature::code(refusal)).into_bytes());
             }
             (_, issuer) => for_people(signature::issuer_name(issuer), out),
@@ -273,7 +274,7 @@ fn marks(listed: &ListedSignature<'_>) -> [u8; 10] {
 }
 
 /// Says in brackets why a user ID is not valid whatever anybody thinks of it.
-pub(super) fn ended(listing: &KeyListing<'_>, state: &UserState) -> Option<&'static str> {
+pub(super) fn ended(listing: &KeyListing<'_>, state: &UserIdState) -> Option<&'static str> {
     let (_, key) = listing.primary();
     match () {
         () if state.revoked || key.revoked.is_some() => Some("[ revoked]"),
@@ -330,7 +331,7 @@ fn reason(signature: &SignatureFacts, out: &mut Vec<u8>) {
         }
     }
     out.push(b'\n');
-    for line in reason.comment.split(|&octet| octet == b'\n').filter(|line| !line.is_empty()) {
+    for line in reason.comment.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         out.extend(b"         revocation comment: ");
         sanitized(line, out);
         out.push(b'\n');

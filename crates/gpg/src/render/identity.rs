@@ -8,14 +8,14 @@ use crate::settings::{KeyIdFormat, ListSettings};
 impl KeyIdFormat {
     /// Appends a key's ID, or nothing where keys have none.
     pub(super) fn key(self, key_id: KeyId, out: &mut Vec<u8>) {
-        let octets = key_id.0.to_be_bytes();
+        let bytes = key_id.0.to_be_bytes();
         match self {
             Self::None => return,
             Self::Short | Self::Long => {}
             Self::ShortWith0x | Self::LongWith0x => out.extend(b"0x"),
         }
         let short = matches!(self, Self::Short | Self::ShortWith0x);
-        hex(&octets[if short { 4 } else { 0 }..], out);
+        hex(&bytes[if short { 4 } else { 0 }..], out);
     }
 
     /// Appends the key ID of a signature's issuer, which is never left out.

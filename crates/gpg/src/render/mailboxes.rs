@@ -1,14 +1,14 @@
 //! Fingerprints and mail addresses only (`--list-options show-only-fpr-mbox`).
 
 use keyhoard::cert::mailbox::mailbox;
-use keyhoard::listing::{Item, KeyListing};
+use keyhoard::listing::{KeyListing, ListedItem};
 
 use super::digits;
 
 /// Appends a line for every user ID that holds and has a mail address.
 pub(super) fn listing(listing: &KeyListing<'_>, out: &mut Vec<u8>) {
     for listed in &listing.components {
-        let Item::UserId(value, state, _) = listed.item else { continue };
+        let ListedItem::UserId(value, state, _) = listed.item else { continue };
         if state.expired || state.revoked {
             continue;
         }

@@ -15,8 +15,8 @@ pub(super) fn records(facts: &KeyFacts, body: Option<&[u8]>, out: &mut Vec<u8>) 
         out.push(b':');
         decimal(parameter.bits(), out);
         out.push(b':');
-        let (Parameter::Number(octets) | Parameter::Octets(octets)) = parameter;
-        hex(octets, out);
+        let (Parameter::Number(bytes) | Parameter::Bytes(bytes)) = parameter;
+        hex(bytes, out);
         out.extend(b":\n");
     }
 }

@@ -10,7 +10,7 @@ use keyhoard::cert::attribute;
 use keyhoard::cert::packet::Length;
 use keyhoard::message::Found;
 
-use super::text::escape;
+use super::text::sanitized_with;
 use fields::Fields;
 
 /// What is wrong with a packet, in gpg's words.
@@ -96,7 +96,7 @@ fn length(found: &Found<'_>) -> u32 {
 }
 
 fn encrypted(tag: u8, length: u32, fields: &mut Fields<'_, '_>) {
-    let (version, [cipher, mode, chunk]) = (fields.octet(), fields.octets().unwrap_or_default());
+    let (version, [cipher, mode, chunk]) = (fields.byte(), fields.bytes().unwrap_or_default());
     if tag == 20 {
         fields.line(format_args!(":aead encrypted packet: cipher={cipher} aead={mode} cb={chunk}"));
     } else {
@@ -125,7 +125,7 @@ fn marker(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
 }
 
 fn literal(found: &Found<'_>, fields: &mut Fields<'_, '_>) {
-    let (Some([mode, name_length]), length) = (fields.octets(), length(found)) else { return };
+    let (Some([mode, name_length]), length) = (fields.bytes(), length(found)) else { return };
     let Some(name) = fields.take(name_length.into()) else { return };
     let Some(created) = fields.number() else { return };
     let shown = if (b' '..b'z').contains(&mode) { char::from(mode) } else { '?' };
@@ -143,19 +143,19 @@ fn literal(found: &Found<'_>, fields: &mut Fields<'_, '_>) {
 
 /// What gpg keeps beside a key, a user ID or a signature in a keyring.
 fn trust(fields: &mut Fields<'_, '_>) {
-    let Some(value) = fields.octet() else { return fields.line(":trust packet: empty") };
-    let cache = fields.octet().filter(|cache| value == 0 && cache & 0x80 == 0).unwrap_or_default();
-    let kind = fields.octets::<4>();
+    let Some(value) = fields.byte() else { return fields.line(":trust packet: empty") };
+    let cache = fields.byte().filter(|cache| value == 0 && cache & 0x80 == 0).unwrap_or_default();
+    let kind = fields.bytes::<4>();
     match kind {
         Some([b'g', b'p', b'g', 0]) => {
             fields.line(format_args!(":trust packet: sig flag={value:02x} sigcache={cache:02x}"));
         }
         Some([b'g', b'p', b'g', kind @ (1 | 2)]) => {
             let word = if kind == 1 { "key" } else { "uid" };
-            let origin = fields.octet().unwrap_or_default();
+            let origin = fields.byte().unwrap_or_default();
             let updated = fields.number().unwrap_or_default();
             fields.text(format_args!(":trust packet: {word} upd={updated} src={origin}"));
-            let url = fields.octet().filter(|length| *length > 0).map(|_| fields.rest());
+            let url = fields.byte().filter(|length| *length > 0).map(|_| fields.rest());
             if let Some(url) = url.filter(|url| !url.is_empty()) {
                 fields.text(" url=");
                 plain(url, fields.out);
@@ -182,31 +182,31 @@ fn named(what: &str, name: &[u8], out: &mut Vec<u8>) {
     out.extend(b"\"\n");
 }
 
-/// Appends text of which gpg takes only the octets from the space to `z` as they are.
+/// Appends text of which gpg takes only the bytes from the space to `z` as they are.
 fn plain(text: &[u8], out: &mut Vec<u8>) {
-    for &octet in text {
-        match octet {
-            b' '..=b'z' => out.push(octet),
-            _ => out.extend(format!("\\x{octet:02x}").into_bytes()),
+    for &byte in text {
+        match byte {
+            b' '..=b'z' => out.push(byte),
+            _ => out.extend(format!("\\x{byte:02x}").into_bytes()),
         }
     }
 }
 
 /// Appends text with control characters, `end` and backslashes escaped.
 fn sanitized(text: &[u8], end: u8, out: &mut Vec<u8>) {
-    escape(text, |octet| super::text::is_control(octet) || octet == end || octet == b'\\', out);
+    sanitized_with(text, |byte| byte == end || byte == b'\\', out);
 }
 
-/// Appends octets, 24 in a line.
-fn dump(octets: &[u8], out: &mut Vec<u8>) {
-    for (place, octet) in octets.iter().enumerate() {
+/// Appends bytes, 24 in a line.
+fn dump(bytes: &[u8], out: &mut Vec<u8>) {
+    for (place, byte) in bytes.iter().enumerate() {
         match place {
             0 => {}
             _ if place % 24 == 0 => out.extend(format!("\n{place:4}:").into_bytes()),
             _ if place % 8 == 0 => out.push(b' '),
             _ => {}
         }
-        out.extend(format!(" {octet:02x}").into_bytes());
+        out.extend(format!(" {byte:02x}").into_bytes());
     }
     out.push(b'\n');
 }

@@ -1,7 +1,7 @@
 //! What both listings call signatures.
 
 use keyhoard::cert::facts::SignatureType;
-use keyhoard::certifications::{Refusal, Standing};
+use keyhoard::certifications::{CertificationStatus, Unverifiable};
 use keyhoard::listing::IssuerName;
 
 use crate::code::Code;
@@ -28,22 +28,22 @@ pub(super) fn issuer_name(issuer: IssuerName<'_>) -> &[u8] {
 
 /// Returns the mark of a signature that was checked: good, bad, not checked for want of a key, not checked because of
 /// an error.
-pub(super) fn mark(standing: Standing) -> u8 {
+pub(super) fn mark(standing: CertificationStatus) -> u8 {
     match standing {
-        Standing::Good(_) => b'!',
-        Standing::Bad => b'-',
-        Standing::NoIssuer | Standing::UnusableIssuer(_) => b'?',
-        Standing::Refused(_) => b'%',
+        CertificationStatus::Good(_) => b'!',
+        CertificationStatus::Bad => b'-',
+        CertificationStatus::NoIssuer | CertificationStatus::UnusableIssuer(_) => b'?',
+        CertificationStatus::Refused(_) => b'%',
     }
 }
 
 /// Returns gpg's words for why a signature was refused.
-pub(super) fn code(refusal: Refusal) -> Code {
+pub(super) fn code(refusal: Unverifiable) -> Code {
     match refusal {
-        Refusal::WeakDigest => Code::InvalidDigest,
-        Refusal::Time => Code::TimeConflict,
-        Refusal::Misplaced => Code::InvalidSignatureClass,
-        Refusal::Unsupported => Code::InvalidPublicKeyAlgorithm,
-        Refusal::NotEntrusted | Refusal::Unchecked => Code::General,
+        Unverifiable::WeakDigest => Code::InvalidDigest,
+        Unverifiable::Time => Code::TimeConflict,
+        Unverifiable::Misplaced => Code::InvalidSignatureClass,
+        Unverifiable::Unsupported => Code::InvalidPublicKeyAlgorithm,
+        Unverifiable::NotEntrusted | Unverifiable::Unchecked => Code::General,
     }
 }

@@ -85,13 +85,13 @@ fn value(notation: &Notation<'_>, out: &mut Vec<u8>) {
     decimal(notation.value.len() as u32, out);
     out.extend(b" bytes: ");
     let preview = notation.value.iter().take(PREVIEW);
-    out.extend(preview.map(|&octet| if (0x20..0x7f).contains(&octet) { octet } else { b'?' }));
+    out.extend(preview.map(|&byte| if (0x20..0x7f).contains(&byte) { byte } else { b'?' }));
     out.extend(if notation.value.len() > PREVIEW { &b"..."[..] } else { b"" });
     out.extend(b") ]");
 }
 
 fn until_nul(bytes: &[u8]) -> &[u8] {
-    bytes.split(|&octet| octet == 0).next().unwrap_or_default()
+    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
 fn record(subpacket: &Subpacket<'_>, hashed: u32, out: &mut Vec<u8>) {
@@ -102,13 +102,13 @@ fn record(subpacket: &Subpacket<'_>, hashed: u32, out: &mut Vec<u8>) {
     out.push(b':');
     decimal(subpacket.body.len() as u32, out);
     out.push(b':');
-    for &octet in subpacket.body {
-        match octet {
+    for &byte in subpacket.body {
+        match byte {
             b':' | b'%' | 0..0x20 | 0x7f.. => {
                 out.push(b'%');
-                hex(&[octet], out);
+                hex(&[byte], out);
             }
-            _ => out.push(octet),
+            _ => out.push(byte),
         }
     }
     out.push(b'\n');

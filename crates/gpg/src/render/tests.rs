@@ -1,13 +1,15 @@
 //! Listings of one small certificate, varied one property at a time.
 
-use keyhoard::cert::effective::{KeyState, Revocation, Usage, UserState};
+use keyhoard::cert::effective::{KeyState, Revocation, Usage, UserIdState};
 use keyhoard::cert::facts::{
     AttributeFacts, AttributeSubpacket, Issuer, KeyFacts, RevocationReason, Revoker, SignatureFacts,
     SignatureFlags, SignatureType, Span, TrustSignature,
 };
 use keyhoard::cert::{Fingerprint, KeyId, Timestamp};
-use keyhoard::certifications::{Refusal, Standing};
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Trust, Validity};
+use keyhoard::certifications::{CertificationStatus, Unverifiable};
+use keyhoard::listing::{
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, UserTrust, Validity,
+};
 use keyhoard::store::Origin;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
@@ -23,15 +25,15 @@ struct Fixture {
     key: KeyFacts,
     state: KeyState,
     attribute: Option<AttributeFacts>,
-    user: UserState,
+    user: UserIdState,
     signature: SignatureFacts,
     expired: bool,
     issuer: IssuerName<'static>,
-    standing: Option<Standing>,
+    standing: Option<CertificationStatus>,
     subkey: KeyFacts,
     subkey_state: KeyState,
     revokers: Vec<Revoker>,
-    trust: Trust,
+    trust: UserTrust,
     settings: ListSettings,
 }
 
@@ -70,7 +72,7 @@ fn fixture() -> Fixture {
         key: key(0),
         state,
         attribute: None,
-        user: UserState { created: Some(day(1)), primary: true, ..UserState::default() },
+        user: UserIdState { created: Some(day(1)), primary: true, ..UserIdState::default() },
         signature,
         expired: false,
         issuer: IssuerName::UserId(b"Iris"),
@@ -78,7 +80,7 @@ fn fixture() -> Fixture {
         subkey: key(0x80),
         subkey_state: KeyState { usage: Usage::ENCRYPT, ..state },
         revokers: Vec::new(),
-        trust: Trust::default(),
+        trust: UserTrust::default(),
         settings: ListSettings { signatures: true, ..ListSettings::default() },
     }
 }
@@ -86,7 +88,7 @@ fn fixture() -> Fixture {
 impl Fixture {
     fn listing(&self) -> KeyListing<'_> {
         static NOWHERE: Origin = Origin { kind: 0, updated: None, url: None };
-        let listed = |place, item, signatures| Listed {
+        let listed = |place, item, signatures| ListedComponent {
             place,
             item,
             origin: None,
@@ -95,8 +97,8 @@ impl Fixture {
             signatures,
         };
         let user = match &self.attribute {
-            Some(attribute) => Item::Attribute(attribute, &self.user, Validity::Unknown),
-            None => Item::UserId(b"Uma: u", &self.user, Validity::Unknown),
+            Some(attribute) => ListedItem::Attribute(attribute, &self.user, Validity::Unknown),
+            None => ListedItem::UserId(b"Uma: u", &self.user, Validity::Unknown),
         };
         let signature = ListedSignature {
             facts: &self.signature,
@@ -106,10 +108,11 @@ impl Fixture {
             body: None,
         };
         KeyListing {
+            fully_checked: true,
             components: vec![
-                listed(0, Item::Primary(&self.key, &self.state), vec![]),
+                listed(0, ListedItem::Primary(&self.key, &self.state), vec![]),
                 listed(1, user, vec![signature]),
-                listed(2, Item::Subkey(&self.subkey, &self.subkey_state), vec![]),
+                listed(2, ListedItem::Subkey(&self.subkey, &self.subkey_state), vec![]),
             ],
             revokers: &self.revokers,
             trust: &self.trust,
@@ -403,12 +406,12 @@ fn a_draft_whose_gaps_are_filled_is_the_listing() {
         let mut fixture = fixture();
         fixture.settings.with_colons = with_colons;
         fixture.state = state;
-        fixture.trust = Trust {
+        fixture.trust = UserTrust {
             key: validity,
             user_ids: vec![Validity::Unknown, validity],
             owner: keyhoard::listing::OwnerTrust::Marginal,
             disabled: validity == Validity::Full,
-            ..Trust::default()
+            ..UserTrust::default()
         };
         let (mut gaps, mut draft, mut filled) = (Vec::new(), Vec::new(), Vec::new());
         super::draft(&fixture.listing(), &fixture.settings, &mut gaps, &mut draft);
@@ -431,9 +434,14 @@ fn a_checked_signature_has_a_mark_in_both_listings() {
     let mut fixture = fixture();
     let maker = Fingerprint::V4([7; 20]);
     let marks = [
-        (Standing::Good(maker), "sig! ", "sig:!:", "Iris"),
-        (Standing::Bad, "sig- ", "sig:-:", "Iris"),
-        (Standing::Refused(Refusal::WeakDigest), "sig% ", "sig:%:", "[Invalid digest algorithm] "),
+        (CertificationStatus::Good(maker), "sig! ", "sig:!:", "Iris"),
+        (CertificationStatus::Bad, "sig- ", "sig:-:", "Iris"),
+        (
+            CertificationStatus::Refused(Unverifiable::WeakDigest),
+            "sig% ",
+            "sig:%:",
+            "[Invalid digest algorithm] ",
+        ),
     ];
     for (standing, human, colons, name) in marks {
         fixture.standing = Some(standing);
@@ -450,7 +458,7 @@ fn a_checked_signature_has_a_mark_in_both_listings() {
 #[test]
 fn a_signature_that_cannot_be_checked_for_want_of_a_key_is_in_the_colon_listing_only() {
     let mut fixture = fixture();
-    fixture.standing = Some(Standing::NoIssuer);
+    fixture.standing = Some(CertificationStatus::NoIssuer);
     assert!(!fixture.lines().iter().any(|line| line.starts_with("sig")));
     fixture.settings.with_colons = true;
     let lines = fixture.lines();
@@ -462,7 +470,7 @@ fn a_signature_that_cannot_be_checked_for_want_of_a_key_is_in_the_colon_listing_
 fn without_the_cache_a_good_signature_names_the_key_that_made_it() {
     let mut fixture = fixture();
     fixture.settings.with_colons = true;
-    fixture.standing = Some(Standing::Good(Fingerprint::V4([7; 20])));
+    fixture.standing = Some(CertificationStatus::Good(Fingerprint::V4([7; 20])));
     let made_by = |fixture: &Fixture| fixture.lines().iter().any(|line| line.contains(&"07".repeat(20)));
     assert!(!made_by(&fixture));
     fixture.settings.no_sig_cache = true;

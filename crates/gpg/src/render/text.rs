@@ -1,13 +1,17 @@
 //! Foreign text on its way to a terminal or a record.
 
+use keyhoard::foreign_text;
+
 /// Appends text for people, as gpg does in a UTF-8 locale: control characters as `\n`, `\x1b` and so on, whatever
-/// is not UTF-8 octet by octet as `\xff`. An incomplete character at the end vanishes.
+/// is not UTF-8 byte by byte as `\xff`. An incomplete character at the end vanishes. Unlike gpg, it escapes the bytes of
+/// the other characters that control a terminal ([`foreign_text::is_control`]) too.
 pub(crate) fn for_people(bytes: &[u8], out: &mut Vec<u8>) {
-    // Every text but a handful takes this way. Looking at all octets, whatever they are, is quicker than stopping.
+    // Every text but a handful takes this way. Looking at all bytes, whatever they are, is quicker than stopping.
     let (control, high) = bytes
         .iter()
         .fold((false, false), |(control, high), &byte| (control | is_control(byte), high | (byte >= 0x80)));
-    if !control && (!high || std::str::from_utf8(bytes).is_ok()) {
+    let is_plain = |text: &str| !text.chars().any(foreign_text::is_control);
+    if !control && (!high || std::str::from_utf8(bytes).is_ok_and(is_plain)) {
         out.extend_from_slice(bytes);
     } else {
         Decoder { out, pending: Vec::new(), missing: 0, lost: false }.decode(bytes);
@@ -20,17 +24,40 @@ pub(crate) fn field(bytes: &[u8], out: &mut Vec<u8>) {
     escape(bytes, |byte| is_control(byte) || byte == b':' || byte == b'\\', out);
 }
 
-/// Appends text with control characters escaped and everything else as it is.
+/// Appends text with control characters escaped and everything else as it is. Unlike gpg, it takes the characters that
+/// [`foreign_text::is_control`] names and the bytes of C1 for control characters.
 pub(super) fn sanitized(bytes: &[u8], out: &mut Vec<u8>) {
-    escape(bytes, is_control, out);
+    sanitized_with(bytes, |_| false, out);
 }
 
-/// Says whether an octet is a control character of ASCII.
+/// Appends text as [`sanitized`] does, with other characters of ASCII escaped as well.
+pub(super) fn sanitized_with(bytes: &[u8], also: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let mut buffer = [0; 4];
+            let bytes = character.encode_utf8(&mut buffer).as_bytes();
+            match foreign_text::is_control(character) || (character.is_ascii() && also(bytes[0])) {
+                true => bytes.iter().for_each(|&byte| escaped(byte, out)),
+                false => out.extend_from_slice(bytes),
+            }
+        }
+        escape(chunk.invalid(), |byte| matches!(byte, 0x80..0xa0), out);
+    }
+}
+
+/// Returns the character that a sequence of bytes stands for by gpg's rules, by which it may be longer than needed.
+fn lenient_character(sequence: &[u8]) -> Option<char> {
+    let (first, rest) = sequence.split_first()?;
+    let bits = first & (0x3f >> rest.len());
+    char::from_u32(rest.iter().fold(u32::from(bits), |value, byte| value << 6 | u32::from(byte & 0x3f)))
+}
+
+/// Says whether a byte is a control character of ASCII.
 pub(crate) fn is_control(byte: u8) -> bool {
     byte < 0x20 || byte == 0x7f
 }
 
-/// Appends text with the octets escaped that need it.
+/// Appends text with the bytes escaped that need it.
 pub(crate) fn escape(mut bytes: &[u8], needs: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
     while let Some(position) = bytes.iter().position(|&byte| needs(byte)) {
         out.extend_from_slice(&bytes[..position]);
@@ -48,22 +75,22 @@ fn escaped(byte: u8, out: &mut Vec<u8>) {
         0x0b => out.extend(b"\\v"),
         0x08 => out.extend(b"\\b"),
         0 => out.extend(b"\\0"),
-        _ => octet(byte, out),
+        _ => hexadecimal(byte, out),
     }
 }
 
-fn octet(byte: u8, out: &mut Vec<u8>) {
+fn hexadecimal(byte: u8, out: &mut Vec<u8>) {
     out.extend(b"\\x");
     super::digits::lower_hex(byte, out);
 }
 
-/// gpg's decoder of UTF-8, which takes sequences of up to six octets and does not mind overlong ones.
+/// gpg's decoder of UTF-8, which takes sequences of up to six bytes and does not mind overlong ones.
 struct Decoder<'o> {
     out: &'o mut Vec<u8>,
-    /// The octets of an incomplete character, and how many more it takes.
+    /// The bytes of an incomplete character, and how many more it takes.
     pending: Vec<u8>,
     missing: u8,
-    /// Octets are escaped until one that can begin a character.
+    /// Bytes are escaped until one that can begin a character.
     lost: bool,
 }
 
@@ -72,7 +99,7 @@ impl Decoder<'_> {
         for &byte in bytes {
             self.lost &= !matches!(byte, 0..0x80 | 0xc0..=0xfd);
             if self.lost {
-                octet(byte, self.out);
+                hexadecimal(byte, self.out);
             } else if self.missing > 0 {
                 self.go_on(byte);
             } else {
@@ -92,7 +119,7 @@ impl Decoder<'_> {
             0xfc..0xfe => 5,
             _ => {
                 self.lost = true;
-                return octet(byte, self.out);
+                return hexadecimal(byte, self.out);
             }
         };
         self.pending.push(byte);
@@ -101,14 +128,19 @@ impl Decoder<'_> {
     fn go_on(&mut self, byte: u8) {
         self.pending.push(byte);
         if !(0x80..0xc0).contains(&byte) {
-            // The octet that does not fit is escaped as well, even if it could begin a character.
+            // The byte that does not fit is escaped as well, even if it could begin a character.
             self.missing = 0;
             self.lost = true;
-            self.pending.drain(..).for_each(|byte| octet(byte, self.out));
+            self.pending.drain(..).for_each(|byte| hexadecimal(byte, self.out));
             return;
         }
         self.missing -= 1;
-        if self.missing == 0 {
+        if self.missing > 0 {
+            return;
+        }
+        if lenient_character(&self.pending).is_some_and(foreign_text::is_control) {
+            self.pending.drain(..).for_each(|byte| hexadecimal(byte, self.out));
+        } else {
             self.out.append(&mut self.pending);
         }
     }
@@ -142,17 +174,31 @@ mod tests {
     }
 
     #[test]
-    fn latin1_is_escaped_with_the_octet_after_it() {
+    fn control_characters_beyond_ascii_are_escaped_byte_by_byte() {
+        assert_eq!(shown("a\u{9b}31m".as_bytes()), r"a\xc2\x9b31m");
+        assert_eq!(shown("a\u{202e}b\u{2066}\n".as_bytes()), r"a\xe2\x80\xaeb\xe2\x81\xa6\n");
+        assert_eq!(
+            shown(b"longer than needed: \xc0\x9b[2J \xe0\x82\x9b2J"),
+            r"longer than needed: \xc0\x9b[2J \xe0\x82\x9b2J"
+        );
+        let mut out = Vec::new();
+        sanitized("a\u{9b}b\u{202e}ë\n".as_bytes(), &mut out);
+        sanitized(b"\x9b2J\xeb", &mut out);
+        assert_eq!(out, b"a\\xc2\\x9bb\\xe2\\x80\\xae\xc3\xab\\n\\x9b2J\xeb");
+    }
+
+    #[test]
+    fn latin1_is_escaped_with_the_byte_after_it() {
         assert_eq!(shown(b"Zo\xeb <zoe>"), r"Zo\xeb\x20<zoe>");
     }
 
     #[test]
-    fn octets_that_begin_nothing_are_escaped() {
+    fn bytes_that_begin_nothing_are_escaped() {
         assert_eq!(shown(b"\xffa\x80b\xfe\xff\xbfc"), r"\xffa\x80b\xfe\xff\xbfc");
     }
 
     #[test]
-    fn a_wrong_octet_that_could_begin_a_character_begins_none() {
+    fn a_wrong_byte_that_could_begin_a_character_begins_none() {
         assert_eq!(shown(b"\xc3\xc3\xab-"), r"\xc3\xc3\xab-");
     }
 

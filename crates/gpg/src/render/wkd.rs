@@ -4,17 +4,17 @@ use verify::naming;
 
 /// Returns an address as the Web Key Directory names it: the hash of the local part, `@`, the domain.
 pub(super) fn name(mailbox: &[u8]) -> Option<Vec<u8>> {
-    let at = mailbox.iter().position(|&octet| octet == b'@')?;
+    let at = mailbox.iter().position(|&byte| byte == b'@')?;
     let mut name = zbase32(&naming::sha1(&[&mailbox[..at]]));
     name.extend(&mailbox[at..]);
     Some(name)
 }
 
-/// Encodes 20 octets with Zooko's base 32 (RFC 6189, 5.1.6), five bits to the letter.
-fn zbase32(octets: &[u8; 20]) -> Vec<u8> {
+/// Encodes 20 bytes with Zooko's base 32 (RFC 6189, 5.1.6), five bits to the letter.
+fn zbase32(bytes: &[u8; 20]) -> Vec<u8> {
     const LETTERS: &[u8; 32] = b"ybndrfg8ejkmcpqxot1uwisza345h769";
     let groups =
-        octets.chunks(5).map(|group| group.iter().fold(0u64, |bits, &octet| bits << 8 | u64::from(octet)));
+        bytes.chunks(5).map(|group| group.iter().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte)));
     groups
         .flat_map(|bits| (0..8).rev().map(move |letter| LETTERS[(bits >> (5 * letter) & 31) as usize]))
         .collect()

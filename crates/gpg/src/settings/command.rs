@@ -1,6 +1,6 @@
 //! What a run is to do.
 
-use super::{Form, Sealing};
+use super::{Form, MessageOperation};
 
 /// A command, as the options name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) enum Command {
     ListSecretKeys,
     ListSignatures,
     CheckSignatures,
-    Seal(Sealing),
+    Seal(MessageOperation),
     Sign(Form),
     ShowKeys,
     TofuPolicy,
@@ -62,7 +62,7 @@ impl Command {
             (Self::Seal(old), Self::Seal(new)) => Self::Seal(old.and(new)),
             (Self::Sign(Form::Message), Self::Seal(sealing))
             | (Self::Seal(sealing), Self::Sign(Form::Message)) => {
-                Self::Seal(Sealing { sign: true, ..sealing })
+                Self::Seal(MessageOperation { sign: true, ..sealing })
             }
             (Self::Sign(Form::Message), sign @ Self::Sign(_))
             | (sign @ Self::Sign(_), Self::Sign(Form::Message)) => sign,
@@ -85,9 +85,10 @@ mod tests {
 
     #[test]
     fn signing_and_encrypting_are_one_command() {
-        let [encrypt, symmetric] = [Sealing::ENCRYPT, Sealing::SYMMETRIC].map(Command::Seal);
+        let [encrypt, symmetric] =
+            [MessageOperation::ENCRYPT, MessageOperation::SYMMETRIC].map(Command::Seal);
         let sealed = encrypt.and(symmetric).and_then(|both| both.and(Command::Sign(Form::Message)));
-        let all = Sealing { sign: true, encrypt: true, symmetric: true };
+        let all = MessageOperation { sign: true, encrypt: true, symmetric: true };
         assert_eq!(sealed, Some(Command::Seal(all)));
         assert_eq!(Command::Seal(all).and(Command::Decrypt), None);
     }

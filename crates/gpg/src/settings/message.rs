@@ -8,7 +8,7 @@ use crate::generation::preferences::Preferences;
 
 /// What is done to data that become a message. Several commands together make one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sealing {
+pub(crate) struct MessageOperation {
     /// With signatures inside.
     pub(crate) sign: bool,
     /// To recipients.
@@ -17,7 +17,7 @@ pub(crate) struct Sealing {
     pub(crate) symmetric: bool,
 }
 
-impl Sealing {
+impl MessageOperation {
     pub(crate) const ENCRYPT: Self = Self { sign: false, encrypt: true, symmetric: false };
     pub(crate) const SYMMETRIC: Self = Self { sign: false, encrypt: false, symmetric: true };
 
@@ -96,7 +96,7 @@ pub(crate) struct MessageSettings {
     /// The name that the message gives its content.
     pub(crate) file_name: Option<Vec<u8>>,
     pub(crate) use_embedded_file_name: bool,
-    /// Octets of content that are written, at most; 0 for all.
+    /// Bytes of content that are written, at most; 0 for all.
     pub(crate) max_output: u64,
     pub(crate) show_session_key: bool,
     pub(crate) override_session_key: Option<Vec<u8>>,

@@ -1,6 +1,6 @@
 //! What the options say of signatures over content.
 
-use crate::remarks::Remark;
+use crate::signature_notations::NotationOrPolicy;
 
 /// What holds the signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) enum Form {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SignatureSettings {
     /// `--sig-notation` and `--sig-policy-url`.
-    pub(crate) remarks: Vec<Remark>,
+    pub(crate) remarks: Vec<NotationOrPolicy>,
     /// `--default-sig-expire`, as [`crate::interval`] reads it.
     pub(crate) expire: Option<Vec<u8>>,
     /// The mail address of `--sender`.

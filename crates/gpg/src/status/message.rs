@@ -126,13 +126,13 @@ impl MessageStatus<'_> {
     }
 }
 
-/// Writes octets up to `last_control`, the delete character and the percent sign as `%XX`.
+/// Writes bytes up to `last_control`, the delete character and the percent sign as `%XX`.
 pub(super) fn write_percent_escaped(out: &mut dyn Write, text: &[u8], last_control: u8) -> io::Result<()> {
-    for &octet in text {
-        if octet <= last_control || octet == 127 || octet == b'%' {
-            write!(out, "%{octet:02X}")?;
+    for &byte in text {
+        if byte <= last_control || byte == 127 || byte == b'%' {
+            write!(out, "%{byte:02X}")?;
         } else {
-            out.write_all(&[octet])?;
+            out.write_all(&[byte])?;
         }
     }
     Ok(())
@@ -143,7 +143,7 @@ mod tests {
     use crate::status::{MessageStatus, Status};
 
     #[test]
-    fn a_file_name_is_one_word_and_shows_its_octets() {
+    fn a_file_name_is_one_word_and_shows_its_bytes() {
         let mut out = Vec::new();
         let status = MessageStatus::Plaintext { format: b'b', time: 7, name: b"a b%\n\xff" };
         Status::Message(status).write(&mut out).expect("a vector takes everything");

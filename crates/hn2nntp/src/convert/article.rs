@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::body::{Bodies, page};
-use super::threads::Place;
+use super::threads::ThreadPosition;
 use crate::item::{Id, Item, Kind, Post, Submission};
 
 /// Authors have no mail address and items no message ID: names under `.invalid` (RFC 2606) are nobody else's.
@@ -41,7 +41,7 @@ pub(crate) struct Article {
 }
 
 /// Returns the subject of an article: the title for what begins a thread, `Re:` and the title for a comment.
-pub(crate) fn subject(item: &Item, post: &Post, place: &Place<'_>) -> String {
+pub(crate) fn subject(item: &Item, post: &Post, place: &ThreadPosition<'_>) -> String {
     let first = place.ancestors.first().unwrap_or(&item.id);
     let title = match &post.kind {
         Kind::Submission(submission) => one_line(&submission.title),
@@ -57,7 +57,7 @@ impl Article {
     pub(crate) fn new(
         item: &Item,
         post: &Post,
-        place: &Place<'_>,
+        place: &ThreadPosition<'_>,
         subject: &str,
         bodies: &Bodies,
         settings: &Settings,
@@ -202,9 +202,9 @@ fn without_returns(crlf: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn article(json: serde_json::Value, place: &Place<'_>, text: &str) -> String {
+    fn article(json: serde_json::Value, place: &ThreadPosition<'_>, text: &str) -> String {
         let item = Item::parse(json.to_string().as_bytes()).unwrap().unwrap();
-        let crate::item::Standing::Live(post) = &item.standing else { panic!("it is live") };
+        let crate::item::ItemStatus::Live(post) = &item.standing else { panic!("it is live") };
         let bodies = Bodies { text: text.to_owned(), html: "<p>x</p>\n".to_owned() };
         let settings =
             Settings { newsgroups: "news.ycombinator".to_owned(), text_only: false, injected: None };
@@ -215,14 +215,14 @@ mod tests {
     fn story(title: &str) -> String {
         let json = serde_json::json!({"id": 1, "type": "story", "time": 1175714200, "by": "dhouston",
             "title": title, "score": 104, "descendants": 71, "url": "http://www.getdropbox.com/u/2/screencast.html"});
-        article(json, &Place { ancestors: vec![], title: None }, "text\n")
+        article(json, &ThreadPosition { ancestors: vec![], title: None }, "text\n")
     }
 
     fn comment(ancestors: Vec<Id>, title: Option<&str>) -> String {
         let parent = *ancestors.last().unwrap();
         let json =
             serde_json::json!({"id": 99_999_999, "type": "comment", "time": 1, "by": "a", "parent": parent});
-        article(json, &Place { ancestors, title }, "text\n")
+        article(json, &ThreadPosition { ancestors, title }, "text\n")
     }
 
     fn header(article: &str, name: &str) -> String {
@@ -298,7 +298,7 @@ mod tests {
     fn the_boundary_is_not_in_the_text() {
         let json = serde_json::json!({"id": 1, "type": "story", "time": 1, "title": "T"});
         let text = "--=_hn2nntp_1_0--\n";
-        let article = article(json, &Place { ancestors: vec![], title: None }, text);
+        let article = article(json, &ThreadPosition { ancestors: vec![], title: None }, text);
         assert!(article.contains("boundary=\"=_hn2nntp_1_1\""), "{article}");
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::item::{Id, Item, Kind, Post, Standing};
+use crate::item::{Id, Item, ItemStatus, Kind, Post};
 
 /// The longest chain of ancestors that is followed.
 const MAX_ANCESTORS: usize = 500;
@@ -34,7 +34,7 @@ pub(crate) struct PollOption {
 
 /// Where an article stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ThreadPosition<'a> {
     /// Its ancestors as far as they are known, the first of the thread first.
     pub(crate) ancestors: Vec<Id>,
     /// The title of the thread, if that is known.
@@ -53,7 +53,7 @@ impl Threads {
                 parent = Some(ancestor);
             }
         }
-        if let (Standing::Live(Post { kind: Kind::PollOption { score }, text, .. }), Some(poll)) =
+        if let (ItemStatus::Live(Post { kind: Kind::PollOption { score }, text, .. }), Some(poll)) =
             (&item.standing, item.parent)
         {
             let options = self.options.entry(poll).or_default();
@@ -76,13 +76,13 @@ impl Threads {
     }
 
     /// Returns where an item stands.
-    pub(crate) fn place(&self, item: &Item) -> Place<'_> {
+    pub(crate) fn place(&self, item: &Item) -> ThreadPosition<'_> {
         let parent_of = |&id: &Id| self.known.get(&id).and_then(|link| link.parent);
         let mut ancestors: Vec<Id> =
             std::iter::successors(item.parent, parent_of).take(MAX_ANCESTORS).collect();
         ancestors.reverse();
         let first = self.known.get(ancestors.first().unwrap_or(&item.id));
-        Place { title: first.and_then(|link| link.title.as_deref()), ancestors }
+        ThreadPosition { title: first.and_then(|link| link.title.as_deref()), ancestors }
     }
 
     /// Returns the options of a poll in its own order, as far as they are in the input.
@@ -116,8 +116,8 @@ mod tests {
         for item in [comment(4, 3), comment(3, 2), story(2)] {
             threads.learn(&item);
         }
-        assert_eq!(threads.place(&comment(4, 3)), Place { ancestors: vec![2, 3], title: Some("T") });
-        assert_eq!(threads.place(&story(2)), Place { ancestors: vec![], title: Some("T") });
+        assert_eq!(threads.place(&comment(4, 3)), ThreadPosition { ancestors: vec![2, 3], title: Some("T") });
+        assert_eq!(threads.place(&story(2)), ThreadPosition { ancestors: vec![], title: Some("T") });
     }
 
     #[test]
@@ -130,7 +130,10 @@ mod tests {
 
     #[test]
     fn without_its_ancestors_an_item_has_its_parent_only() {
-        assert_eq!(Threads::default().place(&comment(4, 3)), Place { ancestors: vec![3], title: None });
+        assert_eq!(
+            Threads::default().place(&comment(4, 3)),
+            ThreadPosition { ancestors: vec![3], title: None }
+        );
     }
 
     #[test]
@@ -139,7 +142,7 @@ mod tests {
         let reply = item(serde_json::json!({"id": 9, "type": "comment", "time": 1, "parent": 4,
             "thread": {"ancestors": [2, 4], "title": "T"}}));
         threads.learn(&reply);
-        assert_eq!(threads.place(&reply), Place { ancestors: vec![2, 4], title: Some("T") });
+        assert_eq!(threads.place(&reply), ThreadPosition { ancestors: vec![2, 4], title: Some("T") });
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
 
-use keyhoard::certifications::{Standing, Standings};
+use anyhow::bail;
+use keyhoard::certifications::{CertificationStatus, CertificationStatuses};
 use keyhoard::check::{CheckOptions, Count, check};
 use keyhoard::store::Record;
 use serde::Serialize;
@@ -73,6 +74,13 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     drop(progress);
     told?;
     summarise(session, count)?;
+    if count.not_fully_checked > 0 {
+        bail!(
+            "{} not fully checked: not valid until all possible revocations are verified; \
+            this went on with it, say it again to see what came of it",
+            counted(count.not_fully_checked as usize, "certificate")
+        );
+    }
     Ok(Outcome::found(count.bad == 0 && named.complete))
 }
 
@@ -80,11 +88,13 @@ fn tell(
     session: &mut Session,
     issuers: &mut Issuers<'_>,
     record: &Record,
-    standings: &Standings,
+    standings: &CertificationStatuses,
     all: bool,
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };
-    let shown = |standing: &Standing| all || !matches!(standing, Standing::Good(_) | Standing::NoIssuer);
+    let shown = |standing: &CertificationStatus| {
+        all || !matches!(standing, CertificationStatus::Good(_) | CertificationStatus::NoIssuer)
+    };
     let count = Count::of(standings);
     let signatures: Vec<_> = checked::signatures(facts, standings).filter(|it| shown(&it.standing)).collect();
     issuers.prepare(&signatures)?;
@@ -116,9 +126,10 @@ fn words(count: Count) -> String {
 }
 
 fn summarise(session: &mut Session, count: Count) -> io::Result<()> {
-    let Count { certificates, good, bad, no_issuer, refused } = count;
+    let Count { certificates, good, bad, no_issuer, refused, not_fully_checked } = count;
     if session.output.is_json() {
-        let summary = SummaryJson { event: "summary", certificates, good, bad, no_issuer, refused };
+        let summary =
+            SummaryJson { event: "summary", certificates, good, bad, no_issuer, refused, not_fully_checked };
         return session.output.json(&summary);
     }
     session.note(format_args!("{}: {}", counted(certificates as usize, "certificate"), words(count)));
@@ -146,4 +157,5 @@ struct SummaryJson {
     bad: u64,
     no_issuer: u64,
     refused: u64,
+    not_fully_checked: u64,
 }

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use keyhoard::cert::effective::{Moment, View, evaluate};
+use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::facts::{ComponentKind, Facts, SignatureFacts};
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::certifications::{Refusal, Standing, Standings};
+use keyhoard::certifications::{CertificationStatus, CertificationStatuses, Unverifiable};
 use keyhoard::listing::{IssuerName, Names};
 use keyhoard::store::Snapshot;
 use keyhoard::verify::HashAlgorithm;
@@ -48,13 +48,13 @@ pub(super) struct Checked<'a> {
     /// What it is on, unless that is a key.
     pub(super) on: &'a ComponentKind,
     pub(super) facts: &'a SignatureFacts,
-    pub(super) standing: Standing,
+    pub(super) standing: CertificationStatus,
 }
 
 /// Walks through the signatures of a certificate.
 pub(super) fn signatures<'a>(
     facts: &'a Facts,
-    standings: &'a Standings,
+    standings: &'a CertificationStatuses,
 ) -> impl Iterator<Item = Checked<'a>> {
     let certificate = facts.primary().fingerprint;
     facts.components.iter().enumerate().flat_map(move |(index, component)| {
@@ -73,7 +73,7 @@ pub(super) struct Issuers<'s>(Names<'s>);
 
 impl<'s> Issuers<'s> {
     pub(super) fn new(snapshot: &'s dyn Snapshot, now: Timestamp) -> Self {
-        Self(Names::new(vec![snapshot], now, View::Full))
+        Self(Names::new(vec![snapshot], now, PacketView::Full))
     }
 
     /// Makes sure that the issuers of these signatures are known.
@@ -84,7 +84,7 @@ impl<'s> Issuers<'s> {
     pub(super) fn json<'a>(&'a self, checked: &Checked<'a>) -> SignatureJson<'a> {
         let Checked { certificate, on, facts, standing } = *checked;
         let maker = match standing {
-            Standing::Good(maker) => Some(maker),
+            CertificationStatus::Good(maker) => Some(maker),
             _ => None,
         };
         SignatureJson {
@@ -178,7 +178,7 @@ pub(super) fn cells(checked: &Checked<'_>, name: String) -> Vec<Cell> {
 pub(super) fn subject(checked: &Checked<'_>) -> String {
     match checked.on {
         ComponentKind::UserId(value) => format!("user    {}", printable(value)),
-        ComponentKind::Attribute(facts) => format!("user    [attribute of {} octets]", facts.length),
+        ComponentKind::Attribute(facts) => format!("user    [attribute of {} bytes]", facts.length),
         ComponentKind::Key(key) if key.fingerprint == checked.certificate => "key     itself".to_owned(),
         ComponentKind::Key(key) => format!("subkey  {}", key.fingerprint.key_id()),
         ComponentKind::Unknown(tag) => format!("packet  of type {tag}"),
@@ -187,7 +187,7 @@ pub(super) fn subject(checked: &Checked<'_>) -> String {
 
 /// Returns a certificate's primary user ID.
 pub(super) fn name(facts: &Facts, now: Timestamp) -> String {
-    let effective = evaluate(facts, Moment::new(now, View::Full));
+    let effective = evaluate(facts, EvaluationContext::new(now, PacketView::Full));
     let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
     match primary {
         Some(ComponentKind::UserId(value)) => printable(value),
@@ -195,35 +195,35 @@ pub(super) fn name(facts: &Facts, now: Timestamp) -> String {
     }
 }
 
-fn word(standing: Standing) -> &'static str {
+fn word(standing: CertificationStatus) -> &'static str {
     match standing {
-        Standing::Good(_) => "good",
-        Standing::Bad => "bad",
-        Standing::NoIssuer => "no issuer",
-        Standing::UnusableIssuer(_) | Standing::Refused(_) => "refused",
+        CertificationStatus::Good(_) => "good",
+        CertificationStatus::Bad => "bad",
+        CertificationStatus::NoIssuer => "no issuer",
+        CertificationStatus::UnusableIssuer(_) | CertificationStatus::Refused(_) => "refused",
     }
 }
 
-fn reason(standing: Standing) -> Option<&'static str> {
+fn reason(standing: CertificationStatus) -> Option<&'static str> {
     match standing {
-        Standing::Good(_) | Standing::Bad | Standing::NoIssuer => None,
-        Standing::UnusableIssuer(_) => Some("issuer may not certify"),
-        Standing::Refused(refusal) => Some(match refusal {
-            Refusal::WeakDigest => "weak digest",
-            Refusal::Time => "older than the key",
-            Refusal::Misplaced => "misplaced",
-            Refusal::NotEntrusted => "not entrusted",
-            Refusal::Unsupported => "unsupported",
-            Refusal::Unchecked => "unchecked",
+        CertificationStatus::Good(_) | CertificationStatus::Bad | CertificationStatus::NoIssuer => None,
+        CertificationStatus::UnusableIssuer(_) => Some("issuer may not certify"),
+        CertificationStatus::Refused(refusal) => Some(match refusal {
+            Unverifiable::WeakDigest => "weak digest",
+            Unverifiable::Time => "older than the key",
+            Unverifiable::Misplaced => "misplaced",
+            Unverifiable::NotEntrusted => "not entrusted",
+            Unverifiable::Unsupported => "unsupported",
+            Unverifiable::Unchecked => "unchecked",
         }),
     }
 }
 
-fn style(standing: Standing) -> Style {
+fn style(standing: CertificationStatus) -> Style {
     match standing {
-        Standing::Good(_) => Style::Good,
-        Standing::Bad => Style::Error,
-        Standing::NoIssuer => Style::Faint,
-        Standing::UnusableIssuer(_) | Standing::Refused(_) => Style::Warning,
+        CertificationStatus::Good(_) => Style::Good,
+        CertificationStatus::Bad => Style::Error,
+        CertificationStatus::NoIssuer => Style::Faint,
+        CertificationStatus::UnusableIssuer(_) | CertificationStatus::Refused(_) => Style::Warning,
     }
 }

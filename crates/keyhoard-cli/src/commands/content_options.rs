@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::facts::SignatureType;
-use keyhoard::message::{Compression, Content, DEFAULT_LEVEL, Format, Literal};
+use keyhoard::message::{Compression, DEFAULT_LEVEL, Format, Literal, LiteralOptions};
 
 use crate::moment;
 
@@ -43,13 +43,13 @@ impl ContentOptions {
     }
 
     /// Returns what the message says of its content.
-    pub(super) fn content(&self) -> Content {
+    pub(super) fn content(&self) -> LiteralOptions {
         let literal = Literal {
             format: if self.text { Format::Utf8 } else { Format::Binary },
             name: self.name.as_ref().map(|name| name.as_bytes().to_vec()).unwrap_or_default(),
             time: self.time.unwrap_or(Timestamp(0)),
         };
-        Content { compression: self.compress, level: self.level, literal }
+        LiteralOptions { compression: self.compress, level: self.level, literal }
     }
 }
 

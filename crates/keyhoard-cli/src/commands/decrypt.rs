@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::View;
-use keyhoard::decryption::{Keys, Release};
-use keyhoard::message::{Allowed, DataSignature, Error, SessionKey, Verifier, decrypt};
+use keyhoard::cert::effective::PacketView;
+use keyhoard::decryption::{PlaintextOutput, SessionKeyFinder};
+use keyhoard::message::{Allowed, DataSignature, Error, MessageVerifier, SessionKey, decrypt};
+use keyhoard::output_file::Content;
 use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::verification::{Report, Standing};
+use keyhoard::verification::{SignatureReport, SignatureStatus};
 use serde::Serialize;
 
 use super::signatures::{SignatureJson, examine, lines};
-use crate::destination::standard_output;
+use crate::destination::{NamedOutput, standard_output};
 use crate::exit::Outcome;
 use crate::input;
 use crate::moment;
@@ -45,9 +46,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     passphrase: PassphraseOptions,
 
-    /// Write to this file; a pipe or device is written to as it is.
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: NamedOutput,
 
     /// Write to a pipe before the message's check at its end: do not use the output if this command fails.
     #[arg(long)]
@@ -96,12 +96,11 @@ impl PasswordSource {
 /// Decrypts a message.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut input = input::open(arguments.file.as_deref())?;
-    let file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
-    let mut release = match file {
-        Some(path) => {
-            Release::to_file(path, arguments.stream_unverified).with_context(|| path.display().to_string())?
-        }
-        None => Release::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
+    let file = arguments.output.file();
+    let id = input::id(arguments.file.as_deref());
+    let mut release = match arguments.output.create(Content::Ordinary, id)? {
+        Some(file) => PlaintextOutput::to_file(file, arguments.stream_unverified),
+        None => PlaintextOutput::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
     if let Some(message) = arguments.file.as_deref().and_then(|path| fs::metadata(path).ok()) {
         release.reserve(message.len());
@@ -110,7 +109,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let reports = match signatures.is_empty() {
         true => Vec::new(),
         false => {
-            let trust = arguments.trust.settings(session.now, View::Full)?;
+            let trust = arguments.trust.settings(session.now, PacketView::Full)?;
             examine(session, session.open_or_empty()?.as_ref(), &trust, signatures)?
         }
     };
@@ -118,7 +117,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         session.warn(format_args!("session key: {}", *key.to_text()));
     }
     tell_signatures(session, &reports);
-    if reports.iter().any(|report| report.standing == Standing::Bad) {
+    if reports.iter().any(|report| report.standing == SignatureStatus::Bad) {
         bail!("a signature in the message is bad: who encrypted it is not who is said to have signed it");
     }
     let result = file.and_then(|path| DecryptedJson::new(path, &release, &reports));
@@ -150,7 +149,7 @@ impl Arguments {
         &self,
         session: &Session,
         input: &mut (dyn Read + Send),
-        release: &mut Release<'_>,
+        release: &mut PlaintextOutput<'_>,
     ) -> anyhow::Result<Vec<DataSignature>> {
         let secret_keys = session.secret_keys()?;
         let owner = |key: &Fingerprint| owner(session.open_or_empty().ok()?.snapshot().ok()?.as_ref(), key);
@@ -165,10 +164,15 @@ impl Arguments {
             if asked == 1 || is_asked_again { passwords.password(false) } else { Ok(None) }
         };
         let known = self.session_key()?;
-        let mut keys =
-            Keys { secret_keys: &secret_keys, ask: &mut ask, password: &mut password, known, failure: None };
-        let allowed = Allowed { unprotected: self.allow_unprotected, unencrypted: false };
-        let mut verifier = Verifier::new(release);
+        let mut keys = SessionKeyFinder {
+            secret_keys: &secret_keys,
+            ask: &mut ask,
+            password: &mut password,
+            known,
+            failure: None,
+        };
+        let allowed = Allowed { unprotected: self.allow_unprotected, ..Allowed::default() };
+        let mut verifier = MessageVerifier::new(release);
         let read = decrypt(input, allowed, &mut keys, &mut verifier);
         match (read.and_then(|()| verifier.finish()), keys.failure) {
             (Ok(signatures), _) => Ok(signatures),
@@ -183,11 +187,11 @@ impl Arguments {
     }
 }
 
-fn tell_signatures(session: &Session, reports: &[Report]) {
+fn tell_signatures(session: &Session, reports: &[SignatureReport]) {
     for report in reports {
         for line in lines(report, session.now) {
             match report.standing {
-                Standing::Good => session.note(line),
+                SignatureStatus::Good => session.note(line),
                 _ => session.warn(line),
             }
         }
@@ -198,7 +202,8 @@ fn tell_signatures(session: &Session, reports: &[Report]) {
 #[derive(Serialize)]
 struct DecryptedJson<'a> {
     file: Cow<'a, str>,
-    octets: u64,
+    #[serde(rename = "octets")]
+    bytes: u64,
     cipher: &'a str,
     aead: Option<&'a str>,
     name: String,
@@ -209,13 +214,13 @@ struct DecryptedJson<'a> {
 
 impl<'a> DecryptedJson<'a> {
     /// Says what was decrypted to a file; `None` if nothing was.
-    fn new(path: &'a Path, release: &Release<'_>, reports: &'a [Report]) -> Option<Self> {
+    fn new(path: &'a Path, release: &PlaintextOutput<'_>, reports: &'a [SignatureReport]) -> Option<Self> {
         let (container, key) = release.decrypted.as_ref()?;
         let literal = release.literal.as_ref();
         let time = literal.map(|literal| literal.time).filter(|time| time.0 != 0);
         Some(Self {
             file: path.to_string_lossy(),
-            octets: release.octets,
+            bytes: release.bytes,
             cipher: key.cipher().name(),
             aead: container.mode().map(|mode| mode.name()),
             name: literal

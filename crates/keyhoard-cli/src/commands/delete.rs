@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
-use keyhoard::delete::{Candidate, Purge, candidates, delete, purge};
+use keyhoard::delete::{DeletionCandidate, Purge, candidates, delete, purge};
 use keyhoard::find::{find, shown};
 use keyhoard::secret_keys::SecretKeys;
 use keyhoard::store::query::Name;
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 /// Asks, and deletes.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
-    let Some(doomed) = Doomed::find(session, store.as_ref(), arguments)? else {
+    let Some(doomed) = Deletion::find(session, store.as_ref(), arguments)? else {
         return Ok(nothing(session));
     };
     refuse_secret_keys(&doomed.here, arguments)?;
@@ -81,13 +81,13 @@ fn nothing(session: &Session) -> Outcome {
 }
 
 /// What is to be deleted.
-struct Doomed {
-    here: Vec<Candidate>,
+struct Deletion {
+    here: Vec<DeletionCandidate>,
     /// The primary keys of certificates that are not here, of which something may be kept.
     removed: Vec<Fingerprint>,
 }
 
-impl Doomed {
+impl Deletion {
     /// Finds what the names stand for; `None` if one of them stands for nothing, of which the user is warned.
     fn find(session: &Session, store: &dyn Store, arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let snapshot = store.snapshot()?;
@@ -121,7 +121,7 @@ impl Doomed {
     }
 }
 
-fn refuse_secret_keys(found: &[Candidate], arguments: &Arguments) -> anyhow::Result<()> {
+fn refuse_secret_keys(found: &[DeletionCandidate], arguments: &Arguments) -> anyhow::Result<()> {
     let with_secret = found.iter().find_map(|candidate| Some((candidate, candidate.secret_key.as_ref()?)));
     match with_secret {
         Some((candidate, file)) if !arguments.despite_secret_key => bail!(
@@ -134,7 +134,7 @@ fn refuse_secret_keys(found: &[Candidate], arguments: &Arguments) -> anyhow::Res
 }
 
 /// Asks on the terminal; without one nothing is deleted.
-fn is_confirmed(doomed: &Doomed, arguments: &Arguments) -> anyhow::Result<bool> {
+fn is_confirmed(doomed: &Deletion, arguments: &Arguments) -> anyhow::Result<bool> {
     let certificates = counted(doomed.count(), "certificate");
     let here = doomed.here.iter().map(|candidate| {
         let name = candidate.name.as_deref().map(printable).unwrap_or_default();
@@ -152,7 +152,7 @@ fn is_confirmed(doomed: &Doomed, arguments: &Arguments) -> anyhow::Result<bool> 
 fn tell(
     session: &mut Session,
     arguments: &Arguments,
-    doomed: &Doomed,
+    doomed: &Deletion,
     JournalId(entry): JournalId,
 ) -> anyhow::Result<()> {
     let certificates = counted(doomed.count(), "certificate");

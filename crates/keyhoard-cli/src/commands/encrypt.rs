@@ -7,14 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use keyhoard::cert::effective::View;
+use keyhoard::cert::effective::PacketView;
 use keyhoard::find::{query, shown};
 use keyhoard::message::{
-    Aead, Alone, Cipher, Companion, DEFAULT_CHUNK, DEFAULT_HASH, Encryption, Openers, Protection, Recipient,
-    S2k, Signing, encrypt,
+    Aead, Cipher, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Encryption, MessageRecipients,
+    NoSigner, Recipient, S2k, Signing, encrypt,
 };
 use keyhoard::passphrase::{Passphrases, Source};
-use keyhoard::recipients::{self, Candidate, EncryptionKey, candidates};
+use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate, candidates, owners};
 use keyhoard::store::{Query, Snapshot};
 use keyhoard::trust::Validity;
 use keyhoard::validity::{Model, TrustSettings};
@@ -26,6 +26,7 @@ use super::content_options::ContentOptions;
 use super::signer_options::SignerOptions;
 use crate::destination::{Contents, Destination};
 use crate::exit::{NotHere, Outcome};
+use crate::input;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::{Session, command_line};
 use crate::trust_options::TrustOptions;
@@ -144,14 +145,14 @@ enum Mode {
 }
 
 impl Mode {
-    fn protection(self) -> Protection {
+    fn protection(self) -> DataProtection {
         let chunk = DEFAULT_CHUNK;
         match self {
-            Self::None => Protection::Mdc,
-            Self::Ocb => Protection::Aead { mode: Aead::Ocb, chunk },
-            Self::Gcm => Protection::Aead { mode: Aead::Gcm, chunk },
-            Self::Eax => Protection::Aead { mode: Aead::Eax, chunk },
-            Self::GnupgOcb => Protection::Gnupg { mode: Aead::Ocb, chunk },
+            Self::None => DataProtection::Mdc,
+            Self::Ocb => DataProtection::Aead { mode: Aead::Ocb, chunk },
+            Self::Gcm => DataProtection::Aead { mode: Aead::Gcm, chunk },
+            Self::Eax => DataProtection::Aead { mode: Aead::Eax, chunk },
+            Self::GnupgOcb => DataProtection::Gnupg { mode: Aead::Ocb, chunk },
         }
     }
 }
@@ -175,20 +176,21 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         false => Vec::new(),
     };
     let kind = arguments.content.signature_type();
-    let mut companion: Box<dyn Companion> = match &mut signers[..] {
-        [] => Box::new(Alone),
+    let mut companion: Box<dyn ContentSigner> = match &mut signers[..] {
+        [] => Box::new(NoSigner),
         signers => Box::new(Signing::new(arguments.signers.signatories(signers, kind, session.now))?),
     };
     let companion = companion.as_mut();
-    let openers = Openers {
+    let for_whom = MessageRecipients {
         passwords: arguments.passwords()?,
         recipients: keys.iter().map(Chosen::recipient).collect(),
     };
     let encryption = arguments.encryption(&keys);
-    let mut input = crate::input::open(arguments.file.as_deref())?;
+    let mut input = input::open(arguments.file.as_deref())?;
     arguments.destination.write(
         Contents::Message,
-        |out| Ok(encrypt(input.as_mut(), out, &openers, &encryption, companion)?),
+        input::id(arguments.file.as_deref()),
+        |out| Ok(encrypt(input.as_mut(), out, &for_whom, &encryption, companion)?),
         |_| true,
     )?;
     if let Some(path) = arguments.destination.file() {
@@ -200,7 +202,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 
 /// Lets trust on first use count the message.
 fn remember(session: &Session, arguments: &Arguments, keys: &[Chosen]) -> anyhow::Result<()> {
-    let trust = arguments.trust.settings(session.now, View::Full)?;
+    let trust = arguments.trust.settings(session.now, PacketView::Full)?;
     if trust.model.remembers() && !keys.is_empty() {
         let recipients: Vec<_> = keys.iter().map(|key| key.candidate.fingerprint).collect();
         remember_encrypted(session.open_or_empty()?.as_ref(), &recipients, &command_line(), session.now)?;
@@ -238,7 +240,7 @@ impl Arguments {
 
 /// A recipient.
 struct Chosen {
-    candidate: Candidate,
+    candidate: RecipientCandidate,
     key: EncryptionKey,
     is_hidden: bool,
 }
@@ -264,12 +266,13 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
     for path in &arguments.to_file {
         chosen.extend(of_file(session, path, snapshot.as_ref())?);
     }
-    let trust = arguments.trust.settings(session.now, View::Full)?;
+    let trust = arguments.trust.settings(session.now, PacketView::Full)?;
     let named = arguments.to.iter().map(|name| (name, false));
     for (name, is_hidden) in named.chain(arguments.to_hidden.iter().map(|name| (name, true))) {
         let name = name.as_bytes();
         let query = query(name)?;
-        match choose(candidates(snapshot.as_ref(), &query, &trust)?, &query, &trust) {
+        let found = owners(&query, candidates(snapshot.as_ref(), &query, &trust)?);
+        match choose(found, &query, &trust) {
             Ok(candidate) => {
                 let key = candidate.key.clone().expect("only who has a key is chosen");
                 chosen.push(Chosen { candidate, key, is_hidden });
@@ -291,7 +294,7 @@ fn of_file(session: &Session, path: &Path, revokers: &dyn Snapshot) -> anyhow::R
     if candidates.is_empty() {
         bail!(NotHere::usable(format_args!("{}: there is no certificate in it", path.display())));
     }
-    let chosen = |candidate: Candidate| match candidate.key.clone() {
+    let chosen = |candidate: RecipientCandidate| match candidate.key.clone() {
         Some(key) => Ok(Chosen { candidate, key, is_hidden: false }),
         None => bail!(NotHere::usable(format_args!(
             "{}: {} has no key to encrypt to",
@@ -304,11 +307,11 @@ fn of_file(session: &Session, path: &Path, revokers: &dyn Snapshot) -> anyhow::R
 
 /// Takes the only candidate that can be meant, or returns all of them.
 fn choose(
-    candidates: Vec<Candidate>,
+    candidates: Vec<RecipientCandidate>,
     name: &Query,
     trust: &TrustSettings,
-) -> Result<Candidate, Vec<Candidate>> {
-    let is_sure = |candidate: &Candidate| {
+) -> Result<RecipientCandidate, Vec<RecipientCandidate>> {
+    let is_sure = |candidate: &RecipientCandidate| {
         candidate.validity >= Validity::Full
             || candidate.has_fingerprint(name)
             || trust.model == Model::Always
@@ -320,7 +323,7 @@ fn choose(
     }
 }
 
-fn tell_candidates(session: &Session, name: &[u8], candidates: &[Candidate]) {
+fn tell_candidates(session: &Session, name: &[u8], candidates: &[RecipientCandidate]) {
     let name = shown(name);
     if candidates.is_empty() {
         return session.warn(format_args!("{name}: not found"));
@@ -343,8 +346,8 @@ fn tell(session: &mut Session, path: &Path, keys: &[Chosen], encryption: &Encryp
     if session.output.is_json() {
         let recipients = keys.iter().map(|key| key.candidate.fingerprint.to_string()).collect();
         let mode = match encryption.protection {
-            Protection::Mdc => None,
-            Protection::Aead { mode, .. } | Protection::Gnupg { mode, .. } => Some(mode.name()),
+            DataProtection::Mdc => None,
+            DataProtection::Aead { mode, .. } | DataProtection::Gnupg { mode, .. } => Some(mode.name()),
         };
         let cipher = encryption.cipher.name();
         let compression = encryption.content.compression.name();

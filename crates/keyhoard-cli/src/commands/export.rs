@@ -22,7 +22,7 @@ use crate::session::Session;
   keyhoard export --output friends.asc alice@example.org 0123456789ABCDEF
 
 Without a name everything is exported. A file given with --output is armored if its name ends in .asc; it appears \
-whole or not at all, and replaces what was there.")]
+whole or not at all. One that is there already is replaced only with --force.")]
 pub(crate) struct Arguments {
     /// The certificates to export [default: all].
     #[arg(value_name = "NAME")]
@@ -56,6 +56,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let export = Export { session, snapshot: snapshot.as_ref(), selection: named.selection(), arguments };
     let summary = arguments.destination.write(
         Contents::Certificates,
+        None,
         |out| export.packets(out),
         |sum| sum.certificates > 0,
     )?;

@@ -7,14 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, bail};
 use keyhoard::cert::Timestamp;
-use keyhoard::generate::{self, Algorithm, Made, Place, Step, generate, named_profile};
+use keyhoard::generate::{self, Algorithm, GeneratedKey, KeyDestination, Step, generate, named_profile};
 use keyhoard::keygen::{Profile, profile};
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::secret::Ask;
 use keyhoard::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
-use super::key::End;
+use super::key::Expiry;
 use crate::exit::Outcome;
 use crate::passphrase_options::PassphraseOptions;
 use crate::progress::{Progress, Unit};
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 
     /// When the key ends: a span like 18m or 2y, a day like 2030-01-01, or never.
     #[arg(long, value_name = "WHEN")]
-    expires: Option<End>,
+    expires: Option<Expiry>,
 
     /// Do not lock the secret keys with a passphrase.
     #[arg(long, conflicts_with = "passphrase")]
@@ -75,7 +75,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let path = keyhoard::database::local(&session.path()?);
     let store = session.open_or_create()?;
-    let place = Place {
+    let place = KeyDestination {
         store: store.as_ref(),
         secrets: &session.secret_keys()?,
         revocations: generate::revocations_beside(&path),
@@ -109,7 +109,7 @@ fn wanted(session: &Session, arguments: &Arguments) -> anyhow::Result<Profile> {
     Ok(profile)
 }
 
-fn lifetime(end: End, now: Timestamp) -> anyhow::Result<Option<NonZeroU32>> {
+fn lifetime(end: Expiry, now: Timestamp) -> anyhow::Result<Option<NonZeroU32>> {
     let Some(Timestamp(end)) = end.after(now) else { return Ok(None) };
     let left = end.checked_sub(now.0).and_then(NonZeroU32::new);
     left.map(Some).context("the key would have ended already; say a later day with --expires")
@@ -147,7 +147,7 @@ impl generate::Progress for Counted {
     }
 }
 
-fn tell(session: &mut Session, profile: &Profile, made: &Made) -> anyhow::Result<()> {
+fn tell(session: &mut Session, profile: &Profile, made: &GeneratedKey) -> anyhow::Result<()> {
     let entry = made.journal.map(|JournalId(entry)| entry);
     let revocation = made.revocation.display();
     if session.output.is_json() {

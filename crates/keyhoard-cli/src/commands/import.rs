@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use keyhoard::causes;
-use keyhoard::cert::clean::{CleanOptions, Note};
+use keyhoard::cert::clean::{CleanOptions, CleaningNote};
 use keyhoard::import::{
-    ImportEvent, ImportOptions, ImportSummary, Imported, ImportedSecret, Importer, Outcome as ImportOutcome,
-    Refusal, SecretOutcome,
+    ImportEvent, ImportOptions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
+    Importer, SecretOutcome,
 };
 use keyhoard::secret::SecretKeys;
 use keyhoard::secret::file::FileKeys;
@@ -119,6 +119,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let summary = importer.finish(&mut |event| report.event(event))?;
     report.finish(&summary)?;
     let taken = summary.processed > summary.refused + summary.without_user_id + summary.skipped_new;
+    if summary.not_fully_checked > 0 {
+        bail!("{} not fully checked", counted(summary.not_fully_checked as usize, "certificate"));
+    }
+    if summary.only_forged > 0 {
+        bail!("{} not taken: forged self-signatures", counted(summary.only_forged as usize, "certificate"));
+    }
     Ok(Outcome::found(taken && summary.secret_refused == 0))
 }
 
@@ -181,10 +187,34 @@ impl Report<'_> {
         for secret in &imported.secrets {
             self.secret(&file, imported.position, secret);
         }
+        if imported.is_not_fully_checked() {
+            self.not_fully_checked(&file, imported);
+        }
+        if let Some(count) = imported.forged_self_signatures() {
+            self.only_forged(&file, imported, count);
+        }
         if self.verbose {
             certificate_line(&mut self.session.output, imported)?;
         }
         Ok(())
+    }
+
+    /// Tells of a certificate of which too much could not be verified.
+    fn not_fully_checked(&self, file: &str, imported: &Imported) {
+        let Imported { position, fingerprint, .. } = imported;
+        let what: Vec<String> = imported.notes.iter().filter_map(unchecked).collect();
+        let what = what.join("; ");
+        let text = format_args!("{file}, certificate at byte {position}, {fingerprint}: {what}");
+        self.progress.suspended(|| tell(Style::Error, "not fully checked:", text));
+    }
+
+    /// Tells of a certificate that was not taken, since its self-signatures are many and none is good.
+    fn only_forged(&self, file: &str, imported: &Imported, count: usize) {
+        let Imported { position, fingerprint, .. } = imported;
+        let text = format_args!(
+            "{file}, certificate at byte {position}, {fingerprint}: {count} forged self-signatures and no good one"
+        );
+        self.progress.suspended(|| tell(Style::Error, "refused:", text));
     }
 
     /// Tells of a secret key that could not be kept.
@@ -200,7 +230,7 @@ impl Report<'_> {
         self.progress.suspended(|| tell(Style::Error, "refused:", text));
     }
 
-    fn refused(&mut self, input: usize, position: u64, reason: &Refusal) -> io::Result<()> {
+    fn refused(&mut self, input: usize, position: u64, reason: &ImportRefusal) -> io::Result<()> {
         let file = self.files[input].display().to_string();
         if self.session.output.is_json() {
             return self.session.output.json(&RefusedJson::new(&file, position, reason));
@@ -236,20 +266,55 @@ fn certificate_line(output: &mut Output, imported: &Imported) -> io::Result<()> 
     imported.notes.iter().try_for_each(|note| output.line(format_args!("    {}", describe(note))))
 }
 
+/// Says what was left unchecked, in a few words.
+fn unchecked(note: &CleaningNote) -> Option<String> {
+    let is_meant = matches!(
+        note,
+        CleaningNote::Unchecked(_)
+            | CleaningNote::ComponentsUndecided(_)
+            | CleaningNote::RevocationsUnchecked(_)
+            | CleaningNote::TooLarge(_)
+    );
+    is_meant.then(|| describe(note))
+}
+
 /// Says what cleaning did, in a few words.
-fn describe(note: &Note) -> String {
+fn describe(note: &CleaningNote) -> String {
     match note {
-        Note::UserIdsJoined(count) => format!("{} joined with an earlier one", counted(*count, "user ID")),
-        Note::CopiesDropped(count) => format!("{} dropped", counted(*count, "duplicate signature")),
-        Note::SignaturesMoved(count) => format!("{} put in place", counted(*count, "self-signature")),
-        Note::BadSignatures(count) => format!("{} not valid", counted(*count, "self-signature")),
-        Note::UserIdSkipped(user_id) => {
+        CleaningNote::UserIdsJoined(count) => {
+            format!("{} joined with an earlier one", counted(*count, "user ID"))
+        }
+        CleaningNote::CopiesDropped(count) => format!("{} dropped", counted(*count, "duplicate signature")),
+        CleaningNote::SignaturesMoved(count) => format!("{} put in place", counted(*count, "self-signature")),
+        CleaningNote::BadSignatures(count) => format!("{} not valid", counted(*count, "self-signature")),
+        CleaningNote::WithoutUserId(count) => {
+            format!("{} dropped: before any user ID", counted(*count, "self-signature"))
+        }
+        CleaningNote::UserIdSkipped(user_id) => {
             format!("user ID without a valid self-signature: {}", printable(user_id))
         }
-        Note::SubkeySkipped => "subkey without a valid binding".to_owned(),
-        Note::LocalSignaturesSkipped(count) => format!("{} left out", counted(*count, "local signature")),
-        Note::Unchecked(count) => format!("{} left unchecked: too many", counted(*count, "self-signature")),
-        Note::TooLarge(count) => {
+        CleaningNote::SubkeySkipped => "subkey without a valid binding".to_owned(),
+        CleaningNote::LocalSignaturesSkipped(count) => {
+            format!("{} left out", counted(*count, "local signature"))
+        }
+        CleaningNote::Unchecked(count) => {
+            format!("{} left unchecked: too many", counted(*count, "self-signature"))
+        }
+        CleaningNote::ComponentsUndecided(count) => {
+            format!(
+                "{} left out: too many self-signatures to verify all",
+                counted(*count, "user ID or subkey")
+            )
+        }
+        CleaningNote::RevocationsUnchecked(count) => format!(
+            "not valid until {} verified: import it again, or run `keyhoard check`",
+            if *count == 1 {
+                "1 possible revocation is".to_owned()
+            } else {
+                format!("{count} possible revocations are")
+            }
+        ),
+        CleaningNote::TooLarge(count) => {
             format!("{} left out: the certificate is too large", counted(*count, "signature"))
         }
     }

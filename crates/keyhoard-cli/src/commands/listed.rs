@@ -4,10 +4,10 @@ use std::io;
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Facts;
-use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
 use keyhoard::store::{CertId, Selection, Snapshot, Store};
-use keyhoard::validity::{Appraisal, TrustSettings};
+use keyhoard::validity::{TrustSettings, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
 use super::{fingerprints, sources};
@@ -17,7 +17,7 @@ use crate::session::Session;
 
 /// Returns the options of a listing as of this run's present.
 pub(super) fn options(session: &Session, signatures: Signatures, gpg_view: bool) -> ListOptions {
-    let view = if gpg_view { View::Gnupg } else { View::Full };
+    let view = if gpg_view { PacketView::Gnupg } else { PacketView::Full };
     ListOptions { now: session.now, view, signatures, bodies: false, digests: DigestPolicy::GNUPG }
 }
 
@@ -27,12 +27,12 @@ pub(super) fn appraise<'a>(
     snapshot: &'a dyn Snapshot,
     selection: Selection<'_>,
     settings: &TrustSettings,
-) -> keyhoard::Result<Appraisal<'a>> {
+) -> keyhoard::Result<ValidityResult<'a>> {
     let sources = sources(store, snapshot);
     if let Selection::All = selection {
-        return Appraisal::all(&sources, settings);
+        return ValidityResult::all(&sources, settings);
     }
-    Appraisal::of(&fingerprints(snapshot, selection)?, &sources, settings)
+    ValidityResult::of(&fingerprints(snapshot, selection)?, &sources, settings)
 }
 
 /// Writes the selected certificates and says whether there were any.
@@ -42,7 +42,7 @@ pub(super) fn write_listings(
     selection: Selection<'_>,
     options: ListOptions,
     details: Details,
-    appraisal: &Appraisal<'_>,
+    appraisal: &ValidityResult<'_>,
 ) -> anyhow::Result<bool> {
     session.warn_of_outdated(snapshot)?;
     let mut any = false;

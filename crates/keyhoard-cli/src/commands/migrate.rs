@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use keyhoard::migrate::{
-    Differing, Kind, MigrateEvent, MigrateOptions, MigrateSummary, Source, migrate, outdated, usual, within,
+    Differing, Kind, MigrateEvent, MigrateOptions, MigrateSummary, SecretKeysLeft, Source, migrate, outdated,
+    secret_keys_left, usual, within,
 };
+use keyhoard::secret::StoredKey;
 use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::naming::owner_trust_number_in_words;
+use crate::printable::counted;
 use crate::progress::{Progress, Unit};
 use crate::session::{Session, command_line};
 use crate::stderr::tell;
@@ -24,7 +27,8 @@ use crate::table::{Cell, Table};
   keyhoard migrate --check                  has anything changed since?
 
 Reads pubring.gpg, pubring.kbx, keyboxd's pubring.db, trustdb.gpg, tofu.db and pgp.cert.d directories, and changes \
-nothing in them. Everything is taken: local signatures, where keys came from, the order. It can be run again to take over what is new.")]
+nothing in them. Everything is taken: local signatures, where keys came from, the order; only secret keys stay with GnuPG, \
+and it is told how many. It can be run again to take over what is new.")]
 pub(crate) struct Arguments {
     /// GnuPG home directories, key files or certificate directories [default: the usual places].
     #[arg(value_name = "SOURCE")]
@@ -55,8 +59,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         event => report(&mut progress, quiet, event),
     })?;
     drop(progress);
+    // Where those here cannot be listed, none of GnuPG's counts as being here.
+    let held = session.secret_keys().ok().and_then(|keys| keys.heads().ok()).unwrap_or_default();
+    let held: Vec<StoredKey> = held.into_iter().flatten().collect();
+    let left = secret_keys_left(&sources, &held);
+    if !session.output.is_json() {
+        left.iter().for_each(|left| tell_left(session, left));
+    }
     if session.output.is_json() {
-        session.output.json(&SummaryJson::new(&sources, &summary, kept))?;
+        session.output.json(&SummaryJson::new(&sources, &summary, kept, &left))?;
     } else if !session.quiet {
         session.output.table(&summary_table(&summary))?;
         if !kept.is_empty() {
@@ -100,6 +111,17 @@ fn report(progress: &mut Progress, quiet: bool, event: MigrateEvent<'_>) {
             progress.suspended(|| tell(Style::Error, "not readable:", text));
         }
     }
+}
+
+/// Says which secret keys stay with GnuPG, and how to have them here.
+fn tell_left(session: &Session, left: &SecretKeysLeft) {
+    let (keys, path, home) = (counted(left.keys, "secret key"), left.path.display(), left.home.display());
+    session.warn(format_args!(
+        "{keys} in {path} {verb} not here, and only GnuPG can use {them}; `gpg --homedir {home} --export-secret-keys | \
+         keyhoard import` brings {them} here (GnuPG asks for the passphrases)",
+        verb = if left.keys == 1 { "is" } else { "are" },
+        them = if left.keys == 1 { "it" } else { "them" },
+    ));
 }
 
 fn check(session: &mut Session) -> anyhow::Result<Outcome> {
@@ -162,7 +184,15 @@ struct SummaryJson {
     kept: Vec<KeptJson>,
     unreadable: u64,
     x509: u64,
+    secret_keys_left: Vec<LeftJson>,
     entry: Option<i64>,
+}
+
+/// Secret keys that stay with GnuPG, as `docs/json.md` describes them.
+#[derive(Serialize)]
+struct LeftJson {
+    path: String,
+    keys: u64,
 }
 
 #[derive(Serialize)]
@@ -209,7 +239,13 @@ struct OutdatedJson {
 }
 
 impl SummaryJson {
-    fn new(sources: &[Source], summary: &MigrateSummary, kept: Vec<KeptJson>) -> Self {
+    fn new(
+        sources: &[Source],
+        summary: &MigrateSummary,
+        kept: Vec<KeptJson>,
+        left: &[SecretKeysLeft],
+    ) -> Self {
+        let left = left.iter().map(|it| LeftJson { path: it.path.display().to_string(), keys: it.keys });
         let source =
             |source: &Source| SourceJson { path: source.path.display().to_string(), kind: kind(source.kind) };
         Self {
@@ -223,6 +259,7 @@ impl SummaryJson {
             kept,
             unreadable: summary.unreadable,
             x509: summary.x509,
+            secret_keys_left: left.collect(),
             entry: summary.journal.map(|journal| journal.0),
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use keyhoard::cert::armor_writer::Headers;
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::message::{Signing, sign, sign_clear, sign_detached};
-use keyhoard::signatories::SigningKey;
+use keyhoard::signing_keys::SigningKey;
 use secret::OpenKey;
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ use super::content_options::{ContentOptions, OF_MESSAGES};
 use super::signer_options::SignerOptions;
 use crate::destination::{Contents, Destination};
 use crate::exit::Outcome;
+use crate::input;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
 
@@ -54,11 +55,12 @@ pub(crate) struct Arguments {
 /// Signs the input.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut keys = arguments.signers.open(session, &arguments.passphrases)?;
-    let mut input = crate::input::open(arguments.file.as_deref())?;
+    let mut input = input::open(arguments.file.as_deref())?;
     let kind = if arguments.clear { SignatureType::TEXT } else { arguments.content.signature_type() };
     let signing = Signing::new(arguments.signers.signatories(&mut keys, kind, session.now))?;
     arguments.destination.write(
         arguments.contents(),
+        input::id(arguments.file.as_deref()),
         |out| arguments.write(input.as_mut(), out, signing),
         |()| true,
     )?;

@@ -4,7 +4,9 @@ use keyhoard::message::DataSignature;
 use keyhoard::store::Store;
 use keyhoard::trust::Validity;
 use keyhoard::validity::TrustSettings;
-use keyhoard::verification::{Examiner, Notation, Report, Standing, remember};
+use keyhoard::verification::{
+    Examiner, Notation, SignaturePolicy, SignatureReport, SignatureStatus, remember,
+};
 use serde::Serialize;
 
 use super::sources;
@@ -19,22 +21,22 @@ pub(super) fn examine(
     store: &dyn Store,
     trust: &TrustSettings,
     signatures: Vec<DataSignature>,
-) -> anyhow::Result<Vec<Report>> {
+) -> anyhow::Result<Vec<SignatureReport>> {
     let reports = {
         let snapshot = store.snapshot()?;
         Examiner::new(sources(store, snapshot.as_ref()), trust.clone()).examine(signatures)?
     };
     if trust.model.remembers() {
-        let good = reports.iter().filter(|report| report.standing == Standing::Good);
-        let good: Vec<_> = good.map(|report| &report.examined).collect();
-        remember(store, &good, "keyhoard", &command_line(), session.now)?;
+        let examined: Vec<_> = reports.iter().map(|report| &report.examined).collect();
+        let policy = SignaturePolicy::new(trust.digests, session.now);
+        remember(store, &examined, "keyhoard", &command_line(), &policy)?;
     }
     Ok(reports)
 }
 
 /// Returns the lines that tell a person about a signature.
-pub(super) fn lines(report: &Report, now: keyhoard::cert::Timestamp) -> Vec<String> {
-    let Report { examined, standing, validity } = report;
+pub(super) fn lines(report: &SignatureReport, now: keyhoard::cert::Timestamp) -> Vec<String> {
+    let SignatureReport { examined, standing, validity } = report;
     let mut lines = Vec::new();
     match examined.outcome.maker() {
         Some(maker) => {
@@ -44,10 +46,10 @@ pub(super) fn lines(report: &Report, now: keyhoard::cert::Timestamp) -> Vec<Stri
             if maker.component > 0 {
                 lines.push(format!("  of the certificate {}", maker.primary()));
             }
-            if *standing == Standing::Good {
+            if *standing == SignatureStatus::Good {
                 lines.push(format!("  {}", whose(*validity)));
             }
-            if *standing == Standing::Good && maker.expires().is_some_and(|end| end < now) {
+            if *standing == SignatureStatus::Good && maker.expires().is_some_and(|end| end < now) {
                 lines.push("  the key has expired since".to_owned());
             }
         }
@@ -65,7 +67,7 @@ pub(super) fn lines(report: &Report, now: keyhoard::cert::Timestamp) -> Vec<Stri
         let digest = naming::digest(statement.hash);
         lines.push(format!("  made {} UTC with {digest}", moment::minute(statement.created)));
         for Notation { name, value, readable, .. } in &statement.notations {
-            let value = if *readable { printable(value) } else { format!("{} octets", value.len()) };
+            let value = if *readable { printable(value) } else { format!("{} bytes", value.len()) };
             lines.push(format!("  notation {}: {value}", printable(name)));
         }
         lines.extend(statement.policies.iter().map(|policy| format!("  policy: {}", printable(policy))));
@@ -112,8 +114,8 @@ struct NotationJson<'a> {
 }
 
 impl<'a> SignatureJson<'a> {
-    pub(super) fn new(report: &'a Report) -> Self {
-        let Report { examined, standing, validity } = report;
+    pub(super) fn new(report: &'a SignatureReport) -> Self {
+        let SignatureReport { examined, standing, validity } = report;
         let (maker, statement) = (examined.outcome.maker(), examined.statement.as_ref());
         let notation = |notation: &'a Notation| NotationJson {
             name: TextJson::new(&notation.name),
@@ -145,7 +147,7 @@ impl<'a> SignatureJson<'a> {
         }
     }
 
-    pub(super) fn all(reports: &'a [Report]) -> Vec<Self> {
+    pub(super) fn all(reports: &'a [SignatureReport]) -> Vec<Self> {
         reports.iter().map(Self::new).collect()
     }
 }

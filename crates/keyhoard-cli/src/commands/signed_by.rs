@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use keyhoard::cert::Fingerprint;
-use keyhoard::certifications::Standings;
+use keyhoard::certifications::CertificationStatuses;
 use keyhoard::check::{CheckOptions, is_said_to_be_by, signed_by};
 use keyhoard::store::{Detail, Record};
 
@@ -59,7 +59,7 @@ fn tell(
     session: &mut Session,
     issuers: &mut Issuers<'_>,
     record: &Record,
-    standings: &Standings,
+    standings: &CertificationStatuses,
     signer: &Fingerprint,
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };

@@ -6,13 +6,13 @@ use std::num::NonZeroU32;
 use anyhow::{Context, bail};
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::message::Signatory;
+use keyhoard::message::SignatureRequest;
 use keyhoard::passphrase::Passphrases;
 use keyhoard::secret_keys::owner_of;
-use keyhoard::signatories::{SigningKey, signing_key};
+use keyhoard::signing_keys::{SigningKey, signing_key};
 use keyhoard::store::{CertId, Snapshot};
 use keyhoard::verify::HashAlgorithm;
-use secret::{Held, OpenKey, SecretKeys, Signer};
+use secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use sign::{Builder, Subpacket, hash_for};
 
 use super::Named;
@@ -64,14 +64,14 @@ fn notation(text: &str) -> Result<Notation, &'static str> {
     let (critical, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
     let (name, value) = text.split_once('=').ok_or("a notation is a name, an equals sign and a value")?;
     let is_own = name.split_once('@').is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty());
-    if !is_own || !name.bytes().all(|octet| octet.is_ascii_graphic()) {
+    if !is_own || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("the name of a notation ends with the domain of who defines it: name@example.org");
     }
     Ok(Notation { name: name.to_owned(), value: value.to_owned(), critical })
 }
 
 /// Finds the certificates whose secret keys are here, be it those of subkeys only.
-fn owners(snapshot: &dyn Snapshot, held: &[Held]) -> anyhow::Result<Vec<(CertId, String)>> {
+fn owners(snapshot: &dyn Snapshot, held: &[StoredKey]) -> anyhow::Result<Vec<(CertId, String)>> {
     let mut found: Vec<(CertId, String)> = Vec::new();
     for held in held.iter().filter(|held| held.protection.has_secret()) {
         if let Some(owner) = owner_of(snapshot, &held.fingerprint)?
@@ -117,7 +117,11 @@ impl SignerOptions {
         chosen.into_iter().map(open).collect()
     }
 
-    fn certificates(&self, snapshot: &dyn Snapshot, held: &[Held]) -> anyhow::Result<Vec<(CertId, String)>> {
+    fn certificates(
+        &self,
+        snapshot: &dyn Snapshot,
+        held: &[StoredKey],
+    ) -> anyhow::Result<Vec<(CertId, String)>> {
         let mut found = Vec::new();
         for name in &self.by {
             found.push((Named::one(snapshot, name)?, name.to_string_lossy().into_owned()));
@@ -139,11 +143,11 @@ impl SignerOptions {
         keys: &'k mut [(SigningKey, Box<dyn OpenKey>)],
         kind: SignatureType,
         now: Timestamp,
-    ) -> Vec<Signatory<'k>> {
+    ) -> Vec<SignatureRequest<'k>> {
         let signatory = |(_, key): &'k mut (SigningKey, Box<dyn OpenKey>)| {
             let key: &mut dyn Signer = key.as_mut();
             let hash = self.digest.unwrap_or_else(|| hash_for(&key.key()));
-            Signatory { builder: self.said(Builder::new(kind, hash, now)), key }
+            SignatureRequest { builder: self.said(Builder::new(kind, hash, now)), key }
         };
         keys.iter_mut().map(signatory).collect()
     }

@@ -93,7 +93,10 @@ impl Writer<'_> {
                 }
                 Ok(())
             }
-            Form::Csv => csv_line(self.output, values.iter().map(plain)),
+            Form::Csv => {
+                let for_terminal = self.output.is_terminal();
+                csv_line(self.output, values.iter().map(|value| plain(value, for_terminal)))
+            }
             Form::Json => {
                 let pairs = self.names.iter().cloned().zip(values.iter().map(json));
                 self.output.json(&pairs.collect::<Map<_, _>>())
@@ -149,18 +152,19 @@ fn cell(value: &Value<'_>) -> Cell {
         Value::Integer(value) => Cell::number(value),
         Value::Real(value) => Cell::number(value),
         Value::Text(text) => Cell::new(printable(text)),
-        Value::Blob(octets) => Cell::new(hexadecimal(octets)),
+        Value::Blob(bytes) => Cell::new(hexadecimal(bytes)),
     }
 }
 
-/// Text as it is, octets in hexadecimal.
-fn plain(value: &Value<'_>) -> Vec<u8> {
+/// Text as it is, unless it goes to a terminal; bytes in hexadecimal.
+fn plain(value: &Value<'_>, for_terminal: bool) -> Vec<u8> {
     match value {
         Value::Null => Vec::new(),
         Value::Integer(value) => value.to_string().into_bytes(),
         Value::Real(value) => value.to_string().into_bytes(),
+        Value::Text(text) if for_terminal => printable(text).into_bytes(),
         Value::Text(text) => text.to_vec(),
-        Value::Blob(octets) => hexadecimal(octets).into_bytes(),
+        Value::Blob(bytes) => hexadecimal(bytes).into_bytes(),
     }
 }
 
@@ -170,7 +174,7 @@ fn json(value: &Value<'_>) -> serde_json::Value {
         Value::Integer(value) => (*value).into(),
         Value::Real(value) => Number::from_f64(*value).map_or(serde_json::Value::Null, Into::into),
         Value::Text(text) => String::from_utf8_lossy(text).into(),
-        Value::Blob(octets) => hexadecimal(octets).into(),
+        Value::Blob(bytes) => hexadecimal(bytes).into(),
     }
 }
 
@@ -180,11 +184,11 @@ fn csv_line(output: &mut Output, values: impl Iterator<Item = Vec<u8>>) -> io::R
         if index > 0 {
             line.push(b',');
         }
-        let quoted = value.iter().any(|octet| matches!(octet, b',' | b'"' | b'\r' | b'\n'));
+        let quoted = value.iter().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'));
         if quoted {
             line.push(b'"');
-            value.iter().for_each(|&octet| {
-                line.extend(if octet == b'"' { &b"\"\""[..] } else { std::slice::from_ref(&octet) })
+            value.iter().for_each(|&byte| {
+                line.extend(if byte == b'"' { &b"\"\""[..] } else { std::slice::from_ref(&byte) })
             });
             line.push(b'"');
         } else {

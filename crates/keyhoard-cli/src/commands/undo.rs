@@ -2,7 +2,7 @@
 
 use keyhoard::secret_keys::orphans;
 use keyhoard::store::{Fingerprint, JournalId};
-use keyhoard::undo::{Kept, UndoEvent, UndoOptions, UndoSummary, undo};
+use keyhoard::undo::{KeptReason, UndoEvent, UndoOptions, UndoSummary, undo};
 use serde::Serialize;
 
 use crate::exit::Outcome;
@@ -68,8 +68,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     left.retain(|key| !before.contains(key));
     for key in &left {
         session.warn(format_args!(
-            "the secret key {key} stays, though no certificate here has it any more; `keyhoard key delete \
-             --secret-only {key}` deletes it"
+            "the secret key {key} stays, though no certificate in this database has it any more; `keyhoard import` \
+             brings its certificate back"
         ));
     }
     if session.output.is_json() {
@@ -83,16 +83,18 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 fn tell(
     session: &Session,
     summary: &UndoSummary,
-    kept: &[(String, Kept)],
+    kept: &[(String, KeptReason)],
     purged: &[String],
     damaged: &[String],
 ) {
     for (fingerprint, what) in kept {
         let (what, option) = match what {
-            Kept::Revocation => ("a verified revocation", "--including-revocations"),
-            Kept::Expiry => ("a self-signature by which something ends earlier", "--including-revocations"),
-            Kept::OwnerTrust => ("the owner trust that a later command gave", "--force"),
-            Kept::Policy => ("the policy that a later command gave an address", "--force"),
+            KeptReason::Revocation => ("a verified revocation", "--including-revocations"),
+            KeptReason::Expiry => {
+                ("a self-signature by which something ends earlier", "--including-revocations")
+            }
+            KeptReason::OwnerTrust => ("the owner trust that a later command gave", "--force"),
+            KeptReason::Policy => ("the policy that a later command gave an address", "--force"),
         };
         session.warn(format_args!("{fingerprint}: {what} stays; {option} takes it back"));
     }
@@ -156,7 +158,7 @@ struct KeptJson<'a> {
 impl<'a> SummaryJson<'a> {
     fn new(
         summary: &'a UndoSummary,
-        kept: &'a [(String, Kept)],
+        kept: &'a [(String, KeptReason)],
         purged: Vec<String>,
         damaged: Vec<String>,
         left: &[Fingerprint],
@@ -164,10 +166,10 @@ impl<'a> SummaryJson<'a> {
         let kept = kept.iter().map(|(fingerprint, what)| KeptJson {
             fingerprint,
             what: match what {
-                Kept::Revocation => "revocation",
-                Kept::Expiry => "expiry",
-                Kept::OwnerTrust => "owner_trust",
-                Kept::Policy => "policy",
+                KeptReason::Revocation => "revocation",
+                KeptReason::Expiry => "expiry",
+                KeptReason::OwnerTrust => "owner_trust",
+                KeptReason::Policy => "policy",
             },
         });
         Self {

@@ -4,15 +4,18 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use keyhoard::cert::effective::View;
-use keyhoard::decryption::Release;
-use keyhoard::message::{Allowed, DataSignature, Detached, Error, NoKeys, Verifier, decrypt};
-use keyhoard::verification::{Report, all_hold};
+use keyhoard::cert::effective::PacketView;
+use keyhoard::decryption::PlaintextOutput;
+use keyhoard::message::{
+    Allowed, DataSignature, DetachedSignatures, Error, MessageVerifier, NoKeys, decrypt,
+};
+use keyhoard::output_file::Content;
+use keyhoard::verification::{SignatureReport, all_hold};
 use serde::Serialize;
 
 use super::signatures::{SignatureJson, examine, lines};
 use super::verify_batch;
-use crate::destination::standard_output;
+use crate::destination::{NamedOutput, standard_output};
 use crate::exit::Outcome;
 use crate::input;
 use crate::session::Session;
@@ -28,19 +31,19 @@ use crate::trust_options::TrustOptions;
 
 Exit code 0 says that there is a good signature, and none that is bad; 1 that there is not. That a signature is good says \
 who has made it only as far as the key is known to be whose it says: --sure asks for that too. Only what is signed is \
-written to --output.")]
+written to --output; without it, clear text with other text around it is refused.")]
 pub(crate) struct Arguments {
     /// The signed message, or the signature of the data.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 
     /// What a detached signature is over [default: the signature's name without .sig or .asc].
-    #[arg(value_name = "DATA", value_hint = clap::ValueHint::FilePath)]
+    #[arg(value_name = "DATA", value_hint = clap::ValueHint::FilePath, conflicts_with = "output")]
     data: Option<PathBuf>,
 
-    /// Write what is signed to this file, if the signatures hold.
-    #[arg(long, short, value_name = "FILE", conflicts_with = "data")]
-    output: Option<PathBuf>,
+    /// What is signed is written there, if the signatures hold.
+    #[command(flatten)]
+    output: NamedOutput,
 
     /// Take only signatures of keys that are fully valid.
     #[arg(long)]
@@ -65,7 +68,7 @@ pub(crate) struct Arguments {
 
 /// Verifies signatures.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let trust = arguments.trust.settings(session.now, View::Full)?;
+    let trust = arguments.trust.settings(session.now, PacketView::Full)?;
     let many = verify_batch::Batch { trust: &trust, sure: arguments.sure };
     match arguments {
         Arguments { batch: Some(list), .. } => return many.files(session, list),
@@ -96,20 +99,26 @@ impl Arguments {
     }
 
     /// Reads a message that holds what is signed, or the data beside a signature.
-    fn message(&self) -> anyhow::Result<(Vec<DataSignature>, Option<Release<'static>>)> {
-        let mut release = match &self.output {
-            Some(path) if path != Path::new("-") => {
-                Release::to_file(path, false).with_context(|| path.display().to_string())?
-            }
-            Some(_) => Release::to_stream(Box::new(standard_output()?), false),
-            None => Release::to_stream(Box::new(io::sink()), true),
+    fn message(&self) -> anyhow::Result<(Vec<DataSignature>, Option<PlaintextOutput<'static>>)> {
+        let id = input::id(self.file.as_deref());
+        let mut release = match self.output.create(Content::Ordinary, id)? {
+            Some(file) => PlaintextOutput::to_file(file, false),
+            None if self.output.is_named() => PlaintextOutput::to_stream(Box::new(standard_output()?), false),
+            None => PlaintextOutput::to_stream(Box::new(io::sink()), true),
         };
         let path = self.file.as_deref().filter(|path| *path != Path::new("-"));
         let mut input = input::open(path)?;
         let allowed = Allowed { unencrypted: true, ..Allowed::default() };
-        let mut verifier = Verifier::new(&mut release);
+        let mut verifier = MessageVerifier::new(&mut release);
         let read = decrypt(input.as_mut(), allowed, &mut NoKeys, &mut verifier);
         match read.and_then(|()| verifier.finish()) {
+            // Whoever looks at the file would take that for signed too.
+            Ok(_) if release.has_text_around && !self.output.is_named() => {
+                let name = input::name(path);
+                bail!(
+                    "{name}: there is text around the signed text, which is not signed; --output writes what is"
+                )
+            }
             Ok(signatures) => Ok((signatures, Some(release))),
             Err(Error::Detached) => {
                 let path = path.context("a detached signature: name its file and the data's")?;
@@ -131,13 +140,19 @@ impl Arguments {
 /// Reads detached signatures and hashes what they are over.
 fn detached(signature: &Path, data: &Path) -> anyhow::Result<Vec<DataSignature>> {
     let named = |path: &Path| path.display().to_string();
-    let signatures = Detached::read(&mut input::file(signature)?).with_context(|| named(signature))?;
+    let signatures =
+        DetachedSignatures::read(&mut input::file(signature)?).with_context(|| named(signature))?;
     let mut opened = BufReader::new(input::open(Some(data))?);
     signatures.over(&mut opened).with_context(|| input::name(Some(data)))
 }
 
-fn tell(session: &mut Session, arguments: &Arguments, reports: &[Report], holds: bool) -> anyhow::Result<()> {
-    let to_stdout = arguments.output.as_deref() == Some(Path::new("-"));
+fn tell(
+    session: &mut Session,
+    arguments: &Arguments,
+    reports: &[SignatureReport],
+    holds: bool,
+) -> anyhow::Result<()> {
+    let to_stdout = arguments.output.is_named() && arguments.output.file().is_none();
     if session.output.is_json() && !to_stdout {
         let signatures = SignatureJson::all(reports);
         let file = arguments.file.as_deref().map(Path::to_string_lossy);

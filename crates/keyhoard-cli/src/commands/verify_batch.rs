@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use keyhoard::find::shown;
 use keyhoard::git_signatures::{SignedObject, SignedObjects};
-use keyhoard::message::{self, DataSignature, Detached, Error};
+use keyhoard::message::{self, DataSignature, DetachedSignatures, Error};
 use keyhoard::validity::TrustSettings;
-use keyhoard::verification::{Examiner, Standing, all_hold, batch, remember};
+use keyhoard::verification::{Examiner, SignaturePolicy, SignatureStatus, all_hold, batch, remember};
 use serde::Serialize;
 
 use super::signatures::SignatureJson;
@@ -97,21 +97,23 @@ impl Batch<'_> {
                 let signatures = SignatureJson::all(&reports);
                 session.output.json(&ContentJson { label: label(&item), holds, error, signatures })?;
                 if self.trust.model.remembers() {
-                    seen.extend(reports.into_iter().filter(|report| report.standing == Standing::Good));
+                    seen.extend(
+                        reports.into_iter().filter(|report| report.standing == SignatureStatus::Good),
+                    );
                 }
                 Ok(())
             })?;
         }
         let seen: Vec<_> = seen.iter().map(|report| &report.examined).collect();
-        remember(store.as_ref(), &seen, "keyhoard", &command_line(), session.now)?;
+        let policy = SignaturePolicy::new(self.trust.digests, session.now);
+        remember(store.as_ref(), &seen, "keyhoard", &command_line(), &policy)?;
         Ok(Outcome::found(all_do))
     }
 }
 
 fn pair(line: &[u8]) -> Result<Pair, String> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut names =
-        line.splitn(2, |octet| *octet == b'\t').map(|name| PathBuf::from(OsStr::from_bytes(name)));
+    let mut names = line.splitn(2, |byte| *byte == b'\t').map(|name| PathBuf::from(OsStr::from_bytes(name)));
     match (names.next(), names.next()) {
         (Some(signature), Some(data)) => Ok(Pair { signature, data }),
         _ => Err(format!("\"{}\" is not a signature's file, a tab, the data's file", shown(line))),
@@ -127,12 +129,12 @@ fn read_line(line: &Line) -> Result<Vec<DataSignature>, String> {
 
 fn read_pair(pair: &Pair) -> message::Result<Vec<DataSignature>> {
     let mut signature = File::open(&pair.signature).map_err(Error::Read)?;
-    let signatures = Detached::read(&mut signature)?;
+    let signatures = DetachedSignatures::read(&mut signature)?;
     signatures.over(&mut File::open(&pair.data).map_err(Error::Read)?)
 }
 
 fn read_object(object: &SignedObject) -> Result<Vec<DataSignature>, String> {
-    let read = Detached::read(&mut &object.signature[..]);
+    let read = DetachedSignatures::read(&mut &object.signature[..]);
     read.and_then(|read| read.over(&mut &object.payload[..])).map_err(|error| keyhoard::causes(&error))
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use keyhoard::certifications::Standings;
+use keyhoard::certifications::CertificationStatuses;
 use keyhoard::check::{CheckOptions, check};
 use keyhoard::store::Record;
 
@@ -49,7 +49,7 @@ fn tell(
     session: &mut Session,
     issuers: &mut Issuers<'_>,
     record: &Record,
-    standings: &Standings,
+    standings: &CertificationStatuses,
 ) -> anyhow::Result<()> {
     let Some(facts) = &record.facts else { return Ok(()) };
     let by_others: Vec<_> =

@@ -2,13 +2,15 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use keyhoard::cert::effective::{KeyState, UserState};
+use keyhoard::cert::effective::{KeyState, UserIdState};
 use keyhoard::cert::facts::{AttributeFacts, KeyFacts, Revoker, SignatureFacts};
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, Signatures, Validity};
+use keyhoard::listing::{
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, Signatures, Validity,
+};
 use keyhoard::store::Origin;
 use serde::Serialize;
 
-use super::standing::Standing;
+use super::component_status::ComponentStatus;
 use crate::printable::hexadecimal;
 use crate::{moment, naming};
 
@@ -24,6 +26,7 @@ pub(crate) struct CertificateJson<'a> {
     validity: &'static str,
     owner_trust: &'static str,
     disabled: bool,
+    fully_checked: bool,
     origin: OriginJson<'a>,
     first_seen: Option<String>,
     changed: Option<String>,
@@ -43,7 +46,7 @@ struct KeyJson<'a> {
     created: String,
     expires: Option<String>,
     revoked: Option<String>,
-    standing: Standing,
+    standing: ComponentStatus,
     usage: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signatures: Option<Vec<SignatureJson<'a>>>,
@@ -54,9 +57,9 @@ struct KeyJson<'a> {
 pub(crate) struct TextJson<'a> {
     /// What can be shown of it.
     text: std::borrow::Cow<'a, str>,
-    /// The octets in base64 where `text` does not give them back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    octets: Option<String>,
+    /// The bytes in base64 where `text` does not give them back.
+    #[serde(rename = "octets", skip_serializing_if = "Option::is_none")]
+    bytes: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -64,7 +67,7 @@ struct UserIdJson<'a> {
     #[serde(flatten)]
     text: TextJson<'a>,
     primary: bool,
-    standing: Standing,
+    standing: ComponentStatus,
     validity: &'static str,
     created: Option<String>,
     expires: Option<String>,
@@ -77,7 +80,7 @@ struct UserIdJson<'a> {
 struct AttributeJson<'a> {
     name_hash: String,
     length: u32,
-    standing: Standing,
+    standing: ComponentStatus,
     validity: &'static str,
     created: Option<String>,
     expires: Option<String>,
@@ -136,6 +139,7 @@ impl<'a> CertificateJson<'a> {
             validity: listing.trust.key.word(),
             owner_trust: listing.trust.owner.word(),
             disabled: listing.trust.disabled,
+            fully_checked: listing.fully_checked,
             origin: OriginJson::new(listing.origin),
             first_seen: listing.stored.map(|stored| moment::rfc3339(stored.first_seen)),
             changed: listing.stored.map(|stored| moment::rfc3339(stored.changed)),
@@ -146,18 +150,18 @@ impl<'a> CertificateJson<'a> {
         document
     }
 
-    fn add(&mut self, listed: &Listed<'a>, wanted: bool) {
+    fn add(&mut self, listed: &ListedComponent<'a>, wanted: bool) {
         let signatures = listed_signatures(listed, wanted);
         match listed.item {
-            Item::Primary(facts, state) | Item::Subkey(facts, state) => {
+            ListedItem::Primary(facts, state) | ListedItem::Subkey(facts, state) => {
                 self.subkeys.push(KeyJson::new(facts, state, signatures));
             }
-            Item::UserId(value, state, validity) => {
+            ListedItem::UserId(value, state, validity) => {
                 let origin = listed.origin.map(OriginJson::new);
                 let user_id = UserIdJson::new(value, state, validity, signatures);
                 self.user_ids.push(UserIdJson { origin, ..user_id });
             }
-            Item::Attribute(facts, state, validity) => {
+            ListedItem::Attribute(facts, state, validity) => {
                 self.attributes.push(AttributeJson::new(facts, state, validity, signatures));
             }
         }
@@ -178,7 +182,7 @@ impl<'a> KeyJson<'a> {
             created: moment::rfc3339(facts.created),
             expires: state.expires.map(moment::rfc3339),
             revoked: state.revoked.map(|revocation| moment::rfc3339(revocation.date)),
-            standing: Standing::of_key(state),
+            standing: ComponentStatus::of_key(state),
             usage: naming::usage(state.usage),
             signatures,
         }
@@ -188,14 +192,14 @@ impl<'a> KeyJson<'a> {
 impl<'a> UserIdJson<'a> {
     fn new(
         value: &'a [u8],
-        state: &UserState,
+        state: &UserIdState,
         validity: Validity,
         signatures: Option<Vec<SignatureJson<'a>>>,
     ) -> Self {
         Self {
             text: TextJson::new(value),
             primary: state.primary,
-            standing: Standing::of_user_id(state),
+            standing: ComponentStatus::of_user_id(state),
             validity: validity.word(),
             created: state.created.map(moment::rfc3339),
             expires: state.expires.map(moment::rfc3339),
@@ -208,14 +212,14 @@ impl<'a> UserIdJson<'a> {
 impl<'a> AttributeJson<'a> {
     fn new(
         facts: &AttributeFacts,
-        state: &UserState,
+        state: &UserIdState,
         validity: Validity,
         signatures: Option<Vec<SignatureJson<'a>>>,
     ) -> Self {
         Self {
             name_hash: hexadecimal(&facts.name_hash),
             length: facts.length,
-            standing: Standing::of_user_id(state),
+            standing: ComponentStatus::of_user_id(state),
             validity: validity.word(),
             created: state.created.map(moment::rfc3339),
             expires: state.expires.map(moment::rfc3339),
@@ -253,11 +257,11 @@ impl<'a> SignatureJson<'a> {
 }
 
 impl<'a> TextJson<'a> {
-    /// Makes the value of octets that may be UTF-8.
-    pub(crate) fn new(octets: &'a [u8]) -> Self {
-        let text = String::from_utf8_lossy(octets);
-        let faithful = text.as_bytes() == octets;
-        Self { text, octets: (!faithful).then(|| STANDARD.encode(octets)) }
+    /// Makes the value of bytes that may be UTF-8.
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        let faithful = text.as_bytes() == bytes;
+        Self { text, bytes: (!faithful).then(|| STANDARD.encode(bytes)) }
     }
 }
 
@@ -278,7 +282,7 @@ impl From<&Revoker> for RevokerJson {
     }
 }
 
-fn listed_signatures<'a>(listed: &Listed<'a>, wanted: bool) -> Option<Vec<SignatureJson<'a>>> {
+fn listed_signatures<'a>(listed: &ListedComponent<'a>, wanted: bool) -> Option<Vec<SignatureJson<'a>>> {
     wanted.then(|| listed.signatures.iter().map(SignatureJson::new).collect())
 }
 
@@ -286,8 +290,8 @@ fn listed_signatures<'a>(listed: &Listed<'a>, wanted: bool) -> Option<Vec<Signat
 mod tests {
     use super::*;
 
-    fn written(octets: &[u8]) -> String {
-        serde_json::to_string(&TextJson::new(octets)).expect("a document")
+    fn written(bytes: &[u8]) -> String {
+        serde_json::to_string(&TextJson::new(bytes)).expect("a document")
     }
 
     #[test]

@@ -5,10 +5,12 @@ use std::io;
 use keyhoard::cert::effective::KeyState;
 use keyhoard::cert::facts::{KeyFacts, SelfSignature};
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::listing::{IssuerName, Item, KeyListing, Listed, ListedSignature, OwnerTrust, Validity};
+use keyhoard::listing::{
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, OwnerTrust, Validity,
+};
 use keyhoard::verify::HashAlgorithm;
 
-use super::standing::Standing;
+use super::component_status::ComponentStatus;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::style::Style;
@@ -45,13 +47,19 @@ impl Text<'_> {
     fn compact(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
         let (facts, state) = listing.primary();
         self.primary_line(facts, state)?;
+        if !listing.fully_checked {
+            let words = "not valid until all possible revocations are verified: run `keyhoard check`";
+            self.output.line(format_args!("  {}", self.output.styled(Style::Error, words)))?;
+        }
         self.signatures(&listing.components[0].signatures)?;
         let with_signatures = self.details == Details::Signatures;
         let mut subkeys = Table::default();
         for listed in &listing.components[1..] {
             match listed.item {
-                Item::Subkey(facts, state) if !with_signatures => subkeys.push(subkey_cells(facts, state)),
-                Item::Subkey(facts, state) => {
+                ListedItem::Subkey(facts, state) if !with_signatures => {
+                    subkeys.push(subkey_cells(facts, state))
+                }
+                ListedItem::Subkey(facts, state) => {
                     let mut line = Table::default();
                     line.push(subkey_cells(facts, state));
                     self.table(&line)?;
@@ -64,7 +72,7 @@ impl Text<'_> {
     }
 
     fn primary_line(&mut self, facts: &KeyFacts, state: &KeyState) -> io::Result<()> {
-        let standing = Standing::of_key(state);
+        let standing = ComponentStatus::of_key(state);
         let fingerprint = self.output.styled(Style::Strong, &facts.fingerprint);
         let line = format!("{fingerprint}  {}  {}", naming::algorithm(facts), moment::day(facts.created));
         let usage = naming::usage(state.usage).join(", ");
@@ -72,17 +80,17 @@ impl Text<'_> {
         self.output.line(format_args!("{line}  {usage}{remark}"))
     }
 
-    fn user_line(&mut self, listing: &KeyListing<'_>, listed: &Listed<'_>) -> io::Result<()> {
+    fn user_line(&mut self, listing: &KeyListing<'_>, listed: &ListedComponent<'_>) -> io::Result<()> {
         let (text, state, validity) = match listed.item {
-            Item::UserId(value, state, validity) => (printable(value), state, validity),
-            Item::Attribute(facts, state, validity) => {
-                (format!("[attribute of {} octets]", facts.length), state, validity)
+            ListedItem::UserId(value, state, validity) => (printable(value), state, validity),
+            ListedItem::Attribute(facts, state, validity) => {
+                (format!("[attribute of {} bytes]", facts.length), state, validity)
             }
-            Item::Primary(..) | Item::Subkey(..) => return Ok(()),
+            ListedItem::Primary(..) | ListedItem::Subkey(..) => return Ok(()),
         };
-        let standing = Standing::of_user_id(state);
-        let counts =
-            listing.primary().1.is_usable() && matches!(standing, Standing::Good | Standing::Unbound);
+        let standing = ComponentStatus::of_user_id(state);
+        let counts = listing.primary().1.is_usable()
+            && matches!(standing, ComponentStatus::Good | ComponentStatus::Unbound);
         let validity = validity_remark(validity).filter(|_| counts);
         let validity = validity
             .map(|(word, style)| format!("  {}", self.output.styled(style, format!("[{word}]"))))
@@ -92,7 +100,7 @@ impl Text<'_> {
     }
 
     /// Says what is to be said about a standing, in brackets and in colour.
-    fn remark(&self, standing: Standing, expires: Option<Timestamp>) -> String {
+    fn remark(&self, standing: ComponentStatus, expires: Option<Timestamp>) -> String {
         match standing.remark_with(expires) {
             Some(remark) => {
                 format!("  {}", self.output.styled(standing_style(standing), format!("[{remark}]")))
@@ -115,7 +123,7 @@ impl Text<'_> {
     fn everything(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
         let (facts, state) = listing.primary();
         let name = listing.components.iter().find_map(|listed| match listed.item {
-            Item::UserId(value, _, _) => Some(printable(value)),
+            ListedItem::UserId(value, _, _) => Some(printable(value)),
             _ => None,
         });
         let heading = name.unwrap_or_else(|| "no user ID".to_owned());
@@ -127,7 +135,7 @@ impl Text<'_> {
     }
 
     fn key(&mut self, facts: &KeyFacts, state: &KeyState, indent: &str) -> io::Result<()> {
-        let standing = Standing::of_key(state);
+        let standing = ComponentStatus::of_key(state);
         self.field(
             indent,
             "fingerprint",
@@ -189,7 +197,7 @@ impl Text<'_> {
 
     fn users(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
         for listed in &listing.components {
-            if matches!(listed.item, Item::UserId(..) | Item::Attribute(..)) {
+            if matches!(listed.item, ListedItem::UserId(..) | ListedItem::Attribute(..)) {
                 self.user_line(listing, listed)?;
                 self.output.line(format_args!("          {}", signature_counts(&listed.signatures)))?;
             }
@@ -199,7 +207,7 @@ impl Text<'_> {
 
     fn subkeys(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
         for listed in &listing.components {
-            if let Item::Subkey(facts, state) = listed.item {
+            if let ListedItem::Subkey(facts, state) = listed.item {
                 self.output.line("  subkey")?;
                 self.key(facts, state, "    ")?;
             }
@@ -225,15 +233,15 @@ fn validity_remark(validity: Validity) -> Option<(&'static str, Style)> {
 }
 
 /// Good news is not coloured in a listing: most of it would be.
-fn standing_style(standing: Standing) -> Style {
+fn standing_style(standing: ComponentStatus) -> Style {
     match standing {
-        Standing::Good => Style::Faint,
+        ComponentStatus::Good => Style::Faint,
         other => other.style(),
     }
 }
 
 fn subkey_cells(facts: &KeyFacts, state: &KeyState) -> Vec<Cell> {
-    let standing = Standing::of_key(state);
+    let standing = ComponentStatus::of_key(state);
     let remark = standing.remark_with(state.expires);
     let mut cells = vec![
         Cell::new("  subkey"),
@@ -290,7 +298,7 @@ fn signature_counts(signatures: &[ListedSignature<'_>]) -> String {
 /// Returns the self-signature that the primary user ID's preferences come from.
 fn binding<'a>(listing: &KeyListing<'a>) -> Option<&'a SelfSignature> {
     listing.components.iter().find_map(|listed| match listed.item {
-        Item::UserId(_, state, _) if state.primary => listed
+        ListedItem::UserId(_, state, _) if state.primary => listed
             .signatures
             .iter()
             .filter(|signature| {

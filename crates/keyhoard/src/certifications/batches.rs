@@ -10,54 +10,54 @@ use cert::facts::{Component, Span};
 use store::Record;
 use verify::Verdict;
 
-use super::questions::Inquiry;
-use super::{Asked, Findings, Verifier, Wanted};
+use super::checks::IssuerChecks;
+use super::{Authenticities, CertificationVerifier, VerifyRequest, Wanted};
 use crate::Result;
 
-/// Octets of certificates that are verified at once: few, so that verifying begins soon, and all cores end together.
+/// Bytes of certificates that are verified at once: few, so that verifying begins soon, and all cores end together.
 const BATCH: usize = 768 << 10;
 
-/// Octets of certificates that are read ahead: enough to keep all cores busy while verdicts are written.
+/// Bytes of certificates that are read ahead: enough to keep all cores busy while verdicts are written.
 const AHEAD: usize = 8 << 20;
 
-/// What a packet takes besides its octets, roughly: its facts, the question about it, and the answer.
+/// What a packet takes besides its bytes, roughly: its facts, the question about it, and the answer.
 const PER_PACKET: usize = 512;
 
 /// Is told of a certificate, and of the findings on its signatures.
-type Each<'e> = dyn FnMut(Record, &Findings) -> Result<ControlFlow<()>> + 'e;
+type Each<'e> = dyn FnMut(Record, &Authenticities) -> Result<ControlFlow<()>> + 'e;
 
 /// A batch that is being read, and those before it, whose signatures other threads verify meanwhile.
 pub(super) struct Batches<'b, 's> {
-    verifier: &'b mut Verifier<'s>,
+    verifier: &'b mut CertificationVerifier<'s>,
     wanted: &'b Wanted<'b>,
     each: &'b mut Each<'b>,
     records: Vec<Record>,
-    octets: usize,
+    bytes: usize,
     /// The oldest one first. They come to their ends by themselves if nobody wants to know any more.
     pending: VecDeque<Pending>,
-    /// Octets in `pending`.
+    /// Bytes in `pending`.
     ahead: usize,
 }
 
 struct Pending {
-    octets: usize,
+    bytes: usize,
     thread: JoinHandle<Answered>,
 }
 
 /// Certificates, what was asked about them, and the answers.
 struct Answered {
     records: Vec<Record>,
-    inquiry: Inquiry,
+    inquiry: IssuerChecks,
     verdicts: Vec<Verdict>,
 }
 
 impl<'b, 's> Batches<'b, 's> {
     pub(super) fn new(
-        verifier: &'b mut Verifier<'s>,
+        verifier: &'b mut CertificationVerifier<'s>,
         wanted: &'b Wanted<'b>,
         each: &'b mut Each<'b>,
     ) -> Self {
-        Self { verifier, wanted, each, records: Vec::new(), octets: 0, pending: VecDeque::new(), ahead: 0 }
+        Self { verifier, wanted, each, records: Vec::new(), bytes: 0, pending: VecDeque::new(), ahead: 0 }
     }
 
     /// Adds a certificate. If there are enough of them, verifying them begins; if too many are, the oldest ones are
@@ -65,10 +65,10 @@ impl<'b, 's> Batches<'b, 's> {
     pub(super) fn add(&mut self, record: Record) -> Result<ControlFlow<()>> {
         if let Some(facts) = &record.facts {
             let packets = facts.components.iter().flat_map(packets);
-            self.octets += packets.map(|span| (span.end - span.start) as usize + PER_PACKET).sum::<usize>();
+            self.bytes += packets.map(|span| (span.end - span.start) as usize + PER_PACKET).sum::<usize>();
             self.records.push(record);
         }
-        if self.octets < BATCH { Ok(ControlFlow::Continue(())) } else { self.begin() }
+        if self.bytes < BATCH { Ok(ControlFlow::Continue(())) } else { self.begin() }
     }
 
     /// Hands out all that is left.
@@ -88,7 +88,7 @@ impl<'b, 's> Batches<'b, 's> {
 
     /// Begins to verify what was read.
     fn begin(&mut self) -> Result<ControlFlow<()>> {
-        let octets = std::mem::take(&mut self.octets);
+        let bytes = std::mem::take(&mut self.bytes);
         let records = std::mem::take(&mut self.records);
         let inquiry = self.verifier.inquire(&asked(&records), self.wanted)?;
         if inquiry.is_settled() && self.pending.is_empty() {
@@ -96,12 +96,12 @@ impl<'b, 's> Batches<'b, 's> {
         }
         let keys = self.verifier.keys.clone();
         let thread = thread::spawn(move || Answered::new(records, inquiry, &keys));
-        self.pending.push_back(Pending { octets, thread });
-        self.ahead += octets;
+        self.pending.push_back(Pending { bytes, thread });
+        self.ahead += bytes;
         while self.ahead > AHEAD
             && let Some(oldest) = self.pending.pop_front()
         {
-            self.ahead -= oldest.octets;
+            self.ahead -= oldest.bytes;
             if self.hand_out(oldest.answer())?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -128,7 +128,7 @@ impl Pending {
 }
 
 impl Answered {
-    fn new(records: Vec<Record>, inquiry: Inquiry, keys: &verify::Verifier) -> Self {
+    fn new(records: Vec<Record>, inquiry: IssuerChecks, keys: &verify::Verifier) -> Self {
         let verdicts = inquiry.answer(&asked(&records), keys);
         Self { records, inquiry, verdicts }
     }
@@ -139,6 +139,6 @@ fn packets(component: &Component) -> impl Iterator<Item = Span> {
     once(component.span).chain(component.signatures.iter().map(|signature| signature.span))
 }
 
-fn asked(records: &[Record]) -> Vec<Asked<'_>> {
-    records.iter().filter_map(Asked::record).collect()
+fn asked(records: &[Record]) -> Vec<VerifyRequest<'_>> {
+    records.iter().filter_map(VerifyRequest::record).collect()
 }

@@ -4,15 +4,18 @@ use std::collections::HashMap;
 
 use verify::limits;
 
-use super::issuers::Number;
-use super::questions::Question;
+use super::checks::IssuerCheck;
+use super::issuers::IssuerNumber;
 
 /// Takes out the questions that a certificate's budget does not allow for, and returns them. Questions stand in the
 /// order of the certificates.
 ///
 /// Of each certificate those are asked first whose issuer has cost least by then: forgeries under one costly key, of
 /// which there may be any number, leave what other keys have made its share.
-pub(super) fn withhold(questions: &mut Vec<Question>, cost: impl Fn(Number) -> usize) -> Vec<Question> {
+pub(super) fn withhold(
+    questions: &mut Vec<IssuerCheck>,
+    cost: impl Fn(IssuerNumber) -> usize,
+) -> Vec<IssuerCheck> {
     let by_certificate = questions.chunk_by(|one, other| one.certificate == other.certificate);
     let affordable: Vec<bool> = by_certificate.flat_map(|questions| affordable(questions, &cost)).collect();
     let mut affordable = affordable.into_iter();
@@ -20,13 +23,13 @@ pub(super) fn withhold(questions: &mut Vec<Question>, cost: impl Fn(Number) -> u
 }
 
 /// Says of each question about one certificate whether its budget allows for it.
-fn affordable(questions: &[Question], cost: &impl Fn(Number) -> usize) -> Vec<bool> {
+fn affordable(questions: &[IssuerCheck], cost: &impl Fn(IssuerNumber) -> usize) -> Vec<bool> {
     let costs: Vec<usize> = questions.iter().map(|question| cost(question.issuer)).collect();
     let mut left = limits::MAX_CERTIFICATION_CHECKS;
     if costs.iter().sum::<usize>() <= left {
         return vec![true; questions.len()];
     }
-    let mut spent: HashMap<Number, usize> = HashMap::new();
+    let mut spent: HashMap<IssuerNumber, usize> = HashMap::new();
     let mut order: Vec<(usize, usize)> = Vec::with_capacity(questions.len());
     for (index, question) in questions.iter().enumerate() {
         let of_issuer = spent.entry(question.issuer).or_default();
@@ -48,12 +51,12 @@ mod tests {
     use super::*;
 
     /// A question for each issuer, all about one certificate.
-    fn about(certificate: usize, issuers: &[usize]) -> Vec<Question> {
-        let question = |(signature, &issuer)| Question {
+    fn about(certificate: usize, issuers: &[usize]) -> Vec<IssuerCheck> {
+        let question = |(signature, &issuer)| IssuerCheck {
             certificate,
             component: 1,
             signature,
-            issuer: Number::numbered(issuer),
+            issuer: IssuerNumber::numbered(issuer),
         };
         issuers.iter().enumerate().map(question).collect()
     }
@@ -61,8 +64,8 @@ mod tests {
     const COSTLY: usize = 7;
 
     /// A key that costs a 64th of the budget, among keys that cost one.
-    fn cost(issuer: Number) -> usize {
-        if issuer == Number::numbered(COSTLY) { limits::MAX_CERTIFICATION_CHECKS / 64 } else { 1 }
+    fn cost(issuer: IssuerNumber) -> usize {
+        if issuer == IssuerNumber::numbered(COSTLY) { limits::MAX_CERTIFICATION_CHECKS / 64 } else { 1 }
     }
 
     #[test]
@@ -76,7 +79,7 @@ mod tests {
     fn a_flood_under_a_costly_key_leaves_other_issuers_their_share() {
         let mut questions = about(0, &[&[COSTLY; 500][..], &[1, 2, 3, 1], &[COSTLY; 500]].concat());
         let withheld = withhold(&mut questions, cost);
-        assert!(withheld.iter().all(|question| question.issuer == Number::numbered(COSTLY)));
+        assert!(withheld.iter().all(|question| question.issuer == IssuerNumber::numbered(COSTLY)));
         let signatures: Vec<usize> = questions.iter().map(|question| question.signature).collect();
         let expected: Vec<usize> = (0..63).chain(500..504).collect();
         assert_eq!(signatures, expected, "in the order of the packets");

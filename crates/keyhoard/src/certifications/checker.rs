@@ -5,26 +5,36 @@ use std::ops::ControlFlow;
 use cert::certificate::Certificate;
 use store::{Record, Selection, Snapshot, Store};
 
-use super::{Asked, Judge, PerSignature, Rules, Standing, Verifier, Wanted};
+use super::{
+    CertificationRules, CertificationStatus, CertificationVerifier, PerSignature, StatusEvaluator,
+    VerifyRequest, Wanted,
+};
 use crate::Result;
 
 /// What each signature of a certificate is worth.
-pub type Standings = PerSignature<Standing>;
+pub type CertificationStatuses = PerSignature<CertificationStatus>;
 
 /// Finds out what signatures are worth.
 pub struct Checker<'s> {
-    verifier: Verifier<'s>,
-    judge: Judge<'s>,
+    verifier: CertificationVerifier<'s>,
+    judge: StatusEvaluator<'s>,
 }
 
 impl<'s> Checker<'s> {
     /// Checks certificates of one database, by issuers of several, the first one first.
-    pub fn new(certificates: &'s dyn Snapshot, issuers: Vec<&'s dyn Snapshot>, rules: Rules) -> Self {
-        Self { verifier: Verifier::new(certificates, issuers.clone()), judge: Judge::new(rules, issuers) }
+    pub fn new(
+        certificates: &'s dyn Snapshot,
+        issuers: Vec<&'s dyn Snapshot>,
+        rules: CertificationRules,
+    ) -> Self {
+        Self {
+            verifier: CertificationVerifier::new(certificates, issuers.clone()),
+            judge: StatusEvaluator::new(rules, issuers),
+        }
     }
 
     /// Checks certificates of one database by its own keys.
-    pub fn within(snapshot: &'s dyn Snapshot, rules: Rules) -> Self {
+    pub fn within(snapshot: &'s dyn Snapshot, rules: CertificationRules) -> Self {
         Self::new(snapshot, vec![snapshot], rules)
     }
 
@@ -48,7 +58,7 @@ impl<'s> Checker<'s> {
         &mut self,
         selection: Selection<'_>,
         wanted: &Wanted<'_>,
-        each: &mut dyn FnMut(Record, &Standings) -> Result<ControlFlow<()>>,
+        each: &mut dyn FnMut(Record, &CertificationStatuses) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let Self { verifier, judge } = self;
         verifier.visit(selection, wanted, &mut |record, findings| match &record.facts {
@@ -65,9 +75,9 @@ impl<'s> Checker<'s> {
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn certificate(&mut self, certificate: &Certificate) -> Result<Standings> {
+    pub fn certificate(&mut self, certificate: &Certificate) -> Result<CertificationStatuses> {
         let Certificate { facts, bytes } = certificate;
-        let asked = Asked { id: None, facts, bytes: Some(bytes), kept: &[] };
+        let asked = VerifyRequest { id: None, facts, bytes: Some(bytes), kept: &[] };
         let findings = self.verifier.verify(&[asked], &|_| true)?;
         self.judge.standings(facts, &findings[0])
     }

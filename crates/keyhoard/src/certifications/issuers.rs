@@ -12,7 +12,7 @@ use foldhash::fast::RandomState;
 use store::{CertId, KeyHit, Snapshot};
 use verify::limits;
 
-use super::{Asked, Wanted};
+use super::{VerifyRequest, Wanted};
 use crate::Result;
 
 /// The most key IDs that are remembered from one batch to the next, and the most certificates whose keys are all read
@@ -29,7 +29,7 @@ const LOOKUP_COST: usize = 4;
 pub(super) struct Issuers<'s> {
     sources: Vec<&'s dyn Snapshot>,
     primaries: Vec<Primary>,
-    by_place: HashMap<(usize, CertId), Number>,
+    by_place: HashMap<(usize, CertId), IssuerNumber>,
     known: HashMap<KeyId, Vec<Candidate>>,
     /// Every key of the databases is known.
     complete: bool,
@@ -37,10 +37,10 @@ pub(super) struct Issuers<'s> {
 
 /// A primary key's number among those that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Number(usize);
+pub(super) struct IssuerNumber(usize);
 
 #[cfg(test)]
-impl Number {
+impl IssuerNumber {
     pub(super) fn numbered(number: usize) -> Self {
         Self(number)
     }
@@ -61,7 +61,7 @@ struct Read {
     cost: usize,
 }
 
-/// Octets that most key packets are shorter than.
+/// Bytes that most key packets are shorter than.
 const USUAL: usize = 1000;
 
 impl Read {
@@ -85,25 +85,25 @@ fn first_body(bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
 /// A key behind a key ID, and its certificate's primary key, often the same.
 struct Candidate {
     key: Fingerprint,
-    primary: Number,
+    primary: IssuerNumber,
 }
 
 /// Primary keys that were asked for; threads share it.
 #[derive(Default)]
-pub(super) struct Keys(HashMap<Number, (Fingerprint, Arc<Read>), RandomState>);
+pub(super) struct Keys(HashMap<IssuerNumber, (Fingerprint, Arc<Read>), RandomState>);
 
 impl Keys {
     /// Returns a key; `None` if its packet is damaged.
-    pub(super) fn key(&self, number: Number) -> Option<Key<'_>> {
+    pub(super) fn key(&self, number: IssuerNumber) -> Option<Key<'_>> {
         key::parse_public(&self.0[&number].1.body).ok()
     }
 
-    pub(super) fn fingerprint(&self, number: Number) -> Fingerprint {
+    pub(super) fn fingerprint(&self, number: IssuerNumber) -> Fingerprint {
         self.0[&number].0
     }
 
     /// Returns what a verification under a key [costs](verify::PublicKey::cost); nothing if its packet is damaged.
-    pub(super) fn cost(&self, number: Number) -> usize {
+    pub(super) fn cost(&self, number: IssuerNumber) -> usize {
         self.0[&number].1.cost
     }
 }
@@ -121,7 +121,7 @@ impl<'s> Issuers<'s> {
     }
 
     /// Finds the keys behind the key IDs that the wanted signatures name.
-    pub(super) fn prepare(&mut self, asked: &[Asked<'_>], wanted: &Wanted<'_>) -> Result<()> {
+    pub(super) fn prepare(&mut self, asked: &[VerifyRequest<'_>], wanted: &Wanted<'_>) -> Result<()> {
         if self.complete {
             return Ok(());
         }
@@ -144,18 +144,18 @@ impl<'s> Issuers<'s> {
 
     /// Returns the primary keys that may have made a signature: where a hashed fingerprint names the issuer, that one
     /// only.
-    pub(super) fn behind(&self, issuer: &Issuer) -> impl Iterator<Item = Number> {
+    pub(super) fn behind(&self, issuer: &Issuer) -> impl Iterator<Item = IssuerNumber> {
         let candidates = self.known.get(&issuer.key_id).into_iter().flatten();
         let named = issuer.fingerprint;
         candidates.filter(move |it| named.is_none_or(|named| named == it.key)).map(|it| it.primary)
     }
 
-    pub(super) fn fingerprint(&self, Number(number): Number) -> Fingerprint {
+    pub(super) fn fingerprint(&self, IssuerNumber(number): IssuerNumber) -> Fingerprint {
         self.primaries[number].fingerprint
     }
 
     /// Reads the packets of these keys.
-    pub(super) fn load(&mut self, numbers: impl Iterator<Item = Number>) -> Result<Keys> {
+    pub(super) fn load(&mut self, numbers: impl Iterator<Item = IssuerNumber>) -> Result<Keys> {
         let mut keys = Keys::default();
         for number in numbers {
             let Entry::Vacant(new) = keys.0.entry(number) else { continue };
@@ -199,6 +199,9 @@ impl<'s> Issuers<'s> {
     fn look_up(&mut self, key_id: KeyId) -> Result<()> {
         self.known.insert(key_id, Vec::new());
         for (source, snapshot) in self.sources.clone().into_iter().enumerate() {
+            for (cert, primary) in snapshot.primaries_by_id(key_id)? {
+                self.add(source, KeyHit { cert, fingerprint: primary, primary });
+            }
             for hit in snapshot.keys_by_id(key_id)? {
                 self.add(source, hit);
             }
@@ -210,12 +213,14 @@ impl<'s> Issuers<'s> {
         let candidates = self.known.entry(key.key_id()).or_default();
         let number = *self.by_place.entry((source, cert)).or_insert_with(|| {
             self.primaries.push(Primary { fingerprint: primary, source, cert, packet: None });
-            Number(self.primaries.len() - 1)
+            IssuerNumber(self.primaries.len() - 1)
         });
         // A certificate that several sources have is the same key.
         let is_there =
             candidates.iter().any(|it| it.key == key && self.primaries[it.primary.0].fingerprint == primary);
-        if !is_there && candidates.len() < limits::MAX_ISSUER_CANDIDATES {
+        // Only primary keys certify. Certificates that list the key as a subkey must not push it out.
+        let others = candidates.iter().filter(|it| self.primaries[it.primary.0].fingerprint != it.key);
+        if !is_there && (key == primary || others.count() < limits::MAX_ISSUER_CANDIDATES) {
             candidates.push(Candidate { key, primary: number });
         }
     }

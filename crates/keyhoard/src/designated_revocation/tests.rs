@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use cert::effective::{KeyState, Revocation, View};
+use cert::effective::{KeyState, PacketView, Revocation};
 
 use super::*;
 use crate::keyring_file::KeyringFile;
@@ -25,7 +25,7 @@ fn karl(keyring: &KeyringFile, now: Timestamp) -> KeyState {
     let snapshot = keyring.snapshot();
     let certificate = whole(&*snapshot, CertId(1)).expect("no error").expect("there is a first one");
     let facts = certificate.facts.clone();
-    let moment = Moment::new(now, View::Gnupg);
+    let moment = EvaluationContext::new(now, PacketView::Gnupg);
     let effective = evaluate_with_revokers(&facts, moment, || Ok(Some(certificate)), &[&*snapshot]);
     *effective.expect("no error").primary()
 }

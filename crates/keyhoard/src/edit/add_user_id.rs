@@ -11,7 +11,7 @@ use verify::limits;
 
 use super::change::Change;
 use super::self_signature::living;
-use super::{Edited, Editor, Refusal, Target};
+use super::{EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
 impl Editor<'_> {
@@ -22,7 +22,7 @@ impl Editor<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::InvalidUserId`] and [`Refusal::DuplicateUserId`]; those of signing and of the database.
+    /// [`EditRefusal::InvalidUserId`] and [`EditRefusal::DuplicateUserId`]; those of signing and of the database.
     pub fn add_user_id(
         &mut self,
         primary: &Fingerprint,
@@ -30,11 +30,11 @@ impl Editor<'_> {
         preferences: Option<&[Subpacket]>,
     ) -> Result<Edited> {
         if !can_be_user_id(user_id) {
-            return Err(Refusal::InvalidUserId { user_id: user_id.to_vec() }.into());
+            return Err(EditRefusal::InvalidUserId { user_id: user_id.to_vec() }.into());
         }
         let target = self.own(primary)?;
         if target.user_ids().any(|found| found.value == user_id) {
-            return Err(Refusal::DuplicateUserId { user_id: user_id.to_vec() }.into());
+            return Err(EditRefusal::DuplicateUserId { user_id: user_id.to_vec() }.into());
         }
         let builder = match preferences {
             Some(preferences) => self.described(&target, preferences)?,
@@ -72,10 +72,10 @@ impl Editor<'_> {
     }
 }
 
-/// Says whether these octets can be a user ID: there is something, it is not too long for others, and no control
+/// Says whether these bytes can be a user ID: there is something, it is not too long for others, and no control
 /// character is in it.
 pub fn can_be_user_id(user_id: &[u8]) -> bool {
-    let has_text = user_id.iter().any(|octet| !octet.is_ascii_whitespace());
+    let has_text = user_id.iter().any(|byte| !byte.is_ascii_whitespace());
     has_text && user_id.len() <= limits::MAX_USER_ID && !user_id.iter().any(u8::is_ascii_control)
 }
 

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use cert::effective::objections::{IssuerKey, Objection, objections};
 use cert::facts::{SignatureFacts, SignatureType, TrustSignature};
 use cert::{Fingerprint, Timestamp};
 use secret::Signer;
@@ -10,7 +11,7 @@ use verify::HashAlgorithm;
 
 use super::change::Change;
 use super::target::Found;
-use super::{Edited, Editor, Identity, Refusal, Target};
+use super::{CertifiedIdentity, EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
 /// A certification that is to be made.
@@ -21,7 +22,7 @@ pub struct Certification {
     /// The user IDs, by their bytes; `None` for all that can be certified, and all attributes.
     pub user_ids: Option<Vec<Vec<u8>>>,
     /// How well it was checked, 0 (not said) to 3.
-    pub level: Level,
+    pub level: CertificationLevel,
     /// Only for its maker, not to be given to others.
     pub local: bool,
     /// Whether it can be taken back.
@@ -33,14 +34,14 @@ pub struct Certification {
     /// How many seconds it holds.
     pub expires: Option<NonZeroU32>,
     /// What it says besides.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<CertificationSubpacket>,
     /// What is certified although this key has certified it before.
-    pub again: Again,
+    pub again: Recertify,
 }
 
 /// A notation, a policy, or what else a certification may say besides.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
+pub struct CertificationSubpacket {
     /// What is said.
     pub subpacket: Subpacket,
     /// Who does not understand it must not use the certification.
@@ -49,7 +50,7 @@ pub struct Remark {
 
 /// How well the maker of a certification has checked who someone is (RFC 9580, 5.2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Level {
+pub enum CertificationLevel {
     /// Does not say.
     #[default]
     Generic,
@@ -63,7 +64,7 @@ pub enum Level {
 
 /// What is certified although the same key has certified it before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Again {
+pub enum Recertify {
     /// What has expired, and what was only a local certification where a public one is made.
     Never,
     /// That, and what was revoked.
@@ -75,7 +76,7 @@ pub enum Again {
 
 /// Why a user ID is not certified, or what is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum CertificationObstacle {
     /// It is revoked.
     Revoked,
     /// Its self-signature has expired.
@@ -93,7 +94,7 @@ pub enum Obstacle {
     ReplacesLocal,
 }
 
-impl Obstacle {
+impl CertificationObstacle {
     /// Says whether it is in the way.
     pub fn prevents(self) -> bool {
         !matches!(self, Self::ReplacesExpired | Self::ReplacesLocal)
@@ -102,11 +103,11 @@ impl Obstacle {
 
 /// What stands in the way of a certification, and what is certified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Certified {
+pub struct PlannedCertification {
     /// Obstacles and replacements, in the order of the user IDs and attributes.
-    pub obstacles: Vec<(Identity, Obstacle)>,
+    pub obstacles: Vec<(CertifiedIdentity, CertificationObstacle)>,
     /// What is certified.
-    pub identities: Vec<Identity>,
+    pub identities: Vec<CertifiedIdentity>,
     /// What was written.
     pub edited: Edited,
 }
@@ -117,14 +118,14 @@ impl Certification {
         Self {
             by,
             user_ids: None,
-            level: Level::default(),
+            level: CertificationLevel::default(),
             local: false,
             revocable: true,
             trust: None,
             regexp: None,
             expires: None,
             remarks: Vec::new(),
-            again: Again::default(),
+            again: Recertify::default(),
         }
     }
 
@@ -132,9 +133,9 @@ impl Certification {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoUserId`] for a user ID that is not there.
-    pub fn plan(&self, target: &Target, now: Timestamp) -> Result<Certified> {
-        let mut plan = Certified::default();
+    /// [`EditRefusal::NoUserId`] for a user ID that is not there.
+    pub fn plan(&self, target: &Target, now: Timestamp) -> Result<PlannedCertification> {
+        let mut plan = PlannedCertification::default();
         for wanted in self.user_ids.iter().flatten() {
             target.user_id(wanted)?;
         }
@@ -153,12 +154,12 @@ impl Certification {
         found.identity.user_id().is_some_and(|user_id| wanted.iter().any(|wanted| wanted == user_id))
     }
 
-    fn obstacles(&self, target: &Target, found: &Found<'_>, now: Timestamp) -> Vec<Obstacle> {
+    fn obstacles(&self, target: &Target, found: &Found<'_>, now: Timestamp) -> Vec<CertificationObstacle> {
         let is_own = self.by == target.fingerprint();
         match found.state {
-            state if state.revoked && !is_own => return vec![Obstacle::Revoked],
-            state if state.expired && !is_own => return vec![Obstacle::Expired],
-            state if state.created.is_none() && !is_own => return vec![Obstacle::NotSelfSigned],
+            state if state.revoked && !is_own => return vec![CertificationObstacle::Revoked],
+            state if state.expired && !is_own => return vec![CertificationObstacle::Expired],
+            state if state.created.is_none() && !is_own => return vec![CertificationObstacle::NotSelfSigned],
             _ => {}
         }
         let by_this = |signature: &&SignatureFacts| signature.issuer.may_be(&self.by);
@@ -167,15 +168,15 @@ impl Certification {
             .filter(|signature| signature.kind.is_over_user())
             .max_by_key(|signature| signature.created)
             .is_some_and(|signature| signature.kind.revokes());
-        if self.again == Again::Always || (is_revoked && self.again == Again::AfterRevocation) {
+        if self.again == Recertify::Always || (is_revoked && self.again == Recertify::AfterRevocation) {
             return Vec::new();
         }
-        let mut obstacles: Vec<Obstacle> = signatures()
+        let mut obstacles: Vec<CertificationObstacle> = signatures()
             .filter(|signature| signature.kind.is_certification())
             .map(|signature| match signature.flags.exportable {
-                _ if signature.has_expired(now) => Obstacle::ReplacesExpired,
-                false if !self.local => Obstacle::ReplacesLocal,
-                exportable => Obstacle::Signed { local: !exportable && self.local },
+                _ if signature.has_expired(now) => CertificationObstacle::ReplacesExpired,
+                false if !self.local => CertificationObstacle::ReplacesLocal,
+                exportable => CertificationObstacle::Signed { local: !exportable && self.local },
             })
             .collect();
         obstacles.dedup();
@@ -184,16 +185,16 @@ impl Certification {
 
     fn builder(&self, hash: HashAlgorithm, now: Timestamp) -> Builder {
         let kind = match self.level {
-            Level::Generic => SignatureType::GENERIC_CERTIFICATION,
-            Level::Persona => SignatureType::PERSONA_CERTIFICATION,
-            Level::Casual => SignatureType::CASUAL_CERTIFICATION,
-            Level::Positive => SignatureType::POSITIVE_CERTIFICATION,
+            CertificationLevel::Generic => SignatureType::GENERIC_CERTIFICATION,
+            CertificationLevel::Persona => SignatureType::PERSONA_CERTIFICATION,
+            CertificationLevel::Casual => SignatureType::CASUAL_CERTIFICATION,
+            CertificationLevel::Positive => SignatureType::POSITIVE_CERTIFICATION,
         };
         let mut builder = Builder::new(kind, hash, now);
         if let Some(seconds) = self.expires {
             builder = builder.expiring_after(seconds);
         }
-        for Remark { subpacket, critical } in self.remarks.iter().cloned() {
+        for CertificationSubpacket { subpacket, critical } in self.remarks.iter().cloned() {
             builder = if critical { builder.with_critical(subpacket) } else { builder.with(subpacket) };
         }
         if self.local {
@@ -217,9 +218,13 @@ impl Editor<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Revoked`] and [`Refusal::Expired`] for either key, [`Refusal::NoUserId`]; those of signing and of the
+    /// [`EditRefusal::Revoked`] and [`EditRefusal::Expired`] for either key, [`EditRefusal::NoUserId`]; those of signing and of the
     /// database.
-    pub fn certify(&mut self, primary: &Fingerprint, certification: &Certification) -> Result<Certified> {
+    pub fn certify(
+        &mut self,
+        primary: &Fingerprint,
+        certification: &Certification,
+    ) -> Result<PlannedCertification> {
         let target = self.own(primary)?;
         refuse_if_expired(&target)?;
         let mut plan = certification.plan(&target, self.now)?;
@@ -243,8 +248,10 @@ impl Editor<'_> {
     pub(super) fn certifier(&mut self, by: &Fingerprint) -> Result<Box<dyn Signer>> {
         let own = self.own(by)?;
         refuse_if_expired(&own)?;
-        if !own.effective.primary().usage.contains(cert::effective::Usage::CERTIFY) {
-            return Err(Refusal::CannotCertify { key: *by }.into());
+        let issuer = IssuerKey::primary(&own.certificate.facts, &own.effective);
+        let kind = SignatureType::GENERIC_CERTIFICATION;
+        if objections(&issuer, kind, self.now, self.now).contains(Objection::WrongUse) {
+            return Err(EditRefusal::CannotCertify { key: *by }.into());
         }
         Ok(self.open(by)?)
     }
@@ -261,7 +268,7 @@ impl Editor<'_> {
 
 fn refuse_if_expired(target: &Target) -> Result<()> {
     if target.effective.primary().expired {
-        return Err(Refusal::Expired { key: target.fingerprint() }.into());
+        return Err(EditRefusal::Expired { key: target.fingerprint() }.into());
     }
     Ok(())
 }

@@ -7,12 +7,12 @@ use secret::Signer;
 
 use super::change::Change;
 use super::self_signature::living;
-use super::{Edited, Editor, Refusal, Target};
+use super::{EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
 /// Which keys of a certificate get another end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum ExpiryTarget {
     /// The primary key, and with it the whole certificate.
     Primary,
     /// Every subkey that is neither revoked nor expired.
@@ -29,18 +29,18 @@ impl Editor<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoSubkey`] before anything is signed; those of signing and of the database.
+    /// [`EditRefusal::NoSubkey`] before anything is signed; those of signing and of the database.
     pub fn set_expiry(
         &mut self,
         primary: &Fingerprint,
-        which: &Which,
+        which: &ExpiryTarget,
         end: Option<Timestamp>,
     ) -> Result<Edited> {
         let target = self.own(primary)?;
         let indices = match which {
-            Which::Primary => None,
-            Which::Subkeys => Some(living_subkeys(&target)),
-            Which::These(wanted) => Some(named_subkeys(&target, wanted)?),
+            ExpiryTarget::Primary => None,
+            ExpiryTarget::Subkeys => Some(living_subkeys(&target)),
+            ExpiryTarget::These(wanted) => Some(named_subkeys(&target, wanted)?),
         };
         let mut signer = self.open(primary)?;
         let mut change = Change::new(&target);
@@ -79,7 +79,7 @@ impl Editor<'_> {
             change.signed(&self.sign_own(builder, target, Subject::UserId(found.value), signer)?);
         }
         if change.is_empty() {
-            return Err(Refusal::NotBound { key: target.fingerprint() }.into());
+            return Err(EditRefusal::NotBound { key: target.fingerprint() }.into());
         }
         Ok(())
     }
@@ -96,7 +96,7 @@ impl Editor<'_> {
         let key = target.key(component)?;
         let binding =
             target.subkeys().find(|subkey| subkey.index == index).and_then(|found| found.state.binding);
-        let binding = binding.ok_or_else(|| Refusal::NotBound { key: key.fingerprint() })?;
+        let binding = binding.ok_or_else(|| EditRefusal::NotBound { key: key.fingerprint() })?;
         let older = target.signature(component, binding)?;
         debug_assert_eq!(older.kind, SignatureType::SUBKEY_BINDING);
         let builder = living(self.renewed(target, &older)?, key.created, end);
@@ -117,7 +117,7 @@ fn named_subkeys(target: &Target, wanted: &[Fingerprint]) -> Result<Vec<usize>> 
         let found = target
             .subkeys()
             .find(|subkey| subkey.facts.fingerprint == *key && subkey.state.revoked.is_none())
-            .ok_or(Refusal::NoSubkey { key: *key })?;
+            .ok_or(EditRefusal::NoSubkey { key: *key })?;
         if !indices.contains(&found.index) {
             indices.push(found.index);
         }

@@ -8,7 +8,7 @@ use sign::Subpacket;
 
 use super::change::Change;
 use super::target::UserId;
-use super::{Edited, Editor, Refusal, Target};
+use super::{EditRefusal, Edited, Editor, Target};
 use crate::Result;
 
 impl Editor<'_> {
@@ -18,12 +18,12 @@ impl Editor<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoUserId`] if no user ID that holds has these bytes; those of signing and of the database.
+    /// [`EditRefusal::NoUserId`] if no user ID that holds has these bytes; those of signing and of the database.
     pub fn set_primary_user_id(&mut self, primary: &Fingerprint, user_id: &[u8]) -> Result<Edited> {
         let target = self.own(primary)?;
         let chosen = target.user_id(user_id)?;
         if !chosen.holds() {
-            return Err(Refusal::NoUserId { user_id: user_id.to_vec() }.into());
+            return Err(EditRefusal::NoUserId { user_id: user_id.to_vec() }.into());
         }
         let is_wrong = |found: &UserId<'_>| {
             found.holds() && found.state.binding.is_some() && {
@@ -51,7 +51,7 @@ impl Editor<'_> {
         primary: bool,
         signer: &mut dyn Signer,
     ) -> Result<Vec<u8>> {
-        let index = found.state.binding.ok_or(Refusal::NotBound { key: target.fingerprint() })?;
+        let index = found.state.binding.ok_or(EditRefusal::NotBound { key: target.fingerprint() })?;
         let older = target.signature(target.component(found.index), index)?;
         let builder = self.renewed(target, &older)?.without(Kind::PRIMARY_USER_ID);
         let builder = if primary { builder.with(Subpacket::PrimaryUserId) } else { builder };

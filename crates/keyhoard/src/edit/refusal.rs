@@ -7,7 +7,7 @@ use crate::find::shown;
 /// Why an edit was not made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum EditRefusal {
     /// The database does not have the certificate.
     #[error("no certificate with the key {key}")]
     NoCertificate {

@@ -6,7 +6,7 @@ use cert::signed::Subject;
 use sign::Subpacket;
 
 use super::change::Change;
-use super::{Edited, Editor, Reason, Refusal};
+use super::{EditRefusal, Edited, Editor, Reason};
 use crate::Result;
 
 /// What became of a revocation.
@@ -28,7 +28,7 @@ impl Editor<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoSubkey`]; those of signing and of the database.
+    /// [`EditRefusal::NoSubkey`]; those of signing and of the database.
     pub fn revoke(
         &mut self,
         primary: &Fingerprint,
@@ -42,7 +42,7 @@ impl Editor<'_> {
             None => (SignatureType::KEY_REVOCATION, Subject::Primary),
             Some(wanted) => {
                 let found = target.subkeys().find(|subkey| subkey.facts.fingerprint == *wanted);
-                let found = found.ok_or(Refusal::NoSubkey { key: *wanted })?;
+                let found = found.ok_or(EditRefusal::NoSubkey { key: *wanted })?;
                 if found.state.revoked.is_some() {
                     return Ok(Revoked::Already);
                 }

@@ -6,14 +6,14 @@ use sign::{Builder, Subpacket};
 
 use super::change::Change;
 use super::target::Found;
-use super::{Edited, Editor, Identity, Reason, Target};
+use super::{CertifiedIdentity, Edited, Editor, Reason, Target};
 use crate::Result;
 
 /// What became of certifications that were to be revoked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Withdrawn {
+pub struct RevokedCertifications {
     /// The user IDs and attributes whose certification is revoked now.
-    pub identities: Vec<Identity>,
+    pub identities: Vec<CertifiedIdentity>,
     /// Revocations that were there already.
     pub already: Vec<SignatureFacts>,
     /// What was written.
@@ -32,11 +32,11 @@ impl Editor<'_> {
         &mut self,
         primary: &Fingerprint,
         by: &Fingerprint,
-        chosen: &dyn Fn(&Identity) -> bool,
+        chosen: &dyn Fn(&CertifiedIdentity) -> bool,
         reason: Reason,
-    ) -> Result<Withdrawn> {
+    ) -> Result<RevokedCertifications> {
         let target = self.target(primary)?;
-        let mut withdrawn = Withdrawn::default();
+        let mut withdrawn = RevokedCertifications::default();
         let mut standing = Vec::new();
         for found in target.identities().filter(|found| chosen(&found.identity)) {
             match newest(&target, &found, by) {

@@ -7,7 +7,7 @@ use sign::Subpacket;
 
 use super::change::Change;
 use super::revoke::Revoked;
-use super::{Editor, Reason, Refusal};
+use super::{EditRefusal, Editor, Reason};
 use crate::Result;
 
 impl Editor<'_> {
@@ -17,7 +17,7 @@ impl Editor<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoUserId`], and [`Refusal::LastUserId`] for the only one that still holds; those of signing and of the
+    /// [`EditRefusal::NoUserId`], and [`EditRefusal::LastUserId`] for the only one that still holds; those of signing and of the
     /// database.
     pub fn revoke_user_id(
         &mut self,
@@ -31,7 +31,7 @@ impl Editor<'_> {
             return Ok(Revoked::Already);
         }
         if found.holds() && target.user_ids().filter(|other| other.holds()).count() == 1 {
-            return Err(Refusal::LastUserId { user_id: user_id.to_vec() }.into());
+            return Err(EditRefusal::LastUserId { user_id: user_id.to_vec() }.into());
         }
         let ahead = found.state.created.filter(|&created| created >= self.now);
         let created = ahead.map_or(self.now, |created| Timestamp(created.0.saturating_add(1)));

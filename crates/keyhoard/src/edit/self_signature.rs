@@ -8,7 +8,7 @@ use secret::Signer;
 use sign::Builder;
 use verify::HashAlgorithm;
 
-use super::{Editor, Refusal, Target};
+use super::{EditRefusal, Editor, Target};
 use crate::Result;
 
 /// How far before the signature that it replaces the clock may stand, in seconds: GnuPG waits as long for it.
@@ -19,7 +19,7 @@ impl Editor<'_> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Clock`] if the older one is from the future.
+    /// [`EditRefusal::Clock`] if the older one is from the future.
     pub(super) fn renewed(&self, target: &Target, older: &Signature<'_>) -> Result<Builder> {
         let created = self.later_than(target, older.created())?;
         let hash = match older.hash_algorithm {
@@ -37,7 +37,7 @@ impl Editor<'_> {
         let next = older.0.saturating_add(1);
         match next.saturating_sub(self.now.0) {
             0..=PATIENCE => Ok(Timestamp(self.now.0.max(next))),
-            seconds => Err(Refusal::Clock { key: target.fingerprint(), seconds }.into()),
+            seconds => Err(EditRefusal::Clock { key: target.fingerprint(), seconds }.into()),
         }
     }
 
@@ -57,7 +57,7 @@ impl Editor<'_> {
     fn refuse_if_before(&self, target: &Target) -> Result<()> {
         let key = target.primary_facts();
         match key.created.0.checked_sub(self.now.0) {
-            Some(seconds @ 1..) => Err(Refusal::Clock { key: key.fingerprint, seconds }.into()),
+            Some(seconds @ 1..) => Err(EditRefusal::Clock { key: key.fingerprint, seconds }.into()),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! A certificate that is to be changed, and what it means now.
 
 use cert::certificate::Certificate;
-use cert::effective::{Effective, KeyState, Moment, State, UserState, View};
+use cert::effective::{ComponentState, Effective, EvaluationContext, KeyState, PacketView, UserIdState};
 use cert::facts::{AttributeFacts, Component, ComponentKind, KeyFacts, Span};
 use cert::key::{self, Key};
 use cert::packet::{Packet, Packets};
@@ -10,7 +10,7 @@ use cert::signed::Subject;
 use cert::{Error, Fingerprint, Flaw, Timestamp};
 use store::Snapshot;
 
-use super::Refusal;
+use super::EditRefusal;
 use crate::Result;
 use crate::designated_revocation::evaluate_with_revokers;
 
@@ -24,7 +24,7 @@ pub struct Target {
 
 impl Target {
     pub(super) fn new(certificate: Certificate, revokers: &dyn Snapshot, now: Timestamp) -> Result<Self> {
-        let moment = Moment::new(now, View::Full);
+        let moment = EvaluationContext::new(now, PacketView::Full);
         let whole = || Ok(Some(certificate.clone()));
         let effective = evaluate_with_revokers(&certificate.facts, moment, whole, &[revokers])?;
         Ok(Self { certificate, effective })
@@ -65,7 +65,9 @@ impl Target {
     /// Walks the user IDs with what they mean.
     pub fn user_ids(&self) -> impl Iterator<Item = UserId<'_>> {
         self.components().filter_map(|(index, component, state)| match (&component.kind, state) {
-            (ComponentKind::UserId(value), State::User(state)) => Some(UserId { index, value, state }),
+            (ComponentKind::UserId(value), ComponentState::User(state)) => {
+                Some(UserId { index, value, state })
+            }
             _ => None,
         })
     }
@@ -73,8 +75,8 @@ impl Target {
     /// Walks the user IDs and attributes with what they mean.
     pub(super) fn identities(&self) -> impl Iterator<Item = Found<'_>> {
         self.components().filter_map(|(index, component, state)| {
-            let State::User(state) = state else { return None };
-            Some(Found { index, identity: Identity::of(&component.kind)?, state })
+            let ComponentState::User(state) = state else { return None };
+            Some(Found { index, identity: CertifiedIdentity::of(&component.kind)?, state })
         })
     }
 
@@ -87,12 +89,12 @@ impl Target {
     /// Walks the subkeys with what they mean.
     pub fn subkeys(&self) -> impl Iterator<Item = Subkey<'_>> {
         self.components().skip(1).filter_map(|(index, component, state)| match (&component.kind, state) {
-            (ComponentKind::Key(facts), State::Key(state)) => Some(Subkey { index, facts, state }),
+            (ComponentKind::Key(facts), ComponentState::Key(state)) => Some(Subkey { index, facts, state }),
             _ => None,
         })
     }
 
-    fn components(&self) -> impl Iterator<Item = (usize, &Component, &State)> {
+    fn components(&self) -> impl Iterator<Item = (usize, &Component, &ComponentState)> {
         let components = self.certificate.facts.components.iter().zip(&self.effective.components);
         components.enumerate().map(|(index, (component, state))| (index, component, state))
     }
@@ -103,7 +105,7 @@ impl Target {
 
     pub(super) fn refuse_if_revoked(&self) -> Result<()> {
         match self.effective.primary().revoked {
-            Some(_) => Err(Refusal::Revoked { key: self.fingerprint() }.into()),
+            Some(_) => Err(EditRefusal::Revoked { key: self.fingerprint() }.into()),
             None => Ok(()),
         }
     }
@@ -112,10 +114,10 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoUserId`].
+    /// [`EditRefusal::NoUserId`].
     pub fn user_id(&self, user_id: &[u8]) -> Result<UserId<'_>> {
         let found = self.user_ids().find(|found| found.value == user_id);
-        found.ok_or_else(|| Refusal::NoUserId { user_id: user_id.to_vec() }.into())
+        found.ok_or_else(|| EditRefusal::NoUserId { user_id: user_id.to_vec() }.into())
     }
 }
 
@@ -126,7 +128,7 @@ pub struct UserId<'a> {
     /// Its bytes.
     pub value: &'a [u8],
     /// What it means.
-    pub state: &'a UserState,
+    pub state: &'a UserIdState,
 }
 
 impl UserId<'_> {
@@ -138,14 +140,14 @@ impl UserId<'_> {
 
 /// What others certify: that a key belongs to whom a user ID names, or an attribute shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Identity {
+pub enum CertifiedIdentity {
     /// A user ID, by its bytes.
     UserId(Vec<u8>),
     /// An attribute, such as a photograph.
     Attribute(AttributeFacts),
 }
 
-impl Identity {
+impl CertifiedIdentity {
     fn of(kind: &ComponentKind) -> Option<Self> {
         match kind {
             ComponentKind::UserId(value) => Some(Self::UserId(value.clone())),
@@ -166,8 +168,8 @@ impl Identity {
 /// A user ID or an attribute of a certificate.
 pub(super) struct Found<'a> {
     pub(super) index: usize,
-    pub(super) identity: Identity,
-    pub(super) state: &'a UserState,
+    pub(super) identity: CertifiedIdentity,
+    pub(super) state: &'a UserIdState,
 }
 
 /// A subkey of a certificate that is to be changed.

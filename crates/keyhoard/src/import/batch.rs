@@ -10,9 +10,9 @@ use store::{
 use trust::OwnerTrust;
 
 use super::chunk::CHUNK_CERTIFICATES;
-use super::event::{Additions, Imported, Outcome, Refusal};
+use super::event::{Additions, ImportOutcome, ImportRefusal, Imported};
 use super::options::{ImportOptions, NewOwnerTrust};
-use crate::again::again;
+use crate::retry::retry_transient;
 use crate::{Result, stored};
 
 /// A batch is written once it holds this many certificates: another chunk might lead beyond 50,000, which are the most.
@@ -44,14 +44,14 @@ pub(super) struct Batch {
 
 /// How much a batch holds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Load {
+pub(super) struct BatchSize {
     /// Certificates; those that were refused, or change nothing, count as well.
     certificates: usize,
     bytes: usize,
     input: usize,
 }
 
-impl Load {
+impl BatchSize {
     /// Says whether it is time to write, where so many bytes of memory are the most.
     pub(super) fn is_full(self, bytes: usize) -> bool {
         self.certificates >= BATCH_CERTIFICATES || self.bytes >= bytes
@@ -91,14 +91,14 @@ pub(super) enum Report {
     Refused {
         input: usize,
         position: u64,
-        reason: Refusal,
+        reason: ImportRefusal,
     },
 }
 
 impl Batch {
     /// Returns how much it holds: each of its certificates is reported.
-    pub(super) fn load(&self) -> Load {
-        Load { certificates: self.reports.len(), bytes: self.bytes, input: self.input }
+    pub(super) fn load(&self) -> BatchSize {
+        BatchSize { certificates: self.reports.len(), bytes: self.bytes, input: self.input }
     }
 
     /// Says whether there is anything to write.
@@ -133,11 +133,11 @@ impl Batch {
     }
 
     /// Plans to merge into what waits here for the same primary key.
-    pub(super) fn merge_pending(&mut self, new: &Prepared, input: Option<InputDigest>) -> Outcome {
+    pub(super) fn merge_pending(&mut self, new: &Prepared, input: Option<InputDigest>) -> ImportOutcome {
         let entry = &mut self.entries[self.by_fingerprint[&new.fingerprint()]];
         entry.inputs.extend(input);
         let Some(merged) = merge(&entry.certificate.certificate(), &new.certificate()) else {
-            return Outcome::Unchanged;
+            return ImportOutcome::Unchanged;
         };
         let additions = Additions::of(&merged);
         self.bytes -= entry.certificate.size();
@@ -148,7 +148,7 @@ impl Batch {
         if let PutKind::Merged { added, .. } = &mut entry.kind {
             added.extend(merged.added_packets);
         }
-        Outcome::Changed(additions)
+        ImportOutcome::Changed(additions)
     }
 
     /// Plans to remember an input that changes nothing, so that it is recognised next time, and so that an undo of the
@@ -166,7 +166,7 @@ impl Batch {
         last: bool,
         now: Timestamp,
     ) -> Result<JournalId> {
-        again(|| self.write_once(store, options, journal, last, now))
+        retry_transient(|| self.write_once(store, options, journal, last, now))
     }
 
     /// Every step can be done again: what was written is found to be there, and nothing is added to it.
@@ -178,7 +178,7 @@ impl Batch {
         last: bool,
         now: Timestamp,
     ) -> Result<JournalId> {
-        let mut transaction = store.begin_beside(&options.command, journal, now)?;
+        let mut transaction = store.begin_concurrent(&options.command, journal, now)?;
         self.write_into(transaction.as_mut(), options)?;
         commit(transaction, last)
     }
@@ -240,24 +240,24 @@ impl Entry {
         &mut self,
         transaction: &mut dyn Transaction,
         options: &ImportOptions<'_>,
-    ) -> Result<Outcome> {
+    ) -> Result<ImportOutcome> {
         let fingerprint = self.certificate.fingerprint();
         let stored = stored::read(transaction.snapshot()?, &[fingerprint])?.remove(&fingerprint);
         let outcome = match stored {
             None => {
                 self.kind = PutKind::New;
-                Outcome::New
+                ImportOutcome::New
             }
             Some(stored) => {
                 let Some(merged) = merge(&stored.certificate, &self.certificate.certificate()) else {
                     let inputs: Vec<_> = self.inputs.iter().map(|input| (*input, stored.id)).collect();
                     transaction.remember_inputs(&inputs)?;
-                    return Ok(Outcome::Unchanged);
+                    return Ok(ImportOutcome::Unchanged);
                 };
                 let additions = Additions::of(&merged);
                 self.kind = stored.merged_with(merged.added_packets);
                 self.certificate = Prepared::new(merged.certificate);
-                Outcome::Changed(additions)
+                ImportOutcome::Changed(additions)
             }
         };
         transaction.put(&[self.put(options)])?;

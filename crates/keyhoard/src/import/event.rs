@@ -1,11 +1,12 @@
 //! What an import reports.
 
 use cert::certificate::Certificate;
-use cert::clean::{Note, Refused};
+use cert::clean::CleaningNote;
 use cert::merge::Merged;
 use cert::split::RawRevocation;
 use cert::{Flaw, KeyId};
 use store::Fingerprint;
+use verify::limits;
 
 /// Something that happened during an import, in the order of the input.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub enum ImportEvent<'a> {
         /// Offset in its input.
         position: u64,
         /// Why.
-        reason: &'a Refusal,
+        reason: &'a ImportRefusal,
     },
     /// More of the input was read.
     Progress {
@@ -41,13 +42,10 @@ pub enum ImportEvent<'a> {
 
 /// Why a certificate was not taken.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum ImportRefusal {
     /// The bytes are no certificate.
     #[error(transparent)]
     Unreadable(#[from] cert::Error),
-    /// A certificate, but not one that can be kept.
-    #[error(transparent)]
-    Refused(#[from] Refused),
     /// A revocation that stands alone, of a certificate that is not here.
     #[error("a revocation of the key {0}, which is not here")]
     UnknownKey(KeyId),
@@ -56,7 +54,7 @@ pub enum Refusal {
     BadRevocation(KeyId),
 }
 
-impl Refusal {
+impl ImportRefusal {
     /// Says whether it was refused for a key version that is withdrawn, which GnuPG counts by itself.
     pub fn is_obsolete_key(&self) -> bool {
         matches!(self, Self::Unreadable(cert::Error::Malformed { flaw: Flaw::ObsoleteKey(_), .. }))
@@ -75,7 +73,7 @@ pub struct Imported {
     /// The primary user ID, if names were asked for and there is one.
     pub name: Option<Vec<u8>>,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: ImportOutcome,
     /// The input held a secret key.
     pub secret: bool,
     /// What became of its secret keys, if any were to be taken.
@@ -86,7 +84,7 @@ pub struct Imported {
     /// revoked.
     pub revokers: Vec<Fingerprint>,
     /// What cleaning dropped.
-    pub notes: Vec<Note>,
+    pub notes: Vec<CleaningNote>,
 }
 
 /// A secret key that came with a certificate.
@@ -120,6 +118,27 @@ impl SecretOutcome {
 }
 
 impl Imported {
+    /// Says whether too much of it is unchecked: a possible revocation, so that it is not valid until somebody goes on, or
+    /// all that could vouch for one of its user IDs or subkeys, so that it was not taken.
+    pub fn is_not_fully_checked(&self) -> bool {
+        let is_without = self.outcome == ImportOutcome::SkippedWithoutUserId;
+        self.notes.iter().any(|note| match note {
+            CleaningNote::RevocationsUnchecked(_) | CleaningNote::ComponentsUndecided(_) => true,
+            CleaningNote::Unchecked(_) | CleaningNote::TooLarge(_) => is_without,
+            _ => false,
+        })
+    }
+
+    /// Returns how many forged self-signatures a certificate has that was not taken since none is good, where these are
+    /// more than damage explains.
+    pub fn forged_self_signatures(&self) -> Option<usize> {
+        let is_without = self.outcome == ImportOutcome::SkippedWithoutUserId;
+        self.notes.iter().filter(|_| is_without).find_map(|note| match note {
+            CleaningNote::BadSignatures(count) if *count > limits::MAX_CHECKS_PER_COMPONENT => Some(*count),
+            _ => None,
+        })
+    }
+
     /// Says whether any of its secret keys has this outcome.
     pub fn has_secret(&self, outcome: &SecretOutcome) -> bool {
         self.secrets.iter().any(|secret| secret.outcome == *outcome)
@@ -128,7 +147,7 @@ impl Imported {
 
 /// What became of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ImportOutcome {
     /// It was not here before.
     New,
     /// It brought something.
@@ -186,6 +205,10 @@ pub struct ImportSummary {
     pub skipped_new: u64,
     /// Skipped for want of a user ID.
     pub without_user_id: u64,
+    /// [Not fully checked](Imported::is_not_fully_checked), whatever else became of them.
+    pub not_fully_checked: u64,
+    /// Skipped for [forged self-signatures](Imported::forged_self_signatures).
+    pub only_forged: u64,
     /// Came with a secret key (GnuPG's `sec_read`).
     pub secret: u64,
     /// Brought a secret key that was not here (GnuPG's `sec_imported`).
@@ -205,6 +228,8 @@ pub struct ImportSummary {
 impl ImportSummary {
     pub(super) fn count(&mut self, imported: &Imported) {
         self.processed += 1;
+        self.not_fully_checked += u64::from(imported.is_not_fully_checked());
+        self.only_forged += u64::from(imported.forged_self_signatures().is_some());
         self.secret += u64::from(imported.secret);
         let is_new = imported.has_secret(&SecretOutcome::New);
         self.secret_imported += u64::from(is_new);
@@ -212,24 +237,24 @@ impl ImportSummary {
         let refused = imported.secrets.iter().filter(|secret| secret.outcome.is_refusal()).count();
         self.secret_refused += refused as u64;
         match imported.outcome {
-            Outcome::New => self.imported += 1,
-            Outcome::Changed(_) if imported.revocation => self.revocations += 1,
-            Outcome::Unchanged if imported.revocation => {}
-            Outcome::Changed(added) => {
+            ImportOutcome::New => self.imported += 1,
+            ImportOutcome::Changed(_) if imported.revocation => self.revocations += 1,
+            ImportOutcome::Unchanged if imported.revocation => {}
+            ImportOutcome::Changed(added) => {
                 self.changed += 1;
                 self.added.user_ids += added.user_ids;
                 self.added.signatures += added.signatures;
                 self.added.subkeys += added.subkeys;
                 self.added.revocations += added.revocations;
             }
-            Outcome::Unchanged => self.unchanged += 1,
-            Outcome::SkippedNew => self.skipped_new += 1,
-            Outcome::SkippedWithoutUserId => self.without_user_id += 1,
-            Outcome::Declined => {}
+            ImportOutcome::Unchanged => self.unchanged += 1,
+            ImportOutcome::SkippedNew => self.skipped_new += 1,
+            ImportOutcome::SkippedWithoutUserId => self.without_user_id += 1,
+            ImportOutcome::Declined => {}
         }
     }
 
-    pub(super) fn count_refused(&mut self, reason: &Refusal) {
+    pub(super) fn count_refused(&mut self, reason: &ImportRefusal) {
         self.processed += 1;
         self.refused += 1;
         self.refused_v3 += u64::from(reason.is_obsolete_key());

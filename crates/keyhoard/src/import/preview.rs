@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use store::Timestamp;
 
 use super::chunk::{Chunk, read_ahead};
-use super::{CHUNKS_AHEAD, Filter, Refusal};
+use super::{CHUNKS_AHEAD, Filter, ImportRefusal};
 
 /// A piece of an input, as an import would treat it.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub enum Preview {
         /// Offset in the input.
         position: u64,
         /// Why.
-        reason: Refusal,
+        reason: ImportRefusal,
     },
 }
 

@@ -1,20 +1,17 @@
 //! A key revocation that comes without its certificate.
 
-use std::ops::ControlFlow;
-
 use cert::clean::{CleanOptions, Cleaned, clean};
-use cert::facts::SignatureFacts;
+use cert::facts::{Issuer, SignatureFacts};
 use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
 use cert::split::{RawCertificate, RawRevocation};
-use cert::{Facts, Fingerprint, Flaw, KeyId};
-use store::{CertId, Detail, Selection, Snapshot, Timestamp};
-use verify::limits::MAX_ISSUER_CANDIDATES;
+use cert::{Facts, Fingerprint, Flaw};
+use store::{Snapshot, Timestamp};
 
 use super::batch::Batch;
-use super::event::Refusal;
+use super::event::ImportRefusal;
 use crate::Result;
-use crate::certifications::Standing;
+use crate::certifications::CertificationStatus;
 
 /// A key revocation that stands alone.
 #[derive(Clone, Debug)]
@@ -22,7 +19,7 @@ pub struct LoneRevocation<'a> {
     /// What it says.
     pub facts: SignatureFacts,
     /// What it is worth.
-    pub standing: Standing,
+    pub standing: CertificationStatus,
     /// Its packet's body.
     pub body: &'a [u8],
 }
@@ -41,7 +38,7 @@ pub fn examine<'a>(
     let raw = keyring.map(|keyring| with_primary_key(keyring, &Batch::default(), revocation)).transpose()?;
     let standing = match raw {
         Some(Ok(raw)) => standing(&raw, now),
-        Some(Err(_)) | None => Standing::NoIssuer,
+        Some(Err(_)) | None => CertificationStatus::NoIssuer,
     };
     // Facts tell by it which signatures are a certificate's own; that matters to nobody here.
     let primary = signature.issuer().fingerprint.unwrap_or(Fingerprint::V4([0; 20]));
@@ -49,12 +46,12 @@ pub fn examine<'a>(
     Ok(Some(LoneRevocation { facts, standing, body: packet.body }))
 }
 
-fn standing(raw: &RawCertificate, now: Timestamp) -> Standing {
+fn standing(raw: &RawCertificate, now: Timestamp) -> CertificationStatus {
     match clean(raw, &CleanOptions::default(), now) {
         Ok(Cleaned { certificate, .. }) if revokes(&certificate.facts) => {
-            Standing::Good(certificate.facts.primary().fingerprint)
+            CertificationStatus::Good(certificate.facts.primary().fingerprint)
         }
-        _ => Standing::Bad,
+        _ => CertificationStatus::Bad,
     }
 }
 
@@ -69,18 +66,18 @@ pub(super) fn with_primary_key(
     snapshot: &dyn Snapshot,
     batch: &Batch,
     revocation: &RawRevocation,
-) -> Result<std::result::Result<RawCertificate, Refusal>> {
-    let key_id = match signature_of(revocation) {
-        Ok((_, signature)) => signature.issuer().key_id,
+) -> Result<std::result::Result<RawCertificate, ImportRefusal>> {
+    let issuer = match signature_of(revocation) {
+        Ok((_, signature)) => signature.issuer(),
         Err(flaw) => {
             return Ok(Err(cert::Error::Malformed { position: revocation.position, flaw }.into()));
         }
     };
-    let primary = match batch.certificate_by_key_id(key_id) {
+    let primary = match batch.certificate_by_key_id(issuer.key_id) {
         Some(waiting) => primary_key(waiting.bytes()),
-        None => stored_primary_key(snapshot, key_id)?,
+        None => stored_primary_key(snapshot, &issuer)?,
     };
-    Ok(primary.ok_or(Refusal::UnknownKey(key_id)).map(|mut bytes| {
+    Ok(primary.ok_or(ImportRefusal::UnknownKey(issuer.key_id)).map(|mut bytes| {
         bytes.extend_from_slice(&revocation.bytes);
         RawCertificate {
             position: revocation.position,
@@ -100,18 +97,13 @@ fn signature_of(revocation: &RawRevocation) -> std::result::Result<(Packet<'_>, 
     }
 }
 
-fn stored_primary_key(snapshot: &dyn Snapshot, key_id: KeyId) -> Result<Option<Vec<u8>>> {
-    let mut ids: Vec<CertId> = snapshot.keys_by_id(key_id)?.iter().map(|hit| hit.cert).collect();
-    ids.truncate(MAX_ISSUER_CANDIDATES);
-    let mut found = None;
-    snapshot.visit(Selection::Ids(&ids), Detail::Bytes, &mut |record| {
-        if record.fingerprint.key_id() != key_id {
-            return ControlFlow::Continue(());
-        }
-        found = record.bytes.and_then(|bytes| primary_key(&bytes));
-        ControlFlow::Break(())
-    })?;
-    Ok(found)
+/// Looks for the key among primary keys only: anybody can list it as a subkey.
+fn stored_primary_key(snapshot: &dyn Snapshot, issuer: &Issuer) -> Result<Option<Vec<u8>>> {
+    let primaries = snapshot.primaries_by_id(issuer.key_id)?;
+    let Some((id, _)) = primaries.into_iter().find(|(_, primary)| issuer.may_be(primary)) else {
+        return Ok(None);
+    };
+    Ok(snapshot.bytes(id)?.and_then(|bytes| primary_key(&bytes)))
 }
 
 /// Returns the packet that a certificate begins with; `None` if a damaged database holds no packet there.

@@ -7,16 +7,16 @@ use secret::{SecretKey, SecretKeys, Stored};
 use store::Fingerprint;
 
 use super::batch::{Batch, Report};
-use super::event::{ImportedSecret, Outcome, SecretOutcome};
+use super::event::{ImportOutcome, ImportedSecret, SecretOutcome};
 use crate::Result;
 
 /// What is kept with.
-pub(super) type Place<'a> = &'a (dyn SecretKeys + Sync);
+pub(super) type SecretKeyStore<'a> = &'a (dyn SecretKeys + Sync);
 
 /// Keeps the secret keys of all certificates of a batch that are taken, and notes what became of them.
 ///
 /// With `dry_run` it only notes what would.
-pub(super) fn keep(batch: &mut Batch, place: Place<'_>, dry_run: bool) -> Result<()> {
+pub(super) fn keep(batch: &mut Batch, place: SecretKeyStore<'_>, dry_run: bool) -> Result<()> {
     for report in &mut batch.reports {
         let Report::Imported { imported, secrets } = report else { continue };
         let secrets = std::mem::take(secrets);
@@ -44,8 +44,8 @@ pub(super) fn left_out(secrets: &[cert::split::SecretKey], keys: &[Fingerprint])
         .collect()
 }
 
-fn is_taken(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::New | Outcome::Changed(_) | Outcome::Unchanged)
+fn is_taken(outcome: ImportOutcome) -> bool {
+    matches!(outcome, ImportOutcome::New | ImportOutcome::Changed(_) | ImportOutcome::Unchanged)
 }
 
 /// Reads a secret key; one without passphrase must be whole.
@@ -65,7 +65,7 @@ fn is_on_card(key: &SecretKey) -> bool {
     matches!(key.protection(), secret::Protection::Card { .. })
 }
 
-fn would_be(place: Place<'_>, key: &SecretKey) -> Result<SecretOutcome> {
+fn would_be(place: SecretKeyStore<'_>, key: &SecretKey) -> Result<SecretOutcome> {
     let held = place.find(&key.fingerprint().into())?;
     Ok(match held {
         None => SecretOutcome::New,

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use cert::Facts;
 use cert::certificate::Certificate;
-use cert::clean::{Cleaned, Note, clean};
-use cert::effective::{Moment, View, evaluate};
+use cert::clean::{Cleaned, CleaningNote, clean};
+use cert::effective::{EvaluationContext, PacketView, evaluate};
 use cert::facts::ComponentKind;
 use cert::key;
 use cert::merge::merge;
@@ -18,13 +18,14 @@ use store::{
 };
 use verify::naming::sha256;
 
-use super::event::{Additions, ImportedSecret, Refusal};
+use super::event::{Additions, ImportRefusal, ImportedSecret};
 use super::options::ImportOptions;
 use super::revocation::revokes;
 use super::secrets;
 use crate::Result;
-use crate::again::again;
 use crate::designated_revocation::claimed_revokers;
+use crate::pending;
+use crate::retry::retry_transient;
 use crate::stored::{self, Stored};
 
 /// A certificate of the input, or where none could be read and why.
@@ -36,7 +37,7 @@ pub(super) enum Incoming {
     },
     Unread {
         position: u64,
-        reason: Refusal,
+        reason: ImportRefusal,
     },
 }
 
@@ -62,13 +63,13 @@ pub(super) struct Worker<'a> {
 
 /// A certificate of a chunk after the work.
 pub(super) enum Item {
-    Refused { position: u64, reason: Refusal },
-    Seen(Seen),
+    Refused { position: u64, reason: ImportRefusal },
+    Seen(KnownCertificate),
     Ready(Box<Ready>),
 }
 
 /// A certificate that an earlier import has dealt with.
-pub(super) struct Seen {
+pub(super) struct KnownCertificate {
     pub(super) source: Source,
     pub(super) digest: InputDigest,
     pub(super) id: CertId,
@@ -80,7 +81,7 @@ pub(super) struct Ready {
     pub(super) source: Source,
     pub(super) digest: Option<InputDigest>,
     pub(super) name: Name,
-    pub(super) notes: Vec<Note>,
+    pub(super) notes: Vec<CleaningNote>,
     /// The secret keys that came with it and belong to it, and what is said of the others.
     pub(super) secrets: Secrets,
     pub(super) has_user_ids: bool,
@@ -115,7 +116,7 @@ pub(super) struct Name {
 }
 
 /// A certificate between cleaning and merging.
-struct Clean {
+struct CleanedCertificate {
     source: Source,
     digest: Option<InputDigest>,
     cleaned: Cleaned,
@@ -131,7 +132,7 @@ pub(super) struct CleanChunk {
 
 /// What the database says of a chunk.
 #[derive(Default)]
-struct Known {
+struct ChunkLookup {
     /// Inputs that an earlier import has dealt with.
     seen: HashMap<InputDigest, (CertId, Name)>,
     absent: HashSet<Fingerprint>,
@@ -139,7 +140,7 @@ struct Known {
 
 enum Step {
     Done(Item),
-    Clean(Box<Clean>),
+    Clean(Box<CleanedCertificate>),
 }
 
 impl Worker<'_> {
@@ -147,7 +148,7 @@ impl Worker<'_> {
     pub(super) fn clean(&self, incoming: Vec<Incoming>) -> Result<CleanChunk> {
         let digests: Vec<Option<InputDigest>> =
             incoming.par_iter().map(|incoming| self.digest(incoming)).collect();
-        let Known { seen, absent } = self.known(&incoming, &digests)?;
+        let ChunkLookup { seen, absent } = self.known(&incoming, &digests)?;
         let steps = incoming.into_par_iter().zip(digests);
         let steps = steps.map(|(incoming, digest)| self.clean_one(incoming, digest, &seen)).collect();
         Ok(CleanChunk { steps, absent })
@@ -163,10 +164,10 @@ impl Worker<'_> {
         fingerprints.sort_unstable();
         fingerprints.dedup();
         let known = match self.store {
-            Some(store) => again(|| stored::read(store.snapshot()?.as_ref(), &fingerprints))?,
+            Some(store) => retry_transient(|| stored::read(store.snapshot()?.as_ref(), &fingerprints))?,
             None => HashMap::new(),
         };
-        Ok(clean.steps.into_par_iter().map(|step| self.prepare(step, &known)).collect())
+        clean.steps.into_par_iter().map(|step| self.prepare(step, &known)).collect()
     }
 
     fn digest(&self, incoming: &Incoming) -> Option<InputDigest> {
@@ -186,11 +187,11 @@ impl Worker<'_> {
 
     /// Asks the database for a chunk's primary keys, and for its inputs where they are there: whatever removes a
     /// certificate forgets the inputs that led to it.
-    fn known(&self, incoming: &[Incoming], digests: &[Option<InputDigest>]) -> Result<Known> {
-        let Some(store) = self.store else { return Ok(Known::default()) };
+    fn known(&self, incoming: &[Incoming], digests: &[Option<InputDigest>]) -> Result<ChunkLookup> {
+        let Some(store) = self.store else { return Ok(ChunkLookup::default()) };
         let keys: Vec<Option<Fingerprint>> = incoming.par_iter().map(Incoming::primary_key).collect();
         let fingerprints: Vec<Fingerprint> = keys.iter().flatten().copied().collect();
-        again(|| {
+        retry_transient(|| {
             let snapshot = store.snapshot()?;
             let there = fingerprints.iter().zip(snapshot.by_fingerprint(&fingerprints)?);
             let absent: HashSet<_> = there.filter(|(_, id)| id.is_none()).map(|(key, _)| *key).collect();
@@ -203,7 +204,7 @@ impl Worker<'_> {
                 let user_id = user_ids.get(&id?).cloned();
                 Some((digest, (id?, Name { fingerprint, user_id })))
             });
-            Ok(Known { seen: seen.collect(), absent })
+            Ok(ChunkLookup { seen: seen.collect(), absent })
         })
     }
 
@@ -237,12 +238,12 @@ impl Worker<'_> {
         if let Some(digest) = digest
             && let Some((id, name)) = seen.get(&digest)
         {
-            return Step::Done(Item::Seen(Seen { source, digest, id: *id, name: name.clone() }));
+            return Step::Done(Item::Seen(KnownCertificate { source, digest, id: *id, name: name.clone() }));
         }
         match clean(&raw, &self.options.clean, self.now) {
             Ok(Cleaned { certificate, .. }) if revocation && !revokes(&certificate.facts) => {
                 let key_id = certificate.facts.primary().fingerprint.key_id();
-                let reason = Refusal::BadRevocation(key_id);
+                let reason = ImportRefusal::BadRevocation(key_id);
                 Step::Done(Item::Refused { position: source.position, reason })
             }
             Ok(mut cleaned) => {
@@ -257,18 +258,18 @@ impl Worker<'_> {
                     true => Secrets::of(std::mem::take(&mut raw.secrets), &cleaned.certificate.facts),
                     false => Secrets::default(),
                 };
-                Step::Clean(Box::new(Clean { source, digest, cleaned, secrets }))
+                Step::Clean(Box::new(CleanedCertificate { source, digest, cleaned, secrets }))
             }
             Err(refused) => Step::Done(Item::Refused { position: source.position, reason: refused.into() }),
         }
     }
 
-    fn prepare(&self, step: Step, known: &HashMap<Fingerprint, Stored>) -> Item {
-        let Clean { source, digest, cleaned, secrets } = match step {
+    fn prepare(&self, step: Step, known: &HashMap<Fingerprint, Stored>) -> Result<Item> {
+        let CleanedCertificate { source, digest, cleaned, secrets } = match step {
             Step::Clean(clean) => *clean,
-            Step::Done(item) => return item,
+            Step::Done(item) => return Ok(item),
         };
-        let Cleaned { certificate, notes, has_user_ids, .. } = cleaned;
+        let Cleaned { certificate, mut notes, has_user_ids, .. } = cleaned;
         let fingerprint = certificate.facts.primary().fingerprint;
         let user_id = self.options.names.then(|| primary_user_id(&certificate.facts, self.now)).flatten();
         let name = Name { fingerprint, user_id };
@@ -285,16 +286,55 @@ impl Worker<'_> {
                 }
             },
         };
+        let (certificate, effect) = self.checked_further(certificate, effect, stored)?;
         let whole = match (&effect, stored) {
             (Effect::Nothing(_), Some(stored)) => &stored.certificate,
             _ => &certificate,
         };
+        let pending = note_pending(whole, &mut notes);
+        // The next import of it goes on.
+        let digest = digest.filter(|_| !pending);
         let revokers = claimed_revokers(&whole.facts, self.now);
         let prepared = Prepared::new(certificate);
         let ready =
             Ready { source, digest, name, notes, secrets, has_user_ids, shown, revokers, prepared, effect };
-        Item::Ready(Box::new(ready))
+        Ok(Item::Ready(Box::new(ready)))
     }
+
+    /// Goes on with the verification of possible revocations where an earlier import had to leave some unchecked, and
+    /// leaves out a flood of those that name a designated revoker who did not make them.
+    fn checked_further(
+        &self,
+        certificate: Certificate,
+        effect: Effect,
+        stored: Option<&Stored>,
+    ) -> Result<(Certificate, Effect)> {
+        let is_new = stored.is_none();
+        let whole = match (&effect, stored) {
+            (Effect::Nothing(_), Some(stored)) => &stored.certificate,
+            _ => &certificate,
+        };
+        let further = pending::check_further(whole, !is_new, || match self.store {
+            Some(store) => Ok(Some(store.snapshot()?)),
+            None => Ok(None),
+        })?;
+        Ok(match (further, effect, stored) {
+            (None, effect, _) => (certificate, effect),
+            (Some(further), Effect::Nothing(_), Some(stored)) => {
+                (further, Effect::Merge(stored.merged_with(Vec::new()), Additions::default()))
+            }
+            (Some(further), effect, _) => (further, effect),
+        })
+    }
+}
+
+/// Notes how many possible revocations of a certificate are unchecked, and says whether there are any.
+fn note_pending(certificate: &Certificate, notes: &mut Vec<CleaningNote>) -> bool {
+    notes.retain(|note| !matches!(note, CleaningNote::RevocationsUnchecked(_)));
+    let signatures = certificate.facts.components.iter().flat_map(|component| &component.signatures);
+    let pending = signatures.filter(|signature| signature.is_pending()).count();
+    notes.extend((pending > 0).then_some(CleaningNote::RevocationsUnchecked(pending)));
+    pending > 0
 }
 
 impl Secrets {
@@ -339,7 +379,7 @@ impl Step {
 
 /// Returns the user ID that a certificate is called by at a moment.
 fn primary_user_id(facts: &Facts, now: Timestamp) -> Option<Vec<u8>> {
-    let index = evaluate(facts, Moment::new(now, View::Gnupg)).primary_user_id(facts)?;
+    let index = evaluate(facts, EvaluationContext::new(now, PacketView::Gnupg)).primary_user_id(facts)?;
     match &facts.components[index].kind {
         ComponentKind::UserId(value) => Some(value.clone()),
         _ => None,

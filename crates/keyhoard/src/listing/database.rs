@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use cert::effective::{Effective, Moment};
+use cert::effective::{Effective, EvaluationContext};
 use cert::facts::Facts;
 use store::{CertId, Detail, Record, Selection, Snapshot};
 
-use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, Stored, Trust};
+use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, StoredTimes, UserTrust};
 use crate::Result;
-use crate::certifications::{Checker, Standings};
+use crate::certifications::{CertificationStatuses, Checker};
 use crate::designated_revocation::{evaluate_with_revokers, whole};
 
 /// Hands a listing of every selected certificate to `each`, in the order of the database.
@@ -24,7 +24,7 @@ pub fn list(
     selection: Selection<'_>,
     options: ListOptions,
     names: &mut Names<'_>,
-    trust: &mut dyn FnMut(CertId, &Facts, &Effective) -> Result<Trust>,
+    trust: &mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut walk = Walk::new(snapshot, options, names, trust, each)?;
@@ -49,7 +49,7 @@ pub fn list_checked(
     options: ListOptions,
     names: &mut Names<'_>,
     checker: &mut Checker<'_>,
-    trust: &mut dyn FnMut(CertId, &Facts, &Effective) -> Result<Trust>,
+    trust: &mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,
     each: &mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut walk = Walk::new(snapshot, options, names, trust, each)?;
@@ -67,7 +67,7 @@ struct Walk<'w, 's> {
     options: ListOptions,
     origins_known: bool,
     names: &'w mut Names<'s>,
-    trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<Trust>,
+    trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,
     each: &'w mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
 }
 
@@ -76,20 +76,24 @@ impl<'w, 's> Walk<'w, 's> {
         snapshot: &'w dyn Snapshot,
         options: ListOptions,
         names: &'w mut Names<'s>,
-        trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<Trust>,
+        trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,
         each: &'w mut dyn FnMut(KeyListing<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         let origins_known = snapshot.has_user_id_origins()?;
         Ok(Self { snapshot, options, origins_known, names, trust, each })
     }
 
-    fn list(&mut self, record: &Record, standings: Option<&Standings>) -> Result<ControlFlow<()>> {
+    fn list(
+        &mut self,
+        record: &Record,
+        standings: Option<&CertificationStatuses>,
+    ) -> Result<ControlFlow<()>> {
         let Self { snapshot, options, .. } = *self;
         let Some(facts) = &record.facts else { return Ok(ControlFlow::Continue(())) };
         if options.signatures == Signatures::Named {
             self.names.prepare(facts)?;
         }
-        let moment = Moment::new(options.now, options.view).with_digests(options.digests);
+        let moment = EvaluationContext::new(options.now, options.view).with_digests(options.digests);
         let effective = evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), &[snapshot])?;
         let user_id_origins =
             if self.origins_known { snapshot.user_id_origins(record.id)? } else { Vec::new() };
@@ -100,7 +104,7 @@ impl<'w, 's> Walk<'w, 's> {
             trust: &(self.trust)(record.id, facts, &effective)?,
             origin: &record.origin,
             user_id_origins: &user_id_origins,
-            stored: Some(Stored { first_seen: record.first_seen, changed: record.changed }),
+            stored: Some(StoredTimes { first_seen: record.first_seen, changed: record.changed }),
             standings,
         };
         Ok((self.each)(Lister { options, names: self.names }.listing(source)))
@@ -120,7 +124,7 @@ mod tests {
     use std::io::Write;
 
     use cert::Timestamp;
-    use cert::effective::View;
+    use cert::effective::PacketView;
     use verify::policy::DigestPolicy;
 
     use super::*;
@@ -133,7 +137,7 @@ mod tests {
     fn options(signatures: Signatures, bodies: bool) -> ListOptions {
         ListOptions {
             now: Timestamp(1_735_689_600),
-            view: View::Gnupg,
+            view: PacketView::Gnupg,
             signatures,
             bodies,
             digests: DigestPolicy::GNUPG,
@@ -147,7 +151,7 @@ mod tests {
         let keyring = KeyringFile::read(file.path()).expect("a keyring");
         let snapshot = keyring.snapshot();
         let mut names = Names::new(vec![&*snapshot], options.now, options.view);
-        let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(Trust::default());
+        let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(UserTrust::default());
         list(&*snapshot, Selection::All, options, &mut names, &mut trust, look).expect("no error");
     }
 

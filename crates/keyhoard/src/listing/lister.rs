@@ -1,14 +1,15 @@
 //! From one certificate to its listing.
 
-use cert::effective::{Effective, State};
+use cert::effective::{ComponentState, Effective};
 use cert::facts::{ComponentKind, Facts, SignatureFacts, Span};
 use cert::packet::Packets;
 use store::Origin;
 
 use super::{
-    IssuerName, Item, KeyListing, ListOptions, Listed, ListedSignature, Names, Signatures, Stored, Trust,
+    IssuerName, KeyListing, ListOptions, ListedComponent, ListedItem, ListedSignature, Names, Signatures,
+    StoredTimes, UserTrust,
 };
-use crate::certifications::Standings;
+use crate::certifications::CertificationStatuses;
 
 /// Makes listings: what they hold, and who issuers are.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +30,15 @@ pub struct Source<'a> {
     /// Its bytes; without them a listing has no bodies of packets.
     pub bytes: Option<&'a [u8]>,
     /// What the user thinks of it.
-    pub trust: &'a Trust,
+    pub trust: &'a UserTrust,
     /// Where it came from.
     pub origin: &'a Origin,
     /// Where its user IDs came from, as far as that is known.
     pub user_id_origins: &'a [(Vec<u8>, Origin)],
     /// Its times in the database.
-    pub stored: Option<Stored>,
+    pub stored: Option<StoredTimes>,
     /// What its signatures are worth, if they were checked.
-    pub standings: Option<&'a Standings>,
+    pub standings: Option<&'a CertificationStatuses>,
 }
 
 impl<'a> Lister<'a> {
@@ -47,33 +48,40 @@ impl<'a> Lister<'a> {
         KeyListing {
             components: components.into_iter().filter_map(|index| self.component(index, &source)).collect(),
             revokers: &source.effective.revokers,
+            fully_checked: source.effective.fully_checked,
             trust: source.trust,
             origin: source.origin,
             stored: source.stored,
         }
     }
 
-    fn component(&self, index: usize, source: &Source<'a>) -> Option<Listed<'a>> {
+    fn component(&self, index: usize, source: &Source<'a>) -> Option<ListedComponent<'a>> {
         let component = &source.facts.components[index];
         let body = self.body(component.span, source);
         let signatures = self.signatures(index, source);
         let validity = source.trust.of_component(index);
         let item = match (&component.kind, &source.effective.components[index]) {
-            (ComponentKind::Key(facts), State::Key(state)) if index == 0 => Item::Primary(facts, state),
-            (ComponentKind::Key(facts), State::Key(state)) => Item::Subkey(facts, state),
-            (ComponentKind::UserId(value), State::User(state)) => Item::UserId(value, state, validity),
-            (ComponentKind::Attribute(facts), State::User(state)) => Item::Attribute(facts, state, validity),
+            (ComponentKind::Key(facts), ComponentState::Key(state)) if index == 0 => {
+                ListedItem::Primary(facts, state)
+            }
+            (ComponentKind::Key(facts), ComponentState::Key(state)) => ListedItem::Subkey(facts, state),
+            (ComponentKind::UserId(value), ComponentState::User(state)) => {
+                ListedItem::UserId(value, state, validity)
+            }
+            (ComponentKind::Attribute(facts), ComponentState::User(state)) => {
+                ListedItem::Attribute(facts, state, validity)
+            }
             // A packet of an unknown type is not listed.
             _ => return None,
         };
         let origin = match item {
-            Item::UserId(value, ..) => {
+            ListedItem::UserId(value, ..) => {
                 source.user_id_origins.iter().find(|(user_id, _)| user_id == value).map(|(_, origin)| origin)
             }
             _ => None,
         };
         let first_use = source.trust.first_uses.get(index).and_then(Option::as_ref);
-        Some(Listed { place: index, item, origin, first_use, body, signatures })
+        Some(ListedComponent { place: index, item, origin, first_use, body, signatures })
     }
 
     fn signatures(&self, index: usize, source: &Source<'a>) -> Vec<ListedSignature<'a>> {
@@ -116,8 +124,10 @@ impl<'a> Lister<'a> {
 fn order(facts: &Facts, effective: &Effective) -> Vec<usize> {
     let mut order: Vec<usize> = (0..facts.components.len()).collect();
     let is_attribute = |index: usize| matches!(facts.components[index].kind, ComponentKind::Attribute(_));
-    let is_primary = |index: usize| matches!(&effective.components[index], State::User(user) if user.primary);
-    let Some(first) = effective.components.iter().position(|state| matches!(state, State::User(_))) else {
+    let is_primary =
+        |index: usize| matches!(&effective.components[index], ComponentState::User(user) if user.primary);
+    let Some(first) = effective.components.iter().position(|state| matches!(state, ComponentState::User(_)))
+    else {
         return order;
     };
     for attribute in [true, false] {
@@ -132,7 +142,7 @@ fn order(facts: &Facts, effective: &Effective) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cert::effective::{KeyState, UserState};
+    use cert::effective::{KeyState, UserIdState};
     use cert::facts::AttributeFacts;
     use cert::facts::Component;
 
@@ -153,10 +163,16 @@ mod tests {
                 .collect(),
         };
         let state = |letter: char| match letter {
-            'k' => State::Key(KeyState::default()),
-            _ => State::User(UserState { primary: letter.is_uppercase(), ..UserState::default() }),
+            'k' => ComponentState::Key(KeyState::default()),
+            _ => {
+                ComponentState::User(UserIdState { primary: letter.is_uppercase(), ..UserIdState::default() })
+            }
         };
-        let effective = Effective { components: letters.chars().map(state).collect(), revokers: vec![] };
+        let effective = Effective {
+            components: letters.chars().map(state).collect(),
+            revokers: vec![],
+            fully_checked: true,
+        };
         let letters: Vec<char> = letters.chars().collect();
         order(&facts, &effective).into_iter().map(|index| letters[index]).collect()
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use cert::effective::{Moment, View, evaluate};
+use cert::effective::{EvaluationContext, PacketView, evaluate};
 use cert::facts::{ComponentKind, Facts};
 use cert::{KeyId, Timestamp};
 use store::{Detail, Selection, Snapshot};
@@ -34,7 +34,7 @@ const LOOKUP_COST: u64 = 16;
 /// Names that are known, and databases to look up the others in.
 #[derive(Clone)]
 pub struct Names<'s> {
-    moment: Moment,
+    moment: EvaluationContext,
     /// Where names come from that are not known yet, the first one first; empty if all are known.
     sources: Vec<&'s dyn Snapshot>,
     looked_up: u64,
@@ -42,14 +42,22 @@ pub struct Names<'s> {
     count: Option<u64>,
     /// Reading everything was tried, and it was too much.
     too_much: bool,
-    known: HashMap<KeyId, Known>,
-    /// The user IDs, one after the other, each after its length in four octets.
+    known: HashMap<KeyId, Holder>,
+    /// The user IDs, one after the other, each after its length in four bytes.
     text: Vec<u8>,
 }
 
 /// Where in the text a user ID begins, or one of the two constants: a keyring may have a million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Known(u32);
+
+/// The certificate that a key ID stands for.
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    name: Known,
+    /// The key is its primary key.
+    is_own: bool,
+}
 
 impl Known {
     const NO_KEY: Self = Self(u32::MAX);
@@ -67,9 +75,9 @@ impl std::fmt::Debug for Names<'_> {
 
 impl<'s> Names<'s> {
     /// Takes names from these databases, the first one first, when a certificate needs them; none from no databases.
-    pub fn new(sources: Vec<&'s dyn Snapshot>, now: Timestamp, view: View) -> Self {
+    pub fn new(sources: Vec<&'s dyn Snapshot>, now: Timestamp, view: PacketView) -> Self {
         Self {
-            moment: Moment::new(now, view),
+            moment: EvaluationContext::new(now, view),
             sources,
             looked_up: 0,
             count: None,
@@ -84,7 +92,8 @@ impl<'s> Names<'s> {
         Self { moment: self.moment.with_digests(digests), ..self }
     }
 
-    /// Adds the names of one certificate; whoever comes first keeps a key ID.
+    /// Adds the names of one certificate. A key ID is that of a primary key, if there is one; of several, whoever comes
+    /// first keeps it: anybody can list anybody's key as a subkey.
     pub fn add(&mut self, facts: &Facts) {
         let effective = evaluate(facts, self.moment);
         let primary = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
@@ -92,8 +101,12 @@ impl<'s> Names<'s> {
             Some(ComponentKind::UserId(value)) => self.remember(value),
             _ => Known::NO_USER_ID,
         };
-        for key in facts.keys() {
-            self.known.entry(key.fingerprint.key_id()).or_insert(name);
+        for (place, key) in facts.keys().enumerate() {
+            let holder = Holder { name, is_own: place == 0 };
+            let known = self.known.entry(key.fingerprint.key_id()).or_insert(holder);
+            if holder.is_own && !known.is_own {
+                *known = holder;
+            }
         }
     }
 
@@ -144,7 +157,7 @@ impl<'s> Names<'s> {
 
     /// Returns the name behind a key ID; one that was never prepared counts as missing.
     pub fn issuer(&self, key_id: KeyId) -> IssuerName<'_> {
-        match self.known.get(&key_id).copied() {
+        match self.known.get(&key_id).map(|holder| holder.name) {
             Some(Known::NO_KEY) | None => IssuerName::NoKey,
             Some(Known::NO_USER_ID) => IssuerName::NoUserId,
             Some(Known(start)) => {
@@ -195,11 +208,16 @@ impl<'s> Names<'s> {
 
     fn look_up(&mut self, key_id: KeyId) -> Result<()> {
         for source in self.sources.clone() {
-            if let Some(hit) = source.keys_by_id(key_id)?.first() {
-                return self.read(source, Selection::Ids(&[hit.cert]));
+            let primary = source.primaries_by_id(key_id)?.first().map(|(id, _)| *id);
+            let holder = match primary {
+                Some(id) => Some(id),
+                None => source.keys_by_id(key_id)?.first().map(|hit| hit.cert),
+            };
+            if let Some(id) = holder {
+                return self.read(source, Selection::Ids(&[id]));
             }
         }
-        self.known.insert(key_id, Known::NO_KEY);
+        self.known.insert(key_id, Holder { name: Known::NO_KEY, is_own: false });
         Ok(())
     }
 
@@ -246,7 +264,7 @@ mod tests {
 
     #[test]
     fn every_key_of_a_certificate_goes_by_its_primary_user_id() {
-        let mut names = Names::new(Vec::new(), NOW, View::Gnupg);
+        let mut names = Names::new(Vec::new(), NOW, PacketView::Gnupg);
         names.add(&facts(&keyring(KARL)));
         let name = IssuerName::UserId(b"Karl Keyholder <karl@example.org>");
         assert_eq!(names.issuer(KARLS_PRIMARY), name);
@@ -258,7 +276,7 @@ mod tests {
     fn issuers_are_looked_up_in_every_database() {
         let (karl, rita) = (keyring(KARL), keyring(RITA));
         let (first, second) = (karl.snapshot(), rita.snapshot());
-        let mut names = Names::new(vec![&*first, &*second], NOW, View::Gnupg);
+        let mut names = Names::new(vec![&*first, &*second], NOW, PacketView::Gnupg);
         names.prepare(&facts(&karl)).expect("no error");
         assert_eq!(names.issuer(RITAS_PRIMARY), IssuerName::UserId(b"Rita Revoker <rita@example.org>"));
         assert_ne!(names.issuer(KARLS_PRIMARY), IssuerName::NoKey);
@@ -268,7 +286,7 @@ mod tests {
     fn an_issuer_that_is_nowhere_has_no_key() {
         let karl = keyring(KARL);
         let snapshot = karl.snapshot();
-        let mut names = Names::new(vec![&*snapshot], NOW, View::Gnupg);
+        let mut names = Names::new(vec![&*snapshot], NOW, PacketView::Gnupg);
         names.prepare(&facts(&karl)).expect("no error");
         assert_eq!(names.issuer(RITAS_PRIMARY), IssuerName::NoKey);
     }
@@ -277,7 +295,7 @@ mod tests {
     fn a_certificate_without_user_ids_has_a_key_but_no_name() {
         let mut karl = facts(&keyring(KARL));
         karl.components.retain(|component| !matches!(component.kind, ComponentKind::UserId(_)));
-        let mut names = Names::new(Vec::new(), NOW, View::Gnupg);
+        let mut names = Names::new(Vec::new(), NOW, PacketView::Gnupg);
         names.add(&karl);
         assert_eq!(names.issuer(KARLS_PRIMARY), IssuerName::NoUserId);
     }
@@ -287,7 +305,7 @@ mod tests {
         let (karl, mut impostor) = (facts(&keyring(KARL)), facts(&keyring(KARL)));
         let is_user_id = |kind: &ComponentKind| matches!(kind, ComponentKind::UserId(_));
         impostor.components.retain(|component| !is_user_id(&component.kind));
-        let mut names = Names::new(Vec::new(), NOW, View::Gnupg);
+        let mut names = Names::new(Vec::new(), NOW, PacketView::Gnupg);
         names.add(&karl);
         names.add(&impostor);
         assert_ne!(names.issuer(KARLS_PRIMARY), IssuerName::NoUserId);

@@ -7,7 +7,7 @@ use trust::{OwnerTrust, Validity};
 
 /// Everything the user thinks of one certificate, and has of it; the default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trust {
+pub struct UserTrust {
     /// The key's validity, as its user IDs make it.
     pub key: Validity,
     /// By component of the facts; a missing one is unknown.
@@ -42,7 +42,7 @@ pub struct FirstUse {
     pub rivals: Vec<(Fingerprint, Messages)>,
 }
 
-impl Trust {
+impl UserTrust {
     /// Returns the secret part of a key, if the user has it.
     pub fn secret_part(&self, key: &Fingerprint) -> Option<&SecretPart> {
         self.secret_keys.iter().find(|part| part.key == *key)

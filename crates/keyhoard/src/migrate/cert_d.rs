@@ -58,5 +58,5 @@ fn is_certificate(entry: &DirEntry) -> bool {
 fn is_hex(entry: &DirEntry, lengths: &[usize]) -> bool {
     let name = entry.file_name();
     let name = name.as_encoded_bytes();
-    lengths.contains(&name.len()) && name.iter().all(|octet| matches!(octet, b'0'..=b'9' | b'a'..=b'f'))
+    lengths.contains(&name.len()) && name.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -47,12 +47,12 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         return Connection::open_with_flags(path, flags);
     }
     let mut uri = OsString::from("file:");
-    for octet in path.as_os_str().as_bytes() {
-        match octet {
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                uri.push(char::from(*octet).to_string());
+                uri.push(char::from(*byte).to_string());
             }
-            _ => uri.push(format!("%{octet:02X}")),
+            _ => uri.push(format!("%{byte:02X}")),
         }
     }
     uri.push("?immutable=1");

@@ -19,8 +19,8 @@ use super::read::Item;
 use super::source::Source;
 use super::tofu_db::Remembered;
 use super::{MigrateEvent, MigrateOptions, MigrateSummary};
-use crate::again::again;
 use crate::owner_trust::Given;
+use crate::retry::retry_transient;
 use crate::stored;
 use crate::{Error, Result};
 
@@ -147,12 +147,12 @@ impl<'a> TakeOver<'a> {
         self.chunk_bytes = 0;
         let chunk = std::mem::take(&mut self.chunk);
         let digests: Vec<InputDigest> = chunk.par_iter().map(|(raw, _)| digest(raw)).collect();
-        let known = again(|| Ok(self.store.snapshot()?.known_inputs(&digests)?))?;
+        let known = retry_transient(|| Ok(self.store.snapshot()?.known_inputs(&digests)?))?;
         let work = chunk.into_par_iter().zip(digests).zip(known);
         let verified: Vec<Step> =
             work.map(|((certificate, digest), known)| step(certificate, digest, known)).collect();
         let fingerprints: Vec<Fingerprint> = verified.iter().filter_map(Step::fingerprint).collect();
-        let stored = again(|| stored::read(self.store.snapshot()?.as_ref(), &fingerprints))?;
+        let stored = retry_transient(|| stored::read(self.store.snapshot()?.as_ref(), &fingerprints))?;
         for step in verified {
             match step {
                 Step::Known(digest, id) => {
@@ -230,9 +230,9 @@ impl<'a> TakeOver<'a> {
         on_event: &mut dyn FnMut(MigrateEvent<'_>),
     ) -> Result<()> {
         let kept = if self.options.dry_run {
-            again(|| self.differing(self.store.snapshot()?.as_ref()))?
+            retry_transient(|| self.differing(self.store.snapshot()?.as_ref()))?
         } else {
-            let (journal, kept) = again(|| self.write_once(migrations))?;
+            let (journal, kept) = retry_transient(|| self.write_once(migrations))?;
             self.journal = Some(journal);
             kept
         };

@@ -69,15 +69,15 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Reads a row; `None` if its fingerprint or policy is none.
 fn binding(row: &Row<'_>) -> rusqlite::Result<Option<Binding>> {
-    let fingerprint = fingerprint(&octets(row, 1)?);
+    let fingerprint = fingerprint(&bytes(row, 1)?);
     let policy = row.get::<_, Option<i64>>(5)?.and_then(|number| u8::try_from(number).ok());
     let policy = policy.and_then(Policy::from_number).map(Policy::number);
     let (Some(fingerprint), Some(policy)) = (fingerprint, policy) else { return Ok(None) };
     Ok(Some(Binding {
         id: None,
         fingerprint,
-        address: BoundAddress::from_normalised(octets(row, 2)?),
-        user_id: octets(row, 3)?,
+        address: BoundAddress::from_normalised(bytes(row, 2)?),
+        user_id: bytes(row, 3)?,
         since: time(row, 4)?,
         policy,
     }))
@@ -87,10 +87,10 @@ fn verified(connection: &Connection, binding: i64) -> rusqlite::Result<Vec<Verif
     const SQL: &str = "SELECT sig_digest, origin, sig_time, time FROM signatures WHERE binding = ?1";
     let mut statement = connection.prepare_cached(SQL)?;
     let messages = statement.query_map([binding], |row| {
-        let digest = octets(row, 0)?;
+        let digest = bytes(row, 0)?;
         Ok(VerifiedMessage {
             digest: STANDARD_NO_PAD.decode(&digest).unwrap_or(digest),
-            origin: String::from_utf8_lossy(&octets(row, 1)?).into_owned(),
+            origin: String::from_utf8_lossy(&bytes(row, 1)?).into_owned(),
             signed: time(row, 2)?,
             verified: time(row, 3)?,
         })
@@ -109,8 +109,8 @@ fn encrypted(connection: &Connection, binding: i64) -> rusqlite::Result<Vec<Time
     times.collect()
 }
 
-/// Returns the octets of a text that may be no UTF-8, or missing.
-fn octets(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
+/// Returns the bytes of a text that may be no UTF-8, or missing.
+fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
     Ok(row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default().to_vec())
 }
 
@@ -122,8 +122,8 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 fn fingerprint(hexadecimal: &[u8]) -> Option<Fingerprint> {
     let digit = |&digit: &u8| char::from(digit).to_digit(16).map(|value| value as u8);
     let digits: Vec<u8> = hexadecimal.iter().map(digit).collect::<Option<_>>()?;
-    let octets: Vec<u8> =
-        digits.chunks(2).map(|pair| pair.iter().fold(0, |octet, digit| octet << 4 | digit)).collect();
-    let version = if octets.len() == 20 { 4 } else { 5 };
-    Fingerprint::new(version, &octets)
+    let bytes: Vec<u8> =
+        digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
+    let version = if bytes.len() == 20 { 4 } else { 5 };
+    Fingerprint::new(version, &bytes)
 }

@@ -12,7 +12,7 @@ use verify::naming::sha256;
 use crate::owner_trust::{Given, lines};
 use crate::{Error, Result};
 
-/// Octets in a record.
+/// Bytes in a record.
 const RECORD: usize = 40;
 /// What the file begins with: the type of the version record, and the name.
 const MAGIC: &[u8; 4] = b"\x01gpg";
@@ -63,7 +63,7 @@ pub(super) fn stamp(path: &Path) -> Result<(i64, u64)> {
         Ok(())
     })?;
     let digest = sha256(&[lines(&given).as_bytes()]);
-    Ok((digest[..8].iter().fold(0, |all, octet| all << 8 | i64::from(*octet)), given.len() as u64))
+    Ok((digest[..8].iter().fold(0, |all, byte| all << 8 | i64::from(*byte)), given.len() as u64))
 }
 
 /// Reads until the record is full or the file at its end.

@@ -1,6 +1,6 @@
 //! Asking on the terminal that controls the process.
 //!
-//! While a passphrase is typed the terminal shows nothing and sends every octet at once, Ctrl-C too: so whatever ends the
+//! While a passphrase is typed the terminal shows nothing and sends every byte at once, Ctrl-C too: so whatever ends the
 //! question, the terminal is as before when the program goes on or ends.
 
 use std::fmt::Display;
@@ -98,12 +98,12 @@ impl<'a> Hidden<'a> {
 
     fn line(&mut self) -> io::Result<Ended> {
         let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
-        let mut octet = Zeroizing::new([0]);
+        let mut byte = Zeroizing::new([0]);
         loop {
-            if self.terminal.read(&mut *octet)? == 0 {
+            if self.terminal.read(&mut *byte)? == 0 {
                 return Ok(Ended::Nothing);
             }
-            match octet[0] {
+            match byte[0] {
                 b'\n' | b'\r' => return Ok(Ended::Typed(Passphrase::new(&line))),
                 key::END if line.is_empty() => return Ok(Ended::Nothing),
                 key::END => return Ok(Ended::Typed(Passphrase::new(&line))),
@@ -111,7 +111,7 @@ impl<'a> Hidden<'a> {
                 key::QUIT => return Ok(Ended::Interrupted(Signal::QUIT)),
                 key::BACKSPACE | key::DELETE => drop_character(&mut line),
                 key::CLEAR => line.clear(),
-                octet if line.len() < LONGEST => line.push(octet),
+                byte if line.len() < LONGEST => line.push(byte),
                 _ => {}
             }
         }
@@ -124,10 +124,10 @@ impl Drop for Hidden<'_> {
     }
 }
 
-/// Takes back the last character, all of its octets if it is UTF-8.
+/// Takes back the last character, all of its bytes if it is UTF-8.
 fn drop_character(line: &mut Vec<u8>) {
-    while let Some(octet) = line.pop() {
-        if octet & 0xc0 != 0x80 {
+    while let Some(byte) = line.pop() {
+        if byte & 0xc0 != 0x80 {
             break;
         }
     }

@@ -3,13 +3,13 @@
 use std::io::{self, Read, Write};
 
 use cert::armor_writer::ArmorWriter;
-use cert::dearmor::Message;
+use cert::dearmor::DearmoredMessage;
 use cert::packet::{Packets, Tag};
 use zeroize::Zeroizing;
 
 use super::{Failure, Result};
 
-/// So many octets tell what packets are about.
+/// So many bytes tell what packets are about.
 const BEGINNING: u64 = 64 << 10;
 
 /// Writes packets with armor; what has armor stays as it is.
@@ -53,9 +53,9 @@ fn only_signatures(packets: &[u8]) -> bool {
 ///
 /// [`BadData`](super::Kind::BadData) if the input is not OpenPGP, or its armor is damaged.
 pub fn dearmor(input: &mut dyn Read, out: &mut dyn Write) -> Result<()> {
-    let mut packets = Message::of_any_kind(input);
+    let mut packets = DearmoredMessage::of_any_kind(input);
     let mut buffer = Zeroizing::new(vec![0; BEGINNING as usize]);
-    let mut octets = 0;
+    let mut bytes = 0;
     loop {
         let count = packets.read(&mut buffer).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => Failure::bad_data(&error),
@@ -65,7 +65,7 @@ pub fn dearmor(input: &mut dyn Read, out: &mut dyn Write) -> Result<()> {
             break;
         }
         out.write_all(&buffer[..count])?;
-        octets += count;
+        bytes += count;
     }
-    if octets == 0 { Err(Failure::bad_data("the input is not OpenPGP")) } else { Ok(()) }
+    if bytes == 0 { Err(Failure::bad_data("the input is not OpenPGP")) } else { Ok(()) }
 }

@@ -19,9 +19,9 @@ impl Certificates {
     /// # Errors
     ///
     /// [`BadData`](super::Kind::BadData) for anything else, secret keys too, and if there are none.
-    pub fn read(octets: &[u8]) -> Result<Self> {
+    pub fn read(bytes: &[u8]) -> Result<Self> {
         let mut certificates = Vec::new();
-        for raw in packets::read(octets)? {
+        for raw in packets::read(bytes)? {
             if !raw.secrets.is_empty() {
                 return Err(Failure::bad_data("a secret key where certificates are expected"));
             }
@@ -56,7 +56,7 @@ impl Certificates {
     }
 
     /// Returns their packets.
-    pub fn octets(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         self.certificates.iter().flat_map(|certificate| certificate.bytes.iter().copied()).collect()
     }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use cert::Timestamp;
 use cert::certificate::Certificate;
-use cert::effective::{Effective, Moment, State, Usage, View};
+use cert::effective::objections::{IssuerKey, objections};
+use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView};
 use cert::facts::{ComponentKind, SignatureType};
 use cert::mailbox::mail_address;
 use cert::packet::{self, Tag};
@@ -16,7 +17,7 @@ use trust::Validity;
 
 use super::{Certificates, Failure, Keys, Kind, Password, Result, packets};
 use crate::designated_revocation::evaluate_with_revokers;
-use crate::validity::{Appraisal, Model, Sources, TrustSettings, TrustedKey};
+use crate::validity::{Model, Sources, TrustSettings, TrustedKey, ValidityResult};
 
 /// What is to be certified.
 #[derive(Clone, Debug)]
@@ -78,8 +79,8 @@ fn certifier(
 ) -> Result<Unlocked> {
     let primary = certificate.facts.primary().fingerprint;
     let effective = packets::effective(certificate, now);
-    let state = effective.primary();
-    if !state.is_usable() || !state.usage.contains(Usage::CERTIFY) {
+    let issuer = IssuerKey::primary(&certificate.facts, &effective);
+    if !objections(&issuer, SignatureType::GENERIC_CERTIFICATION, now, now).is_empty() {
         return Err(Failure::new(Kind::KeyCannotCertify, format!("{primary}: the key may not certify now")));
     }
     keys.unlock(&primary, passwords)
@@ -93,7 +94,7 @@ fn place_of(
 ) -> Option<usize> {
     let components = certificate.facts.components.iter().zip(&effective.components);
     components.into_iter().position(|(component, state)| match (&component.kind, state) {
-        (ComponentKind::UserId(one), State::User(user)) => {
+        (ComponentKind::UserId(one), ComponentState::User(user)) => {
             one == user_id && (!only_self_signed || user.created.is_some())
         }
         _ => false,
@@ -143,21 +144,22 @@ pub fn validate(
         model: Model::Classic,
         max_cert_depth: 1,
         trusted_keys: roots.map(TrustedKey::Fingerprint).collect(),
-        ..TrustSettings::new(at, View::Full)
+        ..TrustSettings::new(at, PacketView::Full)
     };
     let rings = [certificates.ring(Path::new("CERTS")), authorities.ring(Path::new("AUTHORITIES"))];
     let [targets, roots] = [rings[0].snapshot(), rings[1].snapshot()];
     let sources =
         Sources { certificates: vec![targets.as_ref(), roots.as_ref()], owner_trust: None, keeper: None };
     let names: Vec<_> = certificates.certificates.iter().map(|one| one.facts.primary().fingerprint).collect();
-    let appraisal = Appraisal::of(&names, &sources, &settings)?;
+    let appraisal = ValidityResult::of(&names, &sources, &settings)?;
     for (id, certificate) in (1..).map(CertId).zip(&certificates.certificates) {
         let facts = &certificate.facts;
-        let (moment, whole) = (Moment::new(at, View::Full), || Ok(Some(certificate.clone())));
+        let (moment, whole) =
+            (EvaluationContext::new(at, PacketView::Full), || Ok(Some(certificate.clone())));
         let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
         let trust = appraisal.trust((0, id), facts, &effective)?;
         let is_valid = |place: usize| match (&facts.components[place].kind, &effective.components[place]) {
-            (ComponentKind::UserId(user_id), State::User(user)) => {
+            (ComponentKind::UserId(user_id), ComponentState::User(user)) => {
                 wanted.is(user_id)
                     && user.created.is_some()
                     && trust.user_ids.get(place).is_some_and(|validity| *validity >= Validity::Full)

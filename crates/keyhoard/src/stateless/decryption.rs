@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::io::{Read, Write};
 
 use cert::{Fingerprint, Timestamp};
-use message::{Addressee, Allowed, Container, Error, Opener, Pkesk, SessionKey, Skesk, Unlock, Verifier};
-use secret::{Held, Unlocked};
+use message::{
+    Addressee, Allowed, EncryptedDataFormat, EncryptedSessionKey, Error, MessageVerifier, Pkesk, SessionKey,
+    Skesk, Unlock,
+};
+use secret::{StoredKey, Unlocked};
 
 use super::signatures::holding;
-use super::{Authority, Failure, Keys, Kind, Password, Period, Result, Verification};
-use crate::decryption::{Release, may_open};
+use super::{Failure, Keys, Kind, Password, Period, Result, Signers, Verification};
+use crate::decryption::{PlaintextOutput, may_open};
 
 /// What opens a message, and who may have signed it.
 #[derive(Clone, Default)]
@@ -23,7 +26,7 @@ pub struct Decryption {
     /// What unlocks them.
     pub key_passwords: Vec<Password>,
     /// Who may have signed.
-    pub signers: Vec<Authority>,
+    pub signers: Vec<Signers>,
     /// When they may have signed.
     pub period: Period,
 }
@@ -56,8 +59,8 @@ pub fn decrypt(
     let held = keys.iter().flat_map(|keys| keys.held().into_iter().map(move |held| (keys, held))).collect();
     let mut unlock =
         Unlocking { given: decryption, held, unlocked: HashMap::new(), failure: None, was_asked: false };
-    let mut release = Release::to_stream(out, false).without_limit();
-    let mut verifier = Verifier::new(&mut release);
+    let mut release = PlaintextOutput::to_stream(out, false).without_limit();
+    let mut verifier = MessageVerifier::new(&mut release);
     let read = message::decrypt(message, Allowed::default(), &mut unlock, &mut verifier);
     let signatures = read.and_then(|()| verifier.finish()).map_err(|error| unlock.explained(error))?;
     let verifications = holding(signatures, &decryption.signers, decryption.period, now)?;
@@ -70,7 +73,7 @@ pub fn decrypt(
 /// Tries everything that was given.
 struct Unlocking<'a> {
     given: &'a Decryption,
-    held: Vec<(&'a Keys, Held)>,
+    held: Vec<(&'a Keys, StoredKey)>,
     /// Keys that were needed; `None` if no password opens one.
     unlocked: HashMap<Fingerprint, Option<Unlocked>>,
     /// Why something that was given did not open it.
@@ -81,8 +84,8 @@ struct Unlocking<'a> {
 impl Unlock for Unlocking<'_> {
     fn session_key(
         &mut self,
-        openers: &[Opener],
-        container: &Container,
+        encrypted_keys: &[EncryptedSessionKey],
+        container: &EncryptedDataFormat,
         fits: &dyn Fn(&SessionKey) -> bool,
     ) -> message::Result<SessionKey> {
         self.was_asked = true;
@@ -91,8 +94,8 @@ impl Unlock for Unlocking<'_> {
         }
         // Whoever is named comes before those who hide: their keys need not be tried one after the other.
         for is_hidden in [false, true] {
-            for opener in openers {
-                if let Opener::Recipient(recipient) = opener
+            for encrypted_key in encrypted_keys {
+                if let EncryptedSessionKey::Recipient(recipient) = encrypted_key
                     && (recipient.addressee == Addressee::Hidden) == is_hidden
                     && let Some(key) = self.by_secret_key(recipient, container).filter(|key| fits(key))
                 {
@@ -100,8 +103,8 @@ impl Unlock for Unlocking<'_> {
                 }
             }
         }
-        for opener in openers {
-            if let Opener::Password(packet) = opener
+        for encrypted_key in encrypted_keys {
+            if let EncryptedSessionKey::Password(packet) = encrypted_key
                 && let Some(key) = self.by_password(packet, container, fits)
             {
                 return Ok(key);
@@ -112,7 +115,7 @@ impl Unlock for Unlocking<'_> {
 }
 
 impl Unlocking<'_> {
-    fn by_secret_key(&mut self, recipient: &Pkesk, container: &Container) -> Option<SessionKey> {
+    fn by_secret_key(&mut self, recipient: &Pkesk, container: &EncryptedDataFormat) -> Option<SessionKey> {
         for (keys, held) in self.held.iter().filter(|(_, held)| may_open(recipient, held)) {
             // However many recipients there are, a key is unlocked once.
             let unlocked = self.unlocked.entry(held.fingerprint).or_insert_with(|| {
@@ -130,7 +133,7 @@ impl Unlocking<'_> {
     fn by_password(
         &mut self,
         packet: &Skesk,
-        container: &Container,
+        container: &EncryptedDataFormat,
         fits: &dyn Fn(&SessionKey) -> bool,
     ) -> Option<SessionKey> {
         let mut passwords = self.given.passwords.iter().flat_map(Password::variants);

@@ -7,15 +7,15 @@ use cert::Timestamp;
 use cert::armor_writer::ArmorWriter;
 use cert::facts::SignatureType;
 use message::{
-    Aead, Alone, Companion, Content, DEFAULT_CHUNK, DEFAULT_HASH, Format, Literal, Openers, Protection,
-    Recipient, S2k, SessionKey,
+    Aead, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Format, Literal, LiteralOptions,
+    MessageRecipients, NoSigner, Recipient, S2k, SessionKey,
 };
 use zeroize::Zeroizing;
 
 use super::signatures::{signers, signing};
 use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
-use crate::recipients::{self, Candidate, EncryptionKey};
+use crate::recipients::{self, EncryptionKey, RecipientCandidate};
 
 /// How a message is encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,19 +98,20 @@ pub fn encrypt(
     let keys = encryption.keys(now)?;
     let protection = encryption.protection(&keys);
     let recipients = keys.iter().map(|key| Recipient { public: &key.public, is_hidden: false }).collect();
-    let openers = Openers { passwords: encryption.openers(protection)?, recipients };
+    let for_whom = MessageRecipients { passwords: encryption.passwords(protection)?, recipients };
     let mut signers = signers(&encryption.signers, &encryption.key_passwords, now)?;
     let kind = if encryption.as_text { SignatureType::TEXT } else { SignatureType::BINARY };
-    let mut companion: Box<dyn Companion> = match &mut signers[..] {
-        [] => Box::new(Alone),
+    let mut companion: Box<dyn ContentSigner> = match &mut signers[..] {
+        [] => Box::new(NoSigner),
         signers => Box::new(signing(signers, kind, now)?),
     };
     let format = if encryption.as_text { Format::Utf8 } else { Format::Binary };
-    let content = Content { literal: Literal { format, ..Literal::default() }, ..Content::default() };
+    let content =
+        LiteralOptions { literal: Literal { format, ..Literal::default() }, ..LiteralOptions::default() };
     let how = message::Encryption { protection, content, ..message::Encryption::default() };
     let mut write = |out: &mut (dyn Write + Send)| match encryption.as_text {
-        true => message::encrypt(&mut Utf8::new(&mut *data), out, &openers, &how, companion.as_mut()),
-        false => message::encrypt(data, out, &openers, &how, companion.as_mut()),
+        true => message::encrypt(&mut Utf8::new(&mut *data), out, &for_whom, &how, companion.as_mut()),
+        false => message::encrypt(data, out, &for_whom, &how, companion.as_mut()),
     };
     if !encryption.with_armor {
         return write(out).map_err(of_text);
@@ -126,7 +127,7 @@ impl Encryption {
     fn keys(&self, now: Timestamp) -> Result<Vec<EncryptionKey>> {
         // A revocation counts in whichever file it stands, and its maker's key too.
         let ring = Certificates::joined(self.recipients.clone()).ring(Path::new("CERTS"));
-        let key = |candidate: Candidate| {
+        let key = |candidate: RecipientCandidate| {
             let name = candidate.fingerprint;
             candidate.key.ok_or_else(|| {
                 Failure::new(Kind::CertCannotEncrypt, format!("{name}: it has no key to encrypt to now"))
@@ -135,23 +136,23 @@ impl Encryption {
         recipients::of_ring(&ring, &[], now)?.into_iter().map(key).collect()
     }
 
-    fn protection(&self, keys: &[EncryptionKey]) -> Protection {
+    fn protection(&self, keys: &[EncryptionKey]) -> DataProtection {
         let all_read = !keys.is_empty() && keys.iter().all(|key| key.preferences.seipd2);
         match self.profile {
-            Profile::Rfc9580 => Protection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
-            Profile::Default if all_read => Protection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
-            Profile::Default | Profile::Rfc4880 => Protection::Mdc,
+            Profile::Rfc9580 => DataProtection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
+            Profile::Default if all_read => DataProtection::Aead { mode: Aead::Ocb, chunk: DEFAULT_CHUNK },
+            Profile::Default | Profile::Rfc4880 => DataProtection::Mdc,
         }
     }
 
-    fn openers(&self, protection: Protection) -> Result<Vec<(Zeroizing<Vec<u8>>, S2k)>> {
-        let opener = |password: &Password| {
+    fn passwords(&self, protection: DataProtection) -> Result<Vec<(Zeroizing<Vec<u8>>, S2k)>> {
+        let with_specifier = |password: &Password| {
             let s2k = match protection {
-                Protection::Aead { .. } => S2k::argon2().map_err(message::Error::from)?,
+                DataProtection::Aead { .. } => S2k::argon2().map_err(message::Error::from)?,
                 _ => S2k::iterated(DEFAULT_HASH, 1 << 26).map_err(message::Error::from)?,
             };
-            Ok((password.octets().to_vec().into(), s2k))
+            Ok((password.bytes().to_vec().into(), s2k))
         };
-        self.passwords.iter().map(opener).collect()
+        self.passwords.iter().map(with_specifier).collect()
     }
 }

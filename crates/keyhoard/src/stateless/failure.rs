@@ -155,6 +155,7 @@ impl From<message::Error> for Failure {
                 Kind::CannotDecrypt
             }
             E::Recipient { .. } => Kind::CertCannotEncrypt,
+            E::Unsigned => Kind::NoSignature,
             _ => Kind::BadData,
         };
         Self::of(kind)(&error)

@@ -7,8 +7,8 @@ use cert::clean::rebuild;
 use cert::packet::Packets;
 use cert::{Fingerprint, Timestamp};
 use keygen::profile::NAMED;
-use keygen::{NoneHeld, Profile, Silent};
-use secret::{Held, SecretKey, Unlocked};
+use keygen::{NoExistingKeys, Profile, Silent};
+use secret::{SecretKey, StoredKey, Unlocked};
 use sign::KeyFlags;
 use zeroize::Zeroizing;
 
@@ -27,9 +27,9 @@ impl Keys {
     /// # Errors
     ///
     /// [`Kind::BadData`] for anything else, and if there are none.
-    pub fn read(octets: &[u8]) -> Result<Self> {
+    pub fn read(bytes: &[u8]) -> Result<Self> {
         let mut keys = Self { certificates: Vec::new(), secrets: BTreeMap::new() };
-        for raw in packets::read(octets)? {
+        for raw in packets::read(bytes)? {
             if raw.secrets.is_empty() {
                 return Err(Failure::bad_data("a certificate where secret keys are expected"));
             }
@@ -46,13 +46,13 @@ impl Keys {
     }
 
     /// Returns their packets.
-    pub fn octets(&self) -> Zeroizing<Vec<u8>> {
+    pub fn bytes(&self) -> Zeroizing<Vec<u8>> {
         // Room for all: what a vector leaves behind where it grows is not wiped.
         let certificates = self.certificates.iter().map(|certificate| certificate.bytes.len());
         let secrets = self.secrets.values().map(|secret| secret.packet().len());
-        let mut octets = Zeroizing::new(Vec::with_capacity(certificates.chain(secrets).sum()));
-        self.certificates.iter().for_each(|certificate| self.write(certificate, &mut octets));
-        octets
+        let mut bytes = Zeroizing::new(Vec::with_capacity(certificates.chain(secrets).sum()));
+        self.certificates.iter().for_each(|certificate| self.write(certificate, &mut bytes));
+        bytes
     }
 
     fn write(&self, certificate: &Certificate, out: &mut Zeroizing<Vec<u8>>) {
@@ -108,8 +108,8 @@ impl Keys {
     }
 
     /// Returns what is held, without the secrets.
-    pub(super) fn held(&self) -> Vec<Held> {
-        let held = |secret: &SecretKey| Held {
+    pub(super) fn held(&self) -> Vec<StoredKey> {
+        let held = |secret: &SecretKey| StoredKey {
             fingerprint: secret.fingerprint(),
             keygrip: secret.keygrip(),
             role: secret.role(),
@@ -152,7 +152,7 @@ fn unusable(error: &secret::Error) -> Failure {
 }
 
 fn locked(key: &Unlocked, password: Option<&Password>) -> Result<SecretKey> {
-    match password.map(|password| secret::Passphrase::new(password.octets())) {
+    match password.map(|password| secret::Passphrase::new(password.bytes())) {
         Some(passphrase) if !passphrase.is_empty() => {
             key.locked_anew(&passphrase).map_err(|error| Failure::of(Kind::Unspecified)(&error))
         }
@@ -203,7 +203,7 @@ pub fn generate(
     if signing_only {
         profile.subkeys.retain(|plan| plan.flags().0 & KeyFlags::ENCRYPT.0 == 0);
     }
-    let generated = keygen::generate(&profile, &mut NoneHeld, now, &mut Silent).map_err(|error| {
+    let generated = keygen::generate(&profile, &mut NoExistingKeys, now, &mut Silent).map_err(|error| {
         let kind = match error {
             keygen::Error::NoUserId => Kind::MissingArg,
             _ => Kind::Unspecified,

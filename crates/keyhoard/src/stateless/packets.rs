@@ -3,7 +3,7 @@
 use cert::Timestamp;
 use cert::certificate::Certificate;
 use cert::clean::rebuild;
-use cert::effective::{Effective, Moment, View, evaluate};
+use cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
 use cert::facts::{Component, Span};
 use cert::key::{self, Key};
 use cert::merge::merge;
@@ -14,9 +14,9 @@ use cert::split::{Piece, RawCertificate, Splitter};
 use super::{Failure, Result};
 
 /// Reads the certificates and keys of a file.
-pub(super) fn read(octets: &[u8]) -> Result<Vec<RawCertificate>> {
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<RawCertificate>> {
     let mut found = Vec::new();
-    for piece in Splitter::new(octets) {
+    for piece in Splitter::new(bytes) {
         match piece.map_err(Failure::bad_data)? {
             Piece::Certificate(raw) => found.push(raw),
             Piece::Revocation(_) | Piece::Ignored(_) => {
@@ -50,7 +50,7 @@ pub(super) fn absorb(certificate: &mut Certificate, copy: &Certificate) {
 
 /// Says what a certificate means now.
 pub(super) fn effective(certificate: &Certificate, now: Timestamp) -> Effective {
-    evaluate(&certificate.facts, Moment::new(now, View::Full))
+    evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Full))
 }
 
 /// New packets for a certificate: a part of it that can stand for itself.

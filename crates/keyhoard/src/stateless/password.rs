@@ -16,9 +16,9 @@ impl Password {
     /// # Errors
     ///
     /// [`Kind::PasswordNotHumanReadable`].
-    pub fn new(octets: Zeroizing<Vec<u8>>) -> Result<Self> {
+    pub fn new(bytes: Zeroizing<Vec<u8>>) -> Result<Self> {
         let refused = |reason| Failure::new(Kind::PasswordNotHumanReadable, reason);
-        let text = std::str::from_utf8(&octets).map_err(|_| refused("the password is no UTF-8 text"))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| refused("the password is no UTF-8 text"))?;
         let text = text.trim_end();
         let is_odd =
             |character: char| (character.is_whitespace() && character != ' ') || character.is_control();
@@ -29,12 +29,12 @@ impl Password {
     }
 
     /// Takes a password that something is locked with, whatever it is.
-    pub fn existing(octets: Zeroizing<Vec<u8>>) -> Self {
-        Self(octets)
+    pub fn existing(bytes: Zeroizing<Vec<u8>>) -> Self {
+        Self(bytes)
     }
 
-    /// Returns its octets.
-    pub(super) fn octets(&self) -> &[u8] {
+    /// Returns its bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_line_is_no_part_of_a_new_password() {
-        assert_eq!(new(b"open sesame\n").expect("a password").octets(), b"open sesame");
+        assert_eq!(new(b"open sesame\n").expect("a password").bytes(), b"open sesame");
         for odd in [&b" first"[..], b"tab\tinside", b"not \xff UTF-8", b"two\nlines"] {
             assert_eq!(new(odd).err().map(|failure| failure.kind), Some(Kind::PasswordNotHumanReadable));
         }

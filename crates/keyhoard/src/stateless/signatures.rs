@@ -4,13 +4,13 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use cert::armor_writer::{ArmorWriter, Headers};
-use cert::effective::{Moment, View};
+use cert::effective::{EvaluationContext, PacketView};
 use cert::facts::SignatureType;
 use cert::packet::{self, Tag};
 use cert::{Fingerprint, Timestamp};
 use message::{
-    Allowed, Content, DataSignature, Detached, Event, Format, Literal, NoKeys, Signatory, Signing, Sink,
-    Standing as Trust, Verifier,
+    Allowed, Authenticity as Trust, DataSignature, DetachedSignatures, Event, Format, Literal,
+    LiteralOptions, MessageVerifier, NoKeys, SignatureRequest, Signing, Sink,
 };
 use secret::{Signer, Unlocked};
 use sign::{Builder, hash_for};
@@ -20,14 +20,14 @@ use verify::policy::DigestPolicy;
 
 use super::text::{Utf8, of_text};
 use super::{Certificates, Failure, Keys, Kind, Password, Result};
-use crate::decryption::Release;
-use crate::signatories::signing_key;
-use crate::verification::{Makers, Standing};
+use crate::decryption::PlaintextOutput;
+use crate::signing_keys::signing_key;
+use crate::verification::{SignaturePolicy, SignatureStatus, SignerSearch};
 
 /// How a message that holds what is signed is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inline {
-    /// As octets.
+    /// As bytes.
     #[default]
     Binary,
     /// As UTF-8 text, however its lines end.
@@ -38,7 +38,7 @@ pub enum Inline {
 
 /// Those who may have signed.
 #[derive(Clone, Debug)]
-pub struct Authority {
+pub struct Signers {
     /// What their file is called.
     pub name: String,
     /// Their certificates.
@@ -96,7 +96,8 @@ pub(super) fn signing<'a>(
     kind: SignatureType,
     now: Timestamp,
 ) -> Result<Signing<'a>> {
-    let signatory = |key: &'a mut Unlocked| Signatory { builder: Builder::new(kind, digest(key), now), key };
+    let signatory =
+        |key: &'a mut Unlocked| SignatureRequest { builder: Builder::new(kind, digest(key), now), key };
     Ok(Signing::new(keys.iter_mut().map(signatory).collect())?)
 }
 
@@ -159,7 +160,8 @@ pub fn sign_inline(
     }
     let is_text = how == Inline::Text;
     let format = if is_text { Format::Utf8 } else { Format::Binary };
-    let content = Content { literal: Literal { format, ..Literal::default() }, ..Content::default() };
+    let content =
+        LiteralOptions { literal: Literal { format, ..Literal::default() }, ..LiteralOptions::default() };
     let write = |out: &mut dyn Write| match is_text {
         true => message::sign(&mut Utf8::new(data), out, &content, signing).map_err(of_text),
         false => Ok(message::sign(data, out, &content, signing)?),
@@ -181,11 +183,11 @@ pub fn sign_inline(
 pub fn verify(
     signatures: &[u8],
     data: &mut dyn Read,
-    authorities: &[Authority],
+    authorities: &[Signers],
     period: Period,
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
-    let signatures = Detached::read(&mut &signatures[..])?.over(data)?;
+    let signatures = DetachedSignatures::read(&mut &signatures[..])?.over(data)?;
     some(holding(signatures, authorities, period, now)?)
 }
 
@@ -197,12 +199,12 @@ pub fn verify(
 pub fn verify_inline(
     message: &mut (dyn Read + Send),
     out: Box<dyn Write + '_>,
-    authorities: &[Authority],
+    authorities: &[Signers],
     period: Period,
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
-    let mut release = Release::to_stream(out, false).without_limit();
-    let mut verifier = Verifier::new(&mut release);
+    let mut release = PlaintextOutput::to_stream(out, false).without_limit();
+    let mut verifier = MessageVerifier::new(&mut release);
     read_signed(message, &mut verifier)?;
     let signatures = verifier.finish()?;
     let holding = some(holding(signatures, authorities, period, now)?)?;
@@ -210,18 +212,23 @@ pub fn verify_inline(
     Ok(holding)
 }
 
-/// Takes the signatures off a message that holds what is signed, which is written; nothing is verified.
+/// Takes the signatures off a message that holds what is signed, which is written once the whole message was read;
+/// nothing is verified.
 ///
 /// # Errors
 ///
 /// [`Kind::BadData`] for what is no such message.
 pub fn split(message: &mut (dyn Read + Send), out: &mut dyn Write) -> Result<Vec<u8>> {
-    let mut splitter = Splitter { out, signatures: Vec::new() };
-    read_signed(message, &mut splitter)?;
+    let release = PlaintextOutput::to_stream(Box::new(out), false).without_limit();
+    let mut splitter = Splitter { release, signatures: Vec::new() };
+    read_signed(message, &mut splitter).map_err(|failure| match failure.kind {
+        Kind::NoSignature => Failure::bad_data(failure.reason),
+        _ => failure,
+    })?;
     if splitter.signatures.is_empty() {
         return Err(Failure::bad_data("the message is not signed"));
     }
-    splitter.out.flush()?;
+    splitter.release.finish()?;
     Ok(splitter.signatures)
 }
 
@@ -235,7 +242,8 @@ fn read_signed(message: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<(
 
 /// Parts content and signatures.
 struct Splitter<'a> {
-    out: &'a mut dyn Write,
+    /// Takes the bytes that are signed as they are, since no word of what they are reaches it.
+    release: PlaintextOutput<'a>,
     signatures: Vec<u8>,
 }
 
@@ -247,25 +255,28 @@ impl Sink for Splitter<'_> {
         Ok(())
     }
 
-    fn data(&mut self, data: &[u8], _: Trust) -> message::Result<()> {
-        self.out.write_all(data).map_err(message::Error::Write)
+    fn data(&mut self, data: &[u8], standing: Trust) -> message::Result<()> {
+        self.release.data(data, standing)
     }
 }
 
 /// Returns the signatures that hold, in their order.
 pub(super) fn holding(
     signatures: Vec<DataSignature>,
-    authorities: &[Authority],
+    authorities: &[Signers],
     period: Period,
     now: Timestamp,
 ) -> Result<Vec<Verification>> {
     let rings: Vec<_> = authorities.iter().map(|one| one.certificates.ring(Path::new(&one.name))).collect();
     let snapshots: Vec<_> = rings.iter().map(|ring| ring.snapshot()).collect();
     let sources = snapshots.iter().map(|snapshot| snapshot.as_ref()).collect();
-    let examined = Makers::new(sources, Moment::new(now, View::Full)).examine(signatures)?;
+    let moment = EvaluationContext::new(now, PacketView::Full);
+    let examined = SignerSearch::new(sources, moment, moment.digests).examine(signatures)?;
     // Whoever verifies in a script sees no warning: what gpg would only warn of is not believed here.
     let digests = DigestPolicy::GNUPG.with_weak(HashAlgorithm::SHA1).with_weak(HashAlgorithm::RIPEMD160);
-    let holding = examined.iter().filter(|one| one.standing(digests, now) == Standing::Good);
+    let holding = examined
+        .iter()
+        .filter(|one| one.standing(&SignaturePolicy::new(digests, now)) == SignatureStatus::Good);
     let told = holding.filter_map(|one| {
         let (maker, said) = (one.outcome.good()?, one.statement.as_ref()?);
         Some(Verification {

@@ -20,9 +20,9 @@ impl<R: Read> Utf8<R> {
         Self { inner, pending: Vec::new() }
     }
 
-    /// Takes octets that follow on those before.
-    fn check(&mut self, octets: &[u8]) -> io::Result<()> {
-        self.pending.extend_from_slice(octets);
+    /// Takes bytes that follow on those before.
+    fn check(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.pending.extend_from_slice(bytes);
         match std::str::from_utf8(&self.pending) {
             Ok(_) => self.pending.clear(),
             Err(error) if error.error_len().is_none() => drop(self.pending.drain(..error.valid_up_to())),
@@ -68,10 +68,10 @@ mod tests {
 
     #[test]
     fn text_passes_however_it_is_cut_and_nothing_else_does() {
-        let read = |octets: &[u8]| Utf8::new(Slowly(octets)).read_to_end(&mut Vec::new()).is_ok();
+        let read = |bytes: &[u8]| Utf8::new(Slowly(bytes)).read_to_end(&mut Vec::new()).is_ok();
         assert!(read("Zürich, 東京".as_bytes()));
         assert!(read(b""));
         assert!(!read(b"Z\xfcrich"));
-        assert!(!read("東".as_bytes().split_last().expect("three octets").1));
+        assert!(!read("東".as_bytes().split_last().expect("three bytes").1));
     }
 }

@@ -2,7 +2,7 @@
 
 use cert::Timestamp;
 use cert::certificate::Certificate;
-use cert::effective::{Effective, State, Usage};
+use cert::effective::{ComponentState, Effective, Usage};
 use cert::facts::{Component, ComponentKind, SignatureType};
 use cert::signature::Signature;
 use cert::signed::Subject;
@@ -66,7 +66,7 @@ fn refuse_if_bad(certificate: &Certificate, effective: &Effective) -> Result<()>
 
 fn can_encrypt(effective: &Effective) -> bool {
     effective.components.iter().any(|state| match state {
-        State::Key(key) => key.is_usable() && key.usage.contains(Usage::ENCRYPT),
+        ComponentState::Key(key) => key.is_usable() && key.usage.contains(Usage::ENCRYPT),
         _ => false,
     })
 }
@@ -84,8 +84,8 @@ fn renewed(
     let mut old = Vec::new();
     for (component, state) in certificate.facts.components.iter().zip(&effective.components) {
         let binding = match state {
-            State::Key(key) if key.is_usable() => key.binding,
-            State::User(user) if user.created.is_some() => user.binding,
+            ComponentState::Key(key) if key.is_usable() => key.binding,
+            ComponentState::User(user) if user.created.is_some() => user.binding,
             _ => None,
         };
         let Some(binding) = binding else { continue };

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use cert::effective::{Moment, State, View};
+use cert::effective::{ComponentState, EvaluationContext, PacketView};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Fingerprint, Timestamp};
 use store::tofu::{Binding, BindingSelection};
@@ -10,8 +10,8 @@ use store::{CertId, Detail, Selection, Snapshot, Store};
 use trust::tofu::Policy;
 
 use crate::Result;
-use crate::again::again;
 use crate::designated_revocation::{evaluate_with_revokers, whole};
+use crate::retry::retry_transient;
 
 /// A binding about which something was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn decide(
     command: &str,
     now: Timestamp,
 ) -> Result<Vec<Decided>> {
-    again(|| {
+    retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
         let decided = bindings_of(transaction.snapshot()?, ids, only, now)?;
         for Decided { key, address, user_id, .. } in &decided {
@@ -65,7 +65,7 @@ pub fn forget(
     command: &str,
     now: Timestamp,
 ) -> Result<Vec<Binding>> {
-    again(|| {
+    retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
         let mut bindings = of_address(transaction.snapshot()?, address)?;
         bindings.retain(|binding| keys.is_none_or(|keys| keys.contains(&binding.fingerprint)));
@@ -89,7 +89,7 @@ pub fn bindings_of(
     let mut outcome = Ok(());
     snapshot.visit(Selection::Ids(ids), Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
-        let moment = Moment::new(now, View::Gnupg);
+        let moment = EvaluationContext::new(now, PacketView::Gnupg);
         match evaluate_with_revokers(facts, moment, || whole(snapshot, record.id), &[snapshot]) {
             Err(error) => {
                 outcome = Err(error);
@@ -97,7 +97,8 @@ pub fn bindings_of(
             }
             Ok(effective) => {
                 for (component, state) in facts.components.iter().zip(&effective.components) {
-                    let (ComponentKind::UserId(value), State::User(user)) = (&component.kind, state) else {
+                    let (ComponentKind::UserId(value), ComponentState::User(user)) = (&component.kind, state)
+                    else {
                         continue;
                     };
                     let address = BoundAddress::of_user_id(value);

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use cert::effective::{Effective, Moment, State};
+use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use store::tofu::{Binding, BindingSelection, Messages};
@@ -12,7 +12,7 @@ use trust::tofu::{Evidence, Policy, validity};
 
 use crate::Result;
 use crate::designated_revocation::{evaluate_with_revokers, whole};
-use crate::validity::{Assessment, Roots, Sources, TrustSettings};
+use crate::validity::{FirstUseResult, Sources, TrustAnchors, TrustSettings};
 
 /// What is known of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Holder {
     /// When it was first seen.
     pub since: Timestamp,
     /// What became of the user ID.
-    pub standing: Standing,
+    pub standing: UserIdStatus,
     /// What the user decided.
     pub decided: Policy,
     /// The policy in effect.
@@ -50,7 +50,7 @@ pub struct Holder {
 
 /// What became of a user ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum UserIdStatus {
     /// It holds.
     Holds,
     /// It, or its key, has ended.
@@ -69,7 +69,7 @@ pub enum Standing {
 pub fn explain(
     address: &BoundAddress,
     sources: &Sources<'_>,
-    roots: &Roots,
+    roots: &TrustAnchors,
     settings: &TrustSettings,
 ) -> Result<Explanation> {
     let mut holders = Vec::new();
@@ -85,7 +85,7 @@ pub fn explain(
         }
     }
     let keys: Vec<Fingerprint> = holders.iter().map(|(binding, _)| binding.fingerprint).collect();
-    let assessment = Assessment::of(&keys, sources, roots, settings)?;
+    let assessment = FirstUseResult::of(&keys, sources, roots, settings)?;
     let mut holders: Vec<Holder> = holders
         .into_iter()
         .map(|(binding, messages)| holder(binding, messages, &assessment, sources, settings))
@@ -97,7 +97,7 @@ pub fn explain(
 fn holder(
     binding: Binding,
     messages: Messages,
-    assessment: &Assessment,
+    assessment: &FirstUseResult,
     sources: &Sources<'_>,
     settings: &TrustSettings,
 ) -> Result<Holder> {
@@ -124,13 +124,13 @@ pub(super) fn standing(
     address: &BoundAddress,
     sources: &Sources<'_>,
     settings: &TrustSettings,
-) -> Result<Standing> {
-    let mut standing = Ok(Standing::Gone);
+) -> Result<UserIdStatus> {
+    let mut standing = Ok(UserIdStatus::Gone);
     for source in &sources.certificates {
         let Some(id) = source.by_fingerprint(&[*key])?[0] else { continue };
         source.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
             if let Some(facts) = &record.facts {
-                let moment = Moment::new(settings.now, settings.view);
+                let moment = EvaluationContext::new(settings.now, settings.view);
                 let effective =
                     evaluate_with_revokers(facts, moment, || whole(*source, id), &sources.certificates);
                 standing = effective.map(|effective| in_certificate(facts, &effective, address));
@@ -143,27 +143,29 @@ pub(super) fn standing(
 }
 
 /// Of several user IDs with the address the one that holds counts.
-fn in_certificate(facts: &Facts, effective: &Effective, address: &BoundAddress) -> Standing {
+fn in_certificate(facts: &Facts, effective: &Effective, address: &BoundAddress) -> UserIdStatus {
     let primary = effective.primary();
     let components = facts.components.iter().zip(&effective.components);
     let standings = components.filter_map(|(component, state)| match (&component.kind, state) {
-        (ComponentKind::UserId(value), State::User(user)) if BoundAddress::of_user_id(value) == *address => {
+        (ComponentKind::UserId(value), ComponentState::User(user))
+            if BoundAddress::of_user_id(value) == *address =>
+        {
             Some(if user.revoked || primary.revoked.is_some() {
-                Standing::Revoked
+                UserIdStatus::Revoked
             } else if user.expired || primary.expired {
-                Standing::Expired
+                UserIdStatus::Expired
             } else {
-                Standing::Holds
+                UserIdStatus::Holds
             })
         }
         _ => None,
     });
     standings
         .min_by_key(|standing| match standing {
-            Standing::Holds => 0,
-            Standing::Expired => 1,
-            Standing::Revoked => 2,
-            Standing::Gone => 3,
+            UserIdStatus::Holds => 0,
+            UserIdStatus::Expired => 1,
+            UserIdStatus::Revoked => 2,
+            UserIdStatus::Gone => 3,
         })
-        .unwrap_or(Standing::Gone)
+        .unwrap_or(UserIdStatus::Gone)
 }

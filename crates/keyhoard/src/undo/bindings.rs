@@ -10,7 +10,7 @@ use store::{Change, ChangeKind, Snapshot};
 use crate::Result;
 
 /// What is kept of bindings now.
-pub(super) struct Kept(HashMap<(Fingerprint, BoundAddress), KeptBinding>);
+pub(super) struct KeptBindings(HashMap<(Fingerprint, BoundAddress), KeptBinding>);
 
 /// What taking back a change comes to.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum TakenBack {
     By(BindingChange),
 }
 
-impl Kept {
+impl KeptBindings {
     /// Reads what is kept of the bindings that these changes are about.
     pub(super) fn read(snapshot: &dyn Snapshot, changes: &[Change]) -> Result<Self> {
         let addresses: Vec<BoundAddress> = changes.iter().filter_map(address).cloned().collect();

@@ -9,14 +9,14 @@ use cert::merge::merge;
 use rayon::prelude::*;
 use store::tofu::{BindingChange, KeptBinding};
 use store::{
-    CertId, Change, ChangeKind, Fingerprint, Former, JournalId, Origin, Prepared, Put, PutKind, Snapshot,
-    Timestamp,
+    CertId, Change, ChangeKind, Fingerprint, FormerCertificate, JournalId, Origin, Prepared, Put, PutKind,
+    Snapshot, Timestamp,
 };
 
 use super::UndoOptions;
 use super::bindings::{self, TakenBack};
 use super::joined::joined;
-use super::shrink::{Kept, Shrunk, shrink};
+use super::shrink::{KeptReason, Shrunk, shrink};
 use crate::Result;
 use crate::stored::{self, Stored};
 
@@ -33,11 +33,11 @@ pub(super) enum Plan {
     /// Nothing: there is nothing left to take back.
     Nothing,
     /// The certificate stays as it is.
-    Keep { fingerprint: Fingerprint, what: Kept },
+    Keep { fingerprint: Fingerprint, what: KeptReason },
     /// The certificate goes.
     Remove { id: CertId, generation: i64 },
     /// Some of its packets go.
-    Shrink { id: CertId, generation: i64, certificate: Prepared, kept: Option<Kept> },
+    Shrink { id: CertId, generation: i64, certificate: Prepared, kept: Option<KeptReason> },
     /// It comes back where it was.
     Restore { id: CertId, first_seen: Timestamp, origin: Origin, certificate: Prepared },
     /// What it was comes back into what it is.
@@ -59,7 +59,7 @@ impl Planner<'_> {
         let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
         let stored = stored::read(snapshot, &fingerprints)?;
         let trusts: HashMap<Fingerprint, u8> = snapshot.owner_trusts()?.into_iter().collect();
-        let remembered = bindings::Kept::read(snapshot, &changes)?;
+        let remembered = bindings::KeptBindings::read(snapshot, &changes)?;
         changes
             .into_par_iter()
             .map(|change| {
@@ -75,7 +75,7 @@ impl Planner<'_> {
         change: Change,
         stored: Option<&Stored>,
         trust: Option<u8>,
-        remembered: &bindings::Kept,
+        remembered: &bindings::KeptBindings,
     ) -> Result<Plan> {
         let fingerprint = change.fingerprint;
         match (change.kind, stored) {
@@ -83,12 +83,14 @@ impl Planner<'_> {
             (ChangeKind::OwnerTrust { before, after }, _) if trust == after || self.options.force => {
                 Ok(Plan::OwnerTrust { fingerprint, now: trust, back: before })
             }
-            (ChangeKind::OwnerTrust { .. }, _) => Ok(Plan::Keep { fingerprint, what: Kept::OwnerTrust }),
+            (ChangeKind::OwnerTrust { .. }, _) => {
+                Ok(Plan::Keep { fingerprint, what: KeptReason::OwnerTrust })
+            }
             (ChangeKind::Binding(Some(change)), _) => {
                 let now = remembered.get(fingerprint, &change.address).cloned();
                 Ok(match bindings::take_back(*change, now.as_ref(), self.options.force) {
                     TakenBack::Nothing => Plan::Nothing,
-                    TakenBack::Decided => Plan::Keep { fingerprint, what: Kept::Policy },
+                    TakenBack::Decided => Plan::Keep { fingerprint, what: KeptReason::Policy },
                     TakenBack::By(change) => Plan::Binding { fingerprint, now, change: Box::new(change) },
                 })
             }
@@ -110,7 +112,7 @@ impl Planner<'_> {
         let brought_again = self.later.contains_key(&fingerprint);
         let keep = brought_again && !self.options.including_revocations && is_revoked(&stored.certificate);
         match keep {
-            true => Plan::Keep { fingerprint, what: Kept::Revocation },
+            true => Plan::Keep { fingerprint, what: KeptReason::Revocation },
             false => Plan::Remove { id: stored.id, generation: stored.generation },
         }
     }
@@ -186,7 +188,7 @@ impl Plan {
     }
 
     /// Returns what stays although it was to be taken back.
-    pub(super) fn kept(&self) -> Option<(Fingerprint, Kept)> {
+    pub(super) fn kept(&self) -> Option<(Fingerprint, KeptReason)> {
         match self {
             Self::Keep { fingerprint, what } => Some((*fingerprint, *what)),
             Self::Shrink { certificate, kept: Some(what), .. } => Some((certificate.fingerprint(), *what)),
@@ -201,12 +203,12 @@ fn is_revoked(certificate: &Certificate) -> bool {
     primary.signatures.iter().any(|one| one.kind == SignatureType::KEY_REVOCATION && one.verifies())
 }
 
-fn bring_back(fingerprint: Fingerprint, former: Former, stored: Option<&Stored>) -> Plan {
+fn bring_back(fingerprint: Fingerprint, former: FormerCertificate, stored: Option<&Stored>) -> Plan {
     let Ok(certificate) = rebuild(&former.bytes, &former.superseded) else {
         return Plan::Damaged { fingerprint };
     };
     let Some(stored) = stored else {
-        let Former { id, first_seen, origin, .. } = former;
+        let FormerCertificate { id, first_seen, origin, .. } = former;
         return Plan::Restore { id, first_seen, origin, certificate: Prepared::new(certificate) };
     };
     match merge(&stored.certificate, &certificate) {

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use cert::certificate::{Certificate, Retained};
-use cert::effective::{Effective, Moment, State, View, evaluate};
+use cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, evaluate};
 use cert::facts::{Component, SignatureFacts, SignatureType};
 use cert::{Facts, Timestamp};
 
 /// What stays although it was to be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptReason {
     /// A revocation.
     Revocation,
     /// A self-signature by which a key or user ID ends earlier.
@@ -24,7 +24,7 @@ pub enum Kept {
 pub(super) struct Shrunk {
     /// `None` if it stays as it is.
     pub(super) certificate: Option<Certificate>,
-    pub(super) kept: Option<Kept>,
+    pub(super) kept: Option<KeptReason>,
 }
 
 /// Takes the packets with these [digests](Certificate::packet_digests) out of a certificate.
@@ -41,10 +41,10 @@ pub(super) fn shrink(
     if including_revocations {
         return taken.without(|_| false, None);
     }
-    let shrunk = taken.without(is_revocation_by_owner, Some(Kept::Revocation));
+    let shrunk = taken.without(is_revocation_by_owner, Some(KeptReason::Revocation));
     match &shrunk.certificate {
         Some(certificate) if loosens(&known.facts, &certificate.facts, now) => {
-            taken.without(SignatureFacts::verifies, shrunk.kept.or(Some(Kept::Expiry)))
+            taken.without(SignatureFacts::verifies, shrunk.kept.or(Some(KeptReason::Expiry)))
         }
         _ => shrunk,
     }
@@ -66,7 +66,7 @@ impl<'a> Taken<'a> {
     }
 
     /// Takes everything out but the signatures that are to be kept and the components they stand under.
-    fn without(&self, keep: impl Fn(&SignatureFacts) -> bool, what: Option<Kept>) -> Shrunk {
+    fn without(&self, keep: impl Fn(&SignatureFacts) -> bool, what: Option<KeptReason>) -> Shrunk {
         let goes = |start: u32| self.starts.contains(&start);
         let is_kept = |signature: &SignatureFacts| {
             goes(signature.span.start)
@@ -123,7 +123,7 @@ fn designated_revocations(facts: &Facts) -> HashSet<u32> {
 
 /// Says whether a key or user ID that is in both would end later, or not at all any more.
 fn loosens(before: &Facts, after: &Facts, now: Timestamp) -> bool {
-    let moment = Moment::new(now, View::Full);
+    let moment = EvaluationContext::new(now, PacketView::Full);
     let (before_means, after_means) = (evaluate(before, moment), evaluate(after, moment));
     let mut rest = pairs(before, &before_means);
     pairs(after, &after_means).any(|(component, state)| {
@@ -133,16 +133,19 @@ fn loosens(before: &Facts, after: &Facts, now: Timestamp) -> bool {
     })
 }
 
-fn pairs<'a>(facts: &'a Facts, effective: &'a Effective) -> impl Iterator<Item = (&'a Component, &'a State)> {
+fn pairs<'a>(
+    facts: &'a Facts,
+    effective: &'a Effective,
+) -> impl Iterator<Item = (&'a Component, &'a ComponentState)> {
     facts.components.iter().zip(&effective.components)
 }
 
 /// Returns when something ends; what never does ends last.
-fn ends(state: &State) -> Timestamp {
+fn ends(state: &ComponentState) -> Timestamp {
     let end = match state {
-        State::Key(key) => key.expires,
-        State::User(user) => user.expires,
-        State::Unknown => None,
+        ComponentState::Key(key) => key.expires,
+        ComponentState::User(user) => user.expires,
+        ComponentState::Unknown => None,
     };
     end.unwrap_or(Timestamp(u32::MAX))
 }

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use cert::effective::{Effective, Moment, State};
+use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::{Fingerprint, KeyId, Timestamp};
 use store::{Detail, Selection, Snapshot};
 use trust::pgp::Level;
 
-use super::{Appraisal, Sources, TrustSettings};
+use super::{Sources, TrustSettings, ValidityResult};
 use crate::Result;
 use crate::designated_revocation::{evaluate_with_revokers, whole};
 
@@ -28,7 +28,7 @@ pub struct Check {
 ///
 /// The databases' errors.
 pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
-    let appraisal = Appraisal::summed(sources, settings)?;
+    let appraisal = ValidityResult::summed(sources, settings)?;
     let outcome = appraisal.outcome();
     let mut levels = outcome.levels.clone();
     let unknown = appraisal.roots().missing();
@@ -47,7 +47,7 @@ pub fn check(sources: &Sources<'_>, settings: &TrustSettings) -> Result<Check> {
 /// Returns the first end that GnuPG finds on its way: of what certifies, of certified and of ultimately trusted keys,
 /// and of the user IDs of all keys that could be certified.
 fn next(
-    appraisal: &Appraisal<'_>,
+    appraisal: &ValidityResult<'_>,
     sources: &Sources<'_>,
     settings: &TrustSettings,
 ) -> Result<Option<Timestamp>> {
@@ -59,7 +59,7 @@ fn next(
             let matters = is_ultimate || appraisal.outcome().is_certified(key);
             let of_key = effective.primary().expires.filter(|end| matters && *end >= settings.now);
             let of_users = effective.components.iter().filter_map(|state| match state {
-                State::User(user) if !is_ultimate && !user.revoked && !user.expired => user.expires,
+                ComponentState::User(user) if !is_ultimate && !user.revoked && !user.expired => user.expires,
                 _ => None,
             });
             let is_alive = !effective.primary().expired && effective.primary().revoked.is_none();
@@ -76,7 +76,7 @@ fn visit(
     settings: &TrustSettings,
     each: &mut dyn FnMut(&Fingerprint, &Effective),
 ) -> Result<()> {
-    let moment = Moment::new(settings.now, settings.view);
+    let moment = EvaluationContext::new(settings.now, settings.view);
     let mut outcome = Ok(());
     certificates.visit(Selection::All, Detail::Own, &mut |record| {
         let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use cert::Fingerprint;
-use cert::effective::{Effective, State};
+use cert::effective::{ComponentState, Effective};
 use cert::facts::{ComponentKind, Facts};
 use trust::pgp::{
-    self, Account, AccountedCertification, AccountedUser, Introducer, Outcome, Standing, Weight,
+    self, Account, AccountedCertification, AccountedUser, Introducer, IntroducerStatus, Outcome, Weight,
 };
 use trust::{OwnerTrust, Validity};
 
 use super::web::{self, Web};
-use super::{Roots, Sources, TrustSettings};
+use super::{Sources, TrustAnchors, TrustSettings};
 use crate::Result;
-use crate::certifications::{Finding, Findings};
+use crate::certifications::{Authenticities, Authenticity};
 
 /// Why the user IDs of a certificate are as valid as they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Explained {
     /// The primary key's fingerprint.
     pub key: Fingerprint,
     /// How the primary key is doing.
-    pub standing: Standing,
+    pub standing: IntroducerStatus,
     /// All its user IDs and attributes.
     pub users: Vec<ExplainedUser>,
 }
@@ -54,12 +54,12 @@ pub struct ExplainedUser {
     /// and expired keys, and in user IDs that are.
     pub certifications: Vec<AccountedCertification>,
     /// What did not.
-    pub others: Others,
+    pub others: UncountedCertifications,
 }
 
 /// Certifications, and revocations of some, that do not count whoever made them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Others {
+pub struct UncountedCertifications {
     /// The key that they name did not make them.
     pub bad: usize,
     /// They name keys that are not here.
@@ -74,7 +74,7 @@ pub struct Certifier {
     /// The primary user ID, if there is any.
     pub name: Option<Vec<u8>>,
     /// How the primary key is doing.
-    pub standing: Standing,
+    pub standing: IntroducerStatus,
     /// How valid its most valid user ID is.
     pub validity: Validity,
     /// How far the user trusts its owner.
@@ -90,12 +90,12 @@ impl Explanation {
     ///
     /// The databases' errors.
     pub fn of(key: &Fingerprint, sources: &Sources<'_>, settings: &TrustSettings) -> Result<Option<Self>> {
-        let roots = Roots::read(sources.owner_trust, &sources.certificates, settings)?;
+        let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
         let mut web = Web::new(sources, &roots, settings);
         let mut keys = pgp::Web::certifiers(&mut web, key)?;
         keys.push(*key);
         let outcome = pgp::trace(&mut web, &roots.ultimate(), &keys, &settings.web())?;
-        let mut inquiry = Inquiry { web: &mut web, roots: &roots, outcome: &outcome, settings };
+        let mut inquiry = ExplanationContext { web: &mut web, roots: &roots, outcome: &outcome, settings };
         let explanation = inquiry.explain(key)?;
         web.keep()?;
         Ok(explanation)
@@ -147,14 +147,14 @@ impl ExplainedUser {
 }
 
 /// Who answers.
-struct Inquiry<'i, 'a> {
+struct ExplanationContext<'i, 'a> {
     web: &'i mut Web<'a>,
-    roots: &'i Roots,
+    roots: &'i TrustAnchors,
     outcome: &'i Outcome,
     settings: &'i TrustSettings,
 }
 
-impl Inquiry<'_, '_> {
+impl ExplanationContext<'_, '_> {
     fn explain(&mut self, key: &Fingerprint) -> Result<Option<Explanation>> {
         let mut explanation = Explanation { certificates: Vec::new(), certifiers: BTreeMap::new() };
         self.certifier(key, &mut explanation.certifiers)?;
@@ -193,27 +193,27 @@ impl Inquiry<'_, '_> {
             let user = accounted.remove(&place);
             self.user(&facts, &effective, &findings, place, user)
         });
-        Ok(Some(Explained { key: *key, standing: web::standing(&effective), users: users.collect() }))
+        Ok(Some(Explained { key: *key, standing: web::standing(&facts, &effective), users: users.collect() }))
     }
 
     fn user(
         &self,
         facts: &Facts,
         effective: &Effective,
-        findings: &Findings,
+        findings: &Authenticities,
         place: usize,
         accounted: Option<AccountedUser>,
     ) -> ExplainedUser {
         let (revoked, expired) = match &effective.components[place] {
-            State::User(user) => (user.revoked, user.expired),
-            State::Key(_) | State::Unknown => (false, false),
+            ComponentState::User(user) => (user.revoked, user.expired),
+            ComponentState::Key(_) | ComponentState::Unknown => (false, false),
         };
         let key = facts.primary().fingerprint;
         let validity = self.outcome.validity(&key, place);
         let mut certifications =
             accounted.as_ref().map(|user| user.certifications.clone()).unwrap_or_default();
         let others = others(facts, findings, place, certifications.len());
-        let is_dead = revoked || expired || web::standing(effective) == Standing::Dead;
+        let is_dead = revoked || expired || web::standing(facts, effective) == IntroducerStatus::Dead;
         if is_dead || validity == Validity::Ultimate {
             certifications.clear();
         }
@@ -241,7 +241,7 @@ impl Inquiry<'_, '_> {
         let places = (0..facts.components.len()).map(|place| self.outcome.validity(key, place));
         let certifier = Certifier {
             name: primary_name(&facts, &effective),
-            standing: web::standing(&effective),
+            standing: web::standing(&facts, &effective),
             validity: places.max().unwrap_or_default(),
             given: self.roots.owner_trust(key),
             introducer: self.outcome.introducers.get(key).cloned(),
@@ -252,27 +252,27 @@ impl Inquiry<'_, '_> {
 }
 
 /// Counts what did not get as far as being weighed, of which there are all but `weighed`.
-fn others(facts: &Facts, findings: &Findings, place: usize, weighed: usize) -> Others {
-    let mut others = Others::default();
+fn others(facts: &Facts, findings: &Authenticities, place: usize, weighed: usize) -> UncountedCertifications {
+    let mut others = UncountedCertifications::default();
     let mut rest = 0;
     for (number, signature) in facts.components[place].signatures.iter().enumerate() {
         if signature.own.is_some() || !signature.kind.is_over_user() {
             continue;
         }
         match findings.on(place, number) {
-            Finding::NotAsked => {}
-            Finding::Bad(_) => others.bad += 1,
-            Finding::NoIssuer => others.by_unknown += 1,
-            Finding::Good(_) | Finding::Unsupported(_) | Finding::Unchecked(_) => rest += 1,
+            Authenticity::NotAsked => {}
+            Authenticity::Bad(_) => others.bad += 1,
+            Authenticity::NoIssuer => others.by_unknown += 1,
+            Authenticity::Good(_) | Authenticity::Unsupported(_) | Authenticity::Unchecked(_) => rest += 1,
         }
     }
-    Others { unacceptable: usize::saturating_sub(rest, weighed), ..others }
+    UncountedCertifications { unacceptable: usize::saturating_sub(rest, weighed), ..others }
 }
 
 fn primary_name(facts: &Facts, effective: &Effective) -> Option<Vec<u8>> {
     let states = facts.components.iter().zip(&effective.components);
     states.into_iter().find_map(|(component, state)| match (&component.kind, state) {
-        (ComponentKind::UserId(value), State::User(user)) if user.primary => Some(value.clone()),
+        (ComponentKind::UserId(value), ComponentState::User(user)) if user.primary => Some(value.clone()),
         _ => None,
     })
 }

@@ -6,7 +6,7 @@ mod evidence;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use cert::effective::{Effective, State};
+use cert::effective::{ComponentState, Effective};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint};
 use store::tofu::{Binding, BindingSelection, Messages};
@@ -14,17 +14,17 @@ use store::{Detail, Selection};
 use trust::Validity;
 use trust::tofu::{Claim, Contest, Evidence, Policy, validity};
 
-use super::{Roots, Sources, TofuSettings, TrustSettings};
+use super::{Sources, TofuSettings, TrustAnchors, TrustSettings};
 use crate::Result;
 use crate::listing::FirstUse;
-use evidence::Evidences;
+use evidence::BindingEvidence;
 
 /// What is thought of bindings at one moment.
 #[derive(Debug, Default)]
-pub struct Assessment {
+pub struct FirstUseResult {
     settings: TofuSettings,
     own: HashSet<Fingerprint>,
-    evidences: Evidences,
+    evidences: BindingEvidence,
     decided: HashMap<(Fingerprint, BoundAddress), Policy>,
     contests: HashMap<BoundAddress, Contested>,
     /// Of those that messages were seen with.
@@ -40,19 +40,19 @@ struct Contested {
 }
 
 /// Which keys somebody will ask about.
-enum Scope<'k> {
+enum KeySelection<'k> {
     All,
     Keys(&'k [Fingerprint]),
 }
 
-impl Assessment {
+impl FirstUseResult {
     /// Assesses the bindings of every key.
     ///
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn all(sources: &Sources<'_>, roots: &Roots, settings: &TrustSettings) -> Result<Self> {
-        Self::new(Scope::All, sources, roots, settings)
+    pub fn all(sources: &Sources<'_>, roots: &TrustAnchors, settings: &TrustSettings) -> Result<Self> {
+        Self::new(KeySelection::All, sources, roots, settings)
     }
 
     /// Assesses the bindings of these keys; of others nothing certain is known then.
@@ -63,16 +63,21 @@ impl Assessment {
     pub fn of(
         keys: &[Fingerprint],
         sources: &Sources<'_>,
-        roots: &Roots,
+        roots: &TrustAnchors,
         settings: &TrustSettings,
     ) -> Result<Self> {
-        Self::new(Scope::Keys(keys), sources, roots, settings)
+        Self::new(KeySelection::Keys(keys), sources, roots, settings)
     }
 
-    fn new(scope: Scope<'_>, sources: &Sources<'_>, roots: &Roots, settings: &TrustSettings) -> Result<Self> {
+    fn new(
+        scope: KeySelection<'_>,
+        sources: &Sources<'_>,
+        roots: &TrustAnchors,
+        settings: &TrustSettings,
+    ) -> Result<Self> {
         let asked = match scope {
-            Scope::All => None,
-            Scope::Keys(keys) => Some(addresses(keys, sources)?),
+            KeySelection::All => None,
+            KeySelection::Keys(keys) => Some(addresses(keys, sources)?),
         };
         let bindings = match &asked {
             None => notable(sources)?,
@@ -91,8 +96,8 @@ impl Assessment {
         let (contested, single): (Vec<_>, Vec<_>) =
             by_address.into_values().partition(|bindings| bindings.len() > 1);
         let keys = match scope {
-            Scope::All => None,
-            Scope::Keys(keys) => Some(keys),
+            KeySelection::All => None,
+            KeySelection::Keys(keys) => Some(keys),
         };
         let evidences = evidence::gather(&contested, keys, &own, sources, settings)?;
         let mut assessment = Self {
@@ -209,7 +214,7 @@ impl Assessment {
         let in_order = primary.into_iter().chain(others);
         let holding = in_order.filter_map(|place| {
             match (&facts.components[place].kind, &effective.components[place]) {
-                (ComponentKind::UserId(_), State::User(user)) if !user.revoked => {
+                (ComponentKind::UserId(_), ComponentState::User(user)) if !user.revoked => {
                     Some((!user.expired).then_some(user_ids[place]))
                 }
                 _ => None,

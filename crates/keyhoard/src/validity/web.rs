@@ -1,13 +1,13 @@
 //! The web of trust of the certificates in some databases: what [`trust::pgp`] reads.
 
-mod ahead;
-mod asked;
+mod certificate_cache;
+mod certificate_state;
 mod claims;
-mod held;
-mod present;
-mod proven;
+mod deferred;
+mod issuer_set;
+mod prefetch;
 mod reader;
-mod seen;
+mod verified_certification;
 
 use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
@@ -17,52 +17,53 @@ use cert::Fingerprint;
 use cert::effective::Effective;
 use cert::facts::{Facts, SignatureFacts};
 use store::{CertId, Selection};
-use trust::pgp::{Certificate, Certifier, Interest, Standing};
-use trust::{Keys, OwnerTrust};
+use trust::pgp::{Certificate, Certifier, Interest, IntroducerStatus};
+use trust::{KeySet, OwnerTrust};
 
-use super::{Roots, Sources, TrustSettings};
-use crate::certifications::{Finding, Findings, Verifier};
+use super::{Sources, TrustAnchors, TrustSettings};
+use crate::certifications::{Authenticities, Authenticity, CertificationVerifier};
 use crate::{Error, Result};
-use ahead::{Ahead, Light};
-use asked::Asked;
-use claims::{Open, Visit, accepts};
-use held::Held;
-use proven::{Certified, One, by_certificate};
+use certificate_cache::{CachedCertificate, CertificateCache, named};
+use claims::{UnverifiedClaims, Visit, accepts};
+use deferred::DeferredCertificates;
+use issuer_set::IssuerSet;
+use prefetch::{Prefetcher, UntrustedCertifications};
 use reader::{Places, Reader};
-use seen::{Seen, Sight, named};
+use verified_certification::{Certified, VerifiedCertification, by_certificate};
 
-pub(super) use present::{is_live, name, standing, users};
-pub(super) use proven::Touched;
+pub(super) use certificate_state::{is_live, name, standing, users};
+pub(super) use verified_certification::Touched;
 
 /// Certificates at one moment, verified as far as somebody asked.
 pub(super) struct Web<'a> {
     reader: Reader<'a>,
-    roots: &'a Roots,
+    roots: &'a TrustAnchors,
     /// One for each database.
-    verifiers: Vec<Verifier<'a>>,
-    seen: Seen,
+    verifiers: Vec<CertificationVerifier<'a>>,
+    seen: CertificateCache,
     places: Places,
-    held: Held,
+    held: DeferredCertificates,
     touched: Touched,
-    ahead: Option<Ahead>,
+    ahead: Option<Prefetcher>,
 }
 
 impl<'a> Web<'a> {
-    pub(super) fn new(sources: &Sources<'a>, roots: &'a Roots, settings: &'a TrustSettings) -> Self {
+    pub(super) fn new(sources: &Sources<'a>, roots: &'a TrustAnchors, settings: &'a TrustSettings) -> Self {
         let all = &sources.certificates;
-        let verifiers = all.iter().map(|certificates| Verifier::new(*certificates, all.clone())).collect();
+        let verifiers =
+            all.iter().map(|certificates| CertificationVerifier::new(*certificates, all.clone())).collect();
         let mut web = Self {
             reader: Reader { settings, sources: all.clone() },
             roots,
             verifiers,
-            seen: Seen::default(),
+            seen: CertificateCache::default(),
             places: Places::default(),
-            held: Held::new(),
+            held: DeferredCertificates::new(),
             touched: Touched::default(),
             ahead: None,
         };
         if let Some((store, first)) = sources.keeper.zip(web.verifiers.first_mut()) {
-            let bare = std::mem::replace(first, Verifier::within(all[0]));
+            let bare = std::mem::replace(first, CertificationVerifier::within(all[0]));
             *first = bare.keeping(store);
         }
         web
@@ -74,15 +75,15 @@ impl<'a> Web<'a> {
         'a: 's,
     {
         if let &[source] = self.reader.sources.as_slice()
-            && let Some(beside) = source.beside()
+            && let Some(beside) = source.try_clone_reader()
         {
-            self.ahead = Ahead::begin(scope, beside, self.reader.settings);
+            self.ahead = Prefetcher::begin(scope, beside, self.reader.settings);
         }
     }
 
     /// Writes down what was found out, if that can be done at once.
     pub(super) fn keep(&mut self) -> Result<()> {
-        self.verifiers.iter_mut().try_for_each(Verifier::keep)
+        self.verifiers.iter_mut().try_for_each(CertificationVerifier::keep)
     }
 
     /// Returns the user IDs that were certified and never handed out.
@@ -105,7 +106,10 @@ impl<'a> Web<'a> {
     }
 
     /// Returns what a certificate means at the moment, if it is there, and who made which certification of its user IDs.
-    pub(super) fn verified(&mut self, key: &Fingerprint) -> Result<Option<(Facts, Effective, Findings)>> {
+    pub(super) fn verified(
+        &mut self,
+        key: &Fingerprint,
+    ) -> Result<Option<(Facts, Effective, Authenticities)>> {
         let Self { reader, verifiers, places, .. } = self;
         let Some((source, id)) = reader.place(key, places)? else { return Ok(None) };
         let mut found = None;
@@ -121,7 +125,12 @@ impl<'a> Web<'a> {
     }
 
     /// Hands out live certificates of one database with what is proven of them, which is all that was asked for.
-    fn hand_out(&mut self, source: usize, proven: &[One], visit: &mut Visit<'_>) -> Result<()> {
+    fn hand_out(
+        &mut self,
+        source: usize,
+        proven: &[VerifiedCertification],
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
         let Self { reader, seen, .. } = self;
         seen.meet(reader, source, proven)?;
         by_certificate(proven).try_for_each(|of_one| seen.hand_out(reader, source, of_one, visit))
@@ -129,15 +138,21 @@ impl<'a> Web<'a> {
 
     /// Hands out certificates of one database, whose numbers ascend, with the certifications by those who were asked
     /// for: first those of which enough is known, then those that are to be verified.
-    fn visit(&mut self, source: usize, ids: &[CertId], asked: &Asked, visit: &mut Visit<'_>) -> Result<()> {
+    fn visit(
+        &mut self,
+        source: usize,
+        ids: &[CertId],
+        asked: &IssuerSet,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
         let Self { reader, seen, .. } = self;
-        let mut open = Open::default();
+        let mut open = UnverifiedClaims::default();
         let mut outcome = Ok(());
         let by = |key_id| asked.names(key_id);
         reader.sources[source].visit_certifications(ids, &by, &mut |found| {
             let named = found.signatures.iter();
-            let named = named.map(|(component, signature)| (*component, signature, Finding::NotAsked));
-            let sight = Sight { id: found.id, named: named.collect(), kept: &found.verdicts };
+            let named = named.map(|(component, signature)| (*component, signature, Authenticity::NotAsked));
+            let sight = CachedCertificate { id: found.id, named: named.collect(), kept: &found.verdicts };
             outcome = seen.look_at(reader, source, &sight, asked, &mut open, visit);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
@@ -153,7 +168,13 @@ impl<'a> Web<'a> {
     }
 
     /// Verifies what is open of some certificates, and returns what is still open then.
-    fn verify(&mut self, source: usize, open: &Open, asked: &Asked, visit: &mut Visit<'_>) -> Result<Open> {
+    fn verify(
+        &mut self,
+        source: usize,
+        open: &UnverifiedClaims,
+        asked: &IssuerSet,
+        visit: &mut Visit<'_>,
+    ) -> Result<UnverifiedClaims> {
         let Self { reader, verifiers, seen, .. } = self;
         let wanted = |signature: &SignatureFacts| {
             // What was found out the first time is not kept yet.
@@ -161,11 +182,11 @@ impl<'a> Web<'a> {
                 asked.thorough || signature.content.is_none_or(|content| open.signatures.contains(&content));
             is_open && asked.names(signature.issuer.key_id) && accepts(reader.settings, signature)
         };
-        let mut still = Open::default();
+        let mut still = UnverifiedClaims::default();
         verifiers[source].visit(Selection::Ids(&open.certificates), &wanted, &mut |record, findings| {
             if let Some(facts) = &record.facts {
                 let named = named(facts, findings, asked);
-                let sight = Sight { id: record.id, named, kept: &record.verdicts };
+                let sight = CachedCertificate { id: record.id, named, kept: &record.verdicts };
                 seen.look_at(reader, source, &sight, asked, &mut still, visit)?;
             }
             Ok(ControlFlow::Continue(()))
@@ -181,11 +202,11 @@ impl trust::pgp::Web for Web<'_> {
         Ok(self.roots.owner_trust(key))
     }
 
-    fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>> {
+    fn standing(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>> {
         if let Some(standing) = self.seen.standings.get(key) {
             return Ok(*standing);
         }
-        let found = self.present(key)?.map(|(_, effective)| standing(&effective));
+        let found = self.present(key)?.map(|(facts, effective)| standing(&facts, &effective));
         self.seen.standings.insert(*key, found);
         Ok(found)
     }
@@ -195,9 +216,9 @@ impl trust::pgp::Web for Web<'_> {
         certifiers: &[Certifier],
         visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<()> {
-        let asked = Asked::new(certifiers, true);
+        let asked = IssuerSet::new(certifiers, true);
         // What an earlier database has is taken from there.
-        let mut done = Keys::default();
+        let mut done = KeySet::default();
         for source in 0..self.verifiers.len() {
             let Self { reader, seen, .. } = &*self;
             let Certified { open, proven } =
@@ -223,15 +244,16 @@ impl trust::pgp::Web for Web<'_> {
         visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<()> {
         let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
-        let asked = Asked::new(certifiers, true);
+        let asked = IssuerSet::new(certifiers, true);
         let Self { reader, seen, held, .. } = self;
         held.ask(certifiers);
         let Certified { mut open, mut proven } =
             Certified::read(&asked, source, reader.settings, &mut |id, weighs| seen.matters(0, id, weighs))?;
-        let mut ready: Vec<One> = proven.extract_if(.., |one| seen.has(0, one.id)).collect();
+        let mut ready: Vec<VerifiedCertification> =
+            proven.extract_if(.., |one| seen.has(0, one.id)).collect();
         let open_again: Vec<CertId> = open.extract_if(.., |id| seen.has(0, *id)).collect();
         ready.extend(held.release(proven, &open, reader.settings));
-        ready.sort_by_key(One::order);
+        ready.sort_by_key(VerifiedCertification::order);
         self.hand_out(0, &ready, visit)?;
         self.visit(0, &open_again, &asked, visit)?;
         if open.is_empty() {
@@ -253,18 +275,18 @@ impl trust::pgp::Web for Web<'_> {
         visit: &mut dyn FnMut(Certificate<'_>) -> Interest,
     ) -> Result<()> {
         let &[source] = self.reader.sources.as_slice() else { return self.certified_by(certifiers, visit) };
-        let asked = Asked::new(certifiers, true);
+        let asked = IssuerSet::new(certifiers, true);
         // Who reads ahead does not see that keys of different levels share a key ID.
         let ahead = self.ahead.take().filter(|_| asked.have_their_own_ids());
-        let light = match ahead.and_then(Ahead::finish) {
+        let light = match ahead.and_then(Prefetcher::finish) {
             Some(light) => light?,
             None => {
-                let mut light = Light::default();
+                let mut light = UntrustedCertifications::default();
                 light.read(&asked, source, self.reader.settings)?;
                 light
             }
         };
-        let Light { mut touched, mut open } = light;
+        let UntrustedCertifications { mut touched, mut open } = light;
         touched.retain(|id| self.seen.matters(0, id, false));
         self.touched.append(touched);
         open.retain(|id| self.seen.matters(0, *id, false));
@@ -281,7 +303,7 @@ impl trust::pgp::Web for Web<'_> {
     ) -> Result<()> {
         match self.reader.place(key, &mut self.places)? {
             Some((source, id)) => {
-                let asked = Asked::new(certifiers, false);
+                let asked = IssuerSet::new(certifiers, false);
                 self.visit(source, &[id], &asked, &mut |certificate| {
                     visit(certificate);
                     Interest::All

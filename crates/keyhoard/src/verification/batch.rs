@@ -3,7 +3,7 @@
 use message::DataSignature;
 use rayon::prelude::*;
 
-use super::{Examiner, Report};
+use super::{Examiner, SignatureReport};
 
 /// Content that is read and hashed side by side before its signatures are examined together.
 const MANY: usize = 512;
@@ -19,7 +19,7 @@ pub fn batch<T: Send + Sync, E: From<crate::Error>, Unread: Send>(
     examiner: &mut Examiner<'_>,
     items: impl IntoIterator<Item = std::result::Result<T, E>>,
     read: impl Fn(&T) -> std::result::Result<Vec<DataSignature>, Unread> + Sync,
-    mut tell: impl FnMut(T, std::result::Result<Vec<Report>, Unread>) -> std::result::Result<(), E>,
+    mut tell: impl FnMut(T, std::result::Result<Vec<SignatureReport>, Unread>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let mut items = items.into_iter();
     loop {

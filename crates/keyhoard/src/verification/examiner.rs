@@ -4,28 +4,28 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use cert::Fingerprint;
-use cert::effective::Moment;
+use cert::effective::EvaluationContext;
 use message::DataSignature;
 use trust::Validity;
 
-use super::{Examined, Makers, Standing};
+use super::{ExaminedSignature, SignaturePolicy, SignatureStatus, SignerSearch};
 use crate::Result;
-use crate::validity::{Appraisal, Sources, TrustSettings};
+use crate::validity::{Sources, TrustSettings, ValidityResult};
 
 /// A signature over content, and what it is worth.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SignatureReport {
     /// What came of the signature.
-    pub examined: Examined,
+    pub examined: ExaminedSignature,
     /// What it is worth, whoever made it.
-    pub standing: Standing,
+    pub standing: SignatureStatus,
     /// How sure it is that the certificate of the key that made it is whose its user IDs say: the best of them counts.
     pub validity: Validity,
 }
 
 /// Examines signatures, as of one moment.
 pub struct Examiner<'s> {
-    makers: Makers<'s>,
+    makers: SignerSearch<'s>,
     sources: Sources<'s>,
     settings: TrustSettings,
     validities: HashMap<Fingerprint, Validity>,
@@ -34,8 +34,8 @@ pub struct Examiner<'s> {
 impl<'s> Examiner<'s> {
     /// Begins; keys are looked up where the certificates are.
     pub fn new(sources: Sources<'s>, settings: TrustSettings) -> Self {
-        let moment = Moment::new(settings.now, settings.view);
-        let makers = Makers::new(sources.certificates.clone(), moment);
+        let moment = EvaluationContext::new(settings.now, settings.view);
+        let makers = SignerSearch::new(sources.certificates.clone(), moment, settings.digests);
         Self { makers, sources, settings, validities: HashMap::new() }
     }
 
@@ -44,22 +44,22 @@ impl<'s> Examiner<'s> {
     /// # Errors
     ///
     /// The databases' errors.
-    pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<Report>> {
+    pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<SignatureReport>> {
         let examined = self.makers.examine(signatures)?;
         self.appraise(&examined)?;
         let Self { settings, validities, .. } = self;
-        let report = |examined: Examined| {
-            let standing = examined.standing(settings.digests, settings.now);
+        let report = |examined: ExaminedSignature| {
+            let standing = examined.standing(&SignaturePolicy::new(settings.digests, settings.now));
             let maker = examined.outcome.good();
             let validity =
                 maker.and_then(|maker| validities.get(&maker.primary())).copied().unwrap_or_default();
-            Report { examined, standing, validity }
+            SignatureReport { examined, standing, validity }
         };
         Ok(examined.into_iter().map(report).collect())
     }
 
     /// Finds out how sure it is whose the keys are that were not met before.
-    fn appraise(&mut self, examined: &[Examined]) -> Result<()> {
+    fn appraise(&mut self, examined: &[ExaminedSignature]) -> Result<()> {
         let mut new: Vec<Fingerprint> = examined
             .iter()
             .filter_map(|one| Some(one.outcome.good()?.primary()))
@@ -70,7 +70,7 @@ impl<'s> Examiner<'s> {
         if new.is_empty() {
             return Ok(());
         }
-        let appraisal = Appraisal::of(&new, &self.sources, &self.settings)?;
+        let appraisal = ValidityResult::of(&new, &self.sources, &self.settings)?;
         for maker in examined.iter().filter_map(|one| one.outcome.good()) {
             if let Entry::Vacant(unknown) = self.validities.entry(maker.primary()) {
                 let place = (maker.source, maker.id);
@@ -85,8 +85,9 @@ impl<'s> Examiner<'s> {
 /// Says whether content holds: somebody's signature is good, and nobody's is bad.
 ///
 /// With `surely` it must also be fully certain whose a good one is.
-pub fn all_hold(reports: &[Report], surely: bool) -> bool {
-    let is_good =
-        |report: &Report| report.standing == Standing::Good && (!surely || report.validity >= Validity::Full);
-    reports.iter().any(is_good) && reports.iter().all(|report| report.standing != Standing::Bad)
+pub fn all_hold(reports: &[SignatureReport], surely: bool) -> bool {
+    let is_good = |report: &SignatureReport| {
+        report.standing == SignatureStatus::Good && (!surely || report.validity >= Validity::Full)
+    };
+    reports.iter().any(is_good) && reports.iter().all(|report| report.standing != SignatureStatus::Bad)
 }

@@ -1,28 +1,31 @@
 //! What trust on first use counts: the messages that were seen with a key's addresses.
 
-use cert::effective::{Moment, State, View, evaluate};
+use cert::effective::{ComponentState, EvaluationContext, PacketView, evaluate};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use store::Store;
 use store::tofu::{AUTO, Binding, VerifiedMessage};
 
-use super::Examined;
-use crate::again::again;
+use super::{ExaminedSignature, SignaturePolicy, SignatureStatus};
+use crate::retry::retry_transient;
 use crate::{Result, stored};
 
-/// Keeps that good signatures were seen with all addresses of their makers' certificates, each message once.
+/// Keeps that signatures were seen with all addresses of their makers' certificates, each message once: those that are
+/// [good](super::SignatureStatus::Good) by this policy.
 ///
 /// # Errors
 ///
 /// The database's errors; then nothing was kept.
 pub fn remember(
     store: &dyn Store,
-    examined: &[&Examined],
+    examined: &[&ExaminedSignature],
     origin: &str,
     command: &str,
-    now: Timestamp,
+    policy: &SignaturePolicy<'_>,
 ) -> Result<()> {
-    let seen = examined.iter().filter_map(|one| {
+    let now = policy.now;
+    let good = examined.iter().filter(|one| one.standing(policy) == SignatureStatus::Good);
+    let seen = good.filter_map(|one| {
         let (maker, statement, digest) =
             (one.outcome.good()?, one.statement.as_ref()?, one.signature.digest.ok()?);
         let digest = digest.as_bytes().to_vec();
@@ -44,7 +47,7 @@ pub fn remember_encrypted(
     command: &str,
     now: Timestamp,
 ) -> Result<()> {
-    let found = again(|| stored::read(store.snapshot()?.as_ref(), recipients))?;
+    let found = retry_transient(|| stored::read(store.snapshot()?.as_ref(), recipients))?;
     let seen: Vec<_> = found.values().map(|stored| (&stored.certificate.facts, Message::Encrypted)).collect();
     keep(store, &seen, command, now)
 }
@@ -58,7 +61,7 @@ fn keep(store: &dyn Store, seen: &[(&Facts, Message)], command: &str, now: Times
     if seen.is_empty() {
         return Ok(());
     }
-    again(|| {
+    retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
         for (facts, message) in seen {
             for binding in bindings(facts, now) {
@@ -77,10 +80,12 @@ fn keep(store: &dyn Store, seen: &[(&Facts, Message)], command: &str, now: Times
 
 /// Returns a certificate's bindings of user IDs that were not revoked, each address once.
 fn bindings(facts: &Facts, now: Timestamp) -> Vec<Binding> {
-    let effective = evaluate(facts, Moment::new(now, View::Full));
+    let effective = evaluate(facts, EvaluationContext::new(now, PacketView::Full));
     let mut bindings: Vec<Binding> = Vec::new();
     for (component, state) in facts.components.iter().zip(&effective.components) {
-        let (ComponentKind::UserId(user_id), State::User(user)) = (&component.kind, state) else { continue };
+        let (ComponentKind::UserId(user_id), ComponentState::User(user)) = (&component.kind, state) else {
+            continue;
+        };
         let address = BoundAddress::of_user_id(user_id);
         if user.revoked || bindings.iter().any(|binding| binding.address == address) {
             continue;

@@ -3,7 +3,7 @@
 use crate::fixture::{ALICE, DAY, House, NOW, SECOND};
 use keyhoard::Result;
 use keyhoard::cert::Timestamp;
-use keyhoard::edit::{Certification, Editor, Reason, ReasonCode, Which};
+use keyhoard::edit::{Certification, Editor, ExpiryTarget, Reason, ReasonCode};
 
 /// One edit of each kind, by its number; says whether something was written.
 fn edit(house: &House, editor: &mut Editor<'_>, number: usize) -> Result<bool> {
@@ -12,8 +12,11 @@ fn edit(house: &House, editor: &mut Editor<'_>, number: usize) -> Result<bool> {
     Ok(match number {
         0 => editor.add_user_id(alice, b"New", None)?.journal.is_some(),
         1 => editor.set_primary_user_id(alice, ALICE)?.journal.is_some(),
-        2 => editor.set_expiry(alice, &Which::Primary, Some(Timestamp(NOW.0 + 900 * DAY)))?.journal.is_some(),
-        3 => editor.set_expiry(alice, &Which::Subkeys, None)?.journal.is_some(),
+        2 => editor
+            .set_expiry(alice, &ExpiryTarget::Primary, Some(Timestamp(NOW.0 + 900 * DAY)))?
+            .journal
+            .is_some(),
+        3 => editor.set_expiry(alice, &ExpiryTarget::Subkeys, None)?.journal.is_some(),
         4 => editor.certify(alice, &Certification::new(*bob))?.edited.journal.is_some(),
         5 => {
             let local = Certification { local: true, ..Certification::new(*bob) };

@@ -4,19 +4,20 @@ use crate::fixture::{ALICE, BOB, DAY, House, NOW, SECOND};
 use keyhoard::cert::facts::{SignatureFacts, SignatureType, TrustSignature};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::edit::{
-    Again, Certification, Certified, Identity, Level, Obstacle, Reason, ReasonCode, Withdrawn,
+    Certification, CertificationLevel, CertificationObstacle, CertifiedIdentity, PlannedCertification,
+    Reason, ReasonCode, Recertify, RevokedCertifications,
 };
 use std::num::NonZeroU32;
 
-fn certify(house: &House, target: &Fingerprint, certification: &Certification) -> Certified {
+fn certify(house: &House, target: &Fingerprint, certification: &Certification) -> PlannedCertification {
     house.edit(|editor| editor.certify(target, certification)).expect("a certification")
 }
 
-fn user_id(value: &[u8]) -> Identity {
-    Identity::UserId(value.to_vec())
+fn user_id(value: &[u8]) -> CertifiedIdentity {
+    CertifiedIdentity::UserId(value.to_vec())
 }
 
-fn user_ids<const N: usize>(values: [&[u8]; N]) -> [Identity; N] {
+fn user_ids<const N: usize>(values: [&[u8]; N]) -> [CertifiedIdentity; N] {
     values.map(user_id)
 }
 
@@ -35,7 +36,7 @@ fn a_new_user_id_is_certified_and_the_others_are_not_certified_again() {
     house.edit(|editor| editor.add_user_id(&house.bob, b"Robert", None)).expect("an edit");
     let made = certify(&house, &house.bob, &Certification::new(house.alice));
     assert_eq!(made.identities, user_ids([b"Robert"]));
-    assert_eq!(made.obstacles, [(user_id(BOB), Obstacle::Signed { local: false })]);
+    assert_eq!(made.obstacles, [(user_id(BOB), CertificationObstacle::Signed { local: false })]);
     let [signature] = &said(&house, &house.bob, b"Robert", &house.alice)[..] else {
         panic!("one certification")
     };
@@ -49,13 +50,13 @@ fn a_certification_says_what_its_maker_wants() {
     let house = House::new();
     let certification = Certification {
         user_ids: Some(vec![BOB.to_vec()]),
-        level: Level::Positive,
+        level: CertificationLevel::Positive,
         local: true,
         revocable: false,
         trust: Some(TrustSignature { depth: 2, amount: 60 }),
         regexp: Some(b"<[^>]+[@.]example\\.org>$".to_vec()),
         expires: NonZeroU32::new(DAY),
-        again: Again::Always,
+        again: Recertify::Always,
         ..Certification::new(house.alice)
     };
     assert_eq!(certify(&house, &house.bob, &certification).identities, user_ids([BOB]));
@@ -74,10 +75,10 @@ fn a_local_certification_becomes_a_public_one_but_not_the_other_way_round() {
     let local = Certification { local: true, ..Certification::new(house.bob) };
     assert_eq!(certify(&house, &house.alice, &local).identities, user_ids([SECOND, ALICE]));
     let again = certify(&house, &house.alice, &local);
-    assert_eq!(again.obstacles[0], (user_id(SECOND), Obstacle::Signed { local: true }));
+    assert_eq!(again.obstacles[0], (user_id(SECOND), CertificationObstacle::Signed { local: true }));
     let public = certify(&house, &house.alice, &Certification::new(house.bob));
     assert_eq!(public.identities, user_ids([SECOND, ALICE]));
-    assert_eq!(public.obstacles[0], (user_id(SECOND), Obstacle::ReplacesLocal));
+    assert_eq!(public.obstacles[0], (user_id(SECOND), CertificationObstacle::ReplacesLocal));
     assert!(certify(&house, &house.alice, &local).identities.is_empty());
 }
 
@@ -88,11 +89,11 @@ fn a_revoked_user_id_is_not_certified() {
         Certification { user_ids: Some(vec![b"Third".to_vec()]), ..Certification::new(house.bob) };
     let made = certify(&house, &house.alice, &certification);
     // Its self-signature and its revocation came in one import; nothing else is left to be certified.
-    assert_eq!(made.obstacles, [(user_id(b"Third"), Obstacle::Revoked)]);
+    assert_eq!(made.obstacles, [(user_id(b"Third"), CertificationObstacle::Revoked)]);
     assert_eq!(made.edited.journal, None);
 }
 
-fn withdraw(house: &House, at: Timestamp) -> Withdrawn {
+fn withdraw(house: &House, at: Timestamp) -> RevokedCertifications {
     let reason = Reason::of(ReasonCode::Unspecified);
     house
         .edit_at(at, |editor| editor.revoke_certification(&house.bob, &house.alice, &|_| true, reason))
@@ -107,7 +108,7 @@ fn a_certification_is_taken_back_once_and_can_be_made_anew() {
     assert!(again.identities.is_empty());
     assert_eq!(again.already[0].created, NOW);
     assert_eq!(said(&house, &house.bob, BOB, &house.alice)[1].kind, SignatureType::CERTIFICATION_REVOCATION);
-    let never = Certification { again: Again::Never, ..Certification::new(house.alice) };
+    let never = Certification { again: Recertify::Never, ..Certification::new(house.alice) };
     assert!(certify(&house, &house.bob, &never).identities.is_empty());
     let later = Timestamp(NOW.0 + DAY);
     let anew = house.edit_at(later, |editor| editor.certify(&house.bob, &Certification::new(house.alice)));

@@ -5,12 +5,12 @@ use keyhoard::Error;
 use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::SelfSignature;
 use keyhoard::cert::{Fingerprint, Timestamp};
-use keyhoard::edit::{NewSubkey, Reason, ReasonCode, Refusal, Revoked, Target, Which};
+use keyhoard::edit::{EditRefusal, ExpiryTarget, NewSubkey, Reason, ReasonCode, Revoked, Target};
 use keyhoard::import::{ImportOptions, import};
 use secret::{Name, Role, SecretKey, SecretKeys, Unlocked};
 use sign::{KeyFlags, Subpacket};
 
-fn refusal<T>(result: keyhoard::Result<T>) -> Refusal {
+fn refusal<T>(result: keyhoard::Result<T>) -> EditRefusal {
     match result {
         Err(Error::Edit(refusal)) => refusal,
         Err(error) => panic!("not a refusal: {error}"),
@@ -71,9 +71,9 @@ fn a_new_user_id_says_what_it_is_told_to() {
 fn a_user_id_is_added_once_and_must_be_one() {
     let house = House::new();
     let add = |user_id: &[u8]| refusal(house.edit(|editor| editor.add_user_id(&house.alice, user_id, None)));
-    assert_eq!(add(ALICE), Refusal::DuplicateUserId { user_id: ALICE.to_vec() });
+    assert_eq!(add(ALICE), EditRefusal::DuplicateUserId { user_id: ALICE.to_vec() });
     for user_id in [&b""[..], b"  ", b"a\nb", &[b'a'; 3000]] {
-        assert_eq!(add(user_id), Refusal::InvalidUserId { user_id: user_id.to_vec() });
+        assert_eq!(add(user_id), EditRefusal::InvalidUserId { user_id: user_id.to_vec() });
     }
 }
 
@@ -86,8 +86,8 @@ fn a_revoked_user_id_holds_no_more_and_the_last_one_stays() {
     assert!(house.at(NOW, &house.alice).user_id(SECOND).expect("the user ID").state.revoked);
     assert_eq!(primary_user_id(&house.at(NOW, &house.alice)), ALICE);
     assert_eq!(revoke(SECOND).expect("an answer"), Revoked::Already);
-    assert_eq!(refusal(revoke(ALICE)), Refusal::LastUserId { user_id: ALICE.to_vec() });
-    assert_eq!(refusal(revoke(b"Nobody")), Refusal::NoUserId { user_id: b"Nobody".to_vec() });
+    assert_eq!(refusal(revoke(ALICE)), EditRefusal::LastUserId { user_id: ALICE.to_vec() });
+    assert_eq!(refusal(revoke(b"Nobody")), EditRefusal::NoUserId { user_id: b"Nobody".to_vec() });
     assert!(house.is_sound());
 }
 
@@ -109,18 +109,18 @@ fn another_user_id_becomes_the_primary_one_and_the_mark_is_taken_from_the_one_be
     assert_eq!(primary_user_id(&target), ALICE);
     assert!(said(&target, ALICE).primary_user_id && !said(&target, SECOND).primary_user_id);
     assert_eq!(set(ALICE).expect("nothing to do").journal, None);
-    assert_eq!(refusal(set(b"Third")), Refusal::NoUserId { user_id: b"Third".to_vec() });
+    assert_eq!(refusal(set(b"Third")), EditRefusal::NoUserId { user_id: b"Third".to_vec() });
 }
 
 #[test]
 fn a_key_ends_when_its_owner_says() {
     let house = House::new();
-    let set = |which: Which, end| house.edit(|editor| editor.set_expiry(&house.alice, &which, end));
-    assert_eq!(set(Which::Primary, Some(at(10))).expect("an edit").signatures, 2);
+    let set = |which: ExpiryTarget, end| house.edit(|editor| editor.set_expiry(&house.alice, &which, end));
+    assert_eq!(set(ExpiryTarget::Primary, Some(at(10))).expect("an edit").signatures, 2);
     let state = |now| *house.at(now, &house.alice).effective.primary();
     assert_eq!((state(NOW).expires, state(NOW).expired, state(at(11)).expired), (Some(at(10)), false, true));
     // An ended key can be given more time.
-    let more = house.edit_at(at(11), |editor| editor.set_expiry(&house.alice, &Which::Primary, None));
+    let more = house.edit_at(at(11), |editor| editor.set_expiry(&house.alice, &ExpiryTarget::Primary, None));
     assert!(more.is_ok());
     assert_eq!(state(at(11)).expires, None);
     assert!(house.is_sound());
@@ -134,16 +134,19 @@ fn subkeys_end_when_their_owner_says() {
     };
     let subkeys: Vec<Fingerprint> =
         house.at(NOW, &house.alice).subkeys().map(|subkey| subkey.facts.fingerprint).collect();
-    let set = |which: Which, end| house.edit(|editor| editor.set_expiry(&house.alice, &which, end));
-    set(Which::Subkeys, None).expect("an edit");
+    let set = |which: ExpiryTarget, end| house.edit(|editor| editor.set_expiry(&house.alice, &which, end));
+    set(ExpiryTarget::Subkeys, None).expect("an edit");
     assert_eq!(ends(), [None, None]);
     let later = |which, end| house.edit_at(at(1), |editor| editor.set_expiry(&house.alice, &which, end));
-    later(Which::These(vec![subkeys[1]]), Some(at(5))).expect("an edit");
+    later(ExpiryTarget::These(vec![subkeys[1]]), Some(at(5))).expect("an edit");
     assert_eq!(ends(), [None, Some(at(5))]);
     // A signing subkey's consent is still there.
     let signing = house.at(NOW, &house.alice).subkeys().next().expect("a subkey").state.usage;
     assert!(signing.contains(Usage::SIGN));
-    assert_eq!(refusal(set(Which::These(vec![house.bob]), None)), Refusal::NoSubkey { key: house.bob });
+    assert_eq!(
+        refusal(set(ExpiryTarget::These(vec![house.bob]), None)),
+        EditRefusal::NoSubkey { key: house.bob }
+    );
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn a_revoked_key_is_changed_no_more() {
     let said = revocation.reason.clone().expect("a reason");
     assert_eq!((said.code, said.comment.as_slice()), (1, &b"a new one"[..]));
     let added = house.edit(|editor| editor.add_user_id(&house.alice, b"New", None));
-    assert_eq!(refusal(added), Refusal::Revoked { key: house.alice });
+    assert_eq!(refusal(added), EditRefusal::Revoked { key: house.alice });
 }
 
 #[test]
@@ -195,7 +198,7 @@ fn one_subkey_is_revoked_and_the_others_stay() {
     let target = house.at(NOW, &house.alice);
     let revoked: Vec<bool> = target.subkeys().map(|subkey| subkey.state.revoked.is_some()).collect();
     assert_eq!(revoked, [true, false]);
-    assert_eq!(refusal(revoke(&house.bob)), Refusal::NoSubkey { key: house.bob });
+    assert_eq!(refusal(revoke(&house.bob)), EditRefusal::NoSubkey { key: house.bob });
 }
 
 #[test]
@@ -214,12 +217,12 @@ fn a_revocation_certificate_revokes_once_it_is_imported() {
 fn nothing_is_signed_before_what_it_replaces() {
     let house = House::new();
     let early = Timestamp(NOW.0 - 29 * DAY);
-    let set = house.edit_at(early, |editor| editor.set_expiry(&house.alice, &Which::Primary, None));
-    assert!(matches!(refusal(set), Refusal::Clock { .. }));
+    let set = house.edit_at(early, |editor| editor.set_expiry(&house.alice, &ExpiryTarget::Primary, None));
+    assert!(matches!(refusal(set), EditRefusal::Clock { .. }));
     let before_it_was_made = Timestamp(NOW.0 - 40 * DAY);
     let reason = Reason::of(ReasonCode::Unspecified);
     let revoked = house.edit_at(before_it_was_made, |editor| editor.revoke(&house.alice, None, reason));
-    assert!(matches!(refusal(revoked), Refusal::Clock { .. }));
+    assert!(matches!(refusal(revoked), EditRefusal::Clock { .. }));
 }
 
 #[test]
@@ -228,9 +231,9 @@ fn without_the_secret_key_nothing_changes() {
     house.keys.delete(&Name::Fingerprint(house.bob)).expect("it goes");
     let before = house.bytes(&house.bob);
     let revoked = house.edit(|editor| editor.add_user_id(&house.bob, b"New", None));
-    assert_eq!(refusal(revoked), Refusal::NoSecretKey { key: house.bob });
+    assert_eq!(refusal(revoked), EditRefusal::NoSecretKey { key: house.bob });
     let unknown = Fingerprint::V4([0; 20]);
     let unknown_target = house.edit(|editor| editor.add_user_id(&unknown, BOB, None));
-    assert_eq!(refusal(unknown_target), Refusal::NoCertificate { key: unknown });
+    assert_eq!(refusal(unknown_target), EditRefusal::NoCertificate { key: unknown });
     assert_eq!(house.bytes(&house.bob), before);
 }

@@ -21,7 +21,7 @@ const PARTITIONS: u32 = 16;
 
 /// Where a database is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) enum Place {
+pub(super) enum DatabaseLocation {
     File,
     Server,
     /// On the server, in split tables.
@@ -32,7 +32,7 @@ pub(super) enum Place {
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
     pub(super) keyring: String,
-    pub(super) place: Place,
+    pub(super) place: DatabaseLocation,
     /// What `measure_database` has written: names, and the numbers behind them.
     pub(super) figures: HashMap<String, Vec<f64>>,
     /// The client's peak memory in bytes, and its processor time in seconds.
@@ -40,7 +40,7 @@ pub(super) struct Measured {
     pub(super) client: f64,
     /// The server's processor time in seconds.
     pub(super) server: f64,
-    /// Rows in all tables of the server's, and octets in files.
+    /// Rows in all tables of the server's, and bytes in files.
     pub(super) rows: f64,
     pub(super) bytes: f64,
 }
@@ -49,14 +49,14 @@ pub(super) struct Measured {
 pub(super) fn measure(sizes: &[u64]) -> Result<Vec<Measured>> {
     let bench = Bench::new()?;
     let mut measured = Vec::new();
-    for place in [Place::File, Place::Server] {
+    for place in [DatabaseLocation::File, DatabaseLocation::Server] {
         measured.push(bench.measure("Debian's keyring", Path::new(KEYRING), place)?);
     }
     for (position, &certificates) in sizes.iter().enumerate() {
         let keyring = make(certificates)?;
         let name = format!("{certificates} made");
-        for place in [Place::File, Place::Server, Place::Partitions] {
-            if place != Place::Partitions || position == 0 {
+        for place in [DatabaseLocation::File, DatabaseLocation::Server, DatabaseLocation::Partitions] {
+            if place != DatabaseLocation::Partitions || position == 0 {
                 measured.push(bench.measure(&name, keyring.path(), place)?);
             }
         }
@@ -81,14 +81,14 @@ impl Bench {
     }
 
     /// Measures one import into a new database, which is gone afterwards.
-    fn measure(&self, name: &str, keyring: &Path, place: Place) -> Result<Measured> {
+    fn measure(&self, name: &str, keyring: &Path, place: DatabaseLocation) -> Result<Measured> {
         eprintln!("{name}: {place:?}");
         let file = self.directory.path().join("keyhoard.db");
         let database = match place {
-            Place::File => file.clone(),
-            Place::Server | Place::Partitions => PathBuf::from(self.server.url("")),
+            DatabaseLocation::File => file.clone(),
+            DatabaseLocation::Server | DatabaseLocation::Partitions => PathBuf::from(self.server.url("")),
         };
-        if place == Place::Partitions {
+        if place == DatabaseLocation::Partitions {
             let mut init = Command::new(&self.keyhoard);
             init.arg("--db").arg(&database).args(["db", "init", "--partitions", &PARTITIONS.to_string()]);
             ensure!(init.stdout(Stdio::null()).status()?.success(), "making partitions failed");
@@ -102,8 +102,8 @@ impl Bench {
         ensure!(cost.code == Some(0), "{command:?} failed");
         let server = (self.server.processor_time()? - before).as_secs_f64();
         let (rows, bytes) = match place {
-            Place::File => (0.0, file.metadata()?.len() as f64),
-            Place::Server | Place::Partitions => self.size()?,
+            DatabaseLocation::File => (0.0, file.metadata()?.len() as f64),
+            DatabaseLocation::Server | DatabaseLocation::Partitions => self.size()?,
         };
         self.clear(&file)?;
         Ok(Measured {
@@ -118,7 +118,7 @@ impl Bench {
         })
     }
 
-    /// Returns how many rows and octets the server keeps.
+    /// Returns how many rows and bytes the server keeps.
     fn size(&self) -> Result<(f64, f64)> {
         const SQL: &str = "ANALYZE; SELECT sum(reltuples) FILTER (WHERE relkind = 'r')::bigint,
             sum(pg_total_relation_size(oid)) FILTER (WHERE relkind = 'r') FROM pg_class

@@ -1,6 +1,6 @@
 //! A server beside a file, as Markdown.
 
-use super::engines::{Measured, Place};
+use super::engines::{DatabaseLocation, Measured};
 use super::report::{line, table};
 use crate::series::seconds;
 
@@ -10,9 +10,9 @@ const MORE: [f64; 2] = [1e7, 1e8];
 impl Measured {
     fn head(&self) -> String {
         let place = match self.place {
-            Place::File => "SQLite",
-            Place::Server => "PostgreSQL",
-            Place::Partitions => "PostgreSQL, partitions",
+            DatabaseLocation::File => "SQLite",
+            DatabaseLocation::Server => "PostgreSQL",
+            DatabaseLocation::Partitions => "PostgreSQL, partitions",
         };
         format!("{}: {place}", self.keyring)
     }
@@ -36,8 +36,9 @@ pub(super) fn markdown(measured: &[Measured]) -> String {
         let cells: Vec<String> = std::iter::once(name.to_owned()).chain(measured.iter().map(value)).collect();
         text.push_str(&line(&cells));
     };
-    let of_server =
-        |one: &Measured, value: String| if one.place == Place::File { "-".to_owned() } else { value };
+    let of_server = |one: &Measured, value: String| {
+        if one.place == DatabaseLocation::File { "-".to_owned() } else { value }
+    };
     let mebibytes = |bytes: f64| format!("{:.1} MiB", bytes / f64::from(1 << 20));
     row("import", &|one| seconds(one.figure("import", 0)));
     row("certificates a second", &|one| format!("{:.0}", 1.0 / one.each()));
@@ -58,20 +59,23 @@ pub(super) fn markdown(measured: &[Measured]) -> String {
 /// Works out what more certificates would take, if the time for each grows with every tenfold as it did last.
 fn more(measured: &[Measured]) -> String {
     let mut text = String::new();
-    for place in [Place::File, Place::Server] {
+    for place in [DatabaseLocation::File, DatabaseLocation::Server] {
         let mut made =
             measured.iter().filter(|one| one.place == place && one.keyring.ends_with(" made")).rev();
         let (Some(last), Some(before)) = (made.next(), made.next()) else { continue };
         let tenfolds = (last.certificates() / before.certificates()).log10();
         let growth = (last.each() / before.each()).powf(1.0 / tenfolds);
-        let name = if place == Place::File { "SQLite" } else { "PostgreSQL" };
+        let name = if place == DatabaseLocation::File { "SQLite" } else { "PostgreSQL" };
         text.push_str(&format!("\n{name}, worked out (the time for each certificate grows {growth:.2}-fold with every tenfold):\n\n"));
         text.push_str(&table(&["certificates", "rows", "bytes", "hours to import"]));
         for certificates in MORE {
             let times = certificates / last.certificates();
             let hours = last.each() * growth.powf(times.log10()) * certificates / 3600.0;
-            let rows =
-                if place == Place::File { "-".to_owned() } else { format!("{:.2e}", last.rows * times) };
+            let rows = if place == DatabaseLocation::File {
+                "-".to_owned()
+            } else {
+                format!("{:.2e}", last.rows * times)
+            };
             text.push_str(&line(&[
                 format!("{certificates:.0}"),
                 rows,
@@ -95,7 +99,16 @@ mod tests {
         let keyring = format!("{certificates} made");
         let bytes = certificates * 3000.0;
         let (peak_memory, client, server, rows) = (0, 0.0, 0.0, certificates * 20.0);
-        Measured { keyring, place: Place::Server, figures, peak_memory, client, server, rows, bytes }
+        Measured {
+            keyring,
+            place: DatabaseLocation::Server,
+            figures,
+            peak_memory,
+            client,
+            server,
+            rows,
+            bytes,
+        }
     }
 
     #[test]

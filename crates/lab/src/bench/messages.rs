@@ -159,8 +159,9 @@ impl Bench {
         };
         let choice = ["--cipher", kind.cipher, "--compress", kind.compression, "--aead", kind.aead];
         let encrypt =
-            [&["encrypt", "--allow-old-cipher", "--output", message], to, &choice, &[plain]].concat();
-        let decrypt = [&["decrypt", "--output", content], given, &[message]].concat();
+            [&["encrypt", "--allow-old-cipher", "--force", "--output", message], to, &choice, &[plain]]
+                .concat();
+        let decrypt = [&["decrypt", "--force", "--output", content], given, &[message]].concat();
         [encrypt, decrypt].map(|arguments| self.both.keyhoard(&arguments))
     }
 }

@@ -26,7 +26,7 @@ impl SameKey {
         private_directory(Path::new(&both.file("gpg")))?;
         run(&mut both.keyhoard(&["generate", "--no-passphrase", "--profile", "compatible", USER_ID]))?;
         let secret = both.file("secret");
-        run(&mut both.keyhoard(&["key", "export", "--output", &secret, USER_ID]))?;
+        run(&mut both.keyhoard(&["key", "export", "--force", "--output", &secret, USER_ID]))?;
         run(&mut both.gpg(&["--import", &secret]))?;
         Ok(both)
     }

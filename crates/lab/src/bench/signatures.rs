@@ -38,7 +38,7 @@ pub(super) fn measure(rounds: usize, slow_rounds: usize) -> Result<Vec<Row>> {
         "make one detached signature",
         rounds,
         &|| both.gpg(&["--yes", "--output", &both.file("gpg.sig"), "--detach-sign", &data]),
-        &|| both.keyhoard(&["sign", "--detached", "--output", &both.file("keyhoard.sig"), &data]),
+        &|| both.keyhoard(&["sign", "--detached", "--force", "--output", &both.file("keyhoard.sig"), &data]),
     )?;
     measure(
         "verify one detached signature",
@@ -67,7 +67,7 @@ impl Bench {
         for index in 0..DIFFERENT {
             let (data, signature) = (both.file(&index.to_string()), both.file(&format!("{index}.sig")));
             fs::write(&data, format!("the content of release {index}\n")).with_context(|| data.clone())?;
-            run(&mut both.keyhoard(&["sign", "--detached", "--output", &signature, &data]))?;
+            run(&mut both.keyhoard(&["sign", "--detached", "--force", "--output", &signature, &data]))?;
             list.push_str(&format!("{signature}\t{data}\n"));
         }
         fs::write(both.file("list"), list.repeat(MANY / DIFFERENT)).context("making a list")?;

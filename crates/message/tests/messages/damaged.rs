@@ -1,38 +1,171 @@
 //! Messages that were changed, cut, or made to cost much.
 
-use crate::made::{PASSWORD, encrypted, mdc, openers, read, read_with, text};
+use crate::made::{PASSWORD, Password, encrypted, encrypted_keys, mdc, read, read_with, text};
+use cert::armor_writer::ArmorWriter;
 use cert::packet::{self, Tag};
 use keyhoard_message::{
-    Aead, Allowed, Alone, Cfb, Cipher, Compression, Content, Encryption, Error, Event, Protection, Result,
-    SessionKey, Signing, Sink, Standing, decrypt, encrypt, sign,
+    Aead, Allowed, Authenticity, Cfb, Cipher, Compression, DataProtection, Encryption, Error, Event,
+    LiteralOptions, NoSigner, Result, SessionKey, Signing, Sink, decrypt, encrypt, sign,
 };
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 fn all() -> Vec<Encryption> {
     let mut all: Vec<Encryption> = Compression::ALL.map(mdc).to_vec();
     for mode in [Aead::Eax, Aead::Ocb, Aead::Gcm] {
-        for protection in [Protection::Aead { mode, chunk: 0 }, Protection::Gnupg { mode, chunk: 0 }] {
+        for protection in [DataProtection::Aead { mode, chunk: 0 }, DataProtection::Gnupg { mode, chunk: 0 }]
+        {
             all.push(Encryption { protection, ..Encryption::default() });
         }
     }
     all
 }
 
+/// Asserts that a message cut at any of these lengths is an error, and that nothing came that is not in it.
+fn assert_cut_short(what: &str, message: &[u8], plain: &[u8], lengths: impl IntoIterator<Item = usize>) {
+    let allowed = Allowed { unprotected: true, unencrypted: true, ..Allowed::default() };
+    for length in lengths {
+        let (reading, result) = read_with(&message[..length], allowed, &mut Password(PASSWORD));
+        assert!(result.is_err(), "{what} at {length}");
+        assert!(plain.starts_with(&reading.content), "{what} at {length} gives what is not in it");
+        assert!(reading.verified <= reading.content.len());
+    }
+}
+
 #[test]
-fn a_message_cut_at_any_length_is_an_error_and_only_verified_data_are_called_so() {
+fn a_message_cut_at_any_length_is_an_error_and_gives_a_beginning_of_its_content() {
     let plain = text(150);
     for encryption in all() {
         let message = encrypted(&plain, &encryption);
-        for length in 0..message.len() {
-            let (reading, result) = read(&message[..length]);
-            assert!(result.is_err(), "{encryption:?} at {length}");
-            assert!(plain.starts_with(&reading.content[..reading.verified]));
+        assert_cut_short(&format!("{encryption:?}"), &message, &plain, 0..message.len());
+    }
+    for compression in Compression::ALL {
+        let message = unsigned(&plain, compression);
+        // Compressed data may say where they end before their packet does.
+        assert_cut_short(&format!("{compression:?}"), &message, &plain, 0..message.len() - 1);
+    }
+}
+
+/// A message that is compressed and neither encrypted nor signed.
+fn unsigned(plain: &[u8], compression: Compression) -> Vec<u8> {
+    let mut message = Vec::new();
+    let content = LiteralOptions { compression, ..LiteralOptions::default() };
+    let nobody = Signing::new(Vec::new()).expect("nobody signs");
+    sign(&mut &plain[..], &mut message, &content, nobody).expect("a message");
+    message
+}
+
+#[test]
+fn a_message_longer_than_all_buffers_gives_only_its_content_wherever_it_is_cut() {
+    // More than is read ahead, so that buffers are used again, which hold older content then.
+    const LENGTH: usize = 2 << 20;
+    let plain: Vec<u8> =
+        (0..LENGTH as u32 / 4).flat_map(|word| word.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+    let chunk = |protection| Encryption { protection, ..mdc(Compression::Uncompressed) };
+    let mut encryptions = vec![
+        mdc(Compression::Uncompressed),
+        chunk(DataProtection::Aead { mode: Aead::Ocb, chunk: 10 }),
+        chunk(DataProtection::Gnupg { mode: Aead::Ocb, chunk: 14 }),
+    ];
+    encryptions.extend([Compression::Zip, Compression::Bzip2].map(mdc));
+    for encryption in encryptions {
+        let message = encrypted(&plain, &encryption);
+        let ends = [1, 22, 4000].map(|bytes| message.len() - bytes);
+        let lengths = (3..9).map(|part| message.len() / 9 * part + 7 * part).chain(ends);
+        assert_cut_short(&format!("{encryption:?}"), &message, &plain, lengths);
+    }
+}
+
+#[test]
+fn nothing_but_signatures_that_were_announced_follows_content() {
+    let literal = packet::write(Tag(11), b"b\0\0\0\0\0text");
+    let compressed = |packets: &[u8]| packet::write(Tag::COMPRESSED, &[&[0], packets].concat());
+    let signature = packet::write(Tag::SIGNATURE, &[4, 0]);
+    let one_pass = packet::write(Tag(4), &[3, 0, 8, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+    let read = |message: &[u8]| read_with(message, allowed, &mut Password(PASSWORD));
+    let signed = [&one_pass[..], &literal, &signature].concat();
+    read(&signed).1.expect("a message");
+    read(&compressed(&signed)).1.expect("a message");
+    assert!(matches!(read(&[&signed[..], &signature].concat()).1, Err(Error::Malformed(_))));
+    for behind in [&signature, &literal, &compressed(&literal), &compressed(&signature), &one_pass] {
+        for before in [literal.clone(), compressed(&literal)] {
+            let (reading, result) = read(&[&before[..], behind].concat());
+            assert!(matches!(result, Err(Error::Malformed(_))), "{behind:?}: {result:?}");
+            assert_eq!(reading.content, b"text");
         }
     }
 }
 
 #[test]
-fn a_message_with_any_octet_changed_is_an_error_and_only_verified_data_are_called_so() {
+fn compressed_data_hold_something() {
+    let literal = packet::write(Tag(11), b"b\0\0\0\0\0text");
+    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+    for packets in [&b""[..], &packet::write(Tag::MARKER, b"PGP")] {
+        let nothing = packet::write(Tag::COMPRESSED, &[&[0], packets].concat());
+        for message in [nothing.clone(), [&nothing[..], &literal].concat()] {
+            let (reading, result) = read_with(&message, allowed, &mut Password(PASSWORD));
+            assert!(matches!(result, Err(Error::Malformed(_))) && reading.content.is_empty(), "{result:?}");
+        }
+    }
+}
+
+#[test]
+fn text_around_clear_text_is_told() {
+    let signature = packet::write(Tag::SIGNATURE, &[4, 0]);
+    let mut text = b"-----BEGIN PGP SIGNED MESSAGE-----\n\ntext\n".to_vec();
+    let mut armor = ArmorWriter::titled(&mut text, "SIGNATURE");
+    armor.write_all(&signature).expect("a vector takes everything");
+    armor.finish().expect("a vector takes everything");
+    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+    for (before, behind, is_told) in
+        [("", "", false), ("\n", " \n", false), ("I owe you\n", "", true), ("", "I owe you", true)]
+    {
+        let text = [before.as_bytes(), &text, behind.as_bytes()].concat();
+        let (reading, result) = read_with(&text, allowed, &mut Password(PASSWORD));
+        result.expect("a signature, of which others say whether it is good");
+        assert_eq!(reading.events.iter().any(|event| event == "TextAround"), is_told);
+        assert_eq!(reading.content, b"text");
+    }
+}
+
+#[test]
+fn clear_text_without_a_signature_behind_it_is_an_error_whatever_else_is_there() {
+    let allowed = Allowed { unencrypted: true, ..Allowed::default() };
+    const TEXT: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\ntext\n";
+    let read = |packets: &[u8]| {
+        let mut text = TEXT.to_vec();
+        let mut armor = ArmorWriter::titled(&mut text, "SIGNATURE");
+        armor.write_all(packets).expect("a vector takes everything");
+        armor.finish().expect("a vector takes everything");
+        read_with(&text, allowed, &mut Password(PASSWORD)).1
+    };
+    for empty in ["\n=twTO\n-----END PGP SIGNATURE-----\n", "\n-----END PGP SIGNATURE-----\n", "\n", ""] {
+        let text = [TEXT, b"-----BEGIN PGP SIGNATURE-----\n", empty.as_bytes()].concat();
+        let (_, result) = read_with(&text, allowed, &mut Password(PASSWORD));
+        assert!(matches!(result, Err(Error::Unsigned)), "{empty:?}: {result:?}");
+    }
+    let signature = packet::write(Tag::SIGNATURE, &[4, 0]);
+    read(&signature).expect("a signature, of which others say whether it is good");
+    let marker = packet::write(Tag::MARKER, b"PGP");
+    for nothing in [&marker, &packet::write(Tag::PADDING, b"abc")] {
+        assert!(matches!(read(nothing), Err(Error::Unsigned)), "{nothing:?}");
+    }
+    let literal = packet::write(Tag(11), b"b\0\0\0\0\0text");
+    for other in [
+        packet::write(Tag(60), b"abc"),
+        packet::write(Tag::USER_ID, b"Eve"),
+        packet::write(Tag::COMPRESSED, &[&[0], &signature[..]].concat()),
+        literal,
+        b"no packet".to_vec(),
+    ] {
+        for packets in [other.clone(), [&other[..], &signature].concat(), [&signature[..], &other].concat()] {
+            assert!(matches!(read(&packets), Err(Error::Malformed(_))), "{packets:?}");
+        }
+    }
+}
+
+#[test]
+fn a_message_with_any_byte_changed_is_an_error_and_only_verified_data_are_called_so() {
     let plain = text(150);
     for encryption in all() {
         let message = encrypted(&plain, &encryption);
@@ -52,7 +185,7 @@ fn a_message_with_any_octet_changed_is_an_error_and_only_verified_data_are_calle
 #[test]
 fn chunks_cannot_change_places_or_be_left_out() {
     let plain = text(1000);
-    let protection = Protection::Aead { mode: Aead::Gcm, chunk: 0 };
+    let protection = DataProtection::Aead { mode: Aead::Gcm, chunk: 0 };
     let message = encrypted(&plain, &Encryption { protection, ..Encryption::default() });
     let chunk = 64 + 16;
     let at = message.len() - 16 - 10 * chunk;
@@ -74,7 +207,7 @@ fn unprotected(content: &[u8]) -> Vec<u8> {
     let (mut last, mut feedback) = ([prefix[16], prefix[17]], iv);
     cfb.encrypt(&mut feedback, &mut last);
     prefix[16..].copy_from_slice(&last);
-    let mut feedback: [u8; 16] = prefix[2..].try_into().expect("sixteen octets");
+    let mut feedback: [u8; 16] = prefix[2..].try_into().expect("sixteen bytes");
     let mut body = packet::write(Tag(11), &[b"b\0\0\0\0\0", content].concat());
     cfb.encrypt(&mut feedback, &mut body);
     packet::write(Tag(9), &[&prefix[..], &body].concat())
@@ -95,15 +228,15 @@ fn data_without_protection_are_read_only_when_that_is_asked_for() {
 #[test]
 fn authenticated_data_wrapped_again_without_authentication_are_not_read() {
     let mut out = Vec::new();
-    let protection = Protection::Aead { mode: Aead::Ocb, chunk: 6 };
+    let protection = DataProtection::Aead { mode: Aead::Ocb, chunk: 6 };
     let encryption = Encryption { protection, ..Encryption::default() };
-    encrypt(&mut &text(500)[..], &mut out, &openers(&[PASSWORD]), &encryption, &mut Alone)
+    encrypt(&mut &text(500)[..], &mut out, &encrypted_keys(&[PASSWORD]), &encryption, &mut NoSigner)
         .expect("a message");
-    let opener = packet::Packets::new(&out).next().expect("a packet").expect("a packet");
-    let opener = &out[..opener.span.end as usize];
+    let encrypted_key = packet::Packets::new(&out).next().expect("a packet").expect("a packet");
+    let encrypted_key = &out[..encrypted_key.span.end as usize];
     for tag in [Tag(9), Tag(18)] {
         let body = if tag == Tag(18) { [&[1], &out[60..]].concat() } else { out[60..].to_vec() };
-        let wrapped = [opener, &packet::write(tag, &body)].concat();
+        let wrapped = [encrypted_key, &packet::write(tag, &body)].concat();
         let allowed = Allowed { unprotected: true, ..Allowed::default() };
         let (reading, result) = read_with(&wrapped, allowed, &mut crate::made::Password(PASSWORD));
         assert!(matches!(result, Err(Error::NoKey)) && reading.content.is_empty(), "{result:?}");
@@ -141,8 +274,14 @@ fn more_passwords_than_could_be_tried_soon_are_refused_written_and_read() {
     let written = |count| {
         let mut out = Vec::new();
         let passwords = vec![PASSWORD; count];
-        encrypt(&mut &b"text"[..], &mut out, &openers(&passwords), &Encryption::default(), &mut Alone)
-            .map(|_| out)
+        encrypt(
+            &mut &b"text"[..],
+            &mut out,
+            &encrypted_keys(&passwords),
+            &Encryption::default(),
+            &mut NoSigner,
+        )
+        .map(|_| out)
     };
     let message = written(32).expect("a message");
     assert_eq!(read(&message).0.content, b"text");
@@ -189,7 +328,7 @@ fn what_opens_a_message_for_programs_of_other_versions_is_passed_over() {
 /// Counts what comes, and how much of it comes at once.
 #[derive(Default)]
 struct Pieces {
-    octets: u64,
+    bytes: u64,
     largest: usize,
 }
 
@@ -198,8 +337,8 @@ impl Sink for Pieces {
         Ok(())
     }
 
-    fn data(&mut self, data: &[u8], _: Standing) -> Result<()> {
-        self.octets += data.len() as u64;
+    fn data(&mut self, data: &[u8], _: Authenticity) -> Result<()> {
+        self.bytes += data.len() as u64;
         self.largest = self.largest.max(data.len());
         Ok(())
     }
@@ -210,7 +349,7 @@ fn a_compression_bomb_comes_in_pieces() {
     const LENGTH: u64 = 1 << 28;
     for compression in [Compression::Zip, Compression::Zlib, Compression::Bzip2] {
         let mut bomb = Vec::new();
-        let content = Content { compression, level: 1, ..Content::default() };
+        let content = LiteralOptions { compression, level: 1, ..LiteralOptions::default() };
         let nobody = Signing::new(Vec::new()).expect("nobody signs");
         sign(&mut io::repeat(0).take(LENGTH), &mut bomb, &content, nobody).expect("a message");
         assert!((bomb.len() as u64) < LENGTH / 100, "{compression:?}: {}", bomb.len());
@@ -218,6 +357,6 @@ fn a_compression_bomb_comes_in_pieces() {
         let allowed = Allowed { unencrypted: true, ..Allowed::default() };
         let mut unlock = crate::made::Password(PASSWORD);
         decrypt(&mut &bomb[..], allowed, &mut unlock, &mut pieces).expect("a message");
-        assert!(pieces.octets == LENGTH && pieces.largest <= 1 << 20, "{compression:?}: {}", pieces.largest);
+        assert!(pieces.bytes == LENGTH && pieces.largest <= 1 << 20, "{compression:?}: {}", pieces.largest);
     }
 }

@@ -1,15 +1,16 @@
 //! Messages made for the tests, and who reads them.
 
 use keyhoard_message::{
-    Allowed, Alone, Compression, Container, Content, Encryption, Error, Event, Opener, Openers, Protection,
-    Result, S2k, SessionKey, Sink, Standing, Unlock, decrypt, encrypt,
+    Allowed, Authenticity, Compression, DataProtection, EncryptedDataFormat, EncryptedSessionKey, Encryption,
+    Error, Event, LiteralOptions, MessageRecipients, NoSigner, Result, S2k, SessionKey, Sink, Unlock,
+    decrypt, encrypt,
 };
 use verify::HashAlgorithm;
 use zeroize::Zeroizing;
 
 pub(crate) const PASSWORD: &[u8] = b"a password";
 
-/// Text that compresses, of so many octets.
+/// Text that compresses, of so many bytes.
 pub(crate) fn text(length: usize) -> Vec<u8> {
     (0..)
         .flat_map(|line: u32| format!("line {line} of {}\n", line.wrapping_mul(2_654_435_761)).into_bytes())
@@ -17,28 +18,29 @@ pub(crate) fn text(length: usize) -> Vec<u8> {
         .collect()
 }
 
-pub(crate) fn openers(passwords: &[&[u8]]) -> Openers<'static> {
+pub(crate) fn encrypted_keys(passwords: &[&[u8]]) -> MessageRecipients<'static> {
     let s2k = || S2k::iterated(HashAlgorithm::SHA256, 1024).expect("random numbers");
     let passwords = passwords.iter().map(|password| (Zeroizing::new(password.to_vec()), s2k())).collect();
-    Openers { passwords, recipients: Vec::new() }
+    MessageRecipients { passwords, recipients: Vec::new() }
 }
 
 pub(crate) fn encrypted(mut content: &[u8], encryption: &Encryption) -> Vec<u8> {
     let mut out = Vec::new();
-    encrypt(&mut content, &mut out, &openers(&[PASSWORD]), encryption, &mut Alone).expect("a message");
+    encrypt(&mut content, &mut out, &encrypted_keys(&[PASSWORD]), encryption, &mut NoSigner)
+        .expect("a message");
     out
 }
 
 pub(crate) fn mdc(compression: Compression) -> Encryption {
-    let content = Content { compression, ..Content::default() };
-    Encryption { protection: Protection::Mdc, content, ..Encryption::default() }
+    let content = LiteralOptions { compression, ..LiteralOptions::default() };
+    Encryption { protection: DataProtection::Mdc, content, ..Encryption::default() }
 }
 
 /// Reads with one password, and keeps everything that comes.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) content: Vec<u8>,
-    /// Octets that came as part of what was encrypted.
+    /// Bytes that came as part of what was encrypted.
     pub(crate) verified: usize,
     pub(crate) events: Vec<String>,
     pub(crate) literal: Option<keyhoard_message::Literal>,
@@ -54,9 +56,9 @@ impl Sink for Reading {
         Ok(())
     }
 
-    fn data(&mut self, data: &[u8], standing: Standing) -> Result<()> {
+    fn data(&mut self, data: &[u8], standing: Authenticity) -> Result<()> {
         self.content.extend_from_slice(data);
-        if standing == Standing::Verified {
+        if standing == Authenticity::Verified {
             self.verified += data.len();
         }
         Ok(())
@@ -68,12 +70,12 @@ pub(crate) struct Password<'a>(pub(crate) &'a [u8]);
 impl Unlock for Password<'_> {
     fn session_key(
         &mut self,
-        openers: &[Opener],
-        container: &Container,
+        encrypted_keys: &[EncryptedSessionKey],
+        container: &EncryptedDataFormat,
         fits: &dyn Fn(&SessionKey) -> bool,
     ) -> Result<SessionKey> {
-        for opener in openers {
-            if let Opener::Password(skesk) = opener
+        for encrypted_key in encrypted_keys {
+            if let EncryptedSessionKey::Password(skesk) = encrypted_key
                 && let Some(key) = skesk.open(self.0, container.cipher())?
                 && fits(&key)
             {

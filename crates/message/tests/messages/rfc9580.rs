@@ -5,8 +5,8 @@ use cert::key;
 use cert::signed::question;
 use cert::split::{Piece, Splitter};
 use keyhoard_message::{
-    Aead, Allowed, Cipher, Container, DataSignature, Error, Opener, Result, SessionKey, Unlock, Verifier,
-    decrypt,
+    Aead, Allowed, Cipher, DataSignature, EncryptedDataFormat, EncryptedSessionKey, Error, MessageVerifier,
+    Result, SessionKey, Unlock, decrypt,
 };
 use secret::{SecretKey, Unlocked};
 use verify::{Verdict, verify};
@@ -44,7 +44,7 @@ fn keys() -> Vec<Unlocked> {
 
 fn verified(message: &[u8]) -> (Vec<u8>, Vec<DataSignature>) {
     let mut reading = Reading::default();
-    let mut verifier = Verifier::new(&mut reading);
+    let mut verifier = MessageVerifier::new(&mut reading);
     let allowed = Allowed { unencrypted: true, ..Allowed::default() };
     decrypt(&mut &message[..], allowed, &mut Password(b""), &mut verifier).expect("a message");
     let signatures = verifier.finish().expect("signatures");
@@ -72,13 +72,13 @@ struct Secret(Vec<Unlocked>);
 impl Unlock for Secret {
     fn session_key(
         &mut self,
-        openers: &[Opener],
-        container: &Container,
+        encrypted_keys: &[EncryptedSessionKey],
+        container: &EncryptedDataFormat,
         fits: &dyn Fn(&SessionKey) -> bool,
     ) -> Result<SessionKey> {
-        for opener in openers {
+        for encrypted_key in encrypted_keys {
             for key in &mut self.0 {
-                if let Opener::Recipient(recipient) = opener
+                if let EncryptedSessionKey::Recipient(recipient) = encrypted_key
                     && let Ok(Some(key)) = recipient.open(key, container.cipher())
                     && fits(&key)
                 {

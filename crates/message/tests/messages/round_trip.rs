@@ -1,17 +1,17 @@
 //! What is written is read back.
 
-use crate::made::{PASSWORD, Password, encrypted, mdc, openers, read, read_with, text};
+use crate::made::{PASSWORD, Password, encrypted, encrypted_keys, mdc, read, read_with, text};
 use cert::Timestamp;
 use cert::armor_writer::ArmorWriter;
 use keyhoard_message::{
-    Aead, Allowed, Alone, Cipher, Companion, Compression, Content, Encryption, Error, Format, Literal,
-    Protection, encrypt,
+    Aead, Allowed, Cipher, Compression, ContentSigner, DataProtection, Encryption, Error, Format, Literal,
+    LiteralOptions, NoSigner, encrypt,
 };
 use std::io::Write;
 
-fn authenticated() -> Vec<Protection> {
+fn authenticated() -> Vec<DataProtection> {
     let modes = [Aead::Eax, Aead::Ocb, Aead::Gcm];
-    let kinds = |mode| [Protection::Aead { mode, chunk: 6 }, Protection::Gnupg { mode, chunk: 10 }];
+    let kinds = |mode| [DataProtection::Aead { mode, chunk: 6 }, DataProtection::Gnupg { mode, chunk: 10 }];
     modes.into_iter().flat_map(kinds).collect()
 }
 
@@ -32,7 +32,7 @@ fn every_cipher_with_every_compression_is_read_back() {
 #[test]
 fn contents_of_every_length_around_the_borders_are_read_back() {
     let mut protections = authenticated();
-    protections.push(Protection::Mdc);
+    protections.push(DataProtection::Mdc);
     for protection in protections {
         let lengths = [0, 1, 15, 4088, 4089, 4090, 4091, 4096, 65_536, 131_072, 131_080, 500_000];
         for length in lengths.into_iter().chain(4000..4030) {
@@ -40,8 +40,8 @@ fn contents_of_every_length_around_the_borders_are_read_back() {
             let message = encrypted(&plain, &Encryption { protection, ..Encryption::default() });
             let (reading, result) = read(&message);
             result.expect("a message");
-            assert!(reading.content == plain, "{protection:?}, {length} octets");
-            assert!(protection == Protection::Mdc || reading.verified == length);
+            assert!(reading.content == plain, "{protection:?}, {length} bytes");
+            assert!(protection == DataProtection::Mdc || reading.verified == length);
         }
     }
 }
@@ -53,7 +53,8 @@ fn every_authenticated_cipher_is_read_back_or_refused_by_name() {
         for protection in authenticated() {
             let encryption = Encryption { cipher, protection, ..Encryption::default() };
             let (plain, mut out) = (text(20_000), Vec::new());
-            match encrypt(&mut &plain[..], &mut out, &openers(&[PASSWORD]), &encryption, &mut Alone) {
+            match encrypt(&mut &plain[..], &mut out, &encrypted_keys(&[PASSWORD]), &encryption, &mut NoSigner)
+            {
                 Ok(_) => {
                     let (reading, result) = read(&out);
                     result.expect("a message");
@@ -73,7 +74,7 @@ fn every_level_is_read_back() {
     for compression in [Compression::Zip, Compression::Zlib, Compression::Bzip2] {
         for level in 0..=9 {
             let plain = text(700_000);
-            let content = Content { compression, level, ..Content::default() };
+            let content = LiteralOptions { compression, level, ..LiteralOptions::default() };
             let (reading, result) =
                 read(&encrypted(&plain, &Encryption { content, ..Encryption::default() }));
             result.expect("a message");
@@ -84,10 +85,10 @@ fn every_level_is_read_back() {
 
 #[test]
 fn each_of_several_passwords_opens_the_message_and_no_other() {
-    for protection in authenticated().into_iter().chain([Protection::Mdc]) {
+    for protection in authenticated().into_iter().chain([DataProtection::Mdc]) {
         let encryption = Encryption { protection, ..Encryption::default() };
         let mut out = Vec::new();
-        encrypt(&mut &b"text"[..], &mut out, &openers(&[b"one", b"two"]), &encryption, &mut Alone)
+        encrypt(&mut &b"text"[..], &mut out, &encrypted_keys(&[b"one", b"two"]), &encryption, &mut NoSigner)
             .expect("a message");
         for password in [b"one", b"two"] {
             let (reading, result) = read_with(&out, Allowed::default(), &mut Password(password));
@@ -104,7 +105,7 @@ fn each_of_several_passwords_opens_the_message_and_no_other() {
 #[test]
 fn name_time_and_format_are_read_back_and_text_ends_its_lines_as_messages_do() {
     let literal = Literal { format: Format::Text, name: b"a\xffb".to_vec(), time: Timestamp(1_234_567_890) };
-    let content = Content { literal: literal.clone(), ..Content::default() };
+    let content = LiteralOptions { literal: literal.clone(), ..LiteralOptions::default() };
     let (reading, result) = read(&encrypted(b"a\nb\n", &Encryption { content, ..Encryption::default() }));
     result.expect("a message");
     assert_eq!((reading.literal, &reading.content[..]), (Some(literal), &b"a\r\nb\r\n"[..]));
@@ -123,7 +124,7 @@ fn armor_around_a_message_is_taken_off() {
 fn packets_that_go_with_the_content_stand_around_it_inside_the_encryption() {
     #[derive(Default)]
     struct Signing(Vec<u8>);
-    impl Companion for Signing {
+    impl ContentSigner for Signing {
         fn before(&mut self) -> keyhoard_message::Result<Vec<u8>> {
             Ok(cert::packet::write(cert::packet::Tag(4), b"one-pass"))
         }
@@ -135,7 +136,7 @@ fn packets_that_go_with_the_content_stand_around_it_inside_the_encryption() {
         }
     }
     let (mut out, mut signing) = (Vec::new(), Signing::default());
-    encrypt(&mut &b"text"[..], &mut out, &openers(&[PASSWORD]), &mdc(Compression::Zip), &mut signing)
+    encrypt(&mut &b"text"[..], &mut out, &encrypted_keys(&[PASSWORD]), &mdc(Compression::Zip), &mut signing)
         .expect("a message");
     let (reading, result) = read(&out);
     result.expect("a message");

@@ -100,10 +100,10 @@ pub(super) struct Changes<'a> {
 
 impl Changes<'_> {
     /// Writes a file of mode 0600, instead of one that may be there. [`sync`](Self::sync) makes it last.
-    pub(super) fn write(&self, name: &str, octets: &[u8]) -> Result<()> {
+    pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         self.remove(WRITTEN)?;
         let written = self
-            .write_aside(octets)
+            .write_aside(bytes)
             .and_then(|()| Ok(rustix::fs::renameat(&self.locked, WRITTEN, &self.locked, name)?));
         written.map_err(|source| {
             // What was written is of no use any more; the error that counts is the first.
@@ -112,11 +112,11 @@ impl Changes<'_> {
         })
     }
 
-    fn write_aside(&self, octets: &[u8]) -> io::Result<()> {
+    fn write_aside(&self, bytes: &[u8]) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.locked, WRITTEN, flags, Mode::RUSR | Mode::WUSR)?;
         let mut file = File::from(file);
-        file.write_all(octets)?;
+        file.write_all(bytes)?;
         file.sync_all()
     }
 

@@ -1,11 +1,11 @@
 //! What stands in a file: a head that says where the public part ends, then the body of the secret key packet.
 //!
-//! | octets | what |
+//! | bytes | what |
 //! |---|---|
 //! | 4 | `KHSK` |
 //! | 1 | version of this layout: 1 |
 //! | 1 | type of the packet: 5 for a primary key, 7 for a subkey |
-//! | 4 | octets of the public part, most significant first |
+//! | 4 | bytes of the public part, most significant first |
 //! | all others | the body of the packet (RFC 9580, 5.5.3) |
 //!
 //! So a listing reads up to how the secret is protected, and no secret.
@@ -16,7 +16,7 @@ use cert::packet::Tag;
 use verify::limits::MAX_KEY_PACKET;
 use zeroize::Zeroizing;
 
-use crate::keys::Held;
+use crate::keys::StoredKey;
 use crate::protection::Layout;
 use crate::{Role, SecretKey};
 
@@ -24,7 +24,7 @@ const MAGIC: &[u8; 4] = b"KHSK";
 const VERSION: u8 = 1;
 const HEAD: usize = 10;
 
-/// The most octets that say how a secret is protected: a card's serial number with all around it.
+/// The most bytes that say how a secret is protected: a card's serial number with all around it.
 const MAX_PARAMETERS: u64 = 300;
 
 /// Why a file cannot be used.
@@ -69,7 +69,7 @@ pub(super) fn read(file: &mut impl Read) -> Result<SecretKey, Fault> {
 }
 
 /// Reads a file up to how its secret is protected.
-pub(super) fn head(file: &mut impl Read) -> Result<Held, Fault> {
+pub(super) fn head(file: &mut impl Read) -> Result<StoredKey, Fault> {
     let (role, length) = read_head(file)?;
     let mut public = vec![0; length];
     file.read_exact(&mut public)?;
@@ -81,7 +81,12 @@ pub(super) fn head(file: &mut impl Read) -> Result<Held, Fault> {
     let key = cert::key::parse_public(&public).map_err(|flaw| Fault::Content(flaw.to_string()))?;
     let layout = Layout::read(key.version, &parameters).map_err(|what| Fault::Content(what.to_owned()))?;
     let facts = key.facts();
-    Ok(Held { fingerprint: facts.fingerprint, keygrip: facts.keygrip, role, protection: layout.protection })
+    Ok(StoredKey {
+        fingerprint: facts.fingerprint,
+        keygrip: facts.keygrip,
+        role,
+        protection: layout.protection,
+    })
 }
 
 fn read_head(file: &mut impl Read) -> Result<(Role, usize), Fault> {

@@ -62,9 +62,9 @@ fn a_flipped_bit_of_a_plain_secret_is_noticed() {
             body[at] ^= 0x10;
             let changed = SecretKey::parse(Role::Primary, &body).expect("a secret key");
             match changed.unlock_plain() {
-                Err(error) => assert!(damaged(&error), "{kind}, octet {at}: {error}"),
+                Err(error) => assert!(damaged(&error), "{kind}, byte {at}: {error}"),
                 // Curve25519 ignores some bits of the secret.
-                Ok(_) => assert!(matches!(kind, "X25519" | "X448"), "{kind}, octet {at}"),
+                Ok(_) => assert!(matches!(kind, "X25519" | "X448"), "{kind}, byte {at}"),
             }
         }
     }
@@ -180,7 +180,7 @@ fn a_card_is_named() {
 
 proptest! {
     #[test]
-    fn octets_that_are_no_secret_part_never_panic(secret in prop::collection::vec(any::<u8>(), 1..120)) {
+    fn bytes_that_are_no_secret_part_never_panic(secret in prop::collection::vec(any::<u8>(), 1..120)) {
         if let Ok(key) = with_secret(&secret) {
             prop_assert!(key.body().ends_with(&secret), "kept as it is");
             let _: Option<Unlocked> = key.unlock_plain().ok();
@@ -198,12 +198,12 @@ proptest! {
     }
 
     #[test]
-    fn any_passphrase_opens_what_it_locked(octets in prop::collection::vec(any::<u8>(), 1..300)) {
+    fn any_passphrase_opens_what_it_locked(bytes in prop::collection::vec(any::<u8>(), 1..300)) {
         let unlocked = made::ed25519().unlock_plain().expect("its secret");
-        let passphrase = Passphrase::new(&octets);
+        let passphrase = Passphrase::new(&bytes);
         let locked = unlocked.lock(&passphrase, QUICK).expect("a locked key");
         prop_assert!(locked.unlock(&passphrase).is_ok());
-        let longer = Passphrase::new(&[&octets[..], b"x"].concat());
+        let longer = Passphrase::new(&[&bytes[..], b"x"].concat());
         prop_assert!(locked.unlock(&longer).is_err());
     }
 }

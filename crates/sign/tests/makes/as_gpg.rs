@@ -1,4 +1,4 @@
-//! What GnuPG 2.2 signed is signed again here: the same octets come out, since Ed25519 and RSA leave no choice.
+//! What GnuPG 2.2 signed is signed again here: the same bytes come out, since Ed25519 and RSA leave no choice.
 
 use crate::keys::{Keys, seconds};
 use cert::Timestamp;

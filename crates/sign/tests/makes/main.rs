@@ -1,4 +1,4 @@
-//! Signatures that are made again, octet for octet.
+//! Signatures that are made again, byte for byte.
 
 mod as_gpg;
 mod keys;

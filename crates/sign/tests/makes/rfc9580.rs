@@ -1,4 +1,4 @@
-//! The sample key of RFC 9580 (A.4) is signed again: the same octets come out, since the salts are given.
+//! The sample key of RFC 9580 (A.4) is signed again: the same bytes come out, since the salts are given.
 
 use crate::keys::Keys;
 use cert::Timestamp;

@@ -7,7 +7,7 @@
 //! verified  = digest origin signed verified
 //! ```
 //!
-//! Texts and digests have their length before them, times are four octets.
+//! Texts and digests have their length before them, times are four bytes.
 
 use cert::{BoundAddress, Timestamp};
 
@@ -15,9 +15,9 @@ use super::reader::{Reader, Writer};
 use super::{Result, VERSION};
 use crate::tofu::{BindingChange, KeptBinding, SeenMessages, VerifiedMessage};
 
-/// The fewest octets of a verified message: two empty texts and two times.
+/// The fewest bytes of a verified message: two empty texts and two times.
 const VERIFIED: usize = 10;
-/// The octets of a time.
+/// The bytes of a time.
 const TIME: usize = 4;
 
 /// Packs a change.

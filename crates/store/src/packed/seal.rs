@@ -1,6 +1,6 @@
 //! What tells whether a certificate's bytes are still those that its own facts were packed with.
 //!
-//! Many octets have no say in any fact: copies of what is signed, hints, signatures within signatures. The seal has
+//! Many bytes have no say in any fact: copies of what is signed, hints, signatures within signatures. The seal has
 //! all of them. It finds damage, not intent.
 
 use cert::Fingerprint;
@@ -12,7 +12,7 @@ use super::{VERSION, fingerprints};
 /// The version that own facts with a seal begin with.
 pub const SEALED: u8 = 2;
 
-/// Octets of a seal.
+/// Bytes of a seal.
 const LENGTH: usize = 8;
 
 /// Ends a blob of the own facts of a certificate with these bytes.

@@ -11,14 +11,14 @@ use cert::facts::{
     Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span,
     TrustSignature,
 };
-use cert::{ContentKey, KeyId, Timestamp};
+use cert::{KeyId, SignatureDigest, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
 use super::Result;
 use super::component::write_span;
 use super::reader::{Reader, Writer};
 
-/// Gap, length, six octets and the time.
+/// Gap, length, six bytes and the time.
 pub(super) const MIN: usize = 12;
 
 mod present {
@@ -53,7 +53,7 @@ mod own {
 /// Writes one signature; the packet before it ended at `end`.
 pub(super) fn write(signature: &SignatureFacts, end: u32, out: &mut Writer) {
     write_span(signature.span, end, out);
-    let octets = [
+    let bytes = [
         signature.version,
         signature.kind.0,
         signature.key_algorithm.0,
@@ -61,7 +61,7 @@ pub(super) fn write(signature: &SignatureFacts, end: u32, out: &mut Writer) {
         pack_flags(signature.flags),
         pack_present(signature),
     ];
-    out.raw(&octets);
+    out.raw(&bytes);
     out.u32(signature.created.0);
     if let Some(expires) = signature.expires {
         out.u32(expires.0);
@@ -96,7 +96,7 @@ pub(super) fn read(reader: &mut Reader<'_>, span: Span) -> Result<SignatureFacts
     })?;
     let trust_regexp = optional(present & present::REGEXP != 0, || reader.bytes().map(<[u8]>::to_vec))?;
     let reason = optional(present & present::REASON != 0, || read_reason(reader).map(Box::new))?;
-    let content = optional(present & present::CONTENT != 0, || reader.array().map(ContentKey))?;
+    let content = optional(present & present::CONTENT != 0, || reader.array().map(SignatureDigest))?;
     let own = optional(present & present::OWN != 0, || read_own(reader).map(Box::new))?;
     Ok(SignatureFacts {
         span,
@@ -252,7 +252,7 @@ fn write_own(signature: &SelfSignature, out: &mut Writer) {
     [signature.features, signature.keyserver_preferences]
         .into_iter()
         .flatten()
-        .for_each(|octet| out.byte(octet));
+        .for_each(|byte| out.byte(byte));
     if !signature.revokers.is_empty() {
         out.number(signature.revokers.len() as u64);
         for revoker in &signature.revokers {

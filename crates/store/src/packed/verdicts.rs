@@ -8,7 +8,7 @@
 use super::reader::{Reader, Writer};
 use super::{Result, VERSION};
 use crate::KeptVerdict;
-use cert::{ContentKey, KeyId};
+use cert::{KeyId, SignatureDigest};
 
 const CONTENT: usize = 16;
 
@@ -54,7 +54,7 @@ pub fn unpack_wanted_verdicts(
         let (good, bad) = (reader.count(CONTENT)?, reader.count(CONTENT)?);
         let is_wanted = wanted(issuer.key_id());
         for index in 0..good + bad {
-            let content = ContentKey(reader.array()?);
+            let content = SignatureDigest(reader.array()?);
             if is_wanted {
                 verdicts.push(KeptVerdict { content, issuer, good: index < good });
             }

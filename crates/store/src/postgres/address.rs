@@ -293,7 +293,7 @@ fn home(environment: &dyn Fn(&str) -> Option<String>, file: &str) -> Option<Path
 }
 
 fn is_plain_name(name: &str) -> bool {
-    let plain = |octet: u8| octet.is_ascii_alphanumeric() || octet == b'_';
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !name.is_empty() && name.len() < 64 && name.bytes().all(plain) && !name.as_bytes()[0].is_ascii_digit()
 }
 

@@ -19,8 +19,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::Address;
 use super::rows_out::Encoded;
-use crate::again::Pause;
 use crate::error::ServerContext;
+use crate::retry::Backoff;
 use crate::{Error, Result};
 
 /// Parameters of a statement.
@@ -89,7 +89,7 @@ impl Server {
             let mut config = self.address.config.clone();
             config.ssl_mode(mode);
             // A server that goes away may leave a connection that it took unanswered; the client's own limit ends with
-            // the connection's first octet.
+            // the connection's first byte.
             let limit = config.get_connect_timeout().copied().unwrap_or(PATIENCE);
             let connecting = async { tokio::time::timeout(limit, config.connect(self.tls.clone())).await };
             let connected = self.runtime().block_on(connecting).map_err(|_| Error::Server {
@@ -121,7 +121,7 @@ impl Server {
     /// Begins a transaction with these words, on an idle connection or a new one. A server that is away is waited for.
     pub(super) fn begin(&self, words: &str) -> Result<Connection> {
         let began = Instant::now();
-        let mut pause = Pause::of_a_server();
+        let mut pause = Backoff::of_a_server();
         loop {
             let attempt = self.take().and_then(|connection| {
                 connection.batch(words, "beginning")?;

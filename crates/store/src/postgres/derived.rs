@@ -33,17 +33,17 @@ struct Table {
 impl Derived {
     /// Adds what is derived from a certificate.
     pub(super) fn insert(&mut self, CertId(id): CertId, packed: &Packed, rows: &Rows) {
-        self.own.push(&[Value::Long(id), Value::Octets(&packed.own)]);
+        self.own.push(&[Value::Long(id), Value::Bytes(&packed.own)]);
         if !packed.third_party.is_empty() {
-            self.third_party.push(&[Value::Long(id), Value::Octets(&packed.third_party)]);
+            self.third_party.push(&[Value::Long(id), Value::Bytes(&packed.third_party)]);
         }
         for (component, value) in &rows.user_ids {
             self.user_ids.push(&[
                 Value::Long(id),
                 Value::Integer(*component as i32),
-                Value::Octets(value),
-                Value::Octets(BoundAddress::of_user_id(value).as_bytes()),
-                Value::Octets(searched_text(value).as_bytes()),
+                Value::Bytes(value),
+                Value::Bytes(BoundAddress::of_user_id(value).as_bytes()),
+                Value::Bytes(searched_text(value).as_bytes()),
             ]);
         }
         self.inserted.extend(id, rows);

@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use super::derived::Derived;
 use super::find::{halves, searched_text};
 use super::view::View;
-use super::write::Turn;
+use super::write::WriterMode;
 use super::{PostgresStore, schema};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
 use crate::rows::{Rows, parse_fingerprint, unrotated};
@@ -18,9 +18,9 @@ use crate::{BoundAddress, CertId, Error, Result, packed};
 const CHECKING: &str = "checking";
 const REBUILDING: &str = "deriving the rows again";
 
-/// Certificates and octets that are derived at once.
+/// Certificates and bytes that are derived at once.
 const BATCH: i64 = 256;
-const BATCH_OCTETS: i64 = 8 << 20;
+const BATCH_BYTES: i64 = 8 << 20;
 
 /// Certificates whose index rows are gathered while everything is derived again.
 const GATHERED: usize = 20_000;
@@ -46,8 +46,8 @@ pub(super) fn check(
 
 /// Derives all rows from the bytes again, in one transaction, and removes rows that belong to nothing.
 pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<Rebuilt> {
-    let view = View::within(store, store.server.begin(&Turn::Alone.begin())?);
-    refuse_damaged(&view)?;
+    let view = View::within(store, store.server.begin(&WriterMode::Alone.begin())?);
+    let mut proven = refuse_damaged(&view)?;
     schema::recreate_derived(view.connection())?;
     let mut lost = Vec::new();
     find_lost(&view, &mut |finding| lost.push(finding))?;
@@ -62,6 +62,9 @@ pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<
     let mut derived = Derived::default();
     let (mut gathered, mut certificates) = (0, 0);
     each_batch(&view, |batch| {
+        for kept in batch.iter_mut() {
+            kept.proven = proven.remove(&kept.id).unwrap_or_default();
+        }
         for (kept, facts) in batch.iter().zip(derive(batch)) {
             let underivable = |reason| Error::Underivable { path: view.path(), cert: kept.id.0, reason };
             let facts = facts.map_err(underivable)?;
@@ -80,17 +83,25 @@ pub(super) fn rebuild(store: &PostgresStore, derive: &mut Derive<'_>) -> Result<
     Ok(Rebuilt { certificates, lost })
 }
 
-/// Refuses to derive anything from bytes that have changed: nothing would tell so afterwards.
-fn refuse_damaged(view: &View<'_>) -> Result<()> {
+/// Refuses to derive anything from bytes that have changed: nothing would tell so afterwards. Returns what the rows that
+/// are still there know to be [proven](Kept::proven).
+fn refuse_damaged(view: &View<'_>) -> Result<HashMap<CertId, Vec<u32>>> {
+    let mut proven = HashMap::new();
     each_batch(view, |batch| {
         let own = own_facts(view, batch)?;
         for kept in batch {
-            if let Some(reason) = own.get(&kept.id.0).and_then(|own| kept.damage(own)) {
+            let Some(own) = own.get(&kept.id.0) else { continue };
+            if let Some(reason) = kept.damage(own) {
                 return Err(Error::Underivable { path: view.path(), cert: kept.id.0, reason });
+            }
+            kept.recall(own);
+            if !kept.proven.is_empty() {
+                proven.insert(kept.id, std::mem::take(&mut kept.proven));
             }
         }
         Ok(())
-    })
+    })?;
+    Ok(proven)
 }
 
 /// Certificates whose packets are not there.
@@ -112,7 +123,7 @@ const ORPHANED: [(&str, &str); 8] = [
 ];
 
 /// Reads all certificates in order, several at a time.
-fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> Result<()> {
+fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [Kept]) -> Result<()>) -> Result<()> {
     const CERTS: &str = "SELECT id, fingerprint, superseded FROM cert WHERE id > $1 ORDER BY id LIMIT $2";
     const SIZES: &str = "SELECT cert, octet_length(bytes) FROM packets WHERE cert = ANY ($1)";
     let mut after = i64::MIN;
@@ -126,12 +137,12 @@ fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> R
             .iter()
             .map(|row| Ok((view.column(row, 0)?, view.column(row, 1)?)))
             .collect::<Result<_>>()?;
-        let (mut begin, mut octets) = (0, 0);
+        let (mut begin, mut bytes) = (0, 0);
         for (index, id) in ids.iter().enumerate() {
-            octets += sizes.get(id).copied().map_or(0, i64::from);
-            if octets >= BATCH_OCTETS || *id == last {
-                each(&kept(view, &rows[begin..=index], &ids[begin..=index])?)?;
-                (begin, octets) = (index + 1, 0);
+            bytes += sizes.get(id).copied().map_or(0, i64::from);
+            if bytes >= BATCH_BYTES || *id == last {
+                each(&mut kept(view, &rows[begin..=index], &ids[begin..=index])?)?;
+                (begin, bytes) = (index + 1, 0);
             }
         }
     }
@@ -150,6 +161,7 @@ fn kept(view: &View<'_>, rows: &[Row], ids: &[i64]) -> Result<Vec<Kept>> {
             fingerprint: parse_fingerprint(view.column(row, 1)?),
             bytes,
             superseded: packed::unpack_positions(superseded).map_err(|source| view.corrupt(id, source))?,
+            proven: Vec::new(),
         });
     }
     Ok(batch)
@@ -193,10 +205,23 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     let mut expected = BTreeMap::new();
     let mut damaged = find_lost(view, found)?;
     each_batch(view, |batch| {
+        const OTHERS: &str = "SELECT cert, facts FROM third_party WHERE cert = ANY ($1)";
         let own = own_facts(view, batch)?;
+        for kept in batch.iter_mut() {
+            own.get(&kept.id.0).into_iter().for_each(|own| kept.recall(own));
+        }
         let mut sound = Vec::with_capacity(batch.len());
         for (kept, facts) in batch.iter().zip(derive(batch)) {
-            let damage = own.get(&kept.id.0).and_then(|own| kept.damage(own));
+            let own = own.get(&kept.id.0);
+            let damage = own.and_then(|own| kept.damage(own));
+            let others = match (own, &facts) {
+                (Some(own), Ok(facts)) if kept.was_too_much(own, facts) => {
+                    view.blobs(OTHERS, &[kept.id.0])?.remove(&kept.id.0)
+                }
+                _ => None,
+            };
+            let own = own.map(Vec::as_slice);
+            let facts = facts.map(|facts| kept.comparable(facts, own, others.as_deref()));
             match facts.and_then(|facts| damage.map_or(Ok(facts), Err)) {
                 Err(reason) => {
                     damaged.push(kept.id.0);

@@ -15,16 +15,16 @@ const SCANNED: i64 = 2_000_000;
 /// Stands for NUL, which text cannot hold.
 const NUL: char = '\u{100}';
 
-/// Returns the text that a user ID is searched by: each octet as the character of the same number, ASCII letters in
+/// Returns the text that a user ID is searched by: each byte as the character of the same number, ASCII letters in
 /// lower case. So the server's idea of letters does not matter.
 pub(super) fn searched_text(user_id: &[u8]) -> String {
-    user_id.iter().map(|&octet| character(octet)).collect()
+    user_id.iter().map(|&byte| character(byte)).collect()
 }
 
-fn character(octet: u8) -> char {
-    match octet {
+fn character(byte: u8) -> char {
+    match byte {
         0 => NUL,
-        octet => char::from(octet.to_ascii_lowercase()),
+        byte => char::from(byte.to_ascii_lowercase()),
     }
 }
 
@@ -32,11 +32,11 @@ fn character(octet: u8) -> char {
 fn pattern(part: &[u8]) -> String {
     let mut pattern = String::with_capacity(part.len() + 2);
     pattern.push('%');
-    for &octet in part {
-        if matches!(octet, b'%' | b'_' | b'\\') {
+    for &byte in part {
+        if matches!(byte, b'%' | b'_' | b'\\') {
             pattern.push('\\');
         }
-        pattern.push(character(octet));
+        pattern.push(character(byte));
     }
     pattern.push('%');
     pattern
@@ -72,14 +72,15 @@ pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
     Ok(found)
 }
 
-/// Finds the keys behind a key ID.
-pub(super) fn keys(view: &View<'_>, key_id: KeyId) -> Result<Vec<KeyHit>> {
-    const PLACES: &str =
-        "SELECT cert, component FROM key_id WHERE short = $1 AND high = $2 ORDER BY cert, component";
+/// Finds the keys behind a key ID, so many at most.
+pub(super) fn keys(view: &View<'_>, key_id: KeyId, most: usize) -> Result<Vec<KeyHit>> {
+    const PLACES: &str = "SELECT cert, component FROM key_id WHERE short = $1 AND high = $2
+        ORDER BY cert, component LIMIT $3";
     const FACTS: &str = "SELECT cert, facts FROM self_facts WHERE cert = ANY ($1)";
     let (short, high) = halves(key_id);
     let mut places = Vec::new();
-    for row in view.rows(PLACES, &[&short, &high], DOING)? {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    for row in view.rows(PLACES, &[&short, &high, &most], DOING)? {
         places.push((view.column::<i64>(&row, 0)?, view.column::<i32>(&row, 1)?));
     }
     let certs: Vec<i64> = places.iter().map(|(cert, _)| *cert).collect();
@@ -142,7 +143,7 @@ fn certs(view: &View<'_>, sql: &str, parameters: Parameters<'_>) -> Result<Vec<C
 }
 
 fn by_fingerprint(view: &View<'_>, fingerprint: &Fingerprint) -> Result<Vec<CertId>> {
-    let hits = keys(view, fingerprint.key_id())?.into_iter();
+    let hits = keys(view, fingerprint.key_id(), usize::MAX)?.into_iter();
     Ok(hits.filter(|hit| hit.fingerprint.as_bytes() == fingerprint.as_bytes()).map(|hit| hit.cert).collect())
 }
 
@@ -197,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_means_its_octets() {
+    fn a_pattern_means_its_bytes() {
         assert_eq!(pattern(b"50%_A\\\0\xff"), "%50\\%\\_a\\\\\u{100}\u{ff}%");
         assert_eq!(searched_text(b"Ann \xc4\0"), "ann \u{c4}\u{100}");
     }

@@ -9,7 +9,7 @@ use super::rows_out::{Encoded, Value};
 use super::view::View;
 use crate::journal::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
-use crate::{CertId, Change, Error, Former, JournalEntry, JournalId, Result, packed};
+use crate::{CertId, Change, Error, FormerCertificate, JournalEntry, JournalId, Result, packed};
 
 const READING: &str = "reading the journal";
 const WRITING: &str = "writing the journal";
@@ -68,8 +68,8 @@ impl Journal {
                 Value::Long(self.id.0),
                 Value::Long(self.next),
                 Value::Small(change.kind().into()),
-                Value::Octets(&stored_fingerprint(&fingerprint)),
-                change.added().map_or(Value::Null, Value::Octets),
+                Value::Bytes(&stored_fingerprint(&fingerprint)),
+                change.added().map_or(Value::Null, Value::Bytes),
             ]);
             if let Some(CertId(id)) = change.former() {
                 numbers.push(self.next);
@@ -264,14 +264,14 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
 }
 
 /// Returns what certificates were before the numbered changes.
-fn formers(view: &View<'_>, journal: JournalId, numbers: &[i64]) -> Result<Vec<(i64, Former)>> {
+fn formers(view: &View<'_>, journal: JournalId, numbers: &[i64]) -> Result<Vec<(i64, FormerCertificate)>> {
     const SQL: &str =
         "SELECT number, cert, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
         FROM former WHERE journal = $1 AND number = ANY ($2)";
     let former = |row: &Row| {
         let id = view.column(row, 1)?;
         let superseded = view.column::<Option<&[u8]>>(row, 3)?.unwrap_or_default();
-        let former = Former {
+        let former = FormerCertificate {
             id: CertId(id),
             first_seen: view.time(row, 2)?,
             superseded: packed::unpack_positions(superseded).map_err(|source| view.corrupt(id, source))?,

@@ -25,8 +25,8 @@ const DOING: &str = "reading certificates";
 const FIRST_PART: i64 = 32;
 const LARGEST_PART: i64 = 8192;
 
-/// Octets that are to be read at once.
-const PART_OCTETS: usize = 2 << 20;
+/// Bytes that are to be read at once.
+const PART_BYTES: usize = 2 << 20;
 
 impl View<'_> {
     /// Reads the numbered certificates.
@@ -181,7 +181,7 @@ impl Which<'_> {
 
 /// Returns how many certificates to read next, after these.
 fn next_size(size: i64, read: &[Record]) -> i64 {
-    let octets: usize = read
+    let bytes: usize = read
         .iter()
         .map(|record| {
             let facts = record.facts.as_ref().map_or(0, |facts| {
@@ -191,8 +191,8 @@ fn next_size(size: i64, read: &[Record]) -> i64 {
             128 + facts + record.bytes.as_ref().map_or(0, Vec::len)
         })
         .sum();
-    let each = octets / read.len().max(1);
-    let wanted = PART_OCTETS / each.max(1);
+    let each = bytes / read.len().max(1);
+    let wanted = PART_BYTES / each.max(1);
     i64::try_from(wanted).unwrap_or(LARGEST_PART).min(size * 4).clamp(1, LARGEST_PART)
 }
 
@@ -225,7 +225,7 @@ impl Snapshot for View<'_> {
     }
 
     fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>> {
-        find::keys(self, key_id)
+        find::keys(self, key_id, crate::MOST_KEYS)
     }
 
     fn primaries_by_id(&self, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>> {

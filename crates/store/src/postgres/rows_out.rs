@@ -13,7 +13,7 @@ pub(super) enum Value<'a> {
     Small(i16),
     Integer(i32),
     Long(i64),
-    Octets(&'a [u8]),
+    Bytes(&'a [u8]),
 }
 
 /// Encoded rows.
@@ -47,9 +47,9 @@ impl Encoded {
                     self.current.put_i32(8);
                     self.current.put_i64(*value);
                 }
-                Value::Octets(octets) => {
-                    self.current.put_i32(octets.len() as i32);
-                    self.current.put_slice(octets);
+                Value::Bytes(bytes) => {
+                    self.current.put_i32(bytes.len() as i32);
+                    self.current.put_slice(bytes);
                 }
             }
         }

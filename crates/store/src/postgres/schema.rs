@@ -65,7 +65,7 @@ const KEPT: [Table; 5] = [
     },
 ];
 
-/// Tables that are never split. Long values are told apart by their digests: an index takes 2,700 octets at most.
+/// Tables that are never split. Long values are told apart by their digests: an index takes 2,700 bytes at most.
 const WHOLE: &str = "
 CREATE TABLE user_id_origin (
   cert bigint, digest bytea, value bytea NOT NULL, kind smallint NOT NULL, updated bigint, url bytea,

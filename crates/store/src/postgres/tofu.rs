@@ -10,11 +10,12 @@ use tokio_postgres::Row;
 
 use super::connect::Parameters;
 use super::view::View;
-use crate::remember::BindingRows;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
-    Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
+    Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, ReadBindings,
+    VerifiedMessage,
 };
+use crate::write_bindings::BindingRows;
 use crate::{Error, Result};
 
 const READING: &str = "reading bindings";
@@ -54,12 +55,14 @@ impl ReadBindings for View<'_> {
         const ENCRYPTED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
             FROM tofu_encryption WHERE binding = $1";
         let seen = |sql| {
-            let Some(row) = self.connection().row(sql, &[&id], READING)? else { return Ok(Seen::default()) };
+            let Some(row) = self.connection().row(sql, &[&id], READING)? else {
+                return Ok(MessageStatistics::default());
+            };
             let time = |index| {
                 let there = self.column::<Option<i64>>(&row, index)?;
                 there.map(|_| self.time(&row, index)).transpose()
             };
-            Ok(Seen {
+            Ok(MessageStatistics {
                 count: self.column::<i64>(&row, 0)?.unsigned_abs(),
                 first: time(1)?,
                 last: time(2)?,

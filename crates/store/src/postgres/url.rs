@@ -64,18 +64,18 @@ pub(super) fn split_hosts(hosts: &str) -> (String, String) {
 
 /// Decodes `%2F` and the like.
 pub(super) fn decoded(text: &str) -> std::result::Result<String, String> {
-    let mut octets = Vec::with_capacity(text.len());
+    let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
-    while let Some(octet) = rest.next() {
-        if octet != b'%' {
-            octets.push(octet);
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
             continue;
         }
-        let digit = |octet: Option<u8>| octet.and_then(|octet| char::from(octet).to_digit(16));
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
         let (Some(high), Some(low)) = (digit(rest.next()), digit(rest.next())) else {
             return Err("a % without two hexadecimal digits behind it".to_owned());
         };
-        octets.push((high * 16 + low) as u8);
+        bytes.push((high * 16 + low) as u8);
     }
-    String::from_utf8(octets).map_err(|_| "what is written with % is not UTF-8".to_owned())
+    String::from_utf8(bytes).map_err(|_| "what is written with % is not UTF-8".to_owned())
 }

@@ -45,7 +45,7 @@ fn write(view: View<'_>, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<()> {
         let all = packed::pack_verdicts(&all);
         if all != before && !changed.contains(id) {
             changed.push(*id);
-            rows.push(&[Value::Long(*id), Value::Octets(&all)]);
+            rows.push(&[Value::Long(*id), Value::Bytes(&all)]);
         }
     }
     view.execute("DELETE FROM verdicts WHERE cert = ANY ($1)", &[&changed], DOING)?;

@@ -12,12 +12,12 @@ use super::derived::Derived;
 use super::journal::{Journal, Trace};
 use super::rows_out::{Encoded, Value};
 use super::view::View;
-use super::{PostgresStore, claim, place, provenance, tofu};
-use crate::again::Pause;
+use super::{PostgresStore, certificate_number, certificate_rows, provenance, tofu};
 use crate::journal::NewChange;
-use crate::remember::{BindingRows, Remembering};
+use crate::retry::Backoff;
 use crate::rows::{parse_fingerprint, stored_fingerprint, without};
 use crate::tofu::BindingChange;
+use crate::write_bindings::{BindingRows, BindingWriter};
 use crate::{
     CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome, Removal, Result,
     Snapshot, Transaction, packed,
@@ -35,7 +35,7 @@ const QUESTIONS: u32 = 200;
 
 /// Whether a writer waits until it is the only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum WriterMode {
     Alone,
     Beside,
 }
@@ -49,7 +49,7 @@ pub(super) struct Writer<'s> {
     last: bool,
 }
 
-impl Turn {
+impl WriterMode {
     /// Returns what begins a transaction. The lock ends with it; who waits to be alone is not overtaken by those who
     /// come later.
     pub(super) fn begin(self) -> String {
@@ -65,7 +65,7 @@ impl Turn {
 impl<'s> Writer<'s> {
     pub(super) fn begin(
         store: &'s PostgresStore,
-        turn: Turn,
+        turn: WriterMode,
         command: &str,
         journal: Option<JournalId>,
         now: Timestamp,
@@ -104,7 +104,7 @@ impl<'s> Writer<'s> {
 
     /// Finds out whether a commit came through whose answer was lost.
     fn find_out(store: &PostgresStore, trace: &Trace, lost: Error) -> Result<()> {
-        let mut pause = Pause::of_a_server();
+        let mut pause = Backoff::of_a_server();
         for _ in 0..QUESTIONS {
             let asked = store
                 .server
@@ -128,7 +128,7 @@ impl<'s> Writer<'s> {
     }
 }
 
-impl Remembering for Writer<'_> {
+impl BindingWriter for Writer<'_> {
     fn rows(&self) -> &dyn BindingRows {
         &self.view
     }
@@ -150,20 +150,21 @@ impl Transaction for Writer<'_> {
         let mut adds = Vec::new();
         let mut replaces = Vec::new();
         for (index, put) in batch.iter().enumerate() {
-            if claim::replaced(&put.kind).is_some() {
+            if certificate_rows::replaced(&put.kind).is_some() {
                 replaces.push((index, put));
                 continue;
             }
             let fingerprint = &put.certificate.fingerprint;
             let number = match put.kind {
                 PutKind::Restored { id, .. } => id.0,
-                _ => place::number(put.kind.first_seen(self.now), fingerprint),
+                _ => certificate_number::number(put.kind.first_seen(self.now), fingerprint),
             };
             adds.push((stored_fingerprint(fingerprint), number, index));
         }
-        let mut added = if adds.is_empty() { HashMap::new() } else { claim::claim(&self.view, &mut adds)? };
-        claim::insert(&self.view, self.now, batch, &mut added)?;
-        let locked = claim::lock(&self.view, &replaces)?;
+        let mut added =
+            if adds.is_empty() { HashMap::new() } else { certificate_rows::claim(&self.view, &mut adds)? };
+        certificate_rows::insert(&self.view, self.now, batch, &mut added)?;
+        let locked = certificate_rows::lock(&self.view, &replaces)?;
         let changes = batch.iter().enumerate().filter_map(|(index, put)| {
             let change = match (&put.kind, locked.get(&index)) {
                 (PutKind::Merged { added, .. }, Some(_)) => NewChange::Merged(added),
@@ -176,7 +177,7 @@ impl Transaction for Writer<'_> {
         self.journal.write(&self.view, changes)?;
 
         let mut derived = Derived::default();
-        claim::replace(&self.view, self.now, &locked, &mut derived)?;
+        certificate_rows::replace(&self.view, self.now, &locked, &mut derived)?;
         let (mut packets, mut inputs, mut shrunk) = (Encoded::default(), Vec::new(), Vec::new());
         let mut outcomes = Vec::with_capacity(batch.len());
         for (index, put) in batch.iter().enumerate() {
@@ -185,7 +186,7 @@ impl Transaction for Writer<'_> {
                 outcomes.push(PutOutcome::Conflict);
                 continue;
             };
-            packets.push(&[Value::Long(id), Value::Octets(&put.certificate.bytes)]);
+            packets.push(&[Value::Long(id), Value::Bytes(&put.certificate.bytes)]);
             derived.insert(CertId(id), &put.certificate.packed, &put.certificate.rows);
             inputs.extend(put.inputs.iter().map(|input| (*input, CertId(id))));
             if matches!(put.kind, PutKind::Shrunk { .. }) {

@@ -60,7 +60,7 @@ pub(super) fn proven_rows(
 }
 
 /// A certificate on which there are verdicts, packed as it is stored.
-pub(super) struct Judged {
+pub(super) struct VerdictRow {
     id: i64,
     own: Vec<u8>,
     third_party: Vec<u8>,
@@ -68,17 +68,17 @@ pub(super) struct Judged {
 }
 
 /// Reads a certificate if there are verdicts on it.
-pub(super) fn judged(connection: &Connection, CertId(id): CertId) -> rusqlite::Result<Option<Judged>> {
+pub(super) fn judged(connection: &Connection, CertId(id): CertId) -> rusqlite::Result<Option<VerdictRow>> {
     const SQL: &str = "SELECT self_facts.facts, third_party.facts, verdicts FROM verdicts
         JOIN third_party USING (cert) JOIN self_facts USING (cert) WHERE cert = ?1";
     let mut statement = connection.prepare_cached(SQL)?;
     let judged = statement.query_row([id], |row| {
-        Ok(Judged { id, own: row.get(0)?, third_party: row.get(1)?, verdicts: row.get(2)? })
+        Ok(VerdictRow { id, own: row.get(0)?, third_party: row.get(1)?, verdicts: row.get(2)? })
     });
     judged.optional()
 }
 
-impl Judged {
+impl VerdictRow {
     /// Works out what is proven about it by all whom some verdict is about.
     pub(super) fn proven_rows(&self) -> packed::Result<Vec<ProvenRow>> {
         let facts = packed::unpack(&self.own, Some(&self.third_party))?;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::place::Place;
-use super::{log, schema, tofu, turn};
+use super::file_access::FileAccess;
+use super::{log, schema, tofu, write_lock};
 use crate::error::Context;
 use crate::{Error, Result};
 
@@ -63,15 +63,15 @@ impl Stamp {
 /// Opens a database that is there, and finds out how.
 pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
     check_readable(path)?;
-    match Place::of(path) {
-        Place::Fixed => open_fixed(path, Obstacle::ReadOnly),
-        Place::Network => {
+    match FileAccess::of(path) {
+        FileAccess::Fixed => open_fixed(path, Obstacle::ReadOnly),
+        FileAccess::Network => {
             let connection = connect(path)?;
             check_identity(&connection, path)?;
             log::leave(&connection, path)?;
             Ok((Access::Network, connection))
         }
-        Place::Local => {
+        FileAccess::Local => {
             let connection = connect(path)?;
             match check_identity(&connection, path) {
                 Ok(()) => Ok((Access::Local, connection)),
@@ -127,12 +127,10 @@ fn connect_fixed(path: &Path) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let mut uri = String::from("file:");
-    for &octet in path.as_os_str().as_bytes() {
-        match octet {
-            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                uri.push(char::from(octet))
-            }
-            _ => uri.push_str(&format!("%{octet:02x}")),
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(char::from(byte)),
+            _ => uri.push_str(&format!("%{byte:02x}")),
         }
     }
     uri.push_str("?immutable=1");
@@ -141,7 +139,7 @@ fn connect_fixed(path: &Path) -> Result<Connection> {
 }
 
 fn prepare(connection: Connection, path: &Path) -> Result<Connection> {
-    connection.busy_timeout(turn::PATIENCE).context(path, "opening")?;
+    connection.busy_timeout(write_lock::PATIENCE).context(path, "opening")?;
     connection.set_prepared_statement_cache_capacity(64);
     // Else SQLite plans some queries anew whenever a parameter is bound, which takes longer than the queries.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).context(path, "opening")?;
@@ -188,7 +186,7 @@ fn create_tables(connection: &Connection, path: &Path) -> Result<()> {
     const DOING: &str = "creating the tables";
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE).context(path, DOING)?;
     log::sync_fully(connection, path)?;
-    turn::begin_immediate(connection, path, turn::PATIENCE)?;
+    write_lock::begin_immediate(connection, path, write_lock::PATIENCE)?;
     // Another process may have been quicker.
     if matches!(check_identity(connection, path), Err(Error::Missing { .. })) {
         for create in [schema::CREATE_KEPT, schema::CREATE_DERIVED, schema::CREATE_VIEWS] {

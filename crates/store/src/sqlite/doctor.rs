@@ -11,15 +11,15 @@ use trigrams::Trigrams;
 
 use super::derived::Derived;
 use super::view::{View, list};
-use super::{SqliteStore, certifications, log, schema, turn};
+use super::{SqliteStore, certifications, log, schema, write_lock};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
 use crate::error::Context;
 use crate::rows::{Rows, parse_fingerprint};
 use crate::{CertId, Error, Result, packed};
 
-/// Certificates and octets that are derived at once.
+/// Certificates and bytes that are derived at once.
 const BATCH: usize = 256;
-const BATCH_OCTETS: usize = 8 << 20;
+const BATCH_BYTES: usize = 8 << 20;
 
 /// Certificates whose index rows are gathered while everything is derived again.
 const GATHERED: usize = 20_000;
@@ -68,7 +68,7 @@ impl SqliteStore {
         let fresh = log::begin_writing(&connection, &self.path, &self.access, self.is_read())?;
         let view = View::within(self, connection);
         super::connect::check_version(view.connection(), view.path())?;
-        refuse_damaged(&view)?;
+        let mut proven = refuse_damaged(&view)?;
         let tables = [schema::DROP_DERIVED, schema::CREATE_DERIVED];
         tables
             .iter()
@@ -88,6 +88,9 @@ impl SqliteStore {
         let mut derived = Derived::default();
         let (mut gathered, mut certificates) = (0, 0);
         each_batch(&view, |batch| {
+            for kept in batch.iter_mut() {
+                kept.proven = proven.remove(&kept.id).unwrap_or_default();
+            }
             for (kept, facts) in batch.iter().zip(derive(batch)) {
                 let id = kept.id;
                 let path = || self.path.clone();
@@ -105,7 +108,7 @@ impl SqliteStore {
             Ok(())
         })?;
         derived.flush(&view)?;
-        turn::commit(view.connection(), &self.path)?;
+        write_lock::commit(view.connection(), &self.path)?;
         if fresh {
             log::enter(view.connection());
         }
@@ -114,43 +117,52 @@ impl SqliteStore {
 }
 
 /// Reads all certificates in order, several at a time.
-fn each_batch(view: &View<'_>, mut each: impl FnMut(&[Kept]) -> Result<()>) -> Result<()> {
+fn each_batch(view: &View<'_>, mut each: impl FnMut(&mut [Kept]) -> Result<()>) -> Result<()> {
     const SQL: &str =
         "SELECT id, fingerprint, superseded, bytes FROM cert JOIN packets ON cert = id ORDER BY id";
     let mut batch: Vec<Kept> = Vec::new();
-    let mut octets = 0;
+    let mut size = 0;
     view.rows(SQL, [], CHECKING, |row| {
         let id: i64 = view.column(row, 0)?;
         let superseded: Option<Vec<u8>> = view.column(row, 2)?;
         let superseded = packed::unpack_positions(&superseded.unwrap_or_default());
         let bytes: Vec<u8> = view.column(row, 3)?;
-        octets += bytes.len();
+        size += bytes.len();
         batch.push(Kept {
             id: CertId(id),
             fingerprint: parse_fingerprint(view.blob(row, 1)?),
             bytes,
             superseded: superseded.map_err(|source| view.corrupt(id, source))?,
+            proven: Vec::new(),
         });
-        if batch.len() >= BATCH || octets >= BATCH_OCTETS {
-            each(&batch)?;
+        if batch.len() >= BATCH || size >= BATCH_BYTES {
+            each(&mut batch)?;
             batch.clear();
-            octets = 0;
+            size = 0;
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    if batch.is_empty() { Ok(()) } else { each(&batch) }
+    if batch.is_empty() { Ok(()) } else { each(&mut batch) }
 }
 
-/// Refuses to derive anything from bytes that have changed: nothing would tell so afterwards.
-fn refuse_damaged(view: &View<'_>) -> Result<()> {
+/// Refuses to derive anything from bytes that have changed: nothing would tell so afterwards. Returns what the rows that
+/// are still there know to be [proven](Kept::proven).
+fn refuse_damaged(view: &View<'_>) -> Result<HashMap<CertId, Vec<u32>>> {
+    let mut proven = HashMap::new();
     each_batch(view, |batch| {
         for kept in batch {
-            if let Some(reason) = view.own(kept.id.0)?.and_then(|own| kept.damage(&own)) {
+            let Some(own) = view.own(kept.id.0)? else { continue };
+            if let Some(reason) = kept.damage(&own) {
                 return Err(Error::Underivable { path: view.path().to_owned(), cert: kept.id.0, reason });
+            }
+            kept.recall(&own);
+            if !kept.proven.is_empty() {
+                proven.insert(kept.id, std::mem::take(&mut kept.proven));
             }
         }
         Ok(())
-    })
+    })?;
+    Ok(proven)
 }
 
 /// Certificates whose packets are not there.
@@ -206,8 +218,16 @@ fn check_rows(view: &View<'_>, derive: &mut Derive<'_>, found: &mut dyn FnMut(Fi
     let mut trigrams = Trigrams::new();
     let mut damaged: HashSet<i64> = check_lost(view, found)?.into_iter().collect();
     each_batch(view, |batch| {
+        for kept in batch.iter_mut() {
+            if let Some(own) = view.own(kept.id.0)? {
+                kept.recall(&own);
+            }
+        }
         for (kept, facts) in batch.iter().zip(derive(batch)) {
-            let damage = view.own(kept.id.0)?.and_then(|own| kept.damage(&own));
+            let own = view.own(kept.id.0)?;
+            let damage = own.as_ref().and_then(|own| kept.damage(own));
+            let others = view.third_party(kept.id.0)?;
+            let facts = facts.map(|facts| kept.comparable(facts, own.as_deref(), others.as_deref()));
             match facts.and_then(|facts| damage.map_or(Ok(facts), Err)) {
                 Err(reason) => {
                     damaged.insert(kept.id.0);

@@ -39,11 +39,12 @@ pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Vec<CertId>> {
     Ok(found)
 }
 
-/// Finds the keys behind a key ID.
-pub(super) fn keys(view: &View<'_>, key_id: KeyId) -> Result<Vec<KeyHit>> {
-    const SQL: &str = "SELECT cert, component FROM key_id WHERE key_id = ?1 ORDER BY cert, component";
+/// Finds the keys behind a key ID, so many at most.
+pub(super) fn keys(view: &View<'_>, key_id: KeyId, most: usize) -> Result<Vec<KeyHit>> {
+    const SQL: &str =
+        "SELECT cert, component FROM key_id WHERE key_id = ?1 ORDER BY cert, component LIMIT ?2";
     let mut places = Vec::new();
-    view.rows(SQL, [rows::rotated(key_id)], DOING, |row| {
+    view.rows(SQL, params![rows::rotated(key_id), i64::try_from(most).unwrap_or(i64::MAX)], DOING, |row| {
         places.push((view.column::<i64>(row, 0)?, view.column::<i64>(row, 1)?));
         Ok(ControlFlow::Continue(()))
     })?;
@@ -82,7 +83,7 @@ pub(super) fn certs(view: &View<'_>, sql: &str, parameters: impl Params) -> Resu
 }
 
 fn by_fingerprint(view: &View<'_>, fingerprint: &Fingerprint) -> Result<Vec<CertId>> {
-    let hits = keys(view, fingerprint.key_id())?.into_iter();
+    let hits = keys(view, fingerprint.key_id(), usize::MAX)?.into_iter();
     Ok(hits.filter(|hit| hit.fingerprint.as_bytes() == fingerprint.as_bytes()).map(|hit| hit.cert).collect())
 }
 

@@ -9,7 +9,7 @@ use super::view::View;
 use crate::error::Context;
 use crate::journal::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
-use crate::{CertId, Change, Error, Former, JournalEntry, JournalId, Origin, Result, packed};
+use crate::{CertId, Change, Error, FormerCertificate, JournalEntry, JournalId, Origin, Result, packed};
 
 const READING: &str = "reading the journal";
 const WRITING: &str = "writing the journal";
@@ -183,14 +183,14 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
     Ok(brought)
 }
 
-fn former(view: &View<'_>, journal: JournalId, number: i64) -> Result<Option<Former>> {
+fn former(view: &View<'_>, journal: JournalId, number: i64) -> Result<Option<FormerCertificate>> {
     const SQL: &str = "SELECT cert, first_seen, superseded, origin_kind, origin_updated, origin_url, bytes
         FROM former WHERE journal = ?1 AND number = ?2";
     let mut former = None;
     view.rows(SQL, params![journal.0, number], READING, |row| {
         let id = view.column(row, 0)?;
         let superseded = view.column::<Option<Vec<u8>>>(row, 2)?.unwrap_or_default();
-        former = Some(Former {
+        former = Some(FormerCertificate {
             id: CertId(id),
             first_seen: Timestamp(view.column(row, 1)?),
             superseded: packed::unpack_positions(&superseded).map_err(|source| view.corrupt(id, source))?,

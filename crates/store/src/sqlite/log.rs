@@ -10,11 +10,11 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::connect::Access;
-use super::{schema, turn};
+use super::{schema, write_lock};
 use crate::error::Context;
 use crate::{Error, Result};
 
-/// Octets that the log's file keeps for reuse; what it grew beyond that is given back.
+/// Bytes that the log's file keeps for reuse; what it grew beyond that is given back.
 const KEPT: i64 = 8 << 20;
 
 /// Pages in the log from which on they are moved into the database: 256 MiB. A large import's batches change the same
@@ -58,7 +58,7 @@ pub(super) fn begin_writing(
 ) -> Result<bool> {
     const DOING: &str = "waiting to write";
     sync_fully(connection, path)?;
-    let begin = || turn::begin_immediate(connection, path, turn::PATIENCE);
+    let begin = || write_lock::begin_immediate(connection, path, write_lock::PATIENCE);
     if let Access::Fixed(_, obstacle) = access {
         return Err(obstacle.error(path, "writing"));
     }
@@ -94,7 +94,7 @@ pub(super) fn begin_first(
         return Ok(false);
     }
     sync_fully(connection, path)?;
-    if !turn::try_immediate(connection, path)? {
+    if !write_lock::try_immediate(connection, path)? {
         return Ok(false);
     }
     let empty = is_empty(connection, path)?;
@@ -128,7 +128,7 @@ pub(super) fn enter(connection: &Connection) {
     let quick = connection.busy_timeout(Duration::ZERO);
     // Both modes work; only speed is at stake.
     let _ = quick.and_then(|()| mode(connection, "PRAGMA journal_mode = WAL"));
-    let _ = connection.busy_timeout(turn::PATIENCE);
+    let _ = connection.busy_timeout(write_lock::PATIENCE);
 }
 
 /// Writes the whole database anew, since pages keep what was removed from them, and leaves nothing in the log.

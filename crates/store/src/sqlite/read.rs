@@ -146,7 +146,7 @@ impl Snapshot for View<'_> {
     }
 
     fn keys_by_id(&self, key_id: KeyId) -> Result<Vec<KeyHit>> {
-        super::find::keys(self, key_id)
+        super::find::keys(self, key_id, crate::MOST_KEYS)
     }
 
     fn primaries_by_id(&self, key_id: KeyId) -> Result<Vec<(CertId, Fingerprint)>> {
@@ -211,7 +211,7 @@ impl Snapshot for View<'_> {
         })
     }
 
-    fn beside(&self) -> Option<Box<dyn Snapshot + Send + '_>> {
+    fn try_clone_reader(&self) -> Option<Box<dyn Snapshot + Send + '_>> {
         Some(self.ahead.take()?)
     }
 

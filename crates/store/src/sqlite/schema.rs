@@ -8,7 +8,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4b68_7264;
 /// The version of the tables and of the blobs in them.
 pub(super) const VERSION: i64 = 1;
 
-/// Octets in a page: certificates are long, and with SQLite's usual 4,096 their bytes take a tenth more time to write.
+/// Bytes in a page: certificates are long, and with SQLite's usual 4,096 their bytes take a tenth more time to write.
 pub(super) const PAGE_SIZE: i64 = 8192;
 
 /// Creates what cannot be derived.

@@ -1,6 +1,6 @@
-//! The substring index: trigrams of octets.
+//! The substring index: trigrams of bytes.
 //!
-//! FTS5 splits text into trigrams of characters, and user IDs are octets; so each octet is given to it as the character
+//! FTS5 splits text into trigrams of characters, and user IDs are bytes; so each byte is given to it as the character
 //! of the same number. FTS5 folds more than ASCII letters, and knows only that all trigrams occur somewhere in a
 //! certificate's user IDs: it proposes too much, never too little.
 
@@ -23,7 +23,7 @@ const NUL: char = '\u{100}';
 pub(super) fn text(user_ids: &[(i64, Vec<u8>)]) -> String {
     let mut text = String::with_capacity(user_ids.iter().map(|(_, value)| value.len() + 1).sum());
     for (_, value) in user_ids {
-        text.extend(value.iter().map(|&octet| character(octet)));
+        text.extend(value.iter().map(|&byte| character(byte)));
         text.push('\n');
     }
     text
@@ -75,12 +75,12 @@ fn folded(character: char) -> char {
 }
 
 fn quoted(trigram: &[u8]) -> String {
-    let text: String = trigram.iter().map(|&octet| character(octet)).collect();
+    let text: String = trigram.iter().map(|&byte| character(byte)).collect();
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-fn character(octet: u8) -> char {
-    if octet == 0 { NUL } else { char::from(octet) }
+fn character(byte: u8) -> char {
+    if byte == 0 { NUL } else { char::from(byte) }
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn every_octet_has_a_character() {
+    fn every_byte_has_a_character() {
         assert_eq!(text(&[(1, b"a\0\xff".to_vec())]), "a\u{100}\u{ff}\n");
         assert_eq!(trigrams(b"\"\0x"), ["\"\"\"\u{100}x\""]);
     }
@@ -120,8 +120,8 @@ mod tests {
     fn the_trigrams_that_are_expected_are_those_that_fts5_makes() {
         let database = rusqlite::Connection::open_in_memory().expect("memory");
         database.execute_batch(crate::sqlite::schema::CREATE_DERIVED).expect("tables");
-        let octets: Vec<u8> = (0..=255).chain((0..=255).rev()).flat_map(|octet| [octet, b'x']).collect();
-        let text = text(&[(1, octets), (2, b"Aa".to_vec())]);
+        let bytes: Vec<u8> = (0..=255).chain((0..=255).rev()).flat_map(|byte| [byte, b'x']).collect();
+        let text = text(&[(1, bytes), (2, b"Aa".to_vec())]);
         database
             .execute("INSERT INTO user_id_search (rowid, octets) VALUES (1, ?1)", [&text])
             .expect("insert");

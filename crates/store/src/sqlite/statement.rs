@@ -33,7 +33,7 @@ pub enum Value<'a> {
     Real(f64),
     /// Text, which SQLite does not check to be UTF-8.
     Text(&'a [u8]),
-    /// Octets.
+    /// Bytes.
     Blob(&'a [u8]),
 }
 

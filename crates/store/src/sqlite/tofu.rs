@@ -13,11 +13,12 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::view::View;
 use crate::error::Context;
-use crate::remember::BindingRows;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
-    Binding, BindingId, BindingSelection, Contested, Messages, ReadBindings, Seen, VerifiedMessage,
+    Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, ReadBindings,
+    VerifiedMessage,
 };
+use crate::write_bindings::BindingRows;
 use crate::{Error, Result};
 
 const READING: &str = "reading bindings";
@@ -65,9 +66,9 @@ impl ReadBindings for View<'_> {
         const ENCRYPTED: &str = "SELECT count(*), min(time), max(time), count(DISTINCT time / 86400)
             FROM tofu_encryption WHERE binding = ?1";
         let seen = |sql| {
-            let mut seen = Seen::default();
+            let mut seen = MessageStatistics::default();
             self.rows(sql, [id], READING, |row| {
-                seen = Seen {
+                seen = MessageStatistics {
                     count: self.column::<i64>(row, 0)?.unsigned_abs(),
                     first: self.column::<Option<u32>>(row, 1)?.map(Timestamp),
                     last: self.column::<Option<u32>>(row, 2)?.map(Timestamp),

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::certifications::{Judged, ProvenRow};
+use super::certifications::{ProvenRow, VerdictRow};
 use super::connect::Access;
-use super::{SqliteStore, certifications, connect, log, turn};
+use super::{SqliteStore, certifications, connect, log, write_lock};
 use crate::error::Context;
 use crate::{CertId, Error, KeptVerdict, Result, packed};
 
@@ -26,7 +26,7 @@ pub(super) fn keep(store: &SqliteStore, found: &[(CertId, Vec<KeptVerdict>)]) ->
     let mut connection = store.take()?;
     connection.busy_timeout(Duration::ZERO).context(&store.path, DOING)?;
     let written = write(store, &mut connection, found);
-    connection.busy_timeout(turn::PATIENCE).context(&store.path, DOING)?;
+    connection.busy_timeout(write_lock::PATIENCE).context(&store.path, DOING)?;
     store.give_back(connection);
     match written {
         Ok(()) => Ok(true),
@@ -57,9 +57,9 @@ fn add_all(
     found: &[(CertId, Vec<KeptVerdict>)],
 ) -> rusqlite::Result<Vec<ProvenRow>> {
     thread::scope(|scope| {
-        let (sender, judged) = sync_channel::<Judged>(JUDGED_AHEAD);
+        let (sender, judged) = sync_channel::<VerdictRow>(JUDGED_AHEAD);
         // What is damaged proves nothing; the doctor finds it.
-        let proven = |judged: Judged| judged.proven_rows().unwrap_or_default();
+        let proven = |judged: VerdictRow| judged.proven_rows().unwrap_or_default();
         let prove_all = move || judged.into_iter().flat_map(proven).collect();
         let proving = thread::Builder::new().spawn_scoped(scope, prove_all).ok();
         let mut proven_here = Vec::new();

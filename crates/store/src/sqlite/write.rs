@@ -6,15 +6,15 @@ use cert::{Fingerprint, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
 use super::derived::Derived;
-use super::early::Early;
+use super::early_sync::EarlySync;
 use super::journal::Journal;
 use super::view::{View, list};
-use super::{SqliteStore, derived, log, provenance, tofu, turn};
+use super::{SqliteStore, derived, log, provenance, tofu, write_lock};
 use crate::error::Context;
 use crate::journal::NewChange;
-use crate::remember::{BindingRows, Remembering};
 use crate::rows::{parse_fingerprint, stored_fingerprint, without};
 use crate::tofu::BindingChange;
+use crate::write_bindings::{BindingRows, BindingWriter};
 use crate::{
     CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
     Snapshot, Transaction, packed,
@@ -36,17 +36,17 @@ pub(super) struct Writer<'s> {
     /// The database was empty, and still has to be given its write-ahead log.
     fresh: bool,
     /// It is the first and has begun early: what it writes goes to the disk before it ends.
-    early: Option<Early>,
+    early: Option<EarlySync>,
     /// Nothing that was removed may be left in the files.
     purged: bool,
-    gathered: Gathered,
+    gathered: BufferedRows,
     /// What is gathered is written when it is needed, else after each call.
     gathers: bool,
 }
 
 /// What goes into tables in no order, until it is written in theirs.
 #[derive(Default)]
-struct Gathered {
+struct BufferedRows {
     derived: Option<Derived>,
     inputs: Vec<(InputDigest, CertId)>,
     /// Certificates that were added: the index of keys does not know of them yet.
@@ -72,7 +72,7 @@ impl<'s> Writer<'s> {
             store.give_back(connection);
             return Ok(None);
         }
-        let early = Early::open(&store.path);
+        let early = EarlySync::open(&store.path);
         let writer = Self::begun(store, connection, true, command, None, now)?;
         Ok(Some(Self { early, ..writer }))
     }
@@ -99,7 +99,7 @@ impl<'s> Writer<'s> {
         super::connect::check_version(view.connection(), view.path())?;
         view.set_cache(WRITING_CACHE)?;
         let journal = Journal::open(&view, command, journal, now)?;
-        let gathered = Gathered::default();
+        let gathered = BufferedRows::default();
         Ok(Self { view, now, journal, fresh, early: None, purged: false, gathered, gathers: false })
     }
 
@@ -205,7 +205,7 @@ impl<'s> Writer<'s> {
 
     /// Writes what is gathered.
     fn settle(&mut self) -> Result<()> {
-        let Gathered { derived, inputs, .. } = std::mem::take(&mut self.gathered);
+        let BufferedRows { derived, inputs, .. } = std::mem::take(&mut self.gathered);
         derived.map_or(Ok(()), |derived| derived.flush(&self.view))?;
         self.write_inputs(inputs)
     }
@@ -274,7 +274,7 @@ impl<'s> Writer<'s> {
     }
 }
 
-impl Remembering for Writer<'_> {
+impl BindingWriter for Writer<'_> {
     fn rows(&self) -> &dyn BindingRows {
         &self.view
     }
@@ -408,7 +408,7 @@ impl Transaction for Writer<'_> {
         if self.purged {
             derived::compact_search(&self.view)?;
         }
-        turn::commit(self.view.connection(), self.view.path())?;
+        write_lock::commit(self.view.connection(), self.view.path())?;
         self.view.set_cache(READING_CACHE)?;
         if self.purged {
             log::rewrite(self.view.connection(), self.view.path())?;

@@ -49,9 +49,9 @@ impl Database {
         matches!(self.place, Place::File(_))
     }
 
-    /// Writes octets as the engine's SQL does.
-    pub(crate) fn octets(&self, octets: &[u8]) -> String {
-        let hex: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+    /// Writes bytes as the engine's SQL does.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> String {
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         if self.is_sqlite() { format!("x'{hex}'") } else { format!("'\\x{hex}'::bytea") }
     }
 }

@@ -8,7 +8,7 @@ use cert::facts::{
     Span,
 };
 use cert::split::{Piece, Splitter};
-use cert::{ContentKey, Facts, Fingerprint, KeyId, Keygrip, Timestamp};
+use cert::{Facts, Fingerprint, KeyId, Keygrip, SignatureDigest, Timestamp};
 use keyhoard_store::{InputDigest, Prepared, Put, PutKind};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
@@ -159,9 +159,9 @@ impl Maker {
 }
 
 /// A content key that no other signature of the certificate has.
-fn content(issuer: KeyId, span: Span) -> ContentKey {
+fn content(issuer: KeyId, span: Span) -> SignatureDigest {
     let mut content = [0; 16];
     content[..8].copy_from_slice(&issuer.0.to_be_bytes());
     content[8..12].copy_from_slice(&span.start.to_be_bytes());
-    ContentKey(content)
+    SignatureDigest(content)
 }

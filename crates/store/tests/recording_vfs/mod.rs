@@ -46,7 +46,7 @@ pub(crate) enum Event {
 struct State {
     recording: bool,
     events: Vec<Event>,
-    /// Octets that may still be written.
+    /// Bytes that may still be written.
     space: u64,
 }
 
@@ -76,10 +76,10 @@ pub(crate) fn recorded() -> Vec<Event> {
     std::mem::take(&mut state.events)
 }
 
-/// Leaves space for so many octets more.
-pub(crate) fn leave_space(octets: u64) {
+/// Leaves space for so many bytes more.
+pub(crate) fn leave_space(bytes: u64) {
     install();
-    state().space = octets;
+    state().space = bytes;
 }
 
 /// Makes the layer SQLite's default, once.
@@ -137,7 +137,7 @@ fn kind_of(flags: c_int) -> Kind {
 ///
 /// `file` must be one that [`open`] has filled.
 unsafe fn inner(file: *mut sqlite3_file) -> *mut sqlite3_file {
-    // SAFETY: SQLite has allocated `szOsFile` octets, which is our size and the real layer's.
+    // SAFETY: SQLite has allocated `szOsFile` bytes, which is our size and the real layer's.
     unsafe { file.cast::<File>().add(1).cast() }
 }
 
@@ -148,7 +148,7 @@ unsafe extern "C" fn open(
     flags: c_int,
     out: *mut c_int,
 ) -> c_int {
-    // SAFETY: SQLite passes memory of `szOsFile` octets; a file without methods counts as not open.
+    // SAFETY: SQLite passes memory of `szOsFile` bytes; a file without methods counts as not open.
     unsafe {
         let real = real();
         let ours = file.cast::<File>();
@@ -261,14 +261,14 @@ unsafe extern "C" fn write(
     length: c_int,
     offset: sqlite3_int64,
 ) -> c_int {
-    let octets = u64::from(length.unsigned_abs());
+    let bytes = u64::from(length.unsigned_abs());
     let mut left = state();
-    if left.space < octets {
+    if left.space < bytes {
         return ffi::SQLITE_FULL;
     }
-    left.space -= octets;
+    left.space -= bytes;
     drop(left);
-    // SAFETY: SQLite passes `length` octets at `buffer`, and a file that `open` has filled.
+    // SAFETY: SQLite passes `length` bytes at `buffer`, and a file that `open` has filled.
     unsafe {
         let code = forward_write(file, buffer, length, offset);
         let bytes =

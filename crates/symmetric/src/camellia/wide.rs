@@ -131,26 +131,26 @@ fn substitute(word: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn mix(word: __m512i) -> __m512i {
     let mut word = word;
-    for octets in [
+    for bytes in [
         [N, N, N, N, 3, 0, 1, 2],
         [6, 7, 4, 5, N, N, N, N],
         [N, N, N, N, 1, 2, 3, 0],
         [5, 6, 7, 4, N, N, N, N],
     ] {
-        word = _mm512_xor_si512(word, _mm512_shuffle_epi8(word, in_each_word(octets)));
+        word = _mm512_xor_si512(word, _mm512_shuffle_epi8(word, in_each_word(bytes)));
     }
     _mm512_rol_epi64::<32>(word)
 }
 
-/// No octet.
+/// No byte.
 const N: u8 = 0x80;
 
-/// Says which octet of a word, the last one first, comes to which place in it.
+/// Says which byte of a word, the last one first, comes to which place in it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
-fn in_each_word(octets: [u8; 8]) -> __m512i {
+fn in_each_word(bytes: [u8; 8]) -> __m512i {
     // Of two words.
-    let low = u64::from_le_bytes(octets);
+    let low = u64::from_le_bytes(bytes);
     _mm512_broadcast_i32x4(_mm_set_epi64x((low | 0x0808_0808_0808_0808).cast_signed(), low.cast_signed()))
 }
 
@@ -189,7 +189,7 @@ fn load(blocks: &[Block; BLOCKS]) -> (Halves, Halves) {
     let (mut left, mut right) = ([_mm512_setzero_si512(); BLOCKS / 8], [_mm512_setzero_si512(); BLOCKS / 8]);
     for (number, eight) in blocks.as_chunks::<8>().0.iter().enumerate() {
         let [one, other] = eight.as_chunks::<4>().0 else { unreachable!("eight blocks are two times four") };
-        // SAFETY: four blocks are 64 octets.
+        // SAFETY: four blocks are 64 bytes.
         let [one, other] = [one, other].map(|four| unsafe { _mm512_loadu_si512(four.as_ptr().cast()) });
         let (one, other) = (_mm512_shuffle_epi8(one, reversed), _mm512_shuffle_epi8(other, reversed));
         left[number] = _mm512_unpacklo_epi64(one, other);
@@ -207,9 +207,9 @@ fn store(left: &Halves, right: &Halves) -> [Block; BLOCKS] {
         let one = _mm512_unpacklo_epi64(left[number], right[number]);
         let other = _mm512_unpackhi_epi64(left[number], right[number]);
         for (four, words) in eight.as_chunks_mut::<4>().0.iter_mut().zip([one, other]) {
-            let octets = _mm512_shuffle_epi8(words, reversed);
-            // SAFETY: four blocks are 64 octets.
-            unsafe { _mm512_storeu_si512(four.as_mut_ptr().cast(), octets) };
+            let bytes = _mm512_shuffle_epi8(words, reversed);
+            // SAFETY: four blocks are 64 bytes.
+            unsafe { _mm512_storeu_si512(four.as_mut_ptr().cast(), bytes) };
         }
     }
     blocks

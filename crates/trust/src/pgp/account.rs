@@ -6,7 +6,9 @@ use cert::facts::SignatureType;
 use cert::{Fingerprint, Timestamp};
 
 use super::count::{Counter, Tally};
-use super::{Certificate, Certifier, Introducer, Outcome, Settings, Standing, User, Web, Weight};
+use super::{
+    Certificate, CertifiedUserId, Certifier, Introducer, IntroducerStatus, Outcome, Settings, Web, Weight,
+};
 use crate::Validity;
 
 /// What the certifications of one certificate are worth.
@@ -15,7 +17,7 @@ pub struct Account {
     /// The primary key's fingerprint.
     pub key: Fingerprint,
     /// How the primary key is doing.
-    pub standing: Standing,
+    pub standing: IntroducerStatus,
     /// All user IDs and attributes.
     pub users: Vec<AccountedUser>,
 }
@@ -71,7 +73,7 @@ pub fn account<W: Web>(
         let introducer = outcome.introducers.get(certifier).filter(|introducer| introducer.level < below);
         // Ultimately trusted keys among them may have expired.
         if let Some(introducer) = introducer
-            && web.standing(certifier)? == Some(Standing::Usable)
+            && web.standing(certifier)? == Some(IntroducerStatus::Usable)
         {
             introducers.insert(*certifier, introducer);
         }
@@ -95,7 +97,7 @@ fn count(
     let mut users: Vec<AccountedUser> = certificate.users.iter().map(unaccounted).collect();
     if is_ultimate {
         users.iter_mut().for_each(|user| user.validity = Validity::Ultimate);
-    } else if certificate.standing != Standing::Dead {
+    } else if certificate.standing != IntroducerStatus::Dead {
         let mut tally = Tally::default();
         let mut counter = Counter::new(settings);
         for level in introducers.values().map(|introducer| introducer.level).collect::<BTreeSet<_>>() {
@@ -112,7 +114,7 @@ fn count(
     Account { key: certificate.key, standing: certificate.standing, users }
 }
 
-fn unaccounted(user: &User<'_>) -> AccountedUser {
+fn unaccounted(user: &CertifiedUserId<'_>) -> AccountedUser {
     let certifications = user.certifications.iter().map(|certification| AccountedCertification {
         issuer: certification.issuer,
         kind: certification.kind,

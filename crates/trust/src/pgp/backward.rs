@@ -11,7 +11,9 @@ use std::collections::{HashMap, HashSet};
 
 use cert::Fingerprint;
 
-use super::{Certificate, Certifier, Interest, Outcome, Settings, Standing, TrustSignatures, Web, spread};
+use super::{
+    Certificate, Certifier, Interest, IntroducerStatus, Outcome, Settings, TrustSignatures, Web, spread,
+};
 use crate::OwnerTrust;
 
 /// Computes the validity of the user IDs of some keys; the outcome says nothing certain about others.
@@ -148,7 +150,7 @@ impl<'a, W: Web> Search<'a, W> {
     }
 
     fn is_usable(&mut self, key: &Fingerprint) -> Result<bool, W::Error> {
-        Ok(self.web.standing(key)? == Some(Standing::Usable))
+        Ok(self.web.standing(key)? == Some(IntroducerStatus::Usable))
     }
 }
 
@@ -165,7 +167,7 @@ impl<W: Web> Web for Part<'_, W> {
         self.web.owner_trust(key)
     }
 
-    fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>, Self::Error> {
+    fn standing(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>, Self::Error> {
         self.web.standing(key)
     }
 

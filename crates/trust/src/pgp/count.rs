@@ -3,7 +3,10 @@
 use cert::{Fingerprint, Timestamp};
 
 use super::certification::{Use, judge};
-use super::{Certificate, Certification, Delegation, Introducer, Scope, Settings, TrustSignatures, User};
+use super::{
+    Certificate, Certification, CertifiedUserId, Delegation, Introducer, Settings, TrustRegex,
+    TrustSignatures,
+};
 use crate::{OwnerTrust, Validity};
 
 /// What a certification is worth.
@@ -159,7 +162,7 @@ impl Resize for Box<[Count]> {
     }
 }
 
-fn weight(use_: Use, introducer: &Introducer, user: &User<'_>) -> Weight {
+fn weight(use_: Use, introducer: &Introducer, user: &CertifiedUserId<'_>) -> Weight {
     match use_ {
         Use::ClaimsTooLittle => Weight::ClaimsTooLittle,
         Use::Superseded => Weight::Superseded,
@@ -194,7 +197,7 @@ fn delegate(
         delegation.amount = trust.amount;
         delegation.depth = depth;
         if let Some(regexp) = certification.regexp {
-            delegation.scope = Some(Scope::new(regexp));
+            delegation.scope = Some(TrustRegex::new(regexp));
         }
     }
 }

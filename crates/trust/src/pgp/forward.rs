@@ -3,23 +3,26 @@
 use cert::{Fingerprint, Timestamp};
 
 use super::count::{Count, Counter, Tally};
-use super::{Certificate, Certifier, Delegation, Interest, Introducer, Settings, Standing, User, Web};
-use crate::{ByKey, Keys, OwnerTrust, Validity};
+use super::{
+    Certificate, CertifiedUserId, Certifier, Delegation, Interest, Introducer, IntroducerStatus, Settings,
+    Web,
+};
+use crate::{KeyMap, KeySet, OwnerTrust, Validity};
 
 /// What came of all keys.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Every key that was fully valid on a level on which it could introduce others, even if it may not certify any
     /// more.
-    pub introducers: ByKey<Introducer>,
+    pub introducers: KeyMap<Introducer>,
     /// What happened on each level.
     pub levels: Vec<Level>,
     /// Ultimately trusted keys that are not there.
     pub missing: Vec<Fingerprint>,
     /// The first end of a certification that counted.
     pub first_end: Option<Timestamp>,
-    ultimate: Keys,
-    users: ByKey<Vec<(usize, Validity)>>,
+    ultimate: KeySet,
+    users: KeyMap<Vec<(usize, Validity)>>,
 }
 
 /// What happened on one level; GnuPG's `--check-trustdb` prints a line of it.
@@ -144,14 +147,14 @@ struct Spreading<'s> {
     purpose: Purpose,
     settings: &'s Settings,
     outcome: Outcome,
-    tallies: ByKey<(Tally, Vec<usize>)>,
+    tallies: KeyMap<(Tally, Vec<usize>)>,
     /// Keys that were fully valid on some level.
-    used: Keys,
+    used: KeySet,
     /// The introducers who were asked about, level by level.
-    asked: Vec<ByKey<Introducer>>,
+    asked: Vec<KeyMap<Introducer>>,
     /// Introducers of all levels whose certifications change nothing on any level, only what is shown of a user ID that
     /// nobody else certified. They are asked for when all levels are done, so that each certificate is read once for it.
-    light: ByKey<Introducer>,
+    light: KeyMap<Introducer>,
 }
 
 /// Is told of a certificate, and says what still matters of it.
@@ -166,10 +169,10 @@ impl<'s> Spreading<'s> {
             purpose,
             settings,
             outcome: Outcome::default(),
-            tallies: ByKey::default(),
-            used: Keys::default(),
+            tallies: KeyMap::default(),
+            used: KeySet::default(),
             asked: Vec::new(),
-            light: ByKey::default(),
+            light: KeyMap::default(),
         }
     }
 
@@ -190,13 +193,13 @@ impl<'s> Spreading<'s> {
         keys: &[Promoted],
     ) -> Result<Vec<Promoted>, W::Error> {
         let mut summary = Level { valid: keys.len(), ..Level::default() };
-        let mut issuers = ByKey::with_capacity_and_hasher(keys.len(), Default::default());
-        let mut light = ByKey::default();
+        let mut issuers = KeyMap::with_capacity_and_hasher(keys.len(), Default::default());
+        let mut light = KeyMap::default();
         for (key, delegation) in keys {
             let given = if level == 0 { OwnerTrust::Ultimate } else { web.owner_trust(key)? };
             let introducer = Introducer::new(level, given, delegation.clone(), self.settings);
             summary.trusts[introducer.trust as usize] += 1;
-            if web.standing(key)? == Some(Standing::Usable) {
+            if web.standing(key)? == Some(IntroducerStatus::Usable) {
                 let asked = if self.can_wait(&introducer) { &mut light } else { &mut issuers };
                 asked.insert(*key, introducer.clone());
             }
@@ -224,7 +227,7 @@ impl<'s> Spreading<'s> {
     /// Counts what some introducers certified; returns how many certificates these are, and who is fully valid now.
     fn count<E>(
         &mut self,
-        issuers: &ByKey<Introducer>,
+        issuers: &KeyMap<Introducer>,
         read: impl FnOnce(&[Certifier], &mut Visit<'_>) -> Result<(), E>,
     ) -> Result<(usize, Vec<Promoted>), E> {
         let mut asked = certifiers(issuers);
@@ -242,11 +245,12 @@ impl<'s> Spreading<'s> {
     fn certificate(
         &mut self,
         certificate: &Certificate<'_>,
-        issuers: &ByKey<Introducer>,
+        issuers: &KeyMap<Introducer>,
         counter: &mut Counter<'_>,
         promoted: &mut Vec<Promoted>,
     ) -> bool {
-        if certificate.standing == Standing::Dead || self.outcome.ultimate.contains(&certificate.key) {
+        if certificate.standing == IntroducerStatus::Dead || self.outcome.ultimate.contains(&certificate.key)
+        {
             return false;
         }
         let is_new = !self.tallies.contains_key(&certificate.key);
@@ -273,7 +277,7 @@ impl<'s> Spreading<'s> {
     /// Says what further levels may do to a certificate.
     fn interest(&self, certificate: &Certificate<'_>) -> Interest {
         let Some((tally, _)) = self.tallies.get(&certificate.key) else { return Interest::Nothing };
-        let is_certified = |(user, count): (&User<'_>, &Count)| count.certified || !user.live;
+        let is_certified = |(user, count): (&CertifiedUserId<'_>, &Count)| count.certified || !user.live;
         if tally.settled {
             Interest::Nothing
         } else if self.purpose == Purpose::Validity
@@ -305,7 +309,7 @@ impl<'s> Spreading<'s> {
 }
 
 /// Returns whom to ask about, in any order.
-fn certifiers(introducers: &ByKey<Introducer>) -> Vec<Certifier> {
+fn certifiers(introducers: &KeyMap<Introducer>) -> Vec<Certifier> {
     let certifier = |(key, it): (&Fingerprint, &Introducer)| Certifier {
         key: *key,
         weighs: it.weighs(),

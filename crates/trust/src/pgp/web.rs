@@ -20,7 +20,7 @@ pub trait Web {
     fn owner_trust(&mut self, key: &Fingerprint) -> Result<OwnerTrust, Self::Error>;
 
     /// Returns how a key is doing; `None` if it is not there.
-    fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>, Self::Error>;
+    fn standing(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>, Self::Error>;
 
     /// Hands out each certificate with a certification by one of `certifiers` once, with all that matters of those
     /// certifications at least. What `visit` says of a certificate holds from then on: those that do not matter any
@@ -102,7 +102,7 @@ pub enum Interest {
 
 /// How a key is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum IntroducerStatus {
     /// It may certify.
     Usable,
     /// Nothing binds it, or it comes from the future: it may become valid, but it introduces nobody.
@@ -117,14 +117,14 @@ pub struct Certificate<'a> {
     /// The primary key's fingerprint.
     pub key: Fingerprint,
     /// How the primary key is doing.
-    pub standing: Standing,
+    pub standing: IntroducerStatus,
     /// All its user IDs and attributes.
-    pub users: &'a [User<'a>],
+    pub users: &'a [CertifiedUserId<'a>],
 }
 
 /// A user ID or attribute.
 #[derive(Clone, Debug)]
-pub struct User<'a> {
+pub struct CertifiedUserId<'a> {
     /// Its place among the certificate's components.
     pub component: usize,
     /// It is neither revoked nor expired.

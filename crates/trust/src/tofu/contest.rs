@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Policy;
+use super::policy::Policy;
 
 /// What speaks for a binding besides the user's decision. Only signatures that verified are evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! How valid a policy makes a user ID, and its user IDs a key.
 
-use super::{Evidence, Policy};
+use super::contest::Evidence;
+use super::policy::Policy;
 use crate::Validity;
 
 /// Returns how valid a user ID is by the policy in effect for its address; `default` stands in for

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::made::{Made, MadeCertificate, MadeCertification, MadeUser, key, settings};
-use keyhoard_trust::pgp::{Outcome, Settings, Standing, TrustSignatures, spread, spread_unsummed, trace};
+use keyhoard_trust::pgp::{
+    IntroducerStatus, Outcome, Settings, TrustSignatures, spread, spread_unsummed, trace,
+};
 use keyhoard_trust::{OwnerTrust, Validity};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -45,12 +47,12 @@ fn certification() -> impl Strategy<Value = MadeCertification> {
 pub(crate) fn certificate() -> impl Strategy<Value = MadeCertificate> {
     let user = (select(vec![true, true, true, false]), vec(certification(), 0..6));
     let standing = select(vec![
-        Standing::Usable,
-        Standing::Usable,
-        Standing::Usable,
-        Standing::Usable,
-        Standing::Unbound,
-        Standing::Dead,
+        IntroducerStatus::Usable,
+        IntroducerStatus::Usable,
+        IntroducerStatus::Usable,
+        IntroducerStatus::Usable,
+        IntroducerStatus::Unbound,
+        IntroducerStatus::Dead,
     ]);
     (standing, vec(user, 0..3)).prop_map(|(standing, users)| MadeCertificate {
         standing,

@@ -6,7 +6,8 @@ use std::convert::Infallible;
 use cert::facts::{SignatureType, TrustSignature};
 use cert::{Fingerprint, Timestamp};
 use keyhoard_trust::pgp::{
-    Certificate, Certification, Certifier, Interest, Settings, Standing, TrustSignatures, User, Web, weigh,
+    Certificate, Certification, CertifiedUserId, Certifier, Interest, IntroducerStatus, Settings,
+    TrustSignatures, Web, weigh,
 };
 use keyhoard_trust::{OwnerTrust, Validity};
 
@@ -49,7 +50,7 @@ pub(crate) struct Made {
 /// A certificate.
 #[derive(Clone, Debug)]
 pub(crate) struct MadeCertificate {
-    pub(crate) standing: Standing,
+    pub(crate) standing: IntroducerStatus,
     pub(crate) users: Vec<MadeUser>,
 }
 
@@ -137,7 +138,7 @@ impl Made {
             name: place.to_string(),
             certifications: certifications.to_vec(),
         });
-        let certificate = MadeCertificate { standing: Standing::Usable, users: users.collect() };
+        let certificate = MadeCertificate { standing: IntroducerStatus::Usable, users: users.collect() };
         self.certificates.insert(number, certificate);
         self
     }
@@ -149,7 +150,7 @@ impl Made {
     }
 
     /// Changes how a key is doing.
-    pub(crate) fn standing(mut self, number: u8, standing: Standing) -> Self {
+    pub(crate) fn standing(mut self, number: u8, standing: IntroducerStatus) -> Self {
         self.certificate_mut(number).standing = standing;
         self
     }
@@ -220,11 +221,16 @@ impl Made {
             .iter()
             .map(|user| user.certifications.iter().map(MadeCertification::read).filter(wanted).collect())
             .collect();
-        let user = |(place, (user, certifications))| -> User<'_> {
+        let user = |(place, (user, certifications))| -> CertifiedUserId<'_> {
             let (user, certifications): (&MadeUser, &Vec<_>) = (user, certifications);
-            User { component: 1 + place, live: user.live, name: user.name.as_bytes().into(), certifications }
+            CertifiedUserId {
+                component: 1 + place,
+                live: user.live,
+                name: user.name.as_bytes().into(),
+                certifications,
+            }
         };
-        let users: Vec<User<'_>> =
+        let users: Vec<CertifiedUserId<'_>> =
             certificate.users.iter().zip(&certifications).enumerate().map(user).collect();
         if certifications.iter().any(|of_user| !of_user.is_empty()) {
             visit(Certificate { key: key(number), standing: certificate.standing, users: &users });
@@ -243,7 +249,7 @@ impl Web for Made {
         Ok(self.trusts.get(&number(key)).copied().unwrap_or_default())
     }
 
-    fn standing(&mut self, key: &Fingerprint) -> Result<Option<Standing>, Infallible> {
+    fn standing(&mut self, key: &Fingerprint) -> Result<Option<IntroducerStatus>, Infallible> {
         Ok(self.certificates.get(&number(key)).map(|certificate| certificate.standing))
     }
 

@@ -1,6 +1,6 @@
 //! The rules of GnuPG's web of trust, one by one.
 
-use keyhoard_trust::pgp::{Level, Outcome, Settings, Standing, TrustSignatures, spread};
+use keyhoard_trust::pgp::{IntroducerStatus, Level, Outcome, Settings, TrustSignatures, spread};
 use keyhoard_trust::{OwnerTrust, Validity};
 
 use crate::made::{Made, NOW, by, key, settings};
@@ -140,17 +140,19 @@ fn revoked_and_expired_user_ids_count_for_nothing() {
 
 #[test]
 fn revoked_and_expired_keys_neither_become_valid_nor_introduce_others() {
-    let dead = web().with(1, &[by(ME)]).standing(1, Standing::Dead).with(2, &[by(1)]).trusting(1, Full);
+    let dead =
+        web().with(1, &[by(ME)]).standing(1, IntroducerStatus::Dead).with(2, &[by(1)]).trusting(1, Full);
     assert_eq!(validity(dead.clone(), 1), Validity::Unknown);
     assert_eq!(validity(dead, 2), Validity::Unknown);
-    let mine = web().standing(ME, Standing::Dead).with(1, &[by(ME)]);
+    let mine = web().standing(ME, IntroducerStatus::Dead).with(1, &[by(ME)]);
     assert_eq!(validity(mine.clone(), 1), Validity::Unknown);
     assert_eq!(validity(mine, ME), Validity::Ultimate);
 }
 
 #[test]
 fn a_key_that_nothing_binds_becomes_valid_and_introduces_nobody() {
-    let some = web().with(1, &[by(ME)]).standing(1, Standing::Unbound).with(2, &[by(1)]).trusting(1, Full);
+    let some =
+        web().with(1, &[by(ME)]).standing(1, IntroducerStatus::Unbound).with(2, &[by(1)]).trusting(1, Full);
     assert_eq!(validity(some.clone(), 1), Validity::Full);
     assert_eq!(validity(some, 2), Validity::Unknown);
 }

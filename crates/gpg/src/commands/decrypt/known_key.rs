@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use keyhoard::cert::effective::{Effective, Moment, State, Usage, View, evaluate};
+use keyhoard::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage, evaluate};
 use keyhoard::cert::facts::{Component, ComponentKind, KeyFacts};
 use keyhoard::cert::{Facts, KeyId};
 use keyhoard::store::{Detail, Fingerprint, Query, Selection};
@@ -27,19 +27,27 @@ pub(in crate::commands) struct KnownKey {
 }
 
 impl KnownKey {
-    /// Finds a key by its ID.
+    /// Finds a key by its ID: in this certificate, if it is named; else in the one whose primary key it is, else in the
+    /// first one that has it as a subkey.
     pub(in crate::commands) fn find(
         session: &Session<'_>,
         keyrings: &Keyrings,
         key_id: KeyId,
+        certificate: Option<&Fingerprint>,
     ) -> anyhow::Result<Option<Self>> {
-        let moment = Moment::new(session.now, View::Gnupg);
-        let mut found = None;
+        let moment = EvaluationContext::new(session.now, PacketView::Gnupg);
+        let mut found: Option<Self> = None;
         for (_, snapshot) in keyrings.snapshots()? {
             let ids = snapshot.find(&Query::KeyId(key_id))?;
             snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
-                found = record.facts.and_then(|facts| Self::of(&facts, &evaluate(&facts, moment), key_id));
-                if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                let is_meant = match certificate {
+                    Some(certificate) => record.fingerprint == *certificate,
+                    None => record.fingerprint.key_id() == key_id,
+                };
+                if let Some(facts) = record.facts.filter(|_| is_meant || found.is_none()) {
+                    found = Self::of(&facts, &evaluate(&facts, moment), key_id).or(found.take());
+                }
+                if is_meant { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
             if let Some(known) = &mut found {
                 let value = snapshot.owner_trust(&known.primary)?;
@@ -58,13 +66,13 @@ impl KnownKey {
             _ => b"[User ID not found]".to_vec(),
         };
         let ciphers = facts.components.iter().zip(&effective.components).filter_map(|(component, state)| {
-            let State::User(user) = state else { return None };
+            let ComponentState::User(user) = state else { return None };
             let signature = &component.signatures[user.binding.filter(|_| !user.revoked)?];
             signature.own.as_deref()?.cipher_preferences.clone()
         });
         let ciphers = ciphers.flatten().collect();
         let encrypts = facts.components.iter().zip(&effective.components).any(|pair| match pair {
-            (Component { kind: ComponentKind::Key(one), .. }, State::Key(state)) => {
+            (Component { kind: ComponentKind::Key(one), .. }, ComponentState::Key(state)) => {
                 one.fingerprint == key.fingerprint && state.usage.contains(Usage::ENCRYPT)
             }
             _ => false,

@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read};
 
-use keyhoard::message::{self, Container, Error, Step};
+use keyhoard::message::{self, EncryptedDataFormat, Error, Step};
 
 use super::plaintext::Ending;
 use super::unlock::{Unlocked, Unlocker};
 use super::{Session, failed, verify};
 use crate::code::Code;
 use crate::commands::guess;
-use crate::commands::seal::Failure;
+use crate::commands::write_message::Failure;
 use crate::render;
 
 /// Lists the packets in the file that the argument names, or in standard input.
@@ -40,7 +40,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
 }
 
 fn holds_clear_text(beginning: &[u8]) -> bool {
-    let mut lines = beginning.split(|&octet| octet == b'\n');
+    let mut lines = beginning.split(|&byte| byte == b'\n');
     lines.any(|line| line.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----")
 }
 
@@ -58,7 +58,7 @@ fn list(
 fn show(step: Step<'_>, session: &mut Session<'_>) -> message::Result<()> {
     let packet = match step {
         Step::Packet(packet) => packet,
-        Step::Decrypted(Container::Unprotected) => {
+        Step::Decrypted(EncryptedDataFormat::Unprotected) => {
             Ending::Unprotected.tell(session);
             return Ok(());
         }

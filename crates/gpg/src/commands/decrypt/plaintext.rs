@@ -6,19 +6,22 @@ use std::io::Write;
 
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::find::shown;
-use keyhoard::message::{Announced, Error, Event, Format, Literal, Result, Sink, Standing};
+use keyhoard::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, Result, Sink};
 
 use super::Naming;
 use crate::code::Code;
 use crate::commands::{Session, signatures};
 use crate::input;
 use crate::output::{self, Holds, Output};
+use crate::render::text::for_people;
 use crate::settings::Settings;
 use crate::status::MessageStatus;
 use crate::streams::Streams;
 
 /// The name by which a message asks not to be saved.
 const CONSOLE: &[u8] = b"_CONSOLE";
+/// Bytes of the longest name of a file on Linux (NAME_MAX).
+const LONGEST: usize = 255;
 
 /// Takes the content of a message.
 pub(super) struct Plaintext<'a, 's> {
@@ -28,12 +31,12 @@ pub(super) struct Plaintext<'a, 's> {
     output: Option<Output>,
     /// What was encrypted is written in armor, not read (`--unwrap`).
     armor: Option<ArmorWriter<Vec<u8>>>,
-    /// Line ends of text become those of this system.
+    /// Carriage returns are left out.
     is_text: bool,
     ending: Ending,
     /// The digests that the headers of clear text name.
-    pub(super) announced: Option<Announced>,
-    /// Octets that may still be written, if not all may.
+    pub(super) announced: Option<HashHeaders>,
+    /// Bytes that may still be written, if not all may.
     room: Option<u64>,
     failure: Option<anyhow::Error>,
 }
@@ -85,7 +88,8 @@ impl<'a, 's> Plaintext<'a, 's> {
         if let Some(length) = length {
             session.tell(MessageStatus::PlaintextLength(length));
         }
-        self.is_text = literal.format.is_text();
+        // Of text that is no clear text gpg leaves out every carriage return.
+        self.is_text = literal.format.is_text() && self.announced.is_none();
         self.room = Some(session.settings.message.max_output).filter(|most| *most > 0);
         self.output = self.open_or_tell(&mut session, &literal.name, length);
         if self.is_beyond(length.unwrap_or_default().into())
@@ -118,9 +122,9 @@ impl<'a, 's> Plaintext<'a, 's> {
         None
     }
 
-    /// Says whether so many octets are more than may be written.
-    fn is_beyond(&self, octets: u64) -> bool {
-        self.room.is_some_and(|room| octets > room)
+    /// Says whether so many bytes are more than may be written.
+    fn is_beyond(&self, bytes: u64) -> bool {
+        self.room.is_some_and(|room| bytes > room)
     }
 
     /// Opens the output; nothing if the content is not to be saved.
@@ -130,16 +134,17 @@ impl<'a, 's> Plaintext<'a, 's> {
         embedded: &[u8],
         length: Option<u32>,
     ) -> anyhow::Result<std::result::Result<Option<Output>, Code>> {
-        let Session { settings, streams, .. } = session;
-        let is_free = settings.output.is_none();
+        let Session { settings, streams, arguments, .. } = session;
+        let named = || file_name(embedded, settings).filter(|_| settings.message.use_embedded_file_name);
         let name = match (&settings.output, self.naming) {
             (Some(name), _) => Some(name.clone()),
-            (None, _) if settings.message.use_embedded_file_name => Some(base(embedded).to_vec()),
-            (None, Naming::Standard) => None,
-            (None, Naming::AfterInput) if embedded == CONSOLE && is_free => {
+            (None, Naming::Standard) if embedded == CONSOLE => None,
+            (None, Naming::AfterInput) if embedded == CONSOLE => {
                 streams.info("data not saved; use option \"--output\" to save it");
                 return Ok(Ok(None));
             }
+            (None, _) if let Some(name) = named() => Some(name),
+            (None, Naming::Standard) => None,
             (None, Naming::AfterInput) => match self.input.filter(|name| !input::is_stream(Some(name))) {
                 None => None,
                 Some(input) => match name_after(input, streams) {
@@ -151,7 +156,9 @@ impl<'a, 's> Plaintext<'a, 's> {
                 },
             },
         };
-        let opened = Output::named(name.as_deref(), Holds::Content { length }, settings, streams)?;
+        let read = input::ids(arguments.iter().map(Vec::as_slice).chain(self.input));
+        let holds = Holds::Content { length };
+        let opened = Output::named(name.as_deref(), holds, &read, settings, streams)?;
         // That a file is there already is gpg's general error.
         Ok(opened.map(Some).map_err(|code| if code == Code::FileExists { Code::General } else { code }))
     }
@@ -162,7 +169,7 @@ impl<'a, 's> Plaintext<'a, 's> {
 pub(in crate::commands) fn written<T>(
     session: &mut Session<'_>,
     read: impl FnOnce(&mut dyn Sink) -> Result<T>,
-) -> anyhow::Result<(Result<T>, Option<Announced>)> {
+) -> anyhow::Result<(Result<T>, Option<HashHeaders>)> {
     let shared = RefCell::new(session);
     let mut plaintext = Plaintext::new(&shared, None, Naming::Standard);
     let outcome = read(&mut plaintext);
@@ -214,7 +221,7 @@ impl Sink for Plaintext<'_, '_> {
                 self.announced = Some(announced.clone());
                 self.begin(&clear_text(), None);
             }
-            Event::ClearTextEnd(end) => self.data(end, Standing::Unverified)?,
+            Event::ClearTextEnd(end) => self.data(end, Authenticity::Unverified)?,
             Event::Unchanged => self.ending = Ending::Unchanged,
             Event::Decrypted if self.ending == Ending::NotEncrypted => self.ending = Ending::Unprotected,
             _ => {}
@@ -222,7 +229,7 @@ impl Sink for Plaintext<'_, '_> {
         Ok(())
     }
 
-    fn data(&mut self, data: &[u8], _: Standing) -> Result<()> {
+    fn data(&mut self, data: &[u8], _: Authenticity) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         let mut session = self.session.borrow_mut();
         let changed: Vec<u8>;
@@ -231,8 +238,7 @@ impl Sink for Plaintext<'_, '_> {
             changed = std::mem::take(armor.inner_mut());
             &changed
         } else if self.is_text {
-            // gpg leaves out every carriage return.
-            changed = data.iter().copied().filter(|octet| *octet != b'\r').collect();
+            changed = data.iter().copied().filter(|byte| *byte != b'\r').collect();
             &changed
         } else {
             data
@@ -273,7 +279,45 @@ pub(super) fn name_after(name: &[u8], streams: &mut Streams) -> Option<Vec<u8>> 
     base.map(<[u8]>::to_vec)
 }
 
-/// Returns a name without its directories: a message must not choose where files are written.
-fn base(name: &[u8]) -> &[u8] {
-    name.rsplit(|octet| *octet == b'/').next().unwrap_or_default()
+/// Returns the name of a file that a message asks for, as gpg escapes it; `None` if no file can have it. Without a name,
+/// that is standard output.
+///
+/// A message chooses neither the directory nor, where names may stand for descriptors, one of those.
+fn file_name(embedded: &[u8], settings: &Settings) -> Option<Vec<u8>> {
+    let base = embedded.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let mut name = Vec::new();
+    for_people(base, &mut name);
+    if name.is_empty() {
+        return Some(b"-".to_vec());
+    }
+    if settings.special_file_names && input::special_descriptor(&name).is_some() {
+        name.splice(..0, *b"./");
+    }
+    (name.len() <= LONGEST).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_a_file_and_nothing_else() {
+        let settings = Settings { special_file_names: true, ..Settings::default() };
+        let name = |embedded: &[u8]| file_name(embedded, &settings);
+        for (embedded, expected) in [
+            (&b"plain"[..], &b"plain"[..]),
+            (b"../up", b"up"),
+            (b"/etc/passwd", b"passwd"),
+            (b"", b"-"),
+            (b"directory/", b"-"),
+            (b"-&5", b"./-&5"),
+            (b"-&x", b"-&x"),
+            (b"new\nline\x1b[31m\0", b"new\\nline\\x1b[31m\\0"),
+            (b"\xff\\", b"\\xff\\"),
+        ] {
+            assert_eq!(name(embedded).as_deref(), Some(expected), "{}", embedded.escape_ascii());
+        }
+        assert_eq!(name(&[b'x'; 255]), Some(vec![b'x'; 255]));
+        assert_eq!(name(&[b'\n'; 128]), None);
+    }
 }

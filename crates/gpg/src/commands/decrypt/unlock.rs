@@ -4,10 +4,12 @@
 use std::cell::RefCell;
 use std::io;
 
-use keyhoard::message::{Addressee, Container, Error, Opener, Pkesk, Result, SessionKey, Skesk, Unlock};
+use keyhoard::message::{
+    Addressee, EncryptedDataFormat, EncryptedSessionKey, Error, Pkesk, Result, SessionKey, Skesk, Unlock,
+};
 use keyhoard::store::Query;
 use keyhoard::store::query::Name as KeyName;
-use secret::{Held, Name, SecretKeys};
+use secret::{Name, SecretKeys, StoredKey};
 
 use super::known_key::KnownKey;
 use super::tried::{self, Failure, Tried, key_id};
@@ -74,14 +76,16 @@ impl<'a, 's> Unlocker<'a, 's> {
 impl Unlock for Unlocker<'_, '_> {
     fn session_key(
         &mut self,
-        openers: &[Opener],
-        container: &Container,
+        encrypted_keys: &[EncryptedSessionKey],
+        container: &EncryptedDataFormat,
         fits: &dyn Fn(&SessionKey) -> bool,
     ) -> Result<SessionKey> {
         let mut session = self.session.borrow_mut();
-        self.unlocked.has_passphrases = openers.iter().any(|opener| matches!(opener, Opener::Password(_)));
+        self.unlocked.has_passphrases = encrypted_keys
+            .iter()
+            .any(|encrypted_key| matches!(encrypted_key, EncryptedSessionKey::Password(_)));
         let mut search = Search { session: &mut session, container, fits, is_cipher_told: false };
-        let (found, is_cipher_told) = (search.all(openers), search.is_cipher_told);
+        let (found, is_cipher_told) = (search.all(encrypted_keys), search.is_cipher_told);
         let found = match found {
             Ok(found) => found,
             Err(failure) => {
@@ -104,9 +108,9 @@ impl Unlock for Unlocker<'_, '_> {
     }
 }
 
-fn tell_key(session: &mut Session<'_>, container: &Container, key: &SessionKey) {
+fn tell_key(session: &mut Session<'_>, container: &EncryptedDataFormat, key: &SessionKey) {
     let cipher = key.cipher();
-    let protection = if *container == Container::Version1 { 2 } else { 0 };
+    let protection = if *container == EncryptedDataFormat::Version1 { 2 } else { 0 };
     let mode = container.mode().map_or(0, |mode| mode.number());
     session.tell(MessageStatus::DecryptionInfo { protection, cipher: cipher.number(), mode });
     if session.settings.message.show_session_key {
@@ -118,7 +122,7 @@ fn tell_key(session: &mut Session<'_>, container: &Container, key: &SessionKey) 
 
 struct Search<'a, 's> {
     session: &'a mut Session<'s>,
-    container: &'a Container,
+    container: &'a EncryptedDataFormat,
     fits: &'a dyn Fn(&SessionKey) -> bool,
     /// As that of what a passphrase opens.
     is_cipher_told: bool,
@@ -126,35 +130,38 @@ struct Search<'a, 's> {
 
 impl Search<'_, '_> {
     /// Looks at what opens the message, one after the other, and tells of it.
-    fn all(&mut self, openers: &[Opener]) -> anyhow::Result<Option<SessionKey>> {
+    fn all(&mut self, encrypted_keys: &[EncryptedSessionKey]) -> anyhow::Result<Option<SessionKey>> {
         let overriding = self.overriding()?;
-        let keyrings = match openers.iter().any(|opener| matches!(opener, Opener::Recipient(_))) {
+        let keyrings = match encrypted_keys
+            .iter()
+            .any(|encrypted_key| matches!(encrypted_key, EncryptedSessionKey::Recipient(_)))
+        {
             true => Some(Keyrings::open(self.session)?),
             false => None,
         };
         let mut found = None;
         let mut tried = Vec::new();
-        let passwords: Vec<&Skesk> = openers
+        let passwords: Vec<&Skesk> = encrypted_keys
             .iter()
-            .filter_map(|opener| match opener {
-                Opener::Password(password) => Some(password),
-                Opener::Recipient(_) => None,
+            .filter_map(|encrypted_key| match encrypted_key {
+                EncryptedSessionKey::Password(password) => Some(password),
+                EncryptedSessionKey::Recipient(_) => None,
             })
             .collect();
-        for opener in openers {
-            match opener {
-                Opener::Recipient(recipient) => {
+        for encrypted_key in encrypted_keys {
+            match encrypted_key {
+                EncryptedSessionKey::Recipient(recipient) => {
                     let keyrings = keyrings.as_ref().expect("they were opened for this");
                     let one = self.recipient(recipient, keyrings, overriding.as_ref(), &mut found)?;
                     tried.push(one);
                 }
-                Opener::Password(password) if found.is_none() => {
+                EncryptedSessionKey::Password(password) if found.is_none() => {
                     found = self.password(password, &passwords, overriding.as_ref())?;
                 }
-                Opener::Password(_) => {}
+                EncryptedSessionKey::Password(_) => {}
             }
         }
-        if openers.is_empty() {
+        if encrypted_keys.is_empty() {
             found = overriding.flatten();
         }
         if !self.session.settings.quiet {
@@ -191,7 +198,7 @@ impl Search<'_, '_> {
         self.session.tell(MessageStatus::EncryptedTo { key_id: key_id.to_string(), algorithm });
         let known = match recipient.addressee {
             Addressee::Hidden => None,
-            _ => KnownKey::find(self.session, keyrings, key_id)?,
+            _ => KnownKey::find(self.session, keyrings, key_id, None)?,
         };
         let settings = &self.session.settings.message;
         let is_hidden = recipient.addressee == Addressee::Hidden || settings.try_all_secrets;
@@ -218,7 +225,7 @@ impl Search<'_, '_> {
         found: &mut Option<SessionKey>,
     ) -> anyhow::Result<Option<Failure>> {
         let held = self.session.file_keys()?.list()?;
-        let is_meant = |held: &&Held| match recipient.addressee {
+        let is_meant = |held: &&StoredKey| match recipient.addressee {
             Addressee::KeyId(key_id) => held.fingerprint.key_id() == key_id,
             Addressee::Fingerprint(fingerprint) => held.fingerprint == fingerprint,
             Addressee::Hidden => false,
@@ -249,7 +256,7 @@ impl Search<'_, '_> {
     ) -> anyhow::Result<Option<Failure>> {
         for held in self.in_order()? {
             let key_id = held.fingerprint.key_id();
-            let Some(known) = KnownKey::find(self.session, keyrings, key_id)? else { continue };
+            let Some(known) = KnownKey::find(self.session, keyrings, key_id, None)? else { continue };
             let is_fit = known.key.algorithm == recipient.algorithm && known.encrypts;
             if !is_fit || !held.protection.has_secret() {
                 continue;
@@ -274,7 +281,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the secret keys, those of `--try-secret-key` first.
-    fn in_order(&self) -> anyhow::Result<Vec<Held>> {
+    fn in_order(&self) -> anyhow::Result<Vec<StoredKey>> {
         let queries: Vec<Query> = self
             .session
             .settings
@@ -293,7 +300,7 @@ impl Search<'_, '_> {
     fn open(
         &mut self,
         recipient: &Pkesk,
-        held: &Held,
+        held: &StoredKey,
         known: Option<&KnownKey>,
     ) -> anyhow::Result<std::result::Result<SessionKey, Code>> {
         let keys = self.session.file_keys()?;
@@ -312,7 +319,7 @@ impl Search<'_, '_> {
         })
     }
 
-    fn tell_found(&mut self, held: &Held, known: Option<&KnownKey>, key: &SessionKey) {
+    fn tell_found(&mut self, held: &StoredKey, known: Option<&KnownKey>, key: &SessionKey) {
         let Some(known) = known else { return };
         let cipher = key.cipher();
         if !self.session.settings.quiet && !known.reads(cipher.number()) {

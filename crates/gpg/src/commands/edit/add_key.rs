@@ -5,7 +5,7 @@ use keyhoard::cert::Timestamp;
 use keyhoard::edit::NewSubkey;
 use sign::KeyFlags;
 
-use super::Desk;
+use super::EditKeys;
 use crate::code::Code;
 use crate::commands::Session;
 use crate::generation::algorithm::with_size;
@@ -23,7 +23,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
             return Ok(());
         }
     };
-    let mut desk = Desk::open(session)?;
+    let mut desk = EditKeys::open(session)?;
     let Ok(key) = desk.find_by_primary(session, &name)? else { return Ok(()) };
     let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
     let now = session.now;
@@ -31,7 +31,10 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
     let made = wanted.and_then(|(plan, notes, end)| {
         notes.iter().for_each(|note| session.streams.info(note));
         let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
-        let made = subkey(version, &plan, now, &mut Silent).map_err(|_| Code::General)?;
+        let made = subkey(version, &plan, now, &mut Silent).map_err(|error| {
+            session.streams.info(error);
+            Code::General
+        })?;
         Ok(NewSubkey { key: made, flags: plan.flags(), end })
     });
     let added = match made {
@@ -93,7 +96,7 @@ fn flags(usage: &[u8]) -> Result<Option<KeyFlags>, Code> {
     if matches!(usage, b"" | b"-") || usage.eq_ignore_ascii_case(b"default") {
         return Ok(None);
     }
-    let words = usage.split(|octet| b" \t,".contains(octet)).filter(|word| !word.is_empty());
+    let words = usage.split(|byte| b" \t,".contains(byte)).filter(|word| !word.is_empty());
     let mut flags = KeyFlags::default();
     for word in words {
         flags = flags

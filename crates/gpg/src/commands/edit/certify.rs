@@ -3,19 +3,22 @@
 use std::num::NonZeroU32;
 
 use keyhoard::cert::attribute;
-use keyhoard::edit::{Again, Certification, Certified, Identity, Level, Obstacle, Target};
+use keyhoard::edit::{
+    Certification, CertificationLevel, CertificationObstacle, CertifiedIdentity, PlannedCertification,
+    Recertify, Target,
+};
 use keyhoard::find::shown;
 use keyhoard::store::Fingerprint;
 
 use super::shown_key;
-use super::{Desk, Failure};
+use super::{EditKeys, Failure};
 use crate::clock;
 use crate::code::Code;
 use crate::commands::Session;
 use crate::interval;
-use crate::remarks;
 use crate::render::card::Names;
 use crate::render::text;
+use crate::signature_notations;
 use crate::status::Status;
 
 /// Certifies user IDs of a key with each of the keys of `--local-user`.
@@ -25,7 +28,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>, local: bool) -> anyhow
         return Ok(());
     };
     let (name, user_ids) = (name.clone(), user_ids.to_vec());
-    let mut desk = Desk::open(session)?;
+    let mut desk = EditKeys::open(session)?;
     let Ok(key) = desk.find_by_primary(session, &name)? else { return Ok(()) };
     let Ok(target) = desk.edit(session, "", &key, |editor| editor.target(&key))? else { return Ok(()) };
     if session.settings.verbose > 0 {
@@ -70,7 +73,7 @@ pub(super) fn fits(user_id: &[u8], wanted: &[u8]) -> bool {
 /// none, or for more than one.
 fn select(
     session: &mut Session<'_>,
-    desk: &Desk,
+    desk: &EditKeys,
     target: &Target,
     wanted: &[Vec<u8>],
 ) -> anyhow::Result<Option<Option<Vec<Vec<u8>>>>> {
@@ -117,15 +120,15 @@ fn certification(
     Certification {
         user_ids,
         level: match settings.trust.default_cert_level {
-            1 => Level::Persona,
-            2 => Level::Casual,
-            3 => Level::Positive,
-            _ => Level::Generic,
+            1 => CertificationLevel::Persona,
+            2 => CertificationLevel::Casual,
+            3 => CertificationLevel::Positive,
+            _ => CertificationLevel::Generic,
         },
         local,
         expires: interval::validity(expires, session.now).and_then(NonZeroU32::new),
-        remarks: remarks::between(&settings.cert_remarks, &by, over),
-        again: if settings.force_sign_key { Again::Always } else { Again::Never },
+        remarks: signature_notations::between(&settings.cert_remarks, &by, over),
+        again: if settings.force_sign_key { Recertify::Always } else { Recertify::Never },
         ..Certification::new(by)
     }
 }
@@ -133,7 +136,7 @@ fn certification(
 /// Certifies with one key, and tells what gpg tells; says whether there was anything to certify.
 fn certify(
     session: &mut Session<'_>,
-    desk: &mut Desk,
+    desk: &mut EditKeys,
     target: &Target,
     certification: &Certification,
 ) -> anyhow::Result<Result<bool, Failure>> {
@@ -166,32 +169,38 @@ fn certify(
 
 fn tell_obstacles(
     session: &mut Session<'_>,
-    plan: &Certified,
+    plan: &PlannedCertification,
     certification: &Certification,
 ) -> anyhow::Result<()> {
     let by = certification.by.key_id();
     for (identity, obstacle) in &plan.obstacles {
         let (before, after) = match obstacle {
-            Obstacle::Revoked => ("User ID \"", "\" is revoked.  Unable to sign.\n".to_owned()),
-            Obstacle::Expired => ("User ID \"", "\" is expired.  Unable to sign.\n".to_owned()),
-            Obstacle::NotSelfSigned => ("User ID \"", "\" is not self-signed.  Unable to sign.\n".to_owned()),
-            Obstacle::Signed { local: true } => {
+            CertificationObstacle::Revoked => ("User ID \"", "\" is revoked.  Unable to sign.\n".to_owned()),
+            CertificationObstacle::Expired => ("User ID \"", "\" is expired.  Unable to sign.\n".to_owned()),
+            CertificationObstacle::NotSelfSigned => {
+                ("User ID \"", "\" is not self-signed.  Unable to sign.\n".to_owned())
+            }
+            CertificationObstacle::Signed { local: true } => {
                 ("\"", format!("\" was already locally signed by key {by}\n"))
             }
-            Obstacle::Signed { local: false } => ("\"", format!("\" was already signed by key {by}\n")),
-            Obstacle::ReplacesExpired => ("Your current signature on \"", "\"\nhas expired.\n".to_owned()),
-            Obstacle::ReplacesLocal => {
+            CertificationObstacle::Signed { local: false } => {
+                ("\"", format!("\" was already signed by key {by}\n"))
+            }
+            CertificationObstacle::ReplacesExpired => {
+                ("Your current signature on \"", "\"\nhas expired.\n".to_owned())
+            }
+            CertificationObstacle::ReplacesLocal => {
                 ("Your current signature on \"", "\"\nis a local signature.\n".to_owned())
             }
         };
         let mut line = before.as_bytes().to_vec();
         match identity {
-            Identity::UserId(value) => text::for_people(value, &mut line),
-            Identity::Attribute(facts) => line.extend(attribute::name(facts).into_bytes()),
+            CertifiedIdentity::UserId(value) => text::for_people(value, &mut line),
+            CertifiedIdentity::Attribute(facts) => line.extend(attribute::name(facts).into_bytes()),
         }
         line.extend(after.into_bytes());
         session.streams.out().write_all(&line)?;
-        if matches!(obstacle, Obstacle::Signed { .. }) {
+        if matches!(obstacle, CertificationObstacle::Signed { .. }) {
             session.streams.status(&Status::AlreadySigned { key_id: by.to_string() });
         }
     }
@@ -202,10 +211,10 @@ fn tell_obstacles(
 fn claims(certification: &Certification) -> String {
     let local = if certification.local { "\nThe signature will be marked as non-exportable.\n" } else { "" };
     let checked = match certification.level {
-        Level::Generic => "",
-        Level::Persona => "\nI have not checked this key at all.\n",
-        Level::Casual => "\nI have checked this key casually.\n",
-        Level::Positive => "\nI have checked this key very carefully.\n",
+        CertificationLevel::Generic => "",
+        CertificationLevel::Persona => "\nI have not checked this key at all.\n",
+        CertificationLevel::Casual => "\nI have checked this key casually.\n",
+        CertificationLevel::Positive => "\nI have checked this key very carefully.\n",
     };
     format!("{local}{checked}\n")
 }

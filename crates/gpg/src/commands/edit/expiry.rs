@@ -1,11 +1,11 @@
 //! `--quick-set-expire`.
 
 use keyhoard::cert::Timestamp;
-use keyhoard::edit::Which;
+use keyhoard::edit::ExpiryTarget;
 use keyhoard::find::shown;
 use keyhoard::store::Fingerprint;
 
-use super::{Desk, fingerprint};
+use super::{EditKeys, fingerprint};
 use crate::code::Code;
 use crate::commands::Session;
 use crate::interval;
@@ -18,7 +18,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
         return Ok(());
     };
     let (name, end, subkeys) = (name.clone(), end.clone(), subkeys.to_vec());
-    let mut desk = Desk::open(session)?;
+    let mut desk = EditKeys::open(session)?;
     let failed = match desk.find_by_primary(session, &name)? {
         Err(value) => Some(value),
         Ok(key) => set(session, &mut desk, &key, &end, &subkeys)?.err(),
@@ -32,7 +32,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
 /// Sets it; returns the code of what failed, which has been told.
 fn set(
     session: &mut Session<'_>,
-    desk: &mut Desk,
+    desk: &mut EditKeys,
     key: &Fingerprint,
     end: &[u8],
     subkeys: &[Vec<u8>],
@@ -44,10 +44,10 @@ fn set(
     };
     let end = (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)));
     let which = match subkeys {
-        [] => Which::Primary,
-        [all] if all == b"*" => Which::Subkeys,
+        [] => ExpiryTarget::Primary,
+        [all] if all == b"*" => ExpiryTarget::Subkeys,
         named => match these(session, desk, key, named)? {
-            Ok(keys) => Which::These(keys),
+            Ok(keys) => ExpiryTarget::These(keys),
             Err(value) => return Ok(Err(value)),
         },
     };
@@ -69,7 +69,7 @@ fn set(
 /// Reads which subkeys are meant, and tells those that are none; returns the first code.
 fn these(
     session: &mut Session<'_>,
-    desk: &mut Desk,
+    desk: &mut EditKeys,
     key: &Fingerprint,
     named: &[Vec<u8>],
 ) -> anyhow::Result<Result<Vec<Fingerprint>, u32>> {

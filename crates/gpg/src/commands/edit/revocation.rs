@@ -4,10 +4,10 @@ use keyhoard::edit::{Reason, ReasonCode, armored};
 use keyhoard::find::shown;
 use keyhoard::store::Fingerprint;
 
-use super::Desk;
+use super::EditKeys;
 use crate::code::Code;
 use crate::commands::Session;
-use crate::output::Output;
+use crate::output::{Holds, Output};
 use crate::prompt::{self, Question};
 
 /// What the menu offers, in its order.
@@ -31,7 +31,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
         session.streams.error("can't do this in batch mode");
         return Ok(());
     }
-    let mut desk = Desk::open(session)?;
+    let mut desk = EditKeys::open(session)?;
     let Some(key) = find(session, &desk, &name)? else { return Ok(()) };
     session.considered(&key);
     let okay = Question {
@@ -55,7 +55,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
 }
 
 /// Finds the one key with the name whose secret part is here, and tells if there is none.
-fn find(session: &mut Session<'_>, desk: &Desk, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
+fn find(session: &mut Session<'_>, desk: &EditKeys, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
     let text = shown(name);
     let found = match desk.candidates(name)? {
         Ok(found) => found,
@@ -144,7 +144,8 @@ fn ask_comment(session: &mut Session<'_>) -> anyhow::Result<String> {
 }
 
 fn write(session: &mut Session<'_>, text: &[u8]) -> anyhow::Result<()> {
-    let Ok(mut output) = Output::open(&session.settings, session.streams)? else { return Ok(()) };
+    let opened = Output::open(Holds::SecretPackets, &[], &session.settings, session.streams)?;
+    let Ok(mut output) = opened else { return Ok(()) };
     output.writer(session.streams).write_all(text)?;
     output.commit()
 }

@@ -1,8 +1,8 @@
 //! `--quick-revoke-sig`.
 
-use keyhoard::edit::{Identity, Reason, ReasonCode};
+use keyhoard::edit::{CertifiedIdentity, Reason, ReasonCode};
 
-use super::Desk;
+use super::EditKeys;
 use super::certify::fits;
 use crate::clock;
 use crate::code::Code;
@@ -15,7 +15,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
         return Ok(());
     };
     let (name, by, user_ids) = (name.clone(), by.clone(), user_ids.to_vec());
-    let mut desk = Desk::open(session)?;
+    let mut desk = EditKeys::open(session)?;
     if let Some((code, value)) = revoke(session, &mut desk, &name, &by, &user_ids)? {
         session.streams.error(format_args!("revoking the key signature failed: {code}"));
         session.streams.status_error("keyedit.revoke.sig", value);
@@ -26,7 +26,7 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
 /// Revokes, and returns what failed.
 fn revoke(
     session: &mut Session<'_>,
-    desk: &mut Desk,
+    desk: &mut EditKeys,
     name: &[u8],
     by: &[u8],
     user_ids: &[Vec<u8>],
@@ -39,7 +39,7 @@ fn revoke(
         return Ok(Some((Code::NoSecretKey, Code::NoSecretKey.bare())));
     };
     session.considered(&by);
-    let chosen = |identity: &Identity| {
+    let chosen = |identity: &CertifiedIdentity| {
         let is_wanted = |user_id: &[u8]| user_ids.iter().any(|wanted| fits(user_id, wanted));
         user_ids.is_empty() || identity.user_id().is_some_and(is_wanted)
     };

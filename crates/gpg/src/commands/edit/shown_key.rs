@@ -6,9 +6,9 @@ use keyhoard::cert::effective::Effective;
 use keyhoard::cert::facts::Facts;
 use keyhoard::listing::{self, ListOptions};
 use keyhoard::store::{CertId, Fingerprint, Selection, Store};
-use keyhoard::validity::Appraisal;
+use keyhoard::validity::ValidityResult;
 
-use super::Desk;
+use super::EditKeys;
 use crate::commands::Session;
 use crate::render::card::{Names, card};
 use crate::trust;
@@ -16,7 +16,7 @@ use crate::trust;
 /// Writes a key to standard output.
 pub(super) fn write(
     session: &mut Session<'_>,
-    desk: &Desk,
+    desk: &EditKeys,
     key: &Fingerprint,
     names: Names<'_>,
 ) -> anyhow::Result<()> {
@@ -25,7 +25,7 @@ pub(super) fn write(
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
     let settings = trust::settings(&session.settings, session.now);
-    let appraisal = Appraisal::of(&[*key], &sources, &settings)?;
+    let appraisal = ValidityResult::of(&[*key], &sources, &settings)?;
     let secret = desk.has_secret(key)?;
     let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);

@@ -3,7 +3,7 @@
 use keyhoard::edit::{Reason, ReasonCode, Revoked};
 use sign::Subpacket;
 
-use super::{Desk, Failure};
+use super::{EditKeys, Failure};
 use crate::code::Code;
 use crate::commands::Session;
 use crate::commands::generate::user_id_preferences;
@@ -20,7 +20,7 @@ pub(in crate::commands) fn add(session: &mut Session<'_>) -> anyhow::Result<()> 
         session.streams.error(Code::InvalidUserId);
         return Ok(());
     }
-    let mut desk = Desk::open(session)?;
+    let mut desk = EditKeys::open(session)?;
     let Ok(key) = desk.find(session, &name, true)? else { return Ok(()) };
     let preferences = preferences(&session.settings);
     let added = desk.edit(session, "--quick-add-uid", &key, |editor| {
@@ -54,7 +54,7 @@ pub(in crate::commands) fn revoke(session: &mut Session<'_>) -> anyhow::Result<(
         return Ok(());
     };
     let (name, user_id) = (name.clone(), user_id.clone());
-    let mut desk = Desk::open(session)?;
+    let mut desk = EditKeys::open(session)?;
     let failed = match desk.find(session, &name, true)? {
         Err(code) => Some((code, if code == Code::NoSecretKey { code.bare() } else { code.with_gpg() })),
         Ok(key) => {
@@ -63,7 +63,7 @@ pub(in crate::commands) fn revoke(session: &mut Session<'_>) -> anyhow::Result<(
                 let by_hash = |found: &keyhoard::edit::UserId<'_>| {
                     keyhoard::verify::naming::ripemd160(found.value)
                         .iter()
-                        .map(|octet| format!("{octet:02X}"))
+                        .map(|byte| format!("{byte:02X}"))
                         .collect::<String>()
                         .into_bytes()
                 };
@@ -123,7 +123,7 @@ pub(in crate::commands) fn set_primary(session: &mut Session<'_>) -> anyhow::Res
         return Ok(());
     };
     let (name, user_id) = (name.clone(), user_id.clone());
-    let mut desk = Desk::open(session)?;
+    let mut desk = EditKeys::open(session)?;
     let Ok(key) = desk.find(session, &name, true)? else { return Ok(()) };
     let set = desk.edit(session, "--quick-set-primary-uid", &key, |editor| {
         editor.set_primary_user_id(&key, &user_id)

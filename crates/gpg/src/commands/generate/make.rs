@@ -8,7 +8,7 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::Revoker;
 use keyhoard::database;
-use keyhoard::generate::{self, Place, Progress, Step};
+use keyhoard::generate::{self, KeyDestination, Progress, Step};
 use keyhoard::verify::PublicKeyAlgorithm;
 use secret::{Ask, Passphrase};
 use sign::KeyFlags;
@@ -113,13 +113,13 @@ fn generated(
     session: &mut Session<'_>,
     order: &Order,
     profile: &Profile,
-) -> anyhow::Result<Result<generate::Made, Code>> {
+) -> anyhow::Result<Result<generate::GeneratedKey, Code>> {
     let secrets = session.file_keys()?;
     let revocations = generate::revocations_beside(&database::local(&session.home.database()?));
     let mut keyrings = Keyrings::open(session)?;
     let Session { settings, home, streams, passphrase, now, .. } = session;
     let store = keyrings.writable(home, settings, streams)?;
-    let place = Place { store, secrets: &secrets, revocations, certificate: order.pubring.clone() };
+    let place = KeyDestination { store, secrets: &secrets, revocations, certificate: order.pubring.clone() };
     let created = order.request.created.unwrap_or(*now);
     let mut primes = PrimeSearch { lines: settings.progress.then(|| streams.status_lines()), composites: 0 };
     let given = order.passphrase.as_ref().or(passphrase.as_ref());
@@ -129,7 +129,7 @@ fn generated(
     match generate::generate(&place, profile, ask, command, created, &mut primes) {
         Ok(made) => Ok(Ok(made)),
         Err(keyhoard::Error::Secret(error) | keyhoard::Error::Keygen(keygen::Error::Secret(error))) => {
-            Ok(Err(code(&error, profile, &passphrases)))
+            Ok(Err(code(&error, profile, &mut passphrases)))
         }
         Err(error) => Err(error.into()),
     }
@@ -137,7 +137,7 @@ fn generated(
 
 /// Returns gpg's code for a secret key that is not to be had; one that was named by its keygrip is a file to gpg, whose
 /// numbers are not all there if it is of another algorithm.
-fn code(error: &secret::Error, profile: &Profile, passphrases: &Passphrases<'_>) -> Code {
+fn code(error: &secret::Error, profile: &Profile, passphrases: &mut Passphrases<'_>) -> Code {
     let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
     let is_held = plans.into_iter().any(|plan| matches!(plan.source(), Source::Held(..)));
     match error {

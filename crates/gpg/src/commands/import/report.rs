@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use keyhoard::causes;
-use keyhoard::cert::clean::{Note, Refused};
+use keyhoard::cert::clean::CleaningNote;
 use keyhoard::cert::{Error, Fingerprint, Flaw, KeyId};
-use keyhoard::certifications::Standing;
+use keyhoard::certifications::CertificationStatus;
 use keyhoard::import::{
-    Additions, Imported, ImportedSecret, LoneRevocation, Outcome, Refusal, SecretOutcome,
+    Additions, ImportOutcome, ImportRefusal, Imported, ImportedSecret, LoneRevocation, SecretOutcome,
 };
 
 use crate::code::Code;
@@ -68,27 +68,35 @@ impl Report {
     pub(super) fn imported(&mut self, imported: &Imported, streams: &mut Streams) {
         self.enter(imported.input, streams);
         self.notes(imported, streams);
+        if imported.is_not_fully_checked() {
+            let key = self.key(imported.fingerprint.key_id());
+            streams.error(format_args!("{key}not fully checked; import it again to go on"));
+        }
+        if let Some(count) = imported.forged_self_signatures() {
+            let key = self.key(imported.fingerprint.key_id());
+            streams.error(format_args!("{key}{count} forged self-signatures and no good one"));
+        }
         match imported.outcome {
-            Outcome::New => self.new_key(imported, streams),
-            Outcome::Changed(_) if imported.revocation => {
+            ImportOutcome::New => self.new_key(imported, streams),
+            ImportOutcome::Changed(_) if imported.revocation => {
                 self.result.new_revocations += 1;
                 self.tell(imported, "revocation certificate imported", streams);
             }
-            Outcome::Changed(added) => self.changed_key(imported, added, streams),
-            Outcome::Unchanged if imported.revocation => {}
-            Outcome::Declined => {}
-            Outcome::Unchanged => {
+            ImportOutcome::Changed(added) => self.changed_key(imported, added, streams),
+            ImportOutcome::Unchanged if imported.revocation => {}
+            ImportOutcome::Declined => {}
+            ImportOutcome::Unchanged => {
                 self.result.unchanged += 1;
                 ok(imported, reason::UNCHANGED, streams);
                 self.tell(imported, "not changed", streams);
             }
-            Outcome::SkippedNew => {
+            ImportOutcome::SkippedNew => {
                 self.result.skipped_new_keys += 1;
                 if self.verbose {
                     self.tell_key(&imported.fingerprint, "new key - skipped", streams);
                 }
             }
-            Outcome::SkippedWithoutUserId => {
+            ImportOutcome::SkippedWithoutUserId => {
                 self.result.no_user_id += 1;
                 self.tell_key(&imported.fingerprint, "new key but contains no user ID - skipped", streams);
             }
@@ -122,8 +130,8 @@ impl Report {
         streams: &mut Streams,
     ) {
         match revocation.standing {
-            Standing::Bad => {
-                let refusal = Refusal::BadRevocation(revocation.facts.issuer.key_id);
+            CertificationStatus::Bad => {
+                let refusal = ImportRefusal::BadRevocation(revocation.facts.issuer.key_id);
                 self.refused(input, 0, &refusal, streams);
             }
             _ => self.previewed(input, false, streams),
@@ -131,9 +139,15 @@ impl Report {
     }
 
     /// A certificate was not taken.
-    pub(super) fn refused(&mut self, input: usize, position: u64, refusal: &Refusal, streams: &mut Streams) {
+    pub(super) fn refused(
+        &mut self,
+        input: usize,
+        position: u64,
+        refusal: &ImportRefusal,
+        streams: &mut Streams,
+    ) {
         let flaw = match refusal {
-            Refusal::Unreadable(Error::Malformed { flaw, .. }) => Some(*flaw),
+            ImportRefusal::Unreadable(Error::Malformed { flaw, .. }) => Some(*flaw),
             _ => None,
         };
         // What cannot even begin a packet does not make an input one of packets.
@@ -164,24 +178,20 @@ impl Report {
                     streams.info(format_args!("{name}: {refusal}"));
                 }
             }
-            (Refusal::UnknownKey(key), _) => {
+            (ImportRefusal::UnknownKey(key), _) => {
                 if !self.silent {
                     let key = self.key(*key);
                     streams.error(format_args!("{key}no public key - can't apply revocation certificate"));
                 }
                 self.counted(false, streams);
             }
-            (Refusal::BadRevocation(key), _) => {
+            (ImportRefusal::BadRevocation(key), _) => {
                 let bad = Code::BadSignature;
                 if !self.silent {
                     let key = self.key(*key);
                     streams.error(format_args!("{key}invalid revocation certificate: {bad} - rejected"));
                 }
                 streams.error(format_args!("error reading '{name}': {bad}"));
-            }
-            (Refusal::Refused(Refused::NoUserIdBeforeSignature), _) => {
-                streams.error(format_args!("{name}: certificate at byte {position}: {refusal}"));
-                self.counted(false, streams);
             }
             _ => streams.error(format_args!("{name}: {}", causes(refusal))),
         }
@@ -286,19 +296,29 @@ impl Report {
     fn notes(&self, imported: &Imported, streams: &mut Streams) {
         for note in &imported.notes {
             let (always, text) = match note {
-                Note::UserIdsJoined(count) => (false, format!("{count} repeated user IDs joined")),
-                Note::CopiesDropped(count) => (true, format!("{count} duplicate signatures removed")),
-                Note::SignaturesMoved(count) => (true, format!("{count} signatures reordered")),
-                Note::BadSignatures(count) => (false, format!("{count} bad self-signatures")),
-                Note::UserIdSkipped(name) => {
+                CleaningNote::UserIdsJoined(count) => (false, format!("{count} repeated user IDs joined")),
+                CleaningNote::CopiesDropped(count) => (true, format!("{count} duplicate signatures removed")),
+                CleaningNote::SignaturesMoved(count) => (true, format!("{count} signatures reordered")),
+                CleaningNote::BadSignatures(count) => (false, format!("{count} bad self-signatures")),
+                CleaningNote::WithoutUserId(count) => {
+                    (true, format!("{count} self-signatures before any user ID removed"))
+                }
+                CleaningNote::UserIdSkipped(name) => {
                     (false, format!("skipped user ID \"{}\"", String::from_utf8_lossy(name)))
                 }
-                Note::SubkeySkipped => (false, "skipped subkey".to_owned()),
-                Note::LocalSignaturesSkipped(count) => {
+                CleaningNote::SubkeySkipped => (false, "skipped subkey".to_owned()),
+                CleaningNote::LocalSignaturesSkipped(count) => {
                     (false, format!("{count} non exportable signatures skipped"))
                 }
-                Note::Unchecked(count) => (true, format!("{count} self-signatures not checked")),
-                Note::TooLarge(count) => {
+                CleaningNote::Unchecked(count) => (true, format!("{count} self-signatures not checked")),
+                CleaningNote::ComponentsUndecided(count) => (
+                    true,
+                    format!("{count} user IDs or subkeys skipped: too many self-signatures to check all"),
+                ),
+                CleaningNote::RevocationsUnchecked(count) => {
+                    (true, format!("key counts as invalid: {count} possible revocations not yet checked"))
+                }
+                CleaningNote::TooLarge(count) => {
                     (true, format!("key too large: {count} signatures by others removed"))
                 }
             };

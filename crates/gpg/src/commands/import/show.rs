@@ -4,17 +4,18 @@ use std::io::{self, Write};
 
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::certificate::{Certificate, Retained};
-use keyhoard::cert::effective::{Effective, Moment, View, evaluate};
+use keyhoard::cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::{Facts, Fingerprint};
 use keyhoard::designated_revocation::evaluate_with_revokers;
 use keyhoard::import::LoneRevocation;
-use keyhoard::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, Trust};
+use keyhoard::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, UserTrust};
+use keyhoard::output_file::FileId;
 use keyhoard::store::{Origin, Snapshot, Store};
-use keyhoard::validity::{Appraisal, Sources, TrustSettings};
+use keyhoard::validity::{Sources, TrustSettings, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
 use super::super::list;
-use crate::output::Output;
+use crate::output::{Holds, Output};
 use crate::render;
 use crate::secrets::Secrets;
 use crate::settings::{ArmorHeaders, ListSettings, Settings};
@@ -30,7 +31,7 @@ pub(super) struct Show<'a> {
     sources: Sources<'a>,
     trust: TrustSettings,
     /// What is thought of the keys in the databases, once one of them was met.
-    appraisal: Option<Appraisal<'a>>,
+    appraisal: Option<ValidityResult<'a>>,
     secrets: Secrets,
 }
 
@@ -57,7 +58,7 @@ impl<'a> Show<'a> {
         let bare = ListOptions::as_gnupg(now, digests);
         let attributes = streams.attribute().is_some();
         let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
-        let names = Names::new(sources.certificates.clone(), now, View::Gnupg);
+        let names = Names::new(sources.certificates.clone(), now, PacketView::Gnupg);
         Self { settings, options, names, sources, trust, appraisal: None, secrets }
     }
 
@@ -76,7 +77,8 @@ impl<'a> Show<'a> {
         if self.options.signatures == Signatures::Named {
             self.names.prepare(facts)?;
         }
-        let moment = Moment::new(self.options.now, self.options.view).with_digests(self.options.digests);
+        let moment =
+            EvaluationContext::new(self.options.now, self.options.view).with_digests(self.options.digests);
         let whole = || Ok(Some(certificate.clone()));
         let names_revokers = || !evaluate(facts, moment).revokers.is_empty();
         let fresh = store.filter(|_| names_revokers()).map(Store::snapshot).transpose()?;
@@ -103,20 +105,20 @@ impl<'a> Show<'a> {
     }
 
     /// Returns what is known of a key from the databases that have it too, and which secret parts are here.
-    fn trust(&mut self, facts: &Facts, effective: &Effective) -> anyhow::Result<Trust> {
+    fn trust(&mut self, facts: &Facts, effective: &Effective) -> anyhow::Result<UserTrust> {
         let Some(ListSettings { with_colons, secret, .. }) = self.settings else {
-            return Ok(Trust::default());
+            return Ok(UserTrust::default());
         };
         let secret_keys = if secret { self.secrets.parts(facts) } else { Vec::new() };
         if !with_colons || !self.is_here(&facts.primary().fingerprint)? {
-            return Ok(Trust { secret_keys, ..Trust::default() });
+            return Ok(UserTrust { secret_keys, ..UserTrust::default() });
         }
         let appraisal = match self.appraisal.take() {
             Some(appraisal) => appraisal,
-            None => Appraisal::all(&self.sources, &self.trust)?,
+            None => ValidityResult::all(&self.sources, &self.trust)?,
         };
         let appraisal = self.appraisal.insert(appraisal);
-        Ok(Trust { secret_keys, ..appraisal.trust_of_copy(facts, effective)? })
+        Ok(UserTrust { secret_keys, ..appraisal.trust_of_copy(facts, effective)? })
     }
 
     fn is_here(&self, key: &Fingerprint) -> keyhoard::Result<bool> {
@@ -137,7 +139,7 @@ impl<'a> Show<'a> {
     ) -> anyhow::Result<()> {
         let Some(settings) = &self.settings else { return Ok(()) };
         let now = self.options.now;
-        let mut names = Names::new(keyring.into_iter().collect(), now, View::Gnupg);
+        let mut names = Names::new(keyring.into_iter().collect(), now, PacketView::Gnupg);
         names.prepare_issuers([facts.issuer.key_id].into_iter())?;
         let listed = ListedSignature {
             facts,
@@ -155,18 +157,18 @@ impl<'a> Show<'a> {
 /// Describes one key for somebody who is to decide about it.
 pub(super) fn described(certificate: &Certificate, now: Timestamp) -> Vec<u8> {
     let options = ListOptions::as_gnupg(now, DigestPolicy::GNUPG);
-    let effective = evaluate(&certificate.facts, Moment::new(now, View::Gnupg));
+    let effective = evaluate(&certificate.facts, EvaluationContext::new(now, PacketView::Gnupg));
     let source = Source {
         facts: &certificate.facts,
         effective: &effective,
         bytes: None,
-        trust: &Trust::default(),
+        trust: &UserTrust::default(),
         origin: &Origin::default(),
         user_id_origins: &[],
         stored: None,
         standings: None,
     };
-    let names = Names::new(Vec::new(), now, View::Gnupg);
+    let names = Names::new(Vec::new(), now, PacketView::Gnupg);
     let mut text = Vec::new();
     let mut settings = ListSettings::default();
     settings.flags.uid_validity = false;
@@ -182,9 +184,9 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Opens the output.
-    pub(super) fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
-        match Output::open(settings, streams)? {
+    /// Opens the output, while the files in `read` are being read.
+    pub(super) fn open(read: &[FileId], settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
+        match Output::open(Holds::Packets, read, settings, streams)? {
             Ok(output) => Ok(Self { output, armor: settings.armor.then(|| settings.armor_headers.clone()) }),
             Err(code) => anyhow::bail!("{code}"),
         }

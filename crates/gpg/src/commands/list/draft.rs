@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Builder, Scope};
 
-use keyhoard::cert::effective::{Effective, View};
+use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::cert::facts::Facts;
-use keyhoard::listing::{self, KeyListing, ListOptions, Names, Trust};
+use keyhoard::listing::{self, KeyListing, ListOptions, Names, UserTrust};
 use keyhoard::store::{CertId, Selection, Snapshot};
-use keyhoard::validity::{Appraisal, Subject};
+use keyhoard::validity::{Subject, ValidityResult};
 
 use crate::commands::Session;
 use crate::render;
@@ -35,7 +35,7 @@ struct Draft {
 
 impl Draft {
     /// Appends the text, the gaps filled in.
-    fn complete(&self, appraisal: &Appraisal<'_>, out: &mut Vec<u8>) {
+    fn complete(&self, appraisal: &ValidityResult<'_>, out: &mut Vec<u8>) {
         let (mut gaps, mut written) = (self.gaps.as_slice(), 0);
         for (subject, count) in &self.subjects {
             let (own, others) = gaps.split_at(*count);
@@ -73,7 +73,7 @@ impl Drafts {
     /// Writes all certificates behind the text that is there already.
     pub(super) fn complete(
         &self,
-        appraisal: &Appraisal<'_>,
+        appraisal: &ValidityResult<'_>,
         text: &mut Vec<u8>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
@@ -110,11 +110,12 @@ impl Drafter {
     /// Returns what was not handed over at the end.
     fn draft_all(&self, snapshot: &dyn Snapshot) -> keyhoard::Result<Draft> {
         let Self { settings, options, .. } = self;
-        let mut issuers = Names::new(vec![snapshot], options.now, View::Gnupg).with_digests(options.digests);
+        let mut issuers =
+            Names::new(vec![snapshot], options.now, PacketView::Gnupg).with_digests(options.digests);
         let draft = RefCell::new(Draft::default());
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
             draft.borrow_mut().subjects.push((Subject::new(id, facts, effective, options.now), 0));
-            Ok(Trust::default())
+            Ok(UserTrust::default())
         };
         let mut each = |listing: KeyListing<'_>| {
             let mut draft = draft.borrow_mut();

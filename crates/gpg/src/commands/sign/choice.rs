@@ -1,13 +1,13 @@
 //! Which keys sign: those of `--local-user`, else that of `--default-key`, else the first one that can.
 
 use keyhoard::find::shown;
-use keyhoard::signatories::{Found, SigningKey, named_signing_key, signing_key};
+use keyhoard::signing_keys::{SigningKey, SigningKeys, named_signing_key, signing_key};
 use keyhoard::store::query::Name;
-use secret::{Held, SecretKeys};
+use secret::{SecretKeys, StoredKey};
 
 use crate::code::Code;
 use crate::commands::Session;
-use crate::commands::seal::Failure;
+use crate::commands::write_message::Failure;
 use crate::keyrings::Keyrings;
 use crate::secrets::Secrets;
 use crate::status::{SignatureStatus, Status};
@@ -64,7 +64,7 @@ fn named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<Resul
         }
         let name = Name::parse(text).ok();
         let found = find(session, keyrings, name.as_ref(), &held)?;
-        if let Some(Found::Key(key)) = found {
+        if let Some(SigningKeys::Key(key)) = found {
             let choice = Choice { key, name };
             tell_chosen(session, &choice);
             if chosen.iter().any(|known| known.key == choice.key) {
@@ -90,7 +90,7 @@ fn named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<Resul
 
 /// Why there is no key that signs by default.
 pub(in crate::commands) struct Refused {
-    found: Option<Found>,
+    found: Option<SigningKeys>,
     code: Code,
     name: Option<Name>,
 }
@@ -103,7 +103,7 @@ pub(in crate::commands) fn default(
     if let Some((name, found)) = named_default(session, keyrings)? {
         let name = Name::parse(&name).ok();
         return Ok(match found {
-            Found::Key(key) => Ok(Choice { key, name }),
+            SigningKeys::Key(key) => Ok(Choice { key, name }),
             found => Err(Refused { found: Some(found), code: Code::UnusableSecretKey, name }),
         });
     }
@@ -124,7 +124,7 @@ pub(in crate::commands) fn default(
 pub(in crate::commands) fn named_default(
     session: &mut Session<'_>,
     keyrings: &Keyrings,
-) -> anyhow::Result<Option<(Vec<u8>, Found)>> {
+) -> anyhow::Result<Option<(Vec<u8>, SigningKeys)>> {
     let names = session.settings.default_keys.clone();
     let held = session.file_keys()?.list()?;
     let is_told = std::mem::replace(&mut session.is_default_key_told, true);
@@ -132,14 +132,14 @@ pub(in crate::commands) fn named_default(
     for text in names.iter().rev() {
         let name = Name::parse(text).ok();
         match find(session, keyrings, name.as_ref(), &held)? {
-            Some(found @ (Found::Key(_) | Found::Unusable { is_alive: true, .. })) => {
+            Some(found @ (SigningKeys::Key(_) | SigningKeys::Unusable { is_alive: true, .. })) => {
                 if !is_silent {
                     let name = shown(text);
                     session.streams.info(format_args!("using \"{name}\" as default secret key for signing"));
                 }
                 return Ok(Some((text.clone(), found)));
             }
-            Some(Found::Unusable { .. }) if !is_silent => {
+            Some(SigningKeys::Unusable { .. }) if !is_silent => {
                 let (name, code) = (shown(text), Code::NoSecretKey);
                 session.streams.info(format_args!("Warning: not using '{name}' as default key: {code}"));
             }
@@ -157,14 +157,14 @@ fn find(
     session: &Session<'_>,
     keyrings: &Keyrings,
     name: Option<&Name>,
-    held: &[Held],
-) -> anyhow::Result<Option<Found>> {
+    held: &[StoredKey],
+) -> anyhow::Result<Option<SigningKeys>> {
     let Some(name) = name else { return Ok(None) };
     let mut unusable = None;
     for (_, snapshot) in keyrings.snapshots()? {
         for id in snapshot.find(&name.query)? {
             match named_signing_key(snapshot.as_ref(), id, name, held, session.now)? {
-                Some(found @ Found::Key(_)) => return Ok(Some(found)),
+                Some(found @ SigningKeys::Key(_)) => return Ok(Some(found)),
                 found => unusable = unusable.or(found),
             }
         }
@@ -172,7 +172,7 @@ fn find(
     Ok(unusable)
 }
 
-fn code_of(found: Option<&Found>) -> Code {
+fn code_of(found: Option<&SigningKeys>) -> Code {
     if found.is_some() { Code::UnusableSecretKey } else { Code::NoSecretKey }
 }
 
@@ -182,8 +182,8 @@ fn tell_chosen(session: &mut Session<'_>, Choice { key, name }: &Choice) {
     session.streams.status(&Status::KeyConsidered { fingerprint: key.primary.to_string(), flags });
 }
 
-fn tell_unusable(session: &mut Session<'_>, found: Option<&Found>, name: Option<&Name>) {
-    let Some(primary) = found.map(Found::primary) else { return };
+fn tell_unusable(session: &mut Session<'_>, found: Option<&SigningKeys>, name: Option<&Name>) {
+    let Some(primary) = found.map(SigningKeys::primary) else { return };
     let is_primary = name.is_some_and(|name| name.exact_key && name.query.names_key(primary));
     let flags = if is_primary { NOT_SELECTED } else { NOT_SELECTED | NO_SUBKEY };
     session.streams.status(&Status::KeyConsidered { fingerprint: primary.to_string(), flags });

@@ -2,9 +2,9 @@
 
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
 use keyhoard::cert::mailbox;
-use keyhoard::edit::Remark;
-use keyhoard::message::{Error, Signatory, Signing};
-use keyhoard::signatories::SigningKey;
+use keyhoard::edit::CertificationSubpacket;
+use keyhoard::message::{Error, SignatureRequest, Signing};
+use keyhoard::signing_keys::SigningKey;
 use keyhoard::store::Fingerprint;
 use keyhoard::verify::{HashAlgorithm, PublicKeyAlgorithm};
 use secret::OpenKey;
@@ -15,12 +15,12 @@ use super::code_of;
 use crate::code::Code;
 use crate::commands::Session;
 use crate::commands::decrypt::known_key::KnownKey;
-use crate::commands::seal::Failure;
+use crate::commands::write_message::Failure;
 use crate::interval;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
-use crate::remarks;
 use crate::settings::SignatureSettings;
+use crate::signature_notations;
 
 /// A key that is ready to sign.
 pub(in crate::commands) struct Signer {
@@ -60,7 +60,9 @@ pub(in crate::commands) fn collect(
     };
     let mut signers = Vec::with_capacity(keys.len());
     for Choice { key, name } in keys {
-        let Some(known) = KnownKey::find(session, &keyrings, key.key.key_id())? else { continue };
+        let Some(known) = KnownKey::find(session, &keyrings, key.key.key_id(), Some(&key.primary))? else {
+            continue;
+        };
         let digest = digest(session, &known.key);
         match open(session, &key, &known)? {
             Ok(open) => signers.push(Signer {
@@ -110,7 +112,7 @@ fn digest(session: &Session<'_>, key: &KeyFacts) -> HashAlgorithm {
     })
 }
 
-/// Returns the octets of the digest that a key signs; 0 for a key that takes all.
+/// Returns the bytes of the digest that a key signs; 0 for a key that takes all.
 fn size_of_key(key: &KeyFacts) -> u32 {
     match key.algorithm {
         // That of the curve P-521 as well.
@@ -143,7 +145,7 @@ pub(in crate::commands) fn signing<'a>(
     let signatory = |signer: &'a mut Signer| {
         let builder = builder(session, signer, kind);
         let Signer { open, .. } = signer;
-        Signatory { key: open.as_mut(), builder }
+        SignatureRequest { key: open.as_mut(), builder }
     };
     Ok(Signing::new(signers.iter_mut().map(signatory).collect())?)
 }
@@ -155,8 +157,8 @@ fn builder(session: &Session<'_>, signer: &Signer, kind: SignatureType) -> Build
     if let Some(seconds) = expires.and_then(std::num::NonZeroU32::new) {
         builder = builder.expiring_after(seconds);
     }
-    for remark in remarks::between(said, &signer.primary, &signer.primary) {
-        let Remark { subpacket, critical } = remark;
+    for remark in signature_notations::between(said, &signer.primary, &signer.primary) {
+        let CertificationSubpacket { subpacket, critical } = remark;
         builder = if critical { builder.with_critical(subpacket) } else { builder.with(subpacket) };
     }
     let address = signer.named_as.as_deref().and_then(mailbox::mailbox).or_else(|| sender.clone());

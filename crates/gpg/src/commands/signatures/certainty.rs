@@ -1,8 +1,8 @@
 //! What is told of how certain it is whose the key of a signature is.
 
-use keyhoard::listing::Trust;
+use keyhoard::listing::UserTrust;
 use keyhoard::trust::Validity;
-use keyhoard::verification::Maker;
+use keyhoard::verification::CandidateSigner;
 
 use crate::commands::Session;
 use crate::commands::first_use;
@@ -11,7 +11,7 @@ use crate::settings::TrustModel;
 use crate::status::SignatureStatus;
 
 /// Tells how certain it is whose the key is.
-pub(super) fn tell(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
+pub(super) fn tell(session: &mut Session<'_>, maker: &CandidateSigner, trust: &UserTrust) {
     if session.settings.trust_model == TrustModel::Always {
         if !session.settings.quiet {
             session.streams.info("WARNING: Using untrusted key!");
@@ -32,7 +32,7 @@ pub(super) fn tell(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
     if trust.disabled {
         session.streams.info("Note: This key has been disabled.");
     }
-    if maker.expires().is_some_and(|end| end <= session.now) {
+    if maker.state().expired {
         session.streams.info("Note: This key has expired!");
         return tell_fingerprint(session, maker);
     }
@@ -74,7 +74,7 @@ pub(super) fn tell(session: &mut Session<'_>, maker: &Maker, trust: &Trust) {
     }
 }
 
-fn tell_fingerprint(session: &mut Session<'_>, maker: &Maker) {
+fn tell_fingerprint(session: &mut Session<'_>, maker: &CandidateSigner) {
     let mut line = b"Primary key fingerprint: ".to_vec();
     grouped(&maker.primary(), &mut line);
     session.streams.continue_info(&line);

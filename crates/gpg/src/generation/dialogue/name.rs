@@ -7,7 +7,7 @@ use super::Asker;
 
 /// What was answered so far; a part that is not there is asked for.
 #[derive(Default)]
-struct Parts {
+struct NameParts {
     name: Option<String>,
     mail: Option<String>,
     comment: Option<String>,
@@ -16,13 +16,13 @@ struct Parts {
 /// What the user wants to do with the parts.
 enum Decision {
     Take,
-    Change(fn(&mut Parts)),
+    Change(fn(&mut NameParts)),
     Quit,
 }
 
 /// Asks for name, address and, in a `full` dialogue, a comment; `None` if the user quits.
 pub(super) fn ask(asker: &mut Asker<'_>, full: bool) -> anyhow::Result<Option<Vec<u8>>> {
-    let mut parts = Parts::default();
+    let mut parts = NameParts::default();
     loop {
         let name = asker.part(&mut parts.name, "keygen.name", "Real name: ", complaint_about_name)?;
         let mail = asker.part(&mut parts.mail, "keygen.email", "Email address: ", complaint_about_mail)?;

@@ -27,36 +27,36 @@ impl<'b, 'o> Fields<'b, 'o> {
         Some(taken)
     }
 
-    pub(super) fn octets<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(super) fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
         self.take(N)?.try_into().ok()
     }
 
-    pub(super) fn octet(&mut self) -> Option<u8> {
-        self.octets().map(|[octet]| octet)
+    pub(super) fn byte(&mut self) -> Option<u8> {
+        self.bytes().map(|[byte]| byte)
     }
 
-    /// Takes two octets.
+    /// Takes two bytes.
     pub(super) fn short(&mut self) -> Option<u16> {
-        self.octets().map(u16::from_be_bytes)
+        self.bytes().map(u16::from_be_bytes)
     }
 
-    /// Takes four octets.
+    /// Takes four bytes.
     pub(super) fn number(&mut self) -> Option<u32> {
-        self.octets().map(u32::from_be_bytes)
+        self.bytes().map(u32::from_be_bytes)
     }
 
     /// Takes a number of any size; returns its size in bits.
     pub(super) fn integer(&mut self) -> Option<usize> {
         let bits = usize::from(self.short()?);
-        let octets = self.take(bits.div_ceil(8)).filter(|_| bits <= MAX_BITS)?;
-        let zeros = octets.iter().take_while(|octet| **octet == 0).count();
-        let significant = octets.get(zeros).map_or(0, |octet| octet.leading_zeros() as usize);
-        Some(8 * (octets.len() - zeros) - significant)
+        let bytes = self.take(bits.div_ceil(8)).filter(|_| bits <= MAX_BITS)?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        let significant = bytes.get(zeros).map_or(0, |byte| byte.leading_zeros() as usize);
+        Some(8 * (bytes.len() - zeros) - significant)
     }
 
-    /// Takes an octet and as many others as it says, and returns these.
+    /// Takes a byte and as many others as it says, and returns these.
     pub(super) fn sized(&mut self) -> Option<&'b [u8]> {
-        let length = self.octet().filter(|length| (2..=254).contains(length))?;
+        let length = self.byte().filter(|length| (2..=254).contains(length))?;
         self.take(length.into())
     }
 
@@ -79,8 +79,8 @@ impl<'b, 'o> Fields<'b, 'o> {
         self.out.push(b'\n');
     }
 
-    /// Tells octets in upper-case hexadecimal digits.
-    pub(super) fn hex(&mut self, octets: &[u8]) {
-        crate::render::digits::hex(octets, self.out);
+    /// Tells bytes in upper-case hexadecimal digits.
+    pub(super) fn hex(&mut self, bytes: &[u8]) {
+        crate::render::digits::hex(bytes, self.out);
     }
 }

@@ -12,7 +12,7 @@ const MAX_KEY: usize = 256 * 1024;
 
 /// A key (RFC 9580, 5.5) of which `tag` says what it is.
 pub(super) fn key(tag: u8, body: &[u8], fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
-    let version = fields.octet();
+    let version = fields.byte();
     match version {
         Some(b'#') if tag == 14 => {
             fields.text(":rfc1991 comment packet: \"");
@@ -41,7 +41,7 @@ pub(super) fn key(tag: u8, body: &[u8], fields: &mut Fields<'_, '_>) -> Result<(
         }
         _ => {}
     }
-    let (created, algorithm) = (fields.number().unwrap_or_default(), fields.octet().unwrap_or_default());
+    let (created, algorithm) = (fields.number().unwrap_or_default(), fields.byte().unwrap_or_default());
     let what = match tag {
         5 => "secret",
         6 => "public",
@@ -77,10 +77,10 @@ fn material(
     let has_curve = matches!(algorithm, 18 | 19 | 22);
     for place in 0..count {
         if (has_curve && place == 0) || (algorithm == 18 && place == 2) {
-            let octets = fields.sized()?;
-            fields.text(format_args!("\tpkey[{place}]: [{} bits]", 8 * (octets.len() + 1)));
+            let bytes = fields.sized()?;
+            fields.text(format_args!("\tpkey[{place}]: [{} bits]", 8 * (bytes.len() + 1)));
             if place == 0 {
-                curve(octets, fields);
+                curve(bytes, fields);
             }
         } else {
             let bits = fields.integer()?;
@@ -107,9 +107,9 @@ fn curve(oid: &[u8], fields: &mut Fields<'_, '_>) {
 fn dotted(oid: &[u8]) -> String {
     let mut numbers = Vec::new();
     let mut number = 0_u64;
-    for octet in oid {
-        number = number << 7 | u64::from(octet & 0x7f);
-        if octet & 0x80 == 0 {
+    for byte in oid {
+        number = number << 7 | u64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
             if numbers.is_empty() {
                 let first = (number / 40).min(2);
                 numbers.extend([first, number - 40 * first]);
@@ -154,7 +154,7 @@ fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<(
 
 /// Tells how the secret part is locked.
 fn locking(fields: &mut Fields<'_, '_>) -> Option<Kept> {
-    let usage = fields.octet()?;
+    let usage = fields.byte()?;
     let (cipher, mode, serial) = match usage {
         0 => return Some(Kept::Plain),
         254 | 255 => s2k(usage, fields)?,
@@ -168,25 +168,25 @@ fn locking(fields: &mut Fields<'_, '_>) -> Option<Kept> {
         1002 => (serial.min(16), "serial-number"),
         _ => (Cipher::of(cipher).map_or(0, Cipher::block_size), "protect IV"),
     };
-    let octets = fields.take(size)?;
+    let bytes = fields.take(size)?;
     fields.text(format_args!("\t{what}: "));
-    octets.iter().for_each(|octet| fields.text(format_args!(" {octet:02x}")));
+    bytes.iter().for_each(|byte| fields.text(format_args!(" {byte:02x}")));
     fields.line("");
     Some(if mode > 1000 { Kept::Elsewhere } else { Kept::Locked })
 }
 
 /// Tells how a passphrase becomes a key; returns the cipher, the mode and the length of a card's serial number.
 fn s2k(usage: u8, fields: &mut Fields<'_, '_>) -> Option<(u8, u16, usize)> {
-    let [cipher, mode, digest] = fields.octets()?;
+    let [cipher, mode, digest] = fields.bytes()?;
     let mut mode = u16::from(mode);
     if mode == 101 {
-        let Some([b'G', b'N', b'U', kind]) = fields.octets() else {
+        let Some([b'G', b'N', b'U', kind]) = fields.bytes() else {
             fields.line("\tunknown S2K 101");
             return None;
         };
         mode = 1000 + u16::from(kind);
     }
-    let salt = if matches!(mode, 1 | 3) { Some(fields.octets::<8>()?) } else { None };
+    let salt = if matches!(mode, 1 | 3) { Some(fields.bytes::<8>()?) } else { None };
     let name = match mode {
         0 => "simple",
         1 => "salted",
@@ -208,10 +208,10 @@ fn s2k(usage: u8, fields: &mut Fields<'_, '_>) -> Option<(u8, u16, usize)> {
     fields.line("");
     let mut serial = 0;
     if mode == 3 {
-        let count = fields.octet()?;
+        let count = fields.byte()?;
         fields.line(format_args!("\tprotect count: {} ({count})", decode_count(count)));
     } else if mode == 1002 {
-        serial = fields.octet()?.into();
+        serial = fields.byte()?.into();
     }
     Some((cipher, mode, serial))
 }

@@ -12,13 +12,13 @@ pub(super) fn for_key(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
         fields.line(format_args!("{WHAT}[too short]"));
         return Err("packet(1) too short".to_owned());
     }
-    let version = fields.octet().unwrap_or_default();
+    let version = fields.byte().unwrap_or_default();
     if !matches!(version, 2 | 3) {
         fields.line(format_args!("{WHAT}[unknown version]"));
         return Err(format!("packet(1) with unknown version {version}"));
     }
-    let key_id = fields.octets::<8>().unwrap_or_default();
-    let algorithm = fields.octet().unwrap_or_default();
+    let key_id = fields.bytes::<8>().unwrap_or_default();
+    let algorithm = fields.byte().unwrap_or_default();
     fields.text(format_args!("{WHAT}version {version}, algo {algorithm}, keyid "));
     fields.hex(&key_id);
     fields.line("");
@@ -58,14 +58,14 @@ pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>) -> Result<(), Complain
     if fields.rest().len() < 4 {
         return too_short(fields);
     }
-    let version = fields.octet().unwrap_or_default();
+    let version = fields.byte().unwrap_or_default();
     if !matches!(version, 4 | 5) {
         fields.line(format_args!("{WHAT}[unknown version]"));
         return Err(format!("packet(3) with unknown version {version}"));
     }
-    let cipher = fields.octet().unwrap_or_default();
-    let mode = if version == 5 { fields.octet().unwrap_or_default() } else { 0 };
-    let Some([s2k, digest]) = fields.octets() else { return too_short(fields) };
+    let cipher = fields.byte().unwrap_or_default();
+    let mode = if version == 5 { fields.byte().unwrap_or_default() } else { 0 };
+    let Some([s2k, digest]) = fields.bytes() else { return too_short(fields) };
     let salted = match s2k {
         0 => 0,
         1 => 8,

@@ -14,7 +14,7 @@ pub(super) fn signature(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
     if fields.rest().len() < 16 {
         return too_short(fields);
     }
-    let version = fields.octet().unwrap_or_default();
+    let version = fields.byte().unwrap_or_default();
     match version {
         4 => version_4(fields).unwrap_or_else(|| too_short(fields)),
         2 | 3 => version_3(version, fields).unwrap_or_else(|| too_short(fields)),
@@ -43,17 +43,17 @@ struct Head {
 }
 
 fn version_3(version: u8, fields: &mut Fields<'_, '_>) -> Option<Result<(), Complaint>> {
-    let [hashed_length, kind] = fields.octets()?;
-    let (created, issuer) = (fields.number()?, fields.octets()?);
-    let [algorithm, digest] = fields.octets()?;
-    let digest_begins = fields.octets()?;
+    let [hashed_length, kind] = fields.bytes()?;
+    let (created, issuer) = (fields.number()?, fields.bytes()?);
+    let [algorithm, digest] = fields.bytes()?;
+    let digest_begins = fields.bytes()?;
     let head = Head { version, hashed_length, kind, created, issuer, algorithm, digest, digest_begins };
     tell(&head, fields);
     Some(material(algorithm, fields))
 }
 
 fn version_4(fields: &mut Fields<'_, '_>) -> Option<Result<(), Complaint>> {
-    let [kind, algorithm, digest] = fields.octets()?;
+    let [kind, algorithm, digest] = fields.bytes()?;
     let hashed = match area(fields, "hashed")? {
         Ok(hashed) => hashed,
         Err(complaint) => return Some(Err(complaint)),
@@ -62,7 +62,7 @@ fn version_4(fields: &mut Fields<'_, '_>) -> Option<Result<(), Complaint>> {
         Ok(unhashed) => unhashed,
         Err(complaint) => return Some(Err(complaint)),
     };
-    let digest_begins = fields.octets()?;
+    let digest_begins = fields.bytes()?;
     let created = Subpackets::new(hashed).first(Kind::CREATION_TIME);
     let created = created.and_then(|body| body.first_chunk().copied()).map_or(0, u32::from_be_bytes);
     let issuer =
@@ -128,7 +128,7 @@ pub(super) fn one_pass(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
     const WHAT: &str = ":onepass_sig packet: ";
     let (version, rest) = (fields.rest().first().copied(), fields.rest().len());
     let (Some(3), Some([version, kind, digest, algorithm])) =
-        (version.filter(|_| rest >= 13), fields.octets())
+        (version.filter(|_| rest >= 13), fields.bytes())
     else {
         return match version {
             Some(version) if rest >= 13 => {
@@ -141,7 +141,7 @@ pub(super) fn one_pass(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
             }
         };
     };
-    let (issuer, last) = (fields.octets::<8>().unwrap_or_default(), fields.octet().unwrap_or_default());
+    let (issuer, last) = (fields.bytes::<8>().unwrap_or_default(), fields.byte().unwrap_or_default());
     fields.text(format_args!("{WHAT}keyid "));
     fields.hex(&issuer);
     fields.line(format_args!(

@@ -34,8 +34,8 @@ fn content(kind: u8, body: &[u8], fields: &mut Fields<'_, '_>) {
         (9, _, Some(0)) => fields.text("key does not expire"),
         (9, _, Some(seconds)) => fields.text(format_args!("key expires after {}", span(seconds))),
         (2 | 3 | 9, ..) => {}
-        (4, [octet, ..], _) => fields.text(format_args!("{}exportable", not(*octet))),
-        (7, [octet, ..], _) => fields.text(format_args!("{}revocable", not(*octet))),
+        (4, [byte, ..], _) => fields.text(format_args!("{}exportable", not(*byte))),
+        (7, [byte, ..], _) => fields.text(format_args!("{}revocable", not(*byte))),
         (4 | 7, ..) => {}
         (5, [depth, value], _) => {
             fields.text(format_args!("trust signature of depth {depth}, value {value}"));
@@ -69,7 +69,7 @@ fn content(kind: u8, body: &[u8], fields: &mut Fields<'_, '_>) {
         (29, ..) => {}
         (30, ..) => {
             fields.text("features:");
-            body.iter().for_each(|octet| fields.text(format_args!(" {octet:02x}")));
+            body.iter().for_each(|byte| fields.text(format_args!(" {byte:02x}")));
         }
         (32, ..) => embedded(body, fields),
         (33, [version, fingerprint @ ..], _) if body.len() >= 21 => {
@@ -81,15 +81,15 @@ fn content(kind: u8, body: &[u8], fields: &mut Fields<'_, '_>) {
         (38, ..) => match body {
             [1..=255, ..] => fields.text("key-block: [unknown reserved octet]"),
             _ if body.len() < 50 => fields.text("key-block: [invalid subpacket]"),
-            _ => fields.text(format_args!("key-block: [{} octets]", body.len() - 1)),
+            _ => fields.text(format_args!("key-block: [{} bytes]", body.len() - 1)),
         },
         (100..=110, ..) => fields.text("experimental / private subpacket"),
         _ => fields.text("?"),
     }
 }
 
-fn not(octet: u8) -> &'static str {
-    if octet == 0 { "not " } else { "" }
+fn not(byte: u8) -> &'static str {
+    if byte == 0 { "not " } else { "" }
 }
 
 fn key_id(issuer: &[u8], fields: &mut Fields<'_, '_>) {
@@ -102,9 +102,9 @@ fn list(what: &str, numbers: &[u8], fields: &mut Fields<'_, '_>) {
     numbers.iter().for_each(|number| fields.text(format_args!(" {number}")));
 }
 
-fn flags(what: &str, octets: &[u8], fields: &mut Fields<'_, '_>) {
+fn flags(what: &str, bytes: &[u8], fields: &mut Fields<'_, '_>) {
     fields.text(what);
-    octets.iter().for_each(|octet| fields.text(format_args!(" {octet:02X}")));
+    bytes.iter().for_each(|byte| fields.text(format_args!(" {byte:02X}")));
 }
 
 fn url(what: &str, text: &[u8], fields: &mut Fields<'_, '_>) {

@@ -1,7 +1,9 @@
 //! What became of an import as JSON. `docs/json.md` describes every name.
 
 use keyhoard::causes;
-use keyhoard::import::{Additions, ImportSummary, Imported, ImportedSecret, Outcome, Refusal, SecretOutcome};
+use keyhoard::import::{
+    Additions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret, SecretOutcome,
+};
 use serde::Serialize;
 
 use super::describe;
@@ -19,6 +21,7 @@ pub(super) struct CertificateJson<'a> {
     new_signatures: u32,
     secret: bool,
     secret_keys: Vec<SecretJson<'a>>,
+    fully_checked: bool,
     notes: Vec<String>,
 }
 
@@ -46,12 +49,12 @@ impl<'a> SecretJson<'a> {
 impl<'a> CertificateJson<'a> {
     pub(super) fn new(file: &'a str, imported: &'a Imported) -> Self {
         let (outcome, added) = match imported.outcome {
-            Outcome::New => ("new", Additions::default()),
-            Outcome::Changed(added) => ("changed", added),
-            Outcome::Unchanged => ("unchanged", Additions::default()),
-            Outcome::SkippedNew => ("not_here", Additions::default()),
-            Outcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
-            Outcome::Declined => ("declined", Additions::default()),
+            ImportOutcome::New => ("new", Additions::default()),
+            ImportOutcome::Changed(added) => ("changed", added),
+            ImportOutcome::Unchanged => ("unchanged", Additions::default()),
+            ImportOutcome::SkippedNew => ("not_here", Additions::default()),
+            ImportOutcome::SkippedWithoutUserId => ("no_user_id", Additions::default()),
+            ImportOutcome::Declined => ("declined", Additions::default()),
         };
         Self {
             event: "certificate",
@@ -64,6 +67,7 @@ impl<'a> CertificateJson<'a> {
             new_signatures: added.signatures,
             secret: imported.secret,
             secret_keys: imported.secrets.iter().map(SecretJson::new).collect(),
+            fully_checked: !imported.is_not_fully_checked(),
             notes: imported.notes.iter().map(describe).collect(),
         }
     }
@@ -79,7 +83,7 @@ pub(super) struct RefusedJson<'a> {
 }
 
 impl<'a> RefusedJson<'a> {
-    pub(super) fn new(file: &'a str, position: u64, reason: &Refusal) -> Self {
+    pub(super) fn new(file: &'a str, position: u64, reason: &ImportRefusal) -> Self {
         Self { event: "refused", file, position, reason: causes(reason) }
     }
 }
@@ -99,6 +103,7 @@ pub(super) struct SummaryJson {
     secret_new: u64,
     secret_unchanged: u64,
     secret_refused: u64,
+    not_fully_checked: u64,
     new_user_ids: u32,
     new_subkeys: u32,
     new_signatures: u32,
@@ -120,6 +125,7 @@ impl SummaryJson {
             secret_new: summary.secret_imported,
             secret_unchanged: summary.secret_unchanged,
             secret_refused: summary.secret_refused,
+            not_fully_checked: summary.not_fully_checked,
             new_user_ids: summary.added.user_ids,
             new_subkeys: summary.added.subkeys,
             new_signatures: summary.added.signatures,

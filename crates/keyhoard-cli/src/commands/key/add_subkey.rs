@@ -8,7 +8,7 @@ use keyhoard::edit::NewSubkey;
 use sign::KeyFlags;
 
 use super::editing::{Editing, tell};
-use super::end::End;
+use super::expiry::Expiry;
 use crate::exit::Outcome;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
     /// When it ends, as in `keyhoard key set-expiry`.
     #[arg(long, value_name = "WHEN", default_value = "never")]
-    expires: End,
+    expires: Expiry,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,

@@ -6,12 +6,15 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
 use keyhoard::cert::facts::TrustSignature;
-use keyhoard::edit::{Again, Certification, Certified, Identity, Level, Obstacle};
+use keyhoard::edit::{
+    Certification, CertificationLevel, CertificationObstacle, CertifiedIdentity, PlannedCertification,
+    Recertify,
+};
 use keyhoard::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
 use super::editing::Editing;
-use super::end::End;
+use super::expiry::Expiry;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::passphrase_options::PassphraseOptions;
@@ -63,7 +66,7 @@ pub(crate) struct Arguments {
 
     /// When the certification ends, as in `keyhoard key set-expiry`.
     #[arg(long, value_name = "WHEN", default_value = "never")]
-    expires: End,
+    expires: Expiry,
 
     /// Promise never to revoke it.
     #[arg(long)]
@@ -110,36 +113,38 @@ impl Arguments {
         Ok(Certification {
             user_ids: (!named.is_empty()).then_some(named),
             level: match self.level {
-                0 => Level::Generic,
-                1 => Level::Persona,
-                2 => Level::Casual,
-                _ => Level::Positive,
+                0 => CertificationLevel::Generic,
+                1 => CertificationLevel::Persona,
+                2 => CertificationLevel::Casual,
+                _ => CertificationLevel::Positive,
             },
             local: self.local,
             revocable: !self.non_revocable,
             trust: self.trust_depth.map(|depth| TrustSignature { depth, amount: self.trust_amount }),
             regexp: self.regexp.clone().map(String::into_bytes),
             expires,
-            again: if self.again { Again::Always } else { Again::AfterRevocation },
+            again: if self.again { Recertify::Always } else { Recertify::AfterRevocation },
             ..Certification::new(by)
         })
     }
 }
 
-fn warn(session: &Session, plan: &Certified) {
+fn warn(session: &Session, plan: &PlannedCertification) {
     for (identity, obstacle) in &plan.obstacles {
         let user_id = called(identity);
         match obstacle {
-            Obstacle::Revoked => session.warn(format_args!("{user_id}: revoked, not certified")),
-            Obstacle::Expired => session.warn(format_args!("{user_id}: expired, not certified")),
-            Obstacle::NotSelfSigned => {
+            CertificationObstacle::Revoked => session.warn(format_args!("{user_id}: revoked, not certified")),
+            CertificationObstacle::Expired => session.warn(format_args!("{user_id}: expired, not certified")),
+            CertificationObstacle::NotSelfSigned => {
                 session.warn(format_args!("{user_id}: its owner does not vouch for it, not certified"));
             }
-            Obstacle::Signed { .. } => session.note(format_args!("{user_id}: certified by this key already")),
-            Obstacle::ReplacesExpired => {
+            CertificationObstacle::Signed { .. } => {
+                session.note(format_args!("{user_id}: certified by this key already"))
+            }
+            CertificationObstacle::ReplacesExpired => {
                 session.note(format_args!("{user_id}: the certification by this key has expired"));
             }
-            Obstacle::ReplacesLocal => {
+            CertificationObstacle::ReplacesLocal => {
                 session.note(format_args!("{user_id}: so far certified for yourself only"));
             }
         }
@@ -147,15 +152,19 @@ fn warn(session: &Session, plan: &Certified) {
 }
 
 /// Returns how people are told of a user ID or an attribute.
-fn called(identity: &Identity) -> String {
+fn called(identity: &CertifiedIdentity) -> String {
     match identity {
-        Identity::UserId(value) => printable(value),
-        Identity::Attribute(facts) => format!("[attribute of {} octets]", facts.length),
+        CertifiedIdentity::UserId(value) => printable(value),
+        CertifiedIdentity::Attribute(facts) => format!("[attribute of {} bytes]", facts.length),
     }
 }
 
 /// Asks on the terminal; without one nothing is certified.
-fn is_confirmed(key: &Fingerprint, plan: &Certified, certification: &Certification) -> anyhow::Result<bool> {
+fn is_confirmed(
+    key: &Fingerprint,
+    plan: &PlannedCertification,
+    certification: &Certification,
+) -> anyhow::Result<bool> {
     let user_ids = counted_identities(&plan.identities);
     let named: String = plan.identities.iter().map(|identity| format!("  {}\n", called(identity))).collect();
     let how = if certification.local { ", for yourself only," } else { "" };
@@ -166,7 +175,7 @@ fn is_confirmed(key: &Fingerprint, plan: &Certified, certification: &Certificati
     )
 }
 
-fn counted_identities(identities: &[Identity]) -> String {
+fn counted_identities(identities: &[CertifiedIdentity]) -> String {
     let attributes = identities.iter().filter(|identity| identity.user_id().is_none()).count();
     let user_ids = counted(identities.len() - attributes, "user ID");
     match attributes {
@@ -179,11 +188,12 @@ fn tell(
     session: &mut Session,
     key: &Fingerprint,
     by: &Fingerprint,
-    certified: &Certified,
+    certified: &PlannedCertification,
 ) -> anyhow::Result<()> {
     let entry = certified.edited.journal.map(|JournalId(entry)| entry);
     if session.output.is_json() {
-        let user_ids = certified.identities.iter().filter_map(Identity::user_id).map(TextJson::new).collect();
+        let user_ids =
+            certified.identities.iter().filter_map(CertifiedIdentity::user_id).map(TextJson::new).collect();
         let attributes = certified.identities.iter().filter(|identity| identity.user_id().is_none()).count();
         session.output.json(&CertifiedJson {
             fingerprint: key.to_string(),

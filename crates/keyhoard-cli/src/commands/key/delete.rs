@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use keyhoard::delete::delete;
 use keyhoard::find::{find, shown};
 use keyhoard::secret::file::FileKeys;
-use keyhoard::secret::{Held, Name, SecretKeys};
+use keyhoard::secret::{Name, SecretKeys, StoredKey};
 use keyhoard::secret_transfer::{held_by, with_secret_key};
 use keyhoard::store::query::Name as CertificateName;
 use keyhoard::store::{CertId, Fingerprint, JournalId, Query, Selection, Store};
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let keys = session.secret_keys()?;
     let store = session.open_or_empty()?;
-    let Some(doomed) = Doomed::find(session, store.as_ref(), &keys, arguments)? else {
+    let Some(doomed) = Deletion::find(session, store.as_ref(), &keys, arguments)? else {
         session.note("nothing was deleted");
         return Ok(Outcome::Nothing);
     };
@@ -64,12 +64,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 }
 
 /// What is to be deleted.
-struct Doomed {
+struct Deletion {
     certificates: Vec<CertId>,
     keys: Vec<Fingerprint>,
 }
 
-impl Doomed {
+impl Deletion {
     /// Finds what the names stand for; `None` if one of them stands for no secret key, of which the user is warned.
     fn find(
         session: &Session,
@@ -136,7 +136,7 @@ impl Doomed {
 }
 
 /// Finds a secret key without certificate by its fingerprint. Its file may be damaged.
-fn alone(keys: &FileKeys, name: &[u8]) -> anyhow::Result<Option<Held>> {
+fn alone(keys: &FileKeys, name: &[u8]) -> anyhow::Result<Option<StoredKey>> {
     let Ok(Query::Fingerprint(fingerprint)) = CertificateName::parse(name).map(|name| name.query) else {
         return Ok(None);
     };

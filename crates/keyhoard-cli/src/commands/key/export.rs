@@ -53,6 +53,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let options = ExportOptions::default();
     let summary = arguments.destination.write(
         Contents::SecretKeys,
+        None,
         |out| Ok(export_secret(snapshot.as_ref(), named.selection(), &keys, parts, &options, out)?),
         |summary| summary.exported > 0,
     )?;

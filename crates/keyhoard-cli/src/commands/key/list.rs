@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use keyhoard::cert::Facts;
 use keyhoard::secret::file::FileKeys;
-use keyhoard::secret::{Held, Protection, Role};
+use keyhoard::secret::{Protection, Role, StoredKey};
 use keyhoard::secret_keys::owner_of;
 use keyhoard::secret_transfer::with_secret_key;
 use keyhoard::store::{Detail, Fingerprint, Selection, Snapshot};
@@ -66,7 +66,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 }
 
 /// Returns the keys of the files that can be read, and warns of the others.
-fn held(session: &Session, keys: &FileKeys) -> anyhow::Result<Vec<Held>> {
+fn held(session: &Session, keys: &FileKeys) -> anyhow::Result<Vec<StoredKey>> {
     let mut held = Vec::new();
     for head in keys.heads()? {
         match head {
@@ -80,7 +80,7 @@ fn held(session: &Session, keys: &FileKeys) -> anyhow::Result<Vec<Held>> {
 /// A listing being written.
 struct Listing<'a> {
     output: &'a mut Output,
-    held: &'a [Held],
+    held: &'a [StoredKey],
     any: bool,
 }
 
@@ -147,7 +147,7 @@ impl Listing<'_> {
 
     fn json(
         &mut self,
-        held: &Held,
+        held: &StoredKey,
         algorithm: Option<String>,
         certificate: Option<Fingerprint>,
         user_id: Option<&[u8]>,

@@ -2,15 +2,15 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use keyhoard::cert::armor_writer::Headers;
 use keyhoard::edit::armored;
-use keyhoard::output_file::OutputFile;
+use keyhoard::output_file::Content;
 
 use super::editing::Editing;
 use super::reason::KeyReason;
+use crate::destination::NamedOutput;
 use crate::exit::Outcome;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
@@ -21,7 +21,8 @@ use crate::session::Session;
   keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
   keyhoard key revocation-certificate ann@example.org --reason compromised | keyhoard import
 
-Who has it can revoke the key: keep it where nobody else finds it, best on paper. Importing it revokes the key.")]
+Who has it can revoke the key: keep it where nobody else finds it, best on paper. Importing it revokes the key. A file \
+given with --output is for its owner only (mode 0600).")]
 pub(crate) struct Arguments {
     /// The key.
     #[arg(value_name = "KEY")]
@@ -30,9 +31,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     reason: KeyReason,
 
-    /// Where it is written to, instead of standard output.
-    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: NamedOutput,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
@@ -40,19 +40,19 @@ pub(crate) struct Arguments {
 
 /// Makes the revocation and writes it.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let file = arguments.output.create(Content::Secret, None)?;
     let editing = Editing::begin(session)?;
     let key = editing.key(&arguments.key)?;
     let reason = arguments.reason.reason();
     let packet =
         editing.edit(session, &arguments.passphrase, |editor| editor.revocation_certificate(&key, reason))?;
     let text = armored(&packet, Headers::default());
-    match &arguments.output {
-        Some(path) => {
+    match (arguments.output.file(), file) {
+        (Some(path), Some(mut file)) => {
             let named = || path.display().to_string();
-            let mut file = OutputFile::create(path).with_context(named)?;
             file.write_all(&text).and_then(|()| file.commit()).with_context(named)?;
         }
-        None => session.output.write_all(&text)?,
+        _ => session.output.write_all(&text)?,
     }
     Ok(Outcome::Done)
 }

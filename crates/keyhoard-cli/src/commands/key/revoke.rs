@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use keyhoard::store::Fingerprint;
 
 use super::editing::Editing;
-use super::end::fingerprint;
+use super::expiry::fingerprint;
 use super::reason::KeyReason;
 use super::revoke_user_id::tell_revoked;
 use crate::exit::Outcome;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use keyhoard::edit::{Identity, Reason, ReasonCode};
+use keyhoard::edit::{CertifiedIdentity, Reason, ReasonCode};
 
 use super::editing::{Editing, tell};
 use crate::exit::Outcome;
@@ -45,7 +45,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     for wanted in &arguments.user_id {
         target.user_id(wanted.as_bytes())?;
     }
-    let chosen = |identity: &Identity| {
+    let chosen = |identity: &CertifiedIdentity| {
         let is_it = |wanted: &OsString| identity.user_id() == Some(wanted.as_bytes());
         arguments.user_id.is_empty() || arguments.user_id.iter().any(is_it)
     };

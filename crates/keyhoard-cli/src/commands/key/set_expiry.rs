@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 
 use anyhow::bail;
-use keyhoard::edit::Which;
+use keyhoard::edit::ExpiryTarget;
 use keyhoard::store::Fingerprint;
 
 use super::editing::{Editing, tell};
-use super::end::{End, fingerprint};
+use super::expiry::{Expiry, fingerprint};
 use crate::exit::Outcome;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
 
     /// When it ends.
     #[arg(value_name = "WHEN")]
-    end: End,
+    end: Expiry,
 
     /// Set it for all subkeys that are neither revoked nor expired, and not for the primary key.
     #[arg(long, conflicts_with = "subkey")]
@@ -47,9 +47,9 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let editing = Editing::begin(session)?;
     let key = editing.key(&arguments.key)?;
     let which = match arguments.subkey.as_slice() {
-        [] if arguments.subkeys => Which::Subkeys,
-        [] => Which::Primary,
-        subkeys => Which::These(subkeys.to_vec()),
+        [] if arguments.subkeys => ExpiryTarget::Subkeys,
+        [] => ExpiryTarget::Primary,
+        subkeys => ExpiryTarget::These(subkeys.to_vec()),
     };
     let end = arguments.end.after(session.now);
     if end.is_some_and(|end| end <= session.now) {

@@ -204,7 +204,7 @@ pub(super) struct ValidateUserid {
 /// What data are signed or encrypted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum DataKind {
-    /// Octets.
+    /// Bytes.
     Binary,
     /// UTF-8 text, however its lines end.
     Text,
@@ -330,7 +330,7 @@ pub(super) struct InlineVerify {
 /// What data are signed as in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum InlineKind {
-    /// Octets.
+    /// Bytes.
     Binary,
     /// UTF-8 text, however its lines end.
     Text,

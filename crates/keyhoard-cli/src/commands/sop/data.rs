@@ -16,6 +16,7 @@ use super::arguments::{
 };
 use super::designator::{self, SideOutput, existing_passwords, new_password};
 use super::{keys, output};
+use crate::json;
 use crate::moment::rfc3339;
 
 pub(super) fn sign(arguments: &Sign, now: Timestamp) -> Result<()> {
@@ -57,7 +58,7 @@ fn lines(verifications: &[Verification]) -> String {
     }
     let line = |one: &Verification| {
         let mode = if one.is_text { "mode:text" } else { "mode:binary" };
-        let more = serde_json::to_string(&More { signers: [&one.signer] }).expect("text is JSON");
+        let more = json::text(&More { signers: [&one.signer] });
         format!("{} {} {} {mode} {more}\n", rfc3339(one.created), one.key, one.primary)
     };
     verifications.iter().map(line).collect()
@@ -120,8 +121,8 @@ pub(super) fn decrypt(arguments: &Decrypt, now: Timestamp) -> Result<()> {
 }
 
 fn read_session_key(name: &std::ffi::OsStr) -> Result<SessionKey> {
-    let octets = designator::read(name)?;
-    let key = std::str::from_utf8(&octets).ok().and_then(SessionKey::from_text);
+    let bytes = designator::read(name)?;
+    let key = std::str::from_utf8(&bytes).ok().and_then(SessionKey::from_text);
     key.ok_or_else(|| Failure::new(Kind::BadData, format!("{}: no session key", name.display())))
 }
 

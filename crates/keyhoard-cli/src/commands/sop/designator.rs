@@ -9,7 +9,7 @@ use std::path::Path;
 
 use keyhoard::descriptor::duplicate;
 use keyhoard::secret::read_all;
-use keyhoard::stateless::{Authority, Certificates, Failure, Keys, Kind, Password, Result};
+use keyhoard::stateless::{Certificates, Failure, Keys, Kind, Password, Result, Signers};
 use zeroize::Zeroizing;
 
 /// What a name stands for.
@@ -21,18 +21,18 @@ enum Designated<'a> {
 
 impl<'a> Designated<'a> {
     fn of(name: &'a OsStr) -> Result<Self> {
-        let octets = name.as_bytes();
-        if !octets.starts_with(b"@") {
+        let bytes = name.as_bytes();
+        if !bytes.starts_with(b"@") {
             return Ok(Self::File(Path::new(name)));
         }
         if Path::new(name).exists() {
             return Err(failure(Kind::AmbiguousInput, name, "there is a file with this name too"));
         }
-        if let Some(variable) = octets.strip_prefix(b"@ENV:") {
+        if let Some(variable) = bytes.strip_prefix(b"@ENV:") {
             return Ok(Self::Variable(OsStr::from_bytes(variable)));
         }
         let number =
-            octets.strip_prefix(b"@FD:").and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+            bytes.strip_prefix(b"@FD:").and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
         number.map(Self::Descriptor).ok_or_else(|| {
             failure(Kind::UnsupportedSpecialPrefix, name, "only @ENV:NAME and @FD:NUMBER are known")
         })
@@ -69,9 +69,9 @@ pub(super) fn certificates(name: &OsStr) -> Result<Certificates> {
 }
 
 /// Reads the certificates of those who may have signed.
-pub(super) fn authorities(names: &[OsString]) -> Result<Vec<Authority>> {
+pub(super) fn authorities(names: &[OsString]) -> Result<Vec<Signers>> {
     let authority = |name: &OsString| {
-        Ok(Authority { name: name.to_string_lossy().into_owned(), certificates: certificates(name)? })
+        Ok(Signers { name: name.to_string_lossy().into_owned(), certificates: certificates(name)? })
     };
     names.iter().map(authority).collect()
 }
@@ -125,7 +125,7 @@ impl<'a> SideOutput<'a> {
     }
 
     /// Writes all of it.
-    pub(super) fn write(mut self, octets: &[u8]) -> Result<()> {
-        self.file.write_all(octets).map_err(|error| failure(Kind::Unspecified, self.name, error))
+    pub(super) fn write(mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|error| failure(Kind::Unspecified, self.name, error))
     }
 }

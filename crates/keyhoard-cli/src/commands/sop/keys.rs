@@ -28,11 +28,11 @@ pub(super) fn write(form: &Form, title: &'static str, packets: &[u8]) -> Result<
 }
 
 fn write_keys(form: &Form, keys: &Keys) -> Result<()> {
-    write(form, "PRIVATE KEY BLOCK", &keys.octets())
+    write(form, "PRIVATE KEY BLOCK", &keys.bytes())
 }
 
 fn write_certificates(form: &Form, certificates: &Certificates) -> Result<()> {
-    write(form, "PUBLIC KEY BLOCK", &certificates.octets())
+    write(form, "PUBLIC KEY BLOCK", &certificates.bytes())
 }
 
 pub(super) fn generate_key(arguments: &GenerateKey, now: Timestamp) -> Result<()> {

@@ -5,10 +5,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::BoundAddress;
-use keyhoard::store::tofu::{Messages, Seen};
-use keyhoard::tofu::{Explanation, Holder, Standing, explain};
+use keyhoard::store::tofu::{MessageStatistics, Messages};
+use keyhoard::tofu::{Explanation, Holder, UserIdStatus, explain};
 use keyhoard::trust::tofu::{Evidence, Policy};
-use keyhoard::validity::Roots;
+use keyhoard::validity::TrustAnchors;
 use serde::Serialize;
 
 use super::list::style;
@@ -35,7 +35,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let (sources, settings) = (sources(store.as_ref(), snapshot.as_ref()), settings(session));
-    let roots = Roots::read(sources.owner_trust, &sources.certificates, &settings)?;
+    let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, &settings)?;
     let explanation = explain(&address, &sources, &roots, &settings)?;
     if session.output.is_json() {
         session.output.json(&ExplanationJson::new(&explanation))?;
@@ -76,7 +76,7 @@ fn write(output: &mut Output, explanation: &Explanation) -> io::Result<()> {
 }
 
 fn messages(messages: &Messages) -> String {
-    let said = |seen: &Seen, verb: &str| match (seen.count, seen.last) {
+    let said = |seen: &MessageStatistics, verb: &str| match (seen.count, seen.last) {
         (0, _) | (_, None) => format!("no message {verb}"),
         (count, Some(last)) => {
             let days = counted(seen.days, "day");
@@ -90,10 +90,10 @@ fn messages(messages: &Messages) -> String {
 fn reasons(holder: &Holder) -> Vec<String> {
     let mut reasons = Vec::new();
     match holder.standing {
-        Standing::Holds => {}
-        Standing::Expired => reasons.push("the key or its user ID has expired".to_owned()),
-        Standing::Revoked => reasons.push("the key or its user ID was revoked".to_owned()),
-        Standing::Gone => reasons.push("the key is not here any more, or has no such user ID".to_owned()),
+        UserIdStatus::Holds => {}
+        UserIdStatus::Expired => reasons.push("the key or its user ID has expired".to_owned()),
+        UserIdStatus::Revoked => reasons.push("the key or its user ID was revoked".to_owned()),
+        UserIdStatus::Gone => reasons.push("the key is not here any more, or has no such user ID".to_owned()),
     }
     match holder.evidence {
         Evidence::None => {}
@@ -152,10 +152,10 @@ impl<'a> HolderJson<'a> {
             user_id: TextJson::new(&holder.user_id),
             since: rfc3339(holder.since),
             standing: match holder.standing {
-                Standing::Holds => "holds",
-                Standing::Expired => "expired",
-                Standing::Revoked => "revoked",
-                Standing::Gone => "gone",
+                UserIdStatus::Holds => "holds",
+                UserIdStatus::Expired => "expired",
+                UserIdStatus::Revoked => "revoked",
+                UserIdStatus::Gone => "gone",
             },
             decided: holder.decided.name(),
             policy: holder.policy.name(),
@@ -172,7 +172,7 @@ impl<'a> HolderJson<'a> {
 }
 
 impl SeenJson {
-    fn new(seen: &Seen) -> Self {
+    fn new(seen: &MessageStatistics) -> Self {
         Self {
             messages: seen.count,
             days: seen.days,

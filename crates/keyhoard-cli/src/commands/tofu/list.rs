@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use keyhoard::store::tofu::{Binding, BindingSelection};
 use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::{Assessment, Roots};
+use keyhoard::validity::{FirstUseResult, TrustAnchors};
 use serde::Serialize;
 
 use super::settings;
@@ -30,8 +30,8 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let (sources, settings) = (sources(store.as_ref(), snapshot.as_ref()), settings(session));
-    let roots = Roots::read(sources.owner_trust, &sources.certificates, &settings)?;
-    let assessment = Assessment::all(&sources, &roots, &settings)?;
+    let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, &settings)?;
+    let assessment = FirstUseResult::all(&sources, &roots, &settings)?;
     let selection = if arguments.all { BindingSelection::All } else { BindingSelection::Contested };
     let mut table = Table::default();
     let mut written = Ok(());

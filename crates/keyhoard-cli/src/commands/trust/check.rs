@@ -1,6 +1,6 @@
 //! `keyhoard trust check`: the web of trust summed up.
 
-use keyhoard::cert::effective::View;
+use keyhoard::cert::effective::PacketView;
 use keyhoard::trust::pgp::Level;
 use keyhoard::validity::check;
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let sources = sources(store.as_ref(), snapshot.as_ref());
-    let check = check(&sources, &arguments.trust.settings(session.now, View::Full)?)?;
+    let check = check(&sources, &arguments.trust.settings(session.now, PacketView::Full)?)?;
     for key_id in &check.missing {
         session.warn(format_args!("{key_id}: this key of your own is not here"));
     }

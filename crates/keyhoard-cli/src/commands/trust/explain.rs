@@ -5,7 +5,7 @@ mod text;
 
 use std::ffi::OsString;
 
-use keyhoard::cert::effective::View;
+use keyhoard::cert::effective::PacketView;
 
 use super::Named;
 use crate::exit::Outcome;
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
 
 /// Writes an explanation of each certificate.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let settings = arguments.trust.settings(session.now, View::Full)?;
+    let settings = arguments.trust.settings(session.now, PacketView::Full)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;

@@ -218,7 +218,7 @@ fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outco
     let mut text = Vec::new();
     input::open(path)?.read_to_end(&mut text).with_context(|| input::name(path))?;
     let mut given = Vec::new();
-    let lines = text.split(|&octet| octet == b'\n').enumerate();
+    let lines = text.split(|&byte| byte == b'\n').enumerate();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
         let place = || format!("{}: line {}", input::name(path), number + 1);
         given.extend(Given::read_exactly(line).with_context(place)?);

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use keyhoard::cert::Fingerprint;
-use keyhoard::cert::effective::View;
+use keyhoard::cert::effective::PacketView;
 use keyhoard::listing::{OwnerTrust, Validity};
 use keyhoard::store::Selection;
 use keyhoard::validity::{Certifier, Explained, ExplainedUser, Explanation};
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
 
 /// Writes an SVG picture.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let settings = arguments.trust.settings(session.now, View::Full)?;
+    let settings = arguments.trust.settings(session.now, PacketView::Full)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let id = Named::one(snapshot.as_ref(), &arguments.name)?;

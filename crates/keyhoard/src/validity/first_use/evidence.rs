@@ -3,20 +3,20 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use cert::effective::{Effective, Moment, State};
+use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::facts::{Component, ComponentKind, SignatureFacts};
 use cert::{BoundAddress, Fingerprint, KeyId};
 use store::tofu::Binding;
 use store::{CertId, Record, Selection, Snapshot};
 
 use crate::Result;
-use crate::certifications::{Finding, Findings, Verifier};
+use crate::certifications::{Authenticities, Authenticity, CertificationVerifier};
 use crate::designated_revocation::{evaluate_with_revokers, whole};
 use crate::validity::{Sources, TrustSettings};
 
 /// What is known of bindings whose certificates are here.
 #[derive(Debug, Default)]
-pub(super) struct Evidences {
+pub(super) struct BindingEvidence {
     /// Bindings that an ultimately trusted key certified.
     vouched: HashSet<(Fingerprint, BoundAddress)>,
     /// Of contested bindings.
@@ -35,7 +35,7 @@ struct Note {
 /// The arrival of a binding whose certificate, or user ID, is not here any more.
 const LONG_AGO: i128 = i128::MIN;
 
-impl Evidences {
+impl BindingEvidence {
     pub(super) fn is_vouched(&self, key: &Fingerprint, address: &BoundAddress) -> bool {
         // Most databases have nothing of the kind, and most listings ask often.
         !self.vouched.is_empty() && self.vouched.contains(&(*key, address.clone()))
@@ -79,19 +79,19 @@ pub(super) fn gather(
     own: &[Fingerprint],
     sources: &Sources<'_>,
     settings: &TrustSettings,
-) -> Result<Evidences> {
+) -> Result<BindingEvidence> {
     let mut claimants: Vec<Fingerprint> =
         contested.iter().flatten().map(|binding| binding.fingerprint).collect();
     claimants.sort_unstable();
     claimants.dedup();
-    let witnesses = Witnesses {
+    let witnesses = EvidenceSources {
         settings,
         own: own.iter().copied().collect(),
         claimants: claimants.iter().copied().collect(),
         contested: contested.iter().flatten().map(|binding| &binding.address).collect(),
         key_ids: own.iter().chain(&claimants).map(Fingerprint::key_id).collect(),
     };
-    let mut evidences = Evidences::default();
+    let mut evidences = BindingEvidence::default();
     let mut seen = HashSet::new();
     for (number, source) in sources.certificates.iter().enumerate() {
         let mut ids: Vec<CertId> = source.by_fingerprint(&claimants)?.into_iter().flatten().collect();
@@ -106,7 +106,7 @@ pub(super) fn gather(
         if ids.is_empty() {
             continue;
         }
-        let mut verifier = Verifier::new(*source, sources.certificates.clone());
+        let mut verifier = CertificationVerifier::new(*source, sources.certificates.clone());
         if let Some(keeper) = sources.keeper.filter(|_| number == 0) {
             verifier = verifier.keeping(keeper);
         }
@@ -127,7 +127,7 @@ pub(super) fn gather(
 }
 
 /// Whose certifications matter, and for what.
-struct Witnesses<'a> {
+struct EvidenceSources<'a> {
     settings: &'a TrustSettings,
     own: HashSet<Fingerprint>,
     claimants: HashSet<Fingerprint>,
@@ -135,7 +135,7 @@ struct Witnesses<'a> {
     key_ids: HashSet<KeyId>,
 }
 
-impl Witnesses<'_> {
+impl EvidenceSources<'_> {
     /// Says whether it matters who made a signature. Whether a certification was revoked or has ended does not, to
     /// GnuPG.
     fn are_asked(&self, signature: &SignatureFacts) -> bool {
@@ -153,12 +153,12 @@ impl Witnesses<'_> {
         &self,
         source: usize,
         record: &Record,
-        findings: &Findings,
+        findings: &Authenticities,
         sources: &[&dyn Snapshot],
-        evidences: &mut Evidences,
+        evidences: &mut BindingEvidence,
     ) -> Result<()> {
         let Some(facts) = &record.facts else { return Ok(()) };
-        let moment = Moment::new(self.settings.now, self.settings.view);
+        let moment = EvaluationContext::new(self.settings.now, self.settings.view);
         let effective = evaluate_with_revokers(facts, moment, || whole(sources[source], record.id), sources)?;
         let mut heard = HashSet::new();
         for (place, component) in facts.components.iter().enumerate() {
@@ -188,10 +188,10 @@ impl Witnesses<'_> {
 }
 
 /// Returns who certified a user ID, of those who were asked about; a subkey certifies nothing.
-fn certifiers(place: usize, component: &Component, findings: &Findings) -> Vec<Fingerprint> {
+fn certifiers(place: usize, component: &Component, findings: &Authenticities) -> Vec<Fingerprint> {
     let signatures = component.signatures.iter().enumerate();
     let made_by = |(index, signature): (usize, &SignatureFacts)| match findings.on(place, index) {
-        Finding::Good(issuer) => (issuer.key_id() == signature.issuer.key_id).then_some(issuer),
+        Authenticity::Good(issuer) => (issuer.key_id() == signature.issuer.key_id).then_some(issuer),
         _ => None,
     };
     signatures.filter_map(made_by).collect()
@@ -200,7 +200,7 @@ fn certifiers(place: usize, component: &Component, findings: &Findings) -> Vec<F
 /// Says whether GnuPG would not compute the validity of a user ID: it is revoked, or has ended on a key that has come to
 /// its end itself.
 fn has_lapsed(effective: &Effective, place: usize) -> bool {
-    let State::User(user) = &effective.components[place] else { return true };
+    let ComponentState::User(user) = &effective.components[place] else { return true };
     user.revoked || (user.expired && !effective.primary().is_usable())
 }
 

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use cert::Fingerprint;
 use cert::facts::{SignatureFacts, SignatureType};
-use store::{CertId, ContentKey, KeptVerdict};
+use store::{CertId, KeptVerdict, SignatureDigest};
 use trust::pgp::{Certificate, Certification, Certifier, Interest};
 
-use super::asked::Asked;
-use super::present::Present;
-use crate::certifications::Finding;
+use super::certificate_state::CertificateState;
+use super::issuer_set::IssuerSet;
+use crate::certifications::Authenticity;
 use crate::validity::TrustSettings;
 
 /// Is told of a certificate, and says what still matters of it.
@@ -17,18 +17,18 @@ pub(super) type Visit<'v> = dyn FnMut(Certificate<'_>) -> Interest + 'v;
 
 /// What is to be verified.
 #[derive(Default)]
-pub(super) struct Open {
+pub(super) struct UnverifiedClaims {
     pub(super) certificates: Vec<CertId>,
-    pub(super) signatures: HashSet<ContentKey>,
+    pub(super) signatures: HashSet<SignatureDigest>,
 }
 
 /// A signature by another key, on the component with this number, and what was found out about it just now.
-pub(super) type Named<'c> = (usize, &'c SignatureFacts, Finding);
+pub(super) type Named<'c> = (usize, &'c SignatureFacts, Authenticity);
 
 /// What is claimed about one certificate by those who were asked for.
 pub(super) struct Claims<'c> {
-    present: &'c Present,
-    asked: &'c Asked,
+    present: &'c CertificateState,
+    asked: &'c IssuerSet,
     /// In the order of the issuers, of the good and the bad ones, of the contents.
     kept: &'c [KeptVerdict],
     /// In the order of the packets.
@@ -44,15 +44,15 @@ struct Claim<'c> {
     certifiers: &'c [Certifier],
     /// It is the only one that names its issuer, and good for ever.
     is_plain: bool,
-    finding: Finding,
+    finding: Authenticity,
 }
 
 impl<'c> Claims<'c> {
     /// Takes those of `named` that are acceptable; it has all signatures on the certificate by whom was asked for.
     pub(super) fn new(
         settings: &TrustSettings,
-        present: &'c Present,
-        asked: &'c Asked,
+        present: &'c CertificateState,
+        asked: &'c IssuerSet,
         kept: &'c [KeptVerdict],
         named: &[Named<'c>],
     ) -> Self {
@@ -78,7 +78,7 @@ impl<'c> Claims<'c> {
     }
 
     /// Notes the signatures that are to be verified, and says whether there are none.
-    pub(super) fn note_open(&self, open: &mut HashSet<ContentKey>) -> bool {
+    pub(super) fn note_open(&self, open: &mut HashSet<SignatureDigest>) -> bool {
         let mut is_complete = true;
         for of_user in self.all.chunk_by(|one, other| one.user == other.user) {
             if self.asked.only_live && !self.present.users[of_user[0].user].live {
@@ -120,13 +120,14 @@ impl<'c> Claims<'c> {
     /// Says whether a key made a signature; `None` if that is not known yet.
     fn verdict(&self, claim: &Claim<'_>, key: &Fingerprint) -> Option<bool> {
         match claim.finding {
-            Finding::Good(maker) => Some(maker == *key),
-            Finding::NotAsked => {
+            Authenticity::Good(maker) => Some(maker == *key),
+            Authenticity::NotAsked => {
                 self.kept_verdict(claim.signature, key).or(self.asked.thorough.then_some(false))
             }
-            Finding::Bad(_) | Finding::NoIssuer | Finding::Unsupported(_) | Finding::Unchecked(_) => {
-                Some(false)
-            }
+            Authenticity::Bad(_)
+            | Authenticity::NoIssuer
+            | Authenticity::Unsupported(_)
+            | Authenticity::Unchecked(_) => Some(false),
         }
     }
 
@@ -142,7 +143,7 @@ impl<'c> Claims<'c> {
 }
 
 /// Says whether GnuPG would ask who made a certification, or the revocation of one, of a certificate.
-fn is_acceptable(settings: &TrustSettings, present: &Present, signature: &SignatureFacts) -> bool {
+fn is_acceptable(settings: &TrustSettings, present: &CertificateState, signature: &SignatureFacts) -> bool {
     accepts(settings, signature) && signature.created >= present.created && present.created <= settings.now
 }
 

@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cert::effective::{Effective, Moment};
+use cert::effective::{Effective, EvaluationContext};
 use cert::facts::{Facts, SignatureFacts};
 use cert::{Fingerprint, KeyId};
 use foldhash::fast::RandomState;
 use store::{CertId, MOST_READERS, Snapshot, VisitOwnFacts};
-use trust::ByKey;
+use trust::KeyMap;
 
+use super::certificate_state::CertificateState;
 use super::claims::accepts;
-use super::present::Present;
 use crate::Result;
 use crate::designated_revocation::{evaluate_alone, evaluate_with_revokers, whole};
 use crate::validity::TrustSettings;
@@ -65,13 +65,13 @@ impl Reader<'_> {
 
     /// Returns what certificates, whose numbers ascend, say about themselves, but for those to which somebody else may
     /// have something to say. Several threads may read them.
-    pub(super) fn presents(&self, source: usize, ids: &[CertId]) -> Result<Vec<(CertId, Present)>> {
-        let moment = Moment::new(self.settings.now, self.settings.view);
+    pub(super) fn presents(&self, source: usize, ids: &[CertId]) -> Result<Vec<(CertId, CertificateState)>> {
+        let moment = EvaluationContext::new(self.settings.now, self.settings.view);
         let mut parts: [Vec<_>; MOST_READERS] = Default::default();
         let visitors = parts.iter_mut().map(|part| {
             move |id, facts: Facts| {
                 if let Ok(effective) = evaluate_alone(&facts, moment) {
-                    part.push((id, Present::new(&facts, &effective)));
+                    part.push((id, CertificateState::new(&facts, &effective)));
                 }
             }
         });
@@ -82,7 +82,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn effective(&self, source: usize, id: CertId, facts: &Facts) -> Result<Effective> {
-        let moment = Moment::new(self.settings.now, self.settings.view);
+        let moment = EvaluationContext::new(self.settings.now, self.settings.view);
         evaluate_with_revokers(facts, moment, || whole(self.sources[source], id), &self.sources)
     }
 
@@ -130,6 +130,6 @@ const FEW: usize = 2_000;
 /// Where primary keys are, as far as that was looked up.
 #[derive(Default)]
 pub(super) struct Places {
-    by_key: ByKey<Option<(usize, CertId)>>,
+    by_key: KeyMap<Option<(usize, CertId)>>,
     by_key_id: HashMap<KeyId, Vec<Fingerprint>>,
 }

@@ -24,7 +24,7 @@ pub(super) struct Certificate {
 /// A user ID or an attribute, and what its owner says about it.
 pub(super) struct Component {
     pub(super) name: Name,
-    standing: Standing,
+    standing: CertificateStatus,
 }
 
 pub(super) enum Name {
@@ -34,7 +34,7 @@ pub(super) enum Name {
 
 /// What a key's owner says about a user ID.
 #[derive(Clone, Copy)]
-enum Standing {
+enum CertificateStatus {
     Signed,
     /// Its self-signature ends after so many seconds, before or after the web's clock.
     Ending(u32),
@@ -107,18 +107,18 @@ impl Certificate {
         };
         let created = self.key.created;
         match self.components[position].standing {
-            Standing::NotSelfSigned => {}
-            Standing::Signed => sign(0x13, created, None),
-            Standing::Ending(after) => sign(0x13, created, Some(after)),
-            Standing::Renewed => {
+            CertificateStatus::NotSelfSigned => {}
+            CertificateStatus::Signed => sign(0x13, created, None),
+            CertificateStatus::Ending(after) => sign(0x13, created, Some(after)),
+            CertificateStatus::Renewed => {
                 sign(0x13, created, Some(DAY as u32));
                 sign(0x13, self.after(1), None);
             }
-            Standing::Revoked => {
+            CertificateStatus::Revoked => {
                 sign(0x13, created, None);
                 sign(0x30, self.after(1), None);
             }
-            Standing::Restored => {
+            CertificateStatus::Restored => {
                 sign(0x13, created, None);
                 sign(0x30, self.after(1), None);
                 sign(0x13, self.after(2), None);
@@ -181,19 +181,20 @@ fn components(person: &Person, age: u64, dice: &mut Dice) -> Vec<Component> {
         .map(|position| {
             let standing = match dice.below(24) {
                 // gpg takes no certificate in that has no self-signed user ID.
-                _ if position == 0 => Standing::Signed,
-                0 | 1 => Standing::NotSelfSigned,
-                2 | 3 => Standing::Revoked,
-                4 | 5 => Standing::Ending(ends_after(age, dice)),
-                6 => Standing::Renewed,
-                7 => Standing::Restored,
-                _ => Standing::Signed,
+                _ if position == 0 => CertificateStatus::Signed,
+                0 | 1 => CertificateStatus::NotSelfSigned,
+                2 | 3 => CertificateStatus::Revoked,
+                4 | 5 => CertificateStatus::Ending(ends_after(age, dice)),
+                6 => CertificateStatus::Renewed,
+                7 => CertificateStatus::Restored,
+                _ => CertificateStatus::Signed,
             };
             Component { name: Name::UserId(person.user_id(position)), standing }
         })
         .collect();
     if dice.once_in(8) {
-        components.push(Component { name: Name::Attribute(picture(dice)), standing: Standing::Signed });
+        components
+            .push(Component { name: Name::Attribute(picture(dice)), standing: CertificateStatus::Signed });
     }
     components
 }

@@ -131,7 +131,9 @@ impl Certification {
             // Where the issuer has none this is by a key that nobody has.
             Maker::Subkey => Key::subkey(seed, self.issuer, primary.created).sign(subject, &draft),
             Maker::Forger => {
-                let mut dice = Dice::new(seed, certificate.number << 32 | self.issuer, "forgery");
+                // No two forgeries have the same value, which would make them copies of one signature.
+                let number = (certificate.number << 32 | self.issuer) ^ self.made << 16;
+                let mut dice = Dice::new(seed, number, "forgery");
                 forge(&primary.fingerprint, subject, &draft, &mut dice)
             }
         }

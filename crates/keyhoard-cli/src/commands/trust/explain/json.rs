@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use keyhoard::listing::OwnerTrust;
-use keyhoard::trust::pgp::{AccountedCertification, Standing, Weight};
+use keyhoard::trust::pgp::{AccountedCertification, IntroducerStatus, Weight};
 use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings};
 use serde::Serialize;
 
@@ -122,11 +122,11 @@ impl<'a> CertifierJson<'a> {
     }
 }
 
-fn standing(standing: Standing) -> &'static str {
+fn standing(standing: IntroducerStatus) -> &'static str {
     match standing {
-        Standing::Usable => "usable",
-        Standing::Unbound => "unbound",
-        Standing::Dead => "dead",
+        IntroducerStatus::Usable => "usable",
+        IntroducerStatus::Unbound => "unbound",
+        IntroducerStatus::Dead => "dead",
     }
 }
 

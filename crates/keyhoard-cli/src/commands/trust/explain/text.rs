@@ -4,8 +4,8 @@ use std::io;
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::listing::{OwnerTrust, Validity};
-use keyhoard::trust::pgp::{AccountedCertification, Standing, Weight};
-use keyhoard::validity::{Certifier, ExplainedUser, Explanation, Others, TrustSettings};
+use keyhoard::trust::pgp::{AccountedCertification, IntroducerStatus, Weight};
+use keyhoard::validity::{Certifier, ExplainedUser, Explanation, TrustSettings, UncountedCertifications};
 
 use crate::output::Output;
 use crate::printable::{counted, printable};
@@ -177,7 +177,7 @@ impl Text<'_> {
     }
 
     fn is_alive(&self) -> bool {
-        self.explanation.subject().standing != Standing::Dead
+        self.explanation.subject().standing != IntroducerStatus::Dead
     }
 
     fn is_worth_certifying(&self, user: &ExplainedUser) -> bool {
@@ -203,8 +203,8 @@ fn untrusted(certifier: Option<&Certifier>) -> &'static str {
 fn not_introduced(certifier: Option<&Certifier>) -> &'static str {
     match certifier {
         None => "not here",
-        Some(Certifier { standing: Standing::Dead, .. }) => "its key is revoked or has expired",
-        Some(Certifier { standing: Standing::Unbound, .. }) => "no self-signature binds its key",
+        Some(Certifier { standing: IntroducerStatus::Dead, .. }) => "its key is revoked or has expired",
+        Some(Certifier { standing: IntroducerStatus::Unbound, .. }) => "no self-signature binds its key",
         Some(Certifier { validity: Validity::Full | Validity::Ultimate, .. }) => {
             "valid, but too many steps away"
         }
@@ -214,8 +214,8 @@ fn not_introduced(certifier: Option<&Certifier>) -> &'static str {
 }
 
 /// Counts what is not named one by one.
-fn remarks(strangers: usize, others: Others) -> Vec<String> {
-    let Others { bad, by_unknown, unacceptable } = others;
+fn remarks(strangers: usize, others: UncountedCertifications) -> Vec<String> {
+    let UncountedCertifications { bad, by_unknown, unacceptable } = others;
     let counts = [
         (strangers, "by keys that are not valid"),
         (by_unknown, "by keys that are not here"),

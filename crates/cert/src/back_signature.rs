@@ -1,0 +1,68 @@
+//! Back-signatures: with them a subkey agrees to belong to a primary key (type 0x19; RFC 9580, 5.2.1.9).
+//!
+//! They are embedded in the subkey's binding signatures. A binding signature's unhashed subpackets can be changed by
+//! whoever passes a certificate on, so a back-signature there can be lost, and others put beside it. What is found here
+//! verifies; whether it is accepted is decided in [`crate::cross_certification`].
+
+use crate::facts::SignatureType;
+use crate::key::Key;
+use crate::signature::{self, Signature};
+use crate::signed::{Digester, Subject, question};
+use std::cmp::Reverse;
+use verify::limits::MAX_BACK_SIGNATURES;
+use verify::{Check, Verdict};
+
+/// The back-signatures of a subkey.
+#[derive(Debug, Default)]
+pub(crate) struct BackSignatures<'a> {
+    /// Those that the subkey made.
+    pub(crate) good: Vec<Signature<'a>>,
+    /// There are others, which do not verify.
+    pub(crate) has_bad: bool,
+    /// There are more than [`MAX_BACK_SIGNATURES`], and some were not verified.
+    pub(crate) is_cut: bool,
+}
+
+/// Verifies the back-signatures that are embedded in binding signatures of a subkey.
+pub(crate) fn verified<'a>(
+    primary: Key<'a>,
+    subkey: Key<'a>,
+    bindings: &[Signature<'a>],
+) -> BackSignatures<'a> {
+    let mut found = BackSignatures::default();
+    let share = (MAX_BACK_SIGNATURES / bindings.len().max(1)).max(1);
+    let mut digester = Digester::new(primary);
+    let mut over = digester.over(Subject::Subkey(subkey));
+    let mut candidates = Vec::new();
+    for binding in bindings.iter().take(MAX_BACK_SIGNATURES) {
+        let embedded = binding.embedded().filter_map(|body| signature::parse(body).ok());
+        let mut embedded = embedded.filter(|one| one.kind == SignatureType::PRIMARY_KEY_BINDING);
+        for one in embedded.by_ref().take(share) {
+            let check = over.digest(&one).and_then(|digest| question(&subkey, &one, digest));
+            match check {
+                Ok(check) => candidates.push((one, check)),
+                Err(_) => found.has_bad = true,
+            }
+        }
+        found.is_cut |= embedded.next().is_some();
+    }
+    found.is_cut |= bindings.len() > MAX_BACK_SIGNATURES;
+    // Those whose digest begins as they say go first: all others are damaged or made up.
+    candidates.sort_by_key(|(one, check)| Reverse(check.digest.prefix() == one.digest_prefix));
+    let budget = MAX_BACK_SIGNATURES.div_ceil(subkey.public_key().cost());
+    found.is_cut |= candidates.len() > budget;
+    candidates.truncate(budget);
+    let checks: Vec<Check<'_>> = candidates.iter().map(|(_, check)| *check).collect();
+    for ((one, _), verdict) in candidates.into_iter().zip(verify::verify(&checks)) {
+        match verdict {
+            Verdict::Good => found.good.push(one),
+            Verdict::Bad | Verdict::Unsupported => found.has_bad = true,
+        }
+    }
+    found
+}
+
+/// Says whether a binding signature holds a back-signature that the subkey made.
+pub(crate) fn is_in(binding: &Signature<'_>, primary: Key<'_>, subkey: Key<'_>) -> bool {
+    !verified(primary, subkey, &[*binding]).good.is_empty()
+}

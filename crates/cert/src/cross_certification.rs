@@ -1,0 +1,106 @@
+//! Whether a subkey says itself that it belongs to its certificate.
+
+use crate::back_signature::{BackSignatures, verified};
+use crate::certificate::Certificate;
+use crate::effective::KeyState;
+use crate::effective::objections::{
+    BackSignatureFlaw, CrossCertification, IssuerKey, Objection, Role, objections,
+};
+use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, SignatureType, Span};
+use crate::identity::{Fingerprint, Timestamp};
+use crate::key::{self, Key};
+use crate::packet::Packets;
+use crate::signature::{self, Signature};
+use std::cmp::Reverse;
+use verify::Verdict;
+use verify::policy::DigestPolicy;
+
+/// Looks for a back-signature that is accepted, in all binding signatures of a subkey that its primary key made.
+///
+/// It does not matter which of those that can be used holds it: it is a statement of the subkey, and says by itself how
+/// long it is true.
+/// It has to meet what every signature has to: a hash algorithm that is not weak, no critical subpacket that is not
+/// understood; it must not have expired, nor be older than the subkey.
+pub fn cross_certification(
+    certificate: &Certificate,
+    component: usize,
+    digests: DigestPolicy,
+    now: Timestamp,
+) -> CrossCertification {
+    let Some(component) = certificate.facts.components.get(component) else {
+        return CrossCertification::Missing;
+    };
+    let ComponentKind::Key(facts) = &component.kind else { return CrossCertification::Missing };
+    let primary = certificate.facts.components[0].span;
+    let (Some(primary), Some(subkey)) = (public(certificate, primary), public(certificate, component.span))
+    else {
+        return CrossCertification::Missing;
+    };
+    let bindings = bindings(certificate, component, digests);
+    let BackSignatures { good, has_bad, is_cut } = verified(primary, subkey, &bindings);
+    let judge =
+        |one: &Signature<'_>| flaw(one, facts, &certificate.facts.primary().fingerprint, digests, now);
+    let flaws: Vec<Option<BackSignatureFlaw>> = good.iter().map(judge).collect();
+    match flaws.first() {
+        _ if flaws.contains(&None) => CrossCertification::Holds,
+        _ if is_cut => CrossCertification::Refused(BackSignatureFlaw::Unchecked),
+        Some(flaw) => CrossCertification::Refused(flaw.unwrap_or(BackSignatureFlaw::Bad)),
+        None if has_bad => CrossCertification::Refused(BackSignatureFlaw::Bad),
+        None => CrossCertification::Missing,
+    }
+}
+
+/// Says what is wrong with a back-signature that the subkey made.
+fn flaw(
+    signature: &Signature<'_>,
+    subkey: &KeyFacts,
+    primary: &Fingerprint,
+    digests: DigestPolicy,
+    now: Timestamp,
+) -> Option<BackSignatureFlaw> {
+    let facts = signature.facts(Span { start: 0, end: 0 }, primary);
+    let state = KeyState::default();
+    let role = Role::Subkey(CrossCertification::Missing);
+    let issuer = IssuerKey { key: subkey, state: &state, ends: None, role };
+    match objections(&issuer, facts.kind, facts.created, now).refusal() {
+        Some(Objection::BeforeKey) => return Some(BackSignatureFlaw::BeforeKey(facts.created)),
+        Some(_) => return Some(BackSignatureFlaw::Bad),
+        None => {}
+    }
+    if digests.is_weak(facts.hash_algorithm) {
+        Some(BackSignatureFlaw::WeakDigest(facts.hash_algorithm))
+    } else if facts.flags.unknown_critical {
+        Some(BackSignatureFlaw::UnknownDemand)
+    } else if facts.has_expired(now) {
+        Some(BackSignatureFlaw::Expired)
+    } else {
+        None
+    }
+}
+
+/// Returns the binding signatures that the primary key made and that can be used, the newest first.
+fn bindings<'a>(
+    certificate: &'a Certificate,
+    component: &Component,
+    digests: DigestPolicy,
+) -> Vec<Signature<'a>> {
+    let is_good = |signature: &&SignatureFacts| {
+        let verdict = signature.own.as_ref().and_then(|own| own.verdict);
+        signature.kind == SignatureType::SUBKEY_BINDING
+            && verdict == Some(Verdict::Good)
+            && !signature.flags.unknown_critical
+            && !digests.is_weak(signature.hash_algorithm)
+    };
+    let mut found: Vec<&SignatureFacts> = component.signatures.iter().filter(is_good).collect();
+    found.sort_by_key(|signature| Reverse(signature.created));
+    let parsed = found.into_iter().filter_map(|found| signature::parse(body(certificate, found.span)?).ok());
+    parsed.collect()
+}
+
+fn public(certificate: &Certificate, span: Span) -> Option<Key<'_>> {
+    key::parse_public(body(certificate, span)?).ok()
+}
+
+fn body(certificate: &Certificate, span: Span) -> Option<&[u8]> {
+    Some(Packets::new(certificate.packet(span)).next()?.ok()?.body)
+}

@@ -1,0 +1,43 @@
+//! How every signature's digest begins and ends, whatever is between (RFC 9580, 5.2.4).
+
+use crate::signature::Head;
+use verify::hash::Hasher;
+use verify::{HashAlgorithm, Verdict};
+
+/// Begins a digest of version 6 with its salt.
+pub(super) fn after_salt(head: &Head<'_>) -> Result<Hasher, Verdict> {
+    let mut hasher = Hasher::new(head.hash_algorithm).ok_or(Verdict::Unsupported)?;
+    if salt_length(head.hash_algorithm) != Some(head.salt.len()) {
+        return Err(Verdict::Bad);
+    }
+    hasher.update(head.salt);
+    Ok(hasher)
+}
+
+/// Ends a digest with what of the signature itself is signed (RFC 9580, 5.2.4).
+pub(super) fn hash_trailer(hasher: &mut Hasher, head: &Head<'_>) {
+    hasher.update(head.covered);
+    let length = head.covered.len() as u64;
+    match head.version {
+        2 | 3 => {}
+        5 => {
+            hasher.update(&[5, 0xff]);
+            hasher.update(&length.to_be_bytes());
+        }
+        version => {
+            hasher.update(&[version, 0xff]);
+            hasher.update(&(length as u32).to_be_bytes());
+        }
+    }
+}
+
+/// Returns the length of a version 6 signature's salt in bytes (RFC 9580, 9.5); `None` for a digest that such a
+/// signature must not have.
+pub fn salt_length(algorithm: HashAlgorithm) -> Option<usize> {
+    match algorithm {
+        HashAlgorithm::SHA224 | HashAlgorithm::SHA256 | HashAlgorithm::SHA3_256 => Some(16),
+        HashAlgorithm::SHA384 => Some(24),
+        HashAlgorithm::SHA512 | HashAlgorithm::SHA3_512 => Some(32),
+        _ => None,
+    }
+}

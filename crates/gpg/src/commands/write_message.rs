@@ -1,0 +1,383 @@
+//! `--encrypt` and `--symmetric`: data become a message.
+
+mod choice;
+mod recipients;
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+
+use keyhoard::cert::facts::SignatureType;
+use keyhoard::find::shown;
+use keyhoard::message::{
+    self, Cipher, Compression, ContentSigner, DEFAULT_LEVEL, DataProtection, Encryption, Format, Literal,
+    LiteralOptions, MessageRecipients, NoSigner, Recipient, S2k,
+};
+use zeroize::Zeroizing;
+
+use super::sign::signers::{self, Signer, signing};
+use super::{Session, sign};
+use crate::code::Code;
+use crate::output::{Holds, Output};
+use crate::settings::{Form, MessageOperation};
+use crate::status::MessageStatus;
+use crate::symmetric::{self, Purpose};
+use crate::{algorithms, input};
+use recipients::Chosen;
+
+/// Why a message was not written: gpg's code, and the code as status lines carry it.
+pub(super) struct Failure {
+    pub(super) code: Code,
+    pub(super) value: u32,
+}
+
+impl Failure {
+    /// gpg itself found it.
+    pub(super) fn of(code: Code) -> Self {
+        Self { code, value: code.with_gpg() }
+    }
+
+    /// gpg says not who found it.
+    pub(super) fn bare(code: Code) -> Self {
+        Self { code, value: code.bare() }
+    }
+}
+
+type Outcome = anyhow::Result<Result<(), Failure>>;
+
+/// Encrypts the file that the argument names, or standard input; or each of several files.
+pub(super) fn run(session: &mut Session<'_>, sealing: MessageOperation) -> anyhow::Result<()> {
+    if sealing == MessageOperation::ENCRYPT && session.settings.message.multifile {
+        return each_file(session);
+    }
+    if session.arguments.len() > 1 {
+        session.usage(&format!("{} [filename]", command_of(sealing)));
+        return Ok(());
+    }
+    if sealing.encrypt && sealing.symmetric && session.settings.message.s2k_mode == 0 {
+        session.streams.error("you cannot use --symmetric --encrypt with --s2k-mode 0");
+        return Ok(());
+    }
+    let name = session.arguments.first().cloned();
+    if let Err(Failure { code, value }) = encrypt(session, sealing, name.as_deref())? {
+        let name = input::shown_name(name.as_deref());
+        let (place, what) = match sealing {
+            MessageOperation { sign: true, encrypt: false, .. } => {
+                ("sign-symencrypt", "sign+symmetric failed")
+            }
+            MessageOperation { sign: true, symmetric: true, .. } => {
+                ("sign-encrypt", "symmetric+sign+encrypt failed")
+            }
+            MessageOperation { sign: true, .. } => ("sign-encrypt", "sign+encrypt failed"),
+            MessageOperation { encrypt: false, .. } => {
+                session.streams.status_failure_value("symencrypt", value);
+                session.streams.error(format_args!("symmetric encryption of '{name}' failed: {code}"));
+                return Ok(());
+            }
+            _ => ("encrypt", "encryption failed"),
+        };
+        session.streams.status_failure_value(place, value);
+        session.streams.error(format_args!("{name}: {what}: {code}"));
+    }
+    Ok(())
+}
+
+fn command_of(sealing: MessageOperation) -> &'static str {
+    match sealing {
+        MessageOperation { sign: true, encrypt: true, symmetric: true } => "--symmetric --sign --encrypt",
+        MessageOperation { sign: true, encrypt: true, .. } => "--sign --encrypt",
+        MessageOperation { sign: true, .. } => "--sign --symmetric",
+        MessageOperation { encrypt: true, symmetric: true, .. } => "--symmetric --encrypt",
+        MessageOperation { symmetric: true, .. } => "--symmetric",
+        _ => "--encrypt",
+    }
+}
+
+/// Encrypts each file that an argument names, or else a line of standard input.
+fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
+    for name in file_names(session)? {
+        session.tell(MessageStatus::FileStart { what: 2, name: &name });
+        if let Err(Failure { code, .. }) = encrypt(session, MessageOperation::ENCRYPT, Some(&name))? {
+            session.streams.error(format_args!("encryption of '{}' failed: {code}", shown(&name)));
+        }
+        session.tell(MessageStatus::FileDone);
+    }
+    Ok(())
+}
+
+/// Returns the names of the files that `--multifile` works on.
+pub(super) fn file_names(session: &mut Session<'_>) -> anyhow::Result<Vec<Vec<u8>>> {
+    if session.settings.output.is_some() {
+        anyhow::bail!("--output doesn't work for this command");
+    }
+    if !session.arguments.is_empty() {
+        return Ok(session.arguments.clone());
+    }
+    let lines = BufReader::new(io::stdin()).split(b'\n');
+    Ok(lines.collect::<io::Result<Vec<_>>>()?.into_iter().filter(|name| !name.is_empty()).collect())
+}
+
+fn encrypt(session: &mut Session<'_>, sealing: MessageOperation, name: Option<&[u8]>) -> Outcome {
+    let mut input = None;
+    if !sealing.encrypt {
+        // As in gpg, a missing file is told before anybody is asked for a passphrase.
+        match input::open(name, session.streams) {
+            Ok(file) => input = Some(file),
+            Err(code) => return Ok(Err(Failure::of(code))),
+        }
+    }
+    let mut signers = match sealing.sign.then(|| signers::collect(session)).transpose()? {
+        Some(Err(failure)) => return Ok(Err(failure)),
+        signers => signers.and_then(Result::ok).unwrap_or_default(),
+    };
+    let password = match sealing.symmetric.then(|| password(session, sealing)).transpose()? {
+        Some(Err(failure)) => return Ok(Err(failure)),
+        password => password.and_then(Result::ok),
+    };
+    let keys = if sealing.encrypt { recipients::collect(session)? } else { Ok(Vec::new()) };
+    let keys = match keys {
+        Ok(keys) => keys,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let mut input: File = match input.map_or_else(|| input::open(name, session.streams), Ok) {
+        Ok(input) => input,
+        Err(code) => return Ok(Err(Failure::of(code))),
+    };
+    if session.settings.verbose > 0 && sealing.encrypt {
+        let name = input::shown_name(name);
+        session.streams.info(format_args!("reading from '{name}'"));
+    }
+    let algorithms = Algorithms::choose(session, &keys, name)?;
+    let Algorithms { cipher, compression } = algorithms;
+    if sealing.sign {
+        prefer_digest(session, &mut signers, &keys);
+    }
+    let for_whom = MessageRecipients {
+        passwords: password.into_iter().collect(),
+        recipients: keys.iter().map(|chosen| recipient(session, chosen)).collect(),
+    };
+    let suffix: &[u8] = if session.settings.armor { b".asc" } else { b".gpg" };
+    let mut output = match output_of(session, name, suffix)? {
+        Ok(output) => output,
+        Err(code) => return Ok(Err(Failure::of(code))),
+    };
+    if session.settings.verbose > 0 {
+        tell_recipients(session, &keys, cipher);
+    }
+    let begin = MessageStatus::BeginEncryption { protection: 2, cipher: cipher.number() };
+    if !(sealing.sign && sealing.encrypt) {
+        session.tell(begin.clone());
+    }
+    let kind = if session.settings.message.text { SignatureType::TEXT } else { SignatureType::BINARY };
+    if sealing.sign {
+        sign::begin(session, &signers);
+    }
+    let content = content(session, compression, name);
+    let encryption = Encryption { cipher, protection: DataProtection::Mdc, content };
+    let mut signing = sealing.sign.then(|| signing(session, &mut signers, kind)).transpose()?;
+    let companion: &mut dyn ContentSigner = match &mut signing {
+        Some(signing) => signing,
+        None => &mut NoSigner,
+    };
+    write(session, &mut output, |out| {
+        message::encrypt(&mut input, out, &for_whom, &encryption, companion).map(drop)
+    })?;
+    drop(signing);
+    output.commit()?;
+    sign::created(session, &signers, Form::Message, kind);
+    if sealing.sign && sealing.encrypt {
+        session.tell(begin);
+    }
+    session.tell(MessageStatus::EndEncryption);
+    Ok(Ok(()))
+}
+
+/// Writes a message, in armor if that is asked for.
+fn write(
+    session: &mut Session<'_>,
+    output: &mut Output,
+    message: impl FnOnce(&mut (dyn Write + Send)) -> message::Result<()>,
+) -> anyhow::Result<()> {
+    let mut out = output.sender(session.streams)?;
+    if session.settings.armor {
+        let mut armored = session.settings.armor_headers.begin(out, "MESSAGE");
+        message(&mut armored)?;
+        armored.finish()?.flush()?;
+    } else {
+        message(&mut out)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// Opens where the message goes: beside its input if nothing else is said.
+pub(super) fn output_of(
+    session: &mut Session<'_>,
+    name: Option<&[u8]>,
+    suffix: &[u8],
+) -> anyhow::Result<Result<Output, Code>> {
+    let beside = name.filter(|_| !input::is_stream(name)).map(|name| [name, suffix].concat());
+    let Session { settings, streams, arguments, .. } = session;
+    let named = settings.output.as_deref().or(beside.as_deref());
+    let read = input::ids(arguments.iter().map(Vec::as_slice).chain(name));
+    let output = Output::named(named, Holds::Packets, &read, settings, streams)?;
+    if settings.verbose > 0 && matches!(output, Ok(Output::Standard)) {
+        let to = if settings.output.is_some() { "'-'" } else { "stdout" };
+        streams.info(format_args!("writing to {to}"));
+    }
+    Ok(output)
+}
+
+fn recipient<'a>(session: &Session<'_>, chosen: &'a Chosen) -> Recipient<'a> {
+    let is_hidden = chosen.is_hidden || session.settings.message.throw_key_ids;
+    Recipient { public: &chosen.key.public, is_hidden }
+}
+
+fn tell_recipients(session: &mut Session<'_>, keys: &[Chosen], cipher: Cipher) {
+    for Chosen { key, user_id, .. } in keys {
+        let algorithm = keyhoard::cert::key::parse_public(&key.public).map(|key| key.algorithm.0);
+        let algorithm = algorithm.map_or("[?]", algorithms::public_key_name);
+        let key_id = key.fingerprint.key_id();
+        let head = format!("{algorithm}/{cipher} encrypted for: \"{key_id} ");
+        session.streams.info_bytes(&[head.as_bytes(), user_id, b"\""].concat());
+    }
+}
+
+/// Returns what the message's content is and how it is written; a level of compression that does not exist is an error,
+/// with which the message is written all the same.
+pub(super) fn content(
+    session: &mut Session<'_>,
+    compression: Compression,
+    name: Option<&[u8]>,
+) -> LiteralOptions {
+    let level = session.settings.message.level(compression).unwrap_or_else(|| {
+        session.streams.error("invalid compression level; using default level");
+        DEFAULT_LEVEL
+    });
+    LiteralOptions { compression, level, literal: literal(session, name) }
+}
+
+/// Returns what the message says about its content.
+fn literal(session: &Session<'_>, name: Option<&[u8]>) -> Literal {
+    let settings = &session.settings.message;
+    let name = settings.file_name.as_deref().or(name.filter(|_| !input::is_stream(name)));
+    let base = name.and_then(|name| name.rsplit(|byte| *byte == b'/').next()).unwrap_or_default();
+    Literal {
+        format: if settings.text { Format::Text } else { Format::Binary },
+        name: base.to_vec(),
+        time: session.now,
+    }
+}
+
+/// A passphrase, and how it becomes a key.
+type Password = (Zeroizing<Vec<u8>>, S2k);
+
+/// Gets the passphrase of a new message.
+fn password(
+    session: &mut Session<'_>,
+    sealing: MessageOperation,
+) -> anyhow::Result<Result<Password, Failure>> {
+    let s2k = symmetric::s2k(&session.settings)?;
+    let cipher = session.settings.message.symmetric_cipher().number();
+    let purpose = Purpose { cipher, s2k: &s2k, is_new: true };
+    let Session { settings, streams, passphrase, .. } = session;
+    Ok(match symmetric::passphrase(&purpose, passphrase.as_ref(), settings, streams)? {
+        Ok(passphrase) => Ok((Zeroizing::new(passphrase.as_bytes().to_vec()), s2k)),
+        Err(code) => {
+            // As in gpg, which asks elsewhere where there are recipients too.
+            if !sealing.encrypt {
+                streams.error(format_args!("error creating passphrase: {code}"));
+            }
+            Err(Failure::of(code))
+        }
+    })
+}
+
+/// Lets the signers use a digest that the recipients prefer, unless one is asked for; tells if they do not want that one.
+fn prefer_digest(session: &mut Session<'_>, signers: &mut [Signer], keys: &[Chosen]) {
+    let digests: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.digests[..]).collect();
+    let Session { settings, streams, .. } = session;
+    if let Some(forced) = settings.message.digest {
+        if !settings.expert && !choice::all_read_digest(forced, &digests) {
+            let (name, number) = (algorithms::digest_name(forced.0), forced.0);
+            streams.info(format_args!(
+                "WARNING: forcing digest algorithm {name} ({number}) violates recipient preferences"
+            ));
+        }
+        return;
+    }
+    let suits = |digest| signers.iter().all(|signer| signer.suits(digest));
+    let chosen = choice::digest(&settings.message.personal_digests, &digests, suits);
+    if let Some(digest) = chosen.filter(|digest| !settings.digests.is_weak(*digest)) {
+        signers.iter_mut().for_each(|signer| signer.digest = digest);
+    }
+}
+
+/// The algorithms of a message.
+struct Algorithms {
+    cipher: Cipher,
+    compression: Compression,
+}
+
+impl Algorithms {
+    /// Chooses them, and tells if the recipients do not want what the options ask for.
+    fn choose(session: &mut Session<'_>, keys: &[Chosen], name: Option<&[u8]>) -> anyhow::Result<Self> {
+        let Session { settings, streams, .. } = session;
+        let message = &settings.message;
+        let ciphers: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.ciphers[..]).collect();
+        let compressions: Vec<Option<&[u8]>> =
+            keys.iter().map(|chosen| chosen.key.preferences.compressions.as_deref()).collect();
+        let cipher = match message.cipher {
+            _ if keys.is_empty() => message.symmetric_cipher(),
+            Some(forced) => {
+                if !settings.expert && !choice::all_read_cipher(forced, &ciphers) {
+                    let number = forced.number();
+                    streams.info(format_args!(
+                        "WARNING: forcing symmetric cipher {forced} ({number}) violates recipient preferences"
+                    ));
+                }
+                forced
+            }
+            None => choice::cipher(&message.personal_ciphers, &ciphers),
+        };
+        if keys.is_empty() && settings.verbose > 0 {
+            streams.info(format_args!("using cipher {cipher}"));
+        }
+        let personal = &message.personal_compressions;
+        let forced = message.forced_compression();
+        if forced != Some(Compression::Uncompressed) && is_compressed(name)? {
+            if settings.verbose > 0 {
+                streams.info(format_args!("'{}' already compressed", input::shown_name(name)));
+            }
+            return Ok(Self { cipher, compression: Compression::Uncompressed });
+        }
+        let compression = match forced {
+            Some(forced) if keys.is_empty() => forced,
+            Some(forced) => {
+                let is_wanted = choice::all_read_compression(forced, &compressions);
+                if !settings.expert && forced != Compression::Uncompressed && !is_wanted {
+                    let (name, number) = (forced.name(), forced.number());
+                    streams.info(format_args!(
+                        "WARNING: forcing compression algorithm {name} ({number}) violates recipient preferences"
+                    ));
+                }
+                forced
+            }
+            None if keys.is_empty() => {
+                personal.first().and_then(|number| Compression::of(*number)).unwrap_or(Compression::Zip)
+            }
+            None => choice::compression(personal, &compressions),
+        };
+        Ok(Self { cipher, compression })
+    }
+}
+
+/// Says whether a file begins like one that is compressed already.
+fn is_compressed(name: Option<&[u8]>) -> io::Result<bool> {
+    const BEGINNINGS: [&[u8]; 3] = [b"BZh", b"\x1f\x8b\x08", b"PK\x03\x04"];
+    let Some(name) = name.filter(|_| !input::is_stream(name)) else { return Ok(false) };
+    let mut beginning = Vec::new();
+    File::open(OsStr::from_bytes(name))?.take(4).read_to_end(&mut beginning)?;
+    Ok(BEGINNINGS.iter().any(|known| beginning.starts_with(known)))
+}

@@ -1,0 +1,418 @@
+//! Whom a message is encrypted to: names, files, and those whom every message is encrypted to.
+
+use std::cmp::Reverse;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use keyhoard::cert::Fingerprint;
+use keyhoard::find::shown;
+use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate};
+use keyhoard::store::query::{Name, NameError};
+use keyhoard::store::{Query, Snapshot};
+use keyhoard::trust::Validity;
+use keyhoard::verification::remember_encrypted;
+
+use super::Failure;
+use crate::code::Code;
+use crate::commands::sign::choice;
+use crate::commands::{Session, first_use};
+use crate::keyrings::Keyrings;
+use crate::prompt::{self, Question};
+use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, TrustModel};
+use crate::status::{MessageStatus, Status};
+use crate::{input, trust};
+
+/// A recipient.
+pub(super) struct Chosen {
+    /// The fingerprint of its certificate.
+    primary: Fingerprint,
+    pub(super) key: EncryptionKey,
+    pub(super) is_hidden: bool,
+    pub(super) user_id: Vec<u8>,
+}
+
+/// Finds all recipients, in the order in which the message names them.
+pub(super) fn collect(session: &mut Session<'_>) -> anyhow::Result<Result<Vec<Chosen>, Failure>> {
+    let keyrings = Keyrings::open(session)?;
+    let names = expanded(&session.settings.message.recipients, &session.settings.groups);
+    let mut search = Search { session, keyrings, chosen: Vec::new() };
+    let outcome = search.all(&names)?;
+    let Search { session, keyrings, mut chosen } = search;
+    chosen.reverse();
+    if outcome.is_ok() {
+        remember(session, &keyrings, &chosen);
+    }
+    Ok(outcome.map(|()| chosen))
+}
+
+/// Lets trust on first use count the message; as in gpg, whatever becomes of it, and only told if that cannot be done.
+fn remember(session: &mut Session<'_>, keyrings: &Keyrings, chosen: &[Chosen]) {
+    let remembers = trust::settings(&session.settings, session.now).model.remembers();
+    let Some(store) = keyrings.store().filter(|_| remembers) else { return };
+    let recipients: Vec<Fingerprint> = chosen.iter().map(|chosen| chosen.primary).collect();
+    recipients.iter().for_each(|recipient| session.considered(recipient));
+    if let Err(error) = remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", session.now) {
+        let error = keyhoard::causes(&error);
+        session
+            .streams
+            .info(format_args!("WARNING: the message is not counted by trust on first use: {error}"));
+    }
+}
+
+/// What becomes of keys that the user switched off, where they are not named themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Disabled {
+    Taken,
+    PassedOver,
+}
+
+/// Says whether a name is a key's and not a user's.
+fn names_key(name: &[u8]) -> bool {
+    Name::parse(name).is_ok_and(|name| name.is_of_key())
+}
+
+/// Replaces the names of groups by what they stand for; they are looked at last first, and in order where there are
+/// groups, as in gpg.
+fn expanded(names: &[RecipientName], groups: &[Group]) -> Vec<RecipientName> {
+    if groups.is_empty() {
+        return names.iter().rev().cloned().collect();
+    }
+    let mut expanded = Vec::new();
+    for name in names {
+        match groups.iter().find(|group| group.name.eq_ignore_ascii_case(&name.name)) {
+            Some(group) => {
+                let member = |value: &Vec<u8>| RecipientName { name: value.clone(), ..name.clone() };
+                expanded.extend(group.values.iter().rev().map(member));
+            }
+            None => expanded.push(name.clone()),
+        }
+    }
+    expanded
+}
+
+struct Search<'a, 's> {
+    session: &'a mut Session<'s>,
+    keyrings: Keyrings,
+    chosen: Vec<Chosen>,
+}
+
+impl Search<'_, '_> {
+    fn all(&mut self, names: &[RecipientName]) -> anyhow::Result<Result<(), Failure>> {
+        let (always, named): (Vec<_>, Vec<_>) =
+            names.iter().partition(|name| name.kind == RecipientKind::Always);
+        if !self.session.settings.message.no_encrypt_to {
+            for name in always {
+                if let Err(failure) = self.add_always(name)? {
+                    return Ok(Err(failure));
+                }
+            }
+        }
+        if self.session.settings.message.encrypt_to_default_key {
+            self.add_default_key()?;
+        }
+        for name in &named {
+            if let Err(failure) = self.add_named(name)? {
+                return Ok(Err(failure));
+            }
+        }
+        let has_any = match named.is_empty() {
+            true => match self.add_default()? {
+                Ok(has_any) => has_any,
+                Err(failure) => return Ok(Err(failure)),
+            },
+            false => true,
+        };
+        if !has_any {
+            self.session.streams.error("no valid addressees");
+            self.session.streams.status(&Status::Message(MessageStatus::NoRecipients));
+            return Ok(Err(Failure::bare(Code::NoUserId)));
+        }
+        Ok(Ok(()))
+    }
+
+    /// Adds the key that `--default-key` names, if there is one that can be encrypted to.
+    fn add_default_key(&mut self) -> anyhow::Result<()> {
+        let Some((name, found)) = choice::named_default(self.session, &self.keyrings)? else {
+            const NONE: &str = "option '--encrypt-to-default-key' given, but no valid default keys given";
+            self.session.streams.info(NONE);
+            return Ok(());
+        };
+        self.session.considered(found.primary());
+        if !names_key(&name) {
+            self.session.considered(found.primary());
+        }
+        let name = RecipientName { name, kind: RecipientKind::Always, is_hidden: false };
+        match self.find(&name.name, Disabled::Taken)? {
+            Ok(candidate) => self.add(candidate, &name),
+            Err(_) => {
+                self.session.streams.error(format_args!("can't encrypt to '{}'", shown(&name.name)));
+                self.session.streams.info("(check argument of option '--default-key')");
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds one of those whom every message is encrypted to, whose validity nobody asks for.
+    fn add_always(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
+        match self.find(&name.name, Disabled::Taken)? {
+            Ok(candidate) => {
+                self.session.considered(&candidate.fingerprint);
+                self.add(candidate, name);
+                Ok(Ok(()))
+            }
+            Err(code) => Ok(Err(self.skipped(&name.name, code, 0))),
+        }
+    }
+
+    fn add_named(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
+        let candidate = match name.kind {
+            RecipientKind::File => self.of_file(&name.name)?,
+            _ => self.find(&name.name, Disabled::PassedOver)?,
+        };
+        let candidate = match candidate {
+            Ok(candidate) => candidate,
+            Err(code) => {
+                let reason = match code {
+                    Code::NoPublicKey => 1,
+                    Code::InvalidUserId => 14,
+                    _ => 0,
+                };
+                let failure = self.skipped(&name.name, code, reason);
+                return Ok(Err(match name.kind {
+                    RecipientKind::File => Failure::of(failure.code),
+                    _ => failure,
+                }));
+            }
+        };
+        self.session.considered(&candidate.fingerprint);
+        if name.kind == RecipientKind::Key {
+            if !names_key(&name.name) {
+                self.session.considered(&candidate.fingerprint);
+            }
+            if let Err(failure) = self.check(&name.name, &candidate)? {
+                return Ok(Err(failure));
+            }
+        }
+        self.add(candidate, name);
+        Ok(Ok(()))
+    }
+
+    /// Adds who is encrypted to if nobody is named; says whether there is such a one.
+    fn add_default(&mut self) -> anyhow::Result<Result<bool, Failure>> {
+        let name = match self.session.settings.message.default_recipient.clone() {
+            DefaultRecipient::Nobody => return Ok(Ok(false)),
+            DefaultRecipient::Name(name) => name,
+            DefaultRecipient::Oneself => match self.own()? {
+                Some(own) => own.to_string().into_bytes(),
+                None => return Ok(Ok(false)),
+            },
+        };
+        let candidate = match self.find(&name, Disabled::Taken)? {
+            Ok(candidate) => candidate,
+            Err(code) => {
+                let name = shown(&name);
+                self.session.streams.error(format_args!("unknown default recipient \"{name}\""));
+                return Ok(Err(Failure::bare(code)));
+            }
+        };
+        self.session.considered(&candidate.fingerprint);
+        if self.is_chosen(&candidate) {
+            self.session.streams.info("skipped: public key already set as default recipient");
+        } else {
+            self.take(candidate, false);
+        }
+        Ok(Ok(true))
+    }
+
+    /// Finds the key that signs by default.
+    fn own(&mut self) -> anyhow::Result<Option<Fingerprint>> {
+        let Ok(own) = choice::default(self.session, &self.keyrings)? else { return Ok(None) };
+        self.session.considered(&own.key.primary);
+        if own.name.is_none() {
+            self.session.considered(&own.key.primary);
+        }
+        Ok(Some(own.key.primary))
+    }
+
+    /// Finds the key that a name stands for. If it is a mail address, that is the most valid key, else the first one;
+    /// what `disabled` says of those that the user switched off counts for names that are no key's.
+    fn find(&mut self, text: &[u8], disabled: Disabled) -> anyhow::Result<Result<RecipientCandidate, Code>> {
+        let name = match Name::parse(text) {
+            Ok(name) => name,
+            Err(NameError::Unsearchable(_)) => return Ok(Err(Code::NoPublicKey)),
+            Err(NameError::Version3) => return Ok(Err(Code::InvalidValue)),
+            Err(NameError::Invalid) => return Ok(Err(Code::InvalidUserId)),
+        };
+        let mut settings = trust::settings(&self.session.settings, self.session.now);
+        settings.tofu.with_info = settings.model.remembers();
+        let outside = trust::outside(&self.session.home, &self.keyrings)?;
+        let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
+        let snapshots = self.keyrings.snapshots()?;
+        let sources = trust::sources(&self.session.home, &snapshots, outside.as_deref())?;
+        let mut candidates = Vec::new();
+        for source in 0..snapshots.len() {
+            candidates.extend(recipients::named(&sources, source, &name, &settings)?);
+        }
+        let candidates = recipients::owners(&name.query, candidates);
+        let is_key = names_key(text);
+        let is_own = |candidate: &RecipientCandidate| name.query.names_key(&candidate.fingerprint);
+        if is_key && candidates.iter().any(|one| !is_own(one) && one.fingerprint != candidates[0].fingerprint)
+        {
+            // Several certificates have the subkey, and nobody can tell whose it is.
+            return Ok(Err(Code::AmbiguousName));
+        }
+        let first = candidates
+            .first()
+            .map(|candidate| (candidate.fingerprint, candidate.is_named && candidate.key.is_none()));
+        let mut usable = candidates.into_iter().filter(|candidate| {
+            candidate.is_named
+                && candidate.key.is_some()
+                && (is_key || disabled == Disabled::Taken || !candidate.is_disabled)
+        });
+        let is_address =
+            matches!(name.query, Query::Mail(_)) || text.contains(&b'@') && !text.contains(&b'<');
+        let best = if is_address {
+            usable.min_by_key(|candidate| Reverse((candidate.validity, candidate.created)))
+        } else {
+            usable.next()
+        };
+        Ok(match (best, first) {
+            (Some(best), _) => Ok(best),
+            (None, Some((nameless_or_disabled, false))) => {
+                self.session.considered(&nameless_or_disabled);
+                Err(Code::NoPublicKey)
+            }
+            (None, Some((unusable, true))) => {
+                if !is_key {
+                    self.session.considered(&unusable);
+                }
+                let fingerprint = unusable.to_string();
+                self.session.streams.status(&Status::KeyConsidered { fingerprint, flags: 3 });
+                Err(Code::UnusablePublicKey)
+            }
+            (None, None) => Err(Code::NoPublicKey),
+        })
+    }
+
+    fn of_file(&mut self, name: &[u8]) -> anyhow::Result<Result<RecipientCandidate, Code>> {
+        let Ok(file): Result<File, Code> = input::open(Some(name), self.session.streams) else {
+            return Ok(Err(Code::NoPublicKey));
+        };
+        let snapshots = self.keyrings.snapshots()?;
+        let revokers: Vec<&dyn Snapshot> = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
+        let path = Path::new(OsStr::from_bytes(name));
+        let candidates = match recipients::of_file(file, path, &revokers, self.session.now) {
+            Ok(candidates) => candidates,
+            Err(error) => {
+                self.session.streams.info(format_args!("error reading '{}': {error}", shown(name)));
+                return Ok(Err(Code::NoPublicKey));
+            }
+        };
+        Ok(match candidates.into_iter().next() {
+            None => Err(Code::NoPublicKey),
+            Some(first) if first.key.is_none() => Err(Code::UnusablePublicKey),
+            Some(first) => Ok(first),
+        })
+    }
+
+    /// Says whether the key is certain enough to be used, if necessary by asking.
+    fn check(&mut self, name: &[u8], candidate: &RecipientCandidate) -> anyhow::Result<Result<(), Failure>> {
+        let unusable = Failure::bare(Code::UnusablePublicKey);
+        let name_shown = shown(name);
+        let key = candidate.key.as_ref().expect("only a key that can be used is found").fingerprint.key_id();
+        first_use::tell(self.session, &candidate.fingerprint, &candidate.first_uses);
+        let Session { streams, settings, .. } = &mut *self.session;
+        if candidate.is_disabled && settings.trust_model != TrustModel::Always {
+            streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason: 13, name }));
+            streams.info(format_args!("{name_shown}: skipped: public key is disabled"));
+            return Ok(Err(unusable));
+        }
+        let is_verbose = settings.verbose > 0;
+        let is_certain = match candidate.validity {
+            _ if settings.trust_model == TrustModel::Always => {
+                if is_verbose {
+                    streams.info("No trust check due to '--trust-model always' option");
+                }
+                true
+            }
+            Validity::Unknown | Validity::Undefined => {
+                streams.info(format_args!("{key}: There is no assurance this key belongs to the named user"));
+                false
+            }
+            Validity::Never => {
+                streams.info(format_args!("{key}: This key is bad!  It has been marked as untrusted!"));
+                false
+            }
+            Validity::Marginal => {
+                streams.info(format_args!(
+                    "{key}: There is limited assurance this key belongs to the named user"
+                ));
+                true
+            }
+            Validity::Full | Validity::Ultimate => {
+                if is_verbose {
+                    streams.info(match candidate.validity {
+                        Validity::Full => "This key probably belongs to the named user",
+                        _ => "This key belongs to us",
+                    });
+                }
+                true
+            }
+        };
+        if is_certain || (!settings.batch && self.is_used_anyway(candidate)?) {
+            return Ok(Ok(()));
+        }
+        self.session.streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason: 10, name }));
+        Ok(Err(unusable))
+    }
+
+    fn is_used_anyway(&mut self, candidate: &RecipientCandidate) -> anyhow::Result<bool> {
+        let mut context = format!("key {}\n      \"", candidate.fingerprint).into_bytes();
+        crate::render::text::for_people(&candidate.user_id, &mut context);
+        context.extend(
+            b"\"\n\nIt is NOT certain that the key belongs to the person named in the user ID.  If you know better, \
+              you may answer the next question with yes.\n\n",
+        );
+        let Session { streams, settings, .. } = &mut *self.session;
+        streams.status(&Status::UserIdHint {
+            key_id: candidate.fingerprint.key_id().to_string(),
+            user_id: &candidate.user_id,
+        });
+        let question = Question {
+            keyword: "untrusted_key.override",
+            context: &context,
+            text: "Use this key anyway? (y/N) ",
+        };
+        prompt::ask(&question, settings, streams)
+    }
+
+    fn add(&mut self, candidate: RecipientCandidate, name: &RecipientName) {
+        if self.is_chosen(&candidate) {
+            if !self.session.settings.quiet {
+                let name = shown(&name.name);
+                self.session.streams.info(format_args!("{name}: skipped: public key already present"));
+            }
+            return;
+        }
+        self.take(candidate, name.is_hidden);
+    }
+
+    fn is_chosen(&self, candidate: &RecipientCandidate) -> bool {
+        let key = candidate.key.as_ref().map(|key| key.fingerprint);
+        self.chosen.iter().any(|chosen| Some(chosen.key.fingerprint) == key)
+    }
+
+    fn take(&mut self, candidate: RecipientCandidate, is_hidden: bool) {
+        let RecipientCandidate { fingerprint: primary, key, user_id, .. } = candidate;
+        self.chosen.extend(key.map(|key| Chosen { primary, key, is_hidden, user_id }));
+    }
+
+    /// Tells who is left out, which ends the command.
+    fn skipped(&mut self, name: &[u8], code: Code, reason: u8) -> Failure {
+        self.session.streams.error(format_args!("{}: skipped: {code}", shown(name)));
+        self.session.streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason, name }));
+        Failure::bare(code)
+    }
+}

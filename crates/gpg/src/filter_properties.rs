@@ -1,0 +1,134 @@
+//! What filter expressions ask about: the properties of user IDs, keys and signatures, as gpg's manual lists them.
+
+use std::borrow::Cow;
+
+use keyhoard::cert::Timestamp;
+use keyhoard::cert::attribute;
+use keyhoard::cert::certificate::{Certificate, Retained};
+use keyhoard::cert::effective::{ComponentState, Effective, KeyState, Usage, UserIdState};
+use keyhoard::cert::facts::{Component, ComponentKind, Facts, KeyFacts, SignatureFacts, SignatureType};
+use keyhoard::cert::mailbox::mailbox;
+
+use crate::clock;
+use crate::filter::Filter;
+use crate::render::colons::capabilities;
+
+/// Says of each component whether it stays under a `keep-uid` filter: user IDs and attributes that do not fit go.
+pub(crate) fn kept_user_ids(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
+    each(facts, effective, |component, state| match (&component.kind, state) {
+        (ComponentKind::UserId(value), ComponentState::User(state)) => {
+            filter.selects(|property| user_id(value, state, property))
+        }
+        (ComponentKind::Attribute(value), ComponentState::User(state)) => {
+            let name = attribute::name(value).into_bytes();
+            filter.selects(|property| user_id(&name, state, property))
+        }
+        _ => true,
+    })
+}
+
+/// Says of each component whether it stays under a `drop-subkey` filter: subkeys that fit go.
+pub(crate) fn kept_subkeys(filter: &Filter, facts: &Facts, effective: &Effective) -> Vec<bool> {
+    let primary = facts.primary().fingerprint;
+    each(facts, effective, |component, state| match (&component.kind, state) {
+        (ComponentKind::Key(facts), ComponentState::Key(state)) if facts.fingerprint != primary => {
+            !filter.selects(|property| key(facts, state, property))
+        }
+        _ => true,
+    })
+}
+
+/// Returns a certificate without the components that `kept` says `false` of; the primary key stays.
+pub(crate) fn retain(certificate: &Certificate, kept: &[bool]) -> Certificate {
+    let mut number = 0;
+    certificate.retain(|asked| match asked {
+        Retained::Component(_) => {
+            number += 1;
+            kept.get(number) != Some(&false)
+        }
+        _ => true,
+    })
+}
+
+/// Says whether a signature stays under a `drop-sig` filter: it goes if it certifies a user ID, is not the key's own,
+/// and fits.
+pub(crate) fn keeps_signature(
+    filter: &Filter,
+    facts: &Facts,
+    component: &Component,
+    signature: &SignatureFacts,
+    now: Timestamp,
+) -> bool {
+    let on_user_id = matches!(component.kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_));
+    let certifies =
+        signature.kind.is_certification() || signature.kind == SignatureType::CERTIFICATION_REVOCATION;
+    let own = signature.issuer.key_id == facts.primary().fingerprint.key_id();
+    !on_user_id || !certifies || own || !filter.selects(|property| of_signature(signature, now, property))
+}
+
+fn each(
+    facts: &Facts,
+    effective: &Effective,
+    keeps: impl Fn(&Component, &ComponentState) -> bool,
+) -> Vec<bool> {
+    facts
+        .components
+        .iter()
+        .zip(&effective.components)
+        .map(|(component, state)| keeps(component, state))
+        .collect()
+}
+
+fn user_id<'a>(value: &'a [u8], state: &UserIdState, property: &str) -> Option<Cow<'a, [u8]>> {
+    Some(match property {
+        "uid" => value.into(),
+        "mbox" => mailbox(value)?.into(),
+        "primary" => truth(state.primary),
+        "expired" => truth(state.expired),
+        "revoked" => truth(state.revoked),
+        _ => return None,
+    })
+}
+
+fn key(facts: &KeyFacts, state: &KeyState, property: &str) -> Option<Cow<'static, [u8]>> {
+    Some(match property {
+        "secret" | "disabled" => truth(false),
+        "key_algo" => text(facts.algorithm.0),
+        "key_created" => text(facts.created.0),
+        "key_created_d" => date(facts.created),
+        "expired" => truth(state.expired),
+        "revoked" => truth(state.revoked.is_some()),
+        "usage" => usage(state.usage),
+        "fpr" => text(facts.fingerprint),
+        _ => return None,
+    })
+}
+
+fn of_signature(signature: &SignatureFacts, now: Timestamp, property: &str) -> Option<Cow<'static, [u8]>> {
+    Some(match property {
+        "sig_created" => text(signature.created.0),
+        "sig_created_d" => date(signature.created),
+        "sig_algo" => text(signature.key_algorithm.0),
+        "sig_digest_algo" => text(signature.hash_algorithm.0),
+        "expired" => truth(signature.has_expired(now)),
+        _ => return None,
+    })
+}
+
+fn truth(holds: bool) -> Cow<'static, [u8]> {
+    Cow::Borrowed(if holds { b"1" } else { b"0" })
+}
+
+fn text(value: impl std::fmt::Display) -> Cow<'static, [u8]> {
+    Cow::Owned(value.to_string().into_bytes())
+}
+
+fn date(time: Timestamp) -> Cow<'static, [u8]> {
+    text(clock::day_string(time))
+}
+
+fn usage(usage: Usage) -> Cow<'static, [u8]> {
+    let mut letters = Vec::new();
+    capabilities(usage, &mut letters);
+    letters.into()
+}

@@ -1,0 +1,260 @@
+//! `hn2nntp get`: from the API to lines of JSON.
+//!
+//! [`walk`] decides what is fetched and written next, [`api`] fetches at a [`pace`], [`mark`] remembers how far a run
+//! came, [`tally`] counts.
+
+pub(crate) mod api;
+pub(crate) mod mark;
+mod pace;
+mod tally;
+pub(crate) mod walk;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use self::api::{Api, ApiError, Manners, Received};
+use self::mark::MarkError;
+use self::tally::{Report, Tally};
+use self::walk::{Extent, Ready, Role, Roots, Walk};
+use crate::item::{self, Id, ItemStatus};
+
+/// How many requests in a row may fail for good before the server counts as broken.
+const MAX_FAILURES: u32 = 20;
+/// How often progress is told.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// What to fetch.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    Top(usize),
+    Last(u64),
+    Exact(Vec<Id>),
+    Range(Id, Option<Id>),
+}
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) base: String,
+    pub(crate) manners: Manners,
+    /// How many requests may be under way at a time.
+    pub(crate) connections: usize,
+    pub(crate) extent: Extent,
+    pub(crate) save_max: Option<PathBuf>,
+    /// Whether what was written stays, whatever happens to other programs: it goes to a file, not to a pipe.
+    pub(crate) output_stays: bool,
+    pub(crate) verbose: bool,
+    pub(crate) statistics: bool,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Everything that was asked for has been written, or there is nothing new.
+    Complete,
+    /// Not one of the items could be used.
+    NothingUsable,
+    /// A signal ended it; what was written are whole lines.
+    Interrupted,
+}
+
+/// Why a run did not come to its end.
+#[derive(Debug, Error)]
+pub(crate) enum GetError {
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    #[error("{written} items were written, then: {error}")]
+    Broke { written: u64, error: ApiError },
+    #[error(transparent)]
+    Mark(#[from] MarkError),
+    #[error("cannot write the items")]
+    Output(#[from] io::Error),
+}
+
+/// Fetches what is wanted and writes one line of JSON for each item.
+pub(crate) async fn run(
+    wanted: Wanted,
+    options: &Options,
+    output: &mut impl Write,
+) -> Result<Ending, GetError> {
+    let api = Arc::new(Api::new(&options.base, options.manners.clone())?);
+    let roots = find_roots(&api, wanted).await?;
+    let begin = Instant::now();
+    let before = match &roots {
+        Roots::Range(range) => Some(range.start().saturating_sub(1)),
+        Roots::Listed(..) => None,
+    };
+    let mut run = Run {
+        api: Arc::clone(&api),
+        in_range: before.is_some(),
+        output_stays: options.output_stays,
+        walk: Walk::new(roots, options.extent),
+        under_way: JoinSet::new(),
+        connections: options.connections,
+        output,
+        tally: Tally::default(),
+        max: before,
+        failures: 0,
+        told: options.verbose.then_some(begin),
+    };
+    let result = run.all().await;
+    let (tally, max) = (run.tally, run.mark(&result));
+    if options.statistics {
+        eprintln!("{}", Report { tally, traffic: &api.traffic, took: begin.elapsed() });
+    }
+    if let (Some(path), Some(max)) = (&options.save_max, max) {
+        mark::write(path, max)?;
+    }
+    result.map_err(|error| match error {
+        GetError::Api(error) if tally.written() > 0 => GetError::Broke { written: tally.written(), error },
+        other => other,
+    })
+}
+
+async fn find_roots(api: &Api, wanted: Wanted) -> Result<Roots, ApiError> {
+    Ok(match wanted {
+        Wanted::Exact(ids) => Roots::listed(ids),
+        Wanted::Top(count) => {
+            let mut ids = api.top_stories().await?;
+            ids.truncate(count);
+            Roots::listed(ids)
+        }
+        Wanted::Last(count) => {
+            let max = api.max_item().await?;
+            Roots::Range(max.saturating_sub(count.saturating_sub(1)).max(1)..=max)
+        }
+        Wanted::Range(from, to) => {
+            let max = api.max_item().await?;
+            Roots::Range(from.max(1)..=to.unwrap_or(max).min(max))
+        }
+    })
+}
+
+/// What fetching an item came to.
+type Outcome = Result<Option<Received>, ApiError>;
+
+struct Run<'a, W> {
+    api: Arc<Api>,
+    walk: Walk<Outcome>,
+    under_way: JoinSet<(Id, Outcome)>,
+    connections: usize,
+    output: &'a mut W,
+    tally: Tally,
+    in_range: bool,
+    output_stays: bool,
+    /// In a range the last item that is complete, else the highest number of all.
+    max: Option<Id>,
+    /// How many requests in a row have failed for good.
+    failures: u32,
+    /// When progress was told last; `None` if it is not wanted.
+    told: Option<Instant>,
+}
+
+impl<W: Write> Run<'_, W> {
+    async fn all(&mut self) -> Result<Ending, GetError> {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        loop {
+            self.start_fetching();
+            tokio::select! {
+                biased;
+                _ = interrupt.recv() => return Ok(Ending::Interrupted),
+                _ = terminate.recv() => return Ok(Ending::Interrupted),
+                fetched = self.under_way.join_next() => match fetched {
+                    Some(fetched) => {
+                        let (id, outcome) = fetched.map_err(io::Error::other)?;
+                        self.take(id, outcome)?;
+                    }
+                    None => break,
+                },
+            }
+        }
+        let nothing = self.tally.written() == 0 && self.tally.missing + self.tally.broken > 0;
+        Ok(if nothing { Ending::NothingUsable } else { Ending::Complete })
+    }
+
+    fn start_fetching(&mut self) {
+        while self.under_way.len() < self.connections
+            && let Some(id) = self.walk.next_fetch()
+        {
+            let api = Arc::clone(&self.api);
+            self.under_way.spawn(async move { (id, api.item(id).await) });
+        }
+    }
+
+    fn take(&mut self, id: Id, outcome: Outcome) -> Result<(), GetError> {
+        let item = outcome.as_ref().ok().and_then(Option::as_ref).map(|received| received.item.clone());
+        self.walk.fetched(id, item.as_ref(), outcome);
+        while let Some(ready) = self.walk.next_ready() {
+            self.finish(ready)?;
+        }
+        self.tell_progress();
+        Ok(())
+    }
+
+    /// Writes or counts an item whose turn it is.
+    fn finish(&mut self, ready: Ready<Outcome>) -> Result<(), GetError> {
+        let Ready { id, role, outcome } = ready;
+        match outcome {
+            Ok(Some(received)) => {
+                self.write(received)?;
+                if role == Role::Root || !self.in_range {
+                    self.max = self.max.max(Some(id));
+                }
+            }
+            // The newest numbers are given before their items can be read: the next run asks for them again.
+            Ok(None) => self.tally.missing += 1,
+            Err(error @ ApiError::Unreachable { .. }) => return Err(error.into()),
+            Err(error) => {
+                eprintln!("hn2nntp: skipped: {error}");
+                self.tally.broken += 1;
+                self.failures += u32::from(matches!(error, ApiError::Status { .. }));
+                return if self.failures < MAX_FAILURES { Ok(()) } else { Err(error.into()) };
+            }
+        }
+        self.failures = 0;
+        Ok(())
+    }
+
+    fn write(&mut self, received: Received) -> Result<(), GetError> {
+        match &received.item.standing {
+            ItemStatus::Deleted => self.tally.deleted += 1,
+            ItemStatus::Dead => self.tally.dead += 1,
+            ItemStatus::Live(post) => {
+                let mut line = item::line(received.answer, &self.walk.thread(received.item.id));
+                line.push('\n');
+                self.output.write_all(line.as_bytes())?;
+                self.output.flush()?;
+                self.tally.count(post);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number to go on after.
+    ///
+    /// There is none if a list of items (`top`, `exact`) was not finished: what is missing may have any number. Nor if
+    /// the reader of a pipe has died or may have been interrupted as well: what is still in the pipe is lost.
+    fn mark(&self, result: &Result<Ending, GetError>) -> Option<Id> {
+        let arrived = match result {
+            Ok(Ending::Interrupted) => self.output_stays,
+            Err(GetError::Output(_)) => false,
+            _ => true,
+        };
+        self.max.filter(|_| arrived && (self.in_range || matches!(result, Ok(Ending::Complete))))
+    }
+
+    fn tell_progress(&mut self) {
+        if let Some(told) = self.told.filter(|told| told.elapsed() >= PROGRESS) {
+            eprintln!("hn2nntp: {} items written, {} queued", self.tally.written(), self.walk.queued());
+            self.told = Some(told + PROGRESS);
+        }
+    }
+}

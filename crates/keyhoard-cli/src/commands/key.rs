@@ -1,0 +1,98 @@
+//! `keyhoard key`: the user's own keys, their life, and what they certify.
+
+mod add_subkey;
+mod add_user_id;
+mod certify;
+mod delete;
+mod editing;
+mod expiry;
+mod export;
+mod list;
+mod passphrase;
+mod primary_user_id;
+mod reason;
+mod revocation_certificate;
+mod revoke;
+mod revoke_certification;
+mod revoke_user_id;
+mod set_expiry;
+
+pub(crate) use expiry::Expiry;
+
+use super::import;
+use crate::exit::Outcome;
+use crate::session::Session;
+
+/// The arguments of `keyhoard key`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  keyhoard key list
+  keyhoard key import my-secret-keys.asc
+  keyhoard key export --output backup.asc ann@example.org
+  keyhoard key passphrase ann@example.org
+  keyhoard key add-user-id ann@example.org 'Ann <ann@new.example>'
+  keyhoard key add-subkey ann@example.org --for sign --expires 2y
+  keyhoard key set-expiry ann@example.org 2y
+  keyhoard key certify 0123456789ABCDEF0123456789ABCDEF01234567
+  keyhoard key revocation-certificate ann@example.org --output ann-revocation.asc
+
+Secret keys are kept in files beside the database, one for each, locked with the passphrase that they came with. What a \
+command changed in a certificate is taken back with `keyhoard undo`, as long as nobody else has it.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the secret keys that are here.
+    #[command(visible_alias = "ls")]
+    List(list::Arguments),
+    /// Write secret keys to a file, a pipe or the terminal, as they are locked.
+    Export(export::Arguments),
+    /// Take in secret keys with their certificates, as keyhoard import does.
+    Import(import::Arguments),
+    /// Remove secret keys, and their certificates.
+    #[command(visible_alias = "rm")]
+    Delete(delete::Arguments),
+    /// Change the passphrase of secret keys, set one, or take it away.
+    Passphrase(passphrase::Arguments),
+    /// Add a user ID.
+    AddUserId(add_user_id::Arguments),
+    /// Revoke a user ID.
+    RevokeUserId(revoke_user_id::Arguments),
+    /// Make a user ID the primary one.
+    PrimaryUserId(primary_user_id::Arguments),
+    /// Add a new subkey.
+    AddSubkey(add_subkey::Arguments),
+    /// Set when a key or its subkeys end.
+    SetExpiry(set_expiry::Arguments),
+    /// Certify that user IDs of somebody else's key are right.
+    Certify(certify::Arguments),
+    /// Take certifications of somebody else's user IDs back.
+    RevokeCertification(revoke_certification::Arguments),
+    /// Revoke a key, or one of its subkeys, for good.
+    Revoke(revoke::Arguments),
+    /// Make the revocation of a key, to be kept for the day it is needed.
+    RevocationCertificate(revocation_certificate::Arguments),
+}
+
+/// Runs a subcommand.
+pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    match &arguments.command {
+        Command::List(arguments) => list::run(session, arguments),
+        Command::Export(arguments) => export::run(session, arguments),
+        Command::Import(arguments) => import::run(session, arguments),
+        Command::Delete(arguments) => delete::run(session, arguments),
+        Command::Passphrase(arguments) => passphrase::run(session, arguments),
+        Command::AddUserId(arguments) => add_user_id::run(session, arguments),
+        Command::RevokeUserId(arguments) => revoke_user_id::run(session, arguments),
+        Command::PrimaryUserId(arguments) => primary_user_id::run(session, arguments),
+        Command::AddSubkey(arguments) => add_subkey::run(session, arguments),
+        Command::SetExpiry(arguments) => set_expiry::run(session, arguments),
+        Command::Certify(arguments) => certify::run(session, arguments),
+        Command::RevokeCertification(arguments) => revoke_certification::run(session, arguments),
+        Command::Revoke(arguments) => revoke::run(session, arguments),
+        Command::RevocationCertificate(arguments) => revocation_certificate::run(session, arguments),
+    }
+}

@@ -1,0 +1,8 @@
+//! From a listing to text or JSON: pure functions of [`keyhoard::listing::KeyListing`].
+
+mod component_status;
+mod json;
+mod text;
+
+pub(crate) use json::{CertificateJson, TextJson};
+pub(crate) use text::{Details, write};

@@ -1,0 +1,129 @@
+//! Verifying many signatures of many certificates at once.
+
+use cert::key;
+use cert::packet::{Packet, Packets};
+use cert::signature::{self, Signature};
+use cert::signed::{Digester, Subject, question};
+use rayon::prelude::*;
+use store::Snapshot;
+use verify::{Check, Verdict};
+
+use super::issuers::{IssuerNumber, Keys};
+use super::{Authenticities, VerifyRequest};
+use crate::Result;
+
+/// Did this key make this signature?
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IssuerCheck {
+    /// The certificate's index in the batch.
+    pub(super) certificate: usize,
+    /// The component's index in the facts.
+    pub(super) component: usize,
+    /// The signature's index in the component.
+    pub(super) signature: usize,
+    /// The key.
+    pub(super) issuer: IssuerNumber,
+}
+
+/// Questions about some certificates, with all it takes to answer them: threads can do it that have no database.
+pub(super) struct IssuerChecks {
+    /// What is known of each certificate's signatures without the answers.
+    pub(super) findings: Vec<Authenticities>,
+    /// In the order of the certificates and their signatures.
+    pub(super) questions: Vec<IssuerCheck>,
+    /// Their issuers.
+    pub(super) keys: Keys,
+    /// The bytes of each certificate that there are questions about, where they did not come with it.
+    bytes: Vec<Vec<u8>>,
+}
+
+impl IssuerChecks {
+    /// Reads the bytes that are lacking.
+    pub(super) fn new(
+        findings: Vec<Authenticities>,
+        questions: Vec<IssuerCheck>,
+        keys: Keys,
+        asked: &[VerifyRequest<'_>],
+        certificates: &dyn Snapshot,
+    ) -> Result<Self> {
+        let mut bytes = Vec::new();
+        for of_certificate in by_certificate(&questions) {
+            let VerifyRequest { bytes: given, id, .. } = asked[of_certificate[0].certificate];
+            bytes.push(match id.filter(|_| given.is_none()) {
+                Some(id) => certificates.bytes(id)?.unwrap_or_default(),
+                None => Vec::new(),
+            });
+        }
+        Ok(Self { findings, questions, keys, bytes })
+    }
+
+    /// Says whether there is anything to answer.
+    pub(super) fn is_settled(&self) -> bool {
+        self.questions.is_empty()
+    }
+
+    /// Answers the questions.
+    pub(super) fn answer(&self, asked: &[VerifyRequest<'_>], verifier: &verify::Verifier) -> Vec<Verdict> {
+        let of_certificates: Vec<_> = by_certificate(&self.questions).zip(&self.bytes).collect();
+        let checks: Vec<std::result::Result<Check<'_>, Verdict>> = of_certificates
+            .par_iter()
+            .flat_map_iter(|(questions, bytes)| {
+                let asked = &asked[questions[0].certificate];
+                checks(asked, asked.bytes.unwrap_or(bytes), questions, &self.keys)
+            })
+            .collect();
+        let open: Vec<Check<'_>> = checks.iter().filter_map(|check| check.as_ref().ok()).copied().collect();
+        let mut verdicts = verifier.verify(&open).into_iter();
+        let answer = |check: &std::result::Result<_, Verdict>| match check {
+            Ok(_) => verdicts.next().expect("each check has a verdict"),
+            Err(verdict) => *verdict,
+        };
+        checks.iter().map(answer).collect()
+    }
+}
+
+fn by_certificate(questions: &[IssuerCheck]) -> impl Iterator<Item = &[IssuerCheck]> {
+    questions.chunk_by(|one, other| one.certificate == other.certificate)
+}
+
+/// Makes the checks of one certificate's questions; the verdict where there is nothing to check.
+fn checks<'b>(
+    asked: &VerifyRequest<'_>,
+    bytes: &'b [u8],
+    questions: &[IssuerCheck],
+    keys: &'b Keys,
+) -> Vec<std::result::Result<Check<'b>, Verdict>> {
+    let components = &asked.facts.components;
+    let primary = packet(bytes, components[0].span).and_then(|packet| key::parse_public(packet.body).ok());
+    // Bytes that are not those of the facts tell nothing.
+    let Some(primary) = primary else { return vec![Err(Verdict::Unsupported); questions.len()] };
+    let mut digester = Digester::new(primary);
+    let mut checks = Vec::with_capacity(questions.len());
+    for of_component in questions.chunk_by(|one, other| one.component == other.component) {
+        let component = &components[of_component[0].component];
+        let Some(subject) = packet(bytes, component.span).and_then(Subject::of) else {
+            checks.extend(of_component.iter().map(|_| Err(Verdict::Unsupported)));
+            continue;
+        };
+        let mut over = digester.over(subject);
+        for of_signature in of_component.chunk_by(|one, other| one.signature == other.signature) {
+            let facts = &component.signatures[of_signature[0].signature];
+            let signature = packet(bytes, facts.span).and_then(|packet| signature::parse(packet.body).ok());
+            let digest = match &signature {
+                Some(_) if !subject.suits(facts.kind) => Err(Verdict::Bad),
+                Some(signature) => over.digest(signature),
+                None => Err(Verdict::Unsupported),
+            };
+            checks.extend(of_signature.iter().map(|asked| {
+                let key = keys.key(asked.issuer).ok_or(Verdict::Unsupported)?;
+                let signature: &Signature<'_> = signature.as_ref().ok_or(Verdict::Unsupported)?;
+                question(&key, signature, digest?)
+            }));
+        }
+    }
+    checks
+}
+
+fn packet(bytes: &[u8], span: cert::facts::Span) -> Option<Packet<'_>> {
+    Packets::new(bytes.get(span.start as usize..span.end as usize)?).next()?.ok()
+}

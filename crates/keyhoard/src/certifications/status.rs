@@ -1,0 +1,298 @@
+//! What a signature is worth at a moment: GnuPG's rules for listings (its `g10/sig-check.c`).
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use cert::effective::objections::{IssuerKey, Objection, Role, objections};
+use cert::effective::{EvaluationContext, KeyState, PacketView, evaluate};
+use cert::facts::{ComponentKind, KeyFacts, SignatureFacts, SignatureType};
+use cert::{Facts, Fingerprint, Timestamp};
+use store::{Detail, Selection, Snapshot};
+use verify::{Verdict, policy::DigestPolicy};
+
+use super::{Authenticities, Authenticity, CertificationStatuses};
+use crate::Result;
+
+/// What a signature is worth, whoever made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CertificationStatus {
+    /// This primary key made it, and it is accepted.
+    Good(Fingerprint),
+    /// Nobody here made it, or it demands what is not understood.
+    Bad,
+    /// No key that could have made it is here.
+    NoIssuer,
+    /// The key that says to have made it is here, and may not certify.
+    UnusableIssuer(Fingerprint),
+    /// It is not accepted, whoever made it, or nobody here can tell.
+    Refused(Unverifiable),
+}
+
+/// Why nothing is said about who made a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unverifiable {
+    /// Its digest is too weak, or was too weak already when it was made.
+    WeakDigest,
+    /// It is older than the key it is on, or that key is from the future.
+    Time,
+    /// Signatures of its type are made over other things than it stands behind.
+    Misplaced,
+    /// It revokes the key, and nobody entrusted its issuer with that.
+    NotEntrusted,
+    /// Nobody here knows the algorithm, the curve or the size.
+    Unsupported,
+    /// There are too many signatures to verify all.
+    Unchecked,
+}
+
+/// What is asked of issuers besides having made a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssuerRule {
+    /// Nothing.
+    Any,
+    /// To be made for certifying. That it has expired or was revoked since does not count.
+    Certifies,
+    /// To be fit to certify now.
+    FitNow,
+}
+
+/// By which rules signatures are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CertificationRules {
+    /// The clock.
+    pub now: Timestamp,
+    /// In GnuPG's view other keys certify user IDs only, never keys.
+    pub view: PacketView,
+    /// Which digests are accepted.
+    pub digests: DigestPolicy,
+    /// What is asked of issuers.
+    pub issuers: IssuerRule,
+}
+
+/// Judges signatures, and remembers what it looked up about issuers.
+pub struct StatusEvaluator<'s> {
+    rules: CertificationRules,
+    sources: Vec<&'s dyn Snapshot>,
+    known: HashMap<Fingerprint, Option<IssuerPrimary>>,
+}
+
+/// The most issuers that are remembered.
+const MANY: usize = 50_000;
+
+impl<'s> StatusEvaluator<'s> {
+    /// Judges by rules; issuers are looked up in these databases, the first one first.
+    pub fn new(rules: CertificationRules, sources: Vec<&'s dyn Snapshot>) -> Self {
+        Self { rules, sources, known: HashMap::new() }
+    }
+
+    /// Judges every signature of a certificate.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn standings(&mut self, facts: &Facts, findings: &Authenticities) -> Result<CertificationStatuses> {
+        let mut passed = PassedComponents::default();
+        let mut standings = CertificationStatuses::filled(facts, CertificationStatus::NoIssuer);
+        for (number, component) in facts.components.iter().enumerate() {
+            passed.pass(&component.kind, number);
+            let signatures = component.signatures.iter().zip(findings.of(number));
+            for (index, (signature, finding)) in signatures.enumerate() {
+                let place = passed.place(&component.kind, number, signature.kind);
+                let case = SignatureCase { facts, signature, finding: *finding };
+                *standings.at_mut(number, index) = self.standing(&case, place)?;
+            }
+        }
+        Ok(standings)
+    }
+
+    fn standing(
+        &mut self,
+        case: &SignatureCase<'_>,
+        place: ComponentPresence,
+    ) -> Result<CertificationStatus> {
+        let SignatureCase { facts, signature, finding } = case;
+        let primary = facts.primary();
+        if place == ComponentPresence::Nowhere {
+            return Ok(CertificationStatus::Refused(Unverifiable::Misplaced));
+        }
+        if signature.own.is_none() && signature.kind == SignatureType::KEY_REVOCATION {
+            return self.revocation(case);
+        }
+        if signature.created < primary.created || primary.created > self.rules.now {
+            return Ok(CertificationStatus::Refused(Unverifiable::Time));
+        }
+        if let Some(own) = &signature.own {
+            return Ok(self.made(signature, own.verdict.map(|verdict| (verdict, primary.fingerprint))));
+        }
+        if self.rules.view == PacketView::Gnupg && !is_anybodys(signature.kind) {
+            // GnuPG tries the certificate's own key then.
+            return Ok(self.made(signature, Some((Verdict::Bad, primary.fingerprint))));
+        }
+        let Some(issuer) = finding.issuer() else { return Ok(CertificationStatus::NoIssuer) };
+        if !self.is_fit(&issuer, signature)? {
+            return Ok(CertificationStatus::UnusableIssuer(issuer));
+        }
+        let accepted = |hash, created| self.rules.digests.accepts_certification(hash, created);
+        if signature.kind.is_over_user() && !accepted(signature.hash_algorithm, signature.created.0) {
+            return Ok(CertificationStatus::Refused(Unverifiable::WeakDigest));
+        }
+        Ok(match place {
+            ComponentPresence::Here => self.made(signature, verdict(*finding)),
+            _ => self.made(signature, Some((Verdict::Bad, issuer))),
+        })
+    }
+
+    /// Judges the revocation of a key by another key.
+    fn revocation(&mut self, case: &SignatureCase<'_>) -> Result<CertificationStatus> {
+        let SignatureCase { facts, signature, finding } = case;
+        let is_named = |fingerprint: &Fingerprint| fingerprint.key_id() == signature.issuer.key_id;
+        let revokers = evaluate(facts, EvaluationContext::new(self.rules.now, self.rules.view)).revokers;
+        if !revokers.iter().any(|revoker| is_named(&revoker.fingerprint)) {
+            return Ok(CertificationStatus::Refused(Unverifiable::NotEntrusted));
+        }
+        Ok(match *finding {
+            Authenticity::NotAsked | Authenticity::NoIssuer => CertificationStatus::NoIssuer,
+            finding => self.made(signature, verdict(finding)),
+        })
+    }
+
+    /// Judges a signature of which it is known who made it; `None` if that was not found out.
+    fn made(
+        &self,
+        signature: &SignatureFacts,
+        verdict: Option<(Verdict, Fingerprint)>,
+    ) -> CertificationStatus {
+        if self.rules.digests.is_weak(signature.hash_algorithm) {
+            return CertificationStatus::Refused(Unverifiable::WeakDigest);
+        }
+        match verdict {
+            Some((Verdict::Good, _)) if signature.flags.unknown_critical => CertificationStatus::Bad,
+            Some((Verdict::Good, issuer)) => CertificationStatus::Good(issuer),
+            Some((Verdict::Bad, _)) => CertificationStatus::Bad,
+            Some((Verdict::Unsupported, _)) => CertificationStatus::Refused(Unverifiable::Unsupported),
+            None => CertificationStatus::Refused(Unverifiable::Unchecked),
+        }
+    }
+
+    /// Says whether a key that is here meets what is asked of issuers.
+    fn is_fit(&mut self, issuer: &Fingerprint, signature: &SignatureFacts) -> Result<bool> {
+        if self.rules.issuers == IssuerRule::Any {
+            return Ok(true);
+        }
+        let (rule, now) = (self.rules.issuers, self.rules.now);
+        let Some(IssuerPrimary { key, state }) = self.issuer(issuer)? else { return Ok(false) };
+        let issuer = IssuerKey { key, state, ends: state.expires, role: Role::Primary };
+        let found = objections(&issuer, SignatureType::GENERIC_CERTIFICATION, signature.created, now);
+        let mut grave = found.iter().filter(|objection| match objection {
+            Objection::Revoked | Objection::Ended => rule == IssuerRule::FitNow,
+            // GnuPG does not compare these times.
+            Objection::BeforeKey | Objection::FromFuture | Objection::EndedBefore => false,
+            Objection::Unbound | Objection::WrongUse | Objection::NotCrossCertified => true,
+        });
+        Ok(grave.next().is_none())
+    }
+
+    fn issuer(&mut self, issuer: &Fingerprint) -> Result<Option<&IssuerPrimary>> {
+        if self.known.len() > MANY {
+            self.known.clear();
+        }
+        if !self.known.contains_key(issuer) {
+            let found = self.look_up(issuer)?;
+            self.known.insert(*issuer, found);
+        }
+        Ok(self.known[issuer].as_ref())
+    }
+
+    fn look_up(&self, issuer: &Fingerprint) -> Result<Option<IssuerPrimary>> {
+        let moment = EvaluationContext::new(self.rules.now, self.rules.view);
+        for source in &self.sources {
+            if let Some(id) = source.by_fingerprint(&[*issuer])?[0] {
+                let mut found = None;
+                source.visit(Selection::Ids(&[id]), Detail::Own, &mut |record| {
+                    found = record.facts.map(|facts| {
+                        let state = *evaluate(&facts, moment).primary();
+                        IssuerPrimary { key: facts.primary().clone(), state }
+                    });
+                    ControlFlow::Break(())
+                })?;
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// An issuer's primary key.
+struct IssuerPrimary {
+    key: KeyFacts,
+    state: KeyState,
+}
+
+/// A signature with what there is to judge it by.
+struct SignatureCase<'a> {
+    facts: &'a Facts,
+    signature: &'a SignatureFacts,
+    finding: Authenticity,
+}
+
+/// Says whether GnuPG looks for the issuer of a signature at all, wherever it is.
+fn is_anybodys(kind: SignatureType) -> bool {
+    kind.is_over_user() || kind == SignatureType::SUBKEY_BINDING
+}
+
+fn verdict(finding: Authenticity) -> Option<(Verdict, Fingerprint)> {
+    match finding {
+        Authenticity::Good(issuer) => Some((Verdict::Good, issuer)),
+        Authenticity::Bad(issuer) => Some((Verdict::Bad, issuer)),
+        Authenticity::Unsupported(issuer) => Some((Verdict::Unsupported, issuer)),
+        Authenticity::NotAsked | Authenticity::NoIssuer | Authenticity::Unchecked(_) => None,
+    }
+}
+
+/// Whether what a signature is made over is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ComponentPresence {
+    /// Where it stands.
+    Here,
+    /// Before that.
+    Elsewhere,
+    /// Not at all.
+    Nowhere,
+}
+
+/// What was passed on the way through a certificate.
+#[derive(Default)]
+struct PassedComponents {
+    user: bool,
+    subkey: bool,
+}
+
+impl PassedComponents {
+    fn pass(&mut self, kind: &ComponentKind, number: usize) {
+        self.user |= is_user(kind);
+        self.subkey |= is_subkey(kind, number);
+    }
+
+    fn place(&self, component: &ComponentKind, number: usize, kind: SignatureType) -> ComponentPresence {
+        let (here, before) = match kind {
+            SignatureType::SUBKEY_BINDING | SignatureType::SUBKEY_REVOCATION => {
+                (is_subkey(component, number), self.subkey)
+            }
+            kind if kind.is_over_user() => (is_user(component), self.user),
+            _ => (number == 0, true),
+        };
+        match (here, before) {
+            (true, _) => ComponentPresence::Here,
+            (false, true) => ComponentPresence::Elsewhere,
+            (false, false) => ComponentPresence::Nowhere,
+        }
+    }
+}
+
+fn is_user(kind: &ComponentKind) -> bool {
+    matches!(kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_))
+}
+
+fn is_subkey(kind: &ComponentKind, number: usize) -> bool {
+    number > 0 && matches!(kind, ComponentKind::Key(_))
+}

@@ -1,0 +1,78 @@
+//! Certificates that are not fully checked: possible revocations that were too many to verify at once.
+//!
+//! Verifying under some keys (DSA, RSA of more than 10,000 bits) takes so long that a flood of forged revocations cannot
+//! be verified in one import. The certificate is not valid then, and each command that writes it, or checks its
+//! signatures, goes on until nothing is left.
+
+use std::ops::ControlFlow;
+
+use cert::certificate::Certificate;
+use cert::{Timestamp, clean};
+use store::{CertId, Detail, Prepared, Put, Record, Selection, Snapshot, Store};
+
+use crate::designated_revocation::{is_flooded, without_forged};
+use crate::{Result, stored};
+
+/// Verifies what is unchecked of the selected certificates, as far as one command goes, and keeps what is found out.
+/// Returns whether it has done anything.
+///
+/// Snapshots that were opened before do not show it. Nothing happens where the database cannot be written to beside who
+/// reads it.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn go_on(
+    store: &dyn Store,
+    snapshot: &dyn Snapshot,
+    selection: Selection<'_>,
+    command: &str,
+    now: Timestamp,
+) -> Result<bool> {
+    let mut pending: Vec<CertId> = Vec::new();
+    snapshot.visit(selection, Detail::Own, &mut |Record { id, facts, .. }| {
+        pending.extend(facts.is_some_and(|facts| !facts.is_fully_checked()).then_some(id));
+        ControlFlow::Continue(())
+    })?;
+    if pending.is_empty() || !store.supports_concurrent_readers()? {
+        return Ok(false);
+    }
+    let mut changed = false;
+    for id in pending {
+        let Some(stored) = stored::read_one(snapshot, id)? else { continue };
+        let Some(further) = check_further(&stored.certificate, true, || Ok(None))? else { continue };
+        let certificate = Prepared::new(further);
+        let kind = stored.merged_with(Vec::new());
+        let mut transaction = match store.begin(command, None, now) {
+            Err(store::Error::Unwritable { .. } | store::Error::Locked { .. }) => return Ok(changed),
+            begun => begun?,
+        };
+        // Where somebody else has changed it meanwhile, the next command goes on.
+        transaction.put(&[Put { certificate: &certificate, kind, inputs: &[], origin: None }])?;
+        transaction.finish_journal_if_changed()?;
+        transaction.commit()?;
+        changed = true;
+    }
+    Ok(changed)
+}
+
+/// Verifies more of the possible revocations of a certificate, of its own ones only where they were `known` before: what
+/// has just been cleaned has had its share. `None` if there is nothing to do.
+///
+/// `revokers` opens the database that designated revokers are looked up in.
+pub(crate) fn check_further<'s>(
+    certificate: &Certificate,
+    known: bool,
+    revokers: impl FnOnce() -> Result<Option<Box<dyn Snapshot + 's>>>,
+) -> Result<Option<Certificate>> {
+    let own = match known {
+        true => clean::go_on(certificate).unwrap_or_default(),
+        false => None,
+    };
+    let after_own = own.as_ref().unwrap_or(certificate);
+    if !is_flooded(&after_own.facts) {
+        return Ok(own);
+    }
+    let Some(snapshot) = revokers()? else { return Ok(own) };
+    Ok(without_forged(after_own, &[snapshot.as_ref()])?.or(own))
+}

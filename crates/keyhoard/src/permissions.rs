@@ -1,0 +1,210 @@
+//! Files and directories that somebody else could change.
+//!
+//! Whoever can write to a database can change what is trusted, and whoever can write to its directory can put another one
+//! in its place. Commands warn of that, and do not touch secret keys that are kept there.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
+use secret::file::FileKeys;
+
+use crate::{Error, Result, database};
+
+/// The mode bits by which others than the owner may write.
+const WRITABLE: u32 = 0o022;
+/// In a directory with this bit nobody can take away or rename what others have made.
+const STICKY: u32 = 0o1000;
+
+/// What somebody else than this user and the superuser can change.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Exposed {
+    /// It belongs to somebody else.
+    #[error("{path}: belongs to user {owner} (mode {mode:04o}), who can change it; `chown {user} {path}` makes it yours", path = .path.display())]
+    Foreign {
+        /// The file or directory.
+        path: PathBuf,
+        /// The number of the user whose it is.
+        owner: u32,
+        /// The number of the user who runs this program.
+        user: u32,
+        /// Its mode.
+        mode: u32,
+    },
+    /// Its group or everybody may write to it.
+    #[error("{path}: others can change it (mode {mode:04o}); `chmod go-w {path}` keeps them from it", path = .path.display())]
+    Writable {
+        /// The file or directory.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// A directory in which others can make files, though not replace those of this user.
+    #[error("{path}: others can add files to this directory (mode {mode:04o}); use a directory of your own", path = .path.display())]
+    Shared {
+        /// The directory.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+}
+
+/// Says who else can change a file or directory; nobody can change what is not there. Directories above are not looked at.
+pub fn exposed(path: &Path) -> Option<Exposed> {
+    let found = fs::metadata(path).ok()?;
+    let (owner, user, mode) = (found.uid(), geteuid().as_raw(), found.permissions().mode() & 0o7777);
+    let path = path.to_owned();
+    if !found.is_file() && !found.is_dir() {
+        None
+    } else if owner != user && owner != 0 {
+        Some(Exposed::Foreign { path, owner, user, mode })
+    } else if mode & WRITABLE == 0 || (found.is_dir() && mode & STICKY != 0) {
+        None
+    } else {
+        Some(Exposed::Writable { path, mode })
+    }
+}
+
+/// Says whether a directory is one like `/tmp`: everybody can make files, and nobody can take away what others have made.
+fn shared(directory: &Path) -> Option<Exposed> {
+    let found = fs::metadata(directory).ok()?;
+    let mode = found.permissions().mode() & 0o7777;
+    let is_shared = found.is_dir() && mode & WRITABLE != 0 && mode & STICKY != 0;
+    is_shared.then(|| Exposed::Shared { path: directory.to_owned(), mode })
+}
+
+/// Says who else can change a file, or put another one in its place.
+pub fn exposed_with_directory(path: &Path) -> Vec<Exposed> {
+    // A link can be replaced where it stands, and the file where that is.
+    let real = fs::canonicalize(path).ok();
+    let mut directories: Vec<&Path> =
+        [Some(path), real.as_deref()].into_iter().flatten().map(directory).collect();
+    directories.dedup();
+    [path].into_iter().chain(directories).filter_map(exposed).collect()
+}
+
+/// Says who else can change a database and what is kept beside it; of one that a server keeps, what is beside it.
+///
+/// In a directory like `/tmp` others can make the files in which SQLite looks for what it has not finished.
+pub fn exposed_database(place: &Path) -> Vec<Exposed> {
+    let file = database::local(place);
+    let mut exposed = exposed_with_directory(&file);
+    if let Some(real) = fs::canonicalize(&file).ok().filter(|real| real.is_file()) {
+        exposed.extend(shared(directory(&real)));
+    }
+    exposed
+}
+
+/// Returns the secret keys beside a database.
+///
+/// # Errors
+///
+/// [`Error::Exposed`] if there are secret keys, and somebody else can change the database or its directory: it would be
+/// up to them whose key a message is encrypted to, and which key signs.
+pub fn secret_keys_beside(place: &Path) -> Result<FileKeys> {
+    let keys = FileKeys::beside(&database::local(place));
+    if keys.path().exists() {
+        // That the directory itself is this user's alone is seen to by whoever opens it.
+        refuse(exposed_database(place))?;
+    }
+    Ok(keys)
+}
+
+/// Reads a file of the user's configuration; `None` if it is not there.
+///
+/// # Errors
+///
+/// [`Error::Exposed`] if somebody else can change it, [`Error::File`] if it cannot be read.
+pub(crate) fn configuration(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => {
+            refuse(exposed_with_directory(path))?;
+            Ok(Some(text))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::File { path: path.to_owned(), source }),
+    }
+}
+
+fn refuse(exposed: Vec<Exposed>) -> Result<()> {
+    exposed.into_iter().next().map_or(Ok(()), |exposed| Err(exposed.into()))
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+
+    fn set(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is this user's");
+    }
+
+    #[test]
+    fn what_the_group_or_others_may_write_to_is_exposed_and_what_they_may_read_is_not() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("a");
+        assert_eq!(exposed(&file), None, "nothing is there");
+        fs::write(&file, "").expect("a file");
+        for (mode, is_exposed) in [(0o600, false), (0o644, false), (0o660, true), (0o646, true)] {
+            set(&file, mode);
+            let expected = is_exposed.then(|| Exposed::Writable { path: file.clone(), mode });
+            assert_eq!(exposed(&file), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_said_names_the_file_the_mode_and_the_command_that_mends_it() {
+        let said = Exposed::Writable { path: "/x/keyhoard.db".into(), mode: 0o666 }.to_string();
+        assert!(said.contains("/x/keyhoard.db") && said.contains("0666"), "{said}");
+        assert!(said.contains("`chmod go-w /x/keyhoard.db`"), "{said}");
+    }
+
+    #[test]
+    fn a_file_is_exposed_by_its_directory_too() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("a");
+        fs::write(&file, "").expect("a file");
+        set(&file, 0o600);
+        assert_eq!(exposed_with_directory(&file), []);
+        set(directory.path(), 0o770);
+        let path = directory.path().to_owned();
+        assert_eq!(exposed_with_directory(&file), [Exposed::Writable { path: path.clone(), mode: 0o770 }]);
+        set(directory.path(), 0o1777);
+        assert_eq!(exposed_with_directory(&file), []);
+        let path = fs::canonicalize(path).expect("a directory");
+        assert_eq!(exposed_database(&file), [Exposed::Shared { path, mode: 0o1777 }]);
+    }
+
+    #[test]
+    fn secret_keys_are_not_used_where_others_can_change_the_database() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let database = directory.path().join("keyhoard.db");
+        fs::write(&database, "").expect("a file");
+        set(&database, 0o666);
+        assert!(secret_keys_beside(&database).is_ok(), "there are none");
+        fs::create_dir(directory.path().join(secret::file::DIRECTORY)).expect("a directory");
+        assert!(matches!(secret_keys_beside(&database), Err(Error::Exposed(Exposed::Writable { .. }))));
+        set(&database, 0o600);
+        assert!(secret_keys_beside(&database).is_ok());
+    }
+
+    #[test]
+    fn configuration_that_others_can_change_is_not_read() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("config.toml");
+        assert!(matches!(configuration(&file), Ok(None)));
+        fs::write(&file, "text").expect("a file");
+        set(&file, 0o644);
+        assert_eq!(configuration(&file).expect("text").as_deref(), Some("text"));
+        set(&file, 0o646);
+        assert!(matches!(configuration(&file), Err(Error::Exposed(_))));
+    }
+}

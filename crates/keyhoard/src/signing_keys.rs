@@ -1,0 +1,140 @@
+//! The keys that sign content.
+
+use cert::cross_certification::cross_certification;
+use cert::effective::objections::{IssuerKey, objections};
+use cert::effective::{ComponentState, EvaluationContext, KeyState, PacketView};
+use cert::facts::{ComponentKind, SignatureType};
+use cert::{Fingerprint, Timestamp};
+use secret::{Ask, Name, OpenKey, SecretKeys, StoredKey};
+use store::query::Name as KeyName;
+use store::{CertId, Snapshot};
+use verify::policy::DigestPolicy;
+
+use crate::designated_revocation::evaluate_with_revokers;
+use crate::{Result, stored};
+
+/// A key that can sign, in its certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningKey {
+    /// The certificate's primary key.
+    pub primary: Fingerprint,
+    /// The key that signs.
+    pub key: Fingerprint,
+}
+
+impl SigningKey {
+    /// Unlocks the key.
+    ///
+    /// # Errors
+    ///
+    /// Those of unlocking.
+    pub fn open(&self, keys: &dyn SecretKeys, ask: &mut dyn Ask) -> Result<Box<dyn OpenKey>> {
+        Ok(keys.open(&Name::Fingerprint(self.key), ask)?)
+    }
+}
+
+/// What a certificate has to sign with, some secret part of it being here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SigningKeys {
+    /// This key.
+    Key(SigningKey),
+    /// Nothing.
+    Unusable {
+        /// The certificate's primary key.
+        primary: Fingerprint,
+        /// Another key of it is here that has neither ended nor is revoked.
+        is_alive: bool,
+    },
+}
+
+impl SigningKeys {
+    /// Returns the certificate's primary key.
+    pub fn primary(&self) -> &Fingerprint {
+        match self {
+            Self::Key(key) => &key.primary,
+            Self::Unusable { primary, .. } => primary,
+        }
+    }
+}
+
+/// Returns the key of a certificate that signs: as in GnuPG, the newest subkey that may and whose secret is here, else
+/// the primary key.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn signing_key(
+    snapshot: &dyn Snapshot,
+    id: CertId,
+    held: &[StoredKey],
+    now: Timestamp,
+) -> Result<Option<SigningKey>> {
+    Ok(match found(snapshot, id, held, now, &|_| true)? {
+        Some(SigningKeys::Key(key)) => Some(key),
+        _ => None,
+    })
+}
+
+/// Returns what [`signing_key`] does of a certificate that goes by a name, or that there is none; a key that is named
+/// with a `!` signs itself. `None` if no secret part is here.
+///
+/// # Errors
+///
+/// The database's errors.
+pub fn named_signing_key(
+    snapshot: &dyn Snapshot,
+    id: CertId,
+    name: &KeyName,
+    held: &[StoredKey],
+    now: Timestamp,
+) -> Result<Option<SigningKeys>> {
+    found(snapshot, id, held, now, &|key| name.means_key(key))
+}
+
+fn found(
+    snapshot: &dyn Snapshot,
+    id: CertId,
+    held: &[StoredKey],
+    now: Timestamp,
+    is_meant: &dyn Fn(&Fingerprint) -> bool,
+) -> Result<Option<SigningKeys>> {
+    let Some(stored) = stored::read_one(snapshot, id)? else { return Ok(None) };
+    let certificate = stored.certificate;
+    let whole = || Ok(Some(certificate.clone()));
+    let effective = evaluate_with_revokers(
+        &certificate.facts,
+        EvaluationContext::new(now, PacketView::Full),
+        whole,
+        &[snapshot],
+    )?;
+    let has_secret =
+        |key: &Fingerprint| held.iter().any(|held| held.fingerprint == *key && held.protection.has_secret());
+    let components = certificate.facts.components.iter().zip(&effective.components).enumerate();
+    let here: Vec<_> = components
+        .filter_map(|(place, (component, state))| match (&component.kind, state) {
+            (ComponentKind::Key(key), ComponentState::Key(state)) => Some((place, key, state)),
+            _ => None,
+        })
+        .filter(|(_, key, _)| has_secret(&key.fingerprint))
+        .collect();
+    if here.is_empty() {
+        return Ok(None);
+    }
+    let primary = certificate.facts.primary().fingerprint;
+    let is_alive = |state: &KeyState| effective.primary().is_usable() && state.is_usable();
+    // What nobody would believe is not made.
+    let may_sign = |place: usize| {
+        let agreement = || cross_certification(&certificate, place, DigestPolicy::GNUPG, now);
+        IssuerKey::of(&certificate.facts, &effective, place, agreement)
+            .is_some_and(|issuer| objections(&issuer, SignatureType::BINARY, now, now).is_empty())
+    };
+    let chosen = here
+        .iter()
+        .filter(|(place, _, state)| is_alive(state) && may_sign(*place))
+        .filter(|(_, key, _)| is_meant(&key.fingerprint))
+        .max_by_key(|(place, key, _)| (*place > 0, key.created, key.fingerprint));
+    Ok(Some(match chosen {
+        Some((_, key, _)) => SigningKeys::Key(SigningKey { primary, key: key.fingerprint }),
+        None => SigningKeys::Unusable { primary, is_alive: here.iter().any(|(_, _, state)| is_alive(state)) },
+    }))
+}

@@ -1,0 +1,83 @@
+//! What the user says of keys: owner trust, and which keys are the user's own.
+
+use cert::{Fingerprint, KeyId};
+use store::Snapshot;
+use trust::{KeyMap, KeySet, OwnerTrust};
+
+use super::{TrustSettings, TrustedKey};
+use crate::Result;
+use crate::owner_trust::DISABLED;
+
+/// Owner trust, and the keys that validity begins with.
+#[derive(Clone, Debug, Default)]
+pub struct TrustAnchors {
+    given: KeyMap<u8>,
+    named: KeySet,
+    missing: Vec<KeyId>,
+}
+
+impl TrustAnchors {
+    /// Reads the owner trust that `owner_trust` holds, and looks the keys that the settings name up in `certificates`,
+    /// the first one first.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn read(
+        owner_trust: Option<&dyn Snapshot>,
+        certificates: &[&dyn Snapshot],
+        settings: &TrustSettings,
+    ) -> Result<Self> {
+        let given = owner_trust.map(Snapshot::owner_trusts).transpose()?.unwrap_or_default();
+        let mut roots = Self { given: given.into_iter().collect(), ..Self::default() };
+        for trusted in settings.trusted_keys.iter().filter(|_| settings.model.has_own_keys()) {
+            match *trusted {
+                TrustedKey::Fingerprint(fingerprint) => drop(roots.named.insert(fingerprint)),
+                TrustedKey::KeyId(key_id) => match primary_by_id(key_id, certificates)? {
+                    Some(fingerprint) => drop(roots.named.insert(fingerprint)),
+                    None => roots.missing.push(key_id),
+                },
+            }
+        }
+        Ok(roots)
+    }
+
+    /// Returns how far the user trusts the owner of a key.
+    pub fn owner_trust(&self, key: &Fingerprint) -> OwnerTrust {
+        self.given(key).0
+    }
+
+    /// Returns how far the user trusts the owner of a key, and whether the user switched it off.
+    pub fn given(&self, key: &Fingerprint) -> (OwnerTrust, bool) {
+        let number = self.given.get(key);
+        let trust = match number {
+            _ if self.named.contains(key) => OwnerTrust::Ultimate,
+            Some(number) => OwnerTrust::from_number(*number),
+            None => OwnerTrust::Unknown,
+        };
+        (trust, number.is_some_and(|number| number & DISABLED != 0))
+    }
+
+    /// Returns the ultimately trusted keys, whether they are here or not, by ascending fingerprint.
+    pub fn ultimate(&self) -> Vec<Fingerprint> {
+        let given = self.given.keys().filter(|key| self.owner_trust(key) == OwnerTrust::Ultimate);
+        let mut ultimate: Vec<Fingerprint> = given.chain(&self.named).copied().collect();
+        ultimate.sort_unstable();
+        ultimate.dedup();
+        ultimate
+    }
+
+    /// Returns the key IDs among the named keys that no certificate here has.
+    pub fn missing(&self) -> &[KeyId] {
+        &self.missing
+    }
+}
+
+fn primary_by_id(key_id: KeyId, certificates: &[&dyn Snapshot]) -> Result<Option<Fingerprint>> {
+    for snapshot in certificates {
+        if let Some((_, primary)) = snapshot.primaries_by_id(key_id)?.first() {
+            return Ok(Some(*primary));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,96 @@
+//! A key that a signature names, in its certificate.
+
+use std::sync::Arc;
+
+use cert::certificate::Certificate;
+use cert::effective::objections::{CrossCertification, IssuerKey, Objections, objections};
+use cert::effective::{ComponentState, Effective, KeyState};
+use cert::facts::{ComponentKind, KeyFacts};
+use cert::key::{self, Key};
+use cert::packet::Packets;
+use cert::{Fingerprint, Timestamp};
+use store::CertId;
+
+use super::SignatureContents;
+
+/// A key that a signature names, in its certificate.
+#[derive(Clone, Debug)]
+pub struct CandidateSigner {
+    /// The certificate.
+    pub certificate: Arc<Certificate>,
+    /// What it means now.
+    pub effective: Arc<Effective>,
+    /// The place of the key among its components.
+    pub component: usize,
+    /// In which of the databases it is.
+    pub source: usize,
+    /// The certificate's number there.
+    pub id: CertId,
+    /// Whether the key says itself that it belongs to the certificate; a primary key does.
+    pub cross_certification: CrossCertification,
+}
+
+impl CandidateSigner {
+    /// Returns the key.
+    pub fn key(&self) -> &KeyFacts {
+        match &self.certificate.facts.components[self.component].kind {
+            ComponentKind::Key(key) => key,
+            _ => unreachable!("only keys are looked up"),
+        }
+    }
+
+    /// Returns what the key means now.
+    pub fn state(&self) -> &KeyState {
+        match &self.effective.components[self.component] {
+            ComponentState::Key(state) => state,
+            _ => unreachable!("only keys are looked up"),
+        }
+    }
+
+    /// Returns the fingerprint of the certificate's primary key.
+    pub fn primary(&self) -> Fingerprint {
+        self.certificate.facts.primary().fingerprint
+    }
+
+    /// Returns what stands against a signature because of this key, as of `now`: [`objections`].
+    pub fn objections(&self, statement: &SignatureContents, now: Timestamp) -> Objections {
+        objections(&self.issuer(), statement.kind, statement.created, now)
+    }
+
+    /// Says whether the key belongs to this certificate and to no other, unless its owner wants that.
+    pub(super) fn is_held_for_sure(&self) -> bool {
+        self.state().valid && self.cross_certification == CrossCertification::Holds
+    }
+
+    /// Returns what sorts the certificates that hold a key: first those that hold it for sure, then the one whose primary
+    /// key it is; the rest does not depend on the order in which they came in.
+    pub(super) fn rank(&self) -> (bool, bool, usize, Fingerprint) {
+        (!self.is_held_for_sure(), self.component != 0, self.source, self.primary())
+    }
+
+    /// Returns when the key ends, or its certificate does.
+    pub fn expires(&self) -> Option<Timestamp> {
+        self.issuer().ends
+    }
+
+    /// Returns the primary user ID.
+    pub fn user_id(&self) -> Option<&[u8]> {
+        let place = self.effective.primary_user_id(&self.certificate.facts)?;
+        match &self.certificate.facts.components[place].kind {
+            ComponentKind::UserId(user_id) => Some(user_id),
+            _ => None,
+        }
+    }
+
+    /// Returns the key as its packet holds it.
+    pub(super) fn public(&self) -> Option<Key<'_>> {
+        let span = self.certificate.facts.components[self.component].span;
+        key::parse_public(Packets::new(self.certificate.packet(span)).next()?.ok()?.body).ok()
+    }
+
+    fn issuer(&self) -> IssuerKey<'_> {
+        let facts = &self.certificate.facts;
+        let issuer = IssuerKey::of(facts, &self.effective, self.component, || self.cross_certification);
+        issuer.expect("only keys are looked up")
+    }
+}

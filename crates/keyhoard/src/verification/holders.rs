@@ -1,0 +1,237 @@
+//! The certificates that hold a key.
+//!
+//! Anybody can list anybody's key as a subkey. Whose it is says the certificate whose primary key it is, or the one to
+//! which the key itself agrees to belong; so a certificate that only claims it must never be taken instead, however many
+//! of them there are and in whichever order they came in.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use cert::certificate::Certificate;
+use cert::cross_certification::cross_certification;
+use cert::effective::EvaluationContext;
+use cert::effective::objections::CrossCertification;
+use cert::facts::{Component, ComponentKind, Facts, SignatureType};
+use cert::merge::merge;
+use cert::{Fingerprint, KeyId};
+use store::{CertId, Detail, KeyHit, Selection, Snapshot};
+use verify::Verdict;
+use verify::limits::{MAX_HOLDER_BYTES, MAX_HOLDERS, MAX_ISSUER_CANDIDATES};
+use verify::policy::DigestPolicy;
+
+use super::CandidateSigner;
+use crate::designated_revocation::evaluate_with_revokers;
+use crate::{Result, stored};
+
+/// Looks for the certificates that hold keys, as of one moment.
+pub(super) struct Holders<'s> {
+    pub(super) sources: Vec<&'s dyn Snapshot>,
+    pub(super) moment: EvaluationContext,
+    /// Which digests are accepted in back-signatures.
+    pub(super) digests: DigestPolicy,
+    pub(super) limits: Limits,
+}
+
+/// How much of what claims a key is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Certificates.
+    pub(super) claims: usize,
+    /// Bytes of those that are read.
+    pub(super) bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { claims: MAX_HOLDERS, bytes: MAX_HOLDER_BYTES }
+    }
+}
+
+/// The keys behind a key ID, in the certificates that hold them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeysWithId {
+    /// Each key in every certificate that it says to belong to; in any other only if there is none.
+    pub(super) makers: Vec<Arc<CandidateSigner>>,
+    /// There are more certificates that claim the key ID than were looked at.
+    pub(super) is_cut: bool,
+}
+
+/// A certificate that claims a key.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    source: usize,
+    cert: CertId,
+    key: Fingerprint,
+    /// Its last byte that has to be read to find out whether the key agrees; nothing is known of it yet if it is 0.
+    reach: u32,
+}
+
+impl Holders<'_> {
+    /// Finds the keys behind a key ID.
+    pub(super) fn of(&self, key_id: KeyId) -> Result<KeysWithId> {
+        let (own, others) = self.claims(key_id)?;
+        let mut found = Found::default();
+        for claim in own {
+            found.add(self.maker(claim)?);
+        }
+        found.is_cut = others.len() > self.limits.claims;
+        let others = match others.len() {
+            0..=MAX_ISSUER_CANDIDATES if !found.is_cut => others,
+            count => self.promising(&others[..count.min(self.limits.claims)])?,
+        };
+        self.read(others, &mut found)?;
+        Ok(found.held())
+    }
+
+    /// Returns which certificates have a key with this ID: as their primary key, or as a subkey. What an earlier database
+    /// has is taken from there.
+    fn claims(&self, key_id: KeyId) -> Result<(Vec<Claim>, Vec<Claim>)> {
+        let mut met = HashSet::new();
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for (source, snapshot) in self.sources.iter().enumerate() {
+            for (cert, key) in snapshot.primaries_by_id(key_id)? {
+                if met.insert((key, key)) {
+                    own.push(Claim { source, cert, key, reach: 0 });
+                }
+            }
+            for KeyHit { cert, fingerprint: key, primary } in snapshot.keys_by_id(key_id)? {
+                if primary != key && met.insert((primary, key)) {
+                    others.push(Claim { source, cert, key, reach: 0 });
+                }
+            }
+        }
+        Ok((own, others))
+    }
+
+    /// Keeps the claims to which the key may agree, and of all others one for each key; those come first that cost least.
+    fn promising(&self, claims: &[Claim]) -> Result<Vec<Claim>> {
+        let (mut promising, mut idle) = (Vec::new(), HashSet::new());
+        for of_source in claims.chunk_by(|one, other| one.source == other.source) {
+            let source = of_source[0].source;
+            let mut keys: HashMap<CertId, Vec<Fingerprint>> = HashMap::new();
+            of_source.iter().for_each(|claim| keys.entry(claim.cert).or_default().push(claim.key));
+            let mut ids: Vec<CertId> = keys.keys().copied().collect();
+            ids.sort_unstable();
+            self.sources[source].visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
+                let Some(facts) = &record.facts else { return ControlFlow::Continue(()) };
+                for &key in keys.get(&record.id).into_iter().flatten() {
+                    let reach = place_of(facts, &key).and_then(|place| reach(&facts.components[place]));
+                    if reach.is_some() || idle.insert(key) {
+                        promising.push(Claim { source, cert: record.id, key, reach: reach.unwrap_or(0) });
+                    }
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        promising.sort_by_key(|claim| claim.reach);
+        Ok(promising)
+    }
+
+    fn read(&self, claims: Vec<Claim>, found: &mut Found) -> Result<()> {
+        let mut bytes = 0;
+        for claim in claims {
+            if found.has_enough(&claim.key) {
+                continue;
+            }
+            if bytes > self.limits.bytes {
+                found.is_cut = true;
+                break;
+            }
+            let maker = self.maker(claim)?;
+            bytes += maker.as_ref().map_or(0, |maker| maker.certificate.bytes.len());
+            found.add(maker);
+        }
+        Ok(())
+    }
+
+    fn maker(&self, claim: Claim) -> Result<Option<CandidateSigner>> {
+        let Claim { source, cert: id, key, .. } = claim;
+        let Some(stored) = stored::read_one(self.sources[source], id)? else { return Ok(None) };
+        let certificate = self.with_other_copies(stored.certificate, (source, id))?;
+        let Some(component) = place_of(&certificate.facts, &key) else { return Ok(None) };
+        let whole = || Ok(Some(certificate.clone()));
+        let effective = evaluate_with_revokers(&certificate.facts, self.moment, whole, &self.sources)?;
+        let cross_certification = self.agreement(&certificate, component);
+        let (certificate, effective) = (Arc::new(certificate), Arc::new(effective));
+        Ok(Some(CandidateSigner { certificate, effective, component, source, id, cross_certification }))
+    }
+
+    /// Joins a certificate with its other copies, wherever they are: one may hold a revocation that the others lack.
+    fn with_other_copies(&self, mut certificate: Certificate, at: (usize, CertId)) -> Result<Certificate> {
+        let primary = certificate.facts.primary().fingerprint;
+        for (source, snapshot) in self.sources.iter().enumerate() {
+            for (cert, key) in snapshot.primaries_by_id(primary.key_id())? {
+                if key != primary || (source, cert) == at {
+                    continue;
+                }
+                let copy = stored::read_one(*snapshot, cert)?;
+                if let Some(merged) = copy.and_then(|copy| merge(&certificate, &copy.certificate)) {
+                    certificate = merged.certificate;
+                }
+            }
+        }
+        Ok(certificate)
+    }
+
+    fn agreement(&self, certificate: &Certificate, component: usize) -> CrossCertification {
+        match component {
+            0 => CrossCertification::Holds,
+            _ => cross_certification(certificate, component, self.digests, self.moment.now),
+        }
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    sure: Vec<Arc<CandidateSigner>>,
+    /// One for each key that no certificate holds for sure: it says what is wrong.
+    claimed: Vec<Arc<CandidateSigner>>,
+    is_cut: bool,
+}
+
+impl Found {
+    fn add(&mut self, maker: Option<CandidateSigner>) {
+        let Some(maker) = maker else { return };
+        let key = maker.key().fingerprint;
+        if maker.is_held_for_sure() {
+            self.sure.push(Arc::new(maker));
+            return;
+        }
+        let place = self.claimed.iter().position(|known| known.key().fingerprint == key);
+        match place.map(|place| &mut self.claimed[place]) {
+            None => self.claimed.push(Arc::new(maker)),
+            Some(known) if maker.rank() < known.rank() => *known = Arc::new(maker),
+            Some(_) => {}
+        }
+    }
+
+    /// Says whether as many certificates hold a key as anybody may want; its owner made all of them.
+    fn has_enough(&self, key: &Fingerprint) -> bool {
+        self.sure.iter().filter(|maker| maker.key().fingerprint == *key).count() >= MAX_ISSUER_CANDIDATES
+    }
+
+    fn held(mut self) -> KeysWithId {
+        let is_sure = |maker: &Arc<CandidateSigner>| {
+            self.sure.iter().any(|sure| sure.key().fingerprint == maker.key().fingerprint)
+        };
+        self.claimed.retain(|maker| !is_sure(maker));
+        self.sure.append(&mut self.claimed);
+        KeysWithId { makers: self.sure, is_cut: self.is_cut }
+    }
+}
+
+fn place_of(facts: &Facts, key: &Fingerprint) -> Option<usize> {
+    let is_it = |kind: &ComponentKind| matches!(kind, ComponentKind::Key(it) if it.fingerprint == *key);
+    facts.components.iter().position(|component| is_it(&component.kind))
+}
+
+/// Returns the end of a binding signature that may hold the key's agreement; `None` if none does.
+fn reach(component: &Component) -> Option<u32> {
+    let bindings = component.signatures.iter().filter(|one| one.kind == SignatureType::SUBKEY_BINDING);
+    let agreeing = bindings.filter(|one| {
+        one.own.as_ref().is_some_and(|own| own.verdict == Some(Verdict::Good) && own.embedded_signature)
+    });
+    agreeing.map(|one| one.span.end).min()
+}

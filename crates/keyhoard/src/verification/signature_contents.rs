@@ -1,0 +1,77 @@
+//! What a signature says.
+
+use cert::Timestamp;
+use cert::facts::{Issuer, SignatureType};
+use cert::signature::Signature;
+use cert::subpacket::{self, Kind, Subpackets};
+use verify::{HashAlgorithm, PublicKeyAlgorithm};
+
+/// What a signature over content says; only who made it vouches for that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignatureContents {
+    /// The packet's version.
+    pub version: u8,
+    /// The type.
+    pub kind: SignatureType,
+    /// The public-key algorithm.
+    pub key_algorithm: PublicKeyAlgorithm,
+    /// The digest.
+    pub hash: HashAlgorithm,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+    /// Who says to have made it.
+    pub issuer: Issuer,
+    /// The user ID that it was made as.
+    pub user_id: Option<Vec<u8>>,
+    /// Notations, in their order.
+    pub notations: Vec<Notation>,
+    /// Where to read about the maker's policy.
+    pub policies: Vec<Vec<u8>>,
+    /// It demands what is not understood here.
+    pub unknown_critical: bool,
+}
+
+/// A notation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notation {
+    /// The name.
+    pub name: Vec<u8>,
+    /// The value.
+    pub value: Vec<u8>,
+    /// Whether the value is text.
+    pub readable: bool,
+    /// Whether nobody may overlook it.
+    pub critical: bool,
+}
+
+impl SignatureContents {
+    /// Reads what a signature says in its hashed subpackets, and who says to have made it.
+    pub fn of(signature: &Signature<'_>) -> Self {
+        let hashed = || Subpackets::new(signature.hashed).map_while(Result::ok);
+        let notation = |subpacket: subpacket::Subpacket<'_>| {
+            let notation = subpacket::Notation::parse(subpacket.body)?;
+            Some(Notation {
+                name: notation.name.to_vec(),
+                value: notation.value.to_vec(),
+                readable: notation.readable,
+                critical: subpacket.critical,
+            })
+        };
+        let of_kind = |kind| hashed().filter(move |subpacket| subpacket.kind == kind);
+        Self {
+            version: signature.version,
+            kind: signature.kind,
+            key_algorithm: signature.key_algorithm,
+            hash: signature.hash_algorithm,
+            created: signature.created(),
+            expires: signature.expires(),
+            issuer: signature.issuer(),
+            user_id: of_kind(Kind::SIGNERS_USER_ID).next().map(|subpacket| subpacket.body.to_vec()),
+            notations: of_kind(Kind::NOTATION).filter_map(notation).collect(),
+            policies: of_kind(Kind::POLICY).map(|subpacket| subpacket.body.to_vec()).collect(),
+            unknown_critical: signature.demands_more(),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The keys that may have made signatures, looked up once each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cert::KeyId;
+use cert::effective::EvaluationContext;
+use cert::facts::Issuer;
+use cert::signature::Signature;
+use cert::signed::question;
+use message::DataSignature;
+use store::Snapshot;
+use verify::policy::DigestPolicy;
+use verify::{Check, Verdict, verify};
+
+use super::holders::{Holders, KeysWithId, Limits};
+use super::{CandidateSigner, ExaminedSignature, SignatureContents, Signer};
+use crate::Result;
+
+/// So many key IDs are remembered.
+const MANY: usize = 10_000;
+
+/// The keys of databases, as of one moment.
+pub struct SignerSearch<'s> {
+    holders: Holders<'s>,
+    known: HashMap<KeyId, KeysWithId>,
+}
+
+impl<'s> SignerSearch<'s> {
+    /// Looks keys up in databases, the first one first. `digests` are accepted in back-signatures; those in other
+    /// self-signatures are the moment's.
+    pub fn new(sources: Vec<&'s dyn Snapshot>, moment: EvaluationContext, digests: DigestPolicy) -> Self {
+        let limits = Limits::default();
+        Self { holders: Holders { sources, moment, digests, limits }, known: HashMap::new() }
+    }
+
+    /// Examines signatures.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors.
+    pub fn examine(&mut self, signatures: Vec<DataSignature>) -> Result<Vec<ExaminedSignature>> {
+        let mut named = Vec::with_capacity(signatures.len());
+        for signature in &signatures {
+            let issuer = signature.parsed().map(|parsed| parsed.issuer());
+            named.push(match issuer {
+                Some(issuer) => self.candidates(&issuer)?,
+                None => KeysWithId::default(),
+            });
+        }
+        let answers = answers(&signatures, &named);
+        let now = self.holders.moment.now;
+        let examined = signatures.into_iter().zip(named).zip(answers).map(|((signature, named), answers)| {
+            let statement = signature.parsed().map(|parsed| SignatureContents::of(&parsed));
+            let outcome = match &statement {
+                Some(statement) => {
+                    let case = SignatureCase { signature: &signature, named: &named, answers: &answers };
+                    case.outcome(|maker| maker.objections(statement, now).refusal().is_some())
+                }
+                None => Signer::Unsupported,
+            };
+            ExaminedSignature { signature, statement, outcome }
+        });
+        Ok(examined.collect())
+    }
+
+    /// Returns the keys that a signature may be by.
+    fn candidates(&mut self, issuer: &Issuer) -> Result<KeysWithId> {
+        if !self.known.contains_key(&issuer.key_id) {
+            if self.known.len() > MANY {
+                self.known.clear();
+            }
+            let found = self.holders.of(issuer.key_id)?;
+            self.known.insert(issuer.key_id, found);
+        }
+        let known = &self.known[&issuer.key_id];
+        let makers = known.makers.iter().filter(|maker| issuer.may_be(&maker.key().fingerprint));
+        Ok(KeysWithId { makers: makers.cloned().collect(), is_cut: known.is_cut })
+    }
+}
+
+/// The place of a question, or its answer where nothing is left to ask.
+type PendingAnswer = std::result::Result<usize, Verdict>;
+
+/// Asks each of the named keys whether it made the signature; the answers in their order.
+fn answers(signatures: &[DataSignature], named: &[KeysWithId]) -> Vec<Vec<Verdict>> {
+    let parsed: Vec<_> = signatures.iter().map(DataSignature::parsed).collect();
+    let mut checks = Vec::with_capacity(signatures.len());
+    let mut answers: Vec<Vec<PendingAnswer>> = Vec::with_capacity(signatures.len());
+    for ((signature, parsed), KeysWithId { makers, .. }) in signatures.iter().zip(&parsed).zip(named) {
+        answers
+            .push(makers.iter().map(|maker| ask(signature, parsed.as_ref(), maker, &mut checks)).collect());
+    }
+    let verdicts = verify(&checks);
+    let answer = |asked: PendingAnswer| asked.map_or_else(|verdict| verdict, |index| verdicts[index]);
+    answers.into_iter().map(|asked| asked.into_iter().map(answer).collect()).collect()
+}
+
+fn ask<'a>(
+    signature: &DataSignature,
+    parsed: Option<&Signature<'a>>,
+    maker: &'a CandidateSigner,
+    checks: &mut Vec<Check<'a>>,
+) -> PendingAnswer {
+    let digest = signature.digest?;
+    let (Some(parsed), Some(key)) = (parsed, maker.public()) else {
+        return Err(Verdict::Unsupported);
+    };
+    checks.push(question(&key, parsed, digest)?);
+    Ok(checks.len() - 1)
+}
+
+/// A signature, the keys that it may be by, and whether each of them made it.
+struct SignatureCase<'a> {
+    signature: &'a DataSignature,
+    named: &'a KeysWithId,
+    answers: &'a [Verdict],
+}
+
+impl SignatureCase<'_> {
+    /// Says who made the signature. Where several certificates hold the key, it is the one by which the signature is
+    /// believed, in whichever order they came in.
+    fn outcome(&self, is_refused: impl Fn(&CandidateSigner) -> bool) -> Signer {
+        let by = |verdict| {
+            let answered = self.named.makers.iter().zip(self.answers);
+            let them = answered.filter(move |(_, answer)| **answer == verdict).map(|(maker, _)| maker);
+            let order = |maker: &&Arc<CandidateSigner>| (is_refused(maker), maker.rank());
+            them.min_by_key(order).cloned()
+        };
+        let good = by(Verdict::Good);
+        // A certificate that was not looked at may be the one that the key belongs to.
+        let is_open = self.named.is_cut && good.as_deref().is_none_or(|maker| !maker.is_held_for_sure());
+        if is_open {
+            Signer::Undecided
+        } else if let Some(maker) = good {
+            Signer::Good(maker)
+        } else if by(Verdict::Unsupported).is_some() || self.signature.digest == Err(Verdict::Unsupported) {
+            Signer::Unsupported
+        } else {
+            by(Verdict::Bad).map_or(Signer::NoKey, Signer::Bad)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use cert::clean::rebuild;
+    use cert::effective::PacketView;
+    use cert::{Certificate, Timestamp};
+    use message::DetachedSignatures;
+    use packet_builder::{Certificate as Built, Key, MADE, Signature as Draft, Signed, bytes};
+
+    use super::*;
+    use crate::keyring_file::KeyringFile;
+    use crate::verification::{SignaturePolicy, SignatureStatus};
+
+    const NOW: Timestamp = Timestamp(MADE + 10_000);
+
+    /// A certificate that lists a key as its subkey; its owner agrees, or the back-signature is forged.
+    fn holding(owner: &str, key: &Key, is_agreed: bool) -> Certificate {
+        let owner = Key::ed25519(owner);
+        let mut built = Built::new(&owner, "A <a@example.org>");
+        let back = Draft::new(0x19);
+        let back = if is_agreed { back } else { back.forged(1) };
+        built.add(key.subkey_packet()).add(Built::binding(&owner, key, 2, Some(back)));
+        rebuild(&bytes(&built.packets), &[]).expect("a certificate")
+    }
+
+    /// Returns what a signature by the subkey is worth where its owner comes at this place among six.
+    fn standing(place: usize, limits: Limits) -> SignatureStatus {
+        let key = Key::ed25519("the subkey");
+        let certificates = (0..6).map(|number| holding(&number.to_string(), &key, number == place)).collect();
+        let ring = KeyringFile::of(Path::new("ring"), certificates);
+        let snapshot = ring.snapshot();
+        let moment = EvaluationContext::new(NOW, PacketView::Full);
+        let mut makers = SignerSearch::new(vec![snapshot.as_ref()], moment, DigestPolicy::GNUPG);
+        makers.holders.limits = limits;
+        let signature = Draft::new(0).sign(&key, &Signed::Bytes(b"text")).bytes();
+        let read = DetachedSignatures::read(&mut &signature[..]).expect("a signature");
+        let examined = makers.examine(read.over(&mut &b"text"[..]).expect("a digest")).expect("answers");
+        examined[0].standing(&SignaturePolicy::new(DigestPolicy::GNUPG, NOW))
+    }
+
+    #[test]
+    fn the_owner_is_found_wherever_its_certificate_stands() {
+        for place in 0..6 {
+            assert_eq!(standing(place, Limits::default()), SignatureStatus::Good, "{place}");
+        }
+        assert_eq!(standing(6, Limits::default()), SignatureStatus::KeyUnusable, "without its owner");
+    }
+
+    #[test]
+    fn behind_a_limit_nothing_is_good_and_it_is_said_that_something_was_not_looked_at() {
+        for limits in [Limits { claims: 3, ..Limits::default() }, Limits { bytes: 0, ..Limits::default() }] {
+            assert_eq!(standing(0, limits), SignatureStatus::Good, "{limits:?}");
+            for place in 3..7 {
+                assert_eq!(standing(place, limits), SignatureStatus::Undecided, "{place}, {limits:?}");
+            }
+        }
+    }
+}

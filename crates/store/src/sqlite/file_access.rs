@@ -1,0 +1,72 @@
+//! What a place in the file system allows.
+
+use std::path::Path;
+
+use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
+
+/// How a database in a certain place can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileAccess {
+    /// Processes of one machine share it: memory can be shared, so a write-ahead log works.
+    Local,
+    /// Other machines may share it, memory cannot be shared: only a rollback journal works.
+    Network,
+    /// Nobody can write there.
+    Fixed,
+}
+
+impl FileAccess {
+    /// Looks at the file system that `path` is on; what cannot be looked at counts as local.
+    pub(super) fn of(path: &Path) -> Self {
+        let kind = statfs(path).map(|stat| u32::try_from(stat.f_type).unwrap_or(0));
+        match kind {
+            Ok(kind) if is_network(kind) => Self::Network,
+            _ if is_mounted_read_only(path) => Self::Fixed,
+            _ => Self::Local,
+        }
+    }
+}
+
+fn is_mounted_read_only(path: &Path) -> bool {
+    statvfs(path).is_ok_and(|stat| stat.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+/// File systems that several machines can have mounted (statfs(2)).
+///
+/// FUSE is not among them: most of what it mounts is local, and nothing tells `sshfs` from the rest.
+fn is_network(kind: u32) -> bool {
+    const NFS: u32 = 0x6969;
+    const SMB: u32 = 0x517b;
+    const CIFS: u32 = 0xff53_4d42;
+    const SMB2: u32 = 0xfe53_4d42;
+    const PLAN9: u32 = 0x0102_1997;
+    const AFS: u32 = 0x5346_414f;
+    const CODA: u32 = 0x7375_7245;
+    const NCP: u32 = 0x564c;
+    const CEPH: u32 = 0x00c3_6400;
+    const LUSTRE: u32 = 0x0bd0_0bd0;
+    const OCFS2: u32 = 0x7461_636f;
+    const GFS2: u32 = 0x0116_1970;
+    matches!(kind, NFS | SMB | CIFS | SMB2 | PLAN9 | AFS | CODA | NCP | CEPH | LUSTRE | OCFS2 | GFS2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_systems_that_machines_share_are_recognised() {
+        assert!(is_network(0x6969), "nfs");
+        assert!(is_network(0xfe53_4d42), "smb2");
+        assert!(!is_network(0xef53), "ext4");
+        assert!(!is_network(0x0102_1994), "tmpfs");
+        assert!(!is_network(0x794c_7630), "overlayfs");
+        assert!(!is_network(0x6573_5546), "fuse");
+    }
+
+    #[test]
+    fn a_temporary_directory_is_local_and_what_is_not_there_counts_as_such() {
+        assert_eq!(FileAccess::of(&std::env::temp_dir()), FileAccess::Local);
+        assert_eq!(FileAccess::of(Path::new("/nowhere/at/all")), FileAccess::Local);
+    }
+}

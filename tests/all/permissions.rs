@@ -1,0 +1,164 @@
+//! Databases, homes, keyrings and configuration that somebody else could change, as all programs treat them.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+
+use harness::{Done, Home, Keyring, OwnKey, Run};
+
+fn set(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is the test's own");
+}
+
+/// A home with a certificate and its secret key.
+fn with_key() -> Home {
+    let home = Home::new();
+    Run::keyhoard(&home).args(["generate", "--no-passphrase", "Ann <ann@example.org>"]).succeed();
+    home
+}
+
+/// Asserts that a file, its mode and the command that mends it are told.
+#[track_caller]
+fn assert_told(done: &Done, path: &Path, mode: u32) {
+    let (told, path) = (done.errors(), path.display());
+    assert!(told.contains(&format!("{path}: others can change it (mode {mode:04o})")), "{told}");
+    assert!(told.contains(&format!("`chmod go-w {path}`")), "{told}");
+}
+
+#[track_caller]
+fn assert_silent(done: &Done) {
+    assert!(!done.errors().contains("can change"), "{}", done.errors());
+}
+
+#[test]
+fn a_database_that_others_can_change_is_warned_of_by_both_programs() {
+    let home = Home::new();
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    let run = || [Run::keyhoard(&home).arg("list"), Run::gpg_keyhoard(&home).arg("-k")].map(Run::succeed);
+    run().iter().for_each(assert_silent);
+    set(&home.database(), 0o664);
+    run().iter().for_each(|done| assert_told(done, &home.database(), 0o664));
+    set(&home.database(), 0o600);
+    set(home.path(), 0o770);
+    run().iter().for_each(|done| assert_told(done, home.path(), 0o770));
+    set(home.path(), 0o700);
+    run().iter().for_each(assert_silent);
+}
+
+#[test]
+fn the_warning_is_told_once_and_can_be_turned_off_in_gpg_keyhoard() {
+    let home = Home::new();
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    set(&home.database(), 0o666);
+    let told = Run::keyhoard(&home).args(["trust", "list"]).done().errors();
+    assert_eq!(told.matches("can change").count(), 1, "{told}");
+    assert_silent(&Run::gpg_keyhoard(&home).args(["--no-permission-warning", "-k"]).succeed());
+}
+
+#[test]
+fn a_database_of_another_user_is_warned_of() {
+    // Only the superuser can give files away.
+    let home = Home::new();
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    if chown(home.database(), Some(1234), None).is_err() {
+        return;
+    }
+    for run in [Run::keyhoard(&home).arg("list"), Run::gpg_keyhoard(&home).arg("-k")] {
+        let told = run.succeed().errors();
+        assert!(told.contains("keyhoard.db: belongs to user 1234 (mode 0600)"), "{told}");
+        assert!(told.contains("`chown 0 "), "{told}");
+    }
+}
+
+#[test]
+fn secret_keys_are_not_used_where_others_can_change_the_database() {
+    let home = with_key();
+    let signers = || {
+        let gpg = Run::gpg_keyhoard(&home).at("20270101T000000").args(["-o", "-", "-s"]);
+        [Run::keyhoard(&home).arg("sign"), gpg].map(|run| run.stdin("text").done())
+    };
+    signers().iter().for_each(|done| assert_eq!(done.code, Some(0), "{}", done.errors()));
+    for (path, before, mode) in [(home.database(), 0o600, 0o606), (home.path().to_owned(), 0o700, 0o733)] {
+        set(&path, mode);
+        for done in signers() {
+            assert_eq!((done.code, done.stdout.is_empty()), (Some(2), true), "{}", done.errors());
+            assert_told(&done, &path, mode);
+        }
+        assert_eq!(Run::keyhoard(&home).arg("list").done().code, Some(0), "certificates can be listed");
+        set(&path, before);
+    }
+    signers().iter().for_each(|done| assert_eq!(done.code, Some(0), "{}", done.errors()));
+}
+
+#[test]
+fn gpg_keyhoard_says_why_secret_keys_cannot_be_used() {
+    let home = with_key();
+    let secret_keys = home.path().join("secret-keys");
+    set(&secret_keys, 0o755);
+    for command in [&["-K"][..], &["-o", "-", "-s"], &["--export-secret-keys"]] {
+        let done = Run::gpg_keyhoard(&home).at("20270101T000000").args(command).stdin("text").done();
+        let told = done.errors();
+        assert_eq!(done.code, Some(2), "{command:?}: {told}");
+        assert!(told.contains(&format!("run `chmod 700 {}`", secret_keys.display())), "{command:?}: {told}");
+    }
+    set(&secret_keys, 0o700);
+    for entry in fs::read_dir(&secret_keys).expect("a directory") {
+        fs::write(entry.expect("a file").path(), "nonsense").expect("it is the test's own");
+    }
+    let run = Run::gpg_keyhoard(&home).at("20270101T000000").args(["-u", "ann@example.org", "-o", "-", "-s"]);
+    let done = run.stdin("text").done();
+    assert_eq!(done.code, Some(2));
+    assert!(done.errors().contains("take the file from a backup"), "{}", done.errors());
+}
+
+#[test]
+fn a_keyring_file_that_others_can_change_is_warned_of() {
+    let key = OwnKey::new("Ann <ann@example.org>");
+    let home = Home::new();
+    let ring = home.write("ring.gpg", key.certificate());
+    set(&ring, 0o666);
+    let list = ["--no-default-keyring", "--keyring", "ring.gpg", "-k"];
+    assert_told(&Run::gpg_keyhoard(&home).args(list).succeed(), &ring, 0o666);
+    let sign = ["--pinentry-mode", "loopback", "--passphrase", "", "-o", "-", "-s"];
+    let message =
+        home.write("message", Run::gpg_with_agent(key.home()).args(sign).stdin("text").succeed().stdout);
+    let verify = || {
+        let words = [ring.as_os_str(), message.as_os_str()];
+        Run::plain("gpgv-keyhoard", &home).arg("--keyring").args(words).done()
+    };
+    assert_told(&verify(), &ring, 0o666);
+    set(&ring, 0o644);
+    assert_silent(&verify());
+}
+
+#[test]
+fn a_gpg_conf_that_others_can_change_is_warned_of() {
+    let home = Home::new();
+    let file = home.path().join("gpg.conf");
+    set(&file, 0o646);
+    assert_told(&Run::gpg_keyhoard(&home).arg("-k").done(), &file, 0o646);
+    assert_silent(&Run::gpg_keyhoard(&home).args(["--no-permission-warning", "-k"]).done());
+    set(&file, 0o644);
+    assert_silent(&Run::gpg_keyhoard(&home).arg("-k").done());
+}
+
+#[test]
+fn configuration_of_keyhoard_that_others_can_change_is_refused() {
+    let home = Home::new();
+    let directory = home.path().join(".config/keyhoard");
+    fs::create_dir_all(&directory).expect("space");
+    let files = [
+        ("config.toml", &["generate", "Ann"][..]),
+        ("profiles.toml", &["generate", "--no-passphrase", "Ann"]),
+    ];
+    for (name, command) in files {
+        let file = directory.join(name);
+        fs::write(&file, "").expect("space");
+        set(&file, 0o666);
+        let done = Run::keyhoard(&home).args(command).done();
+        assert_eq!(done.code, Some(2), "{}", done.errors());
+        assert_told(&done, &file, 0o666);
+        fs::remove_file(file).expect("it is the test's own");
+    }
+    assert!(!home.path().join("secret-keys").exists());
+}

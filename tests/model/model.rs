@@ -1,0 +1,656 @@
+//! The model: who made a signature, and may they? Plain, slow, and without caps, caches or budgets.
+//!
+//! It works on the list of everything that was ever imported. [`Proven::by`] tries every signature of an input over every
+//! component that it could be over; [`World::of`] adds up what inputs prove; the rest are questions about that as of a
+//! clock. The bare equation is Sequoia's. Each rule is a sentence with its source; where the product follows GnuPG 2.2 rather
+//! than RFC 9580, so does the model.
+//!
+//! Two rules make verdicts independent of who sends what in which order:
+//!
+//! - What a certificate's owner or a designated revoker signed counts, whatever else is there, wherever it stands, and
+//!   whatever the unhashed subpackets say about its maker: an issuer is a hint (ARCHITECTURE.md, "What always holds", 5).
+//!   Only a certification that names another key is taken for that key's, as in GnuPG: who changes it could as well leave
+//!   it out.
+//! - Of several copies of a signature that differ in their unhashed subpackets, each is judged alone: another copy takes
+//!   nothing from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sequoia_openpgp::crypto::mpi;
+use sequoia_openpgp::packet::Key;
+use sequoia_openpgp::packet::key::{Key4, PublicParts, UnspecifiedRole};
+use sequoia_openpgp::types::HashAlgorithm;
+
+use crate::wire::{self, Signature};
+
+/// Seconds since 1970.
+pub(crate) type Time = u32;
+
+/// The body of a key packet of version 4.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PublicKey(pub(crate) Vec<u8>);
+
+impl PublicKey {
+    pub(crate) fn created(&self) -> Time {
+        u32::from_be_bytes([self.0[1], self.0[2], self.0[3], self.0[4]])
+    }
+
+    fn algorithm(&self) -> u8 {
+        self.0[5]
+    }
+
+    /// SHA-1 over 0x99, the length, and the body (RFC 9580, 5.5.4.2).
+    pub(crate) fn fingerprint(&self) -> Vec<u8> {
+        digest(SHA1, &[&self.hashed()])
+    }
+
+    /// The last eight bytes of the fingerprint.
+    pub(crate) fn key_id(&self) -> Vec<u8> {
+        self.fingerprint()[12..].to_vec()
+    }
+
+    /// What a signature over the key hashes (RFC 9580, 5.2.4).
+    fn hashed(&self) -> Vec<u8> {
+        [&[0x99], &(self.0.len() as u16).to_be_bytes()[..], &self.0].concat()
+    }
+
+    /// The bare equation: this key made this signature over this digest.
+    fn made(&self, signature: &Signature, digest: &[u8]) -> bool {
+        let algorithm = self.algorithm().into();
+        let Ok(public) = mpi::PublicKey::parse(algorithm, &self.0[6..]) else { return false };
+        let Ok(value) = mpi::Signature::parse(signature.algorithm.into(), &signature.value[..]) else {
+            return false;
+        };
+        let Ok(key) = Key4::<PublicParts, UnspecifiedRole>::new(std::time::UNIX_EPOCH, algorithm, public)
+        else {
+            return false;
+        };
+        self.algorithm() == signature.algorithm
+            && Key::from(key).verify(&value, HashAlgorithm::from(signature.hash), digest).is_ok()
+    }
+}
+
+const MD5: u8 = 1;
+const SHA1: u8 = 2;
+
+/// Hashes; the algorithm by its number in OpenPGP.
+pub(crate) fn digest(hash: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let algorithm = HashAlgorithm::from(hash);
+    let mut context = algorithm.context().expect("the tests use algorithms that are known").for_digest();
+    parts.iter().for_each(|part| context.update(part));
+    context.into_digest().expect("a digest")
+}
+
+/// What a signature is over, besides the primary key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Over {
+    Primary,
+    User(Vec<u8>),
+    Subkey(PublicKey),
+}
+
+impl Over {
+    /// Signatures of some types are over some components (RFC 9580, 5.2.1).
+    fn suits(&self, kind: u8) -> bool {
+        match self {
+            Self::Primary => matches!(kind, 0x1f | 0x20),
+            Self::User(_) => matches!(kind, 0x10..=0x13 | 0x30),
+            Self::Subkey(_) => matches!(kind, 0x18 | 0x19 | 0x28),
+        }
+    }
+
+    /// Returns the digest of a signature over this under a primary key (RFC 9580, 5.2.4).
+    pub(crate) fn digest(&self, primary: &PublicKey, signature: &Signature) -> Vec<u8> {
+        let component = match self {
+            Self::Primary => Vec::new(),
+            Self::User(user) => [&[0xb4], &(user.len() as u32).to_be_bytes()[..], user].concat(),
+            Self::Subkey(subkey) => subkey.hashed(),
+        };
+        with_trailer(&[primary.hashed(), component].concat(), signature)
+    }
+}
+
+/// Returns the digest of a signature over content: binary, as it is.
+pub(crate) fn digest_of_content(content: &[u8], signature: &Signature) -> Vec<u8> {
+    with_trailer(content, signature)
+}
+
+fn with_trailer(what: &[u8], signature: &Signature) -> Vec<u8> {
+    let covered = signature.covered();
+    let length = (covered.len() as u32).to_be_bytes();
+    digest(signature.hash, &[what, &covered, &[4, 0xff], &length])
+}
+
+/// What a signature says.
+impl Signature {
+    /// The first hashed subpacket of a type counts (GnuPG 2.2, `parse_sig_subpkt`).
+    fn says(&self, kind: u8) -> Option<&[u8]> {
+        let first = self.hashed.iter().find(|(one, _)| one & 0x7f == kind);
+        first.map(|(_, body)| body.as_slice())
+    }
+
+    fn unhashed(&self, kind: u8) -> Option<&[u8]> {
+        let first = self.unhashed.iter().find(|(one, _)| one & 0x7f == kind);
+        first.map(|(_, body)| body.as_slice())
+    }
+
+    fn number(&self, kind: u8) -> Option<u32> {
+        self.says(kind).map(|body| u32::from_be_bytes([body[0], body[1], body[2], body[3]]))
+    }
+
+    pub(crate) fn created(&self) -> Time {
+        self.number(2).unwrap_or(0)
+    }
+
+    /// A signature ends in the very second of its end; zero seconds mean never (RFC 9580, 5.2.3.18).
+    fn has_expired(&self, now: Time) -> bool {
+        self.number(3).is_some_and(|seconds| seconds > 0 && self.created() + seconds <= now)
+    }
+
+    /// A critical subpacket that is not understood forbids to use the signature (RFC 9580, 5.2.3.7). What is understood is
+    /// GnuPG's list (`can_handle_critical` in its `parse-packet.c`). Unlike there only what is hashed is asked.
+    fn demands_more(&self) -> bool {
+        let understood = |(kind, body): &(u8, Vec<u8>)| match kind & 0x7f {
+            20 => notation_name(body) == b"preferred-email-encoding@pgp.com",
+            kind => matches!(kind, 2..=7 | 9 | 11 | 12 | 16 | 21 | 22 | 24..=27 | 29 | 30 | 32 | 33),
+        };
+        self.hashed.iter().any(|one| one.0 & 0x80 != 0 && !understood(one))
+    }
+
+    /// MD5 is accepted for nothing (GnuPG 2.2, `--weak-digest`).
+    fn is_weak(&self) -> bool {
+        self.hash == MD5
+    }
+
+    /// "Not exportable" counts from the hashed subpackets; of a signature by another key over a user ID also from the unhashed ones
+    /// (GnuPG 2.2, `parse_signature`).
+    fn is_local(&self, is_own: bool) -> bool {
+        let unhashed = || self.unhashed(4).filter(|_| !is_own && matches!(self.kind, 0x10..=0x13 | 0x30));
+        self.says(4).or_else(unhashed).is_some_and(|body| body.first() == Some(&0))
+    }
+
+    /// "Not revocable" (RFC 9580, 5.2.3.20).
+    fn is_irrevocable(&self) -> bool {
+        self.says(7).is_some_and(|body| body.first() == Some(&0))
+    }
+
+    /// Who says to have made it: the hashed fingerprint, else a key ID wherever it stands, else the unhashed fingerprint.
+    fn names(&self, key: &PublicKey) -> bool {
+        if let Some(fingerprint) = self.says(33) {
+            return fingerprint[1..] == key.fingerprint();
+        }
+        match self.says(16).or_else(|| self.unhashed(16)) {
+            Some(key_id) => key_id == key.key_id(),
+            None => self.unhashed(33).is_some_and(|fingerprint| fingerprint[1..] == key.fingerprint()),
+        }
+    }
+
+    fn names_nobody(&self) -> bool {
+        [16, 33].iter().all(|kind| self.says(*kind).or_else(|| self.unhashed(*kind)).is_none())
+    }
+
+    /// Embedded signatures, hashed or not (RFC 9580, 5.2.3.34).
+    fn embedded(&self) -> impl Iterator<Item = Signature> {
+        let all = self.hashed.iter().chain(&self.unhashed);
+        all.filter(|(kind, _)| kind & 0x7f == 32).map(|(_, body)| Signature::read(body))
+    }
+
+    /// When a key ends that the signature is about (RFC 9580, 5.2.3.13); zero seconds mean never.
+    fn key_end(&self, key: &PublicKey) -> Option<Time> {
+        self.number(9).filter(|seconds| *seconds > 0).map(|seconds| key.created() + seconds)
+    }
+
+    /// What a key may be used for by what the signature says; `None` if it says nothing.
+    fn usage(&self) -> Option<Usage> {
+        let flags = self.says(27)?.first().copied().unwrap_or(0);
+        Some(Usage {
+            certify: flags & 0x01 != 0,
+            sign: flags & 0x02 != 0,
+            encrypt: flags & 0x0c != 0,
+            authenticate: flags & 0x20 != 0,
+        })
+    }
+}
+
+fn notation_name(body: &[u8]) -> &[u8] {
+    let length = usize::from(u16::from_be_bytes([body[4], body[5]]));
+    &body[8..8 + length]
+}
+
+/// What a key may be used for (RFC 9580, 5.2.3.29).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) certify: bool,
+    pub(crate) sign: bool,
+    pub(crate) encrypt: bool,
+    pub(crate) authenticate: bool,
+}
+
+impl Usage {
+    /// Without key flags a key may do what its algorithm can, with them no more than both allow (GnuPG 2.2,
+    /// `parse_key_usage` and `merge_selfsigs_main`).
+    fn of(said: Option<Usage>, key: &PublicKey) -> Self {
+        let (signs, encrypts) = match key.algorithm() {
+            1 => (true, true),
+            18 => (false, true),
+            22 => (true, false),
+            other => panic!("the tests make no keys of algorithm {other}"),
+        };
+        let can = Usage { certify: signs, sign: signs, encrypt: encrypts, authenticate: signs };
+        let said = said.unwrap_or(can);
+        Usage {
+            certify: can.certify && said.certify,
+            sign: can.sign && said.sign,
+            encrypt: can.encrypt && said.encrypt,
+            authenticate: can.authenticate && said.authenticate,
+        }
+    }
+}
+
+/// What one input says about one certificate, proven.
+#[derive(Clone, Debug)]
+pub(crate) struct Proven {
+    primary: PublicKey,
+    users: BTreeSet<Vec<u8>>,
+    subkeys: BTreeSet<PublicKey>,
+    /// Made by the primary key over the component.
+    own: Vec<(Over, Signature)>,
+    /// Made by somebody else, over the component that they stand behind if at all.
+    others: Vec<(Over, Signature)>,
+}
+
+impl Proven {
+    /// Reads an input. It must not be imported before its keys were made.
+    pub(crate) fn by(input: &[u8]) -> Vec<Self> {
+        let mut certificates: Vec<Vec<(u8, Vec<u8>)>> = Vec::new();
+        for (tag, body) in wire::packets(input) {
+            match tag {
+                wire::PUBLIC_KEY => certificates.push(vec![(tag, body)]),
+                // Nobody else's trust packets mean anything (RFC 9580, 5.10).
+                wire::TRUST => {}
+                _ => certificates.last_mut().expect("an input begins with a key").push((tag, body)),
+            }
+        }
+        certificates.iter().map(|packets| Self::of_one(packets)).collect()
+    }
+
+    fn of_one(packets: &[(u8, Vec<u8>)]) -> Self {
+        let primary = PublicKey(packets[0].1.clone());
+        let component = |(tag, body): &(u8, Vec<u8>)| match *tag {
+            wire::PUBLIC_KEY => Some(Over::Primary),
+            wire::USER_ID => Some(Over::User(body.clone())),
+            wire::PUBLIC_SUBKEY => Some(Over::Subkey(PublicKey(body.clone()))),
+            _ => None,
+        };
+        let components: BTreeSet<Over> = packets.iter().filter_map(component).collect();
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        let mut place = Over::Primary;
+        for packet in packets {
+            if let Some(component) = component(packet) {
+                place = component;
+                continue;
+            }
+            let signature = Signature::read(&packet.1);
+            let certifies = matches!(signature.kind, 0x10..=0x13);
+            let may_be_own = !certifies || signature.names(&primary) || signature.names_nobody();
+            let made_over = |over: &&Over| {
+                may_be_own
+                    && over.suits(signature.kind)
+                    && primary.made(&signature, &over.digest(&primary, &signature))
+            };
+            let over = components.iter().find(made_over);
+            match over {
+                // A signature by the owner is moved to what it is over (GnuPG 2.2, `key_check_all_keysigs`).
+                Some(over) => own.push((over.clone(), signature)),
+                // A signature by somebody else means something where it stands, or nothing.
+                None if place.suits(signature.kind) => others.push((place.clone(), signature)),
+                None => {}
+            }
+        }
+        let mut proven = Self { primary, users: BTreeSet::new(), subkeys: BTreeSet::new(), own, others };
+        proven.keep_vouched(components);
+        proven
+    }
+
+    /// User IDs and subkeys without a self-signature are not taken, nor what stands behind them; a revocation is a
+    /// self-signature (GnuPG 2.2 with Debian's patches, `delete_inv_parts`). Neither are local signatures.
+    fn keep_vouched(&mut self, components: BTreeSet<Over>) {
+        let binds = |kind| matches!(kind, 0x10..=0x13 | 0x18 | 0x28 | 0x30);
+        let vouched = |over: &Over| {
+            *over == Over::Primary
+                || self.own.iter().any(|(on, one)| on == over && binds(one.kind) && self.counts(one))
+        };
+        let kept: BTreeSet<Over> = components.into_iter().filter(vouched).collect();
+        self.own.retain(|(over, signature)| kept.contains(over) && !signature.is_local(true));
+        self.others.retain(|(over, signature)| kept.contains(over) && !signature.is_local(false));
+        for over in kept {
+            match over {
+                Over::Primary => {}
+                Over::User(user) => drop(self.users.insert(user)),
+                Over::Subkey(subkey) => drop(self.subkeys.insert(subkey)),
+            }
+        }
+    }
+
+    /// A signature by the owner counts unless its digest is weak, it demands what is not understood, or it is older than
+    /// the primary key (GnuPG 2.2, `check_signature_end`).
+    fn counts(&self, signature: &Signature) -> bool {
+        !signature.is_weak() && !signature.demands_more() && signature.created() >= self.primary.created()
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.users.extend(other.users.iter().cloned());
+        self.subkeys.extend(other.subkeys.iter().cloned());
+        self.own.extend(other.own.iter().cloned());
+        self.others.extend(other.others.iter().cloned());
+    }
+}
+
+/// Everything that was imported.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct World {
+    pub(crate) certificates: BTreeMap<PublicKey, Certificate>,
+}
+
+/// A certificate: all that was ever proven of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Certificate(Proven);
+
+/// What a key means at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeyState {
+    pub(crate) valid: bool,
+    pub(crate) revoked: bool,
+    pub(crate) expires: Option<Time>,
+    pub(crate) expired: bool,
+    pub(crate) usage: Usage,
+}
+
+/// What a user ID means at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UserState {
+    pub(crate) bound: bool,
+    pub(crate) revoked: bool,
+    pub(crate) expired: bool,
+}
+
+impl World {
+    /// Adds up what inputs prove. A certificate of which an input brings no user ID is taken only if it is here already
+    /// (GnuPG 2.2, `import_one_real`: "no valid user IDs").
+    pub(crate) fn of<'p>(inputs: impl Iterator<Item = &'p Vec<Proven>>) -> Self {
+        let mut world = Self::default();
+        for proven in inputs.flatten() {
+            match world.certificates.get_mut(&proven.primary) {
+                Some(known) => known.0.add(proven),
+                None if proven.users.is_empty() => {}
+                None => {
+                    world.certificates.insert(proven.primary.clone(), Certificate(proven.clone()));
+                }
+            }
+        }
+        world
+    }
+
+    /// A key is revoked by a designated revoker that a direct-key signature of the owner names, however old that one is
+    /// (RFC 9580, 5.2.3.23). The revoker's certificate has to be here and bound; as in GnuPG it may be revoked or
+    /// expired itself.
+    fn is_revoked_by_others(&self, certificate: &Certificate, now: Time) -> bool {
+        let Certificate(proven) = certificate;
+        let revokers: Vec<&[u8]> = certificate
+            .own(&Over::Primary, now)
+            .filter(|signature| signature.kind == 0x1f)
+            .flat_map(|signature| &signature.hashed)
+            .filter(|(kind, body)| kind & 0x7f == 12 && body[0] & 0x80 != 0)
+            .map(|(_, body)| &body[2..22])
+            .collect();
+        let by = |revoker: &Certificate, signature: &Signature| {
+            let primary = &revoker.0.primary;
+            revokers.contains(&primary.fingerprint().as_slice())
+                && primary.created() <= signature.created()
+                && revoker.alone(now).valid
+                && primary.made(signature, &Over::Primary.digest(&proven.primary, signature))
+        };
+        proven.others.iter().any(|(over, signature)| {
+            *over == Over::Primary
+                && signature.kind == 0x20
+                && !signature.is_weak()
+                && !signature.demands_more()
+                && self.certificates.values().any(|revoker| by(revoker, signature))
+        })
+    }
+
+    /// Returns what the primary key means.
+    pub(crate) fn primary(&self, certificate: &Certificate, now: Time) -> KeyState {
+        let alone = certificate.alone(now);
+        KeyState { revoked: alone.revoked || self.is_revoked_by_others(certificate, now), ..alone }
+    }
+
+    /// Returns what a subkey means: the newest binding that has not expired counts, and any revocation, however old
+    /// (GnuPG 2.2, `merge_selfsigs_subkey`). What befalls the primary key befalls its subkeys.
+    pub(crate) fn subkey(&self, certificate: &Certificate, subkey: &PublicKey, now: Time) -> KeyState {
+        let primary = self.primary(certificate, now);
+        let over = Over::Subkey(subkey.clone());
+        let own: Vec<&Signature> = certificate.own(&over, now).collect();
+        let bindings = own.iter().filter(|one| one.kind == 0x18 && !one.has_expired(now)).copied();
+        let binding = newest(bindings);
+        let expires = binding.and_then(|binding| binding.key_end(subkey));
+        KeyState {
+            valid: binding.is_some() && primary.valid,
+            revoked: primary.revoked || own.iter().any(|one| one.kind == 0x28),
+            expires,
+            expired: primary.expired || expires.is_some_and(|end| end < now),
+            usage: binding.map_or(Usage::default(), |binding| Usage::of(binding.usage(), subkey)),
+        }
+    }
+
+    /// Returns the key that messages are encrypted to: the newest usable subkey that encrypts, else the primary key
+    /// (GnuPG 2.2, `finish_lookup`).
+    pub(crate) fn encryption_key(&self, certificate: &Certificate, now: Time) -> Option<PublicKey> {
+        let usable = |state: &KeyState| state.valid && !state.revoked && !state.expired;
+        let primary = self.primary(certificate, now);
+        if !usable(&primary) {
+            return None;
+        }
+        let subkeys = certificate.0.subkeys.iter().filter(|subkey| {
+            let state = self.subkey(certificate, subkey, now);
+            usable(&state) && state.usage.encrypt
+        });
+        let primary = Some(&certificate.0.primary).filter(|_| primary.usage.encrypt);
+        subkeys.max_by_key(|subkey| subkey.created()).or(primary).cloned()
+    }
+
+    /// Says whether a certificate's primary key certifies a user ID of another certificate, so that both are in force: of
+    /// what it signed of the user ID the newest decides, unless one that cannot be revoked has not ended (GnuPG 2.2,
+    /// `mark_usable_uid_certs`).
+    pub(crate) fn certifies(
+        &self,
+        by: &Certificate,
+        certificate: &Certificate,
+        user: &[u8],
+        now: Time,
+    ) -> bool {
+        let state = certificate.user(user, now);
+        let (maker, subject) = (self.primary(by, now), self.primary(certificate, now));
+        if !maker.valid || maker.revoked || maker.expired || subject.revoked || subject.expired {
+            return false;
+        }
+        if state.revoked || state.expired {
+            return false;
+        }
+        let over = Over::User(user.to_vec());
+        let primary = &certificate.0.primary;
+        let made: Vec<&Signature> = certificate
+            .0
+            .others
+            .iter()
+            .filter(|(on, signature)| *on == over && signature.names(&by.0.primary))
+            .map(|(_, signature)| signature)
+            .filter(|signature| is_accepted(signature, primary, now))
+            // A claim of 0x11 is too little (GnuPG 2.2, `--min-cert-level 2`).
+            .filter(|signature| signature.kind != 0x11)
+            .filter(|signature| by.0.primary.made(signature, &over.digest(primary, signature)))
+            .collect();
+        let lasts = |one: &&&Signature| one.kind != 0x30 && one.is_irrevocable() && !one.has_expired(now);
+        let decides = newest(made.iter().filter(lasts).copied()).or_else(|| newest(made.iter().copied()));
+        decides.is_some_and(|one| one.kind != 0x30 && !one.has_expired(now))
+    }
+
+    /// Judges a signature over content.
+    pub(crate) fn judge(&self, signature: &Signature, content: &[u8], now: Time) -> Judgement {
+        let holders = self.certificates.values().flat_map(|certificate| {
+            let keys = std::iter::once(&certificate.0.primary).chain(&certificate.0.subkeys);
+            keys.filter(|key| signature.names(key)).map(move |key| (certificate, key))
+        });
+        let holders: Vec<(&Certificate, &PublicKey)> = holders.collect();
+        if holders.is_empty() {
+            return Judgement::NoKey;
+        }
+        let digest = digest_of_content(content, signature);
+        let makers = holders.into_iter().filter(|(_, key)| key.made(signature, &digest));
+        let objections: Vec<Vec<Objection>> =
+            makers.map(|(certificate, key)| self.objections(certificate, key, signature, now)).collect();
+        if objections.is_empty() { Judgement::Bad } else { Judgement::Made(objections) }
+    }
+
+    /// Returns everything that speaks against a signature that a key of a certificate made.
+    fn objections(
+        &self,
+        certificate: &Certificate,
+        key: &PublicKey,
+        signature: &Signature,
+        now: Time,
+    ) -> Vec<Objection> {
+        let primary = self.primary(certificate, now);
+        let is_primary = *key == certificate.0.primary;
+        let state = if is_primary { primary } else { self.subkey(certificate, key, now) };
+        let agrees = is_primary || certificate.is_agreed(key, now);
+        let ends = [state.expires, primary.expires].into_iter().flatten().min();
+        let created = signature.created();
+        let objections = [
+            (signature.is_weak(), Objection::WeakDigest),
+            (signature.demands_more(), Objection::UnknownDemand),
+            // Whoever has a secret key can date a signature back: a revocation counts from the beginning.
+            (state.revoked, Objection::KeyRevoked),
+            (!state.valid || !state.usage.sign || !agrees, Objection::KeyUnusable),
+            (created > now || created < key.created(), Objection::WrongTime),
+            (ends.is_some_and(|end| end < created), Objection::KeyExpired),
+            (signature.has_expired(now), Objection::Expired),
+        ];
+        objections.into_iter().filter(|(holds, _)| *holds).map(|(_, objection)| objection).collect()
+    }
+}
+
+/// A certification by somebody else is accepted unless its digest is weak, SHA-1 after the 19th of January 2019 (GnuPG
+/// 2.2, `check_key_signature2`) included, it demands what is not understood, or the key is newer or from the future.
+fn is_accepted(signature: &Signature, primary: &PublicKey, now: Time) -> bool {
+    let is_late = signature.hash == SHA1 && signature.created() > 1_547_856_000;
+    !signature.is_weak()
+        && !is_late
+        && !signature.demands_more()
+        && primary.created() <= now
+        && signature.created() >= primary.created()
+}
+
+fn newest<'s>(signatures: impl Iterator<Item = &'s Signature>) -> Option<&'s Signature> {
+    signatures.max_by_key(|signature| signature.created())
+}
+
+impl Certificate {
+    pub(crate) fn primary_key(&self) -> &PublicKey {
+        &self.0.primary
+    }
+
+    pub(crate) fn users(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.0.users.iter()
+    }
+
+    pub(crate) fn subkeys(&self) -> impl Iterator<Item = &PublicKey> {
+        self.0.subkeys.iter()
+    }
+
+    /// The owner's signatures over a component that count. A key from the future has none (GnuPG 2.2).
+    fn own(&self, over: &Over, now: Time) -> impl Iterator<Item = &Signature> {
+        let own = self.0.own.iter().filter(move |(on, signature)| on == over && self.0.counts(signature));
+        own.map(|(_, signature)| signature).filter(move |_| self.0.primary.created() <= now)
+    }
+
+    /// Returns what a user ID means: the newest self-signature decides (GnuPG 2.2, `merge_selfsigs_main`).
+    pub(crate) fn user(&self, user: &[u8], now: Time) -> UserState {
+        match newest(self.own(&Over::User(user.to_vec()), now)) {
+            None => UserState::default(),
+            Some(one) if one.kind == 0x30 => UserState { revoked: true, ..UserState::default() },
+            Some(one) if one.has_expired(now) => UserState { expired: true, ..UserState::default() },
+            Some(_) => UserState { bound: true, ..UserState::default() },
+        }
+    }
+
+    /// Returns what the primary key means as far as the owner says so: the newest direct-key signature that has not
+    /// expired goes before the user IDs, for usage and for expiry separately; of these the newest self-signature that
+    /// says anything (GnuPG 2.2, `merge_selfsigs_main`).
+    fn alone(&self, now: Time) -> KeyState {
+        let primary = &self.0.primary;
+        let direct: Vec<&Signature> = self.own(&Over::Primary, now).collect();
+        let is_direct = |one: &&&Signature| one.kind == 0x1f && !one.has_expired(now);
+        let direct_key = newest(direct.iter().filter(is_direct).copied());
+        let of_users = self.0.users.iter().filter_map(|user| {
+            newest(self.own(&Over::User(user.clone()), now)).filter(|_| self.user(user, now).bound)
+        });
+        let mut of_users: Vec<&Signature> = of_users.collect();
+        of_users.sort_by_key(|one| std::cmp::Reverse(one.created()));
+        let usage =
+            direct_key.and_then(Signature::usage).or_else(|| of_users.iter().find_map(|one| one.usage()));
+        let expires = direct_key
+            .and_then(|one| one.key_end(primary))
+            .or_else(|| of_users.iter().find_map(|one| one.key_end(primary)));
+        let any_signed =
+            self.0.users.iter().any(|user| self.own(&Over::User(user.clone()), now).next().is_some());
+        KeyState {
+            valid: direct_key.is_some() || any_signed,
+            revoked: direct.iter().any(|one| one.kind == 0x20),
+            expires,
+            expired: expires.is_some_and(|end| end < now),
+            // A primary key always certifies.
+            usage: Usage { certify: true, ..Usage::of(usage, primary) },
+        }
+    }
+
+    /// A subkey that signs has to say itself that it belongs to the certificate, in a signature that one of its bindings
+    /// carries, whichever (RFC 9580, 5.2.1.9). The same rules apply to that as to every other signature.
+    fn is_agreed(&self, subkey: &PublicKey, now: Time) -> bool {
+        let over = Over::Subkey(subkey.clone());
+        let bindings = self.own(&over, now).filter(|one| one.kind == 0x18);
+        bindings.flat_map(Signature::embedded).any(|back| {
+            back.kind == 0x19
+                && !back.is_weak()
+                && !back.demands_more()
+                && !back.has_expired(now)
+                && back.created() <= now
+                && back.created() >= subkey.created()
+                && subkey.made(&back, &over.digest(&self.0.primary, &back))
+        })
+    }
+}
+
+/// What a signature over content is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// No key that it names is here.
+    NoKey,
+    /// No key that it names made it.
+    Bad,
+    /// Made by a key that these certificates hold: what speaks against it, by each of them. It is good if by one of them
+    /// nothing does.
+    Made(Vec<Vec<Objection>>),
+}
+
+/// What speaks against a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Objection {
+    WeakDigest,
+    UnknownDemand,
+    KeyRevoked,
+    KeyUnusable,
+    WrongTime,
+    KeyExpired,
+    Expired,
+}
