@@ -2,8 +2,9 @@
 //!
 //! The result is the union of their packets. New ones go where GnuPG's `merge_blocks` puts them: direct-key
 //! signatures and revocations right behind the primary key, signatures behind those of their component, user IDs
-//! before the first subkey, subkeys at the end. A subkey's signature that GnuPG drops at this point, since one as new
-//! by the same issuer is there, is kept and marked as superseded.
+//! before the first subkey, subkeys at the end. What GnuPG drops at this point is kept and marked as superseded: a
+//! subkey's signature if one as new by the same issuer is there, and a certification by another key if one with the same
+//! value is there.
 
 use crate::back_signature;
 use crate::certificate::{Certificate, Member, Retained, Writer, member_digest, members};
@@ -12,6 +13,7 @@ use crate::identity::{KeyId, Timestamp};
 use crate::key;
 use crate::packet::Packets;
 use crate::signature::{self, Signature};
+use crate::signature_identity::SignatureValue;
 use std::collections::{HashMap, HashSet};
 use verify::naming::sha256;
 use verify::{Verdict, limits};
@@ -196,6 +198,7 @@ impl<'a> Union<'a> {
         }
         let keys = Keys { primary, subkey: draft.packet() };
         let mut room = GpgMergeRule::of(draft);
+        let mut visible = VisibleValues::default();
         let mut digest = None;
         for item in new.members {
             let identity = item.identity();
@@ -207,14 +210,17 @@ impl<'a> Union<'a> {
             let mut copies = places.iter().copied();
             if let Some(place) = copies.find(|&place| draft.members[place].is_as_good(&item, keys)) {
                 // Which user ID is the last one may have changed since it was superseded for that.
-                let superseded = item.superseded || is_stray || !has_place;
+                let mut is_displaced = || draft.members[place].superseded && visible.hold(draft, &item);
+                let superseded = item.superseded || is_stray || !has_place || is_displaced();
                 self.changed |= draft.members[place].join(&Item { superseded, ..item });
                 continue;
             }
             // GnuPG takes what follows the last user ID for its signatures, subkeys or not.
             let is_there = self.last_user == Some(index) && is_stray;
-            let item = Item { superseded: item.superseded || is_there || !has_place, ..item };
+            let superseded = item.superseded || is_there || !has_place || visible.hold(draft, &item);
+            let item = Item { superseded, ..item };
             room.take(&item);
+            visible.add(&item);
             places.push(draft.members.len());
             draft.members.push(item);
             let component = *digest.get_or_insert_with(|| sha256(&[draft.packet()]));
@@ -375,6 +381,25 @@ impl GpgMergeRule {
     }
 }
 
+/// The issuers and values of the certifications by other keys that are not superseded; read when they are first asked for.
+#[derive(Default)]
+struct VisibleValues<'a>(Option<HashSet<(KeyId, SignatureValue<'a>)>>);
+
+impl<'a> VisibleValues<'a> {
+    fn hold(&mut self, draft: &Draft<'a>, item: &Item<'a>) -> bool {
+        let values = self.0.get_or_insert_with(|| {
+            draft.members.iter().filter(|item| !item.superseded).filter_map(Item::value).collect()
+        });
+        item.value().is_some_and(|value| values.contains(&value))
+    }
+
+    fn add(&mut self, item: &Item<'a>) {
+        if let (Some(values), false) = (&mut self.0, item.superseded) {
+            values.extend(item.value());
+        }
+    }
+}
+
 impl<'a> Item<'a> {
     fn new(source: &'a Certificate, member: Member<'a>) -> Self {
         let (superseded, verdict) = match member {
@@ -412,6 +437,15 @@ impl<'a> Item<'a> {
             }
             Err(_) => whole,
         }
+    }
+
+    /// Returns the issuer and the value of a certification by another key, which is all that GnuPG compares.
+    fn value(&self) -> Option<(KeyId, SignatureValue<'a>)> {
+        let Member::Signature(facts) = self.member else { return None };
+        let Identity::Body(_, bytes) = body(self.source, facts.span) else { return None };
+        let is_certification = facts.own.is_none() && facts.kind.is_over_user() && !facts.kind.revokes();
+        let signature = signature::parse(bytes).ok().filter(|_| is_certification)?;
+        Some((facts.issuer.key_id, SignatureValue::of(&signature)))
     }
 
     /// Says whether it may stand for another copy of the same signature: that one holds a back-signature only if this

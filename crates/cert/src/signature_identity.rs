@@ -6,7 +6,7 @@ use verify::{HashAlgorithm, PublicKeyAlgorithm};
 
 /// A signature's value: copies of a signature have the same one, whatever their unhashed subpackets say and however
 /// many zeros stand before their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SignatureValue<'a> {
     hash: HashAlgorithm,
     numbers: [&'a [u8]; 2],
@@ -14,7 +14,7 @@ pub(crate) struct SignatureValue<'a> {
 
 /// What true copies of a signature have in common besides its value, on which GnuPG relies alone: around the value of
 /// another signature anybody can write what its maker did not sign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SignedContent<'a> {
     covered: &'a [u8],
     salt: &'a [u8],

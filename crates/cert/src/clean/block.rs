@@ -256,6 +256,18 @@ impl<'a> SignaturePacket<'a> {
         })
     }
 
+    /// Says whether GnuPG would have dropped it.
+    pub(super) fn is_superseded(&self) -> bool {
+        self.facts.as_ref().is_some_and(|facts| facts.flags.superseded)
+    }
+
+    /// Notes that GnuPG would have dropped it.
+    pub(super) fn supersede(&mut self) {
+        if let Some(facts) = &mut self.facts {
+            facts.flags.superseded = true;
+        }
+    }
+
     /// Says whether the primary key made it.
     pub(super) fn is_good(&self) -> bool {
         self.facts

@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::packet::Tag;
 use crate::signature_identity::{SignatureValue, SignedContent};
 use crate::signed::{Digester, Subject};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::collections::hash_map::Entry;
 
 /// Joins user IDs, and attributes, that occur more than once, as GnuPG's `collapse_uids`: the signatures of a later
@@ -43,8 +43,9 @@ pub(super) fn join_users(block: &mut Block<'_>) -> usize {
 }
 
 /// Drops all but one copy of each signature under each component: the last one, as GnuPG's `remove_duplicate_sigs`, but
-/// none that is good for more than others, as [`crate::merge`] says. Of the certificate's own signatures, and of
-/// revocations, only true copies are dropped. Returns how many were dropped.
+/// none that is good for more than others, as [`crate::merge`] says. Only true copies are dropped: of the certificate's
+/// own signatures, and of revocations, others stay; of certifications by other keys, they are marked as superseded.
+/// Returns how many were dropped.
 pub(super) fn drop_all_copies(block: &mut Block<'_>) -> usize {
     let primary = block.primary;
     block.parts.iter_mut().map(|part| drop_copies(primary, part, KeptCopy::Last)).sum()
@@ -53,7 +54,7 @@ pub(super) fn drop_all_copies(block: &mut Block<'_>) -> usize {
 /// Drops what else turns out to be copies once the self-signatures are verified: all but the last copy of each good one,
 /// and what somebody wrote around the value of another signature, as GnuPG does. Where a good signature has the value,
 /// those by others and revocations that may be by others stay besides; else the last one of those that are good for the
-/// same. Returns how many were dropped.
+/// same, and superseded ones. Returns how many were dropped.
 pub(super) fn drop_false_copies(block: &mut Block<'_>) -> usize {
     let primary = block.primary;
     let mut digester = Digester::new(primary);
@@ -61,7 +62,7 @@ pub(super) fn drop_false_copies(block: &mut Block<'_>) -> usize {
 }
 
 fn drop_false_copies_of<'a>(primary: Key<'a>, part: &mut Part<'a>, digester: &mut Digester<'a>) -> usize {
-    let mut dropped = Vec::new();
+    let mut others = OtherCopies::default();
     for copies in
         values(part).chunk_by(|one, other| one.value == other.value).filter(|copies| copies.len() > 1)
     {
@@ -71,15 +72,52 @@ fn drop_false_copies_of<'a>(primary: Key<'a>, part: &mut Part<'a>, digester: &mu
             !held(index).is_own() && held(index).is_irrevocable() && part.is_likely(held(index), digester)
         };
         let indices = copies.iter().map(|copy| copy.index);
-        let judged = indices.filter(|&index| held(index).is_good() || !may_revoke(index));
-        let ranked = by_kind(primary, part, judged, |index| held(index).is_good());
+        let judged: Vec<usize> =
+            indices.filter(|&index| held(index).is_good() || !may_revoke(index)).collect();
+        let ranked = by_kind(primary, part, judged.into_iter(), |index| held(index).is_good());
         for copies in ranked.chunk_by(|(one, _), (other, _)| one == other) {
-            let (CopyKind { own: is_good, .. }, last) = copies[copies.len() - 1];
-            let stays = Some(last).filter(|_| is_good || !is_any_good);
-            dropped.extend(copies.iter().map(|&(_, index)| index).filter(|&index| Some(index) != stays));
+            let indices: Vec<usize> = copies.iter().map(|&(_, index)| index).collect();
+            if copies[0].0.own || !is_any_good {
+                let last = indices.iter().rev().find(|&&index| !part.signatures[index].is_superseded());
+                others.of(part, &indices, last.copied());
+            } else {
+                others.dropped.extend(indices);
+            }
         }
     }
-    drop_all(part, &dropped)
+    others.leave(part)
+}
+
+/// What becomes of the copies that do not stay, by their indices.
+#[derive(Default)]
+struct OtherCopies {
+    dropped: Vec<usize>,
+    superseded: Vec<usize>,
+}
+
+impl OtherCopies {
+    /// Adds all but one of several packets with the same value. Of certifications by another key that say something else,
+    /// who passes a certificate on may have written any: one copy of each is kept, marked as superseded, since GnuPG drops
+    /// it.
+    fn of(&mut self, part: &Part<'_>, copies: &[usize], stays: Option<usize>) {
+        let content = |index: usize| SignedContent::of(&part.signatures[index].signature());
+        let mut kept: HashSet<SignedContent<'_>> = stays.map(content).into_iter().collect();
+        for &index in copies.iter().filter(|&&index| Some(index) != stays) {
+            if !part.signatures[index].matters() && kept.insert(content(index)) {
+                self.superseded.push(index);
+            } else {
+                self.dropped.push(index);
+            }
+        }
+    }
+
+    /// Marks and drops them; returns how many were dropped.
+    fn leave(self, part: &mut Part<'_>) -> usize {
+        self.superseded.iter().for_each(|&index| part.signatures[index].supersede());
+        self.dropped.iter().for_each(|&index| part.signatures[index].dropped = true);
+        part.signatures.retain(|held| !held.dropped);
+        self.dropped.len()
+    }
 }
 
 /// Which copy of a signature stays.
@@ -115,7 +153,7 @@ fn values<'a>(part: &Part<'a>) -> Vec<Copied<'a>> {
 
 fn drop_copies<'a>(primary: Key<'a>, part: &mut Part<'a>, stays: KeptCopy) -> usize {
     let fingerprint = primary.fingerprint();
-    let mut dropped = Vec::new();
+    let mut others = OtherCopies::default();
     for copies in
         values(part).chunk_by(|one, other| one.value == other.value).filter(|copies| copies.len() > 1)
     {
@@ -130,24 +168,28 @@ fn drop_copies<'a>(primary: Key<'a>, part: &mut Part<'a>, stays: KeptCopy) -> us
             for copies in ranked.chunk_by(|(one, _), (other, _)| one == other) {
                 let indices: Vec<usize> = copies.iter().map(|&(_, index)| index).collect();
                 let is_by_another = indices.iter().all(|&index| part.is_by_another(index, &fingerprint));
-                let chosen = stays.choose(part, &indices).filter(|_| !(is_by_another && is_own_there));
-                dropped.extend(indices.into_iter().filter(|&index| Some(index) != chosen));
+                if is_by_another && is_own_there {
+                    others.dropped.extend(indices);
+                } else {
+                    others.of(part, &indices, stays.choose(part, &indices));
+                }
             }
         }
     }
-    drop_all(part, &dropped)
+    others.leave(part)
 }
 
 impl KeptCopy {
-    /// Chooses one of several copies: one that says most of its issuer and may be passed on.
+    /// Chooses one of several copies: one that is not superseded, says most of its issuer, and may be passed on.
     fn choose(self, part: &Part<'_>, copies: &[usize]) -> Option<usize> {
         let rank = |index: &&usize| {
             let held = &part.signatures[**index];
             (held.is_own(), held.names_issuer(), held.is_exportable())
         };
+        let copies = copies.iter().filter(|&&index| !part.signatures[index].is_superseded());
         match self {
-            Self::First => copies.iter().rev().max_by_key(rank).copied(),
-            Self::Last => copies.iter().max_by_key(rank).copied(),
+            Self::First => copies.rev().max_by_key(rank).copied(),
+            Self::Last => copies.max_by_key(rank).copied(),
         }
     }
 }
@@ -158,12 +200,6 @@ impl Part<'_> {
         let held = &self.signatures[index];
         !held.matters() && held.facts.as_ref().is_none_or(|facts| !facts.may_be_by(primary))
     }
-}
-
-fn drop_all(part: &mut Part<'_>, dropped: &[usize]) -> usize {
-    dropped.iter().for_each(|&index| part.signatures[index].dropped = true);
-    part.signatures.retain(|held| !held.dropped);
-    dropped.len()
 }
 
 /// What tells copies of one signature apart: one of each kind stays.

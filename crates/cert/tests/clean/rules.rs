@@ -153,6 +153,27 @@ fn a_copy_that_names_another_issuer_does_not_push_aside_the_one_that_names_the_k
 }
 
 #[test]
+fn a_forged_copy_of_a_certification_hides_the_genuine_one_from_gpg_and_drops_nothing() {
+    let (anna, other) = (Maker::new(), Maker::new());
+    let genuine = Draft::new(0x10).sign(&other, &anna, Over::UserId(ANNA));
+    let forged = {
+        let mut forged = genuine.clone();
+        let created = forged.windows(4).position(|bytes| bytes == SIGNED.to_be_bytes()).expect("a time");
+        forged[created + 3] ^= 1;
+        forged
+    };
+    let self_signature = anna.certify(ANNA);
+    let before = [anna.key(), user_id(ANNA), self_signature];
+    for [first, last] in [[&genuine, &forged], [&forged, &genuine]] {
+        let packets = [&before[..], &[first.clone(), last.clone()]].concat();
+        let packets: Vec<&[u8]> = packets.iter().map(Vec::as_slice).collect();
+        let cleaned = cleaned(&raw(&packets));
+        assert_eq!(shown(&cleaned), [&before[..], std::slice::from_ref(last)].concat());
+        assert_eq!(cleaned.certificate.bytes, packets.concat());
+    }
+}
+
+#[test]
 fn user_ids_that_occur_again_are_joined_with_the_first_one() {
     let (anna, other) = (Maker::new(), Maker::new());
     let by_other = Draft::new(0x10).sign(&other, &anna, Over::UserId(ANNA));
