@@ -1,13 +1,6 @@
 //! What can go wrong in a database.
 
-use std::error::Error as _;
-use std::path::{Path, PathBuf};
-
-use rusqlite::ErrorCode;
-use tokio_postgres::error::SqlState;
-
-use crate::packed;
-use crate::sqlite::write_lock;
+use std::path::PathBuf;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -48,7 +41,7 @@ pub enum Error {
         cert: i64,
         /// What is wrong.
         #[source]
-        source: packed::Error,
+        source: crate::packed::Error,
     },
     /// A binding that nobody wrote this way.
     #[error("{path}: binding {binding}: its fingerprint is none")]
@@ -211,123 +204,5 @@ impl Error {
     /// went away; nothing of it was written.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Server { transient: true, .. })
-    }
-}
-
-/// Adds to a server's words what was being done, and where.
-pub(crate) trait ServerContext<T> {
-    fn server_context(self, path: &Path, doing: &'static str) -> Result<T>;
-}
-
-impl<T> ServerContext<T> for std::result::Result<T, tokio_postgres::Error> {
-    fn server_context(self, path: &Path, doing: &'static str) -> Result<T> {
-        self.map_err(|error| {
-            let path = path.to_owned();
-            match error.code() {
-                Some(&SqlState::DISK_FULL) => Error::Full { path, doing },
-                Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => Error::Unwritable { path },
-                _ => Error::Server { path, doing, words: words(&error), transient: is_transient(&error) },
-            }
-        })
-    }
-}
-
-/// Returns what the server says, or what the system says about the connection to it.
-fn words(error: &tokio_postgres::Error) -> String {
-    match error.as_db_error() {
-        Some(said) => match said.detail() {
-            Some(detail) => format!("{} ({detail})", said.message()),
-            None => said.message().to_owned(),
-        },
-        None => causes(error).fold(error.to_string(), |said, cause| {
-            let cause = cause.to_string();
-            if said.contains(&cause) { said } else { format!("{said}: {cause}") }
-        }),
-    }
-}
-
-type Cause<'e> = &'e (dyn std::error::Error + 'static);
-
-/// Returns what led to an error, one cause after the other.
-fn causes(error: &tokio_postgres::Error) -> impl Iterator<Item = Cause<'_>> {
-    fn next<'e>(cause: &Cause<'e>) -> Option<Cause<'e>> {
-        (*cause).source()
-    }
-    std::iter::successors(error.source(), next)
-}
-
-/// Serialization failures and deadlocks, and whatever says that the server went away or is not there yet.
-fn is_transient(error: &tokio_postgres::Error) -> bool {
-    match error.code() {
-        Some(code) => {
-            [
-                &SqlState::T_R_SERIALIZATION_FAILURE,
-                &SqlState::T_R_DEADLOCK_DETECTED,
-                &SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN,
-                &SqlState::ADMIN_SHUTDOWN,
-                &SqlState::CRASH_SHUTDOWN,
-                &SqlState::CANNOT_CONNECT_NOW,
-                &SqlState::TOO_MANY_CONNECTIONS,
-            ]
-            .contains(&code)
-                || code.code().starts_with("08")
-        }
-        None => {
-            error.is_closed()
-                || causes(error)
-                    .any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_lost_connection))
-        }
-    }
-}
-
-fn is_lost_connection(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind;
-    matches!(
-        error.kind(),
-        ErrorKind::ConnectionRefused
-            | ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionAborted
-            | ErrorKind::BrokenPipe
-            | ErrorKind::UnexpectedEof
-            | ErrorKind::TimedOut
-            | ErrorKind::NotFound
-    )
-}
-
-/// SQLite's codes for a write that failed, unless it knows that space is wanting, and for a failure to make room for
-/// what processes share, which it tells without the reason.
-const WRITE_REFUSED: [i32; 3] = [
-    rusqlite::ffi::SQLITE_IOERR_WRITE,
-    rusqlite::ffi::SQLITE_IOERR_SHMSIZE,
-    rusqlite::ffi::SQLITE_IOERR_SHMOPEN,
-];
-
-/// Adds to SQLite's words what was being done, and where.
-pub(crate) trait Context<T> {
-    fn context(self, path: &Path, doing: &'static str) -> Result<T>;
-}
-
-impl<T> Context<T> for rusqlite::Result<T> {
-    fn context(self, path: &Path, doing: &'static str) -> Result<T> {
-        self.map_err(|source| {
-            let path = path.to_owned();
-            match source.sqlite_error_code() {
-                Some(code) if write_lock::is_busy(code) => {
-                    Error::Locked { holder: write_lock::holder(&path), path }
-                }
-                Some(ErrorCode::NotADatabase) => Error::Foreign { path },
-                Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, said: source },
-                Some(ErrorCode::DiskFull) => Error::Full { path, doing },
-                Some(ErrorCode::SystemIoFailure)
-                    if source
-                        .sqlite_error()
-                        .is_some_and(|error| WRITE_REFUSED.contains(&error.extended_code)) =>
-                {
-                    Error::Refused { path, doing }
-                }
-                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Error::Unwritable { path },
-                _ => Error::Sqlite { path, doing, source },
-            }
-        })
     }
 }

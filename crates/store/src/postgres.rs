@@ -9,6 +9,7 @@ mod certificate_rows;
 mod connect;
 mod derived;
 mod doctor;
+mod error;
 mod find;
 mod journal;
 mod libpq_files;
@@ -16,6 +17,7 @@ mod provenance;
 mod read;
 mod rows_out;
 mod schema;
+mod store;
 mod tls;
 mod tofu;
 mod url;
@@ -23,79 +25,15 @@ mod verdicts;
 mod view;
 mod write;
 
-use connect::Server;
-
 pub use address::Address;
 pub use schema::Shape;
+pub use store::PostgresStore;
 pub use url::without_password;
 
 use crate::doctor::{Derive, Finding, Rebuilt};
 use crate::{CertId, JournalId, KeptVerdict, Result, Snapshot, Store, Timestamp, Transaction};
 
-/// A database in a schema of a PostgreSQL server.
-pub struct PostgresStore {
-    server: Server,
-    shape: Shape,
-}
-
 impl PostgresStore {
-    /// Opens a database that is there.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Missing`] if its schema is not, [`crate::Error::Newer`] and [`crate::Error::Foreign`] if this
-    /// program cannot read it; [`crate::Error::Server`] in the server's words.
-    pub fn open(address: Address) -> Result<Self> {
-        let server = Server::new(address)?;
-        let connection = server.connect()?;
-        let shape = schema::shape(&connection, &server)?;
-        server.give_back(connection);
-        Ok(Self { server, shape })
-    }
-
-    /// Opens a database, making its schema and tables if they are not there: split over so many partitions, or plain
-    /// for 0.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`PostgresStore::open`]; the server's words if this user may not make them.
-    pub fn create(address: Address, partitions: u32) -> Result<Self> {
-        let server = Server::new(address)?;
-        let connection = server.connect()?;
-        let shape = match schema::shape(&connection, &server) {
-            Err(crate::Error::Missing { .. }) => {
-                schema::create(&connection, &server, partitions)?;
-                schema::shape(&connection, &server)?
-            }
-            shape => shape?,
-        };
-        server.give_back(connection);
-        Ok(Self { server, shape })
-    }
-
-    /// Brings the tables of a database to the version of this program, and makes what could not be made before.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`PostgresStore::open`].
-    pub fn migrate(address: Address) -> Result<Self> {
-        let server = Server::new(address)?;
-        let connection = server.connect()?;
-        let shape = schema::migrate(&connection, &server)?;
-        server.give_back(connection);
-        Ok(Self { server, shape })
-    }
-
-    /// Returns what the database says about itself.
-    pub fn shape(&self) -> Shape {
-        self.shape
-    }
-
-    /// Returns where the database is.
-    pub fn address(&self) -> &Address {
-        &self.server.address
-    }
-
     /// Returns what the server calls itself.
     ///
     /// # Errors

@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Result;
-
 /// How long a transaction is tried again before its error is believed.
 const PATIENCE: Duration = Duration::from_secs(120);
 

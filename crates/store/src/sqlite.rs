@@ -1,13 +1,17 @@
 //! The SQLite engine.
 
+mod access;
 mod certifications;
 mod connect;
 mod derived;
 mod doctor;
 mod early_sync;
+mod error;
 mod file_access;
 mod find;
+mod functions;
 mod journal;
+mod lock_holder;
 mod log;
 mod provenance;
 mod read;
@@ -16,91 +20,18 @@ mod search;
 mod share;
 mod signature_table;
 mod statement;
+mod store;
 mod tofu;
 mod verdicts;
 mod view;
 mod write;
-pub(crate) mod write_lock;
-
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-use rusqlite::Connection;
-
-use connect::{Access, Stamp};
+mod write_lock;
 
 pub use statement::{Rows, Value};
+pub use store::SqliteStore;
 
 use crate::doctor::{Derive, Finding, Rebuilt};
-use crate::{CertId, Error, JournalId, KeptVerdict, Result, Snapshot, Store, Timestamp, Transaction};
-
-/// A database in one file.
-pub struct SqliteStore {
-    path: PathBuf,
-    access: Access,
-    /// Open connections that nobody uses at the moment.
-    idle: Mutex<Vec<Connection>>,
-    /// How many snapshots there are.
-    readers: AtomicUsize,
-}
-
-impl SqliteStore {
-    /// Opens a database that is there.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Missing`] if it is not, [`crate::Error::Newer`] and [`crate::Error::Foreign`] if this program
-    /// cannot read it.
-    pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self::with(path, connect::open(path)?))
-    }
-
-    /// Opens a database, creating it, and the directories it stands in, if it is not there.
-    ///
-    /// Files are readable for their owner only, directories too.
-    pub fn create(path: &Path) -> Result<Self> {
-        Ok(Self::with(path, connect::create(path)?))
-    }
-
-    fn with(path: &Path, (access, connection): (Access, Connection)) -> Self {
-        Self {
-            path: path.to_owned(),
-            access,
-            idle: Mutex::new(vec![connection]),
-            readers: AtomicUsize::new(0),
-        }
-    }
-
-    /// Returns the database's file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn take(&self) -> Result<Connection> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| connect::reopen(&self.path, &self.access), Ok)
-    }
-
-    /// Says whether what was read since the database was opened can be relied on.
-    fn check_unchanged(&self) -> Result<()> {
-        match &self.access {
-            Access::Fixed(stamp, _) if *stamp != Stamp::of(&self.path)? => {
-                Err(Error::ChangedMeanwhile { path: self.path.clone() })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Says whether this process has a snapshot.
-    fn is_read(&self) -> bool {
-        self.readers.load(Ordering::Relaxed) > 0
-    }
-
-    fn give_back(&self, connection: Connection) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-    }
-}
+use crate::{CertId, JournalId, KeptVerdict, Result, Snapshot, Store, Timestamp, Transaction};
 
 impl Store for SqliteStore {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>> {

@@ -11,8 +11,9 @@
 
 use cert::{BoundAddress, Timestamp};
 
-use super::reader::{Reader, Writer};
-use super::{Result, VERSION};
+use super::Result;
+use super::reader::Reader;
+use super::writer::Writer;
 use crate::tofu::{BindingChange, KeptBinding, SeenMessages, VerifiedMessage};
 
 /// The fewest bytes of a verified message: two empty texts and two times.
@@ -23,8 +24,7 @@ const TIME: usize = 4;
 /// Packs a change.
 pub fn pack_binding_change(change: &BindingChange) -> Vec<u8> {
     let BindingChange { address, before, after, added, removed } = change;
-    let mut out = Writer::default();
-    out.byte(VERSION);
+    let mut out = Writer::with_version();
     out.bytes(address.as_bytes());
     [before, after].into_iter().for_each(|kept| pack_kept(kept.as_ref(), &mut out));
     [added, removed].into_iter().for_each(|messages| pack_messages(messages, &mut out));
@@ -37,10 +37,7 @@ pub fn pack_binding_change(change: &BindingChange) -> Vec<u8> {
 ///
 /// What is wrong with the blob, and where.
 pub fn unpack_binding_change(blob: &[u8]) -> Result<BindingChange> {
-    let mut reader = Reader::new(blob);
-    if reader.byte()? != VERSION {
-        return Err(reader.error("an unknown version"));
-    }
+    let mut reader = Reader::after_version(blob)?;
     let change = BindingChange {
         address: BoundAddress::from_normalised(reader.bytes()?.to_vec()),
         before: unpack_kept(&mut reader)?,

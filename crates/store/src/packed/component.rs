@@ -5,7 +5,8 @@ use cert::{Keygrip, Timestamp};
 use verify::PublicKeyAlgorithm;
 
 use super::Result;
-use super::reader::{Reader, Writer};
+use super::reader::Reader;
+use super::writer::Writer;
 
 pub(super) const KEY: u8 = 0;
 pub(super) const USER_ID: u8 = 1;

@@ -12,8 +12,9 @@ use cert::facts::{Issuer, SignatureFacts, Span};
 use cert::{Facts, KeyId};
 
 use super::component::read_span;
-use super::reader::{Reader, Writer};
-use super::{Result, VERSION, signature};
+use super::reader::Reader;
+use super::writer::Writer;
+use super::{Result, signature};
 use crate::{KeptVerdict, Proven};
 
 /// Packs what is proven by each key ID that some verdict is about, in ascending order: the signatures over user IDs and
@@ -48,8 +49,7 @@ struct Proof<'v> {
 impl<'v> Proof<'v> {
     /// Begins with all verdicts about a key, of which there are some.
     fn by(verdicts: &'v [KeptVerdict]) -> Self {
-        let mut out = Writer::default();
-        out.byte(VERSION);
+        let mut out = Writer::with_version();
         out.fingerprint(&verdicts[0].issuer);
         Self { verdicts, out }
     }
@@ -70,10 +70,7 @@ impl<'v> Proof<'v> {
 
 /// Unpacks what is proven.
 pub fn unpack_proven(blob: &[u8], proven: &mut Proven) -> Result<()> {
-    let mut reader = Reader::new(blob);
-    if reader.byte()? != VERSION {
-        return Err(reader.error("an unknown version"));
-    }
+    let mut reader = Reader::after_version(blob)?;
     proven.issuer = reader.fingerprint()?;
     proven.signatures.clear();
     let issuer = Issuer { key_id: proven.issuer.key_id(), fingerprint: Some(proven.issuer) };

@@ -1,8 +1,11 @@
-//! Reading and writing the primitive values of a blob.
+//! Reading the primitive values of a blob.
 
 use cert::Fingerprint;
 
 use super::{Error, Result};
+
+/// The version every blob begins with, but for the own facts; those of before the seals too.
+pub const VERSION: u8 = 1;
 
 /// A place in a blob; every read is checked against its end.
 #[derive(Clone, Copy)]
@@ -14,6 +17,12 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }
+    }
+
+    /// Begins behind the version, which must be [`VERSION`].
+    pub(super) fn after_version(bytes: &'a [u8]) -> Result<Self> {
+        let mut reader = Self::new(bytes);
+        if reader.byte()? == VERSION { Ok(reader) } else { Err(reader.error("an unknown version")) }
     }
 
     #[inline]
@@ -124,43 +133,5 @@ impl<'a> Reader<'a> {
 
     pub(super) fn finish(&self) -> Result<()> {
         if self.remaining() == 0 { Ok(()) } else { Err(self.error("bytes after the end")) }
-    }
-}
-
-/// A blob being written.
-#[derive(Default)]
-pub(super) struct Writer {
-    pub(super) bytes: Vec<u8>,
-}
-
-impl Writer {
-    pub(super) fn byte(&mut self, byte: u8) {
-        self.bytes.push(byte);
-    }
-
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    pub(super) fn u32(&mut self, value: u32) {
-        self.raw(&value.to_le_bytes());
-    }
-
-    pub(super) fn number(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.byte(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.byte(value as u8);
-    }
-
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len() as u64);
-        self.raw(bytes);
-    }
-
-    pub(super) fn fingerprint(&mut self, fingerprint: &Fingerprint) {
-        self.byte(fingerprint.version());
-        self.raw(fingerprint.as_bytes());
     }
 }

@@ -5,7 +5,7 @@ use cert::facts::{SignatureFacts, Span};
 
 use super::component::read_span;
 use super::reader::Reader;
-use super::{Result, VERSION, signature};
+use super::{Result, signature};
 
 /// Signatures of one component, one after the other. Where the next one stands is read before the rest of it.
 pub(super) struct Run<'r, 'a> {
@@ -84,11 +84,8 @@ pub(super) struct Groups<'a> {
 impl<'a> Groups<'a> {
     /// Begins at a blob's beginning; an empty one has no groups.
     pub(super) fn new(blob: &'a [u8]) -> Result<Self> {
-        let mut groups = Self { reader: Reader::new(blob), next: None };
-        if !blob.is_empty() && groups.reader.byte()? != VERSION {
-            return Err(groups.reader.error("an unknown version"));
-        }
-        Ok(groups)
+        let reader = if blob.is_empty() { Reader::new(blob) } else { Reader::after_version(blob)? };
+        Ok(Self { reader, next: None })
     }
 
     /// Returns the signatures of a component, whose packet ended at `end`; components come in their order.

@@ -16,7 +16,8 @@ use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 
 use super::Result;
 use super::component::write_span;
-use super::reader::{Reader, Writer};
+use super::reader::Reader;
+use super::writer::Writer;
 
 /// Gap, length, six bytes and the time.
 pub(super) const MIN: usize = 12;

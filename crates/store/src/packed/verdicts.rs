@@ -5,8 +5,9 @@
 //! group    = fingerprint good count bad count content*:16      ascending: first those that are good
 //! ```
 
-use super::reader::{Reader, Writer};
-use super::{Result, VERSION};
+use super::Result;
+use super::reader::Reader;
+use super::writer::Writer;
 use crate::KeptVerdict;
 use cert::{KeyId, SignatureDigest};
 
@@ -17,8 +18,7 @@ pub fn pack_verdicts(verdicts: &[KeptVerdict]) -> Vec<u8> {
     let mut sorted: Vec<&KeptVerdict> = verdicts.iter().collect();
     sorted.sort_unstable_by_key(|verdict| (verdict.issuer, !verdict.good, verdict.content));
     sorted.dedup();
-    let mut out = Writer::default();
-    out.byte(VERSION);
+    let mut out = Writer::with_version();
     for of_issuer in sorted.chunk_by(|one, other| one.issuer == other.issuer) {
         let good = of_issuer.partition_point(|verdict| verdict.good);
         out.fingerprint(&of_issuer[0].issuer);
@@ -45,10 +45,7 @@ pub fn unpack_wanted_verdicts(
     if blob.is_empty() {
         return Ok(());
     }
-    let mut reader = Reader::new(blob);
-    if reader.byte()? != VERSION {
-        return Err(reader.error("an unknown version"));
-    }
+    let mut reader = Reader::after_version(blob)?;
     while reader.remaining() > 0 {
         let issuer = reader.fingerprint()?;
         let (good, bad) = (reader.count(CONTENT)?, reader.count(CONTENT)?);

@@ -18,8 +18,8 @@ use tokio_postgres::{Client, Error as ServerError, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::Address;
+use super::error::ServerContext;
 use super::rows_out::Encoded;
-use crate::error::ServerContext;
 use crate::retry::Backoff;
 use crate::{Error, Result};
 

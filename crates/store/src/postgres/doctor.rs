@@ -8,9 +8,10 @@ use tokio_postgres::Row;
 
 use super::derived::Derived;
 use super::find::{halves, searched_text};
+use super::schema;
+use super::store::PostgresStore;
 use super::view::View;
 use super::write::WriterMode;
-use super::{PostgresStore, schema};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
 use crate::rows::{Rows, parse_fingerprint, unrotated};
 use crate::{BoundAddress, CertId, Error, Result, packed};

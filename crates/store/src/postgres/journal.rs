@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::rows_out::{Encoded, Value};
 use super::view::View;
-use crate::journal::{self, Counts, NewChange};
+use crate::journal::change_row::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{CertId, Change, Error, FormerCertificate, JournalEntry, JournalId, Result, packed};
 
@@ -92,7 +92,7 @@ impl Journal {
         const SAID: &str =
             "UPDATE change SET added = NULL WHERE fingerprint = $1 AND kind >= $2 AND added IS NOT NULL";
         let formers = view.execute(FORMER, &[&fingerprint], WRITING)?;
-        Ok(formers + view.execute(SAID, &[&fingerprint, &i16::from(journal::OWNER_TRUST)], WRITING)?)
+        Ok(formers + view.execute(SAID, &[&fingerprint, &i16::from(change_row::OWNER_TRUST)], WRITING)?)
     }
 
     /// Marks an earlier entry as undone by this one.
@@ -217,7 +217,7 @@ fn hand_out(
 ) -> Result<ControlFlow<()>> {
     let mut numbers = Vec::new();
     for row in rows {
-        if view.column::<i16>(row, 1)? >= i16::from(journal::SHRUNK) {
+        if view.column::<i16>(row, 1)? >= i16::from(change_row::SHRUNK) {
             numbers.push(view.column::<i64>(row, 0)?);
         }
     }
@@ -228,7 +228,7 @@ fn hand_out(
             let place = formers.iter().position(|(of, _)| *of == number);
             Ok(place.map(|place| formers.swap_remove(place).1))
         };
-        let kind = journal::read(view.column::<i16>(row, 1)? as u8, view.column(row, 3)?, former, || {
+        let kind = change_row::read(view.column::<i16>(row, 1)? as u8, view.column(row, 3)?, former, || {
             corrupt(view, id)
         })?;
         if visit(Change { fingerprint: fingerprint(view, row, 2, id)?, kind }).is_break() {
@@ -255,7 +255,7 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
             SELECT fingerprint, last FROM input JOIN cert ON cert.id = input.cert WHERE last > $1 AND first >= $1)
         SELECT fingerprint, max(journal) FROM brought WHERE journal IN (SELECT id FROM later)
         GROUP BY fingerprint ORDER BY fingerprint";
-    let rows = view.rows(SQL, &[&entry.0, &i16::from(journal::MERGED)], READING)?;
+    let rows = view.rows(SQL, &[&entry.0, &i16::from(change_row::MERGED)], READING)?;
     let brought = |row| {
         let entry = JournalId(view.column(row, 1)?);
         Ok((fingerprint(view, row, 0, entry)?, entry))

@@ -1,7 +1,7 @@
 //! Keeping the verdicts on signatures: written when nobody else writes them, or not at all.
 
-use super::PostgresStore;
 use super::rows_out::{Encoded, Value};
+use super::store::PostgresStore;
 use super::view::View;
 use crate::{CertId, Error, KeptVerdict, Result, packed};
 

@@ -9,8 +9,8 @@ use cert::{Fingerprint, Timestamp};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
-use super::PostgresStore;
 use super::connect::{Connection, Parameters};
+use super::store::PostgresStore;
 use crate::rows::stored_fingerprint;
 use crate::{CertId, Error, Origin, Result, packed};
 
@@ -111,7 +111,7 @@ impl<'s> View<'s> {
     }
 
     pub(super) fn column<'r, T: FromSql<'r>>(&self, row: &'r Row, index: usize) -> Result<T> {
-        use crate::error::ServerContext;
+        use super::error::ServerContext;
         row.try_get(index).server_context(&self.path(), "reading a row")
     }
 

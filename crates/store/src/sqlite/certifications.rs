@@ -6,9 +6,9 @@ use cert::KeyId;
 use cert::facts::SignatureFacts;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::error::Context;
 use super::find;
 use super::view::View;
-use crate::error::Context;
 use crate::{CertId, Certifications, Fingerprint, Proven, Result, packed};
 
 const DOING: &str = "reading certifications";

@@ -1,64 +1,20 @@
 //! Opening and creating the file.
 
-use std::fs::{DirBuilder, Metadata, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::access::{Access, Obstacle, Stamp, metadata};
+use super::error::Context;
 use super::file_access::FileAccess;
-use super::{log, schema, tofu, write_lock};
-use crate::error::Context;
+use super::schema::check_version;
+use super::{functions, log, schema, write_lock};
 use crate::{Error, Result};
-
-/// How every connection to one database is opened.
-#[derive(Clone, Debug)]
-pub(super) enum Access {
-    /// With locks: others may write meanwhile.
-    Local,
-    /// With locks, without shared memory.
-    Network,
-    /// Without locks, since none can be had here; the file is watched instead.
-    Fixed(Stamp, Obstacle),
-}
-
-/// Why nothing can be written beside a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Obstacle {
-    ReadOnly,
-    /// No space is left, or the system takes no more for another reason.
-    Full,
-}
-
-impl Obstacle {
-    /// Returns what who wants to write is told.
-    pub(super) fn error(self, path: &Path, doing: &'static str) -> Error {
-        let path = path.to_owned();
-        match self {
-            Self::ReadOnly => Error::Unwritable { path },
-            Self::Full => Error::Refused { path, doing },
-        }
-    }
-}
-
-/// What tells whether a file was written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-}
-
-impl Stamp {
-    pub(super) fn of(path: &Path) -> Result<Self> {
-        let metadata = metadata(path)?;
-        let modified = (metadata.mtime(), metadata.mtime_nsec());
-        Ok(Self { inode: metadata.ino(), size: metadata.size(), modified })
-    }
-}
 
 /// Opens a database that is there, and finds out how.
 pub(super) fn open(path: &Path) -> Result<(Access, Connection)> {
@@ -143,7 +99,7 @@ fn prepare(connection: Connection, path: &Path) -> Result<Connection> {
     connection.set_prepared_statement_cache_capacity(64);
     // Else SQLite plans some queries anew whenever a parameter is bound, which takes longer than the queries.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).context(path, "opening")?;
-    tofu::add_functions(&connection).context(path, "opening")?;
+    functions::add(&connection).context(path, "opening")?;
     Ok(connection)
 }
 
@@ -214,15 +170,6 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     }
 }
 
-/// Says whether the tables are of a version that is known.
-pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<()> {
-    let mut statement = connection.prepare_cached("PRAGMA user_version").context(path, "opening")?;
-    match statement.query_row([], |row| row.get(0)).context(path, "opening")? {
-        schema::VERSION => Ok(()),
-        found => Err(Error::Newer { path: path.to_owned(), found, known: schema::VERSION }),
-    }
-}
-
 fn check_readable(path: &Path) -> Result<()> {
     let kind = metadata(path)?.file_type();
     if kind.is_dir() {
@@ -233,13 +180,6 @@ fn check_readable(path: &Path) -> Result<()> {
     }
     rustix::fs::access(path, rustix::fs::Access::READ_OK)
         .map_err(|source| Error::File { path: path.to_owned(), source: source.into() })
-}
-
-fn metadata(path: &Path) -> Result<Metadata> {
-    std::fs::metadata(path).map_err(|source| match source.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => Error::Missing { path: path.to_owned() },
-        _ => Error::File { path: path.to_owned(), source },
-    })
 }
 
 /// Returns the name of one of SQLite's files beside the database.

@@ -6,9 +6,9 @@
 use rusqlite::{Params, params};
 
 use super::certifications::{self, ProvenRow};
+use super::error::Context;
 use super::search;
 use super::view::View;
-use crate::error::Context;
 use crate::packed::{self, Packed};
 use crate::rows::{Rows, remove_common};
 use crate::{CertId, Result};

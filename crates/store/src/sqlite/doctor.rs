@@ -10,10 +10,11 @@ use rusqlite::params;
 use trigrams::Trigrams;
 
 use super::derived::Derived;
+use super::error::Context;
+use super::store::SqliteStore;
 use super::view::{View, list};
-use super::{SqliteStore, certifications, log, schema, write_lock};
+use super::{certifications, log, schema, write_lock};
 use crate::doctor::{Derive, Finding, Kept, Rebuilt};
-use crate::error::Context;
 use crate::rows::{Rows, parse_fingerprint};
 use crate::{CertId, Error, Result, packed};
 
@@ -67,7 +68,7 @@ impl SqliteStore {
         let connection = self.take()?;
         let fresh = log::begin_writing(&connection, &self.path, &self.access, self.is_read())?;
         let view = View::within(self, connection);
-        super::connect::check_version(view.connection(), view.path())?;
+        super::schema::check_version(view.connection(), view.path())?;
         let mut proven = refuse_damaged(&view)?;
         let tables = [schema::DROP_DERIVED, schema::CREATE_DERIVED];
         tables

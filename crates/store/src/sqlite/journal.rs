@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use cert::{Fingerprint, Timestamp};
 use rusqlite::{Row, params};
 
+use super::error::Context;
 use super::view::View;
-use crate::error::Context;
-use crate::journal::{self, Counts, NewChange};
+use crate::journal::change_row::{self, Counts, NewChange};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{CertId, Change, Error, FormerCertificate, JournalEntry, JournalId, Origin, Result, packed};
 
@@ -78,7 +78,7 @@ impl Journal {
             "UPDATE change SET added = NULL WHERE fingerprint = ?1 AND kind >= ?2 AND added IS NOT NULL";
         let stored = stored_fingerprint(fingerprint);
         let formers = execute(view, FORMER, [&stored])?;
-        Ok(formers + execute(view, SAID, params![stored, journal::OWNER_TRUST])?)
+        Ok(formers + execute(view, SAID, params![stored, change_row::OWNER_TRUST])?)
     }
 
     /// Marks an earlier entry as undone by this one.
@@ -147,7 +147,7 @@ pub(super) fn changes(
     view.rows(SQL, params![id.0, i64::try_from(from).unwrap_or(i64::MAX)], READING, |row| {
         let former = || former(view, id, view.column(row, 0)?);
         let added: Option<Vec<u8>> = view.column(row, 3)?;
-        let kind = journal::read(view.column(row, 1)?, added.as_deref(), former, || corrupt(view, id))?;
+        let kind = change_row::read(view.column(row, 1)?, added.as_deref(), former, || corrupt(view, id))?;
         Ok(visit(Change { fingerprint: fingerprint(view, row, 2, id)?, kind }))
     })?;
     Ok(())
@@ -175,7 +175,7 @@ pub(super) fn brought_again(view: &View<'_>, entry: JournalId) -> Result<Vec<(Fi
         SELECT fingerprint, max(journal) FROM brought WHERE journal IN later
         GROUP BY fingerprint ORDER BY fingerprint";
     let mut brought = Vec::new();
-    view.rows(SQL, params![entry.0, journal::MERGED], READING, |row| {
+    view.rows(SQL, params![entry.0, change_row::MERGED], READING, |row| {
         let entry = JournalId(view.column(row, 1)?);
         brought.push((fingerprint(view, row, 0, entry)?, entry));
         Ok(ControlFlow::Continue(()))

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::connect::Access;
+use super::access::Access;
+use super::error::Context;
 use super::{schema, write_lock};
-use crate::error::Context;
 use crate::{Error, Result};
 
 /// Bytes that the log's file keeps for reuse; what it grew beyond that is given back.

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use cert::Timestamp;
 use rusqlite::{Params, params};
 
+use super::error::Context;
 use super::view::View;
-use crate::error::Context;
 use crate::{CertId, Migration, Origin, Origins, Result};
 
 const READING: &str = "reading where certificates came from";

@@ -6,9 +6,9 @@ use cert::facts::SignatureFacts;
 use cert::{Fingerprint, KeyId, Timestamp};
 use rusqlite::{MAIN_DB, OptionalExtension, Row};
 
+use super::error::Context;
 use super::view::View;
 use super::{certifications, journal, provenance};
-use crate::error::Context;
 use crate::rows::{parse_fingerprint, rotated, stored_fingerprint};
 use crate::{
     CertId, Certifications, Change, Detail, Facts, InputDigest, JournalEntry, JournalId, KeyHit, Migration,

@@ -2,6 +2,13 @@
 //!
 //! `docs/schema.md` describes every one. What [`CREATE_DERIVED`] makes can be derived from the others again.
 
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::error::Context;
+use crate::{Error, Result};
+
 /// The mark of a Keyhoard database in the file's header ("Khrd").
 pub(super) const APPLICATION_ID: i64 = 0x4b68_7264;
 
@@ -102,3 +109,12 @@ CREATE VIEW history AS SELECT journal.id, datetime(time, 'unixepoch') AS time, c
   substr(hex(fingerprint), 3) AS fingerprint, undone_by, undoes, complete
   FROM journal LEFT JOIN change ON change.journal = journal.id;
 ";
+
+/// Says whether the tables are of a version that is known.
+pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<()> {
+    let mut statement = connection.prepare_cached("PRAGMA user_version").context(path, "opening")?;
+    match statement.query_row([], |row| row.get(0)).context(path, "opening")? {
+        VERSION => Ok(()),
+        found => Err(Error::Newer { path: path.to_owned(), found, known: VERSION }),
+    }
+}

@@ -7,9 +7,10 @@ use std::thread;
 
 use rusqlite::Connection;
 
+use super::error::Context;
+use super::log;
+use super::store::SqliteStore;
 use super::view::View;
-use super::{SqliteStore, log};
-use crate::error::Context;
 use crate::{MOST_READERS, Result};
 
 /// A thread takes so many things at once; for fewer none is started.

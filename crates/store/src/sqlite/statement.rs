@@ -7,9 +7,9 @@ use rusqlite::Connection;
 use rusqlite::functions::{Context as Call, FunctionFlags};
 use rusqlite::types::ValueRef;
 
-use super::SqliteStore;
+use super::error::Context;
 use super::signature_table;
-use crate::error::Context;
+use super::store::SqliteStore;
 use crate::{Error, Result, packed};
 
 const DOING: &str = "running the statement";

@@ -8,11 +8,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
-use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::{Params, Row, params};
 
+use super::error::Context;
 use super::view::View;
-use crate::error::Context;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
     Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, ReadBindings,
@@ -40,15 +39,6 @@ macro_rules! select_bindings {
             ORDER BY 3, 2"
         )
     };
-}
-
-/// Gives a connection the functions that say what a user ID binds, and where that stands in the table `mail`.
-pub(super) fn add_functions(connection: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("bound_address", 1, flags, |call| {
-        Ok(BoundAddress::of_user_id(call.get_raw(0).as_blob()?).as_bytes().to_vec())
-    })?;
-    connection.create_scalar_function("mail_hash", 1, flags, |call| Ok(mail_hash(call.get_raw(0).as_blob()?)))
 }
 
 impl ReadBindings for View<'_> {

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::access::Access;
 use super::certifications::{ProvenRow, VerdictRow};
-use super::connect::Access;
-use super::{SqliteStore, certifications, connect, log, write_lock};
-use crate::error::Context;
+use super::error::Context;
+use super::store::SqliteStore;
+use super::{certifications, log, schema, write_lock};
 use crate::{CertId, Error, KeptVerdict, Result, packed};
 
 const DOING: &str = "keeping verdicts";
@@ -45,7 +46,7 @@ fn write(
     log::sync_lazily(connection, &store.path)?;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).context(&store.path, DOING)?;
-    connect::check_version(&transaction, &store.path)?;
+    schema::check_version(&transaction, &store.path)?;
     let proven = add_all(&transaction, found).context(&store.path, DOING)?;
     certifications::write_proven(&transaction, proven).context(&store.path, DOING)?;
     transaction.commit().context(&store.path, DOING)

@@ -8,8 +8,9 @@ use std::sync::atomic::Ordering;
 use cert::Fingerprint;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{SqliteStore, connect, log};
-use crate::error::Context;
+use super::error::Context;
+use super::store::SqliteStore;
+use super::{log, schema};
 use crate::rows::{is_fingerprint, rotated};
 use crate::{CertId, Error, Result, packed};
 
@@ -47,7 +48,7 @@ impl<'s> View<'s> {
         let view = Self::within(store, connection);
         view.connection().execute_batch("BEGIN").context(&store.path, "reading")?;
         // The first read is what fixes the view.
-        connect::check_version(view.connection(), &store.path)?;
+        schema::check_version(view.connection(), &store.path)?;
         Ok(view)
     }
 

@@ -7,11 +7,12 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
 
 use super::derived::Derived;
 use super::early_sync::EarlySync;
+use super::error::Context;
 use super::journal::Journal;
+use super::store::SqliteStore;
 use super::view::{View, list};
-use super::{SqliteStore, derived, log, provenance, tofu, write_lock};
-use crate::error::Context;
-use crate::journal::NewChange;
+use super::{derived, log, provenance, tofu, write_lock};
+use crate::journal::change_row::NewChange;
 use crate::rows::{parse_fingerprint, stored_fingerprint, without};
 use crate::tofu::BindingChange;
 use crate::write_bindings::{BindingRows, BindingWriter};
@@ -96,7 +97,7 @@ impl<'s> Writer<'s> {
         now: Timestamp,
     ) -> Result<Self> {
         let view = View::within(store, connection);
-        super::connect::check_version(view.connection(), view.path())?;
+        super::schema::check_version(view.connection(), view.path())?;
         view.set_cache(WRITING_CACHE)?;
         let journal = Journal::open(&view, command, journal, now)?;
         let gathered = BufferedRows::default();

@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
+use super::super::error::Context;
 use super::super::search;
 use super::super::view::View;
-use super::CHECKING;
 use crate::Result;
-use crate::error::Context;
+
+const DOING: &str = "checking";
 
 /// Certificates share this many sums, so that memory does not grow with the database.
 const SUMS: usize = 1 << 16;
@@ -44,7 +45,7 @@ impl Trigrams {
         }
         let is_suspect = |cert: i64| self.sums[place(cert)] != 0 && !damaged.contains(&cert);
         let mut suspects: BTreeMap<i64, u64> = BTreeMap::new();
-        view.rows("SELECT id FROM cert", [], CHECKING, |row| {
+        view.rows("SELECT id FROM cert", [], DOING, |row| {
             let cert = view.column(row, 0)?;
             if is_suspect(cert) {
                 suspects.insert(cert, wanted(cert, &view.user_ids(cert)?));
@@ -74,9 +75,9 @@ fn wanted(cert: i64, user_ids: &[(i64, Vec<u8>)]) -> u64 {
 fn each_trigram(view: &View<'_>, each: &mut dyn FnMut(i64, u64)) -> Result<()> {
     const TABLE: &str = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.user_id_trigram
         USING fts5vocab('main', 'user_id_search', 'instance')";
-    view.connection().execute_batch(TABLE).context(view.path(), CHECKING)?;
-    view.rows("SELECT doc, term FROM temp.user_id_trigram", [], CHECKING, |row| {
-        let term = row.get_ref(1).and_then(|value| Ok(value.as_str()?)).context(view.path(), CHECKING)?;
+    view.connection().execute_batch(TABLE).context(view.path(), DOING)?;
+    view.rows("SELECT doc, term FROM temp.user_id_trigram", [], DOING, |row| {
+        let term = row.get_ref(1).and_then(|value| Ok(value.as_str()?)).context(view.path(), DOING)?;
         each(view.column(row, 0)?, search::pack(term.chars()));
         Ok(ControlFlow::Continue(()))
     })

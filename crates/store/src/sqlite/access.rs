@@ -1,0 +1,62 @@
+//! How one database can be accessed.
+
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::{Error, Result};
+
+/// How every connection to one database is opened.
+#[derive(Clone, Debug)]
+pub(super) enum Access {
+    /// With locks: others may write meanwhile.
+    Local,
+    /// With locks, without shared memory.
+    Network,
+    /// Without locks, since none can be had here; the file is watched instead.
+    Fixed(Stamp, Obstacle),
+}
+
+/// Why nothing can be written beside a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    ReadOnly,
+    /// No space is left, or the system takes no more for another reason.
+    Full,
+}
+
+impl Obstacle {
+    /// Returns what who wants to write is told.
+    pub(super) fn error(self, path: &Path, doing: &'static str) -> Error {
+        let path = path.to_owned();
+        match self {
+            Self::ReadOnly => Error::Unwritable { path },
+            Self::Full => Error::Refused { path, doing },
+        }
+    }
+}
+
+/// What tells whether a file was written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let metadata = metadata(path)?;
+        let modified = (metadata.mtime(), metadata.mtime_nsec());
+        Ok(Self { inode: metadata.ino(), size: metadata.size(), modified })
+    }
+}
+
+/// Looks at the file of a database.
+pub(super) fn metadata(path: &Path) -> Result<Metadata> {
+    std::fs::metadata(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Error::Missing { path: path.to_owned() },
+        _ => Error::File { path: path.to_owned(), source },
+    })
+}
