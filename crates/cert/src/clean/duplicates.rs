@@ -8,8 +8,8 @@ use crate::key::Key;
 use crate::packet::Tag;
 use crate::signature_identity::{SignatureValue, SignedContent};
 use crate::signed::{Digester, Subject};
-use std::collections::{HashMap, HashSet};
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 /// Joins user IDs, and attributes, that occur more than once, as GnuPG's `collapse_uids`: the signatures of a later
 /// one go in front of those of the first one. So do packets of types that are not known. Returns how many user IDs and
