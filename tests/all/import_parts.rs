@@ -5,6 +5,9 @@ use harness::packets::{self, PUBLIC_KEY, Packet, SIGNATURE, SUBKEY};
 use harness::{Home, Keyring, OwnKey, Run};
 use serde_json::Value;
 
+/// The moment of all imports and listings: when a certificate was first seen is part of a listing.
+const NOW: [&str; 2] = ["--faked-system-time", "1767225600"];
+
 #[test]
 fn a_first_import_of_files_reports_and_leaves_what_one_that_waits_for_a_pipe_does() {
     from_files_as_from_a_pipe([Home::new(), Home::new()]);
@@ -15,7 +18,7 @@ fn a_later_import_of_files_reports_and_leaves_what_one_that_waits_for_a_pipe_doe
     let developers = Keyring::Developers.bytes();
     let known = packets::bytes(&packets::certificates(&developers)[400..500].concat());
     from_files_as_from_a_pipe([Home::new(), Home::new()].map(|home| {
-        Run::keyhoard(&home).args(["import", "-"]).stdin(known.clone()).succeed();
+        Run::keyhoard(&home).args(NOW).args(["import", "-"]).stdin(known.clone()).succeed();
         home
     }));
 }
@@ -38,8 +41,7 @@ fn from_files_as_from_a_pipe([files, pipe]: [Home; 2]) {
     let import = |home: &Home| {
         let first = home.write("first.pgp", &first);
         let revocation = home.write("revocation.asc", key.revocation());
-        let now = ["--faked-system-time", "1767225600"];
-        Run::keyhoard(home).args(now).args(["import", "--json"]).arg(first).arg(revocation)
+        Run::keyhoard(home).args(NOW).args(["import", "--json"]).arg(first).arg(revocation)
     };
     let from_files = import(&files).arg(files.write("again.pgp", &again)).succeed();
     let from_pipe = import(&pipe).arg("-").stdin(again).succeed();
@@ -51,7 +53,8 @@ fn from_files_as_from_a_pipe([files, pipe]: [Home; 2]) {
 
     let [left, expected] = [&files, &pipe].map(|home| Run::keyhoard(home).arg("export").succeed().stdout);
     assert!(packets::sorted(&left) == packets::sorted(&expected), "the exports differ");
-    let listed = [&files, &pipe].map(|home| Run::keyhoard(home).args(["list", "--json"]).succeed().stdout);
+    let listed =
+        [&files, &pipe].map(|home| Run::keyhoard(home).args(NOW).args(["list", "--json"]).succeed().stdout);
     assert!(listed[0] == listed[1], "the listings differ");
     Run::keyhoard(&files).arg("doctor").succeed();
 }
