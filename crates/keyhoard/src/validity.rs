@@ -6,150 +6,16 @@
 mod check;
 mod explanation;
 mod first_use;
+mod settings;
+mod sources;
 mod trust_anchors;
 mod validity_result;
 mod web;
 
-use cert::effective::PacketView;
-use cert::{Fingerprint, KeyId, Timestamp};
-use store::{Snapshot, Store};
-use trust::pgp;
-use trust::tofu::Policy;
-use verify::policy::DigestPolicy;
-
 pub use check::{Check, check};
 pub use explanation::{Certifier, Explained, ExplainedUser, Explanation, UncountedCertifications};
 pub use first_use::FirstUseResult;
+pub use settings::{Model, TofuSettings, TrustSettings, TrustedKey};
+pub use sources::Sources;
 pub use trust_anchors::TrustAnchors;
 pub use validity_result::{Subject, ValidityResult};
-
-/// How validity is computed (GnuPG's `--trust-model`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Model {
-    /// The web of trust.
-    #[default]
-    Pgp,
-    /// The web of trust, in which trust signatures are signatures like others.
-    Classic,
-    /// Trust on first use.
-    Tofu,
-    /// Trust on first use and the web of trust together.
-    TofuPgp,
-    /// The owner trust of a key is its validity.
-    Direct,
-    /// Nothing is computed, and every key is used.
-    Always,
-}
-
-impl Model {
-    /// Says whether validity spreads from ultimately trusted keys.
-    pub fn spreads(self) -> bool {
-        match self {
-            Self::Pgp | Self::Classic | Self::TofuPgp => true,
-            Self::Tofu | Self::Direct | Self::Always => false,
-        }
-    }
-
-    /// Says whether ultimately trusted keys are special to it.
-    pub fn has_own_keys(self) -> bool {
-        self.spreads() || self.remembers()
-    }
-
-    /// Says whether it counts which key came with an address first.
-    pub fn remembers(self) -> bool {
-        matches!(self, Self::Tofu | Self::TofuPgp)
-    }
-}
-
-/// Where certificates are, and what the user says of them.
-#[derive(Clone, Default)]
-pub struct Sources<'a> {
-    /// The databases, the first one first: of a certificate that several have, the first one's copy counts.
-    pub certificates: Vec<&'a dyn Snapshot>,
-    /// The database that holds the owner trust.
-    pub owner_trust: Option<&'a dyn Snapshot>,
-    /// Where the first one of `certificates` keeps verdicts that are found on the way.
-    pub keeper: Option<&'a dyn Store>,
-}
-
-/// How validity is computed, and as of when.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TrustSettings {
-    /// The clock.
-    pub now: Timestamp,
-    /// Which packets count.
-    pub view: PacketView,
-    /// The rules.
-    pub model: Model,
-    /// Keys that are ultimately trusted besides those with that owner trust (`--trusted-key`).
-    pub trusted_keys: Vec<TrustedKey>,
-    /// So many marginally trusted introducers make a user ID fully valid.
-    pub marginals_needed: u32,
-    /// So many fully trusted introducers do.
-    pub completes_needed: u32,
-    /// So many levels of introducers are looked at.
-    pub max_cert_depth: u8,
-    /// Certifications that claim less than this are ignored, except those that claim nothing (0x10).
-    pub min_cert_level: u8,
-    /// Which digests are accepted in certifications.
-    pub digests: DigestPolicy,
-    /// A trust signature overrides the owner trust "never", as in GnuPG.
-    pub never_is_overridden: bool,
-    /// What the models that remember ask for.
-    pub tofu: TofuSettings,
-}
-
-/// How trust on first use is computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TofuSettings {
-    /// What is thought of a binding that nobody decided about and that is in no conflict (`--tofu-default-policy`).
-    pub default_policy: Policy,
-    /// What is known of each binding will be shown (`--with-tofu-info`): the messages seen are counted, and as in GnuPG
-    /// user IDs that are revoked are looked at too, and put those in question that came after them.
-    pub with_info: bool,
-}
-
-/// A key as `--trusted-key` names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TrustedKey {
-    /// By its fingerprint.
-    Fingerprint(Fingerprint),
-    /// By its key ID.
-    KeyId(KeyId),
-}
-
-impl TrustSettings {
-    /// Returns GnuPG's defaults for the model `pgp`, except that "never" means never.
-    pub fn new(now: Timestamp, view: PacketView) -> Self {
-        Self {
-            now,
-            view,
-            model: Model::Pgp,
-            trusted_keys: Vec::new(),
-            marginals_needed: 3,
-            completes_needed: 1,
-            max_cert_depth: 5,
-            min_cert_level: 2,
-            digests: DigestPolicy::GNUPG,
-            never_is_overridden: false,
-            tofu: TofuSettings::default(),
-        }
-    }
-
-    /// Returns what of this the web of trust asks for.
-    pub fn web(&self) -> pgp::Settings {
-        let trust_signatures = match (self.model, self.never_is_overridden) {
-            (Model::Classic, _) => pgp::TrustSignatures::Ignored,
-            (_, true) => pgp::TrustSignatures::OverrideNever,
-            (_, false) => pgp::TrustSignatures::RespectNever,
-        };
-        pgp::Settings {
-            now: self.now,
-            marginals_needed: self.marginals_needed,
-            completes_needed: self.completes_needed,
-            max_cert_depth: self.max_cert_depth,
-            min_cert_level: self.min_cert_level,
-            trust_signatures,
-        }
-    }
-}

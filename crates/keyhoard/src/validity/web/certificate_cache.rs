@@ -9,8 +9,8 @@ use store::{CertId, KeptVerdict};
 use trust::KeyMap;
 use trust::pgp::{Interest, IntroducerStatus};
 
-use super::certificate_state::CertificateState;
-use super::claims::{Claims, Named, UnverifiedClaims, Visit};
+use super::certificate_state::{CertificateState, Visit};
+use super::claims::{Claims, Named, UnverifiedClaims};
 use super::issuer_set::IssuerSet;
 use super::reader::Reader;
 use super::verified_certification::{VerifiedCertification, by_certificate};

@@ -8,7 +8,8 @@ use cert::facts::{Component, ComponentKind, Facts, SignatureType};
 use cert::{Fingerprint, Timestamp, attribute};
 use trust::pgp::{Certificate, Certification, CertifiedUserId, Interest, IntroducerStatus};
 
-use super::claims::Visit;
+/// Is told of a certificate, and returns which further certifications of it matter.
+pub(super) type Visit<'v> = dyn FnMut(Certificate<'_>) -> Interest + 'v;
 
 /// What a certificate says about itself.
 pub(super) struct CertificateState {
@@ -76,13 +77,13 @@ impl CertificateState {
 }
 
 /// Walks the user IDs and attributes, and where they stand.
-pub(in super::super) fn users(facts: &Facts) -> impl Iterator<Item = (usize, &Component)> {
+pub(crate) fn users(facts: &Facts) -> impl Iterator<Item = (usize, &Component)> {
     let is_user =
         |kind: &ComponentKind| matches!(kind, ComponentKind::UserId(_) | ComponentKind::Attribute(_));
     facts.components.iter().enumerate().filter(move |(_, component)| is_user(&component.kind))
 }
 
-pub(in super::super) fn name(kind: &ComponentKind) -> Cow<'_, [u8]> {
+pub(crate) fn name(kind: &ComponentKind) -> Cow<'_, [u8]> {
     match kind {
         ComponentKind::UserId(value) => value.as_slice().into(),
         ComponentKind::Attribute(facts) => attribute::name(facts).into_bytes().into(),
@@ -91,7 +92,7 @@ pub(in super::super) fn name(kind: &ComponentKind) -> Cow<'_, [u8]> {
 }
 
 /// Says what a certificate's primary key means to others: whether it [may certify](objections) now.
-pub(in super::super) fn standing(facts: &Facts, effective: &Effective) -> IntroducerStatus {
+pub(crate) fn standing(facts: &Facts, effective: &Effective) -> IntroducerStatus {
     // What it says about the moment of a certification does not matter here: none is asked about.
     let created = facts.primary().created;
     let issuer = IssuerKey::primary(facts, effective);
@@ -107,6 +108,6 @@ pub(in super::super) fn standing(facts: &Facts, effective: &Effective) -> Introd
 }
 
 /// Says whether a component is a user ID or attribute that is neither revoked nor expired.
-pub(in super::super) fn is_live(effective: &Effective, component: usize) -> bool {
+pub(crate) fn is_live(effective: &Effective, component: usize) -> bool {
     matches!(&effective.components[component], ComponentState::User(user) if !user.revoked && !user.expired)
 }

@@ -5,15 +5,12 @@ use std::collections::HashSet;
 use cert::Fingerprint;
 use cert::facts::{SignatureFacts, SignatureType};
 use store::{CertId, KeptVerdict, SignatureDigest};
-use trust::pgp::{Certificate, Certification, Certifier, Interest};
+use trust::pgp::{Certification, Certifier, Interest};
 
-use super::certificate_state::CertificateState;
+use super::certificate_state::{CertificateState, Visit};
 use super::issuer_set::IssuerSet;
 use crate::certifications::Authenticity;
 use crate::validity::TrustSettings;
-
-/// Is told of a certificate, and says what still matters of it.
-pub(super) type Visit<'v> = dyn FnMut(Certificate<'_>) -> Interest + 'v;
 
 /// What is to be verified.
 #[derive(Default)]

@@ -143,7 +143,7 @@ impl Certified {
 /// User IDs and attributes that were certified, but not so that they could be fully valid: so valid they are at least,
 /// if neither they nor their keys are revoked or expired.
 #[derive(Default)]
-pub(in super::super) struct Touched {
+pub(crate) struct Touched {
     /// Certificates of the only database, and places of components, ascending.
     places: Vec<(CertId, usize, Validity)>,
     /// Where the last one that was asked about stands: who lists certificates asks in their order.
@@ -195,7 +195,7 @@ impl Touched {
     }
 
     /// Returns how valid one is at least.
-    pub(in super::super) fn validity(&self, id: CertId, component: usize) -> Validity {
+    pub(crate) fn validity(&self, id: CertId, component: usize) -> Validity {
         let is_before = |&(other, place, _): &(CertId, usize, Validity)| (other, place) < (id, component);
         let last = self.last.get();
         let start = if self.places[..last].last().is_none_or(is_before) { last } else { 0 };
