@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::output_file::FileId;
 
 use crate::code::Code;

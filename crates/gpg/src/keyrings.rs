@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use keyhoard::database::{self, SQLITE_HEADER};
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::keyring_file::KeyringFile;
 use keyhoard::permissions::{exposed_database, exposed_with_directory};
 use keyhoard::store::{Error, Snapshot, Store};

@@ -43,7 +43,8 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
-use keyhoard::find::{find, meant, shown};
+use keyhoard::find::{find, meant};
+use keyhoard::foreign_text::shown;
 use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
 use keyhoard::validity::Sources;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::{fmt, io};
 
 use keyhoard::causes;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::stateless::Failure;
 
 use crate::stderr::tell;

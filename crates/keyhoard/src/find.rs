@@ -3,6 +3,7 @@
 use store::query::{Name, NameError};
 use store::{CertId, Query, Snapshot};
 
+use crate::foreign_text::shown;
 use crate::{Error, Result};
 
 /// What was found for several names.
@@ -84,28 +85,4 @@ pub fn search(snapshot: &dyn Snapshot, texts: &[impl AsRef<[u8]>]) -> Result<Vec
 pub fn query(name: &[u8]) -> Result<Query> {
     let parsed = Name::parse(name);
     parsed.map(|name| name.query).map_err(|source| Error::Name { name: shown(name), source })
-}
-
-/// Returns a name as messages repeat it: as text, and not all of it where it is very long.
-pub fn shown(name: &[u8]) -> String {
-    const CHARACTERS: usize = 100;
-    // No character has more bytes.
-    let text = String::from_utf8_lossy(&name[..name.len().min(4 * (CHARACTERS + 1))]);
-    match text.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.into_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_repeated_whole_unless_it_is_very_long() {
-        assert_eq!(shown(b"J\xfcrgen"), "J\u{fffd}rgen");
-        assert_eq!(shown("ä".repeat(100).as_bytes()), "ä".repeat(100));
-        assert_eq!(shown("山".repeat(100_000).as_bytes()), "山".repeat(100) + "...");
-        assert_eq!(shown(&[0xff; 1000]), "\u{fffd}".repeat(100) + "...");
-    }
 }

@@ -70,6 +70,17 @@ fn is_invisible(character: char) -> bool {
     matches!(character, '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{feff}')
 }
 
+/// Returns a name as messages repeat it: as text, and not all of it where it is very long.
+pub fn shown(name: &[u8]) -> String {
+    const CHARACTERS: usize = 100;
+    // No character has more bytes.
+    let text = String::from_utf8_lossy(&name[..name.len().min(4 * (CHARACTERS + 1))]);
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +126,13 @@ mod tests {
     #[test]
     fn a_message_is_made_harmless_and_what_is_escaped_in_it_stays() {
         assert_eq!(harmless("\x1b[31m.pgp: a\\x1b"), "\\x1b[31m.pgp: a\\x1b");
+    }
+
+    #[test]
+    fn a_name_is_repeated_whole_unless_it_is_very_long() {
+        assert_eq!(shown(b"J\xfcrgen"), "J\u{fffd}rgen");
+        assert_eq!(shown("ä".repeat(100).as_bytes()), "ä".repeat(100));
+        assert_eq!(shown("山".repeat(100_000).as_bytes()), "山".repeat(100) + "...");
+        assert_eq!(shown(&[0xff; 1000]), "\u{fffd}".repeat(100) + "...");
     }
 }

@@ -31,7 +31,7 @@ use store::{InputDigest, JournalId, Prepared, PutKind, Store, Timestamp};
 use crate::Result;
 use batch::{AHEAD_BYTES, BATCH_BYTES, BESIDE_BYTES, Batch, PART_BYTES, Report};
 use batch_transaction::BatchTransaction;
-use chunk::{Chunk, read_ahead};
+use chunk::{CHUNKS_AHEAD, Chunk, read_ahead};
 use pending_write::{PendingWrite, Written};
 use work::{Effect, Incoming, Item, KnownCertificate, Name, Ready, Source, Worker};
 
@@ -42,9 +42,6 @@ pub use event::{
 pub use options::{Filter, ImportOptions, NewOwnerTrust};
 pub use preview::{Preview, preview};
 pub use revocation::{LoneRevocation, examine};
-
-/// Chunks that wait between the reader and the workers.
-const CHUNKS_AHEAD: usize = 2;
 
 /// Imports one input.
 ///

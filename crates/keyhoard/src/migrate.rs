@@ -7,82 +7,30 @@
 
 mod cert_d;
 mod differing;
+mod event;
 mod keyboxd;
+mod options;
 mod read;
 mod secret_keys_left;
 mod source;
+mod stamp;
 mod take_over;
 mod tofu_db;
 mod trust_db;
 
 use std::path::Path;
 
-use store::{JournalId, Migration, Snapshot, Store, Timestamp};
+use store::{Migration, Snapshot, Store, Timestamp};
 
 use crate::Result;
 use crate::retry::retry_transient;
 use take_over::TakeOver;
 
 pub use differing::Differing;
+pub use event::{MigrateEvent, MigrateSummary};
+pub use options::MigrateOptions;
 pub use secret_keys_left::{SecretKeysLeft, secret_keys_left};
 pub use source::{Kind, Source, in_home, keyrings_in_home, usual, within};
-
-/// What a migration may be told.
-#[derive(Clone, Debug, Default)]
-pub struct MigrateOptions {
-    /// The command line, for the journal.
-    pub command: String,
-    /// Writes nothing.
-    pub dry_run: bool,
-}
-
-/// Something that happened during a migration.
-#[derive(Debug)]
-pub enum MigrateEvent<'a> {
-    /// A source is about to be read.
-    Source(&'a Source),
-    /// Something in the source that cannot be read.
-    Unreadable {
-        /// The source.
-        source: &'a Source,
-        /// What is wrong, and where.
-        reason: String,
-    },
-    /// So many certificates were read so far.
-    Progress {
-        /// Certificates, over all sources.
-        done: u64,
-    },
-    /// Something that was decided here, and otherwise in a source, is not taken over.
-    Kept(&'a Differing),
-}
-
-/// The sums over a migration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MigrateSummary {
-    /// Certificates that were read.
-    pub read: u64,
-    /// Not here before.
-    pub new: u64,
-    /// Here before, with less.
-    pub changed: u64,
-    /// Here before.
-    pub unchanged: u64,
-    /// Addresses that came with keys, and what is remembered of them.
-    pub bindings: u64,
-    /// Keys whose owner trust was read; a key that has one here keeps it.
-    pub owner_trusts: u64,
-    /// Keys that keep another owner trust.
-    pub kept_owner_trusts: u64,
-    /// Addresses with keys that keep another policy.
-    pub kept_policies: u64,
-    /// Pieces that could not be read.
-    pub unreadable: u64,
-    /// X.509 certificates, which have no place here.
-    pub x509: u64,
-    /// The journal entry, if anything was written.
-    pub journal: Option<JournalId>,
-}
 
 /// Takes over everything that the sources hold, as one entry of the journal.
 ///

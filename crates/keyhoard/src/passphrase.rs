@@ -2,12 +2,12 @@
 //!
 //! Nothing is ever read from standard input, and no window opens, unless the user said so.
 
+mod line;
 mod terminal;
 
 use std::env;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::Read;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,15 +15,12 @@ use std::process::{Command, Stdio};
 use secret::ask::{KeyName, TRIES};
 use secret::{Ask, Error, Passphrase, Question, Result};
 use store::Fingerprint;
-use zeroize::Zeroizing;
 
 use crate::configuration::Configuration;
 use crate::descriptor::duplicate;
 use crate::foreign_text::harmless;
+use line::first_line;
 use terminal::Terminal;
-
-/// The most bytes of a passphrase.
-const LONGEST: usize = 4096;
 
 /// Where passphrases come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -213,16 +210,6 @@ fn of_file(path: &Path) -> Result<Passphrase> {
 fn of_descriptor(number: RawFd) -> Result<Passphrase> {
     let read = duplicate(number).and_then(|descriptor| first_line(&mut File::from(descriptor)));
     read.map_err(|error| failed(format_args!("file descriptor {number}: {error}")))
-}
-
-/// Reads a line byte by byte, so that what follows is left to others.
-fn first_line(input: &mut impl Read) -> std::io::Result<Passphrase> {
-    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
-    let mut byte = Zeroizing::new([0]);
-    while line.len() < LONGEST && input.read(&mut *byte)? == 1 && byte[0] != b'\n' {
-        line.push(byte[0]);
-    }
-    Ok(Passphrase::new(&line))
 }
 
 fn failed(what: impl Display) -> Error {

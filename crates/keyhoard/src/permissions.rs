@@ -3,52 +3,23 @@
 //! Whoever can write to a database can change what is trusted, and whoever can write to its directory can put another one
 //! in its place. Commands warn of that, and do not touch secret keys that are kept there.
 
+mod exposed;
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::process::geteuid;
 use secret::file::FileKeys;
 
 use crate::{Error, Result, database};
 
+pub use exposed::Exposed;
+
 /// The mode bits by which others than the owner may write.
 const WRITABLE: u32 = 0o022;
 /// In a directory with this bit nobody can take away or rename what others have made.
 const STICKY: u32 = 0o1000;
-
-/// What somebody else than this user and the superuser can change.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Exposed {
-    /// It belongs to somebody else.
-    #[error("{path}: belongs to user {owner} (mode {mode:04o}), who can change it; `chown {user} {path}` makes it yours", path = .path.display())]
-    Foreign {
-        /// The file or directory.
-        path: PathBuf,
-        /// The number of the user whose it is.
-        owner: u32,
-        /// The number of the user who runs this program.
-        user: u32,
-        /// Its mode.
-        mode: u32,
-    },
-    /// Its group or everybody may write to it.
-    #[error("{path}: others can change it (mode {mode:04o}); `chmod go-w {path}` keeps them from it", path = .path.display())]
-    Writable {
-        /// The file or directory.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
-    /// A directory in which others can make files, though not replace those of this user.
-    #[error("{path}: others can add files to this directory (mode {mode:04o}); use a directory of your own", path = .path.display())]
-    Shared {
-        /// The directory.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
-}
 
 /// Says who else can change a file or directory; nobody can change what is not there. Directories above are not looked at.
 pub fn exposed(path: &Path) -> Option<Exposed> {

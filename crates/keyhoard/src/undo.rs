@@ -9,6 +9,7 @@
 
 mod bindings;
 mod joined;
+mod options;
 mod plan;
 mod shrink;
 
@@ -26,6 +27,7 @@ use crate::retry::{retry_changed, retry_transient};
 use crate::{Error, Result};
 use plan::{Plan, Planner};
 
+pub use options::UndoOptions;
 pub use shrink::KeptReason;
 
 /// Changes that are taken back in one transaction.
@@ -34,19 +36,6 @@ const BATCH_CHANGES: usize = 10_000;
 const BATCH_BYTES: usize = 64 << 20;
 /// Bytes of memory that a message takes which came or went with a binding, about.
 const MESSAGE_BYTES: usize = 128;
-
-/// What an undo may be told.
-#[derive(Clone, Debug, Default)]
-pub struct UndoOptions {
-    /// The command line, for the journal.
-    pub command: String,
-    /// Takes back even what a later import brought as well, and owner trust and policies that were given anew since.
-    pub force: bool,
-    /// Takes back verified revocations and shortened expiry dates as well.
-    pub including_revocations: bool,
-    /// Writes nothing.
-    pub dry_run: bool,
-}
 
 /// Something that happened during an undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

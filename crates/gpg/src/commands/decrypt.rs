@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::message::{self, Allowed, DataSignature, Error, HashHeaders, MessageVerifier};
 
 use super::write_message::{self, Failure};

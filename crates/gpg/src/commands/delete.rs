@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use keyhoard::cert::Facts;
 use keyhoard::cert::effective::Effective;
 use keyhoard::delete::{candidates, delete, delete_subkey};
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::listing::{self, ListOptions, ListedItem, UserTrust};
 use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{CertId, Fingerprint, Query, Selection, Snapshot, Store};

@@ -16,7 +16,7 @@ use keyhoard::cert::effective::objections::{IssuerKey, objections};
 use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::facts::{ComponentKind, SignatureType};
 use keyhoard::edit::{EditRefusal, Editor};
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::store::query::{Name as KeyName, NameError};
 use keyhoard::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
 use secret::file::FileKeys;

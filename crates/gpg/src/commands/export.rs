@@ -8,7 +8,7 @@ use keyhoard::cert::facts::{Component, ComponentKind};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::export::{ExportOptions, Preparation, export_prepared};
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::secret_transfer::{SecretParts, export_secret_prepared};
 use keyhoard::store::{CertId, Record, Selection, Snapshot};
 use secret::file::FileKeys;

@@ -73,7 +73,7 @@ fn tell_status(
 fn tell_one(session: &mut Session<'_>, address: &BoundAddress, known: &FirstUse) -> bool {
     let FirstUse { policy, messages, .. } = known;
     let (verified, encrypted) = (messages.verified, messages.encrypted);
-    let address = keyhoard::find::shown(address.as_bytes());
+    let address = keyhoard::foreign_text::shown(address.as_bytes());
     let ago = |first: Option<Timestamp>| span(session.now.0.saturating_sub(first.map_or(0, |time| time.0)));
     let mut text = match (verified.count, encrypted.count) {
         (0, 0) => format!("{address}: Verified 0~signatures and encrypted 0~messages."),

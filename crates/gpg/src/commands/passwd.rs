@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::store::{Detail, Fingerprint, Selection};
 use secret::ask::KeyName;
 use secret::file::FileKeys;

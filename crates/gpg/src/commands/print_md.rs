@@ -26,7 +26,7 @@ pub(super) fn one(session: &mut Session<'_>) -> anyhow::Result<()> {
         return each(session, &files, &ALL, true);
     }
     let Some(number) = named(&name) else {
-        let name = keyhoard::find::shown(&name);
+        let name = keyhoard::foreign_text::shown(&name);
         session.streams.error(format_args!("invalid hash algorithm '{name}'"));
         return Ok(());
     };

@@ -1,6 +1,6 @@
 //! `--tofu-policy`.
 
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::store::query::Name;
 use keyhoard::store::{CertId, Query, Store};
 use keyhoard::tofu::{Decided, bindings_of, decide};

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use keyhoard::cert::dearmor::DearmoredMessage as Armored;
 use keyhoard::cert::packet::Tag;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::message::{
     Allowed, Authenticity, DataSignature, DetachedSignatures, Error, Event, HashHeaders, MessageVerifier,
     NoKeys, Result, Sink, decrypt,

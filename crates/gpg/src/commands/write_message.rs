@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::facts::SignatureType;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::message::{
     self, Cipher, Compression, ContentSigner, DEFAULT_LEVEL, DataProtection, Encryption, Format, Literal,
     LiteralOptions, MessageRecipients, NoSigner, Recipient, S2k,

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::permissions::exposed_with_directory;
 
 use super::config_file::{self, Event, Owner};

@@ -1,7 +1,7 @@
 //! Options whose value has to be understood when it is read.
 
 use keyhoard::cert::mailbox::mailbox;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::verify::HashAlgorithm;
 
 use crate::algorithms::digest;

@@ -5,7 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::bail;
 use keyhoard::delete::{DeletionCandidate, Purge, candidates, delete, purge};
-use keyhoard::find::{find, shown};
+use keyhoard::find::find;
+use keyhoard::foreign_text::shown;
 use keyhoard::secret_keys::SecretKeys;
 use keyhoard::store::query::Name;
 use keyhoard::store::{CertId, Fingerprint, JournalId, Query, Store};

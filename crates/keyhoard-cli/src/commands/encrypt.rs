@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use keyhoard::cert::effective::PacketView;
-use keyhoard::find::{query, shown};
+use keyhoard::find::query;
+use keyhoard::foreign_text::shown;
 use keyhoard::message::{
     Aead, Cipher, ContentSigner, DEFAULT_CHUNK, DEFAULT_HASH, DataProtection, Encryption, MessageRecipients,
     NoSigner, Recipient, S2k, Signing, encrypt,

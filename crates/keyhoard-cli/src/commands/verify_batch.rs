@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::git_signatures::{SignedObject, SignedObjects};
 use keyhoard::message::{self, DataSignature, DetachedSignatures, Error};
 use keyhoard::validity::TrustSettings;

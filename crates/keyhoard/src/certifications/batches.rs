@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 use std::thread::{self, JoinHandle};
 
 use cert::facts::{Component, Span};
-use store::Record;
+use store::{Detail, Record, Selection};
 use verify::Verdict;
 
 use super::checks::IssuerChecks;
@@ -26,8 +26,33 @@ const PER_PACKET: usize = 512;
 /// Is told of a certificate, and of the findings on its signatures.
 type Each<'e> = dyn FnMut(Record, &Authenticities) -> Result<ControlFlow<()>> + 'e;
 
+impl CertificationVerifier<'_> {
+    /// Hands every selected certificate with the findings on its signatures to `each`, in order of arrival.
+    ///
+    /// Many are read, and verified, at once, so that all cores have something to do; memory is bounded.
+    ///
+    /// # Errors
+    ///
+    /// The databases' errors, and those of `each`.
+    pub fn visit(
+        &mut self,
+        selection: Selection<'_>,
+        wanted: &Wanted<'_>,
+        each: &mut dyn FnMut(Record, &Authenticities) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let certificates = self.certificates;
+        let mut batches = Batches::new(self, wanted, each);
+        let mut outcome = Ok(ControlFlow::Continue(()));
+        certificates.visit(selection, Detail::Verdicts, &mut |record| {
+            outcome = batches.add(record);
+            if let Ok(flow) = outcome { flow } else { ControlFlow::Break(()) }
+        })?;
+        if outcome?.is_continue() { batches.finish() } else { Ok(()) }
+    }
+}
+
 /// A batch that is being read, and those before it, whose signatures other threads verify meanwhile.
-pub(super) struct Batches<'b, 's> {
+struct Batches<'b, 's> {
     verifier: &'b mut CertificationVerifier<'s>,
     wanted: &'b Wanted<'b>,
     each: &'b mut Each<'b>,
@@ -52,7 +77,7 @@ struct Answered {
 }
 
 impl<'b, 's> Batches<'b, 's> {
-    pub(super) fn new(
+    fn new(
         verifier: &'b mut CertificationVerifier<'s>,
         wanted: &'b Wanted<'b>,
         each: &'b mut Each<'b>,
@@ -62,7 +87,7 @@ impl<'b, 's> Batches<'b, 's> {
 
     /// Adds a certificate. If there are enough of them, verifying them begins; if too many are, the oldest ones are
     /// handed out.
-    pub(super) fn add(&mut self, record: Record) -> Result<ControlFlow<()>> {
+    fn add(&mut self, record: Record) -> Result<ControlFlow<()>> {
         if let Some(facts) = &record.facts {
             let packets = facts.components.iter().flat_map(packets);
             self.bytes += packets.map(|span| (span.end - span.start) as usize + PER_PACKET).sum::<usize>();
@@ -72,7 +97,7 @@ impl<'b, 's> Batches<'b, 's> {
     }
 
     /// Hands out all that is left.
-    pub(super) fn finish(mut self) -> Result<()> {
+    fn finish(mut self) -> Result<()> {
         let mut flow = self.begin()?;
         while flow.is_continue()
             && let Some(oldest) = self.pending.pop_front()

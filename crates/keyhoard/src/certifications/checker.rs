@@ -5,14 +5,10 @@ use std::ops::ControlFlow;
 use cert::certificate::Certificate;
 use store::{Record, Selection, Snapshot, Store};
 
-use super::{
-    CertificationRules, CertificationStatus, CertificationVerifier, PerSignature, StatusEvaluator,
-    VerifyRequest, Wanted,
-};
+use super::request::{VerifyRequest, Wanted};
+use super::status::{CertificationRules, CertificationStatuses, StatusEvaluator};
+use super::verifier::CertificationVerifier;
 use crate::Result;
-
-/// What each signature of a certificate is worth.
-pub type CertificationStatuses = PerSignature<CertificationStatus>;
 
 /// Finds out what signatures are worth.
 pub struct Checker<'s> {

@@ -10,7 +10,8 @@ use cert::{Facts, Fingerprint, Timestamp};
 use store::{Detail, Selection, Snapshot};
 use verify::{Verdict, policy::DigestPolicy};
 
-use super::{Authenticities, Authenticity, CertificationStatuses};
+use super::authenticity::{Authenticities, Authenticity};
+use super::per_signature::PerSignature;
 use crate::Result;
 
 /// What a signature is worth, whoever made it.
@@ -27,6 +28,9 @@ pub enum CertificationStatus {
     /// It is not accepted, whoever made it, or nobody here can tell.
     Refused(Unverifiable),
 }
+
+/// What each signature of a certificate is worth.
+pub type CertificationStatuses = PerSignature<CertificationStatus>;
 
 /// Why nothing is said about who made a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use cert::Fingerprint;
 
-use crate::find::shown;
+use crate::foreign_text::shown;
 
 /// Why an edit was not made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

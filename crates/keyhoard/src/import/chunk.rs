@@ -10,6 +10,9 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// A chunk is closed once it holds this many certificates.
 pub(super) const CHUNK_CERTIFICATES: usize = 512;
 
+/// Chunks that wait between the reader and the workers.
+pub(super) const CHUNKS_AHEAD: usize = 2;
+
 /// Consecutive certificates of an input, and what could not be read between them.
 pub(super) type Chunk = Vec<cert::Result<Piece>>;
 

@@ -9,8 +9,8 @@ use cert::split::{Piece, RawRevocation};
 use rayon::prelude::*;
 use store::Timestamp;
 
-use super::chunk::{Chunk, read_ahead};
-use super::{CHUNKS_AHEAD, Filter, ImportRefusal};
+use super::chunk::{CHUNKS_AHEAD, Chunk, read_ahead};
+use super::{Filter, ImportRefusal};
 
 /// A piece of an input, as an import would treat it.
 #[derive(Debug)]

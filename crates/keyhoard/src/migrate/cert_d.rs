@@ -7,7 +7,7 @@ use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::source::{newer, stamp};
+use super::stamp::{newer, stamp};
 
 /// The certificate with which a user certifies for this directory only.
 const TRUST_ROOT: &str = "trust-root";

@@ -1,14 +1,14 @@
 //! Certificate stores of other programs: what they are and where they usually stand.
 
 use std::env;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use cert::keybox;
 use store::{Migration, Timestamp};
 
+use super::stamp::{newer, stamp};
 use super::{cert_d, tofu_db, trust_db};
 use crate::database::SQLITE_HEADER;
 use crate::{Error, Result};
@@ -141,14 +141,4 @@ pub(super) fn log_of(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-wal");
     PathBuf::from(name)
-}
-
-/// Returns when a file changed last, in nanoseconds since 1970, and its size.
-pub(super) fn stamp(file: &Metadata) -> (i64, u64) {
-    (file.mtime().saturating_mul(1_000_000_000).saturating_add(file.mtime_nsec()), file.size())
-}
-
-/// Joins the stamps of several files: the latest change, the sum of the sizes.
-pub(super) fn newer(one: (i64, u64), other: (i64, u64)) -> (i64, u64) {
-    (one.0.max(other.0), one.1 + other.1)
 }

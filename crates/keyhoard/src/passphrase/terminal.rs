@@ -9,10 +9,10 @@ use std::io::{self, Read, Write};
 
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-use secret::{Passphrase, Result};
+use secret::{Error, Passphrase, Result};
 use zeroize::Zeroizing;
 
-use super::{LONGEST, failed};
+use super::line::MAX_BYTES;
 
 /// The terminal.
 pub(super) struct Terminal(File);
@@ -43,28 +43,27 @@ impl Terminal {
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENXIO | libc::ENOENT | libc::ENOTTY)) => {
                 Ok(None)
             }
-            Err(error) => Err(failed(format_args!("the terminal: {error}"))),
+            Err(error) => Err(failed(error)),
         }
     }
 
     /// Writes a line.
     pub(super) fn say(&mut self, line: impl Display) -> Result<()> {
-        writeln!(self.0, "{line}").map_err(|error| failed(format_args!("the terminal: {error}")))
+        writeln!(self.0, "{line}").map_err(failed)
     }
 
     /// Asks for a passphrase, without showing what is typed; `None` if nothing is and the input ends.
     ///
     /// After Ctrl-C the process ends as by the signal, with the terminal as it was.
     pub(super) fn ask(&mut self, question: &str) -> Result<Option<Passphrase>> {
-        let ended =
-            self.ask_hidden(question).map_err(|error| failed(format_args!("the terminal: {error}")))?;
+        let ended = self.ask_hidden(question).map_err(failed)?;
         match ended {
             Ended::Typed(passphrase) => Ok(Some(passphrase)),
             Ended::Nothing => Ok(None),
             Ended::Interrupted(signal) => {
                 // Who ignores the signal gets an error instead.
                 let _ = kill_process(getpid(), signal);
-                Err(failed("interrupted"))
+                Err(Error::Asking("interrupted".to_owned()))
             }
         }
     }
@@ -97,7 +96,7 @@ impl<'a> Hidden<'a> {
     }
 
     fn line(&mut self) -> io::Result<Ended> {
-        let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
+        let mut line = Zeroizing::new(Vec::with_capacity(MAX_BYTES));
         let mut byte = Zeroizing::new([0]);
         loop {
             if self.terminal.read(&mut *byte)? == 0 {
@@ -111,7 +110,7 @@ impl<'a> Hidden<'a> {
                 key::QUIT => return Ok(Ended::Interrupted(Signal::QUIT)),
                 key::BACKSPACE | key::DELETE => drop_character(&mut line),
                 key::CLEAR => line.clear(),
-                byte if line.len() < LONGEST => line.push(byte),
+                byte if line.len() < MAX_BYTES => line.push(byte),
                 _ => {}
             }
         }
@@ -122,6 +121,10 @@ impl Drop for Hidden<'_> {
     fn drop(&mut self) {
         let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
     }
+}
+
+fn failed(error: io::Error) -> Error {
+    Error::Asking(format!("the terminal: {error}"))
 }
 
 /// Takes back the last character, all of its bytes if it is UTF-8.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::io::Write;
 
 use keyhoard::cert::armor_writer::ArmorWriter;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, Result, Sink};
 
 use super::Naming;

@@ -7,7 +7,7 @@ use keyhoard::edit::{
     Certification, CertificationLevel, CertificationObstacle, CertifiedIdentity, PlannedCertification,
     Recertify, Target,
 };
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::store::Fingerprint;
 
 use super::shown_key;

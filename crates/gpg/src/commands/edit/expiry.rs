@@ -2,7 +2,7 @@
 
 use keyhoard::cert::Timestamp;
 use keyhoard::edit::ExpiryTarget;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::store::Fingerprint;
 
 use super::{EditKeys, fingerprint};

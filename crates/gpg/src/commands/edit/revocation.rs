@@ -1,7 +1,7 @@
 //! `--generate-revocation`: a revocation that is made beforehand, after a dialogue.
 
 use keyhoard::edit::{Reason, ReasonCode, armored};
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::store::Fingerprint;
 
 use super::EditKeys;

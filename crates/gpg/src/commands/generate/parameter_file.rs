@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::secret::read_all;
 use zeroize::Zeroizing;
 

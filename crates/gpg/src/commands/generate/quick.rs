@@ -1,7 +1,7 @@
 //! `--quick-generate-key USER-ID [ALGO [USAGE [EXPIRE]]]`.
 
 use keyhoard::cert::effective::Usage;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::store::query::Name;
 
 use super::make::{self, Order};

@@ -1,6 +1,6 @@
 //! Which keys sign: those of `--local-user`, else that of `--default-key`, else the first one that can.
 
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::signing_keys::{SigningKey, SigningKeys, named_signing_key, signing_key};
 use keyhoard::store::query::Name;
 use secret::{SecretKeys, StoredKey};

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use keyhoard::cert::Fingerprint;
-use keyhoard::find::shown;
+use keyhoard::foreign_text::shown;
 use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate};
 use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{Query, Snapshot};

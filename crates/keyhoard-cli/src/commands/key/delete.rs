@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::delete::delete;
-use keyhoard::find::{find, shown};
+use keyhoard::find::find;
+use keyhoard::foreign_text::shown;
 use keyhoard::secret::file::FileKeys;
 use keyhoard::secret::{Name, SecretKeys, StoredKey};
 use keyhoard::secret_transfer::{held_by, with_secret_key};

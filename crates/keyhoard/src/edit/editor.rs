@@ -1,0 +1,81 @@
+//! What all changes to certificates begin with.
+
+use cert::key::Key;
+use cert::{Fingerprint, Timestamp};
+use secret::{Ask, Name, OpenKey, SecretKeys};
+use store::{JournalId, Store};
+use verify::HashAlgorithm;
+
+use super::refusal::EditRefusal;
+use super::target::Target;
+use crate::{Result, stored};
+
+/// What an edit did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edited {
+    /// Signatures that were made.
+    pub signatures: usize,
+    /// The journal's entry; `None` if there was nothing to write.
+    pub journal: Option<JournalId>,
+}
+
+/// Makes changes to certificates with the secret keys at hand.
+pub struct Editor<'a> {
+    pub(super) store: &'a dyn Store,
+    pub(super) secrets: &'a dyn SecretKeys,
+    pub(super) ask: &'a mut dyn Ask,
+    pub(super) command: String,
+    pub(super) now: Timestamp,
+    pub(super) digest: Option<HashAlgorithm>,
+}
+
+impl<'a> Editor<'a> {
+    /// Begins; `command` is the command line, for the journal.
+    pub fn new(
+        store: &'a dyn Store,
+        secrets: &'a dyn SecretKeys,
+        ask: &'a mut dyn Ask,
+        command: String,
+        now: Timestamp,
+    ) -> Self {
+        Self { store, secrets, ask, command, now, digest: None }
+    }
+
+    /// Lets all signatures be made with a digest, instead of with the one that fits each key.
+    pub fn with_digest(self, digest: Option<HashAlgorithm>) -> Self {
+        Self { digest, ..self }
+    }
+
+    /// Returns the digest that a key signs with.
+    pub(super) fn hash(&self, key: &Key<'_>) -> HashAlgorithm {
+        self.digest.unwrap_or_else(|| sign::hash_for(key))
+    }
+
+    /// Reads the certificate with a primary key, as it stands now.
+    ///
+    /// # Errors
+    ///
+    /// [`EditRefusal::NoCertificate`], and the database's errors.
+    pub fn target(&self, primary: &Fingerprint) -> Result<Target> {
+        let snapshot = self.store.snapshot()?;
+        let mut found = stored::read(snapshot.as_ref(), &[*primary])?;
+        let stored = found.remove(primary).ok_or(EditRefusal::NoCertificate { key: *primary })?;
+        Target::new(stored.certificate, snapshot.as_ref(), self.now)
+    }
+
+    /// Reads a certificate that its owner changes; a key that was revoked is not changed any more.
+    pub(super) fn own(&self, primary: &Fingerprint) -> Result<Target> {
+        let target = self.target(primary)?;
+        target.refuse_if_revoked()?;
+        Ok(target)
+    }
+
+    /// Unlocks a key, asking for its passphrase where it has one.
+    pub(super) fn open(&mut self, key: &Fingerprint) -> Result<Box<dyn OpenKey>> {
+        let name = Name::Fingerprint(*key);
+        match self.secrets.find(&name)? {
+            Some(held) if held.protection.has_secret() => Ok(self.secrets.open(&name, self.ask)?),
+            _ => Err(EditRefusal::NoSecretKey { key: *key }.into()),
+        }
+    }
+}

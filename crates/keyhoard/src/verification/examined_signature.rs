@@ -1,0 +1,52 @@
+//! What came of examining a signature.
+
+use std::sync::Arc;
+
+use message::DataSignature;
+
+use super::candidate_signer::CandidateSigner;
+use super::signature_contents::SignatureContents;
+
+/// What came of a signature over content.
+#[derive(Clone, Debug)]
+pub struct ExaminedSignature {
+    /// The signature.
+    pub signature: DataSignature,
+    /// What it says; `None` if its version is not known or it is damaged.
+    pub statement: Option<SignatureContents>,
+    /// Who made it.
+    pub outcome: Signer,
+}
+
+/// Who made a signature.
+#[derive(Clone, Debug)]
+pub enum Signer {
+    /// This key, over this content.
+    Good(Arc<CandidateSigner>),
+    /// Not the key that it names, or not over this content.
+    Bad(Arc<CandidateSigner>),
+    /// A key that is not here.
+    NoKey,
+    /// Nobody here can tell: the version, the algorithm or the digest is not known.
+    Unsupported,
+    /// More certificates claim the key than are looked at, and none of these holds it for sure.
+    Undecided,
+}
+
+impl Signer {
+    /// Returns the key that made the signature, or that it names.
+    pub fn maker(&self) -> Option<&CandidateSigner> {
+        match self {
+            Self::Good(maker) | Self::Bad(maker) => Some(maker),
+            Self::NoKey | Self::Unsupported | Self::Undecided => None,
+        }
+    }
+
+    /// Returns the key that made the signature; `None` if that is not known.
+    pub fn good(&self) -> Option<&CandidateSigner> {
+        match self {
+            Self::Good(maker) => Some(maker),
+            _ => None,
+        }
+    }
+}
