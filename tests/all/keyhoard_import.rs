@@ -10,6 +10,7 @@ harness::on_both_engines! {
     an_import_of_which_nothing_is_taken_ends_with_exit_code_1
     a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written
     a_dry_run_says_what_an_import_would_do_and_makes_no_database
+    a_dry_run_of_more_than_a_batch_writes_nothing
     merge_only_takes_what_adds_to_certificates_that_are_here
 }
 
@@ -99,6 +100,16 @@ fn a_dry_run_says_what_an_import_would_do_and_makes_no_database(engine: Engine) 
     assert_eq!(summary(&["--dry-run"]), [0, 1, 0]);
     assert_eq!(summary(&[]), [0, 1, 0]);
     assert_eq!(Run::keyhoard(&home).args(["log", "--json"]).succeed().json_lines().len(), 2);
+}
+
+fn a_dry_run_of_more_than_a_batch_writes_nothing(engine: Engine) {
+    let home = engine.home();
+    Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).succeed();
+    let log = || Run::keyhoard(&home).args(["log", "--json"]).succeed().text();
+    let before = log();
+    let dry = Run::keyhoard(&home).args(["import", "--dry-run", "--json"]).arg(Keyring::Developers.path());
+    assert_eq!(dry.succeed().json_lines().last().expect("a summary")["new"], 905);
+    assert_eq!(log(), before);
 }
 
 fn merge_only_takes_what_adds_to_certificates_that_are_here(engine: Engine) {

@@ -322,7 +322,7 @@ impl<'a> Importer<'a> {
         'a: 'scope,
     {
         self.join_pending(pending, on_event)?;
-        let nothing = self.parts.is_none() && self.batch.changes_nothing();
+        let nothing = self.parts.is_none() && (self.batch.changes_nothing() || self.options.dry_run);
         if !nothing && self.parts.is_none() && !self.begin()? {
             return Ok(());
         }
