@@ -57,10 +57,10 @@ pub(crate) fn open(name: Option<&[u8]>, streams: &mut Streams) -> Result<File, C
 /// Opens the file that an argument names, or standard input.
 pub(crate) fn open_silently(name: Option<&[u8]>) -> io::Result<File> {
     let Some(name) = name.filter(|name| !is_standard(name)) else {
-        return descriptor::duplicate(0).map(File::from);
+        return Ok(descriptor::duplicate(0)?.into());
     };
     match descriptor_of(name) {
-        Some(number) => descriptor::duplicate(number).map(File::from),
+        Some(number) => Ok(descriptor::duplicate(number)?.into()),
         None => File::open(Path::new(OsStr::from_bytes(name))),
     }
 }

@@ -104,7 +104,8 @@ impl Output {
             }
             if let Some(number) = input::special_descriptor(&name).filter(|_| settings.special_file_names) {
                 (complaint, is_descriptor) = (holds.complaint_of_descriptor(), true);
-                break descriptor::duplicate(number).map(|open| OutputFile::from(File::from(open)));
+                let open = descriptor::duplicate(number).map_err(io::Error::from);
+                break open.map(|open| OutputFile::from(File::from(open)));
             }
             let path = Path::new(OsStr::from_bytes(&name));
             let is_read = FileId::at(path).is_some_and(|found| read.contains(&found));

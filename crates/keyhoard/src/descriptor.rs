@@ -1,25 +1,45 @@
 //! Numbered file descriptors that the calling program opened, as `--status-fd 3` names them.
 
-// The one use of unsafe code in this crate: the standard library has no safe way to name an inherited descriptor by
-// its number, and opening /dev/fd/N instead fails for sockets and starts regular files again at their beginning.
+// The one use of unsafe code in this crate: the standard library duplicates no descriptor by its number, and opening
+// /dev/fd/N instead fails for sockets and starts regular files again at their beginning.
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-/// Returns a duplicate of the inherited descriptor `number`, so that closing it closes nobody else's.
+/// A file descriptor that is not open, or cannot be duplicated.
+#[derive(Debug, thiserror::Error)]
+#[error("file descriptor {number}")]
+pub struct DescriptorError {
+    /// Its number.
+    pub number: RawFd,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+/// For callers that name the descriptor themselves.
+impl From<DescriptorError> for io::Error {
+    fn from(error: DescriptorError) -> Self {
+        error.source
+    }
+}
+
+/// Returns a duplicate of the inherited descriptor `number`, which programs that are started do not inherit. Closing it
+/// leaves the original open.
 ///
 /// # Errors
 ///
-/// `EBADF` if there is no such descriptor.
-pub fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
-    if number < 0 {
-        return Err(io::Error::from_raw_os_error(libc::EBADF));
+/// `EBADF` if no descriptor with this number is open.
+pub fn duplicate(number: RawFd) -> Result<OwnedFd, DescriptorError> {
+    /// Those below are standard input, output and error.
+    const LOWEST: RawFd = 3;
+    // SAFETY: the call takes numbers only, and reports EBADF for one that is not open.
+    let duplicate = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, LOWEST) };
+    if duplicate < 0 {
+        return Err(DescriptorError { number, source: io::Error::last_os_error() });
     }
-    // SAFETY: the borrow lives only for this call, nothing in this single-threaded phase of the program closes
-    // descriptors meanwhile, and if none has this number the duplication below reports EBADF without touching memory.
-    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
-    borrowed.try_clone_to_owned()
+    // SAFETY: the system has just made this descriptor, so that nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(duplicate) })
 }
 
 #[cfg(test)]
@@ -44,8 +64,11 @@ mod tests {
     }
 
     #[test]
-    fn a_number_nobody_opened_is_an_error() {
-        assert_eq!(duplicate(-1).expect_err("no such descriptor").raw_os_error(), Some(libc::EBADF));
-        assert_eq!(duplicate(900_000).expect_err("no such descriptor").raw_os_error(), Some(libc::EBADF));
+    fn a_number_that_is_not_open_is_an_error_that_names_it() {
+        for number in [-1, 900_000] {
+            let error = duplicate(number).expect_err("no such descriptor");
+            assert_eq!(error.source.raw_os_error(), Some(libc::EBADF));
+            assert_eq!(error.to_string(), format!("file descriptor {number}"));
+        }
     }
 }

@@ -208,7 +208,8 @@ fn of_file(path: &Path) -> Result<Passphrase> {
 
 /// Reads an inherited descriptor, which stays open behind its first line.
 fn of_descriptor(number: RawFd) -> Result<Passphrase> {
-    let read = duplicate(number).and_then(|descriptor| first_line(&mut File::from(descriptor)));
+    let read = duplicate(number).map_err(std::io::Error::from);
+    let read = read.and_then(|descriptor| first_line(&mut File::from(descriptor)));
     read.map_err(|error| failed(format_args!("file descriptor {number}: {error}")))
 }
 

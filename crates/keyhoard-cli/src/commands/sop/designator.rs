@@ -48,7 +48,9 @@ pub(super) fn read(name: &OsStr) -> Result<Zeroizing<Vec<u8>>> {
     let missing = |error: io::Error| failure(Kind::MissingInput, name, error);
     let mut file = match Designated::of(name)? {
         Designated::File(path) => File::open(path).map_err(missing)?,
-        Designated::Descriptor(number) => File::from(duplicate(number).map_err(missing)?),
+        Designated::Descriptor(number) => {
+            File::from(duplicate(number).map_err(|error| missing(error.into()))?)
+        }
         Designated::Variable(variable) => {
             let value = std::env::var_os(variable);
             let value = value.ok_or_else(|| failure(Kind::MissingInput, name, "the variable is not set"))?;
@@ -116,7 +118,9 @@ impl<'a> SideOutput<'a> {
             Designated::File(path) => {
                 OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?
             }
-            Designated::Descriptor(number) => File::from(duplicate(number).map_err(failed)?),
+            Designated::Descriptor(number) => {
+                File::from(duplicate(number).map_err(|error| failed(error.into()))?)
+            }
             Designated::Variable(_) => {
                 return Err(failure(Kind::UnsupportedSpecialPrefix, name, "a variable cannot be written to"));
             }
