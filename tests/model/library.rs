@@ -13,7 +13,7 @@ use keyhoard::doctor;
 use keyhoard::import::{ImportOptions, import};
 use keyhoard::message::DetachedSignatures;
 use keyhoard::recipients::candidates;
-use keyhoard::store::{CertId, Detail, JournalId, Query, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Detail, JournalId, Query, ReadCertificates, Selection, Store};
 use keyhoard::trust::Validity;
 use keyhoard::undo::{UndoOptions, undo};
 use keyhoard::validity::{Sources, TrustSettings, TrustedKey, ValidityResult};
@@ -134,7 +134,7 @@ impl Database {
     }
 }
 
-fn certificates(snapshot: &dyn Snapshot) -> Vec<(CertId, Certificate)> {
+fn certificates(snapshot: &dyn ReadCertificates) -> Vec<(CertId, Certificate)> {
     let mut all = Vec::new();
     let visited = snapshot.visit(Selection::All, Detail::Bytes, &mut |record| {
         let (facts, bytes) = record.facts.zip(record.bytes).expect("facts and bytes were asked for");
@@ -145,13 +145,17 @@ fn certificates(snapshot: &dyn Snapshot) -> Vec<(CertId, Certificate)> {
     all
 }
 
-fn meaning(snapshot: &dyn Snapshot, certificate: &Certificate, settings: &TrustSettings) -> Effective {
+fn meaning(
+    snapshot: &dyn ReadCertificates,
+    certificate: &Certificate,
+    settings: &TrustSettings,
+) -> Effective {
     let moment = EvaluationContext::new(settings.now, settings.view);
     let whole = || Ok(Some(certificate.clone()));
     evaluate_with_revokers(&certificate.facts, moment, whole, &[snapshot]).expect("a meaning")
 }
 
-fn account(snapshot: &dyn Snapshot, certificate: &Certificate, settings: &TrustSettings) -> Account {
+fn account(snapshot: &dyn ReadCertificates, certificate: &Certificate, settings: &TrustSettings) -> Account {
     let effective = meaning(snapshot, certificate, settings);
     let mut account = Account::default();
     for (Component { kind, .. }, state) in certificate.facts.components.iter().zip(&effective.components) {
@@ -175,7 +179,7 @@ fn account(snapshot: &dyn Snapshot, certificate: &Certificate, settings: &TrustS
 
 /// Returns the user IDs that are fully valid where one key is ultimately trusted.
 fn fully_valid(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     id: CertId,
     certificate: &Certificate,
     settings: &TrustSettings,

@@ -31,7 +31,7 @@ use keyhoard::certifications::{CertificationRules, Checker, IssuerRule};
 use keyhoard::permissions::secret_keys_beside;
 use keyhoard::secret_keys::SecretKeys as AgentKeys;
 use keyhoard::secret_transfer::SecretParts;
-use keyhoard::store::{Fingerprint, Snapshot};
+use keyhoard::store::{Fingerprint, ReadCertificates};
 use keyhoard::verify::policy::DigestPolicy;
 use secret::Passphrase;
 use secret::file::FileKeys;
@@ -219,7 +219,7 @@ impl Session<'_> {
 }
 
 /// Returns who finds out which certifications are good, by the keys in one database that are fit to certify now.
-fn checker<'s>(snapshot: &'s dyn Snapshot, digests: DigestPolicy, now: Timestamp) -> Checker<'s> {
+fn checker<'s>(snapshot: &'s dyn ReadCertificates, digests: DigestPolicy, now: Timestamp) -> Checker<'s> {
     Checker::within(
         snapshot,
         CertificationRules { now, view: PacketView::Gnupg, digests, issuers: IssuerRule::FitNow },

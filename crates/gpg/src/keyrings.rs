@@ -9,7 +9,7 @@ use keyhoard::database::{self, SQLITE_HEADER};
 use keyhoard::foreign_text::shown;
 use keyhoard::keyring_file::KeyringFile;
 use keyhoard::permissions::{exposed_database, exposed_with_directory};
-use keyhoard::store::{Error, Snapshot, Store};
+use keyhoard::store::{Error, ReadCertificates, Store};
 
 use crate::code::Code;
 use crate::commands::Session;
@@ -120,7 +120,7 @@ impl Keyrings {
     }
 
     /// Opens a view of every keyring that is there.
-    pub(crate) fn snapshots(&self) -> keyhoard::Result<Vec<(&Ring, Box<dyn Snapshot + '_>)>> {
+    pub(crate) fn snapshots(&self) -> keyhoard::Result<Vec<(&Ring, Box<dyn ReadCertificates + '_>)>> {
         self.rings
             .iter()
             .filter_map(|ring| Some(ring.snapshot().transpose()?.map(|view| (ring, view))))
@@ -128,7 +128,9 @@ impl Keyrings {
     }
 
     /// Opens a view of every keyring that is there for who reads all of it.
-    pub(crate) fn snapshots_on_all_cores(&self) -> keyhoard::Result<Vec<(&Ring, Box<dyn Snapshot + '_>)>> {
+    pub(crate) fn snapshots_on_all_cores(
+        &self,
+    ) -> keyhoard::Result<Vec<(&Ring, Box<dyn ReadCertificates + '_>)>> {
         self.rings
             .iter()
             .filter_map(|ring| Some(ring.snapshot_on_all_cores().transpose()?.map(|view| (ring, view))))
@@ -246,7 +248,7 @@ impl Ring {
     }
 
     /// Opens a view of it for who reads all of it; `None` for a database that is not there yet.
-    fn snapshot_on_all_cores(&self) -> keyhoard::Result<Option<Box<dyn Snapshot + '_>>> {
+    fn snapshot_on_all_cores(&self) -> keyhoard::Result<Option<Box<dyn ReadCertificates + '_>>> {
         match &self.content {
             Content::Database(store) => Ok(Some(store.snapshot_on_all_cores()?)),
             Content::Missing | Content::File(_) => self.snapshot(),
@@ -254,7 +256,7 @@ impl Ring {
     }
 
     /// Opens a view of it; `None` for a database that is not there yet.
-    pub(crate) fn snapshot(&self) -> keyhoard::Result<Option<Box<dyn Snapshot + '_>>> {
+    pub(crate) fn snapshot(&self) -> keyhoard::Result<Option<Box<dyn ReadCertificates + '_>>> {
         Ok(match &self.content {
             Content::Missing => None,
             Content::Database(store) => Some(store.snapshot()?),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use keyhoard::cert::Facts;
 use keyhoard::listing::SecretPart;
 use keyhoard::secret_keys::SecretKeys as AgentKeys;
-use keyhoard::store::{CertId, Fingerprint, Query, Snapshot};
+use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates};
 use secret::{Protection, SecretKeys, StoredKey};
 
 use crate::commands::Session;
@@ -43,7 +43,7 @@ impl Secrets {
     }
 
     /// Finds the certificates of all secret keys that are kept here, in the order of the database.
-    pub(crate) fn certificates(&self, snapshot: &dyn Snapshot) -> keyhoard::Result<Vec<CertId>> {
+    pub(crate) fn certificates(&self, snapshot: &dyn ReadCertificates) -> keyhoard::Result<Vec<CertId>> {
         let mut ids = Vec::new();
         for key in self.kept.keys() {
             ids.extend(snapshot.find(&Query::Fingerprint(*key))?);

@@ -4,7 +4,7 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::PacketView;
 use keyhoard::database;
 use keyhoard::store::query::Name;
-use keyhoard::store::{Error, Query, Snapshot, Store};
+use keyhoard::store::{Error, Query, ReadCertificates, Snapshot, Store};
 use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::{Model, Sources, TofuSettings, TrustSettings, TrustedKey};
 
@@ -97,14 +97,15 @@ pub(crate) fn outside(home: &Home, keyrings: &Keyrings) -> anyhow::Result<Option
 /// Returns where trust is computed from: all keyrings, and the owner trust that is in one of them or `outside`.
 pub(crate) fn sources<'a>(
     home: &Home,
-    snapshots: &'a [(&'a Ring, Box<dyn Snapshot + 'a>)],
+    snapshots: &'a [(&'a Ring, Box<dyn ReadCertificates + 'a>)],
     outside: Option<&'a dyn Snapshot>,
 ) -> anyhow::Result<Sources<'a>> {
     let path = home.database()?;
-    let inside = snapshots.iter().find(|(ring, _)| ring.is_at(&path)).map(|(_, snapshot)| snapshot.as_ref());
+    let inside =
+        snapshots.iter().find(|(ring, _)| ring.is_at(&path)).and_then(|(_, snapshot)| snapshot.trust());
     Ok(Sources {
         certificates: snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect(),
-        owner_trust: inside.or(outside),
+        owner_trust: inside.or_else(|| outside?.trust()),
         keeper: snapshots.first().and_then(|(ring, _)| ring.store()),
     })
 }

@@ -45,7 +45,7 @@ use std::os::unix::ffi::OsStrExt;
 use anyhow::bail;
 use keyhoard::find::{find, meant};
 use keyhoard::foreign_text::shown;
-use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection, Store};
 use keyhoard::validity::Sources;
 
 use crate::arguments::{Arguments, Command};
@@ -93,12 +93,15 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 }
 
 /// Returns where validity comes from: a database, which keeps what is found out.
-fn sources<'a>(store: &'a dyn Store, snapshot: &'a dyn Snapshot) -> Sources<'a> {
-    Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: Some(store) }
+fn sources<'a>(store: &'a dyn Store, snapshot: &'a dyn ReadCertificates) -> Sources<'a> {
+    Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), keeper: Some(store) }
 }
 
 /// Returns the primary keys of certificates, in database order.
-fn fingerprints(snapshot: &dyn Snapshot, selection: Selection<'_>) -> keyhoard::Result<Vec<Fingerprint>> {
+fn fingerprints(
+    snapshot: &dyn ReadCertificates,
+    selection: Selection<'_>,
+) -> keyhoard::Result<Vec<Fingerprint>> {
     let mut keys = Vec::new();
     snapshot.visit(selection, Detail::Name, &mut |record| {
         keys.push(record.fingerprint);
@@ -117,7 +120,7 @@ struct Named {
 
 impl Named {
     /// Finds what the names stand for, and warns about names that stand for nothing.
-    fn find(session: &Session, snapshot: &dyn Snapshot, names: &[OsString]) -> anyhow::Result<Self> {
+    fn find(session: &Session, snapshot: &dyn ReadCertificates, names: &[OsString]) -> anyhow::Result<Self> {
         if names.is_empty() {
             return Ok(Self { ids: None, complete: true });
         }
@@ -134,7 +137,7 @@ impl Named {
     /// # Errors
     ///
     /// [`NotHere`] if there is none, and if there are several.
-    fn one(snapshot: &dyn Snapshot, name: &OsStr) -> anyhow::Result<CertId> {
+    fn one(snapshot: &dyn ReadCertificates, name: &OsStr) -> anyhow::Result<CertId> {
         let name = name.as_bytes();
         match meant(snapshot, name)?[..] {
             [id] => Ok(id),

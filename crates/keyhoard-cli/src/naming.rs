@@ -4,7 +4,7 @@ use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
 use keyhoard::listing::OwnerTrust;
 use keyhoard::message::{Cipher, Compression};
-use keyhoard::owner_trust::DISABLED;
+use keyhoard::store::AssignedTrust;
 use keyhoard::verify::HashAlgorithm;
 
 /// Returns a key's algorithm and size or curve, as GnuPG writes it: `rsa4096`, `ed25519`.
@@ -101,11 +101,11 @@ pub(crate) fn owner_trust_in_words(trust: OwnerTrust) -> &'static str {
     }
 }
 
-/// Returns the word for a number of owner trust, as GnuPG numbers it, and whether the key is switched off.
-pub(crate) fn owner_trust_number_in_words(number: Option<u8>) -> String {
-    let number = number.unwrap_or_default();
-    let word = OwnerTrust::from_number(number).word();
-    if number & DISABLED == 0 { word.to_owned() } else { format!("{word} and disabled") }
+/// Returns the word for assigned owner trust, and whether the key is disabled.
+pub(crate) fn assigned_trust_in_words(assigned: Option<AssignedTrust>) -> String {
+    let AssignedTrust { disabled, .. } = assigned.unwrap_or_default();
+    let word = OwnerTrust::from_number(assigned.map_or(0, AssignedTrust::value)).word();
+    if disabled { format!("{word} and disabled") } else { word.to_owned() }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use keyhoard::cert::Fingerprint;
 use keyhoard::passphrase::Source;
 use keyhoard::secret_keys::owner_of;
-use keyhoard::store::Snapshot;
+use keyhoard::store::ReadCertificates;
 
 use crate::printable::printable;
 
@@ -45,6 +45,6 @@ impl PassphraseOptions {
 }
 
 /// Returns whose a key is, for questions.
-pub(crate) fn owner(snapshot: &dyn Snapshot, key: &Fingerprint) -> Option<String> {
+pub(crate) fn owner(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Option<String> {
     owner_of(snapshot, key).ok().flatten()?.name.map(|name| printable(&name))
 }

@@ -9,7 +9,7 @@ use keyhoard::cert::Timestamp;
 use keyhoard::migrate::outdated;
 use keyhoard::permissions::{exposed_database, secret_keys_beside};
 use keyhoard::secret::file::FileKeys;
-use keyhoard::store::{Snapshot, Store};
+use keyhoard::store::{ReadJournal, Store};
 use keyhoard::{Result, database};
 
 use crate::arguments::Global;
@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// Says which of the stores that were taken over have changed since.
-    pub(crate) fn warn_of_outdated(&self, snapshot: &dyn Snapshot) -> Result<()> {
+    pub(crate) fn warn_of_outdated(&self, snapshot: &dyn ReadJournal) -> Result<()> {
         if !self.quiet {
             for migration in outdated(snapshot)? {
                 let path = migration.path.display();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use cert::Facts;
 use cert::mailbox::mail_address;
 use keyhoard::import::{ImportOptions, Importer};
-use keyhoard::store::{CertId, Detail, Query, Selection, Snapshot, Store, Timestamp};
+use keyhoard::store::{CertId, Detail, Query, ReadCertificates, Selection, Store, Timestamp};
 use keyhoard::{Result, database};
 
 /// Certificates that are looked up, spread over all.
@@ -68,7 +68,7 @@ fn import(store: &dyn Store, keyring: &Path) -> Result<Duration> {
 }
 
 /// Reads all facts, and returns the certificates that are to be looked up.
-fn list(snapshot: &dyn Snapshot) -> Result<Vec<CertId>> {
+fn list(snapshot: &dyn ReadCertificates) -> Result<Vec<CertId>> {
     let step = (snapshot.count()? / LOOKED_UP).max(1);
     let began = Instant::now();
     let (mut signatures, mut ids, mut number) = (0, Vec::new(), 0);
@@ -87,7 +87,7 @@ fn list(snapshot: &dyn Snapshot) -> Result<Vec<CertId>> {
 }
 
 /// Looks names up, and reads what is found.
-fn look_up(snapshot: &dyn Snapshot, kind: &str, queries: impl Iterator<Item = Query>) -> Result<()> {
+fn look_up(snapshot: &dyn ReadCertificates, kind: &str, queries: impl Iterator<Item = Query>) -> Result<()> {
     let (mut costs, mut most) = (Vec::new(), 0);
     for query in queries {
         let began = Instant::now();

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use cert::effective::PacketView;
 use cert::facts::SignatureFacts;
 use cert::{Facts, Fingerprint, Timestamp};
-use store::{CertId, Record, Selection, Snapshot, Store};
+use store::{CertId, ReadCertificates, Record, Selection, Store};
 use verify::policy::DigestPolicy;
 
 use crate::certifications::{
@@ -78,7 +78,7 @@ impl Count {
 /// The database's errors.
 pub fn check(
     store: &dyn Store,
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     options: CheckOptions,
     each: &mut dyn FnMut(&Record, &CertificationStatuses) -> ControlFlow<()>,
@@ -108,7 +108,7 @@ pub fn check(
 /// The database's errors.
 pub fn signed_by(
     store: &dyn Store,
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     signer: &Fingerprint,
     options: CheckOptions,
     each: &mut dyn FnMut(&Record, &CertificationStatuses) -> ControlFlow<()>,
@@ -125,7 +125,11 @@ pub fn is_said_to_be_by(signature: &SignatureFacts, signer: &Fingerprint) -> boo
     signature.own.is_none() && signature.issuer.may_be(signer)
 }
 
-fn checker<'s>(store: &'s dyn Store, snapshot: &'s dyn Snapshot, options: CheckOptions) -> Checker<'s> {
+fn checker<'s>(
+    store: &'s dyn Store,
+    snapshot: &'s dyn ReadCertificates,
+    options: CheckOptions,
+) -> Checker<'s> {
     let CheckOptions { now, digests, anew } = options;
     let rules = CertificationRules { now, view: PacketView::Full, digests, issuers: IssuerRule::Any };
     let checker = Checker::within(snapshot, rules).keeping(store);

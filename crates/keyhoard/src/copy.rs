@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 use cert::certificate::Certificate;
 use store::tofu::{Binding, BindingSelection, SeenMessages};
 use store::{
-    CertId, Detail, Fingerprint, JournalId, KeptVerdict, Origins, Prepared, Put, PutKind, PutOutcome, Record,
-    Selection, Snapshot, Store, Timestamp,
+    CertId, Detail, Fingerprint, JournalId, KeptVerdict, Origins, Prepared, Put, PutKind, PutOutcome,
+    ReadCertificates, ReadTrust, Record, Selection, Snapshot, Store, Timestamp,
 };
 
 use crate::retry::retry_transient;
@@ -269,7 +269,7 @@ impl Copier<'_> {
 }
 
 /// Reads the verdicts that are kept of certificates.
-fn verdicts(snapshot: &dyn Snapshot, ids: &[CertId]) -> Result<HashMap<CertId, Vec<KeptVerdict>>> {
+fn verdicts(snapshot: &dyn ReadCertificates, ids: &[CertId]) -> Result<HashMap<CertId, Vec<KeptVerdict>>> {
     let mut found = HashMap::with_capacity(ids.len());
     snapshot.visit(Selection::Ids(ids), Detail::Verdicts, &mut |record| {
         found.insert(record.id, record.verdicts);
@@ -282,7 +282,7 @@ fn verdicts(snapshot: &dyn Snapshot, ids: &[CertId]) -> Result<HashMap<CertId, V
 type EachPart<'a> = dyn FnMut(&[(CertId, Fingerprint)]) -> Result<()> + 'a;
 
 /// Hands out the numbers and primary keys of all certificates, some at a time.
-fn each_part(snapshot: &dyn Snapshot, each: &mut EachPart<'_>) -> Result<()> {
+fn each_part(snapshot: &dyn ReadCertificates, each: &mut EachPart<'_>) -> Result<()> {
     let mut part = Vec::with_capacity(COMPARED);
     let mut failed = Ok(());
     snapshot.visit(Selection::All, Detail::Name, &mut |record| {
@@ -317,7 +317,11 @@ fn compare(source: &dyn Snapshot, to: &dyn Store, on_event: &mut dyn FnMut(CopyE
     compare_bindings(source, &*target)
 }
 
-fn compare_part(source: &dyn Snapshot, target: &dyn Snapshot, part: &[(CertId, Fingerprint)]) -> Result<()> {
+fn compare_part(
+    source: &dyn ReadCertificates,
+    target: &dyn ReadCertificates,
+    part: &[(CertId, Fingerprint)],
+) -> Result<()> {
     let fingerprints: Vec<Fingerprint> = part.iter().map(|(_, fingerprint)| *fingerprint).collect();
     let ids: Vec<CertId> = part.iter().map(|(id, _)| *id).collect();
     let others: Vec<CertId> = target.by_fingerprint(&fingerprints)?.into_iter().flatten().collect();
@@ -354,7 +358,7 @@ fn is_equal(one: &Record, other: &Record) -> bool {
 }
 
 fn records(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     ids: &[CertId],
     detail: Detail,
 ) -> Result<HashMap<Fingerprint, (CertId, Record)>> {
@@ -367,7 +371,7 @@ fn records(
 }
 
 /// Compares what is remembered of addresses: what is not said by the certificates, which are equal.
-fn compare_bindings(source: &dyn Snapshot, target: &dyn Snapshot) -> Result<()> {
+fn compare_bindings(source: &dyn ReadTrust, target: &dyn ReadTrust) -> Result<()> {
     let (ours, theirs) = (kept_bindings(source)?, kept_bindings(target)?);
     let mut equal = ours.len() == theirs.len();
     for (one, other) in ours.iter().zip(&theirs) {
@@ -379,7 +383,7 @@ fn compare_bindings(source: &dyn Snapshot, target: &dyn Snapshot) -> Result<()> 
     if equal { Ok(()) } else { Err(Error::NotEqual { what: "the memory of trust on first use".to_owned() }) }
 }
 
-fn kept_bindings(snapshot: &dyn Snapshot) -> Result<Vec<Binding>> {
+fn kept_bindings(snapshot: &dyn ReadTrust) -> Result<Vec<Binding>> {
     let mut kept = Vec::new();
     snapshot.bindings(BindingSelection::All, &mut |binding| {
         if binding.id.is_some() {

@@ -3,12 +3,10 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use store::doctor::{Derive, Finding, Rebuilt};
+use store::Store;
 use store::postgres::{Address, PostgresStore, without_password};
 use store::sqlite::SqliteStore;
-use store::{CertId, JournalId, KeptVerdict, Snapshot, Store, Timestamp, Transaction};
 
-use crate::keyring_file::KeyringFile;
 use crate::{Error, Result};
 
 /// The database's name inside a GnuPG home directory and inside the data directory.
@@ -187,40 +185,7 @@ fn file_status(store: &SqliteStore) -> Result<Status> {
 
 /// Returns a database without certificates, which can only be read, in the place of one that is not there.
 pub fn empty(path: &Path) -> Box<dyn Store> {
-    Box::new(Empty(KeyringFile::empty(path)))
-}
-
-struct Empty(KeyringFile);
-
-impl Store for Empty {
-    fn snapshot(&self) -> store::Result<Box<dyn Snapshot + '_>> {
-        Ok(self.0.snapshot())
-    }
-
-    fn supports_concurrent_readers(&self) -> store::Result<bool> {
-        Ok(false)
-    }
-
-    fn begin(
-        &self,
-        _command: &str,
-        _journal: Option<JournalId>,
-        _now: Timestamp,
-    ) -> store::Result<Box<dyn Transaction + '_>> {
-        Err(store::Error::Missing { path: self.0.path().to_owned() })
-    }
-
-    fn keep_verdicts(&self, _found: &[(CertId, Vec<KeptVerdict>)]) -> store::Result<bool> {
-        Ok(false)
-    }
-
-    fn check(&self, _derive: &mut Derive<'_>, _found: &mut dyn FnMut(Finding)) -> store::Result<()> {
-        Ok(())
-    }
-
-    fn rebuild(&self, _derive: &mut Derive<'_>) -> store::Result<Rebuilt> {
-        Err(store::Error::Missing { path: self.0.path().to_owned() })
-    }
+    Box::new(SqliteStore::empty(path))
 }
 
 /// Returns the user's home directory: `HOME`, else the one that the system knows, as for GnuPG.

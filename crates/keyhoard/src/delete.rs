@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use cert::certificate::Retained;
 use cert::facts::ComponentKind;
 use store::{
-    CertId, Detail, Fingerprint, JournalId, Prepared, Put, PutKind, PutOutcome, Removal, Selection, Snapshot,
-    Store, Timestamp, Transaction,
+    CertId, Detail, Fingerprint, JournalId, Prepared, Put, PutKind, PutOutcome, ReadCertificates, Removal,
+    Selection, Store, Timestamp, Transaction,
 };
 
 use crate::retry::retry_transient;
@@ -33,7 +33,7 @@ pub struct DeletionCandidate {
 ///
 /// The database's errors.
 pub fn candidates(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     ids: &[CertId],
     secret_keys: &SecretKeys,
 ) -> Result<Vec<DeletionCandidate>> {

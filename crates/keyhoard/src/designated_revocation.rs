@@ -15,7 +15,7 @@ use cert::packet::Packets;
 use cert::signature;
 use cert::signed::{Digester, Subject, question};
 use cert::{Facts, Fingerprint, KeyId, Timestamp};
-use store::{CertId, Snapshot};
+use store::{CertId, ReadCertificates};
 use verify::Verdict;
 use verify::limits::{MAX_CHECKS_PER_COMPONENT, MAX_IRREVOCABLE_CHECKS};
 
@@ -33,7 +33,7 @@ pub fn evaluate_with_revokers(
     facts: &Facts,
     moment: EvaluationContext,
     whole: impl FnOnce() -> Result<Option<Certificate>>,
-    revokers: &[&dyn Snapshot],
+    revokers: &[&dyn ReadCertificates],
 ) -> Result<Effective> {
     let effective = match evaluate_alone(facts, moment) {
         Ok(effective) => return Ok(effective),
@@ -57,7 +57,7 @@ pub fn evaluate_with_revokers(
 /// The databases' errors.
 pub(crate) fn without_forged(
     certificate: &Certificate,
-    sources: &[&dyn Snapshot],
+    sources: &[&dyn ReadCertificates],
 ) -> Result<Option<Certificate>> {
     let signatures = &certificate.facts.components[0].signatures;
     let own = signatures.iter().filter(|signature| signature.verifies());
@@ -135,7 +135,7 @@ pub(crate) fn evaluate_alone(
 }
 
 /// Reads a certificate of a database as a whole.
-pub(crate) fn whole(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<Certificate>> {
+pub(crate) fn whole(snapshot: &dyn ReadCertificates, id: CertId) -> Result<Option<Certificate>> {
     Ok(stored::read_one(snapshot, id)?.map(|stored| stored.certificate))
 }
 
@@ -153,7 +153,7 @@ fn revoked_by(
     revokers: &[Revoker],
     certificate: &Certificate,
     moment: EvaluationContext,
-    sources: &[&dyn Snapshot],
+    sources: &[&dyn ReadCertificates],
 ) -> Result<Designated> {
     let signatures = &certificate.facts.components[0].signatures;
     let candidates: Vec<&SignatureFacts> =
@@ -235,7 +235,7 @@ impl Made {
     }
 }
 
-fn look_up(primary: &Fingerprint, sources: &[&dyn Snapshot]) -> Result<Option<Certificate>> {
+fn look_up(primary: &Fingerprint, sources: &[&dyn ReadCertificates]) -> Result<Option<Certificate>> {
     for source in sources {
         if let Some(id) = source.by_fingerprint(&[*primary])?[0] {
             return whole(*source, id);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
 use cert::facts::{Component, ComponentKind, Revoker, SignatureFacts, Span};
-use store::{CertId, Detail, Record, Selection, Snapshot};
+use store::{CertId, Detail, ReadCertificates, Record, Selection};
 
 use crate::{Error, Result};
 
@@ -77,7 +77,7 @@ pub struct ExportSummary {
 ///
 /// The database's errors, and [`Error::Output`] with what `out` returned.
 pub fn export(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     options: &ExportOptions,
     out: &mut dyn Write,
@@ -95,7 +95,7 @@ pub type Preparation<'a> = dyn FnMut(CertId, Certificate) -> Result<Certificate>
 ///
 /// Those of [`export()`] and of `prepare`.
 pub fn export_prepared(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     options: &ExportOptions,
     mut prepare: Option<&mut Preparation<'_>>,

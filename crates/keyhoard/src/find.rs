@@ -1,7 +1,7 @@
 //! Finding certificates by the names and texts that users give.
 
 use store::query::{Name, NameError};
-use store::{CertId, Query, Snapshot};
+use store::{CertId, Query, ReadCertificates};
 
 use crate::foreign_text::shown;
 use crate::{Error, Result};
@@ -20,7 +20,7 @@ pub struct Found {
 /// # Errors
 ///
 /// [`Error::Name`] for a name that can stand for nothing, before anything is looked up; the database's errors.
-pub fn find(snapshot: &dyn Snapshot, names: &[impl AsRef<[u8]>]) -> Result<Found> {
+pub fn find(snapshot: &dyn ReadCertificates, names: &[impl AsRef<[u8]>]) -> Result<Found> {
     let queries = names.iter().map(|name| query(name.as_ref())).collect::<Result<Vec<Query>>>()?;
     let mut found = Found::default();
     for (number, query) in queries.iter().enumerate() {
@@ -41,7 +41,7 @@ pub fn find(snapshot: &dyn Snapshot, names: &[impl AsRef<[u8]>]) -> Result<Found
 /// # Errors
 ///
 /// Those of [`find`].
-pub fn meant(snapshot: &dyn Snapshot, name: &[u8]) -> Result<Vec<CertId>> {
+pub fn meant(snapshot: &dyn ReadCertificates, name: &[u8]) -> Result<Vec<CertId>> {
     let query = query(name)?;
     let ids = snapshot.find(&query)?;
     let key_id = match &query {
@@ -61,7 +61,7 @@ pub fn meant(snapshot: &dyn Snapshot, name: &[u8]) -> Result<Vec<CertId>> {
 /// # Errors
 ///
 /// [`Error::Name`] for an empty text, which would stand for everything; the database's errors.
-pub fn search(snapshot: &dyn Snapshot, texts: &[impl AsRef<[u8]>]) -> Result<Vec<CertId>> {
+pub fn search(snapshot: &dyn ReadCertificates, texts: &[impl AsRef<[u8]>]) -> Result<Vec<CertId>> {
     let mut found: Option<Vec<CertId>> = None;
     for text in texts {
         let text = text.as_ref();

@@ -1,6 +1,6 @@
 //! Keyring files, read as they are: a stream of certificates, binary or armored, or a GnuPG keybox.
 //!
-//! A [`KeyringFile`] holds what it read in memory and answers the questions of a [`Snapshot`] by looking at every
+//! A [`KeyringFile`] holds what it read in memory and answers the questions of [`ReadCertificates`] by looking at every
 //! certificate. It is for looking at files that others keep; what is asked often belongs into a database.
 
 use std::collections::BTreeSet;
@@ -14,13 +14,9 @@ use cert::clean::rebuild;
 use cert::facts::SignatureFacts;
 use cert::keybox::{self, Keybox};
 use cert::split::{Piece, RawCertificate, Splitter};
-use cert::{BoundAddress, Facts, Fingerprint, Flaw, KeyId, Timestamp};
+use cert::{Facts, Fingerprint, Flaw, KeyId, Timestamp};
 use rayon::prelude::*;
-use store::tofu::{AUTO, Binding, BindingId, BindingSelection, Messages};
-use store::{
-    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
-    ReadBindings, Record, Selection, Snapshot,
-};
+use store::{CertId, Detail, KeyHit, Origin, Query, ReadCertificates, Record, Selection};
 
 use crate::{Error, Result};
 
@@ -101,7 +97,7 @@ impl KeyringFile {
     }
 
     /// Returns a view of the certificates.
-    pub fn snapshot(&self) -> Box<dyn Snapshot + '_> {
+    pub fn snapshot(&self) -> Box<dyn ReadCertificates + '_> {
         Box::new(View { ring: self })
     }
 }
@@ -177,7 +173,7 @@ impl View<'_> {
     }
 }
 
-impl Snapshot for View<'_> {
+impl ReadCertificates for View<'_> {
     fn visit(
         &self,
         selection: Selection<'_>,
@@ -252,107 +248,12 @@ impl Snapshot for View<'_> {
         Ok(fingerprints.iter().map(find).collect())
     }
 
-    fn known_inputs(&self, digests: &[InputDigest]) -> store::Result<Vec<Option<CertId>>> {
-        Ok(vec![None; digests.len()])
-    }
-
     fn count(&self) -> store::Result<u64> {
         Ok(self.ring.certificates.len() as u64)
-    }
-
-    fn journal(&self, _limit: usize) -> store::Result<Vec<JournalEntry>> {
-        Ok(Vec::new())
-    }
-
-    fn journal_changes(
-        &self,
-        _id: JournalId,
-        _from: u64,
-        _visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
-    ) -> store::Result<()> {
-        Ok(())
-    }
-
-    fn has_user_id_origins(&self) -> store::Result<bool> {
-        Ok(false)
-    }
-
-    fn user_id_origins(&self, _id: CertId) -> store::Result<Vec<(Vec<u8>, Origin)>> {
-        Ok(Vec::new())
-    }
-
-    fn migrations(&self) -> store::Result<Vec<Migration>> {
-        Ok(Vec::new())
-    }
-
-    fn owner_trust(&self, _primary: &Fingerprint) -> store::Result<Option<u8>> {
-        Ok(None)
-    }
-
-    fn owner_trusts(&self) -> store::Result<Vec<(Fingerprint, u8)>> {
-        Ok(Vec::new())
-    }
-
-    fn brought_again(&self, _entry: JournalId) -> store::Result<Vec<(Fingerprint, JournalId)>> {
-        Ok(Vec::new())
-    }
-
-    fn last_to_meet_inputs(&self) -> store::Result<Vec<JournalId>> {
-        Ok(Vec::new())
-    }
-}
-
-/// A file remembers nothing: its bindings are those of its certificates.
-impl ReadBindings for View<'_> {
-    fn bindings(
-        &self,
-        selection: BindingSelection<'_>,
-        visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
-    ) -> store::Result<()> {
-        let mut bindings: Vec<Binding> = self.numbered().flat_map(|(_, kept)| kept.bindings()).collect();
-        bindings.sort_by(|one, other| {
-            (&one.address, &one.fingerprint).cmp(&(&other.address, &other.fingerprint))
-        });
-        bindings.dedup_by(|later, first| {
-            (&later.address, &later.fingerprint) == (&first.address, &first.fingerprint)
-        });
-        let contested = bindings.chunk_by(|one, other| one.address == other.address);
-        let selected = contested.filter(|of_address| match selection {
-            BindingSelection::All => true,
-            BindingSelection::Contested => of_address.len() > 1,
-            BindingSelection::Used => false,
-            BindingSelection::Addresses(addresses) => addresses.contains(&of_address[0].address),
-        });
-        let _ = selected.flatten().try_for_each(|binding| visit(binding.clone()));
-        Ok(())
-    }
-
-    fn messages(&self, _binding: BindingId) -> store::Result<Messages> {
-        Ok(Messages::default())
-    }
-
-    fn verified_messages(&self, _binding: BindingId) -> store::Result<Vec<store::tofu::VerifiedMessage>> {
-        Ok(Vec::new())
-    }
-
-    fn encrypted_messages(&self, _binding: BindingId) -> store::Result<Vec<Timestamp>> {
-        Ok(Vec::new())
     }
 }
 
 impl Kept {
-    fn bindings(&self) -> impl Iterator<Item = Binding> {
-        let Certificate { facts, .. } = &self.certificate;
-        facts.user_ids().map(|user_id| Binding {
-            id: None,
-            fingerprint: facts.primary().fingerprint,
-            address: BoundAddress::of_user_id(user_id),
-            user_id: user_id.to_vec(),
-            since: self.since,
-            policy: AUTO,
-        })
-    }
-
     fn record(&self, id: CertId, detail: Detail) -> Record {
         let Certificate { bytes, facts } = &self.certificate;
         Record {

@@ -149,7 +149,7 @@
 //! let snapshot = store.snapshot()?;
 //! let sources = Sources {
 //!     certificates: vec![snapshot.as_ref()],
-//!     owner_trust: Some(snapshot.as_ref()),
+//!     owner_trust: snapshot.trust(),
 //!     keeper: None,
 //! };
 //! let mut examiner = Examiner::new(sources, TrustSettings::new(now, PacketView::Full));

@@ -20,7 +20,7 @@ mod trust_db;
 
 use std::path::Path;
 
-use store::{Migration, Snapshot, Store, Timestamp};
+use store::{Migration, ReadJournal, Store, Timestamp};
 
 use crate::Result;
 use crate::retry::retry_transient;
@@ -63,7 +63,7 @@ pub fn migrate(
 /// # Errors
 ///
 /// The database's errors. A store that is not there any more has not changed.
-pub fn outdated(snapshot: &dyn Snapshot) -> Result<Vec<Migration>> {
+pub fn outdated(snapshot: &dyn ReadJournal) -> Result<Vec<Migration>> {
     let migrations = snapshot.migrations()?.into_iter().filter(|migration| migration.done.is_some());
     Ok(migrations.filter(has_changed).collect())
 }
@@ -73,7 +73,7 @@ pub fn outdated(snapshot: &dyn Snapshot) -> Result<Vec<Migration>> {
 /// # Errors
 ///
 /// The database's errors.
-pub fn never_mentioned(snapshot: &dyn Snapshot, home: &Path) -> Result<Vec<Source>> {
+pub fn never_mentioned(snapshot: &dyn ReadJournal, home: &Path) -> Result<Vec<Source>> {
     let sources = keyrings_in_home(home);
     if sources.is_empty() {
         return Ok(sources);

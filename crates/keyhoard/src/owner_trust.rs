@@ -3,22 +3,19 @@
 use std::fmt::Write;
 
 use cert::{Fingerprint, Timestamp};
-use store::Store;
+use store::{AssignedTrust, Store};
 use trust::OwnerTrust;
 
 use crate::Result;
 use crate::retry::retry_transient;
 
-/// GnuPG's flag of a disabled key, in the number of its owner trust.
-pub const DISABLED: u8 = 128;
-
-/// Owner trust that a key is given, as GnuPG numbers it, flags included.
+/// Owner trust that a key is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Given {
     /// The primary key.
     pub key: Fingerprint,
-    /// The number; `None` takes owner trust away.
-    pub number: Option<u8>,
+    /// What is assigned; `None` takes owner trust away.
+    pub trust: Option<AssignedTrust>,
 }
 
 /// Why a line of GnuPG's text gives no owner trust.
@@ -41,10 +38,18 @@ pub enum LineError {
 impl Given {
     /// Gives a key owner trust, or takes it away, and leaves alone whether the key is switched off.
     ///
-    /// `before` is its number so far.
-    pub fn new(key: Fingerprint, trust: OwnerTrust, before: Option<u8>) -> Self {
-        let number = trust.number() | (before.unwrap_or_default() & DISABLED);
-        Self { key, number: Some(number).filter(|number| *number != 0) }
+    /// `before` is what was assigned so far.
+    pub fn new(key: Fingerprint, trust: OwnerTrust, before: Option<AssignedTrust>) -> Self {
+        let disabled = before.is_some_and(|before| before.disabled);
+        Self { key, trust: AssignedTrust::from_number(AssignedTrust::new(trust.number(), disabled).number()) }
+    }
+
+    /// Disables a key, or enables it again, and leaves alone how far its owner is trusted.
+    ///
+    /// `before` is what was assigned so far.
+    pub fn disabling(key: Fingerprint, disabled: bool, before: Option<AssignedTrust>) -> Self {
+        let value = before.map_or(0, AssignedTrust::value);
+        Self { key, trust: AssignedTrust::from_number(AssignedTrust::new(value, disabled).number()) }
     }
 
     /// Reads a line of `gpg --export-ownertrust`, without its end; `None` for one that gives nothing.
@@ -72,7 +77,8 @@ impl Given {
         };
         let number = leading_number(&rest[1..]).ok_or(LineError::Value)?;
         let key = Fingerprint::new(version, &bytes(digits));
-        Ok(key.filter(|_| number != 0).map(|key| Self { key, number: Some(number) }))
+        let given = key.zip(AssignedTrust::from_number(number));
+        Ok(given.map(|(key, trust)| Self { key, trust: Some(trust) }))
     }
 
     /// Reads such a line, and takes nothing for a number of owner trust that is none.
@@ -91,7 +97,8 @@ impl Given {
 fn is_owner_trust(line: &[u8]) -> bool {
     let field = line.split(|&byte| byte == b':').nth(1).unwrap_or_default();
     let number = std::str::from_utf8(field.trim_ascii()).ok().and_then(|text| text.parse::<u8>().ok());
-    number.is_some_and(|number| matches!(number & !DISABLED, 0 | 2..=6))
+    let value = number.map(|number| AssignedTrust::from_number(number).map_or(0, AssignedTrust::value));
+    matches!(value, Some(0 | 2..=6))
 }
 
 /// Returns the number as which C's `scanf` reads the beginning of a text.
@@ -115,10 +122,10 @@ fn bytes(digits: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the lines that [`Given::read`] reads.
-pub fn lines(given: &[(Fingerprint, u8)]) -> String {
+pub fn lines(given: &[(Fingerprint, AssignedTrust)]) -> String {
     let mut text = String::new();
-    for (key, number) in given {
-        writeln!(text, "{key}:{number}:").expect("a string takes everything");
+    for (key, trust) in given {
+        writeln!(text, "{key}:{}:", trust.number()).expect("a string takes everything");
     }
     text
 }
@@ -134,8 +141,8 @@ pub fn give(store: &dyn Store, given: &[Given], command: &str, now: Timestamp) -
     }
     retry_transient(|| {
         let mut transaction = store.begin(command, None, now)?;
-        for Given { key, number } in given {
-            transaction.set_owner_trust(key, *number)?;
+        for Given { key, trust } in given {
+            transaction.set_owner_trust(key, *trust)?;
         }
         transaction.finish_journal_if_changed()?;
         Ok(transaction.commit()?)
@@ -149,16 +156,21 @@ mod tests {
     const KEY: &str = "0123456789abcdef0123456789ABCDEF01234567";
 
     fn number(rest: &str) -> std::result::Result<Option<u8>, LineError> {
-        Given::read(format!("{KEY}{rest}").as_bytes()).map(|given| given.and_then(|given| given.number))
+        Given::read(format!("{KEY}{rest}").as_bytes()).map(number_of)
+    }
+
+    fn number_of(given: Option<Given>) -> Option<u8> {
+        given.and_then(|given| given.trust).map(AssignedTrust::number)
     }
 
     #[test]
     fn what_is_written_is_read() {
         let key = Fingerprint::V4(std::array::from_fn(|place| place as u8));
-        let text = lines(&[(key, 134)]);
+        let trust = AssignedTrust::new(6, true);
+        let text = lines(&[(key, trust)]);
         assert_eq!(text, "000102030405060708090A0B0C0D0E0F10111213:134:\n");
         let read = Given::read(text.trim_end().as_bytes()).expect("a line");
-        assert_eq!(read, Some(Given { key, number: Some(134) }));
+        assert_eq!(read, Some(Given { key, trust: Some(trust) }));
     }
 
     #[test]
@@ -184,7 +196,7 @@ mod tests {
         for rest in [":300:", ":256:", ":-1:", ":5x:", ":1:", ":7:", ":44:"] {
             assert_eq!(read(rest), Err(LineError::Number), "{rest}");
         }
-        let number = |rest| read(rest).map(|given| given.and_then(|given| given.number));
+        let number = |rest| read(rest).map(number_of);
         assert_eq!(
             [":2:", ":6:\r", ": 5", ":134:", ":0:"].map(number),
             [2, 6, 5, 134, 0].map(|number| { Ok(Some(number).filter(|number| *number != 0)) })
@@ -195,7 +207,10 @@ mod tests {
     #[test]
     fn a_new_owner_trust_leaves_alone_whether_a_key_is_switched_off() {
         let key = Fingerprint::V4([7; 20]);
-        assert_eq!(Given::new(key, OwnerTrust::Full, Some(128 + 3)).number, Some(128 + 5));
-        assert_eq!(Given::new(key, OwnerTrust::Unknown, Some(3)).number, None);
+        let [never, disabled] = [false, true].map(|disabled| Some(AssignedTrust::new(3, disabled)));
+        assert_eq!(Given::new(key, OwnerTrust::Full, disabled).trust, Some(AssignedTrust::new(5, true)));
+        assert_eq!(Given::new(key, OwnerTrust::Unknown, never).trust, None);
+        assert_eq!(Given::disabling(key, true, never).trust, disabled);
+        assert_eq!(Given::disabling(key, false, None).trust, None);
     }
 }

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
 use cert::{Timestamp, clean};
-use store::{CertId, Detail, Prepared, Put, Record, Selection, Snapshot, Store};
+use store::{CertId, Detail, Prepared, Put, ReadCertificates, Record, Selection, Store};
 
 use crate::designated_revocation::{is_flooded, without_forged};
 use crate::{Result, stored};
@@ -24,7 +24,7 @@ use crate::{Result, stored};
 /// The database's errors.
 pub fn go_on(
     store: &dyn Store,
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     command: &str,
     now: Timestamp,
@@ -63,7 +63,7 @@ pub fn go_on(
 pub(crate) fn check_further<'s>(
     certificate: &Certificate,
     known: bool,
-    revokers: impl FnOnce() -> Result<Option<Box<dyn Snapshot + 's>>>,
+    revokers: impl FnOnce() -> Result<Option<Box<dyn ReadCertificates + 's>>>,
 ) -> Result<Option<Certificate>> {
     let own = match known {
         true => clean::go_on(certificate).unwrap_or_default(),

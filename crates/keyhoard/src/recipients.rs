@@ -15,7 +15,7 @@ use cert::split::{Piece, Splitter};
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use message::Cipher;
 use store::query::Name;
-use store::{CertId, Query, Snapshot};
+use store::{CertId, Query, ReadCertificates};
 use trust::Validity;
 
 use crate::Result;
@@ -113,11 +113,11 @@ impl Preferences {
 ///
 /// The database's errors.
 pub fn candidates(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     name: &Query,
     trust: &TrustSettings,
 ) -> Result<Vec<RecipientCandidate>> {
-    let sources = Sources { certificates: vec![snapshot], owner_trust: Some(snapshot), keeper: None };
+    let sources = Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), keeper: None };
     let address = match name {
         Query::Substring(text) => mailbox(text),
         _ => None,
@@ -241,7 +241,7 @@ fn appraised(
 pub fn of_file(
     file: impl Read,
     path: &Path,
-    revokers: &[&dyn Snapshot],
+    revokers: &[&dyn ReadCertificates],
     now: Timestamp,
 ) -> Result<Vec<RecipientCandidate>> {
     let mut certificates = Vec::new();
@@ -258,17 +258,18 @@ pub fn of_file(
 /// Returns the certificates of a keyring as recipients: whoever hands it over says that they are valid.
 pub(crate) fn of_ring(
     ring: &KeyringFile,
-    revokers: &[&dyn Snapshot],
+    revokers: &[&dyn ReadCertificates],
     now: Timestamp,
 ) -> Result<Vec<RecipientCandidate>> {
     let own = ring.snapshot();
-    let revokers: Vec<&dyn Snapshot> = iter::once(own.as_ref()).chain(revokers.iter().copied()).collect();
+    let revokers: Vec<&dyn ReadCertificates> =
+        iter::once(own.as_ref()).chain(revokers.iter().copied()).collect();
     ring.certificates().map(|certificate| of_certificate(certificate, &revokers, now)).collect()
 }
 
 fn of_certificate(
     certificate: &Certificate,
-    revokers: &[&dyn Snapshot],
+    revokers: &[&dyn ReadCertificates],
     now: Timestamp,
 ) -> Result<RecipientCandidate> {
     let (moment, whole) = (EvaluationContext::new(now, PacketView::Full), || Ok(Some(certificate.clone())));

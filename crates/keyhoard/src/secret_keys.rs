@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cert::{Facts, Fingerprint, Keygrip};
 use secret::file::FileKeys;
-use store::{CertId, Detail, Selection, Snapshot};
+use store::{CertId, Detail, ReadCertificates, Selection};
 
 use crate::{Result, database};
 
@@ -70,7 +70,7 @@ pub struct Owner {
 /// # Errors
 ///
 /// The database's errors.
-pub fn owner_of(snapshot: &dyn Snapshot, key: &Fingerprint) -> Result<Option<Owner>> {
+pub fn owner_of(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Result<Option<Owner>> {
     let hits = snapshot.keys_by_id(key.key_id())?;
     let ids: Vec<CertId> = match snapshot.by_fingerprint(&[*key])?[0] {
         Some(id) => vec![id],
@@ -110,7 +110,7 @@ pub enum Trouble {
 /// # Errors
 ///
 /// The database's errors.
-pub fn orphans(snapshot: &dyn Snapshot, keys: &FileKeys) -> Result<Vec<Fingerprint>> {
+pub fn orphans(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<Fingerprint>> {
     let found = examine(snapshot, keys)?.into_iter();
     let orphan = |trouble| match trouble {
         Trouble::Orphan { key, .. } => Some(key),
@@ -124,7 +124,7 @@ pub fn orphans(snapshot: &dyn Snapshot, keys: &FileKeys) -> Result<Vec<Fingerpri
 /// # Errors
 ///
 /// The database's errors.
-pub fn examine(snapshot: &dyn Snapshot, keys: &FileKeys) -> Result<Vec<Trouble>> {
+pub fn examine(snapshot: &dyn ReadCertificates, keys: &FileKeys) -> Result<Vec<Trouble>> {
     let heads = match keys.heads() {
         Ok(heads) => heads,
         Err(error) => return Ok(vec![Trouble::Unusable(error.to_string())]),

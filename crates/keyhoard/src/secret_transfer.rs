@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use cert::certificate::Certificate;
 use cert::packet::{Packets, Tag};
 use secret::{Role, SecretKey, SecretKeys, StoredKey};
-use store::{CertId, Detail, Record, Selection, Snapshot};
+use store::{CertId, Detail, ReadCertificates, Record, Selection};
 use zeroize::Zeroizing;
 
 use crate::export::{ExportOptions, Preparation, packets};
@@ -38,7 +38,7 @@ pub struct SecretExportSummary {
 ///
 /// The database's errors, those of the place of the secret keys, and [`Error::Output`] with what `out` returned.
 pub fn export_secret(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     keys: &dyn SecretKeys,
     parts: SecretParts,
@@ -57,7 +57,7 @@ pub fn export_secret(
 /// Those of [`export_secret`] and of `prepare`.
 #[allow(clippy::too_many_arguments)] // As `export_prepared`, and where the secret keys are.
 pub fn export_secret_prepared(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     keys: &dyn SecretKeys,
     parts: SecretParts,
@@ -92,7 +92,7 @@ pub fn export_secret_prepared(
 ///
 /// The database's errors.
 pub fn with_secret_key(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     held: &[StoredKey],
 ) -> Result<Vec<CertId>> {
@@ -114,7 +114,7 @@ pub fn with_secret_key(
 ///
 /// The database's errors, and those of the place of the secret keys.
 pub fn held_by(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     keys: &dyn SecretKeys,
 ) -> Result<Vec<StoredKey>> {

@@ -7,7 +7,7 @@ use cert::facts::{ComponentKind, SignatureType};
 use cert::{Fingerprint, Timestamp};
 use secret::{Ask, Name, OpenKey, SecretKeys, StoredKey};
 use store::query::Name as KeyName;
-use store::{CertId, Snapshot};
+use store::{CertId, ReadCertificates};
 use verify::policy::DigestPolicy;
 
 use crate::designated_revocation::evaluate_with_revokers;
@@ -64,7 +64,7 @@ impl SigningKeys {
 ///
 /// The database's errors.
 pub fn signing_key(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     id: CertId,
     held: &[StoredKey],
     now: Timestamp,
@@ -82,7 +82,7 @@ pub fn signing_key(
 ///
 /// The database's errors.
 pub fn named_signing_key(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     id: CertId,
     name: &KeyName,
     held: &[StoredKey],
@@ -92,7 +92,7 @@ pub fn named_signing_key(
 }
 
 fn found(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     id: CertId,
     held: &[StoredKey],
     now: Timestamp,

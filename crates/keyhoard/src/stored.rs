@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
-use store::{CertId, Detail, Fingerprint, PutKind, Record, Selection, Snapshot};
+use store::{CertId, Detail, Fingerprint, PutKind, ReadCertificates, Record, Selection};
 
 use crate::Result;
 
@@ -29,7 +29,7 @@ impl Stored {
 }
 
 /// Reads one certificate.
-pub(crate) fn read_one(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<Stored>> {
+pub(crate) fn read_one(snapshot: &dyn ReadCertificates, id: CertId) -> Result<Option<Stored>> {
     let mut found = None;
     snapshot.visit(Selection::Ids(&[id]), Detail::Bytes, &mut |record| {
         found = Stored::of(record);
@@ -40,7 +40,7 @@ pub(crate) fn read_one(snapshot: &dyn Snapshot, id: CertId) -> Result<Option<Sto
 
 /// Reads what the database holds of these primary keys.
 pub(crate) fn read(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     fingerprints: &[Fingerprint],
 ) -> Result<HashMap<Fingerprint, Stored>> {
     let mut ids: Vec<CertId> = snapshot.by_fingerprint(fingerprints)?.into_iter().flatten().collect();

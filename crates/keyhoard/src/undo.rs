@@ -17,10 +17,10 @@ use std::collections::HashMap;
 use std::mem;
 use std::ops::ControlFlow;
 
-use store::tofu::{self, Binding};
+use store::tofu::Binding;
 use store::{
-    Change, ChangeKind, Detail, Fingerprint, JournalEntry, JournalId, PutOutcome, Removal, Selection,
-    Snapshot, Store, Timestamp,
+    Change, ChangeKind, Detail, Fingerprint, JournalEntry, JournalId, PutOutcome, ReadJournal, Removal,
+    Selection, Store, Timestamp,
 };
 
 use crate::retry::{retry_changed, retry_transient};
@@ -117,7 +117,7 @@ pub fn undo(
 
 /// Finds the entry to be undone. One that changed nothing is worth undoing only if it brought again what an earlier one
 /// brought, which is kept from being undone by that.
-fn choose(snapshot: &dyn Snapshot, entry: Option<JournalId>) -> Result<JournalEntry> {
+fn choose(snapshot: &dyn ReadJournal, entry: Option<JournalId>) -> Result<JournalEntry> {
     let mut entries = snapshot.journal(usize::MAX)?.into_iter();
     let Some(id) = entry else {
         let mut open = entries.filter(|entry| entry.undone_by.is_none() && entry.undoes.is_none()).peekable();
@@ -139,7 +139,7 @@ fn choose(snapshot: &dyn Snapshot, entry: Option<JournalId>) -> Result<JournalEn
 
 /// Finds what imports after the entry brought again, unless that is a reason not to undo it.
 fn brought_again(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadJournal,
     entry: &JournalEntry,
     options: &UndoOptions,
 ) -> Result<HashMap<Fingerprint, JournalId>> {
@@ -151,7 +151,7 @@ fn brought_again(
 }
 
 fn refuse_if_brought_again(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadJournal,
     entry: &JournalEntry,
     later: &HashMap<Fingerprint, JournalId>,
 ) -> Result<()> {
@@ -247,7 +247,7 @@ impl Undo<'_> {
         plans.iter().any(Plan::takes_back) || last && (self.summary.journal.is_some() || !keeps)
     }
 
-    fn read_batch(&self, snapshot: &dyn Snapshot) -> Result<(Vec<Change>, bool)> {
+    fn read_batch(&self, snapshot: &dyn ReadJournal) -> Result<(Vec<Change>, bool)> {
         let mut changes = Vec::new();
         let mut bytes = 0;
         let mut more = false;
@@ -290,7 +290,7 @@ impl Undo<'_> {
         }
         // A binding has to be there still when its certificate goes, or the journal knows nothing of it.
         for (key, now, change) in plans.iter().filter_map(Plan::binding) {
-            let found = tofu::find(transaction.snapshot()?, key, &change.address)?;
+            let found = transaction.snapshot()?.binding(key, &change.address)?;
             if found.and_then(Binding::into_kept).as_ref() != now {
                 return Err(Error::ChangedMeanwhile);
             }

@@ -15,7 +15,7 @@ use keyhoard::import::{ImportEvent, ImportOptions, Importer};
 use keyhoard::store::postgres::{Address, PostgresStore};
 use keyhoard::store::sqlite::SqliteStore;
 use keyhoard::store::tofu::{Binding, BindingSelection, VerifiedMessage};
-use keyhoard::store::{Detail, Fingerprint, KeptVerdict, Query, Selection, Store, Timestamp};
+use keyhoard::store::{AssignedTrust, Detail, Fingerprint, KeptVerdict, Query, Selection, Store, Timestamp};
 use keyhoard::undo::{UndoOptions, undo};
 use keyhoard::verification::remember_encrypted;
 use scratch_postgres::{Listen, Server};
@@ -204,8 +204,8 @@ fn remember(store: &dyn Store) {
     visited.expect("visit");
     drop(snapshot);
     let mut transaction = store.begin("trust", None, LATER).expect("begin");
-    transaction.set_owner_trust(&keys[0], Some(6)).expect("trust");
-    transaction.set_owner_trust(&keys[1], Some(4)).expect("trust");
+    transaction.set_owner_trust(&keys[0], AssignedTrust::from_number(6)).expect("trust");
+    transaction.set_owner_trust(&keys[1], AssignedTrust::from_number(4)).expect("trust");
     let address = BoundAddress::of_user_id(b"Somebody <somebody@example.org>");
     let binding = Binding {
         id: None,

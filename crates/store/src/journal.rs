@@ -4,8 +4,8 @@ pub(crate) mod change_row;
 
 use cert::{Fingerprint, Origin, Timestamp};
 
-use crate::CertId;
 use crate::tofu::BindingChange;
+use crate::{AssignedTrust, CertId};
 
 /// One command's entry in the journal; all batches of one import share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,12 +52,12 @@ pub enum ChangeKind {
     Shrunk(Option<FormerCertificate>),
     /// It was removed; this is what it was before, unless that was purged.
     Removed(Option<FormerCertificate>),
-    /// Its owner trust changed, as GnuPG numbers it; without a number there is none.
+    /// Its owner trust changed.
     OwnerTrust {
         /// What it was.
-        before: Option<u8>,
+        before: Option<AssignedTrust>,
         /// What it became.
-        after: Option<u8>,
+        after: Option<AssignedTrust>,
     },
     /// What is remembered of it with an address changed, unless that was purged.
     Binding(Option<Box<BindingChange>>),

@@ -142,25 +142,6 @@ pub fn policy_of(kept: Option<&KeptBinding>) -> u8 {
     kept.map_or(AUTO, |kept| kept.policy)
 }
 
-/// Reading bindings.
-pub trait ReadBindings {
-    /// Hands bindings to `visit`, ordered by address, then by fingerprint.
-    fn bindings(
-        &self,
-        selection: BindingSelection<'_>,
-        visit: &mut dyn FnMut(Binding) -> ControlFlow<()>,
-    ) -> Result<()>;
-
-    /// Counts the messages that were seen with a binding.
-    fn messages(&self, binding: BindingId) -> Result<Messages>;
-
-    /// Returns the signed messages that were seen with a binding.
-    fn verified_messages(&self, binding: BindingId) -> Result<Vec<VerifiedMessage>>;
-
-    /// Returns when messages were encrypted with a binding, ascending.
-    fn encrypted_messages(&self, binding: BindingId) -> Result<Vec<Timestamp>>;
-}
-
 /// Writing bindings. Those of a certificate that comes in are there without being asked for.
 ///
 /// What the user decides, has forgotten or takes over from another program is a change in the journal; the messages that
@@ -235,21 +216,4 @@ impl<'v> Contested<'v> {
             self.flow = all.try_for_each(&mut *self.visit);
         }
     }
-}
-
-/// Finds a binding, with a row or without.
-pub fn find<B: ReadBindings + ?Sized>(
-    bindings: &B,
-    key: &Fingerprint,
-    address: &BoundAddress,
-) -> Result<Option<Binding>> {
-    let mut found = None;
-    bindings.bindings(BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
-        if binding.fingerprint == *key {
-            found = Some(binding);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
 }

@@ -2,7 +2,9 @@
 
 use cert::{Fingerprint, Origin, Timestamp};
 
-use crate::{CertId, InputDigest, JournalId, Migration, Prepared, Result, Snapshot, WriteBindings};
+use crate::{
+    AssignedTrust, CertId, InputDigest, JournalId, Migration, Prepared, Result, Snapshot, WriteBindings,
+};
 
 /// The only writer, unless it was [begun beside others](crate::Store::begin_concurrent). Dropping it without
 /// [`Transaction::commit`] takes everything back.
@@ -21,7 +23,7 @@ pub trait Transaction: WriteBindings + Send {
     fn remember_migration(&mut self, migration: &Migration) -> Result<()>;
 
     /// Gives a key an owner trust, or takes it away. It can be given before the certificate is there.
-    fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()>;
+    fn set_owner_trust(&mut self, primary: &Fingerprint, trust: Option<AssignedTrust>) -> Result<()>;
 
     /// Takes away the owner trust of keys.
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()>;

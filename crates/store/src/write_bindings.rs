@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
 
-use crate::tofu::{
-    AUTO, Binding, BindingChange, BindingId, KeptBinding, SeenMessages, VerifiedMessage, find,
-};
-use crate::{ReadBindings, Result, WriteBindings};
+use crate::tofu::{AUTO, Binding, BindingChange, BindingId, KeptBinding, SeenMessages, VerifiedMessage};
+use crate::{ReadTrust, Result, WriteBindings};
 
 /// The rows of an engine.
-pub(crate) trait BindingRows: ReadBindings {
+pub(crate) trait BindingRows: ReadTrust {
     /// Says whether the key's certificate is there.
     fn has_certificate(&self, key: &Fingerprint) -> Result<bool>;
 
@@ -61,9 +59,9 @@ fn change_remembered(
     change: impl FnOnce(&dyn BindingRows, Option<&Binding>) -> Result<Exchanged>,
 ) -> Result<()> {
     let rows = writer.rows();
-    let before = find(rows, key, address)?;
+    let before = rows.binding(key, address)?;
     let (added, removed) = change(rows, before.as_ref())?;
-    let after = find(rows, key, address)?;
+    let after = rows.binding(key, address)?;
     let [before, after] = [before, after].map(|binding| binding.and_then(Binding::into_kept));
     let change = BindingChange { address: address.clone(), before, after, added, removed };
     if change.is_none() { Ok(()) } else { writer.journal(key, &change) }
@@ -148,7 +146,7 @@ impl<W: BindingWriter> WriteBindings for W {
 
     fn note_binding(&mut self, binding: &Binding) -> Result<BindingId> {
         let rows = self.rows();
-        take_over(rows, find(rows, &binding.fingerprint, &binding.address)?.as_ref(), binding)
+        take_over(rows, rows.binding(&binding.fingerprint, &binding.address)?.as_ref(), binding)
     }
 
     fn add_verified(&mut self, binding: BindingId, message: &VerifiedMessage) -> Result<bool> {

@@ -12,8 +12,8 @@ use engines::id;
 use keyhoard_store as store;
 use made::{Made, NOW};
 use store::{
-    CertId, Change, ChangeKind, Detail, JournalId, PutKind, PutOutcome, Query, Record, Removal, Selection,
-    Snapshot, Store,
+    AssignedTrust, CertId, Change, ChangeKind, Detail, JournalId, PutKind, PutOutcome, Query, Record,
+    Removal, Selection, Snapshot, Store,
 };
 
 engines::on_every_engine! {
@@ -255,7 +255,7 @@ fn what_was_removed_earlier_can_be_purged_later(store: &dyn Store) {
         it.set_origins(first, &origins).expect("origins");
         it.remove(&[first], Removal::Undoable).expect("remove");
     });
-    entry(store, |it| it.set_owner_trust(&named.fingerprint(), Some(4)).expect("set"));
+    entry(store, |it| it.set_owner_trust(&named.fingerprint(), AssignedTrust::from_number(4)).expect("set"));
     let purge = |certificate: &Made| {
         let mut purged = false;
         let number = entry(store, |it| purged = it.purge_removed(&certificate.fingerprint()).expect("purge"));
@@ -281,8 +281,8 @@ fn deleting_a_certificate_forgets_its_owner_trust(store: &dyn Store) {
     put(store, &three());
     let (first, second) = (three()[0].fingerprint(), three()[1].fingerprint());
     let mut transaction = store.begin("trust", None, NOW).expect("begin");
-    transaction.set_owner_trust(&first, Some(6)).expect("set");
-    transaction.set_owner_trust(&second, Some(4)).expect("set");
+    transaction.set_owner_trust(&first, AssignedTrust::from_number(6)).expect("set");
+    transaction.set_owner_trust(&second, AssignedTrust::from_number(4)).expect("set");
     transaction.commit().expect("commit");
     let number = id(store, 1);
     let mut transaction = store.begin("delete", None, NOW).expect("begin");
@@ -290,8 +290,8 @@ fn deleting_a_certificate_forgets_its_owner_trust(store: &dyn Store) {
     transaction.commit().expect("commit");
     let snapshot = store.snapshot().expect("snapshot");
     assert_eq!(snapshot.owner_trust(&first).expect("read"), None);
-    assert_eq!(snapshot.owner_trust(&second).expect("read"), Some(4));
-    assert_eq!(snapshot.owner_trusts().expect("read"), [(second, 4)]);
+    assert_eq!(snapshot.owner_trust(&second).expect("read"), AssignedTrust::from_number(4));
+    assert_eq!(snapshot.owner_trusts().expect("read"), [(second, AssignedTrust::new(4, false))]);
 }
 
 fn a_transaction_that_is_dropped_changes_nothing(store: &dyn Store) {

@@ -3,7 +3,7 @@
 use keyhoard::cert::effective::PacketView;
 use keyhoard::certifications::{CertificationRules, CertificationStatus, Checker, IssuerRule, Unverifiable};
 use keyhoard::listing::{KeyListing, ListedSignature};
-use keyhoard::store::Snapshot;
+use keyhoard::store::ReadCertificates;
 use keyhoard::verify::HashAlgorithm;
 
 use super::Session;
@@ -55,7 +55,7 @@ impl Checks {
         &self,
         ring: &'s Ring,
         number: usize,
-        snapshots: &'s [(&Ring, Box<dyn Snapshot + 's>)],
+        snapshots: &'s [(&Ring, Box<dyn ReadCertificates + 's>)],
     ) -> Checker<'s> {
         let issuers = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
         let mut checker = Checker::new(snapshots[number].1.as_ref(), issuers, self.rules);

@@ -8,7 +8,7 @@ use keyhoard::delete::{candidates, delete, delete_subkey};
 use keyhoard::foreign_text::shown;
 use keyhoard::listing::{self, ListOptions, ListedItem, UserTrust};
 use keyhoard::store::query::{Name, NameError};
-use keyhoard::store::{CertId, Fingerprint, Query, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates, Selection, Store};
 use secret::SecretKeys as _;
 
 use super::Session;
@@ -199,7 +199,11 @@ pub(super) struct Shown {
     subkeys: Vec<Fingerprint>,
 }
 
-pub(super) fn show(session: &Session<'_>, snapshot: &dyn Snapshot, id: CertId) -> keyhoard::Result<Shown> {
+pub(super) fn show(
+    session: &Session<'_>,
+    snapshot: &dyn ReadCertificates,
+    id: CertId,
+) -> keyhoard::Result<Shown> {
     let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(UserTrust::default());

@@ -10,7 +10,7 @@ use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::export::{ExportOptions, Preparation, export_prepared};
 use keyhoard::foreign_text::shown;
 use keyhoard::secret_transfer::{SecretParts, export_secret_prepared};
-use keyhoard::store::{CertId, Record, Selection, Snapshot};
+use keyhoard::store::{CertId, ReadCertificates, Record, Selection};
 use secret::file::FileKeys;
 
 use super::{Session, checker};
@@ -136,7 +136,7 @@ impl Export<'_> {
 
     fn write_ring(
         &self,
-        snapshot: &dyn Snapshot,
+        snapshot: &dyn ReadCertificates,
         out: &mut dyn Write,
         written: &mut Written,
     ) -> anyhow::Result<()> {

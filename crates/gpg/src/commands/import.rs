@@ -19,7 +19,7 @@ use keyhoard::import::{
     Filter, ImportEvent, ImportOptions, Imported, Importer, NewOwnerTrust, Preview, examine, preview,
 };
 use keyhoard::keyring_file::KeyringFile;
-use keyhoard::store::{Origin, Store};
+use keyhoard::store::{Origin, ReadCertificates, Store};
 use keyhoard::validity::Sources;
 
 use super::{Session, checker};
@@ -316,7 +316,10 @@ fn cleaned(
         accept_unsigned_user_ids: settings.allow_non_selfsigned_uid,
     };
     let nobody = KeyringFile::empty(Path::new(""));
-    let issuers = store.map_or_else(|| Ok(nobody.snapshot()), Store::snapshot);
+    let issuers = match store {
+        Some(store) => store.snapshot().map(|snapshot| -> Box<dyn ReadCertificates> { snapshot }),
+        None => Ok(nobody.snapshot()),
+    };
     let compacted = issuers.map_err(keyhoard::Error::from).and_then(|issuers| {
         compact(certificate, &mut checker(issuers.as_ref(), settings.digests, now), &options, now)
     });

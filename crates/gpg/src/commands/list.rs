@@ -13,7 +13,7 @@ use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::cert::facts::Facts;
 use keyhoard::certifications::Checker;
 use keyhoard::listing::{self, KeyListing, ListOptions, UserTrust};
-use keyhoard::store::{CertId, Detail, Fingerprint, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection, Store};
 use keyhoard::validity::{Sources, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
@@ -80,7 +80,7 @@ pub(super) fn run_secret(session: &mut Session<'_>) -> anyhow::Result<()> {
 }
 
 /// The keyrings, and a view of each.
-type Snapshots<'s> = [(&'s Ring, Box<dyn Snapshot + 's>)];
+type Snapshots<'s> = [(&'s Ring, Box<dyn ReadCertificates + 's>)];
 
 fn list_all(session: &mut Session<'_>, keyrings: &Keyrings, snapshots: &Snapshots<'_>) -> anyhow::Result<()> {
     let outside = trust::outside(&session.home, keyrings)?;
@@ -263,7 +263,7 @@ impl<'a> Page<'a> {
 
     fn list(
         &mut self,
-        snapshot: &dyn Snapshot,
+        snapshot: &dyn ReadCertificates,
         selection: Selection<'_>,
         issuers: &mut listing::Names<'_>,
         checker: Option<&mut Checker<'_>>,

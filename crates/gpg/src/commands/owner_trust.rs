@@ -9,6 +9,7 @@ use std::path::Path;
 
 use keyhoard::cert::Fingerprint;
 use keyhoard::owner_trust::{self, Given};
+use keyhoard::store::AssignedTrust;
 
 use super::Session;
 use crate::clock;
@@ -45,7 +46,7 @@ pub(super) fn import(session: &mut Session<'_>) -> anyhow::Result<()> {
     let Some((name, text)) = input(session)? else { return Ok(()) };
     let store = trust::database_to_write(session)?;
     let before = store.snapshot()?.owner_trusts()?;
-    let mut numbers: HashMap<Fingerprint, u8> = before.into_iter().collect();
+    let mut assigned: HashMap<Fingerprint, AssignedTrust> = before.into_iter().collect();
     let mut given = Vec::new();
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         let complete = line.strip_suffix(b"\n").filter(|_| line.len() <= LONGEST_LINE);
@@ -54,9 +55,9 @@ pub(super) fn import(session: &mut Session<'_>) -> anyhow::Result<()> {
             break;
         };
         match Given::read(line) {
-            Ok(Some(new)) if new.number != numbers.get(&new.key).copied() => {
-                tell(session, new, numbers.get(&new.key).copied());
-                numbers.extend(new.number.map(|number| (new.key, number)));
+            Ok(Some(new)) if new.trust != assigned.get(&new.key).copied() => {
+                tell(session, new, assigned.get(&new.key).copied());
+                assigned.extend(new.trust.map(|trust| (new.key, trust)));
                 given.push(new);
             }
             Ok(_) => {}
@@ -67,12 +68,12 @@ pub(super) fn import(session: &mut Session<'_>) -> anyhow::Result<()> {
     Ok(owner_trust::give(store.as_ref(), &given, &command, session.now)?)
 }
 
-fn tell(session: &mut Session<'_>, new: Given, before: Option<u8>) {
-    let number = new.number.unwrap_or_default();
+fn tell(session: &mut Session<'_>, new: Given, before: Option<AssignedTrust>) {
     if session.settings.quiet {
         return;
     }
-    match before {
+    let number = new.trust.unwrap_or_default().number();
+    match before.map(AssignedTrust::number) {
         Some(before) => session.streams.info(format_args!("changing ownertrust from {before} to {number}")),
         None => session.streams.info(format_args!("inserting ownertrust of {number}")),
     }

@@ -8,7 +8,7 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::cert::facts::Facts;
 use keyhoard::listing::{self, KeyListing, ListOptions, ListedItem, Names};
-use keyhoard::store::{CertId, Selection, Snapshot};
+use keyhoard::store::{AssignedTrust, CertId, ReadTrust, Selection};
 use keyhoard::trust::{OwnerTrust, Validity};
 use keyhoard::validity::{Check, Sources, TrustSettings, ValidityResult};
 use keyhoard::verify::naming;
@@ -24,7 +24,7 @@ pub(super) fn listing(
     check: &Check,
 ) -> keyhoard::Result<String> {
     let appraisal = ValidityResult::all(sources, settings)?;
-    let given = sources.owner_trust.map(Snapshot::owner_trusts).transpose()?.unwrap_or_default();
+    let given = sources.owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
     let mut records =
         Records { text: String::new(), count: 0, given: given.into_iter().collect(), appraisal: &appraisal };
     records.version(options, check);
@@ -39,8 +39,8 @@ pub(super) fn listing(
             ControlFlow::Continue(())
         })?;
     }
-    for (key, number) in std::mem::take(&mut records.given) {
-        records.trust(&key, number, 0);
+    for (key, assigned) in std::mem::take(&mut records.given) {
+        records.trust(&key, assigned, 0);
     }
     Ok(records.text)
 }
@@ -49,7 +49,7 @@ struct Records<'a> {
     text: String,
     count: usize,
     /// The owner trust of keys that did not come yet.
-    given: BTreeMap<Fingerprint, u8>,
+    given: BTreeMap<Fingerprint, AssignedTrust>,
     appraisal: &'a ValidityResult<'a>,
 }
 
@@ -95,13 +95,14 @@ impl Records<'_> {
         }
     }
 
-    fn trust(&mut self, key: &Fingerprint, given: u8, first_valid: usize) {
+    fn trust(&mut self, key: &Fingerprint, assigned: AssignedTrust, first_valid: usize) {
         let introducer = self.appraisal.outcome().introducers.get(key);
         let depth = introducer.map_or(0, |introducer| introducer.level);
         let delegated = introducer
             .map_or(OwnerTrust::Unknown, |introducer| OwnerTrust::from_amount(introducer.delegation.amount));
         self.add(&format!(
-            "trust {key}, ot={given}, d={depth}, vl={first_valid}, mo={}, f=00",
+            "trust {key}, ot={}, d={depth}, vl={first_valid}, mo={}, f=00",
+            assigned.number(),
             delegated.number()
         ));
     }

@@ -7,7 +7,7 @@ use keyhoard::cert::facts::{ComponentKind, Facts, SignatureFacts};
 use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::certifications::{CertificationStatus, CertificationStatuses, Unverifiable};
 use keyhoard::listing::{IssuerName, Names};
-use keyhoard::store::Snapshot;
+use keyhoard::store::ReadCertificates;
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::policy::DigestPolicy;
 use serde::Serialize;
@@ -72,7 +72,7 @@ pub(super) fn signatures<'a>(
 pub(super) struct Issuers<'s>(Names<'s>);
 
 impl<'s> Issuers<'s> {
-    pub(super) fn new(snapshot: &'s dyn Snapshot, now: Timestamp) -> Self {
+    pub(super) fn new(snapshot: &'s dyn ReadCertificates, now: Timestamp) -> Self {
         Self(Names::new(vec![snapshot], now, PacketView::Full))
     }
 

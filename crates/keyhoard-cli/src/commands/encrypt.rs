@@ -16,7 +16,7 @@ use keyhoard::message::{
 };
 use keyhoard::passphrase::{Passphrases, Source};
 use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate, candidates, owners};
-use keyhoard::store::{Query, Snapshot};
+use keyhoard::store::{Query, ReadCertificates};
 use keyhoard::trust::Validity;
 use keyhoard::validity::{Model, TrustSettings};
 use keyhoard::verification::remember_encrypted;
@@ -287,7 +287,7 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
     Ok(Some(chosen))
 }
 
-fn of_file(session: &Session, path: &Path, revokers: &dyn Snapshot) -> anyhow::Result<Vec<Chosen>> {
+fn of_file(session: &Session, path: &Path, revokers: &dyn ReadCertificates) -> anyhow::Result<Vec<Chosen>> {
     let named = || path.display().to_string();
     let candidates =
         recipients::of_file(File::open(path).with_context(named)?, path, &[revokers], session.now)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use keyhoard::export::{ExportOptions, ExportSummary, export};
-use keyhoard::store::{Selection, Snapshot};
+use keyhoard::store::{ReadCertificates, Selection};
 use serde::Serialize;
 
 use super::Named;
@@ -67,7 +67,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 /// One export on its way.
 struct Export<'a> {
     session: &'a Session,
-    snapshot: &'a dyn Snapshot,
+    snapshot: &'a dyn ReadCertificates,
     selection: Selection<'a>,
     arguments: &'a Arguments,
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use keyhoard::cert::Facts;
 use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::listing::{KeyListing, ListOptions, Names, Signatures, list};
-use keyhoard::store::{CertId, Selection, Snapshot, Store};
+use keyhoard::store::{CertId, ReadCertificates, Selection, Snapshot, Store};
 use keyhoard::validity::{TrustSettings, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
@@ -24,7 +24,7 @@ pub(super) fn options(session: &Session, signatures: Signatures, gpg_view: bool)
 /// Appraises the selected certificates.
 pub(super) fn appraise<'a>(
     store: &'a dyn Store,
-    snapshot: &'a dyn Snapshot,
+    snapshot: &'a dyn ReadCertificates,
     selection: Selection<'_>,
     settings: &TrustSettings,
 ) -> keyhoard::Result<ValidityResult<'a>> {

@@ -5,13 +5,13 @@ use std::io;
 use std::ops::ControlFlow;
 
 use keyhoard::store::tofu::{BindingChange, KeptBinding, policy_of};
-use keyhoard::store::{Change, ChangeKind, JournalEntry, JournalId, Snapshot};
+use keyhoard::store::{AssignedTrust, Change, ChangeKind, JournalEntry, JournalId, ReadJournal};
 use keyhoard::trust::tofu::Policy;
 use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::moment;
-use crate::naming::owner_trust_number_in_words;
+use crate::naming::assigned_trust_in_words;
 use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::session::Session;
@@ -69,7 +69,11 @@ fn write_entries(session: &mut Session, entries: &[JournalEntry]) -> anyhow::Res
     Ok(Outcome::found(!entries.is_empty()))
 }
 
-fn write_changes(session: &mut Session, snapshot: &dyn Snapshot, id: JournalId) -> anyhow::Result<Outcome> {
+fn write_changes(
+    session: &mut Session,
+    snapshot: &dyn ReadJournal,
+    id: JournalId,
+) -> anyhow::Result<Outcome> {
     let mut any = false;
     let mut written = Ok(());
     snapshot.journal_changes(id, 0, &mut |change| {
@@ -99,8 +103,8 @@ fn write_change(output: &mut Output, change: &Change) -> io::Result<()> {
             Style::Name,
             format!(
                 "owner trust {}, was {}",
-                owner_trust_number_in_words(*after),
-                owner_trust_number_in_words(*before)
+                assigned_trust_in_words(*after),
+                assigned_trust_in_words(*before)
             ),
         ),
         ChangeKind::Binding(Some(binding)) => (Style::Name, binding_in_words(binding)),
@@ -215,7 +219,10 @@ struct OwnerTrustChangeJson {
 impl From<&Change> for ChangeJson {
     fn from(change: &Change) -> Self {
         let owner_trust = match change.kind {
-            ChangeKind::OwnerTrust { before, after } => Some(OwnerTrustChangeJson { before, after }),
+            ChangeKind::OwnerTrust { before, after } => {
+                let [before, after] = [before, after].map(|trust| trust.map(AssignedTrust::number));
+                Some(OwnerTrustChangeJson { before, after })
+            }
             _ => None,
         };
         let binding = match &change.kind {

@@ -10,7 +10,7 @@ use keyhoard::message::SignatureRequest;
 use keyhoard::passphrase::Passphrases;
 use keyhoard::secret_keys::owner_of;
 use keyhoard::signing_keys::{SigningKey, signing_key};
-use keyhoard::store::{CertId, Snapshot};
+use keyhoard::store::{CertId, ReadCertificates};
 use keyhoard::verify::HashAlgorithm;
 use secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use sign::{Builder, Subpacket, hash_for};
@@ -71,7 +71,7 @@ fn notation(text: &str) -> Result<Notation, &'static str> {
 }
 
 /// Finds the certificates whose secret keys are here, be it those of subkeys only.
-fn owners(snapshot: &dyn Snapshot, held: &[StoredKey]) -> anyhow::Result<Vec<(CertId, String)>> {
+fn owners(snapshot: &dyn ReadCertificates, held: &[StoredKey]) -> anyhow::Result<Vec<(CertId, String)>> {
     let mut found: Vec<(CertId, String)> = Vec::new();
     for held in held.iter().filter(|held| held.protection.has_secret()) {
         if let Some(owner) = owner_of(snapshot, &held.fingerprint)?
@@ -119,7 +119,7 @@ impl SignerOptions {
 
     fn certificates(
         &self,
-        snapshot: &dyn Snapshot,
+        snapshot: &dyn ReadCertificates,
         held: &[StoredKey],
     ) -> anyhow::Result<Vec<(CertId, String)>> {
         let mut found = Vec::new();

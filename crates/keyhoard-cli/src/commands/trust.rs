@@ -5,7 +5,7 @@ mod explain;
 mod given;
 mod graph;
 
-use keyhoard::store::{Selection, Snapshot, Store};
+use keyhoard::store::{ReadCertificates, Selection, Store};
 use keyhoard::validity::{Explanation, TrustSettings};
 
 use super::{Named, fingerprints, show, sources};
@@ -63,7 +63,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 /// Explains the validity of the certificates that were named, in database order.
 fn explanations(
     store: &dyn Store,
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     settings: &TrustSettings,
 ) -> anyhow::Result<Vec<Explanation>> {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
-use store::{Record, Selection, Snapshot, Store};
+use store::{ReadCertificates, Record, Selection, Store};
 
 use super::request::{VerifyRequest, Wanted};
 use super::status::{CertificationRules, CertificationStatuses, StatusEvaluator};
@@ -19,8 +19,8 @@ pub struct Checker<'s> {
 impl<'s> Checker<'s> {
     /// Checks certificates of one database, by issuers of several, the first one first.
     pub fn new(
-        certificates: &'s dyn Snapshot,
-        issuers: Vec<&'s dyn Snapshot>,
+        certificates: &'s dyn ReadCertificates,
+        issuers: Vec<&'s dyn ReadCertificates>,
         rules: CertificationRules,
     ) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl<'s> Checker<'s> {
     }
 
     /// Checks certificates of one database by its own keys.
-    pub fn within(snapshot: &'s dyn Snapshot, rules: CertificationRules) -> Self {
+    pub fn within(snapshot: &'s dyn ReadCertificates, rules: CertificationRules) -> Self {
         Self::new(snapshot, vec![snapshot], rules)
     }
 

@@ -5,7 +5,7 @@ use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
 use cert::signed::{Digester, Subject, question};
 use rayon::prelude::*;
-use store::Snapshot;
+use store::ReadCertificates;
 use verify::{Check, Verdict};
 
 use super::issuers::{IssuerNumber, Keys};
@@ -44,7 +44,7 @@ impl IssuerChecks {
         questions: Vec<IssuerCheck>,
         keys: Keys,
         asked: &[VerifyRequest<'_>],
-        certificates: &dyn Snapshot,
+        certificates: &dyn ReadCertificates,
     ) -> Result<Self> {
         let mut bytes = Vec::new();
         for of_certificate in by_certificate(&questions) {

@@ -9,7 +9,7 @@ use cert::key::{self, Key};
 use cert::packet::Packets;
 use cert::{Fingerprint, KeyId};
 use foldhash::fast::RandomState;
-use store::{CertId, KeyHit, Snapshot};
+use store::{CertId, KeyHit, ReadCertificates};
 use verify::limits;
 
 use super::{VerifyRequest, Wanted};
@@ -27,7 +27,7 @@ const LOOKUP_COST: usize = 4;
 
 /// Primary keys, read from databases when they are needed.
 pub(super) struct Issuers<'s> {
-    sources: Vec<&'s dyn Snapshot>,
+    sources: Vec<&'s dyn ReadCertificates>,
     primaries: Vec<Primary>,
     by_place: HashMap<(usize, CertId), IssuerNumber>,
     known: HashMap<KeyId, Vec<Candidate>>,
@@ -65,7 +65,7 @@ struct Read {
 const USUAL: usize = 1000;
 
 impl Read {
-    fn of(cert: CertId, source: &dyn Snapshot) -> Result<Self> {
+    fn of(cert: CertId, source: &dyn ReadCertificates) -> Result<Self> {
         let body = match first_body(source.first_bytes(cert, USUAL)?) {
             Some(body) => body,
             None => first_body(source.bytes(cert)?).unwrap_or_default(),
@@ -110,7 +110,7 @@ impl Keys {
 
 impl<'s> Issuers<'s> {
     /// Knows no key yet.
-    pub(super) fn of(sources: Vec<&'s dyn Snapshot>) -> Self {
+    pub(super) fn of(sources: Vec<&'s dyn ReadCertificates>) -> Self {
         Self {
             sources,
             primaries: Vec::new(),

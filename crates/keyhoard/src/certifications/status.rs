@@ -7,7 +7,7 @@ use cert::effective::objections::{IssuerKey, Objection, Role, objections};
 use cert::effective::{EvaluationContext, KeyState, PacketView, evaluate};
 use cert::facts::{ComponentKind, KeyFacts, SignatureFacts, SignatureType};
 use cert::{Facts, Fingerprint, Timestamp};
-use store::{Detail, Selection, Snapshot};
+use store::{Detail, ReadCertificates, Selection};
 use verify::{Verdict, policy::DigestPolicy};
 
 use super::authenticity::{Authenticities, Authenticity};
@@ -76,7 +76,7 @@ pub struct CertificationRules {
 /// Judges signatures, and remembers what it looked up about issuers.
 pub struct StatusEvaluator<'s> {
     rules: CertificationRules,
-    sources: Vec<&'s dyn Snapshot>,
+    sources: Vec<&'s dyn ReadCertificates>,
     known: HashMap<Fingerprint, Option<IssuerPrimary>>,
 }
 
@@ -85,7 +85,7 @@ const MANY: usize = 50_000;
 
 impl<'s> StatusEvaluator<'s> {
     /// Judges by rules; issuers are looked up in these databases, the first one first.
-    pub fn new(rules: CertificationRules, sources: Vec<&'s dyn Snapshot>) -> Self {
+    pub fn new(rules: CertificationRules, sources: Vec<&'s dyn ReadCertificates>) -> Self {
         Self { rules, sources, known: HashMap::new() }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cert::facts::SignatureFacts;
-use store::{CertId, KeptVerdict, Snapshot, Store};
+use store::{CertId, KeptVerdict, ReadCertificates, Store};
 use verify::Verdict;
 
 use super::authenticity::{Authenticities, Authenticity};
@@ -16,7 +16,7 @@ use crate::Result;
 
 /// Finds out who made signatures, and remembers issuers and new verdicts.
 pub struct CertificationVerifier<'s> {
-    pub(super) certificates: &'s dyn Snapshot,
+    pub(super) certificates: &'s dyn ReadCertificates,
     issuers: Issuers<'s>,
     pub(super) keys: Arc<verify::Verifier>,
     keeper: Option<&'s dyn Store>,
@@ -32,7 +32,7 @@ const ENOUGH_VERDICTS: usize = 8 << 10;
 
 impl<'s> CertificationVerifier<'s> {
     /// Answers about certificates of one database, by issuers of several, the first one first.
-    pub fn new(certificates: &'s dyn Snapshot, issuers: Vec<&'s dyn Snapshot>) -> Self {
+    pub fn new(certificates: &'s dyn ReadCertificates, issuers: Vec<&'s dyn ReadCertificates>) -> Self {
         Self {
             certificates,
             issuers: Issuers::of(issuers),
@@ -45,7 +45,7 @@ impl<'s> CertificationVerifier<'s> {
     }
 
     /// Answers about certificates of one database by its own keys.
-    pub fn within(snapshot: &'s dyn Snapshot) -> Self {
+    pub fn within(snapshot: &'s dyn ReadCertificates) -> Self {
         Self::new(snapshot, vec![snapshot])
     }
 

@@ -8,7 +8,7 @@ use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
 use cert::signed::Subject;
 use cert::{Error, Fingerprint, Flaw, Timestamp};
-use store::Snapshot;
+use store::ReadCertificates;
 
 use super::EditRefusal;
 use crate::Result;
@@ -23,7 +23,11 @@ pub struct Target {
 }
 
 impl Target {
-    pub(super) fn new(certificate: Certificate, revokers: &dyn Snapshot, now: Timestamp) -> Result<Self> {
+    pub(super) fn new(
+        certificate: Certificate,
+        revokers: &dyn ReadCertificates,
+        now: Timestamp,
+    ) -> Result<Self> {
         let moment = EvaluationContext::new(now, PacketView::Full);
         let whole = || Ok(Some(certificate.clone()));
         let effective = evaluate_with_revokers(&certificate.facts, moment, whole, &[revokers])?;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use cert::merge::merge;
 use store::{
-    CertId, Fingerprint, InputDigest, JournalId, KeyId, Prepared, Put, PutKind, PutOutcome, Store, Timestamp,
-    Transaction,
+    AssignedTrust, CertId, Fingerprint, InputDigest, JournalId, KeyId, Prepared, Put, PutKind, PutOutcome,
+    Store, Timestamp, Transaction,
 };
 use trust::OwnerTrust;
 
@@ -205,9 +205,10 @@ impl Batch {
         match options.owner_trust {
             NewOwnerTrust::None => transaction.forget_owner_trust(&new)?,
             NewOwnerTrust::Kept => {}
-            NewOwnerTrust::Ultimate => new.iter().try_for_each(|primary| {
-                transaction.set_owner_trust(primary, Some(OwnerTrust::Ultimate.number()))
-            })?,
+            NewOwnerTrust::Ultimate => {
+                let ultimate = Some(AssignedTrust::new(OwnerTrust::Ultimate.number(), false));
+                new.iter().try_for_each(|primary| transaction.set_owner_trust(primary, ultimate))?;
+            }
         }
         Ok(transaction.remember_inputs(&self.unchanged)?)
     }

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use store::{Fingerprint, JournalId, Snapshot, Store, Timestamp, Transaction};
+use store::{Fingerprint, JournalId, ReadCertificates, Store, Timestamp, Transaction};
 
 use super::batch::{self, Batch, BatchSize, Report};
 use super::options::ImportOptions;
@@ -74,7 +74,7 @@ impl<'a> BatchTransaction<'a> {
     }
 
     /// Reads what was written; nothing can be read while a part is being written.
-    pub(super) fn snapshot(&mut self) -> Result<Option<&dyn Snapshot>> {
+    pub(super) fn snapshot(&mut self) -> Result<Option<&dyn ReadCertificates>> {
         let Some(transaction) = &mut self.transaction else { return Ok(None) };
         Ok(Some(transaction.snapshot()?))
     }

@@ -6,7 +6,7 @@ use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
 use cert::split::{RawCertificate, RawRevocation};
 use cert::{Facts, Fingerprint, Flaw};
-use store::{Snapshot, Timestamp};
+use store::{ReadCertificates, Timestamp};
 
 use super::batch::Batch;
 use super::event::ImportRefusal;
@@ -31,7 +31,7 @@ pub struct LoneRevocation<'a> {
 /// The database's errors.
 pub fn examine<'a>(
     revocation: &'a RawRevocation,
-    keyring: Option<&dyn Snapshot>,
+    keyring: Option<&dyn ReadCertificates>,
     now: Timestamp,
 ) -> Result<Option<LoneRevocation<'a>>> {
     let Ok((packet, signature)) = signature_of(revocation) else { return Ok(None) };
@@ -63,7 +63,7 @@ pub(super) fn revokes(cleaned: &Facts) -> bool {
 /// Puts the revocation behind the primary key that it says to be made by: cleaned and merged like any other copy of
 /// that certificate, it counts only if it verifies.
 pub(super) fn with_primary_key(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     batch: &Batch,
     revocation: &RawRevocation,
 ) -> Result<std::result::Result<RawCertificate, ImportRefusal>> {
@@ -98,7 +98,7 @@ fn signature_of(revocation: &RawRevocation) -> std::result::Result<(Packet<'_>, 
 }
 
 /// Looks for the key among primary keys only: anybody can list it as a subkey.
-fn stored_primary_key(snapshot: &dyn Snapshot, issuer: &Issuer) -> Result<Option<Vec<u8>>> {
+fn stored_primary_key(snapshot: &dyn ReadCertificates, issuer: &Issuer) -> Result<Option<Vec<u8>>> {
     let primaries = snapshot.primaries_by_id(issuer.key_id)?;
     let Some((id, _)) = primaries.into_iter().find(|(_, primary)| issuer.may_be(primary)) else {
         return Ok(None);

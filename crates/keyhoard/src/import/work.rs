@@ -14,7 +14,8 @@ use cert::packet::Packets;
 use cert::split::RawCertificate;
 use rayon::prelude::*;
 use store::{
-    CertId, Detail, Fingerprint, InputDigest, Prepared, PutKind, Selection, Snapshot, Store, Timestamp,
+    CertId, Detail, Fingerprint, InputDigest, Prepared, PutKind, ReadCertificates, Selection, Store,
+    Timestamp,
 };
 use verify::naming::sha256;
 
@@ -209,7 +210,11 @@ impl Worker<'_> {
     }
 
     /// Returns the user IDs that certificates are called by, if names were asked for.
-    fn user_ids(&self, snapshot: &dyn Snapshot, mut ids: Vec<CertId>) -> Result<HashMap<CertId, Vec<u8>>> {
+    fn user_ids(
+        &self,
+        snapshot: &dyn ReadCertificates,
+        mut ids: Vec<CertId>,
+    ) -> Result<HashMap<CertId, Vec<u8>>> {
         let mut user_ids = HashMap::new();
         if !self.options.names {
             return Ok(user_ids);

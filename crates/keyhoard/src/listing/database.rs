@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use cert::effective::{Effective, EvaluationContext};
 use cert::facts::Facts;
-use store::{CertId, Detail, Record, Selection, Snapshot};
+use store::{CertId, Detail, ReadCertificates, Record, Selection};
 
 use super::{KeyListing, ListOptions, Lister, Names, Signatures, Source, StoredTimes, UserTrust};
 use crate::Result;
@@ -20,7 +20,7 @@ use crate::designated_revocation::{evaluate_with_revokers, whole};
 ///
 /// The database's errors, and those of `trust`.
 pub fn list(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     options: ListOptions,
     names: &mut Names<'_>,
@@ -44,7 +44,7 @@ pub fn list(
 ///
 /// The database's errors, and those of `trust`.
 pub fn list_checked(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     selection: Selection<'_>,
     options: ListOptions,
     names: &mut Names<'_>,
@@ -63,7 +63,7 @@ pub fn list_checked(
 
 /// What every certificate on the way is listed with.
 struct Walk<'w, 's> {
-    snapshot: &'w dyn Snapshot,
+    snapshot: &'w dyn ReadCertificates,
     options: ListOptions,
     origins_known: bool,
     names: &'w mut Names<'s>,
@@ -73,7 +73,7 @@ struct Walk<'w, 's> {
 
 impl<'w, 's> Walk<'w, 's> {
     fn new(
-        snapshot: &'w dyn Snapshot,
+        snapshot: &'w dyn ReadCertificates,
         options: ListOptions,
         names: &'w mut Names<'s>,
         trust: &'w mut dyn FnMut(CertId, &Facts, &Effective) -> Result<UserTrust>,

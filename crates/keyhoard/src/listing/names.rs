@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use cert::effective::{EvaluationContext, PacketView, evaluate};
 use cert::facts::{ComponentKind, Facts};
 use cert::{KeyId, Timestamp};
-use store::{Detail, Selection, Snapshot};
+use store::{Detail, ReadCertificates, Selection};
 use verify::policy::DigestPolicy;
 
 use super::IssuerName;
@@ -36,7 +36,7 @@ const LOOKUP_COST: u64 = 16;
 pub struct Names<'s> {
     moment: EvaluationContext,
     /// Where names come from that are not known yet, the first one first; empty if all are known.
-    sources: Vec<&'s dyn Snapshot>,
+    sources: Vec<&'s dyn ReadCertificates>,
     looked_up: u64,
     /// How many certificates the sources hold, once that was asked.
     count: Option<u64>,
@@ -75,7 +75,7 @@ impl std::fmt::Debug for Names<'_> {
 
 impl<'s> Names<'s> {
     /// Takes names from these databases, the first one first, when a certificate needs them; none from no databases.
-    pub fn new(sources: Vec<&'s dyn Snapshot>, now: Timestamp, view: PacketView) -> Self {
+    pub fn new(sources: Vec<&'s dyn ReadCertificates>, now: Timestamp, view: PacketView) -> Self {
         Self {
             moment: EvaluationContext::new(now, view),
             sources,
@@ -221,7 +221,7 @@ impl<'s> Names<'s> {
         Ok(())
     }
 
-    fn read(&mut self, source: &dyn Snapshot, selection: Selection<'_>) -> Result<()> {
+    fn read(&mut self, source: &dyn ReadCertificates, selection: Selection<'_>) -> Result<()> {
         source.visit(selection, Detail::Own, &mut |record| {
             record.facts.iter().for_each(|facts| self.add(facts));
             if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use cert::{BoundAddress, Fingerprint};
-use store::Snapshot;
 use store::tofu::{AUTO, BindingSelection};
+use store::{AssignedTrust, ReadTrust};
 use trust::tofu::Policy;
 
 use super::tofu_db::Remembered;
@@ -15,14 +15,14 @@ use crate::owner_trust::Given;
 /// Something that was decided here, and otherwise in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Differing {
-    /// How far a key's owner is trusted, as GnuPG numbers it.
+    /// How far a key's owner is trusted.
     OwnerTrust {
         /// The primary key.
         key: Fingerprint,
         /// What it is here, and stays.
-        here: u8,
+        here: AssignedTrust,
         /// What it is in the source.
-        there: u8,
+        there: AssignedTrust,
     },
     /// The policy for an address that came with a key.
     Policy {
@@ -39,7 +39,7 @@ pub enum Differing {
 
 /// Finds what of this was decided here before, and otherwise.
 pub(super) fn differing(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadTrust,
     remembered: &[Remembered],
     owner_trusts: &[Given],
 ) -> Result<Vec<Differing>> {
@@ -48,19 +48,19 @@ pub(super) fn differing(
     Ok(found)
 }
 
-fn differing_owner_trusts(snapshot: &dyn Snapshot, given: &[Given]) -> Result<Vec<Differing>> {
+fn differing_owner_trusts(snapshot: &dyn ReadTrust, given: &[Given]) -> Result<Vec<Differing>> {
     if given.is_empty() {
         return Ok(Vec::new());
     }
-    let here: HashMap<Fingerprint, u8> = snapshot.owner_trusts()?.into_iter().collect();
+    let here: HashMap<Fingerprint, AssignedTrust> = snapshot.owner_trusts()?.into_iter().collect();
     let differing = given.iter().filter_map(|given| {
-        let (here, there) = (*here.get(&given.key)?, given.number?);
+        let (here, there) = (*here.get(&given.key)?, given.trust?);
         (here != there).then_some(Differing::OwnerTrust { key: given.key, here, there })
     });
     Ok(differing.collect())
 }
 
-fn differing_policies(snapshot: &dyn Snapshot, remembered: &[Remembered]) -> Result<Vec<Differing>> {
+fn differing_policies(snapshot: &dyn ReadTrust, remembered: &[Remembered]) -> Result<Vec<Differing>> {
     let there: HashMap<(Fingerprint, &BoundAddress), u8> = remembered
         .iter()
         .map(|it| ((it.binding.fingerprint, &it.binding.address), it.binding.policy))

@@ -10,7 +10,7 @@ use cert::split::RawCertificate;
 use rayon::prelude::*;
 use store::{
     CertId, Fingerprint, InputDigest, JournalId, Migration, Origins, Prepared, Put, PutKind, PutOutcome,
-    Snapshot, Store, Timestamp,
+    ReadTrust, Store, Timestamp,
 };
 use verify::naming::sha256;
 
@@ -253,7 +253,7 @@ impl<'a> TakeOver<'a> {
         Ok(())
     }
 
-    fn differing(&self, snapshot: &dyn Snapshot) -> Result<Vec<Differing>> {
+    fn differing(&self, snapshot: &dyn ReadTrust) -> Result<Vec<Differing>> {
         differing(snapshot, &self.remembered, &self.owner_trusts)
     }
 
@@ -278,9 +278,9 @@ impl<'a> TakeOver<'a> {
         for Remembered { binding, messages } in &self.remembered {
             transaction.take_over_binding(binding, messages)?;
         }
-        for Given { key, number } in &self.owner_trusts {
+        for Given { key, trust } in &self.owner_trusts {
             if transaction.snapshot()?.owner_trust(key)?.is_none() {
-                transaction.set_owner_trust(key, *number)?;
+                transaction.set_owner_trust(key, *trust)?;
             }
         }
         if let Some(migrations) = migrations {

@@ -7,6 +7,7 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use cert::Fingerprint;
+use store::AssignedTrust;
 use verify::naming::sha256;
 
 use crate::owner_trust::{Given, lines};
@@ -59,7 +60,7 @@ pub(super) fn stamp(path: &Path) -> Result<(i64, u64)> {
     let file = File::open(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
     let mut given = Vec::new();
     read(BufReader::new(file), path, &mut |one| {
-        given.extend(one.ok().and_then(|one| Some((one.key, one.number?))));
+        given.extend(one.ok().and_then(|one| Some((one.key, one.trust?))));
         Ok(())
     })?;
     let digest = sha256(&[lines(&given).as_bytes()]);
@@ -82,7 +83,8 @@ fn owner_trust(record: &[u8; RECORD]) -> Option<Given> {
     let [TRUST, _, fields @ ..] = record else { return None };
     let (fingerprint, [number, _depth, _minimum, flags, ..]) = fields.split_at(20) else { return None };
     let key = Fingerprint::new(4, fingerprint)?;
-    (*number != 0 && flags & BY_OPTION == 0).then_some(Given { key, number: Some(*number) })
+    let trust = AssignedTrust::from_number(*number).filter(|_| flags & BY_OPTION == 0)?;
+    Some(Given { key, trust: Some(trust) })
 }
 
 #[cfg(test)]
@@ -115,7 +117,9 @@ mod tests {
 
     #[test]
     fn owner_trust_is_taken_with_the_flag_of_a_disabled_key() {
-        let given = |fill, number| Ok(Given { key: Fingerprint::V4([fill; 20]), number: Some(number) });
+        let given = |fill, number| {
+            Ok(Given { key: Fingerprint::V4([fill; 20]), trust: AssignedTrust::from_number(number) })
+        };
         let file = [version(), record(TRUST, 1, 6, 0), record(13, 9, 4, 0), record(TRUST, 2, 128 + 5, 0)];
         assert_eq!(read_all(&file.concat()), [given(1, 6), given(2, 133)]);
     }

@@ -6,7 +6,7 @@ use cert::effective::{ComponentState, EvaluationContext, PacketView};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Fingerprint, Timestamp};
 use store::tofu::{Binding, BindingSelection};
-use store::{CertId, Detail, Selection, Snapshot, Store};
+use store::{CertId, Detail, ReadCertificates, Selection, Store, visit_bindings};
 use trust::tofu::Policy;
 
 use crate::Result;
@@ -80,7 +80,7 @@ pub fn forget(
 
 /// Returns the bindings of certificates, of one address or all, with what was decided about them.
 pub fn bindings_of(
-    snapshot: &dyn Snapshot,
+    snapshot: &dyn ReadCertificates,
     ids: &[CertId],
     only: Option<&BoundAddress>,
     now: Timestamp,
@@ -120,9 +120,10 @@ pub fn bindings_of(
     Ok(found)
 }
 
-fn of_address(snapshot: &dyn Snapshot, address: &BoundAddress) -> Result<Vec<Binding>> {
+fn of_address(snapshot: &dyn ReadCertificates, address: &BoundAddress) -> Result<Vec<Binding>> {
     let mut bindings = Vec::new();
-    snapshot.bindings(BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
+    let selection = BindingSelection::Addresses(std::slice::from_ref(address));
+    visit_bindings(snapshot, selection, &mut |binding| {
         bindings.push(binding);
         ControlFlow::Continue(())
     })?;

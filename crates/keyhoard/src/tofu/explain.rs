@@ -6,7 +6,7 @@ use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint, Timestamp};
 use store::tofu::{Binding, BindingSelection, Messages};
-use store::{Detail, Selection};
+use store::{Detail, Selection, visit_bindings};
 use trust::Validity;
 use trust::tofu::{Evidence, Policy, validity};
 
@@ -75,12 +75,14 @@ pub fn explain(
     let mut holders = Vec::new();
     for source in &sources.certificates {
         let mut bindings: Vec<Binding> = Vec::new();
-        source.bindings(BindingSelection::Addresses(std::slice::from_ref(address)), &mut |binding| {
+        let selection = BindingSelection::Addresses(std::slice::from_ref(address));
+        visit_bindings(*source, selection, &mut |binding| {
             bindings.push(binding);
             ControlFlow::Continue(())
         })?;
         for binding in bindings {
-            let messages = binding.id.map(|id| source.messages(id)).transpose()?.unwrap_or_default();
+            let messages = binding.id.zip(source.trust()).map(|(id, trust)| trust.messages(id));
+            let messages = messages.transpose()?.unwrap_or_default();
             holders.push((binding, messages));
         }
     }

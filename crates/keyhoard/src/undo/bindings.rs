@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use cert::{BoundAddress, Fingerprint};
 use store::tofu::{BindingChange, BindingSelection, KeptBinding, policy_of};
-use store::{Change, ChangeKind, Snapshot};
+use store::{Change, ChangeKind, ReadTrust};
 
 use crate::Result;
 
@@ -25,7 +25,7 @@ pub(super) enum TakenBack {
 
 impl KeptBindings {
     /// Reads what is kept of the bindings that these changes are about.
-    pub(super) fn read(snapshot: &dyn Snapshot, changes: &[Change]) -> Result<Self> {
+    pub(super) fn read(snapshot: &dyn ReadTrust, changes: &[Change]) -> Result<Self> {
         let addresses: Vec<BoundAddress> = changes.iter().filter_map(address).cloned().collect();
         let mut kept = HashMap::new();
         snapshot.bindings(BindingSelection::Addresses(&addresses), &mut |binding| {

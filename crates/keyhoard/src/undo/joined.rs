@@ -47,20 +47,23 @@ fn join(earlier: &mut ChangeKind, later: ChangeKind) {
 
 #[cfg(test)]
 mod tests {
+    use store::AssignedTrust;
+
     use super::*;
 
     #[test]
     fn of_several_changes_to_one_owner_trust_the_first_before_and_the_last_after_count() {
         let [one, other] = [1, 2].map(|number| Fingerprint::V4([number; 20]));
+        let trust = |value| Some(AssignedTrust::new(value, false));
         let change = |fingerprint, before, after| Change {
             fingerprint,
             kind: ChangeKind::OwnerTrust { before, after },
         };
         let changes = vec![
-            change(one, None, Some(4)),
+            change(one, None, trust(4)),
             Change { fingerprint: one, kind: ChangeKind::Added },
-            change(other, Some(3), None),
-            change(one, Some(4), Some(5)),
+            change(other, trust(3), None),
+            change(one, trust(4), trust(5)),
         ];
         let kinds: Vec<_> =
             joined(changes).into_iter().map(|change| (change.fingerprint, change.kind)).collect();
@@ -68,9 +71,9 @@ mod tests {
         assert_eq!(
             kinds,
             [
-                (one, owner_trust(None, Some(5))),
+                (one, owner_trust(None, trust(5))),
                 (one, ChangeKind::Added),
-                (other, owner_trust(Some(3), None))
+                (other, owner_trust(trust(3), None))
             ]
         );
     }

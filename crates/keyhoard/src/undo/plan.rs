@@ -9,8 +9,8 @@ use cert::merge::merge;
 use rayon::prelude::*;
 use store::tofu::{BindingChange, KeptBinding};
 use store::{
-    CertId, Change, ChangeKind, Fingerprint, FormerCertificate, JournalId, Origin, Prepared, Put, PutKind,
-    Snapshot, Timestamp,
+    AssignedTrust, CertId, Change, ChangeKind, Fingerprint, FormerCertificate, JournalId, Origin, Prepared,
+    Put, PutKind, Snapshot, Timestamp,
 };
 
 use super::UndoOptions;
@@ -43,7 +43,7 @@ pub(super) enum Plan {
     /// What it was comes back into what it is.
     Join { id: CertId, generation: i64, certificate: Prepared, added: Vec<[u8; 32]> },
     /// It gets the owner trust back that it had before, if it still has what the change gave it.
-    OwnerTrust { fingerprint: Fingerprint, now: Option<u8>, back: Option<u8> },
+    OwnerTrust { fingerprint: Fingerprint, now: Option<AssignedTrust>, back: Option<AssignedTrust> },
     /// What is remembered of it with an address is again what it was, if it still is what the change made of it.
     Binding { fingerprint: Fingerprint, now: Option<KeptBinding>, change: Box<BindingChange> },
     /// It was purged.
@@ -58,7 +58,7 @@ impl Planner<'_> {
         let changes = joined(changes);
         let fingerprints: Vec<Fingerprint> = changes.iter().map(|change| change.fingerprint).collect();
         let stored = stored::read(snapshot, &fingerprints)?;
-        let trusts: HashMap<Fingerprint, u8> = snapshot.owner_trusts()?.into_iter().collect();
+        let trusts: HashMap<Fingerprint, AssignedTrust> = snapshot.owner_trusts()?.into_iter().collect();
         let remembered = bindings::KeptBindings::read(snapshot, &changes)?;
         changes
             .into_par_iter()
@@ -74,7 +74,7 @@ impl Planner<'_> {
         &self,
         change: Change,
         stored: Option<&Stored>,
-        trust: Option<u8>,
+        trust: Option<AssignedTrust>,
         remembered: &bindings::KeptBindings,
     ) -> Result<Plan> {
         let fingerprint = change.fingerprint;
@@ -167,7 +167,7 @@ impl Plan {
     }
 
     /// Returns whose owner trust changes, what it is, and what it was.
-    pub(super) fn owner_trust(&self) -> Option<(&Fingerprint, Option<u8>, Option<u8>)> {
+    pub(super) fn owner_trust(&self) -> Option<(&Fingerprint, Option<AssignedTrust>, Option<AssignedTrust>)> {
         match self {
             Self::OwnerTrust { fingerprint, now, back } => Some((fingerprint, *now, *back)),
             _ => None,

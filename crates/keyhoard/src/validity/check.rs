@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::{Fingerprint, KeyId, Timestamp};
-use store::{Detail, Selection, Snapshot};
+use store::{Detail, ReadCertificates, Selection};
 use trust::pgp::Level;
 
 use super::{Sources, TrustSettings, ValidityResult};
@@ -71,8 +71,8 @@ fn next(
 }
 
 fn visit(
-    certificates: &dyn Snapshot,
-    revokers: &[&dyn Snapshot],
+    certificates: &dyn ReadCertificates,
+    revokers: &[&dyn ReadCertificates],
     settings: &TrustSettings,
     each: &mut dyn FnMut(&Fingerprint, &Effective),
 ) -> Result<()> {

@@ -10,7 +10,7 @@ use cert::effective::{ComponentState, Effective};
 use cert::facts::ComponentKind;
 use cert::{BoundAddress, Facts, Fingerprint};
 use store::tofu::{Binding, BindingSelection, Messages};
-use store::{Detail, Selection};
+use store::{Detail, Selection, visit_bindings};
 use trust::Validity;
 use trust::tofu::{Claim, Contest, Evidence, Policy, validity};
 
@@ -246,14 +246,15 @@ fn messages(
 ) -> Result<HashMap<(Fingerprint, BoundAddress), Messages>> {
     let mut counted = HashMap::new();
     for source in &sources.certificates {
+        let Some(trust) = source.trust() else { continue };
         let mut bindings = Vec::new();
-        source.bindings(selection, &mut |binding| {
+        trust.bindings(selection, &mut |binding| {
             bindings.push(binding);
             ControlFlow::Continue(())
         })?;
         for Binding { id, fingerprint, address, .. } in bindings {
             let Some(id) = id else { continue };
-            let messages = source.messages(id)?;
+            let messages = trust.messages(id)?;
             counted.entry((fingerprint, address)).or_insert(messages);
         }
     }
@@ -264,7 +265,7 @@ fn messages(
 fn read(selection: BindingSelection<'_>, sources: &Sources<'_>) -> Result<Vec<Binding>> {
     let mut bindings = Vec::new();
     for source in &sources.certificates {
-        source.bindings(selection, &mut |binding| {
+        visit_bindings(*source, selection, &mut |binding| {
             bindings.push(binding);
             ControlFlow::Continue(())
         })?;

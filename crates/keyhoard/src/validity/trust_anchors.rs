@@ -1,17 +1,16 @@
 //! What the user says of keys: owner trust, and which keys are the user's own.
 
 use cert::{Fingerprint, KeyId};
-use store::Snapshot;
+use store::{AssignedTrust, ReadCertificates, ReadTrust};
 use trust::{KeyMap, KeySet, OwnerTrust};
 
 use super::{TrustSettings, TrustedKey};
 use crate::Result;
-use crate::owner_trust::DISABLED;
 
 /// Owner trust, and the keys that validity begins with.
 #[derive(Clone, Debug, Default)]
 pub struct TrustAnchors {
-    given: KeyMap<u8>,
+    given: KeyMap<AssignedTrust>,
     named: KeySet,
     missing: Vec<KeyId>,
 }
@@ -24,11 +23,11 @@ impl TrustAnchors {
     ///
     /// The databases' errors.
     pub fn read(
-        owner_trust: Option<&dyn Snapshot>,
-        certificates: &[&dyn Snapshot],
+        owner_trust: Option<&dyn ReadTrust>,
+        certificates: &[&dyn ReadCertificates],
         settings: &TrustSettings,
     ) -> Result<Self> {
-        let given = owner_trust.map(Snapshot::owner_trusts).transpose()?.unwrap_or_default();
+        let given = owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
         let mut roots = Self { given: given.into_iter().collect(), ..Self::default() };
         for trusted in settings.trusted_keys.iter().filter(|_| settings.model.has_own_keys()) {
             match *trusted {
@@ -49,13 +48,13 @@ impl TrustAnchors {
 
     /// Returns how far the user trusts the owner of a key, and whether the user switched it off.
     pub fn given(&self, key: &Fingerprint) -> (OwnerTrust, bool) {
-        let number = self.given.get(key);
-        let trust = match number {
+        let assigned = self.given.get(key);
+        let trust = match assigned {
             _ if self.named.contains(key) => OwnerTrust::Ultimate,
-            Some(number) => OwnerTrust::from_number(*number),
+            Some(assigned) => OwnerTrust::from_number(assigned.value()),
             None => OwnerTrust::Unknown,
         };
-        (trust, number.is_some_and(|number| number & DISABLED != 0))
+        (trust, assigned.is_some_and(|assigned| assigned.disabled))
     }
 
     /// Returns the ultimately trusted keys, whether they are here or not, by ascending fingerprint.
@@ -73,7 +72,7 @@ impl TrustAnchors {
     }
 }
 
-fn primary_by_id(key_id: KeyId, certificates: &[&dyn Snapshot]) -> Result<Option<Fingerprint>> {
+fn primary_by_id(key_id: KeyId, certificates: &[&dyn ReadCertificates]) -> Result<Option<Fingerprint>> {
     for snapshot in certificates {
         if let Some((_, primary)) = snapshot.primaries_by_id(key_id)?.first() {
             return Ok(Some(*primary));

@@ -6,7 +6,7 @@ use std::thread;
 use cert::effective::Effective;
 use cert::facts::{Component, ComponentKind, Facts};
 use cert::{Fingerprint, Timestamp};
-use store::{CertId, Detail, Selection, Snapshot};
+use store::{CertId, Detail, ReadCertificates, Selection};
 use trust::Validity;
 use trust::pgp::{self, IntroducerStatus, Outcome};
 use trust::tofu::validity::combine;
@@ -27,7 +27,7 @@ pub struct ValidityResult<'a> {
     /// In the models that remember.
     first_use: Option<FirstUseResult>,
     /// Where certificates are, for those that several databases have.
-    certificates: Vec<&'a dyn Snapshot>,
+    certificates: Vec<&'a dyn ReadCertificates>,
 }
 
 impl<'a> ValidityResult<'a> {

@@ -15,7 +15,7 @@ use cert::effective::objections::CrossCertification;
 use cert::facts::{Component, ComponentKind, Facts, SignatureType};
 use cert::merge::merge;
 use cert::{Fingerprint, KeyId};
-use store::{CertId, Detail, KeyHit, Selection, Snapshot};
+use store::{CertId, Detail, KeyHit, ReadCertificates, Selection};
 use verify::Verdict;
 use verify::limits::{MAX_HOLDER_BYTES, MAX_HOLDERS, MAX_ISSUER_CANDIDATES};
 use verify::policy::DigestPolicy;
@@ -26,7 +26,7 @@ use crate::{Result, stored};
 
 /// Looks for the certificates that hold keys, as of one moment.
 pub(super) struct Holders<'s> {
-    pub(super) sources: Vec<&'s dyn Snapshot>,
+    pub(super) sources: Vec<&'s dyn ReadCertificates>,
     pub(super) moment: EvaluationContext,
     /// Which digests are accepted in back-signatures.
     pub(super) digests: DigestPolicy,

@@ -9,7 +9,7 @@ use cert::facts::Issuer;
 use cert::signature::Signature;
 use cert::signed::question;
 use message::DataSignature;
-use store::Snapshot;
+use store::ReadCertificates;
 use verify::policy::DigestPolicy;
 use verify::{Check, Verdict, verify};
 
@@ -29,7 +29,11 @@ pub struct SignerSearch<'s> {
 impl<'s> SignerSearch<'s> {
     /// Looks keys up in databases, the first one first. `digests` are accepted in back-signatures; those in other
     /// self-signatures are the moment's.
-    pub fn new(sources: Vec<&'s dyn Snapshot>, moment: EvaluationContext, digests: DigestPolicy) -> Self {
+    pub fn new(
+        sources: Vec<&'s dyn ReadCertificates>,
+        moment: EvaluationContext,
+        digests: DigestPolicy,
+    ) -> Self {
         let limits = Limits::default();
         Self { holders: Holders { sources, moment, digests, limits }, known: HashMap::new() }
     }

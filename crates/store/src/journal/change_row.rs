@@ -3,7 +3,7 @@
 use super::{ChangeKind, FormerCertificate};
 use crate::packed::{pack_binding_change, unpack_binding_change};
 use crate::tofu::BindingChange;
-use crate::{CertId, Error, Result};
+use crate::{AssignedTrust, CertId, Error, Result};
 
 /// The numbers of the kinds of change.
 const ADDED: u8 = 0;
@@ -34,8 +34,8 @@ pub(crate) struct Counts(pub(crate) [i64; 3]);
 
 impl NewChange<'_> {
     /// Makes a change of owner trust.
-    pub(crate) fn owner_trust(before: Option<u8>, after: Option<u8>) -> Self {
-        Self::OwnerTrust([before, after].map(Option::unwrap_or_default))
+    pub(crate) fn owner_trust(before: Option<AssignedTrust>, after: Option<AssignedTrust>) -> Self {
+        Self::OwnerTrust([before, after].map(|trust| trust.map_or(0, AssignedTrust::number)))
     }
 
     /// Makes a change to a binding.
@@ -96,8 +96,8 @@ pub(crate) fn read(
         SHRUNK => ChangeKind::Shrunk(former()?),
         OWNER_TRUST => {
             // Of one that was purged nothing is known.
-            let number = |place: usize| added?.get(place).copied().filter(|number| *number != 0);
-            ChangeKind::OwnerTrust { before: number(0), after: number(1) }
+            let trust = |index: usize| AssignedTrust::from_number(*added?.get(index)?);
+            ChangeKind::OwnerTrust { before: trust(0), after: trust(1) }
         }
         BINDING => {
             let change = added.map(unpack_binding_change).transpose().map_err(|_| corrupt())?;

@@ -15,8 +15,8 @@ use super::view::View;
 use super::{find, journal, provenance};
 use crate::rows::{parse_fingerprint, stored_fingerprint};
 use crate::{
-    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query, Record,
-    Result, Selection, Snapshot, packed,
+    CertId, Change, Detail, InputDigest, JournalEntry, JournalId, KeyHit, Migration, Origin, Query,
+    ReadCertificates, ReadJournal, ReadTrust, Record, Result, Selection, packed,
 };
 
 const DOING: &str = "reading certificates";
@@ -196,7 +196,7 @@ fn next_size(size: i64, read: &[Record]) -> i64 {
     i64::try_from(wanted).unwrap_or(LARGEST_PART).min(size * 4).clamp(1, LARGEST_PART)
 }
 
-impl Snapshot for View<'_> {
+impl ReadCertificates for View<'_> {
     fn visit(
         &self,
         selection: Selection<'_>,
@@ -272,21 +272,24 @@ impl Snapshot for View<'_> {
         Ok(stored.iter().map(|stored| found.get(stored.as_slice()).copied().map(CertId)).collect())
     }
 
-    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
-        const SQL: &str = "SELECT digest, cert FROM input WHERE digest = ANY ($1)";
-        let asked: Vec<&[u8]> = digests.iter().map(|digest| digest.0.as_slice()).collect();
-        let rows = self.rows(SQL, &[&asked], "looking up earlier imports")?;
-        let mut found: HashMap<&[u8], i64> = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            found.insert(self.column(row, 0)?, self.column(row, 1)?);
-        }
-        Ok(asked.iter().map(|digest| found.get(digest).copied().map(CertId)).collect())
-    }
-
     fn count(&self) -> Result<u64> {
         self.number("SELECT count(*) FROM cert")
     }
 
+    fn has_user_id_origins(&self) -> Result<bool> {
+        Ok(!self.rows("SELECT 1 FROM user_id_origin LIMIT 1", &[], DOING)?.is_empty())
+    }
+
+    fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {
+        provenance::user_id_origins(self, id)
+    }
+
+    fn trust(&self) -> Option<&dyn ReadTrust> {
+        Some(self)
+    }
+}
+
+impl ReadJournal for View<'_> {
     fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
         journal::entries(self, limit)
     }
@@ -300,32 +303,15 @@ impl Snapshot for View<'_> {
         journal::changes(self, id, from, visit)
     }
 
-    fn has_user_id_origins(&self) -> Result<bool> {
-        Ok(!self.rows("SELECT 1 FROM user_id_origin LIMIT 1", &[], DOING)?.is_empty())
-    }
-
-    fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {
-        provenance::user_id_origins(self, id)
-    }
-
-    fn migrations(&self) -> Result<Vec<Migration>> {
-        provenance::migrations(self)
-    }
-
-    fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<u8>> {
-        const SQL: &str = "SELECT value FROM owner_trust WHERE fingerprint = $1";
-        let rows = self.rows(SQL, &[&stored_fingerprint(primary)], "reading owner trust")?;
-        rows.first().map(|row| Ok(self.column::<i16>(row, 0)? as u8)).transpose()
-    }
-
-    fn owner_trusts(&self) -> Result<Vec<(Fingerprint, u8)>> {
-        const SQL: &str = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
-        let mut trusts = Vec::new();
-        for row in self.rows(SQL, &[], "reading owner trust")? {
-            let value = self.column::<i16>(&row, 1)? as u8;
-            trusts.extend(parse_fingerprint(self.column(&row, 0)?).map(|fingerprint| (fingerprint, value)));
+    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
+        const SQL: &str = "SELECT digest, cert FROM input WHERE digest = ANY ($1)";
+        let asked: Vec<&[u8]> = digests.iter().map(|digest| digest.0.as_slice()).collect();
+        let rows = self.rows(SQL, &[&asked], "looking up earlier imports")?;
+        let mut found: HashMap<&[u8], i64> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            found.insert(self.column(row, 0)?, self.column(row, 1)?);
         }
-        Ok(trusts)
+        Ok(asked.iter().map(|digest| found.get(digest).copied().map(CertId)).collect())
     }
 
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
@@ -334,5 +320,9 @@ impl Snapshot for View<'_> {
 
     fn last_to_meet_inputs(&self) -> Result<Vec<JournalId>> {
         journal::last_to_meet_inputs(self)
+    }
+
+    fn migrations(&self) -> Result<Vec<Migration>> {
+        provenance::migrations(self)
     }
 }

@@ -12,17 +12,16 @@ use super::connect::Parameters;
 use super::view::View;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
-    Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, ReadBindings,
-    VerifiedMessage,
+    Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, VerifiedMessage,
 };
 use crate::write_bindings::BindingRows;
-use crate::{Error, Result};
+use crate::{AssignedTrust, Error, ReadTrust, Result};
 
 const READING: &str = "reading bindings";
 const WRITING: &str = "writing bindings";
 
 /// Selects bindings: of kept rows those with `$kept`, of user IDs those with `$derived`, in the order of
-/// [`ReadBindings`].
+/// [`ReadTrust::bindings`](crate::ReadTrust::bindings).
 macro_rules! select_bindings {
     ($kept:literal, $derived:literal) => {
         concat!(
@@ -40,7 +39,24 @@ macro_rules! select_bindings {
     };
 }
 
-impl ReadBindings for View<'_> {
+impl ReadTrust for View<'_> {
+    fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<AssignedTrust>> {
+        const SQL: &str = "SELECT value FROM owner_trust WHERE fingerprint = $1";
+        let rows = self.rows(SQL, &[&stored_fingerprint(primary)], "reading owner trust")?;
+        let number = rows.first().map(|row| self.column::<i16>(row, 0)).transpose()?;
+        Ok(number.and_then(|number| AssignedTrust::from_number(number as u8)))
+    }
+
+    fn owner_trusts(&self) -> Result<Vec<(Fingerprint, AssignedTrust)>> {
+        const SQL: &str = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
+        let mut trusts = Vec::new();
+        for row in self.rows(SQL, &[], "reading owner trust")? {
+            let trust = AssignedTrust::from_number(self.column::<i16>(&row, 1)? as u8);
+            trusts.extend(parse_fingerprint(self.column(&row, 0)?).zip(trust));
+        }
+        Ok(trusts)
+    }
+
     fn bindings(
         &self,
         selection: BindingSelection<'_>,

@@ -20,8 +20,8 @@ use crate::rows::{parse_fingerprint, stored_fingerprint, without};
 use crate::tofu::BindingChange;
 use crate::write_bindings::{BindingRows, BindingWriter};
 use crate::{
-    CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome, Removal, Result,
-    Snapshot, Transaction, packed,
+    AssignedTrust, CertId, Error, InputDigest, JournalId, Migration, Origins, Put, PutKind, PutOutcome,
+    ReadTrust, Removal, Result, Snapshot, Transaction, packed,
 };
 
 const DOING: &str = "writing";
@@ -214,18 +214,18 @@ impl Transaction for Writer<'_> {
         provenance::remember(&self.view, migration)
     }
 
-    fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()> {
+    fn set_owner_trust(&mut self, primary: &Fingerprint, trust: Option<AssignedTrust>) -> Result<()> {
         const SQL: &str = "INSERT INTO owner_trust (fingerprint, value) VALUES ($1, $2)
             ON CONFLICT (fingerprint) DO UPDATE SET value = $2";
-        let Some(value) = value else { return self.forget_owner_trust(std::slice::from_ref(primary)) };
+        let Some(trust) = trust else { return self.forget_owner_trust(std::slice::from_ref(primary)) };
         let before = self.view.owner_trust(primary)?;
-        if before == Some(value) {
+        if before == Some(trust) {
             return Ok(());
         }
-        let change = NewChange::owner_trust(before, Some(value));
+        let change = NewChange::owner_trust(before, Some(trust));
         self.journal.write(&self.view, std::iter::once((*primary, change)))?;
         let stored = stored_fingerprint(primary);
-        self.view.execute(SQL, &[&stored, &i16::from(value)], DOING).map(drop)
+        self.view.execute(SQL, &[&stored, &i16::from(trust.number())], DOING).map(drop)
     }
 
     fn forget_owner_trust(&mut self, primaries: &[Fingerprint]) -> Result<()> {
@@ -233,8 +233,8 @@ impl Transaction for Writer<'_> {
         let stored: Vec<Vec<u8>> = primaries.iter().map(stored_fingerprint).collect();
         let mut gone = Vec::new();
         for row in self.view.rows(SQL, &[&stored], DOING)? {
-            let before = u8::try_from(self.view.column::<i16>(&row, 1)?).unwrap_or_default();
-            let change = NewChange::owner_trust(Some(before), None);
+            let before = AssignedTrust::from_number(self.view.column::<i16>(&row, 1)? as u8);
+            let change = NewChange::owner_trust(before, None);
             gone.extend(parse_fingerprint(self.view.column(&row, 0)?).map(|primary| (primary, change)));
         }
         self.journal.write(&self.view, gone.into_iter())

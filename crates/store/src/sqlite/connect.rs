@@ -45,6 +45,7 @@ pub(super) fn reopen(path: &Path, access: &Access) -> Result<Connection> {
     match access {
         Access::Local | Access::Network => connect(path),
         Access::Fixed(..) => connect_fixed(path),
+        Access::Empty => connect_empty(path),
     }
 }
 
@@ -64,6 +65,13 @@ fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).context(path, "opening")?;
     prepare(connection, path)
+}
+
+/// Opens a database in memory, with all tables and nothing in them.
+fn connect_empty(path: &Path) -> Result<Connection> {
+    let connection = prepare(Connection::open_in_memory().context(path, "opening")?, path)?;
+    create_tables(&connection, path)?;
+    Ok(connection)
 }
 
 /// Opens a file as if it could not change, without locks and without files beside it.

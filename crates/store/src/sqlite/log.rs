@@ -27,7 +27,7 @@ pub(super) fn is_there(connection: &Connection, path: &Path, access: &Access) ->
         Access::Local => {
             mode(connection, "PRAGMA journal_mode").context(path, "opening").map(|mode| mode == "wal")
         }
-        Access::Network | Access::Fixed(..) => Ok(false),
+        Access::Network | Access::Fixed(..) | Access::Empty => Ok(false),
     }
 }
 
@@ -59,8 +59,10 @@ pub(super) fn begin_writing(
     const DOING: &str = "waiting to write";
     sync_fully(connection, path)?;
     let begin = || write_lock::begin_immediate(connection, path, write_lock::PATIENCE);
-    if let Access::Fixed(_, obstacle) = access {
-        return Err(obstacle.error(path, "writing"));
+    match access {
+        Access::Local | Access::Network => {}
+        Access::Fixed(_, obstacle) => return Err(obstacle.error(path, "writing")),
+        Access::Empty => return Err(Error::Missing { path: path.to_owned() }),
     }
     connection.pragma_update(None, "journal_size_limit", KEPT).context(path, DOING)?;
     connection.pragma_update(None, "wal_autocheckpoint", MOVED).context(path, DOING)?;

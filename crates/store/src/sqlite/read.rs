@@ -9,10 +9,11 @@ use rusqlite::{MAIN_DB, OptionalExtension, Row};
 use super::error::Context;
 use super::view::View;
 use super::{certifications, journal, provenance};
-use crate::rows::{parse_fingerprint, rotated, stored_fingerprint};
+use crate::rows::{parse_fingerprint, rotated};
 use crate::{
     CertId, Certifications, Change, Detail, Facts, InputDigest, JournalEntry, JournalId, KeyHit, Migration,
-    Origin, Proven, Query, Record, Result, Selection, Snapshot, VisitCertified, VisitOwnFacts, packed,
+    Origin, Proven, Query, ReadCertificates, ReadJournal, ReadTrust, Record, Result, Selection,
+    VisitCertified, VisitOwnFacts, packed,
 };
 
 impl View<'_> {
@@ -91,7 +92,7 @@ macro_rules! select_records {
     };
 }
 
-impl Snapshot for View<'_> {
+impl ReadCertificates for View<'_> {
     fn visit(
         &self,
         selection: Selection<'_>,
@@ -211,7 +212,7 @@ impl Snapshot for View<'_> {
         })
     }
 
-    fn try_clone_reader(&self) -> Option<Box<dyn Snapshot + Send + '_>> {
+    fn try_clone_reader(&self) -> Option<Box<dyn ReadCertificates + Send + '_>> {
         Some(self.ahead.take()?)
     }
 
@@ -233,6 +234,37 @@ impl Snapshot for View<'_> {
         Ok(found)
     }
 
+    fn count(&self) -> Result<u64> {
+        self.number("SELECT count(*) FROM cert", [])
+    }
+
+    fn has_user_id_origins(&self) -> Result<bool> {
+        self.exists("SELECT 1 FROM user_id_origin", [])
+    }
+
+    fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {
+        provenance::user_id_origins(self, id)
+    }
+
+    fn trust(&self) -> Option<&dyn ReadTrust> {
+        Some(self)
+    }
+}
+
+impl ReadJournal for View<'_> {
+    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
+        journal::entries(self, limit)
+    }
+
+    fn journal_changes(
+        &self,
+        id: JournalId,
+        from: u64,
+        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> Result<()> {
+        journal::changes(self, id, from, visit)
+    }
+
     fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>> {
         const DOING: &str = "looking up earlier imports";
         let mut statement = self
@@ -248,60 +280,15 @@ impl Snapshot for View<'_> {
         digests.iter().map(&mut known).collect()
     }
 
-    fn count(&self) -> Result<u64> {
-        self.number("SELECT count(*) FROM cert", [])
-    }
-
-    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>> {
-        journal::entries(self, limit)
-    }
-
-    fn journal_changes(
-        &self,
-        id: JournalId,
-        from: u64,
-        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
-    ) -> Result<()> {
-        journal::changes(self, id, from, visit)
-    }
-
-    fn has_user_id_origins(&self) -> Result<bool> {
-        self.exists("SELECT 1 FROM user_id_origin", [])
-    }
-
-    fn user_id_origins(&self, id: CertId) -> Result<Vec<(Vec<u8>, Origin)>> {
-        provenance::user_id_origins(self, id)
-    }
-
-    fn migrations(&self) -> Result<Vec<Migration>> {
-        provenance::migrations(self)
-    }
-
-    fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<u8>> {
-        const DOING: &str = "reading owner trust";
-        let sql = "SELECT value FROM owner_trust WHERE fingerprint = ?1";
-        let mut statement = self.connection().prepare_cached(sql).context(self.path(), DOING)?;
-        let value = statement.query_row([stored_fingerprint(primary)], |row| row.get(0));
-        value.optional().context(self.path(), DOING)
-    }
-
-    fn owner_trusts(&self) -> Result<Vec<(Fingerprint, u8)>> {
-        let mut trusts = Vec::new();
-        let sql = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
-        self.rows(sql, [], "reading owner trust", |row| {
-            if let Some(fingerprint) = parse_fingerprint(self.blob(row, 0)?) {
-                trusts.push((fingerprint, self.column(row, 1)?));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(trusts)
-    }
-
     fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>> {
         journal::brought_again(self, entry)
     }
 
     fn last_to_meet_inputs(&self) -> Result<Vec<JournalId>> {
         journal::last_to_meet_inputs(self)
+    }
+
+    fn migrations(&self) -> Result<Vec<Migration>> {
+        provenance::migrations(self)
     }
 }

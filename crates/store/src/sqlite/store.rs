@@ -38,6 +38,16 @@ impl SqliteStore {
         Ok(Self::with(path, connect::create(path)?))
     }
 
+    /// Returns a database without certificates, which can only be read, in the place of one that is not there.
+    pub fn empty(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            access: Access::Empty,
+            idle: Mutex::default(),
+            readers: AtomicUsize::new(0),
+        }
+    }
+
     pub(super) fn with(path: &Path, (access, connection): (Access, Connection)) -> Self {
         Self {
             path: path.to_owned(),

@@ -8,23 +8,22 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use cert::{BoundAddress, Fingerprint, Timestamp};
-use rusqlite::{Params, Row, params};
+use rusqlite::{OptionalExtension, Params, Row, params};
 
 use super::error::Context;
 use super::view::View;
 use crate::rows::{mail_hash, parse_fingerprint, stored_fingerprint};
 use crate::tofu::{
-    Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, ReadBindings,
-    VerifiedMessage,
+    Binding, BindingId, BindingSelection, Contested, MessageStatistics, Messages, VerifiedMessage,
 };
 use crate::write_bindings::BindingRows;
-use crate::{Error, Result};
+use crate::{AssignedTrust, Error, ReadTrust, Result};
 
 const READING: &str = "reading bindings";
 const WRITING: &str = "writing bindings";
 
 /// Selects bindings: of kept rows those with `$kept`, of user IDs those with `$derived`, in the order of
-/// [`ReadBindings`].
+/// [`ReadTrust::bindings`](crate::ReadTrust::bindings).
 macro_rules! select_bindings {
     ($kept:literal, $derived:literal) => {
         concat!(
@@ -41,7 +40,26 @@ macro_rules! select_bindings {
     };
 }
 
-impl ReadBindings for View<'_> {
+impl ReadTrust for View<'_> {
+    fn owner_trust(&self, primary: &Fingerprint) -> Result<Option<AssignedTrust>> {
+        const DOING: &str = "reading owner trust";
+        let sql = "SELECT value FROM owner_trust WHERE fingerprint = ?1";
+        let mut statement = self.connection().prepare_cached(sql).context(self.path(), DOING)?;
+        let number = statement.query_row([stored_fingerprint(primary)], |row| row.get(0)).optional();
+        Ok(number.context(self.path(), DOING)?.and_then(AssignedTrust::from_number))
+    }
+
+    fn owner_trusts(&self) -> Result<Vec<(Fingerprint, AssignedTrust)>> {
+        let mut trusts = Vec::new();
+        let sql = "SELECT fingerprint, value FROM owner_trust ORDER BY fingerprint";
+        self.rows(sql, [], "reading owner trust", |row| {
+            let trust = AssignedTrust::from_number(self.column(row, 1)?);
+            trusts.extend(parse_fingerprint(self.blob(row, 0)?).zip(trust));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(trusts)
+    }
+
     fn bindings(
         &self,
         selection: BindingSelection<'_>,

@@ -21,7 +21,7 @@ const JUDGED_AHEAD: usize = 64;
 
 /// Adds verdicts to those that are kept, if that can be done at once; says whether it was.
 pub(super) fn keep(store: &SqliteStore, found: &[(CertId, Vec<KeptVerdict>)]) -> Result<bool> {
-    if let Access::Fixed(..) = store.access {
+    if let Access::Fixed(..) | Access::Empty = store.access {
         return Ok(false);
     }
     let mut connection = store.take()?;

@@ -17,8 +17,8 @@ use crate::rows::{parse_fingerprint, stored_fingerprint, without};
 use crate::tofu::BindingChange;
 use crate::write_bindings::{BindingRows, BindingWriter};
 use crate::{
-    CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome, Removal, Result,
-    Snapshot, Transaction, packed,
+    AssignedTrust, CertId, InputDigest, JournalId, Migration, Origin, Origins, Put, PutKind, PutOutcome,
+    ReadCertificates, ReadTrust, Removal, Result, Snapshot, Transaction, packed,
 };
 
 const DOING: &str = "writing";
@@ -324,17 +324,17 @@ impl Transaction for Writer<'_> {
         provenance::remember(&self.view, migration)
     }
 
-    fn set_owner_trust(&mut self, primary: &Fingerprint, value: Option<u8>) -> Result<()> {
+    fn set_owner_trust(&mut self, primary: &Fingerprint, trust: Option<AssignedTrust>) -> Result<()> {
         let before = self.view.owner_trust(primary)?;
-        if before == value {
+        if before == trust {
             return Ok(());
         }
-        self.journal.write(&self.view, primary, &NewChange::owner_trust(before, value))?;
+        self.journal.write(&self.view, primary, &NewChange::owner_trust(before, trust))?;
         let stored = stored_fingerprint(primary);
-        let done = match value {
-            Some(value) => {
+        let done = match trust {
+            Some(trust) => {
                 const SQL: &str = "REPLACE INTO owner_trust (fingerprint, value) VALUES (?1, ?2)";
-                self.run(SQL, params![stored, value])
+                self.run(SQL, params![stored, trust.number()])
             }
             None => self.run("DELETE FROM owner_trust WHERE fingerprint = ?1", [stored]),
         };

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use keyhoard::cert::effective::{ComponentState, Effective, EvaluationContext, PacketView, Usage, evaluate};
 use keyhoard::cert::facts::{Component, ComponentKind, KeyFacts};
 use keyhoard::cert::{Facts, KeyId};
-use keyhoard::store::{Detail, Fingerprint, Query, Selection};
+use keyhoard::store::{AssignedTrust, Detail, Fingerprint, Query, Selection};
 
 use crate::commands::Session;
 use crate::keyrings::Keyrings;
@@ -50,8 +50,8 @@ impl KnownKey {
                 if is_meant { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
             if let Some(known) = &mut found {
-                let value = snapshot.owner_trust(&known.primary)?;
-                known.owner_trust = letter(value);
+                let assigned = snapshot.trust().map(|trust| trust.owner_trust(&known.primary)).transpose()?;
+                known.owner_trust = letter(assigned.flatten());
                 break;
             }
         }
@@ -95,8 +95,8 @@ impl KnownKey {
 }
 
 /// Returns gpg's letter for an owner trust.
-fn letter(value: Option<u8>) -> char {
-    match value.unwrap_or_default() & 15 {
+fn letter(assigned: Option<AssignedTrust>) -> char {
+    match assigned.unwrap_or_default().value() & 15 {
         2 => 'q',
         3 => 'n',
         4 => 'm',

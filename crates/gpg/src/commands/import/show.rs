@@ -10,7 +10,7 @@ use keyhoard::designated_revocation::evaluate_with_revokers;
 use keyhoard::import::LoneRevocation;
 use keyhoard::listing::{ListOptions, ListedSignature, Lister, Names, Signatures, Source, UserTrust};
 use keyhoard::output_file::FileId;
-use keyhoard::store::{Origin, Snapshot, Store};
+use keyhoard::store::{Origin, ReadCertificates, Store};
 use keyhoard::validity::{Sources, TrustSettings, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
@@ -82,8 +82,8 @@ impl<'a> Show<'a> {
         let whole = || Ok(Some(certificate.clone()));
         let names_revokers = || !evaluate(facts, moment).revokers.is_empty();
         let fresh = store.filter(|_| names_revokers()).map(Store::snapshot).transpose()?;
-        let revokers: Vec<&dyn Snapshot> =
-            self.sources.certificates.iter().copied().chain(fresh.as_deref()).collect();
+        let fresh = fresh.as_deref().map(|fresh| -> &dyn ReadCertificates { fresh });
+        let revokers: Vec<_> = self.sources.certificates.iter().copied().chain(fresh).collect();
         let effective = evaluate_with_revokers(facts, moment, whole, &revokers)?;
         let trust = self.trust(facts, &effective)?;
         let Some(settings) = &self.settings else { return Ok(()) };
@@ -134,7 +134,7 @@ impl<'a> Show<'a> {
     pub(super) fn revocation(
         &self,
         &LoneRevocation { ref facts, standing, body }: &LoneRevocation<'_>,
-        keyring: Option<&dyn Snapshot>,
+        keyring: Option<&dyn ReadCertificates>,
         streams: &mut Streams,
     ) -> anyhow::Result<()> {
         let Some(settings) = &self.settings else { return Ok(()) };

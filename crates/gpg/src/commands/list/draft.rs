@@ -10,7 +10,7 @@ use std::thread::{Builder, Scope};
 use keyhoard::cert::effective::{Effective, PacketView};
 use keyhoard::cert::facts::Facts;
 use keyhoard::listing::{self, KeyListing, ListOptions, Names, UserTrust};
-use keyhoard::store::{CertId, Selection, Snapshot};
+use keyhoard::store::{CertId, ReadCertificates, Selection};
 use keyhoard::validity::{Subject, ValidityResult};
 
 use crate::commands::Session;
@@ -57,7 +57,7 @@ impl Drafts {
     /// Starts the thread; `None` where none can be made.
     pub(super) fn begin<'s>(
         session: &Session<'_>,
-        beside: Box<dyn Snapshot + Send + 's>,
+        beside: Box<dyn ReadCertificates + Send + 's>,
         scope: &'s Scope<'s, '_>,
     ) -> Option<Self> {
         let settings = session.settings.list.clone();
@@ -102,13 +102,13 @@ struct Drafter {
 }
 
 impl Drafter {
-    fn run(&self, snapshot: &dyn Snapshot) {
+    fn run(&self, snapshot: &dyn ReadCertificates) {
         // Who does not listen any more has an error of his own.
         let _ = self.drafts.send(self.draft_all(snapshot));
     }
 
     /// Returns what was not handed over at the end.
-    fn draft_all(&self, snapshot: &dyn Snapshot) -> keyhoard::Result<Draft> {
+    fn draft_all(&self, snapshot: &dyn ReadCertificates) -> keyhoard::Result<Draft> {
         let Self { settings, options, .. } = self;
         let mut issuers =
             Names::new(vec![snapshot], options.now, PacketView::Gnupg).with_digests(options.digests);

@@ -10,7 +10,7 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::foreign_text::shown;
 use keyhoard::recipients::{self, EncryptionKey, RecipientCandidate};
 use keyhoard::store::query::{Name, NameError};
-use keyhoard::store::{Query, Snapshot};
+use keyhoard::store::{Query, ReadCertificates};
 use keyhoard::trust::Validity;
 use keyhoard::verification::remember_encrypted;
 
@@ -301,7 +301,8 @@ impl Search<'_, '_> {
             return Ok(Err(Code::NoPublicKey));
         };
         let snapshots = self.keyrings.snapshots()?;
-        let revokers: Vec<&dyn Snapshot> = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
+        let revokers: Vec<&dyn ReadCertificates> =
+            snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
         let path = Path::new(OsStr::from_bytes(name));
         let candidates = match recipients::of_file(file, path, &revokers, self.session.now) {
             Ok(candidates) => candidates,

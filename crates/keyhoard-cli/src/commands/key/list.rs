@@ -9,7 +9,7 @@ use keyhoard::secret::file::FileKeys;
 use keyhoard::secret::{Protection, Role, StoredKey};
 use keyhoard::secret_keys::owner_of;
 use keyhoard::secret_transfer::with_secret_key;
-use keyhoard::store::{Detail, Fingerprint, Selection, Snapshot};
+use keyhoard::store::{Detail, Fingerprint, ReadCertificates, Selection};
 use serde::Serialize;
 
 use crate::commands::Named;
@@ -115,7 +115,7 @@ impl Listing<'_> {
     }
 
     /// Lists the secret keys that no certificate has.
-    fn orphans(&mut self, snapshot: &dyn Snapshot) -> anyhow::Result<()> {
+    fn orphans(&mut self, snapshot: &dyn ReadCertificates) -> anyhow::Result<()> {
         let mut table = Table::default();
         for held in self.held {
             if owner_of(snapshot, &held.fingerprint)?.is_some() {

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use keyhoard::cert::Fingerprint;
-use keyhoard::owner_trust::{self, DISABLED, Given};
-use keyhoard::store::{Detail, Selection, Snapshot};
+use keyhoard::owner_trust::{self, Given};
+use keyhoard::store::{AssignedTrust, Detail, ReadCertificates, Selection};
 use keyhoard::trust::OwnerTrust;
 use serde::Serialize;
 
@@ -107,10 +107,8 @@ pub(super) fn set(session: &mut Session, arguments: &SetArguments) -> anyhow::Re
 
 /// Switches keys off or on.
 pub(super) fn disable(session: &mut Session, arguments: &DisableArguments) -> anyhow::Result<Outcome> {
-    let given = change(session, &arguments.names, |key, before| {
-        let number = before.unwrap_or_default() & !DISABLED | if arguments.off { 0 } else { DISABLED };
-        Given { key, number: Some(number).filter(|number| *number != 0) }
-    })?;
+    let disabling = |key, before| Given::disabling(key, !arguments.off, before);
+    let given = change(session, &arguments.names, disabling)?;
     let word = if arguments.off { "on" } else { "off" };
     tell(session, &given, |count| format!("{} switched {word}", counted(count, "certificate")))
 }
@@ -119,7 +117,7 @@ pub(super) fn disable(session: &mut Session, arguments: &DisableArguments) -> an
 fn change(
     session: &Session,
     names: &[OsString],
-    new: impl Fn(Fingerprint, Option<u8>) -> Given,
+    new: impl Fn(Fingerprint, Option<AssignedTrust>) -> Given,
 ) -> anyhow::Result<Vec<Given>> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
@@ -142,7 +140,7 @@ fn tell(
     in_words: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<Outcome> {
     if session.output.is_json() {
-        let keys: Vec<_> = given.iter().map(|given| (given.key, given.number.unwrap_or_default())).collect();
+        let keys: Vec<_> = given.iter().map(|given| (given.key, given.trust.unwrap_or_default())).collect();
         let listed = listed(session.open()?.snapshot()?.as_ref(), &keys)?;
         listed.iter().try_for_each(|given| session.output.json(given))?;
     } else {
@@ -156,7 +154,7 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
     let mut given = snapshot.owner_trusts()?;
-    given.sort_by_key(|(key, number)| (std::cmp::Reverse(OwnerTrust::from_number(*number)), *key));
+    given.sort_by_key(|(key, trust)| (std::cmp::Reverse(OwnerTrust::from_number(trust.value())), *key));
     let mut table = Table::default();
     for listed in listed(snapshot.as_ref(), &given)? {
         if session.output.is_json() {
@@ -177,20 +175,26 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
 }
 
 /// Returns what is shown of keys of which the user said something.
-fn listed(snapshot: &dyn Snapshot, given: &[(Fingerprint, u8)]) -> anyhow::Result<Vec<GivenJson>> {
+fn listed(
+    snapshot: &dyn ReadCertificates,
+    given: &[(Fingerprint, AssignedTrust)],
+) -> anyhow::Result<Vec<GivenJson>> {
     let keys: Vec<Fingerprint> = given.iter().map(|(key, _)| *key).collect();
     let names = names(snapshot, &keys)?;
-    let listed = |(key, number): &(Fingerprint, u8)| GivenJson {
+    let listed = |(key, trust): &(Fingerprint, AssignedTrust)| GivenJson {
         fingerprint: key.to_string(),
-        owner_trust: OwnerTrust::from_number(*number).word(),
-        disabled: number & DISABLED != 0,
+        owner_trust: OwnerTrust::from_number(trust.value()).word(),
+        disabled: trust.disabled,
         name: names.get(key).cloned(),
     };
     Ok(given.iter().map(listed).collect())
 }
 
 /// Returns the first user ID of each certificate that is here.
-fn names(snapshot: &dyn Snapshot, keys: &[Fingerprint]) -> anyhow::Result<HashMap<Fingerprint, String>> {
+fn names(
+    snapshot: &dyn ReadCertificates,
+    keys: &[Fingerprint],
+) -> anyhow::Result<HashMap<Fingerprint, String>> {
     let ids: Vec<_> = snapshot.by_fingerprint(keys)?.into_iter().flatten().collect();
     let mut names = HashMap::new();
     snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {

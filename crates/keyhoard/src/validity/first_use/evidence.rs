@@ -7,7 +7,7 @@ use cert::effective::{ComponentState, Effective, EvaluationContext};
 use cert::facts::{Component, ComponentKind, SignatureFacts};
 use cert::{BoundAddress, Fingerprint, KeyId};
 use store::tofu::Binding;
-use store::{CertId, Record, Selection, Snapshot};
+use store::{CertId, ReadCertificates, Record, Selection};
 
 use crate::Result;
 use crate::certifications::{Authenticities, Authenticity, CertificationVerifier};
@@ -154,7 +154,7 @@ impl EvidenceSources<'_> {
         source: usize,
         record: &Record,
         findings: &Authenticities,
-        sources: &[&dyn Snapshot],
+        sources: &[&dyn ReadCertificates],
         evidences: &mut BindingEvidence,
     ) -> Result<()> {
         let Some(facts) = &record.facts else { return Ok(()) };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cert::KeyId;
 use foldhash::fast::RandomState;
-use store::{CertId, Proven, Snapshot, VisitCertified};
+use store::{CertId, Proven, ReadCertificates, VisitCertified};
 use trust::pgp::Certifier;
 
 use crate::Result;
@@ -55,7 +55,7 @@ impl IssuerSet {
     /// is proven of its signatures. Several threads may share the issuers, each with its own of `parts`.
     pub(super) fn visit_certified<P: Send>(
         &self,
-        source: &dyn Snapshot,
+        source: &dyn ReadCertificates,
         parts: &mut [P],
         visit: &(impl Fn(&mut P, CertId, bool, Option<&Proven>) + Sync),
     ) -> Result<()> {

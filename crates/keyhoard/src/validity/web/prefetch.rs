@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Builder, Scope};
 
-use store::{CertId, MOST_READERS, Snapshot};
+use store::{CertId, MOST_READERS, ReadCertificates};
 use trust::pgp::Certifier;
 
 use super::issuer_set::IssuerSet;
@@ -24,7 +24,7 @@ impl UntrustedCertifications {
     pub(super) fn read(
         &mut self,
         asked: &IssuerSet,
-        source: &dyn Snapshot,
+        source: &dyn ReadCertificates,
         settings: &TrustSettings,
     ) -> Result<()> {
         let mut parts: [Self; MOST_READERS] = Default::default();
@@ -50,7 +50,7 @@ impl Prefetcher {
     /// Starts the thread; `None` where none can be made.
     pub(super) fn begin<'s>(
         scope: &'s Scope<'s, '_>,
-        source: Box<dyn Snapshot + Send + 's>,
+        source: Box<dyn ReadCertificates + Send + 's>,
         settings: &'s TrustSettings,
     ) -> Option<Self> {
         let (keys, coming) = mpsc::channel::<Vec<Certifier>>();

@@ -6,7 +6,7 @@ use cert::effective::{Effective, EvaluationContext};
 use cert::facts::{Facts, SignatureFacts};
 use cert::{Fingerprint, KeyId};
 use foldhash::fast::RandomState;
-use store::{CertId, MOST_READERS, Snapshot, VisitOwnFacts};
+use store::{CertId, MOST_READERS, ReadCertificates, VisitOwnFacts};
 use trust::KeyMap;
 
 use super::certificate_state::CertificateState;
@@ -18,7 +18,7 @@ use crate::validity::TrustSettings;
 /// Reads certificates of some databases, the first one first.
 pub(super) struct Reader<'a> {
     pub(super) settings: &'a TrustSettings,
-    pub(super) sources: Vec<&'a dyn Snapshot>,
+    pub(super) sources: Vec<&'a dyn ReadCertificates>,
 }
 
 impl Reader<'_> {

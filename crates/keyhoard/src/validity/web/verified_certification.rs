@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cert::facts::{SignatureType, TrustSignature};
 use cert::{Fingerprint, Timestamp};
-use store::{CertId, MOST_READERS, Proven, Snapshot};
+use store::{CertId, MOST_READERS, Proven, ReadCertificates};
 use trust::Validity;
 use trust::pgp::{self, Certification};
 
@@ -103,7 +103,7 @@ impl Certified {
     /// Reads who names them, as far as it `matters`: that is told of the certificate, and whether the issuer weighs.
     pub(super) fn read(
         asked: &IssuerSet,
-        source: &dyn Snapshot,
+        source: &dyn ReadCertificates,
         settings: &TrustSettings,
         matters: &mut dyn FnMut(CertId, bool) -> bool,
     ) -> Result<Self> {

@@ -1,0 +1,36 @@
+//! Reading what commands did to a database.
+
+use std::ops::ControlFlow;
+
+use cert::Fingerprint;
+
+use crate::{CertId, Change, InputDigest, JournalEntry, JournalId, Migration, Result};
+
+/// What commands did to a database, and what they imported.
+pub trait ReadJournal {
+    /// Lists journal entries, newest first, at most `limit`.
+    fn journal(&self, limit: usize) -> Result<Vec<JournalEntry>>;
+
+    /// Hands what one journal entry did to `visit`, in order, one at a time, beginning with change number `from`.
+    fn journal_changes(
+        &self,
+        id: JournalId,
+        from: u64,
+        visit: &mut dyn FnMut(Change) -> ControlFlow<()>,
+    ) -> Result<()>;
+
+    /// Says for each digest which certificate an identical, complete import led to.
+    fn known_inputs(&self, digests: &[InputDigest]) -> Result<Vec<Option<CertId>>>;
+
+    /// Finds the certificates that imports after `entry` brought again, or may have: with the latest of those
+    /// imports. Imports that were undone do not count, neither do undos.
+    ///
+    /// An import of an input that was first seen before `entry` brought nothing that was new in `entry`.
+    fn brought_again(&self, entry: JournalId) -> Result<Vec<(Fingerprint, JournalId)>>;
+
+    /// Lists the entries that were the last ones to meet an input, whether they brought anything new or not.
+    fn last_to_meet_inputs(&self) -> Result<Vec<JournalId>>;
+
+    /// Lists other certificate stores that were taken over, or about which the user was told.
+    fn migrations(&self) -> Result<Vec<Migration>>;
+}
