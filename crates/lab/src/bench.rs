@@ -5,6 +5,7 @@ mod engines_report;
 mod growth;
 mod homes;
 mod keys;
+mod markdown;
 mod messages;
 mod report;
 mod same_key;

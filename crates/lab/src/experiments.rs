@@ -14,10 +14,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::conduct::{CommandLine, Conduct};
+use crate::conduct::Conduct;
+use crate::findings::Findings;
 use crate::report::Section;
-use crate::summary::Row;
-use crate::trace::Calls;
 
 /// Something that can be found out by measuring. What `Debug` writes tells one experiment from another.
 pub(crate) trait Experiment: Debug {
@@ -37,19 +36,4 @@ pub(crate) trait Experiment: Debug {
     ///
     /// If the files of `measure` cannot be read.
     fn section(&self, findings: &Findings<'_>, directory: &Path) -> Result<Section>;
-}
-
-/// What was found out.
-#[derive(Debug)]
-pub(crate) struct Findings<'a> {
-    pub(crate) rows: &'a [Row],
-    pub(crate) commands: &'a [CommandLine],
-    pub(crate) calls: &'a [Calls],
-}
-
-impl Findings<'_> {
-    /// Returns the row of a work.
-    pub(crate) fn row(&self, work: &str) -> Option<&Row> {
-        self.rows.iter().find(|row| row.work == work)
-    }
 }

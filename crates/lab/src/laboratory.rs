@@ -14,7 +14,8 @@ use time::OffsetDateTime;
 use time::macros::format_description;
 
 use crate::conduct::Conduct;
-use crate::experiments::{Experiment, Findings};
+use crate::experiments::Experiment;
+use crate::findings::Findings;
 use crate::machine::Machine;
 use crate::programs;
 use crate::progress::Progress;

@@ -39,7 +39,7 @@ impl Recipe {
     /// If the keyring has no such certificate.
     pub fn certificate(&self, number: u64) -> Certificate {
         assert!(number < self.certificates, "certificate {number} of {}", self.certificates);
-        Certificate::new(self, number)
+        Certificate::new(self.seed, number, self.certificates)
     }
 
     /// Writes the keyring as binary packets, using every core.

@@ -6,6 +6,7 @@ mod contender;
 mod demo;
 mod experiment_arguments;
 mod experiments;
+mod findings;
 mod format;
 mod laboratory;
 mod layout;

@@ -1,7 +1,7 @@
 //! A server beside a file, as Markdown.
 
 use super::engines::{DatabaseLocation, Measured};
-use super::report::{line, table};
+use super::markdown::{line, table};
 use crate::series::seconds;
 
 /// What is worked out from the slope.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::engines::Measured;
 use super::engines_report;
 use super::growth::Growth;
+use super::markdown::{line, table};
 use super::web::BigWeb;
 use crate::machine::Machine;
 use crate::series::{Series, ratio, seconds};
@@ -196,13 +197,4 @@ fn times_and_memory(series: &Series) -> String {
 
 fn mebibytes(series: &Series) -> String {
     format!("{:.1} MiB", series.peak_memory() as f64 / f64::from(1 << 20))
-}
-
-pub(super) fn table(heads: &[&str]) -> String {
-    let rule = "|---".repeat(heads.len());
-    format!("| {} |\n{rule}|\n", heads.join(" | "))
-}
-
-pub(super) fn line(cells: &[String]) -> String {
-    format!("| {} |\n", cells.join(" | "))
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::Experiment;
 use super::grid::Grid;
-use super::{Experiment, Findings};
 use crate::conduct::Conduct;
+use crate::findings::Findings;
 use crate::format::{seconds, times};
 use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::Values;

@@ -9,9 +9,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
+use super::Experiment;
 use super::made;
-use super::{Experiment, Findings};
 use crate::conduct::Conduct;
+use crate::findings::Findings;
 use crate::format::{bytes, seconds};
 use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::Values;

@@ -5,9 +5,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
+use super::Experiment;
 use super::made;
-use super::{Experiment, Findings};
 use crate::conduct::Conduct;
+use crate::findings::Findings;
 use crate::format::seconds;
 use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::Values;

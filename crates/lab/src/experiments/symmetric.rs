@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use super::{Experiment, Findings};
+use super::Experiment;
 use crate::conduct::Conduct;
+use crate::findings::Findings;
 use crate::format::{bytes, rate, seconds};
 use crate::plan::{Plan, Sequence, Start, Step};
 use crate::programs::Values;

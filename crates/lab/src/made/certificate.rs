@@ -1,6 +1,5 @@
 //! One made certificate.
 
-use super::Recipe;
 use super::dice::Dice;
 use super::key::{DAY, Draft, Hash, Key, Subject};
 use super::packet::{Tag, packet, subpacket};
@@ -12,20 +11,18 @@ const MOST_CERTIFICATIONS: u64 = 6;
 /// One certificate of a made keyring.
 #[derive(Debug)]
 pub struct Certificate {
-    recipe: Recipe,
+    seed: u64,
     number: u64,
+    /// How many certificates the keyring has.
+    count: u64,
     key: Key,
     person: Person,
 }
 
 impl Certificate {
-    pub(super) fn new(recipe: &Recipe, number: u64) -> Certificate {
-        Certificate {
-            recipe: *recipe,
-            number,
-            key: Key::new(recipe.seed, number),
-            person: Person::new(recipe.seed, number),
-        }
+    /// Makes the certificate with this number, of a keyring with `count` certificates.
+    pub(super) fn new(seed: u64, number: u64, count: u64) -> Certificate {
+        Certificate { seed, number, count, key: Key::new(seed, number), person: Person::new(seed, number) }
     }
 
     /// Returns the fingerprint in upper-case hexadecimal.
@@ -66,13 +63,13 @@ impl Certificate {
 
     /// Returns the keys that certify this certificate: none to five different ones, never its own.
     fn certifiers(&self) -> Vec<Key> {
-        let mut dice = Dice::new(self.recipe.seed, self.number, "certifiers");
+        let mut dice = Dice::new(self.seed, self.number, "certifiers");
         let count = dice.below(MOST_CERTIFICATIONS);
-        let mut numbers: Vec<u64> = (0..count).map(|_| dice.below(self.recipe.certificates)).collect();
+        let mut numbers: Vec<u64> = (0..count).map(|_| dice.below(self.count)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers.retain(|&number| number != self.number);
-        numbers.into_iter().map(|number| Key::new(self.recipe.seed, number)).collect()
+        numbers.into_iter().map(|number| Key::new(self.seed, number)).collect()
     }
 }
 

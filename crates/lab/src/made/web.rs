@@ -5,74 +5,31 @@
 
 mod certificate;
 mod certification;
+mod parameters;
 
 use std::io::{self, Write};
 
-use super::dice::Dice;
 use super::in_order;
-use super::key::Key;
 use certificate::Certificate;
-
-/// What determines a web of trust, to the byte.
-///
-/// Key 0 is trusted ultimately. Every key has some certifications by keys a little before it, so that long chains
-/// lead away from key 0, some by keys from anywhere. Key 1, which key 0 has certified, has certified two of five
-/// keys; nobody knows how carefully.
-#[derive(Clone, Copy, Debug)]
-pub struct Web {
-    /// How many keys, at least two.
-    pub keys: u64,
-    /// How many certifications a key has on average.
-    pub certifications: u64,
-    /// How many keys have an owner trust: the first ones.
-    pub introducers: u64,
-    /// What chooses everything else.
-    pub seed: u64,
-}
+use certification::Certification;
+pub use parameters::Web;
 
 impl Web {
-    /// The time that the web is made for, in seconds since 1970: the beginning of 2026.
-    pub const NOW: u64 = 1_767_225_600;
-
-    /// Returns a small web, of 5 to 200 keys.
-    pub fn small(seed: u64) -> Web {
-        let mut dice = Dice::new(seed, 0, "small web");
-        let most = dice.one_of(&[12, 30, 60, 200]);
-        let keys = 5 + dice.below(most - 4);
-        Web { keys, certifications: 2 + dice.below(8), introducers: keys.div_ceil(1 + dice.below(3)), seed }
-    }
-
     /// Writes the certificates as binary packets, using every core.
     ///
     /// # Errors
     ///
     /// Those of `output`.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        in_order::write(self.keys, |number| Certificate::new(self, number).bytes(), output)
+        in_order::write(self.keys, |number| self.certificate(number), output)
     }
 
-    /// Returns the fingerprint of the key with this number in upper-case hexadecimal.
-    pub fn fingerprint(&self, number: u64) -> String {
-        Key::new(self.seed, number).fingerprint_text()
-    }
-
-    /// Returns the owner trust as `gpg --import-ownertrust` reads it. Some keys are disabled.
-    pub fn owner_trust(&self) -> String {
-        (0..self.introducers.min(self.keys))
-            .map(|number| format!("{}:{}:\n", self.fingerprint(number), self.owner_trust_of(number)))
-            .collect()
-    }
-
-    /// Chooses an owner trust: GnuPG's values (undefined 2, never 3, marginal 4, full 5, ultimate 6) and flag
-    /// (disabled 128).
-    fn owner_trust_of(&self, number: u64) -> u8 {
-        let mut dice = Dice::new(self.seed, number, "owner trust");
-        let trust = match number {
-            0 => 6,
-            1 => 2,
-            _ => dice.one_of(&[2, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 6]),
-        };
-        if dice.once_in(12) { trust | 128 } else { trust }
+    /// Returns the certificate with this number as binary packets.
+    fn certificate(&self, number: u64) -> Vec<u8> {
+        let certificate = Certificate::new(self, number);
+        let certifications = Certification::all_on(&certificate).into_iter();
+        let signatures = certifications.map(|one| (one.component, one.signature(&certificate)));
+        certificate.bytes(&signatures.collect::<Vec<_>>())
     }
 }
 
@@ -91,21 +48,5 @@ mod tests {
         assert_eq!(written(Web::small(3)), written(Web::small(3)));
         assert_eq!(Web::small(3).owner_trust(), Web::small(3).owner_trust());
         assert_ne!(written(Web::small(3)), written(Web { seed: 4, ..Web::small(3) }));
-    }
-
-    #[test]
-    fn small_webs_have_5_to_200_keys() {
-        let sizes: Vec<u64> = (0..2000).map(|seed| Web::small(seed).keys).collect();
-        assert_eq!((sizes.iter().min(), sizes.iter().max()), (Some(&5), Some(&200)));
-    }
-
-    #[test]
-    fn key_0_is_trusted_ultimately_and_only_introducers_have_owner_trust() {
-        let web = Web { keys: 50, certifications: 3, introducers: 20, seed: 9 };
-        let text = web.owner_trust();
-        assert_eq!(text.lines().count(), 20);
-        let (fingerprint, trust) = text.lines().next().unwrap().split_once(':').unwrap();
-        assert_eq!(fingerprint, web.fingerprint(0));
-        assert_eq!(trust.trim_end_matches(':').parse::<u8>().unwrap() & 127, 6);
     }
 }

@@ -1,7 +1,9 @@
 //! Programs side by side: what most experiments show.
 
-use super::{Bar, Plot, PlotGroup, Scale, Section, Table};
-use crate::experiments::Findings;
+use super::axis::Scale;
+use super::plot::{Bar, Plot, PlotGroup};
+use super::section::{Section, Table};
+use crate::findings::Findings;
 use crate::format::{bytes, seconds, times};
 use crate::summary::{Measured, Row, warnings};
 

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
-use super::{Section, Table};
+use super::section::{Section, Table};
 use crate::machine::Machine;
 
 /// Everything a report says.

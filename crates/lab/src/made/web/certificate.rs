@@ -1,7 +1,6 @@
 //! One certificate of a web: what its owner has put into it.
 
-use super::Web;
-use super::certification::Certification;
+use super::parameters::Web;
 use crate::made::dice::Dice;
 use crate::made::key::{DAY, Draft, Hash, Key, Subject};
 use crate::made::packet::{Tag, packet, subpacket};
@@ -65,23 +64,23 @@ impl Certificate {
         has_one.then(|| Key::subkey(web.seed, number, primary.created))
     }
 
-    /// Returns the certificate as binary packets.
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    /// Returns the certificate as binary packets, with certifications by others: the component's index and the
+    /// signature packet's body of each.
+    pub(super) fn bytes(&self, certifications: &[(usize, Vec<u8>)]) -> Vec<u8> {
         let mut output = Vec::with_capacity(4096);
         packet(&mut output, Tag::PublicKey, &self.key.body);
         if self.revoked {
             let revocation = Draft { kind: 0x20, made: self.after(1), hash: Hash::Sha256, more: &[] };
             packet(&mut output, Tag::Signature, &self.key.sign(Subject::Key(&self.key), &revocation));
         }
-        let certifications = Certification::all_on(self);
         for (position, component) in self.components.iter().enumerate() {
             match &component.name {
                 Name::UserId(text) => packet(&mut output, Tag::UserId, text.as_bytes()),
                 Name::Attribute(bytes) => packet(&mut output, Tag::UserAttribute, bytes),
             }
             self.self_signatures(position, &mut output);
-            for certification in certifications.iter().filter(|one| one.component == position) {
-                packet(&mut output, Tag::Signature, &certification.signature(self));
+            for (_, signature) in certifications.iter().filter(|(component, _)| *component == position) {
+                packet(&mut output, Tag::Signature, signature);
             }
         }
         if let Some(subkey) = Certificate::subkey(&self.web, self.number, &self.key) {

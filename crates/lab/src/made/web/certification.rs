@@ -1,7 +1,7 @@
 //! What others say in a web about a certificate's user IDs.
 
-use super::Web;
 use super::certificate::{Certificate, ends_after, part_of};
+use super::parameters::Web;
 use crate::made::dice::Dice;
 use crate::made::key::{DAY, Draft, Hash, Key, forge};
 use crate::made::packet::subpacket;

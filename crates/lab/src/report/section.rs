@@ -1,0 +1,31 @@
+//! One experiment's part of the report.
+
+use serde::Serialize;
+
+use super::plot::PlotGroup;
+use crate::conduct::CommandLine;
+
+/// One experiment's part of the report.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Section {
+    pub(crate) title: String,
+    /// What was asked, and how it was measured.
+    pub(crate) question: String,
+    /// The answer.
+    pub(crate) conclusion: String,
+    /// What makes the answer doubtful.
+    pub(crate) warnings: Vec<String>,
+    #[serde(skip)]
+    pub(crate) plots: Vec<PlotGroup>,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) commands: Vec<CommandLine>,
+}
+
+/// A table.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Table {
+    pub(crate) title: String,
+    pub(crate) head: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
