@@ -1,17 +1,13 @@
-//! What can be typed. Help texts, shell completions and man pages come from here.
-
-use std::path::PathBuf;
+//! The command line. Help texts, shell completions and man pages are generated from it.
 
 use clap::{Parser, Subcommand};
-use keyhoard::cert::Timestamp;
 
 use crate::commands::{
     bench, check, completions, copy, db, decrypt, delete, doctor, encrypt, export, generate, import, key,
     list, log, man, migrate, policy, search, show, sign, signed_by, sop, sql, tofu, trust, undo, verify,
     who_signed,
 };
-use crate::moment;
-use crate::output::Colour;
+use crate::global_options::GlobalOptions;
 
 /// A fast OpenPGP certificate database.
 ///
@@ -20,35 +16,9 @@ use crate::output::Colour;
 #[command(name = "keyhoard", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// What every command takes.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
-    /// The database: a file, or postgres://user@host/name [default: KEYHOARD_DB, else keyhoard/keyhoard.db in the XDG
-    /// data directory].
-    #[arg(long, global = true, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
-    pub(crate) db: Option<PathBuf>,
-
-    /// Write JSON: one document a line, as docs/json.md describes.
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-
-    /// Write results and errors only.
-    #[arg(long, short, global = true)]
-    pub(crate) quiet: bool,
-
-    /// Use colours: auto means on a terminal, unless NO_COLOR is set.
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
-    pub(crate) color: Colour,
-
-    /// Answer as of this time (seconds since 1970, or like 20260101T000000).
-    #[arg(long, global = true, value_name = "TIME", value_parser = moment::parse)]
-    pub(crate) faked_system_time: Option<Timestamp>,
 }
 
 /// One command.

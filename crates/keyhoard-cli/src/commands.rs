@@ -1,4 +1,4 @@
-//! One file for each subcommand: its arguments, and from the library's answer to text or JSON.
+//! The subcommands, one file each: the arguments, and the printing of results.
 
 pub(crate) mod bench;
 pub(crate) mod check;
@@ -33,27 +33,20 @@ pub(crate) mod who_signed;
 mod checked;
 mod content_options;
 mod listed;
+mod named_certificates;
 mod signatures;
 mod signer_options;
 mod verify_batch;
 
-use std::ffi::{OsStr, OsString};
 use std::io::Write;
-use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 
-use anyhow::bail;
-use keyhoard::find::{find, meant};
-use keyhoard::foreign_text::shown;
-use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection, Store};
-use keyhoard::validity::Sources;
+use clap::CommandFactory;
 
 use crate::arguments::{Arguments, Command};
-use crate::exit::{NotHere, Outcome};
-use crate::printable::counted;
+use crate::exit::Outcome;
 use crate::session::Session;
 
-/// Runs the command that was asked for.
+/// Runs the command.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut session = Session::new(arguments.global);
     let session = &mut session;
@@ -85,71 +78,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Migrate(arguments) => migrate::run(session, &arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Sop(arguments) => sop::run(session, &arguments),
-        Command::Completions(arguments) => completions::run(session, &arguments),
-        Command::Man(arguments) => man::run(session, &arguments),
+        Command::Completions(arguments) => completions::run(session, &arguments, Arguments::command()),
+        Command::Man(arguments) => man::run(session, &arguments, Arguments::command()),
     }?;
     session.output.flush()?;
     Ok(outcome)
-}
-
-/// Returns where validity comes from: a database, which keeps what is found out.
-fn sources<'a>(store: &'a dyn Store, snapshot: &'a dyn ReadCertificates) -> Sources<'a> {
-    Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), keeper: Some(store) }
-}
-
-/// Returns the primary keys of certificates, in database order.
-fn fingerprints(
-    snapshot: &dyn ReadCertificates,
-    selection: Selection<'_>,
-) -> keyhoard::Result<Vec<Fingerprint>> {
-    let mut keys = Vec::new();
-    snapshot.visit(selection, Detail::Name, &mut |record| {
-        keys.push(record.fingerprint);
-        ControlFlow::Continue(())
-    })?;
-    Ok(keys)
-}
-
-/// The certificates that a command is about.
-struct Named {
-    /// `None` means all of them.
-    ids: Option<Vec<CertId>>,
-    /// Something was found for every name.
-    complete: bool,
-}
-
-impl Named {
-    /// Finds what the names stand for, and warns about names that stand for nothing.
-    fn find(session: &Session, snapshot: &dyn ReadCertificates, names: &[OsString]) -> anyhow::Result<Self> {
-        if names.is_empty() {
-            return Ok(Self { ids: None, complete: true });
-        }
-        let bytes: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-        let found = find(snapshot, &bytes)?;
-        for &missing in &found.missing {
-            session.warn(format_args!("{}: not found", shown(bytes[missing])));
-        }
-        Ok(Self { ids: Some(found.ids), complete: found.missing.is_empty() })
-    }
-
-    /// Finds the one certificate that a name stands for.
-    ///
-    /// # Errors
-    ///
-    /// [`NotHere`] if there is none, and if there are several.
-    fn one(snapshot: &dyn ReadCertificates, name: &OsStr) -> anyhow::Result<CertId> {
-        let name = name.as_bytes();
-        match meant(snapshot, name)?[..] {
-            [id] => Ok(id),
-            [] => Err(NotHere::named(name).into()),
-            ref several => {
-                let certificates = counted(several.len(), "certificate");
-                bail!("{}: stands for {certificates}; say the fingerprint of one", shown(name))
-            }
-        }
-    }
-
-    fn selection(&self) -> Selection<'_> {
-        self.ids.as_deref().map_or(Selection::All, Selection::Ids)
-    }
 }

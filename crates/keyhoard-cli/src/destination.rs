@@ -1,4 +1,4 @@
-//! What results other than listings are written to, and whether in ASCII armor.
+//! Output files, and whether they have ASCII armor.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -11,7 +11,7 @@ use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
 
 use crate::question::asked;
 
-/// The file that is written instead of standard output.
+/// The options that name an output file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NamedOutput {
     /// Write to this file; a pipe or device is written to as it is.
@@ -24,18 +24,18 @@ pub(crate) struct NamedOutput {
 }
 
 impl NamedOutput {
-    /// Returns the file that is written to; `None` for standard output.
+    /// Returns the output file; `None` for standard output.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    /// Says whether the output was named, be it standard output.
+    /// Returns whether `--output` was given, even for standard output.
     pub(crate) fn is_named(&self) -> bool {
         self.output.is_some()
     }
 
-    /// Begins the file, if there is one, while another file is being `read`. One that is there is replaced only with
-    /// `--force`, or if whoever sits at the terminal wants it.
+    /// Creates the output file, if there is one. It must not be the file that is `read`. An existing file is replaced
+    /// only with `--force`, or if the user agrees on the terminal.
     pub(crate) fn create(
         &self,
         content: Content,
@@ -66,7 +66,7 @@ impl NamedOutput {
     }
 }
 
-/// Where packets go.
+/// The options that say where packets are written, and whether with armor.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Destination {
     #[command(flatten)]
@@ -82,13 +82,13 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Returns the file that is written to; `None` for standard output.
+    /// Returns the output file; `None` for standard output.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.output.file()
     }
 
-    /// Has packets written, while another file is being `read`; a file appears if `is_something` says so of what was
-    /// written.
+    /// Writes packets to the output, which must not be the file that is `read`. An output file is kept if `is_something`
+    /// returns true for the result of `packets`.
     pub(crate) fn write<T>(
         &self,
         contents: Contents,
@@ -120,7 +120,7 @@ impl Destination {
     ) -> anyhow::Result<T> {
         let mut buffered;
         let out = match contents {
-            // Secret keys come packet by packet, and stay in no buffer that nobody wipes.
+            // Secret keys are written packet by packet, so that no buffer keeps a copy that is not wiped.
             Contents::SecretKeys => out,
             _ => {
                 buffered = io::BufWriter::with_capacity(1 << 16, out);
@@ -146,13 +146,13 @@ impl Destination {
 pub(crate) enum Contents {
     /// Certificates.
     Certificates,
-    /// Secret keys: their file is for its owner only.
+    /// Secret keys, whose file only its owner can read (mode 0600).
     SecretKeys,
     /// A message.
     Message,
     /// Detached signatures.
     Signature,
-    /// Text with its signatures behind it, which has armor of its own.
+    /// Clear-signed text, which has armor of its own.
     ClearText,
 }
 
@@ -175,7 +175,7 @@ impl Contents {
     }
 }
 
-/// Returns standard output, without the lock that this thread holds: another one writes messages.
+/// Returns a duplicate of standard output, which another thread can write to while this one holds the lock.
 pub(crate) fn standard_output() -> anyhow::Result<File> {
     Ok(File::from(duplicate(1).context("standard output")?))
 }

@@ -1,4 +1,4 @@
-//! How the program ends.
+//! Exit codes, and the error message before them.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -11,26 +11,26 @@ use keyhoard::stateless::Failure;
 use crate::stderr::tell;
 use crate::style::Style;
 
-/// What a command came to, for scripts.
+/// The outcome of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It did what it was asked: exit code 0.
+    /// The command did its task: exit code 0.
     Done,
     /// Nothing was found, nothing was usable, or problems were found: exit code 1.
     Nothing,
 }
 
-/// Why there is nothing that the command could work on: told as errors are, but exit code 1, as [`Outcome::Nothing`].
+/// An error because nothing is there that the command could use: exit code 1, as with [`Outcome::Nothing`].
 #[derive(Debug)]
 pub(crate) struct NotHere(String);
 
 impl NotHere {
-    /// Nothing goes by this name.
+    /// No certificate has this name.
     pub(crate) fn named(name: &[u8]) -> Self {
         Self(format!("{}: not found", shown(name)))
     }
 
-    /// Nothing that is here can be used.
+    /// Nothing that is there can be used, for this reason.
     pub(crate) fn usable(why: impl fmt::Display) -> Self {
         Self(why.to_string())
     }
@@ -45,7 +45,7 @@ impl fmt::Display for NotHere {
 impl Error for NotHere {}
 
 impl Outcome {
-    /// Returns [`Outcome::Done`] if something was found.
+    /// Returns [`Outcome::Done`] if `something` is true.
     pub(crate) fn found(something: bool) -> Self {
         if something { Self::Done } else { Self::Nothing }
     }
@@ -53,7 +53,7 @@ impl Outcome {
 
 /// Writes an error to stderr and returns the exit code.
 ///
-/// A reader that closed the pipe early (`| head`) has what it wanted.
+/// A closed pipe (`| head`) is no error.
 pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -77,7 +77,7 @@ pub(crate) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
     }
 }
 
-/// Says whether a passphrase was missing, and nobody could be asked for it.
+/// Returns whether a passphrase was missing and there was no way to ask for it.
 fn is_locked(error: &anyhow::Error) -> bool {
     use keyhoard::secret;
     let error = error.downcast_ref::<secret::Error>().or_else(|| match error.downcast_ref() {

@@ -1,4 +1,4 @@
-//! When something ends, as people write it.
+//! Expiration times as arguments.
 
 use std::str::FromStr;
 
@@ -9,18 +9,18 @@ use keyhoard::store::{Fingerprint, Query};
 
 use crate::moment;
 
-/// When something ends.
+/// When something expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
     Never,
-    /// So many seconds from now.
+    /// A number of seconds from now.
     In(u32),
     /// At this time.
     At(Timestamp),
 }
 
 impl Expiry {
-    /// Returns the time.
+    /// Returns the time of expiry; `None` means never.
     pub(crate) fn after(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Never => None,
@@ -47,7 +47,7 @@ impl FromStr for Expiry {
 }
 
 /// Reads a fingerprint.
-pub(super) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
+pub(crate) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
     match Name::parse(text.as_bytes()).map(|name| name.query) {
         Ok(Query::Fingerprint(fingerprint)) => Ok(fingerprint),
         _ => Err("expected a fingerprint".to_owned()),

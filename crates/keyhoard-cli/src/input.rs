@@ -1,4 +1,4 @@
-//! What a command reads: a file, or standard input.
+//! The input of a command: a file, or standard input.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use keyhoard::output_file::FileId;
 
-/// Opens a file; without one, and for `-`, standard input.
+/// Opens a file, or standard input for `None` and `-`.
 pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Read + Send>> {
     match path.filter(|path| *path != Path::new("-")) {
         Some(path) => Ok(Box::new(file(path)?)),
@@ -15,7 +15,11 @@ pub(crate) fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Read + Send>> 
     }
 }
 
-/// Opens a file that is no directory.
+/// Opens a file.
+///
+/// # Errors
+///
+/// A directory, and those of opening.
 pub(crate) fn file(path: &Path) -> anyhow::Result<File> {
     let file = File::open(path).with_context(|| name(Some(path)))?;
     if file.metadata().is_ok_and(|found| found.is_dir()) {
@@ -24,7 +28,7 @@ pub(crate) fn file(path: &Path) -> anyhow::Result<File> {
     Ok(file)
 }
 
-/// Returns which file is read; `None` where it is no regular file.
+/// Returns the identity of the file that is read; `None` where it is not a regular file.
 pub(crate) fn id(path: Option<&Path>) -> Option<FileId> {
     match path.filter(|path| *path != Path::new("-")) {
         Some(path) => FileId::at(path),
@@ -32,7 +36,7 @@ pub(crate) fn id(path: Option<&Path>) -> Option<FileId> {
     }
 }
 
-/// Calls an input by its name.
+/// Returns an input's name for messages.
 pub(crate) fn name(path: Option<&Path>) -> String {
     match path.filter(|path| *path != Path::new("-")) {
         Some(path) => path.display().to_string(),

@@ -1,16 +1,16 @@
-//! JSON without characters that a terminal would obey.
+//! JSON in which all control characters are escaped.
 
 use std::io::{self, BufWriter, Write};
 
 use keyhoard::foreign_text::is_control;
 use serde::Serialize;
 
-/// Bytes that are looked at at a time.
+/// The size of the buffer whose contents are scanned at once, in bytes.
 const LOOKED_AT: usize = 1 << 16;
 
 /// Writes a value as one document without line ends.
 ///
-/// What [`is_control`] names is escaped; JSON itself demands that of the control characters below U+0020 only.
+/// All characters of [`is_control`] are escaped; JSON itself requires that only below U+0020.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut escaping = BufWriter::with_capacity(LOOKED_AT, Escaping(out));
     serde_json::to_writer(&mut escaping, value)?;
@@ -24,18 +24,18 @@ pub(crate) fn text(value: &impl Serialize) -> String {
     String::from_utf8(out).expect("JSON is text")
 }
 
-/// Escapes control characters in JSON that comes in pieces of whole characters, as serde_json and a buffer hand it on.
+/// Escapes control characters in JSON. Each write must hold whole characters, as those of serde_json and `BufWriter` do.
 struct Escaping<'a, W>(&'a mut W);
 
 impl<W: Write> Write for Escaping<'_, W> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        // Nearly all text takes this way. Looking at all bytes is quicker than stopping at the first.
+        // The common case. Scanning all bytes without an early exit is faster.
         if piece.iter().fold(0, |found, &byte| found | u8::from(begins_control(byte))) == 0 {
             self.0.write_all(piece)?;
             return Ok(piece.len());
         }
         let mut rest = str::from_utf8(piece).map_err(io::Error::other)?;
-        // Outside of strings there is nothing but ASCII.
+        // JSON is ASCII outside of strings.
         while let Some((start, character)) = rest.char_indices().find(|(_, character)| is_control(*character))
         {
             write!(self.0, "{}\\u{:04x}", &rest[..start], u32::from(character))?;
@@ -50,10 +50,10 @@ impl<W: Write> Write for Escaping<'_, W> {
     }
 }
 
-/// Says whether a byte may be the first one of a character that [`is_control`] names, in UTF-8 and not escaped yet.
+/// Returns whether a byte may begin a character of [`is_control`] in UTF-8, unless JSON has escaped it already.
 #[inline]
 fn begins_control(byte: u8) -> bool {
-    // So written, many bytes are looked at with one instruction.
+    // Without short-circuiting, so that the compiler vectorises it.
     (byte == 0x7f) | (byte == 0xc2) | (byte == 0xd8) | (byte == 0xe2)
 }
 

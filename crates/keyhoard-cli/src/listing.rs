@@ -1,4 +1,4 @@
-//! From a listing to text or JSON: pure functions of [`keyhoard::listing::KeyListing`].
+//! Certificates as text and as JSON, from [`keyhoard::listing::KeyListing`].
 
 mod component_status;
 mod json;

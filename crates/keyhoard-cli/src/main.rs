@@ -1,19 +1,22 @@
 //! The program `keyhoard`: arguments in, text or JSON out.
 //!
-//! - [`arguments`]: what can be typed, declared once; help, completions and man pages come from it.
+//! - [`arguments`]: the command line, declared once; help, completions and man pages come from it. Options that several
+//!   commands share: [`global_options`], [`passphrase_options`], [`trust_options`], [`destination`] (the output file).
 //! - [`commands`]: one file for each subcommand.
-//! - [`session`]: what every command is given.
+//! - [`session`]: what every command is given; [`exit`]: the exit code.
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
-//! - [`destination`]: what exports are written to; [`passphrase_options`]: where passphrases come from.
-//! - [`output`]: where and how results are written, [`json`] among it; [`stderr`]: what a person is told besides; [`style`], [`printable`],
-//!   [`table`], [`moment`], [`progress`] are their means; [`question`]: what a person is asked.
+//! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and errors;
+//!   [`question`]: questions on the terminal.
+//! - [`json`], [`table`], [`style`], [`printable`], [`moment`], [`expiry`], [`progress`]: the parts of both.
 //!
-//! What a command does is decided in the library `keyhoard`; nothing is decided here.
+//! The library `keyhoard` decides what a command does; this crate parses arguments and prints results.
 
 mod arguments;
 mod commands;
 mod destination;
 mod exit;
+mod expiry;
+mod global_options;
 mod input;
 mod json;
 mod listing;
@@ -39,7 +42,7 @@ fn main() -> ExitCode {
     match arguments::Arguments::try_parse() {
         Ok(arguments) => exit::report(commands::run(arguments)),
         Err(error) if error.use_stderr() && commands::sop::is_meant() => {
-            // There is nobody left to tell if messages cannot be written.
+            // An error here could not be reported anywhere.
             let _ = error.print();
             ExitCode::from(commands::sop::misunderstood(&error).exit_code())
         }

@@ -1,4 +1,4 @@
-//! Points in time, read and written.
+//! Parsing and formatting of timestamps, in UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,15 +13,15 @@ const SECOND: &[BorrowedFormatItem<'_>] =
 pub(crate) const COMPACT: &[BorrowedFormatItem<'_>] =
     format_description!("[year][month][day]T[hour][minute][second]");
 
-/// Returns the present.
+/// Returns the current time.
 pub(crate) fn now() -> Timestamp {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     Timestamp(u32::try_from(seconds).unwrap_or(u32::MAX))
 }
 
-/// Writes the day, in UTC.
+/// Formats the day, like 2014-05-21.
 pub(crate) fn day(moment: Timestamp) -> String {
-    // A listing with signatures writes tens of thousands of these.
+    // Faster than `time`: a listing with signatures formats tens of thousands of days.
     match OffsetDateTime::from_unix_timestamp(i64::from(moment.0)) {
         Ok(time) => {
             let [month, day] = [u8::from(time.month()), time.day()].map(digits);
@@ -34,18 +34,18 @@ pub(crate) fn day(moment: Timestamp) -> String {
     }
 }
 
-/// Writes day and minute, in UTC.
+/// Formats day and minute, like 2014-05-21 21:41.
 pub(crate) fn minute(moment: Timestamp) -> String {
     formatted(moment, MINUTE)
 }
 
-/// Writes a time as RFC 3339 has it, in UTC.
+/// Formats a time by RFC 3339.
 pub(crate) fn rfc3339(moment: Timestamp) -> String {
     formatted(moment, SECOND)
 }
 
-/// Reads a time as GnuPG's `--faked-system-time` takes it: seconds since 1970 or `20260101T000000`, with or without
-/// the `!` that stops the clock there.
+/// Parses the argument of GnuPG's `--faked-system-time`: seconds since 1970 or `20260101T000000`, and perhaps `!` (which
+/// stops GnuPG's clock).
 pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     let text = text.trim_end_matches('!');
     let seconds = match PrimitiveDateTime::parse(text, COMPACT) {
@@ -57,7 +57,7 @@ pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "expected seconds since 1970 or a time like 20260101T000000".to_owned())
 }
 
-/// Reads a day as ISO 8601 has it, and returns its beginning in UTC.
+/// Parses a day of ISO 8601 and returns its beginning.
 pub(crate) fn parse_day(text: &str) -> Option<OffsetDateTime> {
     const DAY: [&[BorrowedFormatItem<'_>]; 2] =
         [format_description!("[year]-[month]-[day]"), format_description!("[year][month][day]")];

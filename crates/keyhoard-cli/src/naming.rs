@@ -1,4 +1,4 @@
-//! Names for the numbers of OpenPGP.
+//! Names of OpenPGP's numbers, for text and JSON.
 
 use keyhoard::cert::effective::Usage;
 use keyhoard::cert::facts::{KeyFacts, SignatureType};
@@ -26,7 +26,7 @@ pub(crate) fn algorithm(key: &KeyFacts) -> String {
     format!("{name}{}", key.bits)
 }
 
-/// Returns the words for a set of uses.
+/// Returns the words for key flags.
 pub(crate) fn usage(usage: Usage) -> Vec<&'static str> {
     let words = [
         (Usage::CERTIFY, "certify"),
@@ -51,7 +51,7 @@ pub(crate) fn signature_type(kind: SignatureType) -> &'static str {
     }
 }
 
-/// Returns GnuPG's word for where a certificate came from (its `g10/keydb.h`, KEYORG).
+/// Returns the word for a certificate's origin (GnuPG's `g10/keydb.h`, KEYORG).
 pub(crate) fn origin(kind: u8) -> &'static str {
     match kind {
         0 => "unknown",
@@ -71,16 +71,16 @@ pub(crate) fn cipher(number: u8) -> String {
     Cipher::of(number).map_or_else(|| format!("cipher-{number}"), |cipher| cipher.name().to_owned())
 }
 
-/// Returns the name of a digest.
+/// Returns the name of a hash algorithm.
 pub(crate) fn digest(digest: HashAlgorithm) -> String {
     digest.name().map_or_else(|| format!("digest-{}", digest.0), str::to_owned)
 }
 
-/// Returns the digest of a name.
+/// Reads the name of a hash algorithm.
 ///
 /// # Errors
 ///
-/// The names there are.
+/// For an unknown name, the list of the known ones.
 pub(crate) fn digest_named(name: &str) -> Result<HashAlgorithm, String> {
     let names = || HashAlgorithm::ALL.iter().filter_map(|hash| hash.name()).collect::<Vec<_>>().join(", ");
     HashAlgorithm::named(name).ok_or_else(|| format!("the digests are {}", names()))
@@ -91,7 +91,7 @@ pub(crate) fn compression(number: u8) -> String {
     Compression::of(number).map_or_else(|| format!("compression-{number}"), |one| one.name().to_owned())
 }
 
-/// Says how far the owner of a key is trusted.
+/// Returns an owner trust as a phrase.
 pub(crate) fn owner_trust_in_words(trust: OwnerTrust) -> &'static str {
     match trust {
         OwnerTrust::Unknown | OwnerTrust::Undefined | OwnerTrust::Never => "not trusted",

@@ -1,4 +1,4 @@
-//! Where results go.
+//! Standard output: results as text or as JSON.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
@@ -10,12 +10,12 @@ use crate::printable::{harmless, is_harmless};
 use crate::style::{Style, Styled, allowed, split_sequence};
 use crate::table::Table;
 
-/// In which form results are written.
+/// The form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// For a person.
+    /// Text.
     Human,
-    /// For a program: one JSON document a line.
+    /// One JSON document per line.
     Json,
 }
 
@@ -31,16 +31,16 @@ pub(crate) enum Colour {
 /// Standard output.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// In which form results are written.
+    /// The form of results.
     pub(crate) form: Form,
     colour: bool,
     out: BufWriter<StdoutLock<'static>>,
-    /// What is about to be written; kept for its room.
+    /// The line that is being written; kept for its capacity.
     line: String,
 }
 
 impl Output {
-    /// Takes hold of standard output.
+    /// Locks standard output.
     pub(crate) fn new(form: Form, colour: Colour) -> Self {
         let stdout = io::stdout();
         let colour = match colour {
@@ -51,22 +51,22 @@ impl Output {
         Self { form, colour, out: BufWriter::with_capacity(1 << 16, stdout.lock()), line: String::new() }
     }
 
-    /// Says whether JSON is wanted.
+    /// Returns whether results are written as JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.form == Form::Json
     }
 
-    /// Says whether results are seen on a terminal at once.
+    /// Returns whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.out.get_ref().is_terminal()
     }
 
-    /// Says whether colours are wanted.
+    /// Returns whether colours are used.
     pub(crate) fn colour(&self) -> bool {
         self.colour
     }
 
-    /// Gives text a style.
+    /// Applies a style to text, where colours are used.
     pub(crate) fn styled<T>(&self, style: Style, text: T) -> Styled<T> {
         Styled::new(style, text, self.colour)
     }
@@ -82,7 +82,7 @@ impl Output {
         table.write(&mut self.out, self.colour)
     }
 
-    /// Writes a line, in which only [`Styled`] text can do something to the terminal.
+    /// Writes a line. Control sequences are escaped, except those of [`Styled`] text.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.line.clear();
         // Writing to a string cannot fail.
@@ -102,7 +102,7 @@ impl Write for Output {
     }
 }
 
-/// Writes a text and its styles; whatever else a terminal would obey is escaped.
+/// Writes a text with the sequences of its styles; all other control characters are escaped.
 fn write_harmless(out: &mut impl Write, mut text: &str) -> io::Result<()> {
     if is_harmless(text) {
         return out.write_all(text.as_bytes());
@@ -110,7 +110,7 @@ fn write_harmless(out: &mut impl Write, mut text: &str) -> io::Result<()> {
     while !text.is_empty() {
         let (sequence, rest) = split_sequence(text);
         out.write_all(sequence.as_bytes())?;
-        // What begins with an escape that begins no style of ours is text.
+        // An escape character that begins none of our styles is text.
         let end = rest.char_indices().skip(1).find(|(_, character)| *character == '\x1b');
         let (plain, rest) = rest.split_at(end.map_or(rest.len(), |(position, _)| position));
         out.write_all(harmless(plain).as_bytes())?;

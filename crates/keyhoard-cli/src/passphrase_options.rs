@@ -1,4 +1,4 @@
-//! Where passphrases come from, as arguments, and whom a question for one names.
+//! The options that say where passphrases come from.
 
 use std::os::fd::RawFd;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub(crate) struct PassphraseOptions {
 }
 
 impl PassphraseOptions {
-    /// Returns the source that was chosen, else the usual one.
+    /// Returns the source that the options name, or the usual one.
     pub(crate) fn source(&self) -> keyhoard::Result<Source> {
         match self {
             Self { passphrase_fd: Some(number), .. } => Ok(Source::Descriptor(*number)),
@@ -38,13 +38,13 @@ impl PassphraseOptions {
         }
     }
 
-    /// Returns who is asked for something else than what the options give: the program, else the usual source.
+    /// Returns the source of a passphrase that the file and descriptor do not hold: the program, or the usual one.
     pub(crate) fn source_of_questions(&self) -> keyhoard::Result<Source> {
         self.passphrase_program.clone().map_or_else(Source::usual, |program| Ok(Source::Program(program)))
     }
 }
 
-/// Returns whose a key is, for questions.
+/// Returns the user ID of a key's certificate, for questions.
 pub(crate) fn owner(snapshot: &dyn ReadCertificates, key: &Fingerprint) -> Option<String> {
     owner_of(snapshot, key).ok().flatten()?.name.map(|name| printable(&name))
 }

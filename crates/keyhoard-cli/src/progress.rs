@@ -1,14 +1,14 @@
-//! A progress bar for what takes longer than a second.
+//! A progress bar for commands that take longer than a second.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How long nothing is shown.
+/// How long a command runs before its progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is being counted.
+/// What a progress bar counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
     /// Bytes of input.
@@ -19,7 +19,7 @@ pub(crate) enum Unit {
     Numbers,
 }
 
-/// How far a command has come; shown on stderr if that is a terminal and it takes longer than a second.
+/// The progress of a command, shown on standard error if that is a terminal and the command takes longer than a second.
 #[derive(Debug)]
 pub(crate) struct Progress {
     unit: Unit,
@@ -30,13 +30,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts to count; `total` where it is known beforehand.
+    /// Starts at zero; `total` is `None` where it is not known beforehand.
     pub(crate) fn new(unit: Unit, total: Option<u64>, quiet: bool) -> Self {
         let wanted = !quiet && std::io::stderr().is_terminal();
         Self { unit, total, begun: Instant::now(), wanted, bar: None }
     }
 
-    /// Says how far the command has come.
+    /// Sets the position.
     pub(crate) fn set(&mut self, done: u64) {
         if !self.wanted || (self.bar.is_none() && self.begun.elapsed() < PATIENCE) {
             return;
@@ -44,7 +44,7 @@ impl Progress {
         self.bar.get_or_insert_with(|| bar(self.unit, self.total)).set_position(done);
     }
 
-    /// Writes something without the bar getting into it.
+    /// Hides the bar while `write` runs.
     pub(crate) fn suspended<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.bar {
             Some(bar) => bar.suspend(write),

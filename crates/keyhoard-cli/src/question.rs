@@ -1,4 +1,4 @@
-//! Questions to whoever sits at the terminal.
+//! Questions to the user at the terminal.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use crate::printable::harmless_lines;
 
-/// Asks, and returns the answer without white space around it.
+/// Asks and returns the answer, trimmed.
 pub(crate) fn asked(question: impl Display) -> io::Result<String> {
     let mut terminal = io::stderr();
     terminal.write_all(harmless_lines(&question.to_string()).as_bytes())?;
@@ -17,15 +17,29 @@ pub(crate) fn asked(question: impl Display) -> io::Result<String> {
     Ok(answer.trim().to_owned())
 }
 
-/// Asks for leave, which an empty answer does not give. `what` is what would be done: `deleting 2 certificates`.
-///
-/// # Errors
-///
-/// Without a terminal nobody can be asked.
-pub(crate) fn confirmed(what: impl Display, question: impl Display) -> anyhow::Result<bool> {
-    if !io::stdin().is_terminal() {
-        bail!("not {what} unasked: say --yes");
+/// Whether the user is asked before something that cannot be taken back easily.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Confirmation {
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl Confirmation {
+    /// Asks for consent, unless `--yes` gave it; an empty answer does not. `what` is what would be done: `deleting 2
+    /// certificates`.
+    ///
+    /// # Errors
+    ///
+    /// Without a terminal nobody can be asked.
+    pub(crate) fn is_given(&self, what: impl Display, question: impl Display) -> anyhow::Result<bool> {
+        if self.yes {
+            return Ok(true);
+        }
+        if !io::stdin().is_terminal() {
+            bail!("not {what} unasked: say --yes");
+        }
+        let answer = asked(format_args!("{question} [y/N] "))?;
+        Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
     }
-    let answer = asked(format_args!("{question} [y/N] "))?;
-    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
 }

@@ -1,4 +1,4 @@
-//! What every command is given.
+//! What every command needs: the clock, the output, the database.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,7 +12,7 @@ use keyhoard::secret::file::FileKeys;
 use keyhoard::store::{ReadJournal, Store};
 use keyhoard::{Result, database};
 
-use crate::arguments::Global;
+use crate::global_options::GlobalOptions;
 use crate::moment;
 use crate::output::{Form, Output};
 use crate::progress::{Progress, Unit};
@@ -22,20 +22,20 @@ use crate::style::Style;
 /// One run of the program.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// What this run takes to be the present.
+    /// The current time, or that of `--faked-system-time`.
     pub(crate) now: Timestamp,
-    /// Where results go.
+    /// Standard output.
     pub(crate) output: Output,
-    /// Only results and errors are wanted.
+    /// Whether only results, warnings and errors are written.
     pub(crate) quiet: bool,
     database: Option<PathBuf>,
-    /// Whether it was told who else can change the database.
+    /// Whether the warning that others can change the database was given.
     is_exposure_told: Cell<bool>,
 }
 
 impl Session {
-    /// Begins a run.
-    pub(crate) fn new(global: Global) -> Self {
+    /// Starts a run with the global options.
+    pub(crate) fn new(global: GlobalOptions) -> Self {
         let form = if global.json { Form::Json } else { Form::Human };
         Self {
             now: global.faked_system_time.unwrap_or_else(moment::now),
@@ -46,7 +46,7 @@ impl Session {
         }
     }
 
-    /// Returns the database's place. If somebody else can change what is there, that is told, once.
+    /// Returns the database's path or URL. Warns, once, if other users can change the files.
     pub(crate) fn path(&self) -> Result<PathBuf> {
         let path = database::path(self.database.as_deref())?;
         if !self.is_exposure_told.replace(true) {
@@ -62,7 +62,7 @@ impl Session {
         database::open(&self.path()?).map_err(explained)
     }
 
-    /// Opens the database, or one without certificates if it is not there.
+    /// Opens the database, or an empty one if it does not exist.
     pub(crate) fn open_or_empty(&self) -> Result<Box<dyn Store>> {
         match database::open(&self.path()?) {
             Err(keyhoard::Error::Store(keyhoard::store::Error::Missing { path })) => {
@@ -72,29 +72,33 @@ impl Session {
         }
     }
 
-    /// Opens the database, making it if it is not there.
+    /// Opens the database, and creates it if it does not exist.
     pub(crate) fn open_or_create(&self) -> Result<Box<dyn Store>> {
         database::create(&self.path()?)
     }
 
-    /// Returns the secret keys beside the database, unless somebody else can change that.
+    /// Returns the secret keys beside the database.
+    ///
+    /// # Errors
+    ///
+    /// If other users can change them.
     pub(crate) fn secret_keys(&self) -> Result<FileKeys> {
         secret_keys_beside(&self.path()?)
     }
 
-    /// Tells a person something that is no result.
+    /// Writes a note to standard error, unless `--quiet` was given.
     pub(crate) fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
             tell(Style::Faint, "keyhoard:", text);
         }
     }
 
-    /// Tells a person what may need attention.
+    /// Writes a warning to standard error.
     pub(crate) fn warn(&self, text: impl fmt::Display) {
         tell(Style::Warning, "keyhoard:", text);
     }
 
-    /// Says which of the stores that were taken over have changed since.
+    /// Notes which migrated sources have changed since.
     pub(crate) fn warn_of_outdated(&self, snapshot: &dyn ReadJournal) -> Result<()> {
         if !self.quiet {
             for migration in outdated(snapshot)? {
@@ -105,13 +109,13 @@ impl Session {
         Ok(())
     }
 
-    /// Starts to count something that may take long.
+    /// Starts a progress bar.
     pub(crate) fn progress(&self, unit: Unit, total: Option<u64>) -> Progress {
         Progress::new(unit, total, self.quiet)
     }
 }
 
-/// Says of a database that is not there how to make it.
+/// Adds to the error of a missing database how to create it.
 pub(crate) fn explained(error: keyhoard::Error) -> anyhow::Error {
     match error {
         keyhoard::Error::Store(keyhoard::store::Error::Missing { path }) => anyhow!(
@@ -122,12 +126,12 @@ pub(crate) fn explained(error: keyhoard::Error) -> anyhow::Error {
     }
 }
 
-/// Returns the command line as the journal keeps it: the program's name and the arguments.
+/// Returns the command line for the journal: the program's name and the arguments.
 pub(crate) fn command_line() -> String {
     let mut line = String::from("keyhoard");
     for argument in std::env::args_os().skip(1) {
         line.push(' ');
-        // The journal is there for all who may read the database.
+        // Everybody who may read the database may read the journal: passwords of URLs are left out.
         line.push_str(&database::shown(Path::new(&argument)));
     }
     line

@@ -1,4 +1,4 @@
-//! What a person is told besides results.
+//! Standard error: notes, warnings and errors.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -6,10 +6,10 @@ use std::io::{IsTerminal, Write};
 use crate::printable::harmless;
 use crate::style::{Style, Styled, allowed};
 
-/// Writes a line to standard error: a label in a style, and a text, which may hold the names of files.
+/// Writes a line to standard error: a label in a style, and a text, in which control characters are escaped.
 pub(crate) fn tell(style: Style, label: &str, text: impl Display) {
     let mut stderr = std::io::stderr();
     let label = Styled::new(style, label, stderr.is_terminal() && allowed());
-    // Nobody is left to be told that nobody listens.
+    // An error here could not be reported anywhere.
     let _ = writeln!(stderr, "{label} {}", harmless(&text.to_string()));
 }

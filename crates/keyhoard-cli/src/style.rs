@@ -1,25 +1,25 @@
-//! Colours, where a person is looking.
+//! Colours and other styles of text on a terminal.
 
 use std::fmt;
 
-/// What a piece of text is, and so how it looks.
+/// The style of a text, by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// What the eye is to find first.
+    /// A heading.
     Strong,
-    /// What matters less.
+    /// A detail.
     Faint,
-    /// All is well.
+    /// A good result.
     Good,
-    /// Look at this.
+    /// Something that needs attention.
     Warning,
-    /// This is wrong.
+    /// Something that is wrong.
     Error,
-    /// A name by which something can be asked for.
+    /// A name or number that commands take as an argument.
     Name,
 }
 
-/// Ends every style.
+/// The sequence that ends every style.
 const END: &str = "\x1b[0m";
 
 impl Style {
@@ -37,7 +37,7 @@ impl Style {
     }
 }
 
-/// Text with a style that shows only where colours are wanted.
+/// Text with a style, which is applied only where colours are used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Styled<T> {
     style: Option<Style>,
@@ -45,7 +45,7 @@ pub(crate) struct Styled<T> {
 }
 
 impl<T> Styled<T> {
-    /// Gives `text` a style if `colour` says so.
+    /// Applies a style to a text if `colour` is true.
     pub(crate) fn new(style: Style, text: T, colour: bool) -> Self {
         Self { style: colour.then_some(style), text }
     }
@@ -60,14 +60,14 @@ impl<T: fmt::Display> fmt::Display for Styled<T> {
     }
 }
 
-/// Splits off the sequence that begins or ends a style at the beginning of a text; it is empty if there is none.
+/// Splits a text after the sequence with which it begins, if it begins or ends a style; the first part may be empty.
 pub(crate) fn split_sequence(text: &str) -> (&str, &str) {
     let codes = Style::ALL.map(Style::code).into_iter().chain([END]);
     let length = codes.filter(|code| text.starts_with(code)).map(str::len).max();
     text.split_at(length.unwrap_or_default())
 }
 
-/// Says whether the environment allows colours (<https://no-color.org>).
+/// Returns whether the environment allows colours (<https://no-color.org>).
 pub(crate) fn allowed() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")

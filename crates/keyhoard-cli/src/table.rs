@@ -1,4 +1,4 @@
-//! Columns that line up.
+//! Tables with aligned columns.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -8,18 +8,18 @@ use unicode_width::UnicodeWidthStr;
 use crate::printable::{harmless, is_harmless};
 use crate::style::{Style, Styled};
 
-/// A cell's text and look.
+/// A cell with its text and style.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
-    /// Columns on a terminal.
+    /// The width on a terminal, in columns.
     width: usize,
     style: Option<Style>,
     right: bool,
 }
 
 impl Cell {
-    /// Makes a cell that begins at the left; what a terminal would obey is escaped in it.
+    /// Makes a left-aligned cell, in which control characters are escaped.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         let mut text = text.into();
         if !is_harmless(&text) {
@@ -29,18 +29,18 @@ impl Cell {
         Self { text, width, style: None, right: false }
     }
 
-    /// Makes a cell that ends at the right, for numbers.
+    /// Makes a right-aligned cell, for numbers.
     pub(crate) fn number(value: impl ToString) -> Self {
         Self { right: true, ..Self::new(value.to_string()) }
     }
 
-    /// Gives the cell a style.
+    /// Sets the style.
     pub(crate) fn styled(self, style: Style) -> Self {
         Self { style: Some(style), ..self }
     }
 }
 
-/// Rows of cells, written once all widths are known.
+/// Rows of cells, written once the widths of all columns are known.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
@@ -48,7 +48,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Says whether there is no row.
+    /// Returns whether there is no row.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -61,7 +61,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Writes the rows; columns are two blanks apart and nothing pads a row's last cell.
+    /// Writes the rows. Two spaces separate columns; the last cell of a row is not padded.
     pub(crate) fn write(&self, out: &mut impl Write, colour: bool) -> io::Result<()> {
         let mut line = String::new();
         for row in &self.rows {

@@ -1,12 +1,12 @@
-//! The options that say how validity is computed.
+//! The options that say how validity is computed, and the data from which it is computed.
 
 use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::PacketView;
-use keyhoard::store::Query;
 use keyhoard::store::query::Name;
-use keyhoard::validity::{Model, TrustSettings, TrustedKey};
+use keyhoard::store::{Query, ReadCertificates, Store};
+use keyhoard::validity::{Model, Sources, TrustSettings, TrustedKey};
 
 /// How validity is computed.
 #[derive(Clone, Debug, clap::Args)]
@@ -20,7 +20,7 @@ pub(crate) struct TrustOptions {
     web: WebRules,
 }
 
-/// The same for commands that follow the web of trust only.
+/// How validity is computed, for commands that know only the web of trust.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Trust options")]
 pub(crate) struct WebOptions {
@@ -56,7 +56,7 @@ struct WebRules {
     min_cert_level: u8,
 }
 
-/// The models by the names that GnuPG has for them.
+/// The trust models by GnuPG's names.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum ModelWord {
     /// The web of trust.
@@ -77,7 +77,7 @@ enum ModelWord {
     Auto,
 }
 
-/// Those of them that are webs of trust.
+/// The trust models that are webs of trust.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum WebModelWord {
     /// The web of trust.
@@ -90,11 +90,11 @@ enum WebModelWord {
 }
 
 impl TrustOptions {
-    /// Returns the settings as of this run's present.
+    /// Returns the settings.
     ///
     /// # Errors
     ///
-    /// A trusted key that is named otherwise than by fingerprint or long key ID.
+    /// If a trusted key is named otherwise than by its fingerprint or long key ID.
     pub(crate) fn settings(&self, now: Timestamp, view: PacketView) -> anyhow::Result<TrustSettings> {
         let model = match self.trust_model {
             ModelWord::Pgp | ModelWord::Auto => Model::Pgp,
@@ -109,11 +109,11 @@ impl TrustOptions {
 }
 
 impl WebOptions {
-    /// Returns the settings as of this run's present.
+    /// Returns the settings.
     ///
     /// # Errors
     ///
-    /// A trusted key that is named otherwise than by fingerprint or long key ID.
+    /// If a trusted key is named otherwise than by its fingerprint or long key ID.
     pub(crate) fn settings(&self, now: Timestamp, view: PacketView) -> anyhow::Result<TrustSettings> {
         let model = match self.trust_model {
             WebModelWord::Pgp | WebModelWord::Auto => Model::Pgp,
@@ -121,6 +121,11 @@ impl WebOptions {
         };
         self.web.settings(model, now, view)
     }
+}
+
+/// Returns the data for computing validity: those of the database, which also keeps new verdicts.
+pub(crate) fn sources<'a>(store: &'a dyn Store, snapshot: &'a dyn ReadCertificates) -> Sources<'a> {
+    Sources { certificates: vec![snapshot], owner_trust: snapshot.trust(), keeper: Some(store) }
 }
 
 impl WebRules {

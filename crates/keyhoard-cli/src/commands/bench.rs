@@ -1,4 +1,4 @@
-//! `keyhoard bench`: becomes `keyhoard-lab bench`, a program of its own.
+//! `keyhoard bench`: executes `keyhoard-lab bench`.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow};
 
 use crate::exit::Outcome;
 
-/// What is installed beside this program.
+/// The program that measures; installed beside this one.
 const PROGRAM: &str = "keyhoard-lab";
 
 /// The arguments of `keyhoard bench`.
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     rest: Vec<OsString>,
 }
 
-/// Becomes the other program; returns only if that could not be started.
+/// Replaces this process by the other program; returns only if that cannot be started.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let here = env::current_exe().context("finding this program")?;
     let beside = Some(here.with_file_name(PROGRAM)).filter(|file| file.is_file());

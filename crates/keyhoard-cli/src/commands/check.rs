@@ -1,4 +1,4 @@
-//! `keyhoard check`: do the signatures verify?
+//! `keyhoard check`: verifies all signatures of certificates.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,8 +10,8 @@ use keyhoard::check::{CheckOptions, Count, check};
 use keyhoard::store::Record;
 use serde::Serialize;
 
-use super::Named;
 use super::checked::{self, Issuers, Policy, SignatureJson};
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::printable::counted;
 use crate::progress::Unit;
@@ -45,11 +45,11 @@ pub(crate) struct Arguments {
     policy: Policy,
 }
 
-/// Checks signatures and says which are not good.
+/// Checks signatures and lists those that are not good.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let total = match &named.ids {
         Some(ids) => ids.len() as u64,
         None => snapshot.count()?,

@@ -1,4 +1,4 @@
-//! What `check`, `who-signed` and `signed-by` have in common: signatures with what they are worth.
+//! Signatures of certificates with their status, for `check`, `who-signed` and `signed-by`.
 
 use std::io;
 
@@ -19,7 +19,7 @@ use crate::style::Style;
 use crate::table::{Cell, Table};
 use crate::{moment, naming};
 
-/// Which digests are accepted.
+/// The options that say which hash algorithms are accepted.
 #[derive(Debug, clap::Args)]
 pub(super) struct Policy {
     /// Accept certifications by others with SHA-1 that were made after 2019-01-19, too.
@@ -41,17 +41,17 @@ impl Policy {
     }
 }
 
-/// A signature, with what it is on and what it is worth.
+/// A signature with the component that it is on and its status.
 #[derive(Clone, Copy)]
 pub(super) struct Checked<'a> {
     pub(super) certificate: Fingerprint,
-    /// What it is on, unless that is a key.
+    /// The component that it is on.
     pub(super) on: &'a ComponentKind,
     pub(super) facts: &'a SignatureFacts,
     pub(super) standing: CertificationStatus,
 }
 
-/// Walks through the signatures of a certificate.
+/// Returns the signatures of a certificate with their statuses.
 pub(super) fn signatures<'a>(
     facts: &'a Facts,
     standings: &'a CertificationStatuses,
@@ -68,7 +68,7 @@ pub(super) fn signatures<'a>(
     })
 }
 
-/// The names of those who made signatures.
+/// The names of issuers.
 pub(super) struct Issuers<'s>(Names<'s>);
 
 impl<'s> Issuers<'s> {
@@ -76,7 +76,7 @@ impl<'s> Issuers<'s> {
         Self(Names::new(vec![snapshot], now, PacketView::Full))
     }
 
-    /// Makes sure that the issuers of these signatures are known.
+    /// Looks up the issuers of these signatures.
     pub(super) fn prepare(&mut self, signatures: &[Checked<'_>]) -> keyhoard::Result<()> {
         self.0.prepare_issuers(signatures.iter().map(|signature| signature.facts.issuer.key_id))
     }
@@ -144,7 +144,7 @@ pub(super) struct SignatureJson<'a> {
     reason: Option<&'static str>,
 }
 
-/// Writes signatures, each group below what it is on.
+/// Writes signatures, grouped below their components.
 pub(super) fn write_signatures(
     output: &mut Output,
     issuers: &Issuers<'_>,
@@ -161,7 +161,7 @@ pub(super) fn write_signatures(
     Ok(())
 }
 
-/// Returns the cells of a signature, the last one for a name.
+/// Returns the cells of a signature, with `name` in the last one.
 pub(super) fn cells(checked: &Checked<'_>, name: String) -> Vec<Cell> {
     let Checked { facts, standing, .. } = checked;
     let word = reason(*standing).unwrap_or_else(|| word(*standing));
@@ -174,7 +174,7 @@ pub(super) fn cells(checked: &Checked<'_>, name: String) -> Vec<Cell> {
     ]
 }
 
-/// Returns what a signature is on, in words.
+/// Returns the component that a signature is on, as text.
 pub(super) fn subject(checked: &Checked<'_>) -> String {
     match checked.on {
         ComponentKind::UserId(value) => format!("user    {}", printable(value)),

@@ -1,8 +1,8 @@
-//! `keyhoard completions`: a completion script for a shell.
+//! `keyhoard completions`: writes a completion script for a shell.
 
 use std::io::Write;
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 
 use crate::exit::Outcome;
@@ -21,10 +21,13 @@ pub(crate) struct Arguments {
 }
 
 /// Writes the script to standard output.
-pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    session: &mut Session,
+    arguments: &Arguments,
+    mut program: Command,
+) -> anyhow::Result<Outcome> {
     let mut script = Vec::new();
-    let mut command = crate::arguments::Arguments::command();
-    clap_complete::generate(arguments.shell, &mut command, "keyhoard", &mut script);
+    clap_complete::generate(arguments.shell, &mut program, "keyhoard", &mut script);
     session.output.write_all(&script)?;
     Ok(Outcome::Done)
 }

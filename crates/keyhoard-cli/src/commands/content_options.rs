@@ -1,4 +1,4 @@
-//! What the content of a message is and how it is written, as arguments.
+//! The options for the content of a message.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,7 @@ use keyhoard::message::{Compression, DEFAULT_LEVEL, Format, Literal, LiteralOpti
 
 use crate::moment;
 
-/// What the content of a message is and how it is written.
+/// The options for the content of a message.
 #[derive(Debug, clap::Args)]
 pub(super) struct ContentOptions {
     /// The compression.
@@ -33,16 +33,16 @@ pub(super) struct ContentOptions {
     time: Option<Timestamp>,
 }
 
-/// The options that are about a message that holds its content, and say nothing of signatures beside it.
-pub(super) const OF_MESSAGES: [&str; 4] = ["compress", "level", "name", "time"];
+/// The options that detached and clear-text signatures do not take: only a message holds its content.
+pub(super) const MESSAGE_OPTIONS: [&str; 4] = ["compress", "level", "name", "time"];
 
 impl ContentOptions {
-    /// Returns how signatures take the content.
+    /// Returns the type of signatures over the content.
     pub(super) fn signature_type(&self) -> SignatureType {
         if self.text { SignatureType::TEXT } else { SignatureType::BINARY }
     }
 
-    /// Returns what the message says of its content.
+    /// Returns the literal data packet and its compression.
     pub(super) fn content(&self) -> LiteralOptions {
         let literal = Literal {
             format: if self.text { Format::Utf8 } else { Format::Binary },

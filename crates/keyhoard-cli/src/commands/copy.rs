@@ -1,4 +1,4 @@
-//! `keyhoard copy`: a whole database, into another one.
+//! `keyhoard copy`: copies a whole database into another one.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     to: PathBuf,
 }
 
-/// Copies, compares, and says what there was.
+/// Copies, compares, and prints the sums.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let from = database::open(&arguments.from).map_err(explained)?;
     let to = database::create(&arguments.to)?;

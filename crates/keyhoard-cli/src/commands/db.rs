@@ -1,4 +1,4 @@
-//! `keyhoard db`: where keys are kept, made ready.
+//! `keyhoard db`: creates and upgrades the database.
 
 use clap::Subcommand;
 use keyhoard::database::{self, Status};
@@ -44,7 +44,7 @@ enum Command {
     Migrate,
 }
 
-/// Runs the command and says what there is now.
+/// Runs the command and prints the status of the database.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let place = session.path()?;
     let status = match arguments.command {

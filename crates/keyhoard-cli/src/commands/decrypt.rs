@@ -1,4 +1,4 @@
-//! `keyhoard decrypt`: with the password, or a secret key.
+//! `keyhoard decrypt`: decrypts a message with a password or a secret key.
 
 use std::borrow::Cow;
 use std::fs;
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     trust: TrustOptions,
 }
 
-/// Where the password of a message comes from.
+/// The options that say where the password of a message comes from.
 #[derive(Clone, Debug, clap::Args)]
 #[group(multiple = false)]
 struct PasswordSource {
@@ -98,14 +98,14 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut input = input::open(arguments.file.as_deref())?;
     let file = arguments.output.file();
     let id = input::id(arguments.file.as_deref());
-    let mut release = match arguments.output.create(Content::Ordinary, id)? {
+    let mut plaintext = match arguments.output.create(Content::Ordinary, id)? {
         Some(file) => PlaintextOutput::to_file(file, arguments.stream_unverified),
         None => PlaintextOutput::to_stream(Box::new(standard_output()?), arguments.stream_unverified),
     };
     if let Some(message) = arguments.file.as_deref().and_then(|path| fs::metadata(path).ok()) {
-        release.reserve(message.len());
+        plaintext.reserve(message.len());
     }
-    let signatures = arguments.read(session, input.as_mut(), &mut release)?;
+    let signatures = arguments.read(session, input.as_mut(), &mut plaintext)?;
     let reports = match signatures.is_empty() {
         true => Vec::new(),
         false => {
@@ -113,15 +113,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             examine(session, session.open_or_empty()?.as_ref(), &trust, signatures)?
         }
     };
-    if let Some((_, key)) = release.decrypted.as_ref().filter(|_| arguments.show_session_key) {
+    if let Some((_, key)) = plaintext.decrypted.as_ref().filter(|_| arguments.show_session_key) {
         session.warn(format_args!("session key: {}", *key.to_text()));
     }
     tell_signatures(session, &reports);
     if reports.iter().any(|report| report.standing == SignatureStatus::Bad) {
         bail!("a signature in the message is bad: who encrypted it is not who is said to have signed it");
     }
-    let result = file.and_then(|path| DecryptedJson::new(path, &release, &reports));
-    release
+    let result = file.and_then(|path| DecryptedJson::new(path, &plaintext, &reports));
+    plaintext
         .finish()
         .with_context(|| file.map_or("cannot write".to_owned(), |path| path.display().to_string()))?;
     if let Some(result) = result {
@@ -149,7 +149,7 @@ impl Arguments {
         &self,
         session: &Session,
         input: &mut (dyn Read + Send),
-        release: &mut PlaintextOutput<'_>,
+        plaintext: &mut PlaintextOutput<'_>,
     ) -> anyhow::Result<Vec<DataSignature>> {
         let secret_keys = session.secret_keys()?;
         let owner = |key: &Fingerprint| owner(session.open_or_empty().ok()?.snapshot().ok()?.as_ref(), key);
@@ -157,22 +157,22 @@ impl Arguments {
         let source = self.password.source()?;
         let is_asked_again = matches!(source, Source::Terminal | Source::Program(_));
         let mut passwords = Passphrases::new(source, |_| None);
-        let mut asked = 0;
+        let mut prompts = 0;
         let mut password = || {
-            asked += 1;
-            // Where it is read from a file it would be the same again.
-            if asked == 1 || is_asked_again { passwords.password(false) } else { Ok(None) }
+            prompts += 1;
+            // Reading a file or descriptor again would not give another password.
+            if prompts == 1 || is_asked_again { passwords.password(false) } else { Ok(None) }
         };
-        let known = self.session_key()?;
+        let given_key = self.session_key()?;
         let mut keys = SessionKeyFinder {
             secret_keys: &secret_keys,
             ask: &mut ask,
             password: &mut password,
-            known,
+            known: given_key,
             failure: None,
         };
         let allowed = Allowed { unprotected: self.allow_unprotected, ..Allowed::default() };
-        let mut verifier = MessageVerifier::new(release);
+        let mut verifier = MessageVerifier::new(plaintext);
         let read = decrypt(input, allowed, &mut keys, &mut verifier);
         match (read.and_then(|()| verifier.finish()), keys.failure) {
             (Ok(signatures), _) => Ok(signatures),
@@ -180,7 +180,7 @@ impl Arguments {
             (Err(Error::Unprotected), _) => {
                 bail!("{}; if it must be read, add --allow-unprotected", Error::Unprotected)
             }
-            // A reader that closed the pipe does not have what it wanted: nothing was checked to the end.
+            // A closed pipe is an error here: the reader has data that were not checked to the end.
             (Err(error @ Error::Write(_)), _) => bail!("{error}"),
             (Err(error), _) => Err(anyhow!(error).context(input::name(self.file.as_deref()))),
         }
@@ -213,21 +213,21 @@ struct DecryptedJson<'a> {
 }
 
 impl<'a> DecryptedJson<'a> {
-    /// Says what was decrypted to a file; `None` if nothing was.
-    fn new(path: &'a Path, release: &PlaintextOutput<'_>, reports: &'a [SignatureReport]) -> Option<Self> {
-        let (container, key) = release.decrypted.as_ref()?;
-        let literal = release.literal.as_ref();
+    /// Returns the result of decryption to a file; `None` if nothing was decrypted.
+    fn new(path: &'a Path, plaintext: &PlaintextOutput<'_>, reports: &'a [SignatureReport]) -> Option<Self> {
+        let (container, key) = plaintext.decrypted.as_ref()?;
+        let literal = plaintext.literal.as_ref();
         let time = literal.map(|literal| literal.time).filter(|time| time.0 != 0);
         Some(Self {
             file: path.to_string_lossy(),
-            bytes: release.bytes,
+            bytes: plaintext.bytes,
             cipher: key.cipher().name(),
             aead: container.mode().map(|mode| mode.name()),
             name: literal
                 .map(|literal| String::from_utf8_lossy(&literal.name).into_owned())
                 .unwrap_or_default(),
             time: time.map(moment::rfc3339),
-            signed: release.is_signed,
+            signed: plaintext.is_signed,
             signatures: SignatureJson::all(reports),
         })
     }

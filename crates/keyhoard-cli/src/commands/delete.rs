@@ -1,4 +1,4 @@
-//! `keyhoard delete`: certificates go.
+//! `keyhoard delete`: deletes certificates.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -14,11 +14,11 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::printable::{counted, printable};
-use crate::question::confirmed;
+use crate::question::Confirmation;
 use crate::session::{Session, command_line};
 
-/// Candidates that are named one by one before the question.
-const NAMED: usize = 20;
+/// The most certificates that are listed before the question.
+const MAX_LISTED: usize = 20;
 
 /// The arguments of `keyhoard delete`.
 #[derive(Debug, clap::Args)]
@@ -35,9 +35,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "NAME", required = true)]
     names: Vec<OsString>,
 
-    /// Do not ask.
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
 
     /// Remove the bytes from the journal too, so that nothing can bring them back.
     #[arg(long)]
@@ -48,21 +47,21 @@ pub(crate) struct Arguments {
     despite_secret_key: bool,
 }
 
-/// Asks, and deletes.
+/// Asks for confirmation and deletes.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
-    let Some(doomed) = Deletion::find(session, store.as_ref(), arguments)? else {
+    let Some(deletion) = Deletion::find(session, store.as_ref(), arguments)? else {
         return Ok(nothing(session));
     };
-    refuse_secret_keys(&doomed.here, arguments)?;
-    if !arguments.yes && !is_confirmed(&doomed, arguments)? {
+    refuse_secret_keys(&deletion.present, arguments)?;
+    if !is_confirmed(&deletion, arguments)? {
         return Ok(nothing(session));
     }
-    let ids: Vec<CertId> = doomed.here.iter().map(|candidate| candidate.id).collect();
+    let ids: Vec<CertId> = deletion.present.iter().map(|candidate| candidate.id).collect();
     let command = command_line();
     let entry = match arguments.purge {
         false => delete(store.as_ref(), &ids, &command, session.now)?,
-        true => match purge(store.as_ref(), &ids, &doomed.removed, &command, session.now)? {
+        true => match purge(store.as_ref(), &ids, &deletion.removed, &command, session.now)? {
             Purge::Done(entry) => entry,
             Purge::Unknown(unknown) => {
                 for primary in unknown {
@@ -72,7 +71,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             }
         },
     };
-    tell(session, arguments, &doomed, entry)?;
+    tell(session, arguments, &deletion, entry)?;
     Ok(Outcome::Done)
 }
 
@@ -81,15 +80,15 @@ fn nothing(session: &Session) -> Outcome {
     Outcome::Nothing
 }
 
-/// What is to be deleted.
+/// The certificates to delete.
 struct Deletion {
-    here: Vec<DeletionCandidate>,
-    /// The primary keys of certificates that are not here, of which something may be kept.
+    present: Vec<DeletionCandidate>,
+    /// The primary keys of certificates that were deleted earlier, of which the journal may keep packets.
     removed: Vec<Fingerprint>,
 }
 
 impl Deletion {
-    /// Finds what the names stand for; `None` if one of them stands for nothing, of which the user is warned.
+    /// Finds the certificates by their names. Returns `None`, after a warning, if a name stands for nothing.
     fn find(session: &Session, store: &dyn Store, arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let snapshot = store.snapshot()?;
         let names: Vec<&[u8]> = arguments.names.iter().map(|name| name.as_bytes()).collect();
@@ -108,17 +107,17 @@ impl Deletion {
         removed.sort_unstable();
         removed.dedup();
         let secret_keys = SecretKeys::near(&session.path()?);
-        let here = candidates(snapshot.as_ref(), &found.ids, &secret_keys)?;
-        let doomed = Self { here, removed };
-        Ok((complete && doomed.count() > 0).then_some(doomed))
+        let present = candidates(snapshot.as_ref(), &found.ids, &secret_keys)?;
+        let deletion = Self { present, removed };
+        Ok((complete && deletion.count() > 0).then_some(deletion))
     }
 
     fn count(&self) -> usize {
-        self.here.len() + self.removed.len()
+        self.present.len() + self.removed.len()
     }
 
     fn fingerprints(&self) -> impl Iterator<Item = &Fingerprint> {
-        self.here.iter().map(|candidate| &candidate.fingerprint).chain(&self.removed)
+        self.present.iter().map(|candidate| &candidate.fingerprint).chain(&self.removed)
     }
 }
 
@@ -134,31 +133,34 @@ fn refuse_secret_keys(found: &[DeletionCandidate], arguments: &Arguments) -> any
     }
 }
 
-/// Asks on the terminal; without one nothing is deleted.
-fn is_confirmed(doomed: &Deletion, arguments: &Arguments) -> anyhow::Result<bool> {
-    let certificates = counted(doomed.count(), "certificate");
-    let here = doomed.here.iter().map(|candidate| {
+/// Lists the certificates and asks for confirmation.
+fn is_confirmed(deletion: &Deletion, arguments: &Arguments) -> anyhow::Result<bool> {
+    let certificates = counted(deletion.count(), "certificate");
+    let present = deletion.present.iter().map(|candidate| {
         let name = candidate.name.as_deref().map(printable).unwrap_or_default();
         format!("{}  {name}\n", candidate.fingerprint)
     });
-    let removed = doomed.removed.iter().map(|key| format!("{key}  (not here: what is kept of it)\n"));
-    let mut named: String = here.chain(removed).take(NAMED).collect();
-    if doomed.count() > NAMED {
-        named += &format!("and {} more\n", doomed.count() - NAMED);
+    let removed = deletion.removed.iter().map(|key| format!("{key}  (not here: what is kept of it)\n"));
+    let mut named: String = present.chain(removed).take(MAX_LISTED).collect();
+    if deletion.count() > MAX_LISTED {
+        named += &format!("and {} more\n", deletion.count() - MAX_LISTED);
     }
     let how = if arguments.purge { "for good" } else { "(`keyhoard undo` brings them back)" };
-    confirmed(format_args!("deleting {certificates}"), format_args!("{named}Delete {certificates} {how}?"))
+    arguments.confirmation.is_given(
+        format_args!("deleting {certificates}"),
+        format_args!("{named}Delete {certificates} {how}?"),
+    )
 }
 
 fn tell(
     session: &mut Session,
     arguments: &Arguments,
-    doomed: &Deletion,
+    deletion: &Deletion,
     JournalId(entry): JournalId,
 ) -> anyhow::Result<()> {
-    let certificates = counted(doomed.count(), "certificate");
+    let certificates = counted(deletion.count(), "certificate");
     if session.output.is_json() {
-        let deleted = doomed.fingerprints().map(Fingerprint::to_string).collect();
+        let deleted = deletion.fingerprints().map(Fingerprint::to_string).collect();
         session.output.json(&DeletedJson { deleted, purged: arguments.purge, entry })?;
     } else if arguments.purge {
         session.note(format_args!("{certificates} deleted for good"));

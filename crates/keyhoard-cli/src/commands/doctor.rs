@@ -1,4 +1,4 @@
-//! `keyhoard doctor`: is the database sound?
+//! `keyhoard doctor`: checks the database and rebuilds derived rows.
 
 use std::fmt::Display;
 use std::io;
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     rebuild: bool,
 }
 
-/// Examines the database, after making its derived rows again if that is wanted.
+/// Checks the database, after rebuilding its derived rows with `--rebuild`.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let path = session.path()?;
     let total = session.open()?.snapshot()?.count()?;

@@ -1,4 +1,4 @@
-//! `keyhoard encrypt`: for who has the password, or the secret key.
+//! `keyhoard encrypt`: encrypts with passwords or to certificates.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     trust: TrustOptions,
 }
 
-/// The passwords of a message, each of which opens it.
+/// The options for the passwords of a message, each of which decrypts it.
 #[derive(Debug, clap::Args)]
 struct PasswordOptions {
     /// Encrypt with a password, which is asked for.
@@ -172,26 +172,26 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         );
     }
     let Some(keys) = recipients(session, arguments)? else { return Ok(Outcome::Nothing) };
-    let mut signers = match arguments.sign || arguments.signers.names_somebody() {
+    let mut signers = match arguments.sign || arguments.signers.is_key_named() {
         true => arguments.signers.open(session, &arguments.passphrases)?,
         false => Vec::new(),
     };
     let kind = arguments.content.signature_type();
-    let mut companion: Box<dyn ContentSigner> = match &mut signers[..] {
+    let mut signer: Box<dyn ContentSigner> = match &mut signers[..] {
         [] => Box::new(NoSigner),
-        signers => Box::new(Signing::new(arguments.signers.signatories(signers, kind, session.now))?),
+        signers => Box::new(Signing::new(arguments.signers.requests(signers, kind, session.now))?),
     };
-    let companion = companion.as_mut();
-    let for_whom = MessageRecipients {
+    let signer = signer.as_mut();
+    let message_recipients = MessageRecipients {
         passwords: arguments.passwords()?,
-        recipients: keys.iter().map(Chosen::recipient).collect(),
+        recipients: keys.iter().map(ChosenRecipient::recipient).collect(),
     };
     let encryption = arguments.encryption(&keys);
     let mut input = input::open(arguments.file.as_deref())?;
     arguments.destination.write(
         Contents::Message,
         input::id(arguments.file.as_deref()),
-        |out| Ok(encrypt(input.as_mut(), out, &for_whom, &encryption, companion)?),
+        |out| Ok(encrypt(input.as_mut(), out, &message_recipients, &encryption, signer)?),
         |_| true,
     )?;
     if let Some(path) = arguments.destination.file() {
@@ -201,8 +201,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-/// Lets trust on first use count the message.
-fn remember(session: &Session, arguments: &Arguments, keys: &[Chosen]) -> anyhow::Result<()> {
+/// Counts the message for trust on first use.
+fn remember(session: &Session, arguments: &Arguments, keys: &[ChosenRecipient]) -> anyhow::Result<()> {
     let trust = arguments.trust.settings(session.now, PacketView::Full)?;
     if trust.model.remembers() && !keys.is_empty() {
         let recipients: Vec<_> = keys.iter().map(|key| key.candidate.fingerprint).collect();
@@ -212,7 +212,7 @@ fn remember(session: &Session, arguments: &Arguments, keys: &[Chosen]) -> anyhow
 }
 
 impl Arguments {
-    fn encryption(&self, keys: &[Chosen]) -> Encryption {
+    fn encryption(&self, keys: &[ChosenRecipient]) -> Encryption {
         let all_read =
             |reads: fn(&EncryptionKey) -> bool| !keys.is_empty() && keys.iter().all(|key| reads(&key.key));
         let authenticated = !self.cipher.is_old() && all_read(|key| key.preferences.seipd2);
@@ -230,7 +230,7 @@ impl Arguments {
         let Some(password) = password.filter(|password| !password.is_empty()) else {
             bail!("no password was given")
         };
-        // What authenticated messages need is read by new programs only, which know Argon2.
+        // Only programs of RFC 9580 read authenticated messages, and they know Argon2.
         let s2k = match self.aead {
             Some(Mode::Ocb | Mode::Gcm | Mode::Eax) => S2k::argon2()?,
             _ => S2k::iterated(DEFAULT_HASH, 1 << 26)?,
@@ -239,21 +239,21 @@ impl Arguments {
     }
 }
 
-/// A recipient.
-struct Chosen {
+/// A recipient with its encryption key.
+struct ChosenRecipient {
     candidate: RecipientCandidate,
     key: EncryptionKey,
     is_hidden: bool,
 }
 
-impl Chosen {
+impl ChosenRecipient {
     fn recipient(&self) -> Recipient<'_> {
         Recipient { public: &self.key.public, is_hidden: self.is_hidden }
     }
 }
 
-/// Finds the recipients; none if one of them is not certain, which has been told then.
-fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option<Vec<Chosen>>> {
+/// Finds the recipients. Returns `None`, after a warning, if one of them is ambiguous or not valid.
+fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option<Vec<ChosenRecipient>>> {
     let is_named = !arguments.to.is_empty() || !arguments.to_hidden.is_empty();
     if !is_named && arguments.to_file.is_empty() {
         if !arguments.passwords.are_given() {
@@ -276,7 +276,7 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
         match choose(found, &query, &trust) {
             Ok(candidate) => {
                 let key = candidate.key.clone().expect("only who has a key is chosen");
-                chosen.push(Chosen { candidate, key, is_hidden });
+                chosen.push(ChosenRecipient { candidate, key, is_hidden });
             }
             Err(refused) => {
                 tell_candidates(session, name, &refused);
@@ -287,7 +287,11 @@ fn recipients(session: &Session, arguments: &Arguments) -> anyhow::Result<Option
     Ok(Some(chosen))
 }
 
-fn of_file(session: &Session, path: &Path, revokers: &dyn ReadCertificates) -> anyhow::Result<Vec<Chosen>> {
+fn of_file(
+    session: &Session,
+    path: &Path,
+    revokers: &dyn ReadCertificates,
+) -> anyhow::Result<Vec<ChosenRecipient>> {
     let named = || path.display().to_string();
     let candidates =
         recipients::of_file(File::open(path).with_context(named)?, path, &[revokers], session.now)
@@ -296,7 +300,7 @@ fn of_file(session: &Session, path: &Path, revokers: &dyn ReadCertificates) -> a
         bail!(NotHere::usable(format_args!("{}: there is no certificate in it", path.display())));
     }
     let chosen = |candidate: RecipientCandidate| match candidate.key.clone() {
-        Some(key) => Ok(Chosen { candidate, key, is_hidden: false }),
+        Some(key) => Ok(ChosenRecipient { candidate, key, is_hidden: false }),
         None => bail!(NotHere::usable(format_args!(
             "{}: {} has no key to encrypt to",
             path.display(),
@@ -306,20 +310,20 @@ fn of_file(session: &Session, path: &Path, revokers: &dyn ReadCertificates) -> a
     candidates.into_iter().map(chosen).collect()
 }
 
-/// Takes the only candidate that can be meant, or returns all of them.
+/// Returns the only usable candidate if it is valid, else all candidates as the error.
 fn choose(
     candidates: Vec<RecipientCandidate>,
     name: &Query,
     trust: &TrustSettings,
 ) -> Result<RecipientCandidate, Vec<RecipientCandidate>> {
-    let is_sure = |candidate: &RecipientCandidate| {
+    let is_certain = |candidate: &RecipientCandidate| {
         candidate.validity >= Validity::Full
             || candidate.has_fingerprint(name)
             || trust.model == Model::Always
     };
     let mut usable = candidates.iter().filter(|candidate| candidate.usable_key().is_some());
     match (usable.next(), usable.next()) {
-        (Some(only), None) if is_sure(only) => Ok(only.clone()),
+        (Some(only), None) if is_certain(only) => Ok(only.clone()),
         _ => Err(candidates),
     }
 }
@@ -343,7 +347,12 @@ fn tell_candidates(session: &Session, name: &[u8], candidates: &[RecipientCandid
     }
 }
 
-fn tell(session: &mut Session, path: &Path, keys: &[Chosen], encryption: &Encryption) -> anyhow::Result<()> {
+fn tell(
+    session: &mut Session,
+    path: &Path,
+    keys: &[ChosenRecipient],
+    encryption: &Encryption,
+) -> anyhow::Result<()> {
     if session.output.is_json() {
         let recipients = keys.iter().map(|key| key.candidate.fingerprint.to_string()).collect();
         let mode = match encryption.protection {

@@ -1,4 +1,4 @@
-//! `keyhoard export`: certificates for others.
+//! `keyhoard export`: writes certificates.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -7,7 +7,7 @@ use keyhoard::export::{ExportOptions, ExportSummary, export};
 use keyhoard::store::{ReadCertificates, Selection};
 use serde::Serialize;
 
-use super::Named;
+use crate::commands::named_certificates::NamedCertificates;
 use crate::destination::{Contents, Destination};
 use crate::exit::Outcome;
 use crate::printable::counted;
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let export = Export { session, snapshot: snapshot.as_ref(), selection: named.selection(), arguments };
     let summary = arguments.destination.write(
         Contents::Certificates,
@@ -64,7 +64,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::found(named.complete && summary.certificates > 0))
 }
 
-/// One export on its way.
+/// An export.
 struct Export<'a> {
     session: &'a Session,
     snapshot: &'a dyn ReadCertificates,
@@ -100,7 +100,7 @@ impl Arguments {
     }
 }
 
-/// Says what was written, where that does not get into what was written.
+/// Prints the result of an export to a file.
 fn tell(session: &mut Session, arguments: &Arguments, summary: ExportSummary) -> anyhow::Result<()> {
     let Some(path) = arguments.destination.file() else { return Ok(()) };
     if session.output.is_json() {

@@ -1,4 +1,4 @@
-//! `keyhoard generate`: a new key.
+//! `keyhoard generate`: generates a key.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -14,8 +14,8 @@ use keyhoard::secret::Ask;
 use keyhoard::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
-use super::key::Expiry;
 use crate::exit::Outcome;
+use crate::expiry::Expiry;
 use crate::passphrase_options::PassphraseOptions;
 use crate::progress::{Progress, Unit};
 use crate::question::asked;
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     profile: String,
 
     /// Make all keys of this algorithm instead of the profile's: rsa3072, ed25519, nistp384, brainpoolP512r1, ...
-    #[arg(long, value_name = "NAME", value_parser = algorithm)]
+    #[arg(long, value_name = "NAME", value_parser = Algorithm::parse)]
     algorithm: Option<Algorithm>,
 
     /// When the key ends: a span like 18m or 2y, a day like 2030-01-01, or never.
@@ -59,13 +59,9 @@ pub(crate) struct Arguments {
     passphrase: PassphraseOptions,
 }
 
-fn algorithm(name: &str) -> Result<Algorithm, String> {
-    Algorithm::parse(name).map_err(|error| error.to_string())
-}
-
-/// Makes a key.
+/// Generates a key.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let profile = wanted(session, arguments)?;
+    let profile = profile(session, arguments)?;
     let source = arguments.passphrase.source()?;
     if !arguments.no_passphrase && source == Source::Terminal && !on_terminal() {
         bail!(
@@ -75,7 +71,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let path = keyhoard::database::local(&session.path()?);
     let store = session.open_or_create()?;
-    let place = KeyDestination {
+    let destination = KeyDestination {
         store: store.as_ref(),
         secrets: &session.secret_keys()?,
         revocations: generate::revocations_beside(&path),
@@ -84,15 +80,15 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let owner = profile.user_ids.first().map(|user_id| String::from_utf8_lossy(user_id).into_owned());
     let mut passphrases = Passphrases::new(source, move |_| owner.clone());
     let ask = (!arguments.no_passphrase).then_some(&mut passphrases as &mut dyn Ask);
-    let mut counted = Counted { progress: session.progress(Unit::Numbers, None), numbers: 0 };
-    let made = generate(&place, &profile, ask, &command_line(), session.now, &mut counted)?;
-    drop(counted);
-    tell(session, &profile, &made)?;
+    let mut tested = TestedNumbers { progress: session.progress(Unit::Numbers, None), numbers: 0 };
+    let generated = generate(&destination, &profile, ask, &command_line(), session.now, &mut tested)?;
+    drop(tested);
+    tell(session, &profile, &generated)?;
     Ok(Outcome::Done)
 }
 
-/// Returns the profile with everything that was said, or asked for.
-fn wanted(session: &Session, arguments: &Arguments) -> anyhow::Result<Profile> {
+/// Returns the profile with what the arguments change, and asks for a missing user ID.
+fn profile(session: &Session, arguments: &Arguments) -> anyhow::Result<Profile> {
     let mut profile = named_profile(&arguments.profile)?;
     if let Some(algorithm) = arguments.algorithm {
         profile = profile.made_of(algorithm)?;
@@ -119,7 +115,7 @@ fn on_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks for name and address.
+/// Asks for name and mail address, and returns the user ID.
 fn asked_user_id() -> anyhow::Result<String> {
     if !on_terminal() {
         bail!("whose key is it to be? Say a user ID: keyhoard generate 'Ann <ann@example.org>'");
@@ -134,32 +130,32 @@ fn asked_user_id() -> anyhow::Result<String> {
     }
 }
 
-/// Counts the numbers that were tested for primes.
-struct Counted {
+/// Counts the numbers that were tested for being prime.
+struct TestedNumbers {
     progress: Progress,
     numbers: u64,
 }
 
-impl generate::Progress for Counted {
+impl generate::Progress for TestedNumbers {
     fn step(&mut self, _: Step) {
         self.numbers += 1;
         self.progress.set(self.numbers);
     }
 }
 
-fn tell(session: &mut Session, profile: &Profile, made: &GeneratedKey) -> anyhow::Result<()> {
-    let entry = made.journal.map(|JournalId(entry)| entry);
-    let revocation = made.revocation.display();
+fn tell(session: &mut Session, profile: &Profile, generated: &GeneratedKey) -> anyhow::Result<()> {
+    let entry = generated.journal.map(|JournalId(entry)| entry);
+    let revocation = generated.revocation.display();
     if session.output.is_json() {
         session.output.json(&GeneratedJson {
-            fingerprint: made.primary.to_string(),
-            subkeys: made.subkeys.iter().map(Fingerprint::to_string).collect(),
+            fingerprint: generated.primary.to_string(),
+            subkeys: generated.subkeys.iter().map(Fingerprint::to_string).collect(),
             version: profile.version.number(),
             revocation: revocation.to_string(),
             entry,
         })?;
     } else {
-        writeln!(session.output, "{}", made.primary)?;
+        writeln!(session.output, "{}", generated.primary)?;
         session.note(format_args!("the key is made; its revocation certificate is {revocation}"));
     }
     Ok(())

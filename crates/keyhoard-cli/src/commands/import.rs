@@ -1,6 +1,7 @@
-//! `keyhoard import`: certificates from files.
+//! `keyhoard import`: imports certificates and secret keys from files.
 
 mod json;
+mod notes;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use keyhoard::causes;
-use keyhoard::cert::clean::{CleanOptions, CleaningNote};
+use keyhoard::cert::clean::CleanOptions;
 use keyhoard::import::{
     ImportEvent, ImportOptions, ImportOutcome, ImportRefusal, ImportSummary, Imported, ImportedSecret,
     Importer, SecretOutcome,
@@ -25,6 +26,7 @@ use crate::stderr::tell;
 use crate::style::Style;
 use crate::table::{Cell, Table};
 use json::{CertificateJson, RefusedJson, SummaryJson};
+use notes::{describe, unchecked};
 
 /// The arguments of `keyhoard import`.
 #[derive(Debug, clap::Args)]
@@ -128,10 +130,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::found(taken && summary.secret_refused == 0))
 }
 
-/// A file that is open.
+/// An open input file.
 struct Input {
     reader: Box<dyn Read + Send>,
-    /// Its size, where that is known.
+    /// Its size in bytes; `None` for pipes and devices.
     size: Option<u64>,
 }
 
@@ -152,14 +154,14 @@ fn open(path: &Path) -> anyhow::Result<Input> {
     Ok(Input { reader: Box::new(file), size })
 }
 
-/// Tells what happens.
+/// Prints the events of an import.
 struct Report<'s> {
     session: &'s mut Session,
     files: &'s [PathBuf],
-    /// Each certificate is named.
+    /// Whether each certificate is printed.
     verbose: bool,
     progress: Progress,
-    /// An import goes on even when nobody reads about it any more.
+    /// The first error of writing to standard output, which does not stop the import.
     written: io::Result<()>,
 }
 
@@ -199,7 +201,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Tells of a certificate of which too much could not be verified.
+    /// Reports a certificate of which too much could not be verified.
     fn not_fully_checked(&self, file: &str, imported: &Imported) {
         let Imported { position, fingerprint, .. } = imported;
         let what: Vec<String> = imported.notes.iter().filter_map(unchecked).collect();
@@ -208,7 +210,7 @@ impl Report<'_> {
         self.progress.suspended(|| tell(Style::Error, "not fully checked:", text));
     }
 
-    /// Tells of a certificate that was not taken, since its self-signatures are many and none is good.
+    /// Reports a certificate that was refused because it has many self-signatures and none is good.
     fn only_forged(&self, file: &str, imported: &Imported, count: usize) {
         let Imported { position, fingerprint, .. } = imported;
         let text = format_args!(
@@ -217,7 +219,7 @@ impl Report<'_> {
         self.progress.suspended(|| tell(Style::Error, "refused:", text));
     }
 
-    /// Tells of a secret key that could not be kept.
+    /// Reports a secret key that could not be kept.
     fn secret(&self, file: &str, position: u64, secret: &ImportedSecret) {
         let reason = match &secret.outcome {
             SecretOutcome::Refused(reason) => reason.clone(),
@@ -266,61 +268,7 @@ fn certificate_line(output: &mut Output, imported: &Imported) -> io::Result<()> 
     imported.notes.iter().try_for_each(|note| output.line(format_args!("    {}", describe(note))))
 }
 
-/// Says what was left unchecked, in a few words.
-fn unchecked(note: &CleaningNote) -> Option<String> {
-    let is_meant = matches!(
-        note,
-        CleaningNote::Unchecked(_)
-            | CleaningNote::ComponentsUndecided(_)
-            | CleaningNote::RevocationsUnchecked(_)
-            | CleaningNote::TooLarge(_)
-    );
-    is_meant.then(|| describe(note))
-}
-
-/// Says what cleaning did, in a few words.
-fn describe(note: &CleaningNote) -> String {
-    match note {
-        CleaningNote::UserIdsJoined(count) => {
-            format!("{} joined with an earlier one", counted(*count, "user ID"))
-        }
-        CleaningNote::CopiesDropped(count) => format!("{} dropped", counted(*count, "duplicate signature")),
-        CleaningNote::SignaturesMoved(count) => format!("{} put in place", counted(*count, "self-signature")),
-        CleaningNote::BadSignatures(count) => format!("{} not valid", counted(*count, "self-signature")),
-        CleaningNote::WithoutUserId(count) => {
-            format!("{} dropped: before any user ID", counted(*count, "self-signature"))
-        }
-        CleaningNote::UserIdSkipped(user_id) => {
-            format!("user ID without a valid self-signature: {}", printable(user_id))
-        }
-        CleaningNote::SubkeySkipped => "subkey without a valid binding".to_owned(),
-        CleaningNote::LocalSignaturesSkipped(count) => {
-            format!("{} left out", counted(*count, "local signature"))
-        }
-        CleaningNote::Unchecked(count) => {
-            format!("{} left unchecked: too many", counted(*count, "self-signature"))
-        }
-        CleaningNote::ComponentsUndecided(count) => {
-            format!(
-                "{} left out: too many self-signatures to verify all",
-                counted(*count, "user ID or subkey")
-            )
-        }
-        CleaningNote::RevocationsUnchecked(count) => format!(
-            "not valid until {} verified: import it again, or run `keyhoard check`",
-            if *count == 1 {
-                "1 possible revocation is".to_owned()
-            } else {
-                format!("{count} possible revocations are")
-            }
-        ),
-        CleaningNote::TooLarge(count) => {
-            format!("{} left out: the certificate is too large", counted(*count, "signature"))
-        }
-    }
-}
-
-/// What an import did, the lines that say something.
+/// Returns the sums of an import that are not zero.
 fn summary_table(summary: &ImportSummary) -> Table {
     let added = summary.added;
     let without = summary.secret - summary.secret_imported - summary.secret_unchanged;

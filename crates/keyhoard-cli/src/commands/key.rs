@@ -1,11 +1,10 @@
-//! `keyhoard key`: the user's own keys, their life, and what they certify.
+//! `keyhoard key`: lists, moves and edits the user's own keys, and certifies those of others.
 
 mod add_subkey;
 mod add_user_id;
 mod certify;
 mod delete;
 mod editing;
-mod expiry;
 mod export;
 mod list;
 mod passphrase;
@@ -16,8 +15,6 @@ mod revoke;
 mod revoke_certification;
 mod revoke_user_id;
 mod set_expiry;
-
-pub(crate) use expiry::Expiry;
 
 use super::import;
 use crate::exit::Outcome;

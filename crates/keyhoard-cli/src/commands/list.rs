@@ -1,11 +1,11 @@
-//! `keyhoard list`: keys and user IDs, and signatures if asked for.
+//! `keyhoard list`: lists certificates with keys and user IDs, and with `--signatures` their signatures.
 
 use std::ffi::OsString;
 
 use keyhoard::listing::Signatures;
 
-use super::Named;
 use super::listed::{appraise, write_listings};
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::listing::Details;
 use crate::session::Session;
@@ -43,7 +43,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         true => store.snapshot_on_all_cores()?,
         false => store.snapshot()?,
     };
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let (signatures, details) = match arguments.signatures {
         true => (Signatures::Named, Details::Signatures),
         false => (Signatures::Without, Details::Short),

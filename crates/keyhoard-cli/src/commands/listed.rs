@@ -1,4 +1,4 @@
-//! What `list`, `show` and `search` have in common: certificates, written one after the other.
+//! Listings of certificates, for `list`, `show` and `search`.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -10,18 +10,19 @@ use keyhoard::store::{CertId, ReadCertificates, Selection, Snapshot, Store};
 use keyhoard::validity::{TrustSettings, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
-use super::{fingerprints, sources};
+use super::named_certificates::fingerprints;
 use crate::listing::{CertificateJson, Details, write};
 use crate::output::Output;
 use crate::session::Session;
+use crate::trust_options::sources;
 
-/// Returns the options of a listing as of this run's present.
+/// Returns the options of a listing.
 pub(super) fn options(session: &Session, signatures: Signatures, gpg_view: bool) -> ListOptions {
     let view = if gpg_view { PacketView::Gnupg } else { PacketView::Full };
     ListOptions { now: session.now, view, signatures, bodies: false, digests: DigestPolicy::GNUPG }
 }
 
-/// Appraises the selected certificates.
+/// Computes the validity of the selected certificates.
 pub(super) fn appraise<'a>(
     store: &'a dyn Store,
     snapshot: &'a dyn ReadCertificates,
@@ -35,7 +36,7 @@ pub(super) fn appraise<'a>(
     ValidityResult::of(&fingerprints(snapshot, selection)?, &sources, settings)
 }
 
-/// Writes the selected certificates and says whether there were any.
+/// Writes the selected certificates and returns whether there were any.
 pub(super) fn write_listings(
     session: &mut Session,
     snapshot: &dyn Snapshot,

@@ -1,4 +1,4 @@
-//! `keyhoard log`: what changed the database.
+//! `keyhoard log`: prints the journal.
 
 use std::fmt::Write as _;
 use std::io;
@@ -130,7 +130,7 @@ fn policy_name(kept: Option<&KeptBinding>) -> &'static str {
     Policy::from_number(policy_of(kept)).unwrap_or_default().name()
 }
 
-/// Says in a few characters what an entry did.
+/// Returns what an entry did in a few characters.
 fn effect(entry: &JournalEntry) -> String {
     let [added, merged, removed] = entry.counts;
     let mut parts: Vec<String> = [('+', added), ('~', merged), ('-', removed)]
@@ -187,7 +187,7 @@ struct ChangeJson {
     binding: Option<BindingChangeJson>,
 }
 
-/// What was remembered of a key with an address, and what is from then on.
+/// A change of a TOFU binding.
 #[derive(Serialize)]
 struct BindingChangeJson {
     address: String,
@@ -209,7 +209,7 @@ impl From<&BindingChange> for BindingChangeJson {
     }
 }
 
-/// Owner trust as it was and as it became, as GnuPG numbers it.
+/// A change of owner trust, in GnuPG's numbers.
 #[derive(Serialize)]
 struct OwnerTrustChangeJson {
     before: Option<u8>,

@@ -1,10 +1,10 @@
-//! `keyhoard man`: the man pages.
+//! `keyhoard man`: writes the man pages.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::Command;
 use clap_mangen::Man;
 
 use crate::exit::Outcome;
@@ -22,17 +22,16 @@ pub(crate) struct Arguments {
 }
 
 /// Writes the program's page to standard output, or all pages to a directory.
-pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let command = crate::arguments::Arguments::command();
+pub(crate) fn run(session: &mut Session, arguments: &Arguments, program: Command) -> anyhow::Result<Outcome> {
     match &arguments.directory {
         None => {
             let mut page = Vec::new();
-            Man::new(command).render(&mut page)?;
+            Man::new(program).render(&mut page)?;
             session.output.write_all(&page)?;
         }
         Some(directory) => {
             std::fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-            clap_mangen::generate_to(command, directory).with_context(|| directory.display().to_string())?;
+            clap_mangen::generate_to(program, directory).with_context(|| directory.display().to_string())?;
             session.note(format_args!("wrote the man pages to {}", directory.display()));
         }
     }

@@ -1,4 +1,4 @@
-//! `keyhoard migrate`: what other programs keep, taken over.
+//! `keyhoard migrate`: imports the keys, owner trust and TOFU data of other programs.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     dry_run: bool,
 }
 
-/// Takes the sources over, as one entry of the journal.
+/// Migrates the sources, as one entry of the journal.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     if arguments.check {
         return check(session);
@@ -59,12 +59,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         event => report(&mut progress, quiet, event),
     })?;
     drop(progress);
-    // Where those here cannot be listed, none of GnuPG's counts as being here.
-    let held = session.secret_keys().ok().and_then(|keys| keys.heads().ok()).unwrap_or_default();
-    let held: Vec<StoredKey> = held.into_iter().flatten().collect();
-    let left = secret_keys_left(&sources, &held);
+    // If the stored keys cannot be listed, all of GnuPG's count as missing here.
+    let stored = session.secret_keys().ok().and_then(|keys| keys.heads().ok()).unwrap_or_default();
+    let stored: Vec<StoredKey> = stored.into_iter().flatten().collect();
+    let left = secret_keys_left(&sources, &stored);
     if !session.output.is_json() {
-        left.iter().for_each(|left| tell_left(session, left));
+        left.iter().for_each(|left| warn_of_left(session, left));
     }
     if session.output.is_json() {
         session.output.json(&SummaryJson::new(&sources, &summary, kept, &left))?;
@@ -113,8 +113,8 @@ fn report(progress: &mut Progress, quiet: bool, event: MigrateEvent<'_>) {
     }
 }
 
-/// Says which secret keys stay with GnuPG, and how to have them here.
-fn tell_left(session: &Session, left: &SecretKeysLeft) {
+/// Warns of secret keys that only GnuPG has, with the command that imports them.
+fn warn_of_left(session: &Session, left: &SecretKeysLeft) {
     let (keys, path, home) = (counted(left.keys, "secret key"), left.path.display(), left.home.display());
     session.warn(format_args!(
         "{keys} in {path} {verb} not here, and only GnuPG can use {them}; `gpg --homedir {home} --export-secret-keys | \

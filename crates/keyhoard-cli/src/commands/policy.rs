@@ -1,4 +1,4 @@
-//! `keyhoard policy`: what is accepted for what.
+//! `keyhoard policy`: prints which algorithms are accepted.
 
 use keyhoard::policy::{Acceptance, rules};
 use keyhoard::verify::policy::DigestPolicy;
@@ -15,7 +15,7 @@ use crate::table::{Cell, Table};
   keyhoard --json policy")]
 pub(crate) struct Arguments {}
 
-/// States which digests, ciphers, protections and keys are accepted for reading, verifying and writing.
+/// Prints which hash algorithms, ciphers, protections and keys are accepted for reading, verifying and writing.
 pub(crate) fn run(session: &mut Session, _: &Arguments) -> anyhow::Result<Outcome> {
     let rules = rules(DigestPolicy::GNUPG);
     if session.output.is_json() {

@@ -1,4 +1,4 @@
-//! `keyhoard search`: by what user IDs contain.
+//! `keyhoard search`: finds certificates by parts of their user IDs.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

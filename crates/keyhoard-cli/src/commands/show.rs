@@ -1,11 +1,11 @@
-//! `keyhoard show`: everything about single certificates.
+//! `keyhoard show`: prints all details of certificates.
 
 use std::ffi::OsString;
 
 use keyhoard::listing::Signatures;
 
-use super::Named;
 use super::listed::{appraise, write_listings};
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::listing::Details;
 use crate::session::Session;
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let signatures = if session.output.is_json() { Signatures::Named } else { Signatures::Plain };
     let options = super::listed::options(session, signatures, false);
     let selection = named.selection();

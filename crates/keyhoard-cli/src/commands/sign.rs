@@ -1,4 +1,4 @@
-//! `keyhoard sign`: so that others can tell who wrote it, and that it was not changed.
+//! `keyhoard sign`: makes detached signatures, clear-signed text and signed messages.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use keyhoard::signing_keys::SigningKey;
 use secret::OpenKey;
 use serde::Serialize;
 
-use super::content_options::{ContentOptions, OF_MESSAGES};
+use super::content_options::{ContentOptions, MESSAGE_OPTIONS};
 use super::signer_options::SignerOptions;
 use crate::destination::{Contents, Destination};
 use crate::exit::Outcome;
@@ -32,11 +32,11 @@ pub(crate) struct Arguments {
     file: Option<PathBuf>,
 
     /// Write the signature only; what is signed stays as it is.
-    #[arg(long, short, conflicts_with_all = OF_MESSAGES)]
+    #[arg(long, short, conflicts_with_all = MESSAGE_OPTIONS)]
     detached: bool,
 
     /// Write text that everybody can read, with the signature behind it.
-    #[arg(long, conflicts_with = "detached", conflicts_with_all = OF_MESSAGES)]
+    #[arg(long, conflicts_with = "detached", conflicts_with_all = MESSAGE_OPTIONS)]
     clear: bool,
 
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let mut keys = arguments.signers.open(session, &arguments.passphrases)?;
     let mut input = input::open(arguments.file.as_deref())?;
     let kind = if arguments.clear { SignatureType::TEXT } else { arguments.content.signature_type() };
-    let signing = Signing::new(arguments.signers.signatories(&mut keys, kind, session.now))?;
+    let signing = Signing::new(arguments.signers.requests(&mut keys, kind, session.now))?;
     arguments.destination.write(
         arguments.contents(),
         input::id(arguments.file.as_deref()),
@@ -112,7 +112,7 @@ struct SignedJson<'a> {
     signers: Vec<SignerJson>,
 }
 
-/// Who signed.
+/// A key that signed.
 #[derive(Serialize)]
 pub(super) struct SignerJson {
     fingerprint: String,

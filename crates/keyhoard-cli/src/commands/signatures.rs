@@ -1,4 +1,4 @@
-//! Signatures over content, told as text and as JSON.
+//! Signatures over data: their verification, as text and as JSON.
 
 use keyhoard::message::DataSignature;
 use keyhoard::store::Store;
@@ -9,13 +9,13 @@ use keyhoard::verification::{
 };
 use serde::Serialize;
 
-use super::sources;
 use crate::listing::TextJson;
 use crate::printable::printable;
 use crate::session::{Session, command_line};
+use crate::trust_options::sources;
 use crate::{moment, naming};
 
-/// Examines the signatures of one content, and lets trust on first use count them.
+/// Verifies the signatures over some data, and counts them for trust on first use.
 pub(super) fn examine(
     session: &Session,
     store: &dyn Store,
@@ -34,7 +34,7 @@ pub(super) fn examine(
     Ok(reports)
 }
 
-/// Returns the lines that tell a person about a signature.
+/// Returns the lines that describe a signature.
 pub(super) fn lines(report: &SignatureReport, now: keyhoard::cert::Timestamp) -> Vec<String> {
     let SignatureReport { examined, standing, validity } = report;
     let mut lines = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn lines(report: &SignatureReport, now: keyhoard::cert::Timestamp) ->
                 lines.push(format!("  of the certificate {}", maker.primary()));
             }
             if *standing == SignatureStatus::Good {
-                lines.push(format!("  {}", whose(*validity)));
+                lines.push(format!("  {}", validity_text(*validity)));
             }
             if *standing == SignatureStatus::Good && maker.expires().is_some_and(|end| end < now) {
                 lines.push("  the key has expired since".to_owned());
@@ -75,7 +75,7 @@ pub(super) fn lines(report: &SignatureReport, now: keyhoard::cert::Timestamp) ->
     lines
 }
 
-fn whose(validity: Validity) -> &'static str {
+fn validity_text(validity: Validity) -> &'static str {
     match validity {
         Validity::Ultimate => "it is your own key",
         Validity::Full => "the key is certified to be whose it says",

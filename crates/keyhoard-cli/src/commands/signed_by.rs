@@ -1,4 +1,4 @@
-//! `keyhoard signed-by`: whom did these keys certify?
+//! `keyhoard signed-by`: lists what keys certified.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -8,8 +8,8 @@ use keyhoard::certifications::CertificationStatuses;
 use keyhoard::check::{CheckOptions, is_said_to_be_by, signed_by};
 use keyhoard::store::{Detail, Record};
 
-use super::Named;
 use super::checked::{self, Issuers, Policy};
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::session::Session;
 use crate::style::Style;
@@ -30,11 +30,11 @@ pub(crate) struct Arguments {
     policy: Policy,
 }
 
-/// Writes the certificates that were signed, in database order for each who signed.
+/// Writes the certificates that each issuer signed, in database order.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let options = CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: false };
     let mut signers: Vec<Fingerprint> = Vec::new();
     snapshot.visit(named.selection(), Detail::Name, &mut |record| {

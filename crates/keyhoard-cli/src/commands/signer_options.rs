@@ -1,4 +1,4 @@
-//! Who signs, and what the signature says, as arguments.
+//! The options that say which keys sign, and what their signatures contain.
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -15,13 +15,13 @@ use keyhoard::verify::HashAlgorithm;
 use secret::{OpenKey, SecretKeys, Signer, StoredKey};
 use sign::{Builder, Subpacket, hash_for};
 
-use super::Named;
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::NotHere;
 use crate::naming;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::Session;
 
-/// Who signs, and what the signature says.
+/// The options that say which keys sign, and what their signatures contain.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Signatures")]
 pub(crate) struct SignerOptions {
@@ -30,7 +30,7 @@ pub(crate) struct SignerOptions {
     by: Vec<OsString>,
 
     /// The digest [default: as long as suits the key].
-    #[arg(long, value_name = "DIGEST", value_parser = digest)]
+    #[arg(long, value_name = "DIGEST", value_parser = hash_algorithm)]
     digest: Option<HashAlgorithm>,
 
     /// Say this in the signature; with ! before it nobody may overlook it. May be given again.
@@ -53,10 +53,10 @@ struct Notation {
     critical: bool,
 }
 
-fn digest(name: &str) -> Result<HashAlgorithm, String> {
+fn hash_algorithm(name: &str) -> Result<HashAlgorithm, String> {
     match naming::digest_named(name)? {
         HashAlgorithm::MD5 => Err("nobody accepts signatures with MD5".to_owned()),
-        digest => Ok(digest),
+        hash_algorithm => Ok(hash_algorithm),
     }
 }
 
@@ -70,11 +70,11 @@ fn notation(text: &str) -> Result<Notation, &'static str> {
     Ok(Notation { name: name.to_owned(), value: value.to_owned(), critical })
 }
 
-/// Finds the certificates whose secret keys are here, be it those of subkeys only.
-fn owners(snapshot: &dyn ReadCertificates, held: &[StoredKey]) -> anyhow::Result<Vec<(CertId, String)>> {
+/// Finds the certificates of stored secret keys, primary keys or subkeys.
+fn owners(snapshot: &dyn ReadCertificates, stored: &[StoredKey]) -> anyhow::Result<Vec<(CertId, String)>> {
     let mut found: Vec<(CertId, String)> = Vec::new();
-    for held in held.iter().filter(|held| held.protection.has_secret()) {
-        if let Some(owner) = owner_of(snapshot, &held.fingerprint)?
+    for stored in stored.iter().filter(|stored| stored.protection.has_secret()) {
+        if let Some(owner) = owner_of(snapshot, &stored.fingerprint)?
             && found.iter().all(|(id, _)| *id != owner.id)
         {
             found.push((owner.id, owner.primary.to_string()));
@@ -84,12 +84,12 @@ fn owners(snapshot: &dyn ReadCertificates, held: &[StoredKey]) -> anyhow::Result
 }
 
 impl SignerOptions {
-    /// Says whether anybody is named.
-    pub(crate) fn names_somebody(&self) -> bool {
+    /// Returns whether `--by` was given.
+    pub(crate) fn is_key_named(&self) -> bool {
         !self.by.is_empty()
     }
 
-    /// Finds the keys that sign and unlocks them.
+    /// Finds the signing keys and unlocks them.
     pub(super) fn open(
         &self,
         session: &Session,
@@ -97,10 +97,10 @@ impl SignerOptions {
     ) -> anyhow::Result<Vec<(SigningKey, Box<dyn OpenKey>)>> {
         let (store, keys) = (session.open()?, session.secret_keys()?);
         let snapshot = store.snapshot()?;
-        let held = keys.list()?;
+        let stored = keys.list()?;
         let mut chosen = Vec::new();
-        for (id, name) in self.certificates(snapshot.as_ref(), &held)? {
-            let key = signing_key(snapshot.as_ref(), id, &held, session.now)?;
+        for (id, name) in self.certificates(snapshot.as_ref(), &stored)? {
+            let key = signing_key(snapshot.as_ref(), id, &stored, session.now)?;
             chosen.push(key.with_context(|| {
                 format!(
                     "{name}: has no secret key here that may sign now; `keyhoard key list` shows what is here, \
@@ -120,14 +120,14 @@ impl SignerOptions {
     fn certificates(
         &self,
         snapshot: &dyn ReadCertificates,
-        held: &[StoredKey],
+        stored: &[StoredKey],
     ) -> anyhow::Result<Vec<(CertId, String)>> {
         let mut found = Vec::new();
         for name in &self.by {
-            found.push((Named::one(snapshot, name)?, name.to_string_lossy().into_owned()));
+            found.push((NamedCertificates::one(snapshot, name)?, name.to_string_lossy().into_owned()));
         }
         if found.is_empty() {
-            found = owners(snapshot, held)?;
+            found = owners(snapshot, stored)?;
             match found.len() {
                 0 => return Err(NotHere::usable("there is no secret key to sign with").into()),
                 1 => {}
@@ -137,27 +137,27 @@ impl SignerOptions {
         Ok(found)
     }
 
-    /// Says what each of the keys signs.
-    pub(super) fn signatories<'k>(
+    /// Returns a signature request for each of the keys.
+    pub(super) fn requests<'k>(
         &self,
         keys: &'k mut [(SigningKey, Box<dyn OpenKey>)],
         kind: SignatureType,
         now: Timestamp,
     ) -> Vec<SignatureRequest<'k>> {
-        let signatory = |(_, key): &'k mut (SigningKey, Box<dyn OpenKey>)| {
+        let request = |(_, key): &'k mut (SigningKey, Box<dyn OpenKey>)| {
             let key: &mut dyn Signer = key.as_mut();
             let hash = self.digest.unwrap_or_else(|| hash_for(&key.key()));
-            SignatureRequest { builder: self.said(Builder::new(kind, hash, now)), key }
+            SignatureRequest { builder: self.with_subpackets(Builder::new(kind, hash, now)), key }
         };
-        keys.iter_mut().map(signatory).collect()
+        keys.iter_mut().map(request).collect()
     }
 
-    fn said(&self, builder: Builder) -> Builder {
+    fn with_subpackets(&self, builder: Builder) -> Builder {
         let mut builder = builder;
         for Notation { name, value, critical } in &self.notation {
             let (name, value) = (name.as_bytes().to_vec(), value.as_bytes().to_vec());
-            let said = Subpacket::Notation { readable: true, name, value };
-            builder = if *critical { builder.with_critical(said) } else { builder.with(said) };
+            let subpacket = Subpacket::Notation { readable: true, name, value };
+            builder = if *critical { builder.with_critical(subpacket) } else { builder.with(subpacket) };
         }
         for url in &self.policy_url {
             builder = builder.with(Subpacket::Policy(url.as_bytes().to_vec()));

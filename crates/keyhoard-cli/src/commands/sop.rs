@@ -1,7 +1,7 @@
 //! `keyhoard sop`: the Stateless OpenPGP interface (draft-dkg-openpgp-stateless-cli), on files and memory only.
 //!
-//! - [`arguments`]: its subcommands and options; [`date`]: its points in time.
-//! - [`designator`]: what it reads and writes besides standard input and output.
+//! - [`arguments`]: subcommands and options; [`date`]: times.
+//! - [`designator`]: what it reads and writes: standard input and output, and what the arguments name.
 //! - [`keys`]: keys, certificates and user IDs; [`data`]: signatures, messages and armor.
 
 mod arguments;
@@ -18,14 +18,14 @@ use keyhoard::stateless::{Failure, Kind, Profile, Result, key_profiles};
 
 pub(crate) use arguments::Arguments;
 use arguments::{Subcommand, Version};
+use designator::standard_output;
 
-use crate::destination::standard_output;
 use crate::exit::Outcome;
 use crate::session::Session;
 
-/// The version of the interface: nearly all of it.
+/// The version of the interface; `~` because not all of it is implemented.
 const SPECIFICATION: &str = "~draft-dkg-openpgp-stateless-cli-11";
-/// The version of its part that only verifies.
+/// The version of the subset that only verifies (sopv).
 const VERIFICATION_SUBSET: &str = "1.0";
 
 /// Runs a subcommand.
@@ -78,22 +78,17 @@ fn profiles(subcommand: &str) -> Result<String> {
 }
 
 fn print(text: &str) -> Result<()> {
-    Ok(output()?.write_all(text.as_bytes())?)
+    Ok(standard_output()?.write_all(text.as_bytes())?)
 }
 
-/// Returns standard output.
-fn output() -> Result<std::fs::File> {
-    standard_output().map_err(|error| Failure::new(Kind::Unspecified, error))
-}
-
-/// Says whether the command line is meant for this interface, be it wrong.
+/// Returns whether the command line is one of this interface, even an invalid one.
 pub(crate) fn is_meant() -> bool {
     let mut arguments = std::env::args_os().skip(1);
     arguments.find(|argument| !argument.as_encoded_bytes().starts_with(b"-")).as_deref()
         == Some(OsStr::new("sop"))
 }
 
-/// Takes a command line that cannot be understood for the failure that the interface has for it.
+/// Returns the failure of the interface for an invalid command line.
 pub(crate) fn misunderstood(error: &clap::Error) -> Kind {
     match error.kind() {
         ErrorKind::InvalidSubcommand => Kind::UnsupportedSubcommand,

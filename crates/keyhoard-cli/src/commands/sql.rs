@@ -1,4 +1,4 @@
-//! `keyhoard sql`: a user's own questions.
+//! `keyhoard sql`: runs a read-only SQL statement.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -14,8 +14,8 @@ use crate::session::{Session, explained};
 use crate::style::Style;
 use crate::table::{Cell, Table};
 
-/// Rows that are held back to line columns up.
-const LINED_UP: u64 = 1000;
+/// The number of rows whose columns are aligned with each other.
+const ROWS_PER_TABLE: u64 = 1000;
 
 /// The arguments of `keyhoard sql`.
 #[derive(Debug, clap::Args)]
@@ -50,19 +50,20 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         (_, true) => Form::Csv,
         _ => Form::Table(Table::default()),
     };
-    let mut writer = Writer { output: &mut session.output, form, names: Vec::new(), rows: 0, failed: Ok(()) };
+    let mut writer =
+        Writer { output: &mut session.output, form, names: Vec::new(), rows: 0, written: Ok(()) };
     query(&path, &statement, &mut writer).map_err(explained)?;
     let rows = writer.finish()?;
     Ok(Outcome::found(rows > 0))
 }
 
-/// In which form rows are written.
+/// The form of rows.
 enum Form {
-    /// Lined up, a thousand rows at a time.
+    /// Aligned columns.
     Table(Table),
-    /// RFC 4180.
+    /// Comma-separated values (RFC 4180).
     Csv,
-    /// An object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -71,13 +72,13 @@ struct Writer<'o> {
     form: Form,
     names: Vec<String>,
     rows: u64,
-    failed: io::Result<()>,
+    written: io::Result<()>,
 }
 
 impl Writer<'_> {
     fn finish(mut self) -> io::Result<u64> {
-        self.failed?;
-        self.failed = Ok(());
+        self.written?;
+        self.written = Ok(());
         if let Form::Table(table) = &self.form {
             self.output.table(table)?;
         }
@@ -88,7 +89,7 @@ impl Writer<'_> {
         match &mut self.form {
             Form::Table(table) => {
                 table.push(values.iter().map(cell));
-                if self.rows.is_multiple_of(LINED_UP) {
+                if self.rows.is_multiple_of(ROWS_PER_TABLE) {
                     self.output.table(&std::mem::take(table))?;
                 }
                 Ok(())
@@ -104,9 +105,9 @@ impl Writer<'_> {
         }
     }
 
-    fn go_on(&mut self, result: io::Result<()>) -> ControlFlow<()> {
-        self.failed = result;
-        if self.failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    fn flow_after(&mut self, result: io::Result<()>) -> ControlFlow<()> {
+        self.written = result;
+        if self.written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 
@@ -123,17 +124,17 @@ impl Rows for Writer<'_> {
             Form::Csv => csv_line(self.output, names.iter().map(|name| name.as_bytes().to_vec())),
             Form::Json => Ok(()),
         };
-        self.go_on(written)
+        self.flow_after(written)
     }
 
     fn row(&mut self, values: &[Value<'_>]) -> ControlFlow<()> {
         self.rows += 1;
         let written = self.write(values);
-        self.go_on(written)
+        self.flow_after(written)
     }
 }
 
-/// Gives columns of the same name the names that they would have in a subquery of SQLite: `n`, `n:1`, `n:2`.
+/// Makes the names of columns distinct as a subquery of SQLite does: `n`, `n:1`, `n:2`.
 fn distinct(names: &[&str]) -> Vec<String> {
     let mut taken = HashSet::new();
     let numbered = |name: &str| {
@@ -156,7 +157,7 @@ fn cell(value: &Value<'_>) -> Cell {
     }
 }
 
-/// Text as it is, unless it goes to a terminal; bytes in hexadecimal.
+/// Returns a value for CSV: text unchanged (except on a terminal), blobs in hexadecimal.
 fn plain(value: &Value<'_>, for_terminal: bool) -> Vec<u8> {
     match value {
         Value::Null => Vec::new(),

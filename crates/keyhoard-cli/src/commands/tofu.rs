@@ -1,11 +1,10 @@
-//! `keyhoard tofu`: trust on first use, which keys came with which addresses.
+//! `keyhoard tofu`: trust on first use: shows bindings of keys to addresses, and sets policies.
 
 mod decide;
 mod explain;
 mod list;
 
 use keyhoard::cert::effective::PacketView;
-use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::{Model, TrustSettings};
 
 use crate::exit::Outcome;
@@ -40,20 +39,11 @@ enum Command {
 
 /// Runs a subcommand.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let settings = TrustSettings { model: Model::Tofu, ..TrustSettings::new(session.now, PacketView::Full) };
     match &arguments.command {
-        Command::List(arguments) => list::run(session, arguments),
-        Command::Explain(arguments) => explain::run(session, arguments),
+        Command::List(arguments) => list::run(session, arguments, &settings),
+        Command::Explain(arguments) => explain::run(session, arguments, &settings),
         Command::Policy(arguments) => decide::policy(session, arguments),
         Command::Forget(arguments) => decide::forget_address(session, arguments),
     }
-}
-
-/// Returns the rules of this run.
-fn settings(session: &Session) -> TrustSettings {
-    TrustSettings { model: Model::Tofu, ..TrustSettings::new(session.now, PacketView::Full) }
-}
-
-/// Reads the name of a policy.
-fn policy(name: &str) -> Result<Policy, String> {
-    Policy::from_name(name).ok_or_else(|| format!("valid are: {}", Policy::ALL.map(Policy::name).join(", ")))
 }

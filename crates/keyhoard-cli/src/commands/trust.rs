@@ -1,14 +1,12 @@
-//! `keyhoard trust`: whom the user trusts, and what follows from it.
+//! `keyhoard trust`: owner trust, and the validity that follows from it.
 
 mod check;
 mod explain;
+mod explanations;
 mod given;
 mod graph;
 
-use keyhoard::store::{ReadCertificates, Selection, Store};
-use keyhoard::validity::{Explanation, TrustSettings};
-
-use super::{Named, fingerprints, show, sources};
+use super::show;
 use crate::exit::Outcome;
 use crate::session::Session;
 
@@ -58,18 +56,4 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         Command::Explain(arguments) => explain::run(session, arguments),
         Command::Graph(arguments) => graph::run(session, arguments),
     }
-}
-
-/// Explains the validity of the certificates that were named, in database order.
-fn explanations(
-    store: &dyn Store,
-    snapshot: &dyn ReadCertificates,
-    selection: Selection<'_>,
-    settings: &TrustSettings,
-) -> anyhow::Result<Vec<Explanation>> {
-    let keys = fingerprints(snapshot, selection)?;
-    let sources = sources(store, snapshot);
-    let explain = |key| Explanation::of(key, &sources, settings);
-    let explanations: Result<Vec<_>, _> = keys.iter().filter_map(|key| explain(key).transpose()).collect();
-    Ok(explanations?)
 }

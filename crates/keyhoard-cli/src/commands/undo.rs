@@ -1,4 +1,4 @@
-//! `keyhoard undo`: takes back what an earlier command did.
+//! `keyhoard undo`: undoes an earlier command.
 
 use keyhoard::secret_keys::orphans;
 use keyhoard::store::{Fingerprint, JournalId};

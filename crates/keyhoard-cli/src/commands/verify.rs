@@ -1,4 +1,4 @@
-//! `keyhoard verify`: who signed it, and was it changed?
+//! `keyhoard verify`: verifies signatures over data.
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::trust_options::TrustOptions;
 /// The arguments of `keyhoard verify`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  keyhoard verify release.tar.sig release.tar
+  keyhoard verify plaintext.tar.sig plaintext.tar
   keyhoard verify --output letter.txt letter.asc
   printf '%s\\t%s\\n' a.sig a b.sig b | keyhoard verify --batch -
   keyhoard verify --tags path/to/repository
@@ -77,7 +77,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         _ => {}
     }
     let store = session.open_or_empty()?;
-    let (signatures, release) = match &arguments.data {
+    let (signatures, plaintext) = match &arguments.data {
         Some(data) => (detached(arguments.signature()?, data)?, None),
         None => arguments.message()?,
     };
@@ -86,8 +86,8 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let reports = examine(session, store.as_ref(), &trust, signatures)?;
     let holds = all_hold(&reports, arguments.sure);
-    if let Some(release) = release.filter(|_| holds) {
-        release.finish().context("cannot write")?;
+    if let Some(plaintext) = plaintext.filter(|_| holds) {
+        plaintext.finish().context("cannot write")?;
     }
     tell(session, arguments, &reports, holds)?;
     Ok(Outcome::found(holds))
@@ -98,10 +98,10 @@ impl Arguments {
         self.file.as_deref().context("which file has the signature?")
     }
 
-    /// Reads a message that holds what is signed, or the data beside a signature.
+    /// Reads a signed message, or a detached signature and the data beside it.
     fn message(&self) -> anyhow::Result<(Vec<DataSignature>, Option<PlaintextOutput<'static>>)> {
         let id = input::id(self.file.as_deref());
-        let mut release = match self.output.create(Content::Ordinary, id)? {
+        let mut plaintext = match self.output.create(Content::Ordinary, id)? {
             Some(file) => PlaintextOutput::to_file(file, false),
             None if self.output.is_named() => PlaintextOutput::to_stream(Box::new(standard_output()?), false),
             None => PlaintextOutput::to_stream(Box::new(io::sink()), true),
@@ -109,17 +109,17 @@ impl Arguments {
         let path = self.file.as_deref().filter(|path| *path != Path::new("-"));
         let mut input = input::open(path)?;
         let allowed = Allowed { unencrypted: true, ..Allowed::default() };
-        let mut verifier = MessageVerifier::new(&mut release);
+        let mut verifier = MessageVerifier::new(&mut plaintext);
         let read = decrypt(input.as_mut(), allowed, &mut NoKeys, &mut verifier);
         match read.and_then(|()| verifier.finish()) {
-            // Whoever looks at the file would take that for signed too.
-            Ok(_) if release.has_text_around && !self.output.is_named() => {
+            // A reader of the file would take the other text for signed, too.
+            Ok(_) if plaintext.has_text_around && !self.output.is_named() => {
                 let name = input::name(path);
                 bail!(
                     "{name}: there is text around the signed text, which is not signed; --output writes what is"
                 )
             }
-            Ok(signatures) => Ok((signatures, Some(release))),
+            Ok(signatures) => Ok((signatures, Some(plaintext))),
             Err(Error::Detached) => {
                 let path = path.context("a detached signature: name its file and the data's")?;
                 let data = path.with_extension("");
@@ -137,7 +137,7 @@ impl Arguments {
     }
 }
 
-/// Reads detached signatures and hashes what they are over.
+/// Reads detached signatures and hashes the signed data.
 fn detached(signature: &Path, data: &Path) -> anyhow::Result<Vec<DataSignature>> {
     let named = |path: &Path| path.display().to_string();
     let signatures =

@@ -1,4 +1,4 @@
-//! `keyhoard verify --batch`, `--tags` and `--commits`: many signatures, a line of JSON for each content.
+//! `keyhoard verify --batch`, `--tags` and `--commits`: verifies many signatures, with a line of JSON for each item.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -16,11 +16,11 @@ use keyhoard::verification::{Examiner, SignaturePolicy, SignatureStatus, all_hol
 use serde::Serialize;
 
 use super::signatures::SignatureJson;
-use super::sources;
 use crate::exit::Outcome;
 use crate::session::{Session, command_line};
+use crate::trust_options::sources;
 
-/// How many signatures are judged.
+/// How the signatures of a batch are verified.
 pub(super) struct Batch<'a> {
     pub(super) trust: &'a TrustSettings,
     pub(super) sure: bool,
@@ -28,13 +28,13 @@ pub(super) struct Batch<'a> {
 
 /// A line of a list.
 struct Line {
-    /// Which one it is, from 1.
+    /// Its number, from 1.
     number: usize,
-    /// The files it names, or what it is instead.
+    /// The files it names, or why it names none.
     files: Result<Pair, String>,
 }
 
-/// A detached signature and what it is over.
+/// The files of a detached signature and of the signed data.
 struct Pair {
     signature: PathBuf,
     data: PathBuf,
@@ -82,7 +82,7 @@ impl Batch<'_> {
         label: impl for<'t> Fn(&'t T) -> Label<'t>,
     ) -> anyhow::Result<Outcome> {
         let store = session.open_or_empty()?;
-        let (mut all_do, mut seen) = (true, Vec::new());
+        let (mut all_valid, mut good) = (true, Vec::new());
         {
             let snapshot = store.snapshot()?;
             let sources = sources(store.as_ref(), snapshot.as_ref());
@@ -93,21 +93,21 @@ impl Batch<'_> {
                     Err(error) => (Vec::new(), Some(error)),
                 };
                 let holds = all_hold(&reports, self.sure);
-                all_do &= holds;
+                all_valid &= holds;
                 let signatures = SignatureJson::all(&reports);
                 session.output.json(&ContentJson { label: label(&item), holds, error, signatures })?;
                 if self.trust.model.remembers() {
-                    seen.extend(
+                    good.extend(
                         reports.into_iter().filter(|report| report.standing == SignatureStatus::Good),
                     );
                 }
                 Ok(())
             })?;
         }
-        let seen: Vec<_> = seen.iter().map(|report| &report.examined).collect();
+        let good: Vec<_> = good.iter().map(|report| &report.examined).collect();
         let policy = SignaturePolicy::new(self.trust.digests, session.now);
-        remember(store.as_ref(), &seen, "keyhoard", &command_line(), &policy)?;
-        Ok(Outcome::found(all_do))
+        remember(store.as_ref(), &good, "keyhoard", &command_line(), &policy)?;
+        Ok(Outcome::found(all_valid))
     }
 }
 

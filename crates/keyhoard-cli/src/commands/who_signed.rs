@@ -1,4 +1,4 @@
-//! `keyhoard who-signed`: who certified these certificates?
+//! `keyhoard who-signed`: lists the certifications of certificates.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -7,8 +7,8 @@ use keyhoard::certifications::CertificationStatuses;
 use keyhoard::check::{CheckOptions, check};
 use keyhoard::store::Record;
 
-use super::Named;
 use super::checked::{self, Issuers, Policy};
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::session::Session;
 use crate::style::Style;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     let options = CheckOptions { now: session.now, digests: arguments.policy.digests(), anew: false };
     let mut issuers = Issuers::new(snapshot.as_ref(), session.now);
     let mut told = Ok(());

@@ -1,4 +1,4 @@
-//! Whether something can be relied on, in one word.
+//! The status of a key or user ID in one word.
 
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::{KeyState, UserIdState};
@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use crate::style::Style;
 
-/// Whether a key or user ID can be relied on as far as its owner's own signatures say.
+/// The status of a key or user ID, by the self-signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ComponentStatus {
-    /// It can.
+    /// Bound, neither revoked nor expired.
     Good,
-    /// Its owner took it back.
+    /// Revoked by its owner.
     Revoked,
-    /// It has ended.
+    /// Expired.
     Expired,
-    /// No self-signature that holds binds it.
+    /// Not bound by a valid self-signature.
     Unbound,
 }
 
@@ -47,7 +47,7 @@ impl ComponentStatus {
         }
     }
 
-    /// Returns what a person is told of something that ends then, if anything has to be said.
+    /// Returns the remark in a listing, with the day of expiry; `None` if there is nothing to remark.
     pub(super) fn remark_with(self, expires: Option<Timestamp>) -> Option<String> {
         match (self, expires.map(crate::moment::day)) {
             (Self::Expired, Some(day)) => Some(format!("expired {day}")),
@@ -56,7 +56,7 @@ impl ComponentStatus {
         }
     }
 
-    /// Returns what a person is told, if anything has to be said.
+    /// Returns the remark in a listing; `None` for a good status.
     pub(super) fn remark(self) -> Option<&'static str> {
         match self {
             Self::Good => None,

@@ -1,4 +1,4 @@
-//! A certificate as JSON. `docs/json.md` describes every name; none of them changes its meaning.
+//! A certificate as JSON. `docs/json.md` describes every key; none of them changes its meaning.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -52,12 +52,12 @@ struct KeyJson<'a> {
     signatures: Option<Vec<SignatureJson<'a>>>,
 }
 
-/// Text that may not be text.
+/// A text that may not be UTF-8.
 #[derive(Serialize)]
 pub(crate) struct TextJson<'a> {
-    /// What can be shown of it.
+    /// The text, with replacement characters where it is not UTF-8.
     text: std::borrow::Cow<'a, str>,
-    /// The bytes in base64 where `text` does not give them back.
+    /// The bytes in base64, if the text is not UTF-8.
     #[serde(rename = "octets", skip_serializing_if = "Option::is_none")]
     bytes: Option<String>,
 }
@@ -125,7 +125,7 @@ struct OriginJson<'a> {
 }
 
 impl<'a> CertificateJson<'a> {
-    /// Makes the document of a listing.
+    /// Returns the document of a listing.
     pub(crate) fn new(listing: &KeyListing<'a>, signatures: Signatures) -> Self {
         let wanted = signatures != Signatures::Without;
         let (facts, state) = listing.primary();
@@ -257,7 +257,7 @@ impl<'a> SignatureJson<'a> {
 }
 
 impl<'a> TextJson<'a> {
-    /// Makes the value of bytes that may be UTF-8.
+    /// Returns the value of bytes that may be UTF-8.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let faithful = text.as_bytes() == bytes;

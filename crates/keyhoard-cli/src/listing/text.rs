@@ -1,4 +1,4 @@
-//! A certificate for a person.
+//! A certificate as text.
 
 use std::io;
 
@@ -17,14 +17,14 @@ use crate::style::Style;
 use crate::table::{Cell, Table};
 use crate::{moment, naming};
 
-/// How much a person is told.
+/// How much of a certificate is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Details {
     /// Keys and user IDs.
     Short,
     /// Keys and user IDs, each followed by its signatures.
     Signatures,
-    /// Everything but the single signatures.
+    /// Everything except the single signatures.
     Everything,
 }
 
@@ -43,7 +43,7 @@ struct Text<'o> {
 }
 
 impl Text<'_> {
-    /// A line for the primary key, below it a line for each user ID and subkey.
+    /// Writes a line for the primary key, then a line for each user ID and subkey.
     fn compact(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
         let (facts, state) = listing.primary();
         self.primary_line(facts, state)?;
@@ -99,7 +99,7 @@ impl Text<'_> {
         self.output.line(format_args!("  user    {text}{validity}{remark}"))
     }
 
-    /// Says what is to be said about a standing, in brackets and in colour.
+    /// Returns the remark on a status, in brackets and in colour.
     fn remark(&self, standing: ComponentStatus, expires: Option<Timestamp>) -> String {
         match standing.remark_with(expires) {
             Some(remark) => {
@@ -119,7 +119,7 @@ impl Text<'_> {
         self.output.table(table)
     }
 
-    /// A heading, what is known of the primary key, then user IDs and subkeys.
+    /// Writes a heading, the fields of the primary key, then user IDs and subkeys.
     fn everything(&mut self, listing: &KeyListing<'_>) -> io::Result<()> {
         let (facts, state) = listing.primary();
         let name = listing.components.iter().find_map(|listed| match listed.item {
@@ -221,7 +221,7 @@ impl Text<'_> {
     }
 }
 
-/// Returns what a person is told of a validity, where there is something to tell.
+/// Returns the remark on a validity; `None` if it is not known.
 fn validity_remark(validity: Validity) -> Option<(&'static str, Style)> {
     match validity {
         Validity::Unknown | Validity::Undefined => None,
@@ -232,7 +232,7 @@ fn validity_remark(validity: Validity) -> Option<(&'static str, Style)> {
     }
 }
 
-/// Good news is not coloured in a listing: most of it would be.
+/// Returns the style of a status in a listing: most are good, and are not coloured.
 fn standing_style(standing: ComponentStatus) -> Style {
     match standing {
         ComponentStatus::Good => Style::Faint,
@@ -295,7 +295,7 @@ fn signature_counts(signatures: &[ListedSignature<'_>]) -> String {
     format!("{}, {}", counted(own, "self-signature"), counted(others, "certification") + " by others")
 }
 
-/// Returns the self-signature that the primary user ID's preferences come from.
+/// Returns the self-signature whose preferences count: that of the primary user ID.
 fn binding<'a>(listing: &KeyListing<'a>) -> Option<&'a SelfSignature> {
     listing.components.iter().find_map(|listed| match listed.item {
         ListedItem::UserId(_, state, _) if state.primary => listed
@@ -309,7 +309,7 @@ fn binding<'a>(listing: &KeyListing<'a>) -> Option<&'a SelfSignature> {
     })
 }
 
-/// Writes a fingerprint in groups of four, as people read it aloud.
+/// Returns a fingerprint in groups of four digits.
 fn grouped(fingerprint: &Fingerprint) -> String {
     let digits = fingerprint.to_string();
     let groups: Vec<&str> = (0..digits.len()).step_by(4).map(|start| &digits[start..start + 4]).collect();

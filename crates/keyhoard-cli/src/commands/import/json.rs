@@ -1,4 +1,4 @@
-//! What became of an import as JSON. `docs/json.md` describes every name.
+//! The results of an import as JSON. `docs/json.md` describes every key.
 
 use keyhoard::causes;
 use keyhoard::import::{
@@ -6,7 +6,7 @@ use keyhoard::import::{
 };
 use serde::Serialize;
 
-use super::describe;
+use super::notes::describe;
 
 /// One certificate, as `docs/json.md` describes it.
 #[derive(Serialize)]

@@ -1,16 +1,12 @@
 //! `keyhoard key add-subkey`.
 
-use std::ffi::OsString;
-
-use anyhow::bail;
 use keygen::{Algorithm, Plan, Silent, Version, subkey};
 use keyhoard::edit::NewSubkey;
 use sign::KeyFlags;
 
-use super::editing::{Editing, tell};
-use super::expiry::Expiry;
+use super::editing::EditedKey;
 use crate::exit::Outcome;
-use crate::passphrase_options::PassphraseOptions;
+use crate::expiry::Expiry;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key add-subkey`.
@@ -21,24 +17,20 @@ use crate::session::Session;
 
 The new key is locked with the passphrase of the primary key.")]
 pub(crate) struct Arguments {
-    /// The key.
-    #[arg(value_name = "KEY")]
-    key: OsString,
+    #[command(flatten)]
+    key: EditedKey,
 
     /// What the subkey is for; can be given several times.
     #[arg(long = "for", value_name = "PURPOSE", value_enum, required = true, value_delimiter = ',')]
     purposes: Vec<Purpose>,
 
     /// What it is made of: curve25519, curve448, nistp256, brainpoolp256r1, rsa3072 and the like.
-    #[arg(long, value_name = "ALGORITHM", default_value = "curve25519", value_parser = algorithm)]
+    #[arg(long, value_name = "ALGORITHM", default_value = "curve25519", value_parser = Algorithm::parse)]
     algorithm: Algorithm,
 
     /// When it ends, as in `keyhoard key set-expiry`.
     #[arg(long, value_name = "WHEN", default_value = "never")]
     expires: Expiry,
-
-    #[command(flatten)]
-    passphrase: PassphraseOptions,
 }
 
 /// What a subkey is for.
@@ -52,18 +44,10 @@ enum Purpose {
     Authenticate,
 }
 
-fn algorithm(name: &str) -> Result<Algorithm, String> {
-    Algorithm::parse(name).map_err(|error| error.to_string())
-}
-
 /// Makes a subkey and adds it.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let editing = Editing::begin(session)?;
-    let key = editing.key(&arguments.key)?;
-    let end = arguments.expires.after(session.now);
-    if end.is_some_and(|end| end <= session.now) {
-        bail!("this end has passed already");
-    }
+    let editing = arguments.key.editing(session)?;
+    let end = editing.future(arguments.expires)?;
     let flags = arguments.purposes.iter().fold(KeyFlags::default(), |flags, purpose| {
         flags
             | match purpose {
@@ -73,9 +57,9 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
             }
     });
     let plan = Plan::new(arguments.algorithm, flags)?;
-    let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
+    let version = if editing.key.version() == 6 { Version::V6 } else { Version::V4 };
     let new = NewSubkey { key: subkey(version, &plan, session.now, &mut Silent)?, flags, end };
     let what = format!("subkey {} added", new.key.fingerprint());
-    let edited = editing.edit(session, &arguments.passphrase, |editor| editor.add_subkey(&key, new))?;
-    tell(session, &key, &what, edited)
+    let edited = editing.edit(|editor, key| editor.add_subkey(key, new))?;
+    editing.tell(session, &what, edited)
 }

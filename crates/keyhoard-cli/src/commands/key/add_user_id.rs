@@ -3,9 +3,8 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::editing::{Editing, tell};
+use super::editing::EditedKey;
 use crate::exit::Outcome;
-use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key add-user-id`.
@@ -15,24 +14,18 @@ use crate::session::Session;
 
 The new user ID says about the key what its primary user ID says: what it is for, when it ends, what it prefers.")]
 pub(crate) struct Arguments {
-    /// The key.
-    #[arg(value_name = "KEY")]
-    key: OsString,
+    #[command(flatten)]
+    key: EditedKey,
 
     /// The new user ID.
     #[arg(value_name = "USER-ID")]
     user_id: OsString,
-
-    #[command(flatten)]
-    passphrase: PassphraseOptions,
 }
 
 /// Adds a user ID.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let editing = Editing::begin(session)?;
-    let key = editing.key(&arguments.key)?;
+    let editing = arguments.key.editing(session)?;
     let user_id = arguments.user_id.as_bytes();
-    let edited =
-        editing.edit(session, &arguments.passphrase, |editor| editor.add_user_id(&key, user_id, None))?;
-    tell(session, &key, "user ID added", edited)
+    let edited = editing.edit(|editor, key| editor.add_user_id(key, user_id, None))?;
+    editing.tell(session, "user ID added", edited)
 }

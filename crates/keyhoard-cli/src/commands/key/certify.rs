@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStrExt;
 
-use anyhow::bail;
+use keyhoard::cert::Timestamp;
 use keyhoard::cert::facts::TrustSignature;
 use keyhoard::edit::{
     Certification, CertificationLevel, CertificationObstacle, CertifiedIdentity, PlannedCertification,
@@ -14,12 +14,12 @@ use keyhoard::store::{Fingerprint, JournalId};
 use serde::Serialize;
 
 use super::editing::Editing;
-use super::expiry::Expiry;
 use crate::exit::Outcome;
+use crate::expiry::Expiry;
 use crate::listing::TextJson;
 use crate::passphrase_options::PassphraseOptions;
 use crate::printable::{counted, printable};
-use crate::question::confirmed;
+use crate::question::Confirmation;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key certify`.
@@ -76,40 +76,33 @@ pub(crate) struct Arguments {
     #[arg(long)]
     again: bool,
 
-    /// Do not ask.
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
 }
 
-/// Says what stands in the way, asks, and certifies.
+/// Prints obstacles, asks for confirmation, and certifies.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let editing = Editing::begin(session)?;
-    let key = editing.key(&arguments.key)?;
-    let certification = arguments.certification(editing.certifier(arguments.by.as_ref())?, session)?;
-    let plan = certification.plan(&editing.target(session, &key)?, session.now)?;
+    let editing = Editing::begin(session, &arguments.key, &arguments.passphrase)?;
+    let certification = arguments.certification(&editing, session.now)?;
+    let plan = certification.plan(&editing.target()?, session.now)?;
     warn(session, &plan);
-    if plan.identities.is_empty() || (!arguments.yes && !is_confirmed(&key, &plan, &certification)?) {
+    if plan.identities.is_empty() || !arguments.is_confirmed(&editing.key, &plan, &certification)? {
         session.note("nothing was certified");
         return Ok(Outcome::Nothing);
     }
-    let certified =
-        editing.edit(session, &arguments.passphrase, |editor| editor.certify(&key, &certification))?;
-    tell(session, &key, &certification.by, &certified)?;
+    let certified = editing.edit(|editor, key| editor.certify(key, &certification))?;
+    tell(session, &editing.key, &certification.by, &certified)?;
     Ok(Outcome::Done)
 }
 
 impl Arguments {
-    fn certification(&self, by: Fingerprint, session: &Session) -> anyhow::Result<Certification> {
+    fn certification(&self, editing: &Editing<'_>, now: Timestamp) -> anyhow::Result<Certification> {
+        let by = editing.certifier(self.by.as_ref())?;
         let named: Vec<Vec<u8>> = self.user_id.iter().map(|user_id| user_id.as_bytes().to_vec()).collect();
-        let end = self.expires.after(session.now);
-        let expires = end.map(|end| end.0.saturating_sub(session.now.0)).map(NonZeroU32::new);
-        let expires = match expires {
-            Some(None) => bail!("this end has passed already"),
-            other => other.flatten(),
-        };
+        let end = editing.future(self.expires)?;
         Ok(Certification {
             user_ids: (!named.is_empty()).then_some(named),
             level: match self.level {
@@ -122,16 +115,34 @@ impl Arguments {
             revocable: !self.non_revocable,
             trust: self.trust_depth.map(|depth| TrustSignature { depth, amount: self.trust_amount }),
             regexp: self.regexp.clone().map(String::into_bytes),
-            expires,
+            expires: end.and_then(|end| NonZeroU32::new(end.0 - now.0)),
             again: if self.again { Recertify::Always } else { Recertify::AfterRevocation },
             ..Certification::new(by)
         })
+    }
+
+    /// Asks for confirmation.
+    fn is_confirmed(
+        &self,
+        key: &Fingerprint,
+        plan: &PlannedCertification,
+        certification: &Certification,
+    ) -> anyhow::Result<bool> {
+        let user_ids = counted_identities(&plan.identities);
+        let named: String =
+            plan.identities.iter().map(|identity| format!("  {}\n", identity_text(identity))).collect();
+        let how = if certification.local { ", for yourself only," } else { "" };
+        let by = certification.by;
+        self.confirmation.is_given(
+            format_args!("certifying {user_ids}"),
+            format_args!("{key}\n{named}Certify {user_ids}{how} with {by}?"),
+        )
     }
 }
 
 fn warn(session: &Session, plan: &PlannedCertification) {
     for (identity, obstacle) in &plan.obstacles {
-        let user_id = called(identity);
+        let user_id = identity_text(identity);
         match obstacle {
             CertificationObstacle::Revoked => session.warn(format_args!("{user_id}: revoked, not certified")),
             CertificationObstacle::Expired => session.warn(format_args!("{user_id}: expired, not certified")),
@@ -151,28 +162,12 @@ fn warn(session: &Session, plan: &PlannedCertification) {
     }
 }
 
-/// Returns how people are told of a user ID or an attribute.
-fn called(identity: &CertifiedIdentity) -> String {
+/// Returns a user ID or an attribute as text.
+fn identity_text(identity: &CertifiedIdentity) -> String {
     match identity {
         CertifiedIdentity::UserId(value) => printable(value),
         CertifiedIdentity::Attribute(facts) => format!("[attribute of {} bytes]", facts.length),
     }
-}
-
-/// Asks on the terminal; without one nothing is certified.
-fn is_confirmed(
-    key: &Fingerprint,
-    plan: &PlannedCertification,
-    certification: &Certification,
-) -> anyhow::Result<bool> {
-    let user_ids = counted_identities(&plan.identities);
-    let named: String = plan.identities.iter().map(|identity| format!("  {}\n", called(identity))).collect();
-    let how = if certification.local { ", for yourself only," } else { "" };
-    let by = certification.by;
-    confirmed(
-        format_args!("certifying {user_ids}"),
-        format_args!("{key}\n{named}Certify {user_ids}{how} with {by}?"),
-    )
 }
 
 fn counted_identities(identities: &[CertifiedIdentity]) -> String {

@@ -1,4 +1,4 @@
-//! `keyhoard key delete`: secret keys go, for good.
+//! `keyhoard key delete`: deletes secret keys for good.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::exit::Outcome;
 use crate::printable::counted;
-use crate::question::confirmed;
+use crate::question::Confirmation;
 use crate::session::{Session, command_line};
 
 /// The arguments of `keyhoard key delete`.
@@ -36,42 +36,42 @@ pub(crate) struct Arguments {
     #[arg(long)]
     secret_only: bool,
 
-    /// Do not ask.
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
 }
 
-/// Asks, and deletes.
+/// Asks for confirmation and deletes.
 pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let keys = session.secret_keys()?;
     let store = session.open_or_empty()?;
-    let Some(doomed) = Deletion::find(session, store.as_ref(), &keys, arguments)? else {
+    let Some(deletion) = Deletion::find(session, store.as_ref(), &keys, arguments)? else {
         session.note("nothing was deleted");
         return Ok(Outcome::Nothing);
     };
-    if !arguments.yes && !doomed.is_confirmed(arguments)? {
+    if !deletion.is_confirmed(arguments)? {
         session.note("nothing was deleted");
         return Ok(Outcome::Nothing);
     }
-    let entry = match doomed.certificates[..] {
+    let entry = match deletion.certificates[..] {
         [] => None,
-        _ => Some(delete(store.as_ref(), &doomed.certificates, &command_line(), session.now)?),
+        _ => Some(delete(store.as_ref(), &deletion.certificates, &command_line(), session.now)?),
     };
-    for key in &doomed.keys {
+    for key in &deletion.keys {
         keys.delete(&Name::from(*key))?;
     }
-    doomed.tell(session, entry)?;
+    deletion.tell(session, entry)?;
     Ok(Outcome::Done)
 }
 
-/// What is to be deleted.
+/// The certificates and secret keys to delete.
 struct Deletion {
     certificates: Vec<CertId>,
     keys: Vec<Fingerprint>,
 }
 
 impl Deletion {
-    /// Finds what the names stand for; `None` if one of them stands for no secret key, of which the user is warned.
+    /// Finds the secret keys by the names of their certificates. Returns `None`, after a warning, if a name stands for
+    /// no secret key.
     fn find(
         session: &Session,
         store: &dyn Store,
@@ -83,16 +83,15 @@ impl Deletion {
         let found = find(snapshot.as_ref(), &names)?;
         let of_certificates = held_by(snapshot.as_ref(), Selection::Ids(&found.ids), keys)?;
         let certificates = with_secret_key(snapshot.as_ref(), Selection::Ids(&found.ids), &of_certificates)?;
-        let mut doomed: Vec<Fingerprint> = of_certificates.iter().map(|held| held.fingerprint).collect();
+        let mut secret_keys: Vec<Fingerprint> = of_certificates.iter().map(|key| key.fingerprint).collect();
         let mut complete = certificates.len() == found.ids.len();
         if !complete {
             session.warn("a certificate that was named has no secret key here");
         }
         for name in found.missing.iter().map(|&missing| names[missing]) {
-            match alone(keys, name)? {
-                Some(held) if arguments.secret_only => doomed.push(held.fingerprint),
-                Some(held) => {
-                    let key = held.fingerprint;
+            match without_certificate(keys, name)? {
+                Some(key) if arguments.secret_only => secret_keys.push(key.fingerprint),
+                Some(StoredKey { fingerprint: key, .. }) => {
                     session.warn(format_args!("{key}: its certificate is not here; say --secret-only"));
                     complete = false;
                 }
@@ -103,15 +102,15 @@ impl Deletion {
             }
         }
         let certificates = if arguments.secret_only { Vec::new() } else { certificates };
-        Ok((complete && !doomed.is_empty()).then_some(Self { certificates, keys: doomed }))
+        Ok((complete && !secret_keys.is_empty()).then_some(Self { certificates, keys: secret_keys }))
     }
 
-    /// Asks on the terminal; without one nothing is deleted.
+    /// Asks for confirmation.
     fn is_confirmed(&self, arguments: &Arguments) -> anyhow::Result<bool> {
         let secrets = counted(self.keys.len(), "secret key");
         let named: String = self.keys.iter().map(|key| format!("{key}\n")).collect();
         let with = if arguments.secret_only { "" } else { " with their certificates" };
-        confirmed(
+        arguments.confirmation.is_given(
             format_args!("deleting {secrets}"),
             format_args!("{named}Delete {secrets}{with}? Nothing brings a secret key back."),
         )
@@ -136,8 +135,8 @@ impl Deletion {
     }
 }
 
-/// Finds a secret key without certificate by its fingerprint. Its file may be damaged.
-fn alone(keys: &FileKeys, name: &[u8]) -> anyhow::Result<Option<StoredKey>> {
+/// Finds a secret key without a certificate by its fingerprint, even in a damaged file.
+fn without_certificate(keys: &FileKeys, name: &[u8]) -> anyhow::Result<Option<StoredKey>> {
     let Ok(Query::Fingerprint(fingerprint)) = CertificateName::parse(name).map(|name| name.query) else {
         return Ok(None);
     };

@@ -1,50 +1,106 @@
-//! What all edits have in common: the key that is named, who asks for its passphrase, and what is said in the end.
+//! What all edits have in common: their arguments, the key that is named, its passphrase, and the note at the end.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, bail};
-use keyhoard::edit::{Edited, Editor, Target};
+use keyhoard::cert::Timestamp;
+use keyhoard::edit::{Edited, Editor, Revoked, Target};
 use keyhoard::passphrase::Passphrases;
 use keyhoard::store::{Fingerprint, JournalId, Selection, Store};
 use secret::SecretKeys;
 use secret::file::FileKeys;
 use serde::Serialize;
 
-use crate::commands::{Named, fingerprints};
+use crate::commands::named_certificates::{NamedCertificates, fingerprints};
 use crate::exit::{NotHere, Outcome};
+use crate::expiry::Expiry;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::session::{Session, command_line};
 
-/// The database and the secret keys of one edit.
-pub(super) struct Editing {
-    pub(super) store: Box<dyn Store>,
-    keys: FileKeys,
+/// The key that is edited.
+#[derive(Debug, clap::Args)]
+pub(super) struct EditedKey {
+    /// The key.
+    #[arg(value_name = "KEY")]
+    key: OsString,
+
+    #[command(flatten)]
+    passphrase: PassphraseOptions,
 }
 
-impl Editing {
-    /// Opens the database.
-    pub(super) fn begin(session: &Session) -> anyhow::Result<Self> {
-        Ok(Self { store: session.open()?, keys: session.secret_keys()? })
-    }
+/// The key that is edited, and one of its user IDs.
+#[derive(Debug, clap::Args)]
+pub(super) struct EditedUserId {
+    #[command(flatten)]
+    pub(super) key: EditedKey,
 
-    /// Finds the one certificate that a name stands for.
-    pub(super) fn key(&self, name: &OsStr) -> anyhow::Result<Fingerprint> {
-        let snapshot = self.store.snapshot()?;
-        let id = Named::one(snapshot.as_ref(), name)?;
-        let found = fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))?;
-        found.first().copied().context("the certificate has just gone")
+    /// The user ID, all of it.
+    #[arg(value_name = "USER-ID")]
+    user_id: OsString,
+}
+
+/// A remark on a revocation.
+#[derive(Debug, clap::Args)]
+pub(super) struct Comment {
+    /// A remark that everybody can read.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    comment: String,
+}
+
+impl EditedKey {
+    /// Opens the database and finds the key.
+    pub(super) fn editing(&self, session: &Session) -> anyhow::Result<Editing<'_>> {
+        Editing::begin(session, &self.key, &self.passphrase)
+    }
+}
+
+impl EditedUserId {
+    /// Returns the user ID's bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.user_id.as_bytes()
+    }
+}
+
+impl Comment {
+    /// Returns the text.
+    pub(super) fn text(&self) -> String {
+        self.comment.clone()
+    }
+}
+
+/// One edit: the database, the secret keys, and the certificate that is edited.
+pub(super) struct Editing<'a> {
+    store: Box<dyn Store>,
+    secret_keys: FileKeys,
+    passphrase: &'a PassphraseOptions,
+    now: Timestamp,
+    /// The certificate's primary key.
+    pub(super) key: Fingerprint,
+}
+
+impl<'a> Editing<'a> {
+    /// Opens the database and finds the one certificate that `name` stands for.
+    pub(super) fn begin(
+        session: &Session,
+        name: &OsStr,
+        passphrase: &'a PassphraseOptions,
+    ) -> anyhow::Result<Self> {
+        let (store, secret_keys) = (session.open()?, session.secret_keys()?);
+        let key = named_key(store.as_ref(), name)?;
+        Ok(Self { store, secret_keys, passphrase, now: session.now, key })
     }
 
     /// Finds the key that certifies: the one named, else the only one with a secret key.
-    pub(super) fn certifier(&self, named: Option<&OsString>) -> anyhow::Result<Fingerprint> {
-        if let Some(name) = named {
-            return self.key(name);
+    pub(super) fn certifier(&self, name: Option<&OsString>) -> anyhow::Result<Fingerprint> {
+        if let Some(name) = name {
+            return named_key(self.store.as_ref(), name);
         }
-        let held = self.keys.list()?;
-        let primaries: Vec<Fingerprint> = held
+        let stored = self.secret_keys.list()?;
+        let primaries: Vec<Fingerprint> = stored
             .iter()
-            .filter(|held| held.role == secret::Role::Primary && held.protection.has_secret())
-            .map(|held| held.fingerprint)
+            .filter(|key| key.role == secret::Role::Primary && key.protection.has_secret())
+            .map(|key| key.fingerprint)
             .collect();
         match primaries[..] {
             [only] => Ok(only),
@@ -53,50 +109,77 @@ impl Editing {
         }
     }
 
-    /// Lets an edit happen, asking for passphrases as the options say.
+    /// Runs an edit, asking for passphrases as the options say.
     pub(super) fn edit<T>(
         &self,
-        session: &Session,
-        options: &PassphraseOptions,
-        edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
+        edit: impl FnOnce(&mut Editor<'_>, &Fingerprint) -> keyhoard::Result<T>,
     ) -> anyhow::Result<T> {
         let owner = |key: &Fingerprint| owner(self.store.snapshot().ok()?.as_ref(), key);
-        let mut ask = Passphrases::new(options.source()?, owner);
-        let mut editor = Editor::new(self.store.as_ref(), &self.keys, &mut ask, command_line(), session.now);
-        Ok(edit(&mut editor)?)
+        let mut ask = Passphrases::new(self.passphrase.source()?, owner);
+        let mut editor =
+            Editor::new(self.store.as_ref(), &self.secret_keys, &mut ask, command_line(), self.now);
+        Ok(edit(&mut editor, &self.key)?)
     }
 
-    /// Reads a certificate before it is changed.
-    pub(super) fn target(&self, session: &Session, key: &Fingerprint) -> anyhow::Result<Target> {
+    /// Reads the certificate before it is changed.
+    pub(super) fn target(&self) -> anyhow::Result<Target> {
         let mut nobody = secret::ask::Nobody;
-        let editor = Editor::new(self.store.as_ref(), &self.keys, &mut nobody, String::new(), session.now);
-        Ok(editor.target(key)?)
+        let editor =
+            Editor::new(self.store.as_ref(), &self.secret_keys, &mut nobody, String::new(), self.now);
+        Ok(editor.target(&self.key)?)
+    }
+
+    /// Returns the time at which something expires.
+    ///
+    /// # Errors
+    ///
+    /// A time that has passed already.
+    pub(super) fn future(&self, expiry: Expiry) -> anyhow::Result<Option<Timestamp>> {
+        let time = expiry.after(self.now);
+        if time.is_some_and(|time| time <= self.now) {
+            bail!("this end has passed already");
+        }
+        Ok(time)
+    }
+
+    /// Says what was done to the key.
+    pub(super) fn tell(self, session: &mut Session, what: &str, edited: Edited) -> anyhow::Result<Outcome> {
+        let key = self.key;
+        let entry = edited.journal.map(|JournalId(entry)| entry);
+        if session.output.is_json() {
+            let signatures = edited.signatures;
+            session.output.json(&EditedJson { fingerprint: key.to_string(), signatures, entry })?;
+        } else {
+            match entry {
+                Some(entry) => {
+                    session.note(format_args!("{key}: {what}; `keyhoard undo {entry}` takes that back"))
+                }
+                None => session.note(format_args!("{key}: nothing had to be changed")),
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Says what a revocation did.
+    pub(super) fn tell_revoked(
+        self,
+        session: &mut Session,
+        what: &str,
+        revoked: Revoked,
+    ) -> anyhow::Result<Outcome> {
+        let edited = match revoked {
+            Revoked::Now { edited, .. } => edited,
+            Revoked::Already => Edited::default(),
+        };
+        self.tell(session, what, edited)
     }
 }
 
-/// Says what was done to a key.
-pub(super) fn tell(
-    session: &mut Session,
-    key: &Fingerprint,
-    what: &str,
-    edited: Edited,
-) -> anyhow::Result<Outcome> {
-    let entry = edited.journal.map(|JournalId(entry)| entry);
-    if session.output.is_json() {
-        session.output.json(&EditedJson {
-            fingerprint: key.to_string(),
-            signatures: edited.signatures,
-            entry,
-        })?;
-    } else {
-        match entry {
-            Some(entry) => {
-                session.note(format_args!("{key}: {what}; `keyhoard undo {entry}` takes that back"))
-            }
-            None => session.note(format_args!("{key}: nothing had to be changed")),
-        }
-    }
-    Ok(Outcome::Done)
+fn named_key(store: &dyn Store, name: &OsStr) -> anyhow::Result<Fingerprint> {
+    let snapshot = store.snapshot()?;
+    let id = NamedCertificates::one(snapshot.as_ref(), name)?;
+    let found = fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))?;
+    found.first().copied().context("the certificate has just gone")
 }
 
 /// What an edit did, as `docs/json.md` describes it.

@@ -1,4 +1,4 @@
-//! `keyhoard key export`: secret keys for a backup or another program.
+//! `keyhoard key export`: writes secret keys, for a backup or another program.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use keyhoard::export::ExportOptions;
 use keyhoard::secret_transfer::{SecretExportSummary, SecretParts, export_secret};
 use serde::Serialize;
 
-use crate::commands::Named;
+use crate::commands::named_certificates::NamedCertificates;
 use crate::destination::{Contents, Destination};
 use crate::exit::Outcome;
 use crate::printable::counted;
@@ -44,7 +44,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let keys = session.secret_keys()?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
     if !named.complete {
         session.note("nothing was exported");
         return Ok(Outcome::Nothing);
@@ -61,7 +61,7 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::found(summary.exported > 0))
 }
 
-/// Says what was written, where that does not get into what was written.
+/// Prints the result of an export to a file.
 fn tell(session: &mut Session, arguments: &Arguments, summary: SecretExportSummary) -> anyhow::Result<()> {
     let SecretExportSummary { exported, secrets } = summary;
     if exported == 0 {

@@ -1,4 +1,4 @@
-//! `keyhoard key list`: the secret keys that are here, and how they are locked.
+//! `keyhoard key list`: lists the stored secret keys and their protection.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,7 +12,7 @@ use keyhoard::secret_transfer::with_secret_key;
 use keyhoard::store::{Detail, Fingerprint, ReadCertificates, Selection};
 use serde::Serialize;
 
-use crate::commands::Named;
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::naming::algorithm;
@@ -41,10 +41,10 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let store = session.open_or_empty()?;
     let snapshot = store.snapshot()?;
     let snapshot = snapshot.as_ref();
-    let named = Named::find(session, snapshot, &arguments.names)?;
-    let held = held(session, &keys)?;
-    let ids = with_secret_key(snapshot, named.selection(), &held)?;
-    let mut listing = Listing { output: &mut session.output, held: &held, any: false };
+    let named = NamedCertificates::find(session, snapshot, &arguments.names)?;
+    let stored_keys = stored_keys(session, &keys)?;
+    let ids = with_secret_key(snapshot, named.selection(), &stored_keys)?;
+    let mut listing = Listing { output: &mut session.output, stored_keys: &stored_keys, any: false };
     let mut written = Ok(());
     snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |record| {
         if let Some(facts) = &record.facts {
@@ -65,22 +65,22 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     Ok(Outcome::found(named.complete && any))
 }
 
-/// Returns the keys of the files that can be read, and warns of the others.
-fn held(session: &Session, keys: &FileKeys) -> anyhow::Result<Vec<StoredKey>> {
-    let mut held = Vec::new();
+/// Returns the keys of the readable files, and warns of the others.
+fn stored_keys(session: &Session, keys: &FileKeys) -> anyhow::Result<Vec<StoredKey>> {
+    let mut stored_keys = Vec::new();
     for head in keys.heads()? {
         match head {
-            Ok(head) => held.push(head),
+            Ok(head) => stored_keys.push(head),
             Err(error) => session.warn(error),
         }
     }
-    Ok(held)
+    Ok(stored_keys)
 }
 
-/// A listing being written.
+/// The state of writing a listing.
 struct Listing<'a> {
     output: &'a mut Output,
-    held: &'a [StoredKey],
+    stored_keys: &'a [StoredKey],
     any: bool,
 }
 
@@ -91,7 +91,8 @@ impl Listing<'_> {
         let mut table = Table::default();
         for key in facts.keys() {
             let is_primary = key.fingerprint == primary;
-            let Some(held) = self.held.iter().find(|held| held.fingerprint == key.fingerprint) else {
+            let Some(stored) = self.stored_keys.iter().find(|stored| stored.fingerprint == key.fingerprint)
+            else {
                 if is_primary && !self.output.is_json() {
                     table.push(row("primary", &key.fingerprint, &algorithm(key), "not here", Style::Faint));
                 }
@@ -99,45 +100,45 @@ impl Listing<'_> {
             };
             if self.output.is_json() {
                 let algorithm = Some(algorithm(key));
-                self.json(held, algorithm, Some(primary), name)?;
+                self.json(stored, algorithm, Some(primary), name)?;
             } else {
-                let (style, how) = in_words(&held.protection);
+                let (style, how) = protection_text(&stored.protection);
                 let role = if is_primary { "primary" } else { "subkey" };
                 table.push(row(role, &key.fingerprint, &algorithm(key), &how, style));
             }
         }
         if !self.output.is_json() {
-            self.head(&name.map_or_else(|| "(no user ID)".to_owned(), printable))?;
+            self.heading(&name.map_or_else(|| "(no user ID)".to_owned(), printable))?;
             self.output.table(&table)?;
         }
         self.any = true;
         Ok(())
     }
 
-    /// Lists the secret keys that no certificate has.
+    /// Lists the secret keys that belong to no certificate.
     fn orphans(&mut self, snapshot: &dyn ReadCertificates) -> anyhow::Result<()> {
         let mut table = Table::default();
-        for held in self.held {
-            if owner_of(snapshot, &held.fingerprint)?.is_some() {
+        for stored in self.stored_keys {
+            if owner_of(snapshot, &stored.fingerprint)?.is_some() {
                 continue;
             }
             if self.output.is_json() {
-                self.json(held, None, None, None)?;
+                self.json(stored, None, None, None)?;
                 self.any = true;
                 continue;
             }
-            let (style, how) = in_words(&held.protection);
-            table.push(row(role(held.role), &held.fingerprint, "", &how, style));
+            let (style, how) = protection_text(&stored.protection);
+            table.push(row(role(stored.role), &stored.fingerprint, "", &how, style));
         }
         if !table.is_empty() {
-            self.head("(no certificate here)")?;
+            self.heading("(no certificate here)")?;
             self.output.table(&table)?;
             self.any = true;
         }
         Ok(())
     }
 
-    fn head(&mut self, name: &str) -> io::Result<()> {
+    fn heading(&mut self, name: &str) -> io::Result<()> {
         if self.any {
             self.output.line("")?;
         }
@@ -147,18 +148,18 @@ impl Listing<'_> {
 
     fn json(
         &mut self,
-        held: &StoredKey,
+        stored: &StoredKey,
         algorithm: Option<String>,
         certificate: Option<Fingerprint>,
         user_id: Option<&[u8]>,
     ) -> io::Result<()> {
         self.output.json(&KeyJson {
-            fingerprint: held.fingerprint.to_string(),
-            keygrip: held.keygrip.map(|keygrip| keygrip.to_string()),
-            role: role(held.role),
+            fingerprint: stored.fingerprint.to_string(),
+            keygrip: stored.keygrip.map(|keygrip| keygrip.to_string()),
+            role: role(stored.role),
             algorithm,
-            protection: word(&held.protection),
-            card: match &held.protection {
+            protection: word(&stored.protection),
+            card: match &stored.protection {
                 Protection::Card { serial } => Some(hexadecimal(serial)),
                 _ => None,
             },
@@ -184,7 +185,7 @@ fn role(role: Role) -> &'static str {
     }
 }
 
-fn in_words(protection: &Protection) -> (Style, String) {
+fn protection_text(protection: &Protection) -> (Style, String) {
     match protection {
         Protection::None => (Style::Warning, "without passphrase".to_owned()),
         Protection::Locked(_) => (Style::Good, "locked with a passphrase".to_owned()),

@@ -1,4 +1,4 @@
-//! `keyhoard key passphrase`: another passphrase for secret keys, a first one, or none.
+//! `keyhoard key passphrase`: changes, sets or removes the passphrase of secret keys.
 
 use std::ffi::OsString;
 use std::os::fd::RawFd;
@@ -10,7 +10,7 @@ use keyhoard::secret_transfer::held_by;
 use keyhoard::store::Fingerprint;
 use serde::Serialize;
 
-use crate::commands::Named;
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::passphrase_options::{PassphraseOptions, owner};
 use crate::printable::counted;
@@ -63,11 +63,12 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let keys = session.secret_keys()?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
-    let held = held_by(snapshot.as_ref(), named.selection(), &keys)?;
-    let locked =
-        held.iter().filter(|held| !matches!(held.protection, Protection::Dummy | Protection::Card { .. }));
-    let locked: Vec<Fingerprint> = locked.map(|held| held.fingerprint).collect();
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
+    let stored = held_by(snapshot.as_ref(), named.selection(), &keys)?;
+    let locked = stored
+        .iter()
+        .filter(|stored| !matches!(stored.protection, Protection::Dummy | Protection::Card { .. }));
+    let locked: Vec<Fingerprint> = locked.map(|stored| stored.fingerprint).collect();
     if locked.is_empty() {
         session.warn("there is no secret key of what was named");
     }
@@ -77,22 +78,22 @@ pub(crate) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     }
     let owner = |key: &Fingerprint| owner(snapshot.as_ref(), key);
     let mut current = Passphrases::new(arguments.current.source()?, owner);
-    let mut renewed = New { from: Passphrases::new(arguments.new_source()?, owner), passphrase: None };
+    let mut new = NewPassphrase { from: Passphrases::new(arguments.new_source()?, owner), passphrase: None };
     for key in &locked {
         let name = Name::from(*key);
-        keys.relock(&name, &mut current, &mut |question| renewed.answer(question))?;
+        keys.relock(&name, &mut current, &mut |question| new.answer(question))?;
     }
     tell(session, &locked)?;
     Ok(Outcome::Done)
 }
 
-/// The new passphrase, asked for once for all keys.
-struct New<'a> {
+/// The new passphrase, which is asked for once for all keys.
+struct NewPassphrase<'a> {
     from: Passphrases<'a>,
     passphrase: Option<Passphrase>,
 }
 
-impl New<'_> {
+impl NewPassphrase<'_> {
     fn answer(&mut self, question: &Question<'_>) -> keyhoard::secret::Result<Passphrase> {
         if let Some(passphrase) = &self.passphrase {
             return Ok(passphrase.clone());

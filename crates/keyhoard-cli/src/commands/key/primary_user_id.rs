@@ -1,11 +1,7 @@
 //! `keyhoard key primary-user-id`.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-
-use super::editing::{Editing, tell};
+use super::editing::EditedUserId;
 use crate::exit::Outcome;
-use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key primary-user-id`.
@@ -13,24 +9,14 @@ use crate::session::Session;
 #[command(after_help = "Examples:
   keyhoard key primary-user-id ann@example.org 'Ann <ann@new.example>'")]
 pub(crate) struct Arguments {
-    /// The key.
-    #[arg(value_name = "KEY")]
-    key: OsString,
-
-    /// The user ID, all of it.
-    #[arg(value_name = "USER-ID")]
-    user_id: OsString,
-
     #[command(flatten)]
-    passphrase: PassphraseOptions,
+    user_id: EditedUserId,
 }
 
 /// Makes a user ID the primary one.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let editing = Editing::begin(session)?;
-    let key = editing.key(&arguments.key)?;
-    let user_id = arguments.user_id.as_bytes();
-    let edited =
-        editing.edit(session, &arguments.passphrase, |editor| editor.set_primary_user_id(&key, user_id))?;
-    tell(session, &key, "primary user ID set", edited)
+    let editing = arguments.user_id.key.editing(session)?;
+    let user_id = arguments.user_id.bytes();
+    let edited = editing.edit(|editor, key| editor.set_primary_user_id(key, user_id))?;
+    editing.tell(session, "primary user ID set", edited)
 }

@@ -1,17 +1,18 @@
-//! Why something is revoked, as arguments.
+//! The options that say why a key is revoked.
 
 use keyhoard::edit::{Reason, ReasonCode};
 
-/// Why a key is revoked.
+use super::editing::Comment;
+
+/// The options that say why a key is revoked.
 #[derive(Debug, clap::Args)]
 pub(super) struct KeyReason {
     /// Why.
     #[arg(long, value_name = "REASON", value_enum, default_value_t)]
     reason: KeyCode,
 
-    /// A remark that everybody can read.
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    comment: String,
+    #[command(flatten)]
+    comment: Comment,
 }
 
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
@@ -36,6 +37,6 @@ impl KeyReason {
             KeyCode::Compromised => ReasonCode::Compromised,
             KeyCode::Retired => ReasonCode::Retired,
         };
-        Reason { code, comment: self.comment.clone() }
+        Reason { code, comment: self.comment.text() }
     }
 }

@@ -1,6 +1,5 @@
 //! `keyhoard key revocation-certificate`.
 
-use std::ffi::OsString;
 use std::io::Write;
 
 use anyhow::Context;
@@ -8,11 +7,10 @@ use keyhoard::cert::armor_writer::Headers;
 use keyhoard::edit::armored;
 use keyhoard::output_file::Content;
 
-use super::editing::Editing;
+use super::editing::EditedKey;
 use super::reason::KeyReason;
 use crate::destination::NamedOutput;
 use crate::exit::Outcome;
-use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key revocation-certificate`.
@@ -24,28 +22,22 @@ use crate::session::Session;
 Who has it can revoke the key: keep it where nobody else finds it, best on paper. Importing it revokes the key. A file \
 given with --output is for its owner only (mode 0600).")]
 pub(crate) struct Arguments {
-    /// The key.
-    #[arg(value_name = "KEY")]
-    key: OsString,
+    #[command(flatten)]
+    key: EditedKey,
 
     #[command(flatten)]
     reason: KeyReason,
 
     #[command(flatten)]
     output: NamedOutput,
-
-    #[command(flatten)]
-    passphrase: PassphraseOptions,
 }
 
 /// Makes the revocation and writes it.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let file = arguments.output.create(Content::Secret, None)?;
-    let editing = Editing::begin(session)?;
-    let key = editing.key(&arguments.key)?;
+    let editing = arguments.key.editing(session)?;
     let reason = arguments.reason.reason();
-    let packet =
-        editing.edit(session, &arguments.passphrase, |editor| editor.revocation_certificate(&key, reason))?;
+    let packet = editing.edit(|editor, key| editor.revocation_certificate(key, reason))?;
     let text = armored(&packet, Headers::default());
     match (arguments.output.file(), file) {
         (Some(path), Some(mut file)) => {

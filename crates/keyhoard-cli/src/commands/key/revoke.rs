@@ -1,16 +1,12 @@
 //! `keyhoard key revoke`.
 
-use std::ffi::OsString;
-
 use keyhoard::store::Fingerprint;
 
-use super::editing::Editing;
-use super::expiry::fingerprint;
+use super::editing::EditedKey;
 use super::reason::KeyReason;
-use super::revoke_user_id::tell_revoked;
 use crate::exit::Outcome;
-use crate::passphrase_options::PassphraseOptions;
-use crate::question::confirmed;
+use crate::expiry::fingerprint;
+use crate::question::Confirmation;
 use crate::session::Session;
 
 /// The arguments of `keyhoard key revoke`.
@@ -21,9 +17,8 @@ use crate::session::Session;
 
 Nothing takes a revocation back that others have.")]
 pub(crate) struct Arguments {
-    /// The key.
-    #[arg(value_name = "KEY")]
-    key: OsString,
+    #[command(flatten)]
+    key: EditedKey,
 
     /// Revoke only this subkey.
     #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
@@ -32,26 +27,20 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     reason: KeyReason,
 
-    /// Do not ask.
-    #[arg(long, short)]
-    yes: bool,
-
     #[command(flatten)]
-    passphrase: PassphraseOptions,
+    confirmation: Confirmation,
 }
 
-/// Asks, and revokes.
+/// Asks for confirmation and revokes.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let editing = Editing::begin(session)?;
-    let key = editing.key(&arguments.key)?;
+    let editing = arguments.key.editing(session)?;
     let subkey = arguments.subkey.as_ref();
-    let question = format!("Revoke {} for good?", subkey.unwrap_or(&key));
-    if !arguments.yes && !confirmed("revoking a key", question)? {
+    let question = format!("Revoke {} for good?", subkey.unwrap_or(&editing.key));
+    if !arguments.confirmation.is_given("revoking a key", question)? {
         session.note("nothing was revoked");
         return Ok(Outcome::Nothing);
     }
     let reason = arguments.reason.reason();
-    let revoked =
-        editing.edit(session, &arguments.passphrase, |editor| editor.revoke(&key, subkey, reason))?;
-    tell_revoked(session, &key, "revoked", revoked)
+    let revoked = editing.edit(|editor, key| editor.revoke(key, subkey, reason))?;
+    editing.tell_revoked(session, "revoked", revoked)
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::edit::{CertifiedIdentity, Reason, ReasonCode};
 
-use super::editing::{Editing, tell};
+use super::editing::{Comment, Editing};
 use crate::exit::Outcome;
 use crate::passphrase_options::PassphraseOptions;
 use crate::session::Session;
@@ -28,20 +28,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "USER-ID")]
     user_id: Vec<OsString>,
 
-    /// A remark that everybody can read.
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    comment: String,
+    #[command(flatten)]
+    comment: Comment,
 
     #[command(flatten)]
     passphrase: PassphraseOptions,
 }
 
-/// Takes certifications back.
+/// Revokes certifications.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let editing = Editing::begin(session)?;
-    let key = editing.key(&arguments.key)?;
+    let editing = Editing::begin(session, &arguments.key, &arguments.passphrase)?;
     let by = editing.certifier(arguments.by.as_ref())?;
-    let target = editing.target(session, &key)?;
+    let target = editing.target()?;
     for wanted in &arguments.user_id {
         target.user_id(wanted.as_bytes())?;
     }
@@ -49,13 +47,11 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
         let is_it = |wanted: &OsString| identity.user_id() == Some(wanted.as_bytes());
         arguments.user_id.is_empty() || arguments.user_id.iter().any(is_it)
     };
-    let reason = Reason { code: ReasonCode::Unspecified, comment: arguments.comment.clone() };
-    let withdrawn = editing.edit(session, &arguments.passphrase, |editor| {
-        editor.revoke_certification(&key, &by, &chosen, reason)
-    })?;
-    if withdrawn.identities.is_empty() && withdrawn.already.is_empty() {
-        session.warn(format_args!("{key}: {by} has certified none of this"));
+    let reason = Reason { code: ReasonCode::Unspecified, comment: arguments.comment.text() };
+    let revoked = editing.edit(|editor, key| editor.revoke_certification(key, &by, &chosen, reason))?;
+    if revoked.identities.is_empty() && revoked.already.is_empty() {
+        session.warn(format_args!("{}: {by} has certified none of this", editing.key));
         return Ok(Outcome::Nothing);
     }
-    tell(session, &key, "certification revoked", withdrawn.edited)
+    editing.tell(session, "certification revoked", revoked.edited)
 }

@@ -201,6 +201,16 @@ pub(super) struct ValidateUserid {
     pub(super) authorities: Vec<OsString>,
 }
 
+/// The keys that sign, and what unlocks them.
+#[derive(Debug, clap::Args)]
+pub(super) struct SigningKeys {
+    #[command(flatten)]
+    pub(super) unlocking: Unlocking,
+    /// The keys that sign.
+    #[arg(required = true, value_name = "KEYS")]
+    pub(super) keys: Vec<OsString>,
+}
+
 /// What data are signed or encrypted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum DataKind {
@@ -221,10 +231,7 @@ pub(super) struct Sign {
     #[arg(long, value_name = "MICALG")]
     pub(super) micalg_out: Option<OsString>,
     #[command(flatten)]
-    pub(super) unlocking: Unlocking,
-    /// The keys that sign.
-    #[arg(required = true, value_name = "KEYS")]
-    pub(super) keys: Vec<OsString>,
+    pub(super) signers: SigningKeys,
 }
 
 /// When signatures must have been made.
@@ -347,8 +354,5 @@ pub(super) struct InlineSign {
     #[arg(long = "as", value_name = "KIND", default_value = "binary")]
     pub(super) kind: InlineKind,
     #[command(flatten)]
-    pub(super) unlocking: Unlocking,
-    /// The keys that sign.
-    #[arg(required = true, value_name = "KEYS")]
-    pub(super) keys: Vec<OsString>,
+    pub(super) signers: SigningKeys,
 }

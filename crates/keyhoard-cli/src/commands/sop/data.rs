@@ -6,23 +6,24 @@ use keyhoard::cert::Timestamp;
 use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::message::SessionKey;
 use keyhoard::stateless::{
-    self, Decryption, Encryption, Failure, Inline, Kind, Period, Profile, Result, Verification,
+    self, Decryption, Encryption, Failure, Inline, Keys, Kind, Password, Period, Profile, Result,
+    Verification,
 };
 use keyhoard::verify::HashAlgorithm;
 use serde::Serialize;
 
 use super::arguments::{
-    Between, DataKind, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, Sign, Verify,
+    Between, DataKind, Decrypt, Encrypt, InlineDetach, InlineKind, InlineSign, InlineVerify, Sign,
+    SigningKeys, Verify,
 };
-use super::designator::{self, SideOutput, existing_passwords, new_password};
-use super::{keys, output};
+use super::designator::{self, SideOutput, existing_passwords, new_password, standard_output};
+use super::keys;
 use crate::json;
 use crate::moment::rfc3339;
 
 pub(super) fn sign(arguments: &Sign, now: Timestamp) -> Result<()> {
     let micalg = arguments.micalg_out.as_deref().map(SideOutput::create).transpose()?;
-    let (signers, passwords) =
-        (designator::keys(&arguments.keys)?, existing_passwords(&arguments.unlocking.with_key_password)?);
+    let (signers, passwords) = arguments.signers.read()?;
     let as_text = arguments.kind == DataKind::Text;
     let (signatures, digest) = stateless::sign(&mut io::stdin().lock(), &signers, &passwords, as_text, now)?;
     if let Some(micalg) = micalg {
@@ -31,9 +32,16 @@ pub(super) fn sign(arguments: &Sign, now: Timestamp) -> Result<()> {
     keys::write(&arguments.form, "SIGNATURE", &signatures)
 }
 
-/// Returns what multipart/signed calls a digest (RFC 3156, 5).
+/// Returns a hash algorithm's name for multipart/signed (RFC 3156, section 5).
 fn mime_name(digest: HashAlgorithm) -> String {
     digest.name().map(|name| format!("pgp-{}", name.to_ascii_lowercase())).unwrap_or_default()
+}
+
+impl SigningKeys {
+    /// Reads the keys and their passwords.
+    fn read(&self) -> Result<(Vec<Keys>, Vec<Password>)> {
+        Ok((designator::keys(&self.keys)?, existing_passwords(&self.unlocking.with_key_password)?))
+    }
 }
 
 impl Between {
@@ -46,11 +54,11 @@ pub(super) fn verify(arguments: &Verify, now: Timestamp) -> Result<()> {
     let authorities = designator::authorities(&arguments.certs)?;
     let signatures = designator::read(&arguments.signatures)?;
     let (data, period) = (&mut io::stdin().lock(), arguments.between.period(now));
-    let holding = stateless::verify(&signatures, data, &authorities, period, now)?;
-    Ok(output()?.write_all(lines(&holding).as_bytes())?)
+    let valid = stateless::verify(&signatures, data, &authorities, period, now)?;
+    Ok(standard_output()?.write_all(lines(&valid).as_bytes())?)
 }
 
-/// Returns the lines that tell which signatures hold.
+/// Returns the VERIFICATIONS lines of valid signatures.
 fn lines(verifications: &[Verification]) -> String {
     #[derive(Serialize)]
     struct More<'a> {
@@ -79,7 +87,7 @@ pub(super) fn encrypt(arguments: &Encrypt, now: Timestamp) -> Result<()> {
         signers: designator::keys(&arguments.sign_with)?,
         key_passwords: existing_passwords(&arguments.unlocking.with_key_password)?,
     };
-    let key = stateless::encrypt(&mut io::stdin().lock(), &mut output()?, &encryption, now)?;
+    let key = stateless::encrypt(&mut io::stdin().lock(), &mut standard_output()?, &encryption, now)?;
     write_session_key(session_key, &key)
 }
 
@@ -113,7 +121,7 @@ pub(super) fn decrypt(arguments: &Decrypt, now: Timestamp) -> Result<()> {
             to: verify_not_after.map_or(Some(now), |date| date.last(now)),
         },
     };
-    let decrypted = stateless::decrypt(&mut io::stdin(), Box::new(output()?), &decryption, now)?;
+    let decrypted = stateless::decrypt(&mut io::stdin(), Box::new(standard_output()?), &decryption, now)?;
     if let Some(verifications) = verifications {
         verifications.write(lines(&decrypted.verifications).as_bytes())?;
     }
@@ -127,16 +135,16 @@ fn read_session_key(name: &std::ffi::OsStr) -> Result<SessionKey> {
 }
 
 pub(super) fn armor() -> Result<()> {
-    stateless::armor(&mut io::stdin().lock(), &mut output()?)
+    stateless::armor(&mut io::stdin().lock(), &mut standard_output()?)
 }
 
 pub(super) fn dearmor() -> Result<()> {
-    stateless::dearmor(&mut io::stdin().lock(), &mut output()?)
+    stateless::dearmor(&mut io::stdin().lock(), &mut standard_output()?)
 }
 
 pub(super) fn inline_detach(arguments: &InlineDetach) -> Result<()> {
     let out = SideOutput::create(&arguments.signatures_out)?;
-    let signatures = stateless::split(&mut io::stdin(), &mut output()?)?;
+    let signatures = stateless::split(&mut io::stdin(), &mut standard_output()?)?;
     if arguments.form.no_armor {
         return out.write(&signatures);
     }
@@ -148,9 +156,9 @@ pub(super) fn inline_detach(arguments: &InlineDetach) -> Result<()> {
 pub(super) fn inline_verify(arguments: &InlineVerify, now: Timestamp) -> Result<()> {
     let verifications = arguments.verifications_out.as_deref().map(SideOutput::create).transpose()?;
     let authorities = designator::authorities(&arguments.certs)?;
-    let (out, period) = (Box::new(output()?), arguments.between.period(now));
-    let holding = stateless::verify_inline(&mut io::stdin(), out, &authorities, period, now)?;
-    verifications.map_or(Ok(()), |out| out.write(lines(&holding).as_bytes()))
+    let (out, period) = (Box::new(standard_output()?), arguments.between.period(now));
+    let valid = stateless::verify_inline(&mut io::stdin(), out, &authorities, period, now)?;
+    verifications.map_or(Ok(()), |out| out.write(lines(&valid).as_bytes()))
 }
 
 pub(super) fn inline_sign(arguments: &InlineSign, now: Timestamp) -> Result<()> {
@@ -165,8 +173,15 @@ pub(super) fn inline_sign(arguments: &InlineSign, now: Timestamp) -> Result<()> 
         }
         InlineKind::ClearSigned => Inline::ClearSigned,
     };
-    let (keys, passwords) =
-        (designator::keys(&arguments.keys)?, existing_passwords(&arguments.unlocking.with_key_password)?);
+    let (keys, passwords) = arguments.signers.read()?;
     let with_armor = !arguments.form.no_armor;
-    stateless::sign_inline(&mut io::stdin().lock(), &mut output()?, &keys, &passwords, how, with_armor, now)
+    stateless::sign_inline(
+        &mut io::stdin().lock(),
+        &mut standard_output()?,
+        &keys,
+        &passwords,
+        how,
+        with_armor,
+        now,
+    )
 }

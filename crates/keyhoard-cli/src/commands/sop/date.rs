@@ -1,4 +1,4 @@
-//! Points in time as ISO 8601 has them, `now`, and `-` for none.
+//! Times of ISO 8601, `now`, and `-` for no limit.
 
 use std::str::FromStr;
 
@@ -16,16 +16,16 @@ const LOCAL: [&[BorrowedFormatItem<'_>]; 3] = [
     moment::COMPACT,
 ];
 
-/// A point in time.
+/// A time argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Date {
-    /// The present.
+    /// The current time.
     Now,
-    /// The beginning of time, or its end.
+    /// No limit.
     Unbounded,
     /// This second.
     At(Timestamp),
-    /// This day, of which the beginning is here.
+    /// The day that begins at this second.
     Day(Timestamp),
 }
 
@@ -47,13 +47,13 @@ impl FromStr for Date {
     }
 }
 
-/// Returns the nearest time that OpenPGP can say.
+/// Returns the nearest time that a timestamp can hold.
 fn timestamp(moment: OffsetDateTime) -> Timestamp {
     Timestamp(moment.unix_timestamp().clamp(0, u32::MAX.into()) as u32)
 }
 
 impl Date {
-    /// Returns the first second of it; `None` is the beginning of time.
+    /// Returns the first second; `None` for no limit.
     pub(super) fn first(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Now => Some(now),
@@ -62,7 +62,7 @@ impl Date {
         }
     }
 
-    /// Returns the last second of it; `None` is the end of time.
+    /// Returns the last second; `None` for no limit.
     pub(super) fn last(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Day(begin) => Some(Timestamp(begin.0.saturating_add(86399))),

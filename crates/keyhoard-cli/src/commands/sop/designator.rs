@@ -1,4 +1,4 @@
-//! Files, and what else can be named in their place: `@ENV:NAME` and `@FD:NUMBER`.
+//! Standard input and output, files, and the designators `@ENV:NAME` and `@FD:NUMBER` in their place.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,9 @@ use keyhoard::secret::read_all;
 use keyhoard::stateless::{Certificates, Failure, Keys, Kind, Password, Result, Signers};
 use zeroize::Zeroizing;
 
-/// What a name stands for.
+use crate::destination;
+
+/// What an argument designates.
 enum Designated<'a> {
     File(&'a Path),
     Variable(&'a OsStr),
@@ -43,7 +45,7 @@ fn failure(kind: Kind, name: &OsStr, reason: impl std::fmt::Display) -> Failure 
     Failure::new(kind, format!("{}: {reason}", name.display()))
 }
 
-/// Reads all of what a name stands for.
+/// Reads all data of a designator.
 pub(super) fn read(name: &OsStr) -> Result<Zeroizing<Vec<u8>>> {
     let missing = |error: io::Error| failure(Kind::MissingInput, name, error);
     let mut file = match Designated::of(name)? {
@@ -65,12 +67,17 @@ pub(super) fn standard_input() -> Result<Zeroizing<Vec<u8>>> {
     Ok(read_all(&mut io::stdin().lock())?)
 }
 
+/// Returns standard output.
+pub(super) fn standard_output() -> Result<File> {
+    destination::standard_output().map_err(|error| Failure::new(Kind::Unspecified, error))
+}
+
 /// Reads certificates.
 pub(super) fn certificates(name: &OsStr) -> Result<Certificates> {
     Certificates::read(&read(name)?).map_err(|error| named(name, error))
 }
 
-/// Reads the certificates of those who may have signed.
+/// Reads the certificates of acceptable signers.
 pub(super) fn authorities(names: &[OsString]) -> Result<Vec<Signers>> {
     let authority = |name: &OsString| {
         Ok(Signers { name: name.to_string_lossy().into_owned(), certificates: certificates(name)? })
@@ -87,24 +94,24 @@ fn named(name: &OsStr, error: Failure) -> Failure {
     failure(error.kind, name, error.reason)
 }
 
-/// Reads passwords that something is locked with.
+/// Reads passwords for decryption.
 pub(super) fn existing_passwords(names: &[OsString]) -> Result<Vec<Password>> {
     names.iter().map(|name| Ok(Password::existing(read(name)?))).collect()
 }
 
-/// Reads a password that something is to be locked with.
+/// Reads a password for encryption.
 pub(super) fn new_password(name: &OsStr) -> Result<Password> {
     Password::new(read(name)?)
 }
 
-/// A file that something is written to besides standard output.
+/// An output file besides standard output.
 pub(super) struct SideOutput<'a> {
     name: &'a OsStr,
     file: File,
 }
 
 impl<'a> SideOutput<'a> {
-    /// Makes the file, which only its owner may read.
+    /// Creates the file, which only its owner can read.
     ///
     /// # Errors
     ///
@@ -128,7 +135,7 @@ impl<'a> SideOutput<'a> {
         Ok(Self { name, file })
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     pub(super) fn write(mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|error| failure(Kind::Unspecified, self.name, error))
     }

@@ -12,12 +12,13 @@ use keyhoard::stateless::{
 use super::arguments::{
     CertifyUserid, ChangeKeyPassword, Form, GenerateKey, MergeCerts, RevokeKey, UpdateKey, ValidateUserid,
 };
-use super::designator::{certificates, existing_passwords, keys, new_password, standard_input};
-use super::output;
+use super::designator::{
+    certificates, existing_passwords, keys, new_password, standard_input, standard_output,
+};
 
 /// Writes packets to standard output.
 pub(super) fn write(form: &Form, title: &'static str, packets: &[u8]) -> Result<()> {
-    let mut out = output()?;
+    let mut out = standard_output()?;
     if form.no_armor {
         return Ok(out.write_all(packets)?);
     }

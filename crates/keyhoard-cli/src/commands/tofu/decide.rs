@@ -8,8 +8,7 @@ use keyhoard::tofu::{decide, forget};
 use keyhoard::trust::tofu::Policy;
 use serde::Serialize;
 
-use super::policy as parse_policy;
-use crate::commands::Named;
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::printable::{counted, printable};
 use crate::session::{Session, command_line};
@@ -18,7 +17,7 @@ use crate::session::{Session, command_line};
 #[derive(Debug, clap::Args)]
 pub(super) struct PolicyArguments {
     /// auto, good, unknown, bad or ask.
-    #[arg(value_parser = parse_policy)]
+    #[arg(value_parser = policy_named)]
     policy: Policy,
 
     /// The keys.
@@ -37,10 +36,15 @@ pub(super) struct ForgetArguments {
     address: OsString,
 }
 
-/// Decides about the addresses of keys.
+/// Reads the name of a policy.
+fn policy_named(name: &str) -> Result<Policy, String> {
+    Policy::from_name(name).ok_or_else(|| format!("valid are: {}", Policy::ALL.map(Policy::name).join(", ")))
+}
+
+/// Sets the policy of keys for their addresses.
 pub(super) fn policy(session: &mut Session, arguments: &PolicyArguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
-    let named = Named::find(session, store.snapshot()?.as_ref(), &arguments.names)?;
+    let named = NamedCertificates::find(session, store.snapshot()?.as_ref(), &arguments.names)?;
     let only = arguments.address.as_ref().map(|address| BoundAddress::of_user_id(address.as_bytes()));
     let ids = named.ids.unwrap_or_default();
     let decided =
@@ -66,7 +70,7 @@ pub(super) fn policy(session: &mut Session, arguments: &PolicyArguments) -> anyh
     Ok(Outcome::found(named.complete && !decided.is_empty()))
 }
 
-/// Forgets what was decided about an address, and the messages seen.
+/// Forgets the policies of an address, and the messages seen with it.
 pub(super) fn forget_address(session: &mut Session, arguments: &ForgetArguments) -> anyhow::Result<Outcome> {
     let address = BoundAddress::of_user_id(arguments.address.as_bytes());
     let store = session.open()?;

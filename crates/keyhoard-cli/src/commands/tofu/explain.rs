@@ -1,4 +1,4 @@
-//! `keyhoard tofu explain`: everything about one address.
+//! `keyhoard tofu explain`: explains the policies of one address.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,12 +8,10 @@ use keyhoard::cert::BoundAddress;
 use keyhoard::store::tofu::{MessageStatistics, Messages};
 use keyhoard::tofu::{Explanation, Holder, UserIdStatus, explain};
 use keyhoard::trust::tofu::{Evidence, Policy};
-use keyhoard::validity::TrustAnchors;
+use keyhoard::validity::{TrustAnchors, TrustSettings};
 use serde::Serialize;
 
 use super::list::style;
-use super::settings;
-use crate::commands::sources;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::moment::{day, rfc3339};
@@ -21,6 +19,7 @@ use crate::output::Output;
 use crate::printable::{counted, printable};
 use crate::session::Session;
 use crate::style::Style;
+use crate::trust_options::sources;
 
 /// The arguments of `keyhoard tofu explain`.
 #[derive(Debug, clap::Args)]
@@ -30,13 +29,17 @@ pub(super) struct Arguments {
 }
 
 /// Explains an address.
-pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    session: &mut Session,
+    arguments: &Arguments,
+    settings: &TrustSettings,
+) -> anyhow::Result<Outcome> {
     let address = BoundAddress::of_user_id(arguments.address.as_bytes());
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let (sources, settings) = (sources(store.as_ref(), snapshot.as_ref()), settings(session));
-    let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, &settings)?;
-    let explanation = explain(&address, &sources, &roots, &settings)?;
+    let sources = sources(store.as_ref(), snapshot.as_ref());
+    let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
+    let explanation = explain(&address, &sources, &roots, settings)?;
     if session.output.is_json() {
         session.output.json(&ExplanationJson::new(&explanation))?;
     } else if explanation.holders.is_empty() {
@@ -86,7 +89,7 @@ fn messages(messages: &Messages) -> String {
     format!("{}, {}", said(&messages.verified, "verified"), said(&messages.encrypted, "encrypted"))
 }
 
-/// Says why the policy is what it is.
+/// Returns the reasons for the policy.
 fn reasons(holder: &Holder) -> Vec<String> {
     let mut reasons = Vec::new();
     match holder.standing {

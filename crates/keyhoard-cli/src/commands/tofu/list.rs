@@ -1,14 +1,12 @@
-//! `keyhoard tofu list`: bindings with what is thought of them.
+//! `keyhoard tofu list`: lists bindings with their policies.
 
 use std::ops::ControlFlow;
 
 use keyhoard::store::tofu::{Binding, BindingSelection};
 use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::{FirstUseResult, TrustAnchors};
+use keyhoard::validity::{FirstUseResult, TrustAnchors, TrustSettings};
 use serde::Serialize;
 
-use super::settings;
-use crate::commands::sources;
 use crate::exit::Outcome;
 use crate::listing::TextJson;
 use crate::moment::{day, rfc3339};
@@ -16,6 +14,7 @@ use crate::printable::printable;
 use crate::session::Session;
 use crate::style::Style;
 use crate::table::{Cell, Table};
+use crate::trust_options::sources;
 
 /// The arguments of `keyhoard tofu list`.
 #[derive(Debug, clap::Args)]
@@ -26,12 +25,16 @@ pub(super) struct Arguments {
 }
 
 /// Lists bindings, ordered by address.
-pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    session: &mut Session,
+    arguments: &Arguments,
+    settings: &TrustSettings,
+) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let (sources, settings) = (sources(store.as_ref(), snapshot.as_ref()), settings(session));
-    let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, &settings)?;
-    let assessment = FirstUseResult::all(&sources, &roots, &settings)?;
+    let sources = sources(store.as_ref(), snapshot.as_ref());
+    let roots = TrustAnchors::read(sources.owner_trust, &sources.certificates, settings)?;
+    let assessment = FirstUseResult::all(&sources, &roots, settings)?;
     let selection = if arguments.all { BindingSelection::All } else { BindingSelection::Contested };
     let mut table = Table::default();
     let mut written = Ok(());
@@ -60,7 +63,7 @@ fn row(binding: &Binding, policy: Policy) -> [Cell; 4] {
     ]
 }
 
-/// Returns the look of a policy.
+/// Returns the style of a policy.
 pub(super) fn style(policy: Policy) -> Style {
     match policy {
         Policy::Good => Style::Good,

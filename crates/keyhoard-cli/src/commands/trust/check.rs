@@ -1,16 +1,15 @@
-//! `keyhoard trust check`: the web of trust summed up.
+//! `keyhoard trust check`: counts the valid keys of each level of the web of trust.
 
 use keyhoard::cert::effective::PacketView;
 use keyhoard::trust::pgp::Level;
 use keyhoard::validity::check;
 use serde::Serialize;
 
-use crate::commands::sources;
 use crate::exit::Outcome;
 use crate::moment;
 use crate::session::Session;
 use crate::table::{Cell, Table};
-use crate::trust_options::TrustOptions;
+use crate::trust_options::{TrustOptions, sources};
 
 /// The arguments of `keyhoard trust check`.
 #[derive(Debug, clap::Args)]
@@ -24,7 +23,7 @@ pub(super) struct Arguments {
     trust: TrustOptions,
 }
 
-/// Computes the validity of every key and sums it up.
+/// Computes the validity of all keys and prints the sums.
 pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;

@@ -1,4 +1,4 @@
-//! `keyhoard trust explain`: why user IDs are as valid as they are.
+//! `keyhoard trust explain`: explains the validity of user IDs.
 
 mod json;
 mod text;
@@ -7,7 +7,8 @@ use std::ffi::OsString;
 
 use keyhoard::cert::effective::PacketView;
 
-use super::Named;
+use super::explanations::explanations;
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::session::Session;
 use crate::trust_options::WebOptions;
@@ -39,8 +40,8 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let settings = arguments.trust.settings(session.now, PacketView::Full)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let named = Named::find(session, snapshot.as_ref(), &arguments.names)?;
-    let explanations = super::explanations(store.as_ref(), snapshot.as_ref(), named.selection(), &settings)?;
+    let named = NamedCertificates::find(session, snapshot.as_ref(), &arguments.names)?;
+    let explanations = explanations(store.as_ref(), snapshot.as_ref(), named.selection(), &settings)?;
     for (number, explanation) in explanations.iter().enumerate() {
         if session.output.is_json() {
             session.output.json(&json::ExplanationJson::new(explanation, &settings))?;

@@ -13,7 +13,7 @@ use keyhoard::store::{AssignedTrust, Detail, ReadCertificates, Selection};
 use keyhoard::trust::OwnerTrust;
 use serde::Serialize;
 
-use super::{Named, fingerprints};
+use crate::commands::named_certificates::{NamedCertificates, fingerprints};
 use crate::exit::Outcome;
 use crate::input;
 use crate::naming;
@@ -21,6 +21,14 @@ use crate::printable::{counted, printable};
 use crate::session::{Session, command_line};
 use crate::style::Style;
 use crate::table::{Cell, Table};
+
+/// The keys whose owner trust is changed.
+#[derive(Debug, clap::Args)]
+struct NamedKeys {
+    /// The certificates; each name must stand for one.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<OsString>,
+}
 
 /// The arguments of `keyhoard trust set`.
 #[derive(Debug, clap::Args)]
@@ -32,9 +40,8 @@ pub(super) struct SetArguments {
     /// How far.
     #[arg(value_name = "TRUST")]
     trust: TrustWord,
-    /// The certificates; each name must stand for one.
-    #[arg(value_name = "NAME", required = true)]
-    names: Vec<OsString>,
+    #[command(flatten)]
+    keys: NamedKeys,
 }
 
 /// Owner trust by GnuPG's words.
@@ -76,9 +83,8 @@ pub(super) struct DisableArguments {
     /// Switch on again.
     #[arg(long)]
     off: bool,
-    /// The certificates; each name must stand for one.
-    #[arg(value_name = "NAME", required = true)]
-    names: Vec<OsString>,
+    #[command(flatten)]
+    keys: NamedKeys,
 }
 
 /// The directions of `keyhoard trust exchange`.
@@ -96,44 +102,46 @@ pub(super) enum Exchange {
     Export,
 }
 
-/// Gives owner trust.
+/// Sets owner trust.
 pub(super) fn set(session: &mut Session, arguments: &SetArguments) -> anyhow::Result<Outcome> {
     let trust = OwnerTrust::from(arguments.trust);
-    let given = change(session, &arguments.names, |key, before| Given::new(key, trust, before))?;
+    let given = arguments.keys.change(session, |key, before| Given::new(key, trust, before))?;
     tell(session, &given, |count| {
         format!("{}: {}", counted(count, "certificate"), naming::owner_trust_in_words(trust))
     })
 }
 
-/// Switches keys off or on.
+/// Disables or enables keys.
 pub(super) fn disable(session: &mut Session, arguments: &DisableArguments) -> anyhow::Result<Outcome> {
     let disabling = |key, before| Given::disabling(key, !arguments.off, before);
-    let given = change(session, &arguments.names, disabling)?;
+    let given = arguments.keys.change(session, disabling)?;
     let word = if arguments.off { "on" } else { "off" };
     tell(session, &given, |count| format!("{} switched {word}", counted(count, "certificate")))
 }
 
-/// Changes the owner trust of the keys that are named.
-fn change(
-    session: &Session,
-    names: &[OsString],
-    new: impl Fn(Fingerprint, Option<AssignedTrust>) -> Given,
-) -> anyhow::Result<Vec<Given>> {
-    let store = session.open()?;
-    let snapshot = store.snapshot()?;
-    let mut given = Vec::new();
-    for name in names {
-        let id = Named::one(snapshot.as_ref(), name)?;
-        for key in fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))? {
-            given.push(new(key, snapshot.owner_trust(&key)?));
+impl NamedKeys {
+    /// Changes the owner trust of the keys.
+    fn change(
+        &self,
+        session: &Session,
+        new: impl Fn(Fingerprint, Option<AssignedTrust>) -> Given,
+    ) -> anyhow::Result<Vec<Given>> {
+        let store = session.open()?;
+        let snapshot = store.snapshot()?;
+        let mut given = Vec::new();
+        for name in &self.names {
+            let id = NamedCertificates::one(snapshot.as_ref(), name)?;
+            for key in fingerprints(snapshot.as_ref(), Selection::Ids(&[id]))? {
+                given.push(new(key, snapshot.owner_trust(&key)?));
+            }
         }
+        drop(snapshot);
+        owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
+        Ok(given)
     }
-    drop(snapshot);
-    owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
-    Ok(given)
 }
 
-/// Says what the user said of keys.
+/// Prints the new owner trust.
 fn tell(
     session: &mut Session,
     given: &[Given],
@@ -149,7 +157,7 @@ fn tell(
     Ok(Outcome::found(!given.is_empty()))
 }
 
-/// Lists the keys that the user said something of, the most trusted first.
+/// Lists the keys with owner trust, the most trusted first.
 pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
     let store = session.open()?;
     let snapshot = store.snapshot()?;
@@ -174,7 +182,7 @@ pub(super) fn list(session: &mut Session) -> anyhow::Result<Outcome> {
     Ok(Outcome::found(!given.is_empty()))
 }
 
-/// Returns what is shown of keys of which the user said something.
+/// Returns the entries of keys with owner trust.
 fn listed(
     snapshot: &dyn ReadCertificates,
     given: &[(Fingerprint, AssignedTrust)],
@@ -190,7 +198,7 @@ fn listed(
     Ok(given.iter().map(listed).collect())
 }
 
-/// Returns the first user ID of each certificate that is here.
+/// Returns the first user ID of each certificate that is in the database.
 fn names(
     snapshot: &dyn ReadCertificates,
     keys: &[Fingerprint],
@@ -205,7 +213,7 @@ fn names(
     Ok(names)
 }
 
-/// Exchanges owner trust with gpg.
+/// Imports or exports owner trust in the form of gpg.
 pub(super) fn exchange(session: &mut Session, exchange: &Exchange) -> anyhow::Result<Outcome> {
     match exchange {
         Exchange::Export => {
@@ -224,15 +232,15 @@ fn import(session: &mut Session, file: Option<&PathBuf>) -> anyhow::Result<Outco
     let mut given = Vec::new();
     let lines = text.split(|&byte| byte == b'\n').enumerate();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
-        let place = || format!("{}: line {}", input::name(path), number + 1);
-        given.extend(Given::read_exactly(line).with_context(place)?);
+        let line_name = || format!("{}: line {}", input::name(path), number + 1);
+        given.extend(Given::read_exactly(line).with_context(line_name)?);
     }
     let store = session.open_or_create()?;
     owner_trust::give(store.as_ref(), &given, &command_line(), session.now)?;
     tell(session, &given, |count| format!("owner trust of {} taken over", counted(count, "key")))
 }
 
-/// A key of which the user said something, as `docs/json.md` describes it.
+/// A key with owner trust, as `docs/json.md` describes it.
 #[derive(Serialize)]
 struct GivenJson {
     fingerprint: String,

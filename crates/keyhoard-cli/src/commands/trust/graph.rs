@@ -1,4 +1,4 @@
-//! `keyhoard trust graph`: on whom the validity of a certificate depends, as a picture.
+//! `keyhoard trust graph`: draws the certifications on which the validity of a certificate depends.
 
 mod picture;
 
@@ -12,7 +12,8 @@ use keyhoard::listing::{OwnerTrust, Validity};
 use keyhoard::store::Selection;
 use keyhoard::validity::{Certifier, Explained, ExplainedUser, Explanation};
 
-use super::Named;
+use super::explanations::explanations;
+use crate::commands::named_certificates::NamedCertificates;
 use crate::exit::Outcome;
 use crate::naming;
 use crate::printable::printable;
@@ -46,9 +47,8 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
     let settings = arguments.trust.settings(session.now, PacketView::Full)?;
     let store = session.open()?;
     let snapshot = store.snapshot()?;
-    let id = Named::one(snapshot.as_ref(), &arguments.name)?;
-    let explanations =
-        super::explanations(store.as_ref(), snapshot.as_ref(), Selection::Ids(&[id]), &settings)?;
+    let id = NamedCertificates::one(snapshot.as_ref(), &arguments.name)?;
+    let explanations = explanations(store.as_ref(), snapshot.as_ref(), Selection::Ids(&[id]), &settings)?;
     let Some(explanation) = explanations.first() else { return Ok(Outcome::Nothing) };
     let drawn = &explanation.certificates[..explanation.certificates.len().min(arguments.most.max(1))];
     if drawn.len() < explanation.certificates.len() {
@@ -59,11 +59,11 @@ pub(super) fn run(session: &mut Session, arguments: &Arguments) -> anyhow::Resul
 }
 
 fn draw(explanation: &Explanation, drawn: &[Explained]) -> Picture {
-    let place = |key: &Fingerprint| drawn.iter().position(|explained| explained.key == *key);
+    let index = |key: &Fingerprint| drawn.iter().position(|explained| explained.key == *key);
     let nodes = drawn.iter().map(|explained| node(explanation, explained)).collect();
     let edges = drawn.iter().enumerate().flat_map(|(to, explained)| {
         let introducers = explained.users.iter().flat_map(ExplainedUser::introducers);
-        introducers.filter_map(move |issuer| Some((place(&issuer)?, to)))
+        introducers.filter_map(move |issuer| Some((index(&issuer)?, to)))
     });
     Picture { nodes, edges: edges.collect::<BTreeSet<_>>().into_iter().collect() }
 }
@@ -88,5 +88,5 @@ fn node(explanation: &Explanation, explained: &Explained) -> Node {
         (Some(OwnerTrust::Marginal), _) if !is_subject => Colour::Yellow,
         _ => Colour::White,
     };
-    Node { lines: vec![name, explained.key.key_id().to_string(), standing], colour, strong: is_subject }
+    Node { lines: vec![name, explained.key.key_id().to_string(), standing], colour, is_bold: is_subject }
 }

@@ -1,4 +1,4 @@
-//! An explanation as JSON. `docs/json.md` describes every name.
+//! An explanation as JSON. `docs/json.md` describes every key.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::listing::TextJson;
 use crate::moment;
 
-/// Why the user IDs of a certificate are as valid as they are.
+/// The explanation of the validity of user IDs.
 #[derive(Serialize)]
 pub(super) struct ExplanationJson<'a> {
     fingerprint: String,

@@ -1,4 +1,4 @@
-//! An explanation for a person.
+//! An explanation as text.
 
 use std::io;
 
@@ -13,14 +13,14 @@ use crate::style::Style;
 use crate::table::{Cell, Table};
 use crate::{moment, naming};
 
-/// Writes why each user ID is as valid as it is, and the paths.
+/// Writes the reasons for the validity of each user ID, and the certification paths.
 pub(super) fn write(
     output: &mut Output,
     explanation: &Explanation,
     settings: &TrustSettings,
-    everybody: bool,
+    lists_invalid: bool,
 ) -> io::Result<()> {
-    let mut text = Text { output, explanation, settings, everybody };
+    let mut text = Text { output, explanation, settings, lists_invalid };
     let subject = explanation.subject();
     text.line(Style::Strong, "", &subject.key.to_string())?;
     subject.users.iter().try_for_each(|user| text.user(user))?;
@@ -31,8 +31,8 @@ struct Text<'t> {
     output: &'t mut Output,
     explanation: &'t Explanation,
     settings: &'t TrustSettings,
-    /// Certifications by keys that are not valid are named one by one.
-    everybody: bool,
+    /// Whether certifications by keys that are not valid are listed.
+    lists_invalid: bool,
 }
 
 impl Text<'_> {
@@ -54,7 +54,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// Says in a sentence what the validity comes from.
+    /// Returns the reason for a validity as a sentence.
     fn reason(&self, user: &ExplainedUser) -> String {
         let TrustSettings { completes_needed, marginals_needed, .. } = self.settings;
         match user {
@@ -74,16 +74,16 @@ impl Text<'_> {
 
     fn certifications(&mut self, user: &ExplainedUser) -> io::Result<()> {
         let mut table = Table::default();
-        let mut strangers = 0;
+        let mut not_valid = 0;
         for certification in &user.certifications {
-            if certification.weight == Weight::NotIntroduced && !self.everybody {
-                strangers += 1;
+            if certification.weight == Weight::NotIntroduced && !self.lists_invalid {
+                not_valid += 1;
             } else {
                 table.push(self.cells(certification));
             }
         }
         self.output.table(&table)?;
-        for line in remarks(strangers, user.others) {
+        for line in remarks(not_valid, user.others) {
             self.line(Style::Faint, INDENT, &line)?;
         }
         Ok(())
@@ -102,7 +102,7 @@ impl Text<'_> {
         ]
     }
 
-    /// Says what a certification is worth, and if nothing, why.
+    /// Returns the weight of a certification as text, and if it does not count, why.
     fn worth(&self, certification: &AccountedCertification) -> String {
         let certifier = self.explanation.certifiers.get(&certification.issuer);
         let word = match certification.weight {
@@ -121,7 +121,7 @@ impl Text<'_> {
         word.to_owned()
     }
 
-    /// Says what would make a user ID valid.
+    /// Writes what would make a user ID valid.
     fn missing(&mut self, user: &ExplainedUser) -> io::Result<()> {
         let TrustSettings { completes_needed, marginals_needed, .. } = self.settings;
         let full = completes_needed.saturating_sub(user.full);
@@ -147,7 +147,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// Writes how one gets from the user's own keys to everybody who counts.
+    /// Writes the certification paths from the user's own keys to the introducers that count.
     fn paths(&mut self) -> io::Result<()> {
         let paths = self.explanation.paths();
         if paths.is_empty() {
@@ -213,11 +213,11 @@ fn not_introduced(certifier: Option<&Certifier>) -> &'static str {
     }
 }
 
-/// Counts what is not named one by one.
-fn remarks(strangers: usize, others: UncountedCertifications) -> Vec<String> {
+/// Returns the counts of certifications that are not listed.
+fn remarks(not_valid: usize, others: UncountedCertifications) -> Vec<String> {
     let UncountedCertifications { bad, by_unknown, unacceptable } = others;
     let counts = [
-        (strangers, "by keys that are not valid"),
+        (not_valid, "by keys that are not valid"),
         (by_unknown, "by keys that are not here"),
         (bad, "with a wrong signature"),
         (unacceptable, "with a digest, a time or a critical subpacket that is not accepted"),

@@ -1,4 +1,4 @@
-//! Boxes and arrows as SVG. Where they stand is the layout library's decision.
+//! Graphs as SVG, laid out by the library `dagre`.
 
 use std::fmt::Write;
 
@@ -6,24 +6,24 @@ use dagre::graph::{Graph, GraphOptions};
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, Point, layout};
 use unicode_width::UnicodeWidthStr;
 
-/// What is drawn.
+/// A graph.
 #[derive(Clone, Debug)]
 pub(super) struct Picture {
     pub(super) nodes: Vec<Node>,
-    /// Arrows, by the places of their ends in `nodes`.
+    /// Arrows, by the indices of their ends in `nodes`.
     pub(super) edges: Vec<(usize, usize)>,
 }
 
-/// A box.
+/// A node, drawn as a box.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) lines: Vec<String>,
     pub(super) colour: Colour,
-    /// Drawn with a thick border.
-    pub(super) strong: bool,
+    /// Whether it has a thick border.
+    pub(super) is_bold: bool,
 }
 
-/// What a box is filled with.
+/// The fill colour of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Colour {
     White,
@@ -32,7 +32,7 @@ pub(super) enum Colour {
     Yellow,
 }
 
-/// Sizes in pixels. The width of a character is a guess that is large enough for sans-serif letters.
+/// Sizes in pixels. CHARACTER is an upper bound of the average width of sans-serif letters.
 const FONT: f64 = 12.0;
 const CHARACTER: f64 = 6.8;
 const LINE: f64 = 16.0;
@@ -42,19 +42,19 @@ const MARGIN: f64 = 12.0;
 impl Picture {
     /// Returns the picture as an SVG document.
     pub(super) fn svg(&self) -> String {
-        let placed = self.place();
-        let size = |size: f64| size + 2.0 * MARGIN;
-        let (width, height) = self.extent(&placed);
+        let graph = self.layout();
+        let with_margin = |size: f64| size + 2.0 * MARGIN;
+        let (width, height) = self.size(&graph);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0}\" height=\"{1:.0}\" viewBox=\"{2} {2} {0:.0} \
              {1:.0}\" font-family=\"sans-serif\" font-size=\"{FONT}\" text-anchor=\"middle\">\n{ARROW}",
-            size(width),
-            size(height),
+            with_margin(width),
+            with_margin(height),
             -MARGIN,
         );
-        self.edges.iter().for_each(|&(from, to)| edge(&mut svg, &points(&placed, from, to)));
+        self.edges.iter().for_each(|&(from, to)| edge(&mut svg, &points(&graph, from, to)));
         for (number, node) in self.nodes.iter().enumerate() {
-            if let Some((x, y)) = centre(&placed, number) {
+            if let Some((x, y)) = centre(&graph, number) {
                 node.draw(&mut svg, x, y);
             }
         }
@@ -62,7 +62,7 @@ impl Picture {
         svg
     }
 
-    fn place(&self) -> Graph<NodeLabel, EdgeLabel> {
+    fn layout(&self) -> Graph<NodeLabel, EdgeLabel> {
         let mut graph =
             Graph::with_options(GraphOptions { directed: true, multigraph: false, compound: false });
         for (number, node) in self.nodes.iter().enumerate() {
@@ -77,14 +77,14 @@ impl Picture {
         graph
     }
 
-    fn extent(&self, placed: &Graph<NodeLabel, EdgeLabel>) -> (f64, f64) {
+    fn size(&self, graph: &Graph<NodeLabel, EdgeLabel>) -> (f64, f64) {
         let boxes = self.nodes.iter().enumerate().filter_map(|(number, node)| {
-            let ((x, y), (width, height)) = (centre(placed, number)?, node.size());
+            let ((x, y), (width, height)) = (centre(graph, number)?, node.size());
             Some((x + width / 2.0, y + height / 2.0))
         });
-        let bends = self.edges.iter().flat_map(|&(from, to)| points(placed, from, to));
+        let points = self.edges.iter().flat_map(|&(from, to)| points(graph, from, to));
         boxes
-            .chain(bends.map(|point| (point.x, point.y)))
+            .chain(points.map(|point| (point.x, point.y)))
             .fold((0.0, 0.0), |(width, height): (f64, f64), (x, y)| (width.max(x), height.max(y)))
     }
 }
@@ -92,23 +92,23 @@ impl Picture {
 const ARROW: &str = "<defs><marker id=\"arrow\" markerWidth=\"9\" markerHeight=\"8\" refX=\"8\" refY=\"4\" \
                      orient=\"auto\"><path d=\"M0 0 L9 4 L0 8 z\" fill=\"#555\"/></marker></defs>\n";
 
-fn centre(placed: &Graph<NodeLabel, EdgeLabel>, number: usize) -> Option<(f64, f64)> {
-    let label = placed.node(&number.to_string())?;
+fn centre(graph: &Graph<NodeLabel, EdgeLabel>, number: usize) -> Option<(f64, f64)> {
+    let label = graph.node(&number.to_string())?;
     label.x.zip(label.y)
 }
 
-fn points(placed: &Graph<NodeLabel, EdgeLabel>, from: usize, to: usize) -> Vec<Point> {
-    let edge = placed.edge(&from.to_string(), &to.to_string(), None);
+fn points(graph: &Graph<NodeLabel, EdgeLabel>, from: usize, to: usize) -> Vec<Point> {
+    let edge = graph.edge(&from.to_string(), &to.to_string(), None);
     edge.map(|label| label.points.clone()).unwrap_or_default()
 }
 
 fn edge(svg: &mut String, points: &[Point]) {
-    let bends: Vec<String> = points.iter().map(|point| format!("{:.1},{:.1}", point.x, point.y)).collect();
-    let bends = bends.join(" ");
+    let points: Vec<String> = points.iter().map(|point| format!("{:.1},{:.1}", point.x, point.y)).collect();
+    let points = points.join(" ");
     // Writing to a string cannot fail.
     let _ = writeln!(
         svg,
-        "<polyline points=\"{bends}\" fill=\"none\" stroke=\"#555\" marker-end=\"url(#arrow)\"/>"
+        "<polyline points=\"{points}\" fill=\"none\" stroke=\"#555\" marker-end=\"url(#arrow)\"/>"
     );
 }
 
@@ -121,7 +121,7 @@ impl Node {
     fn draw(&self, svg: &mut String, x: f64, y: f64) {
         let (width, height) = self.size();
         let (left, top) = (x - width / 2.0, y - height / 2.0);
-        let border = if self.strong { 2.5 } else { 1.0 };
+        let border = if self.is_bold { 2.5 } else { 1.0 };
         let fill = self.colour.code();
         let _ = writeln!(
             svg,
@@ -146,7 +146,7 @@ impl Colour {
     }
 }
 
-/// XML has no way to write these two characters.
+/// Escapes text for XML; U+FFFE and U+FFFF, which XML cannot represent, are replaced.
 fn escaped(text: &str) -> String {
     let text = text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn node(name: &str) -> Node {
-        Node { lines: vec![name.to_owned()], colour: Colour::White, strong: false }
+        Node { lines: vec![name.to_owned()], colour: Colour::White, is_bold: false }
     }
 
     #[test]
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn an_arrow_leads_downwards_from_who_certified() {
-        let placed = Picture { nodes: vec![node("me"), node("you")], edges: vec![(0, 1)] }.place();
-        let height = |number| centre(&placed, number).expect("it was placed").1;
+        let graph = Picture { nodes: vec![node("me"), node("you")], edges: vec![(0, 1)] }.layout();
+        let height = |number| centre(&graph, number).expect("it was placed").1;
         assert!(height(0) < height(1));
     }
 }
