@@ -2,7 +2,7 @@
 
 use harness::packets::{bytes, certificates};
 use harness::{Done, Home, Keyring, Run, scale};
-use lab::made::Recipe;
+use lab::made::MadeKeyring;
 use lab::measure::Cost;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -75,7 +75,7 @@ fn a_compressed_packet_that_unpacks_to_10_gigabytes_is_given_up_cheaply() {
 
 #[test]
 fn signatures_embedded_in_each_other_as_deep_as_they_go_cost_no_more_than_others() {
-    let recipe = Recipe { certificates: 1, seed: scale::seed() };
+    let recipe = MadeKeyring { certificates: 1, seed: scale::seed() };
     let mut certificate = recipe.certificate(0).bytes();
     certificate.extend(signature_packet(&nested_signature(2500)));
     let home = Home::new();

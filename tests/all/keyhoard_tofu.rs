@@ -3,7 +3,7 @@
 use std::thread;
 
 use harness::{Engine, Home, OwnKey, Run};
-use lab::made::Rivals;
+use lab::made::SharedAddresses;
 use serde_json::Value;
 
 harness::on_both_engines! {
@@ -17,7 +17,7 @@ harness::on_both_engines! {
 
 const LISTING: [&str; 4] = ["--trust-model", "tofu", "--with-colons", "-k"];
 
-fn made(rivals: &Rivals) -> Vec<u8> {
+fn made(rivals: &SharedAddresses) -> Vec<u8> {
     let mut certificates = Vec::new();
     rivals.write(&mut certificates).expect("a vector takes everything");
     certificates
@@ -38,9 +38,9 @@ fn two_anns() -> [OwnKey; 2] {
 }
 
 fn forged_certifications_change_nothing(engine: Engine) {
-    let honest = Rivals { keys: 24, addresses: 8, forged: false, seed: 5 };
+    let honest = SharedAddresses { keys: 24, addresses: 8, forged: false, seed: 5 };
     let own = [0, 1].map(|number| format!("{}:6:\n", honest.fingerprint(number))).concat();
-    let listings = [honest, Rivals { forged: true, ..honest }].map(|rivals| {
+    let listings = [honest, SharedAddresses { forged: true, ..honest }].map(|rivals| {
         let home = home_with(engine, made(&rivals));
         Run::gpg_keyhoard(&home).arg("--import-ownertrust").stdin(own.clone()).succeed();
         let listing = Run::gpg_keyhoard(&home).args(LISTING).succeed().text();
@@ -146,7 +146,7 @@ fn what_gnupg_remembers_is_taken_over_once(engine: Engine) {
 }
 
 fn many_processes_that_import_and_list_at_once_on_a_new_database_make_one_result(engine: Engine) {
-    let rivals = Rivals { keys: 40, addresses: 10, forged: false, seed: 8 };
+    let rivals = SharedAddresses { keys: 40, addresses: 10, forged: false, seed: 8 };
     let alone = home_with(engine, made(&rivals));
     let expected = Run::gpg_keyhoard(&alone).args(LISTING).succeed().text();
     let home = engine.home_with_conf("");

@@ -3,7 +3,7 @@
 //! gpg's first listing depends on the order in which it meets the keys, since it makes its bindings on the way.
 
 use harness::{Both, Home, Reference, Run, difference, scale};
-use lab::made::Rivals;
+use lab::made::SharedAddresses;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -56,7 +56,7 @@ fn oracle_conflicts_are_found_as_by_a_gpg_that_has_seen_all_keys_before() {
 fn differences(seed: u64) -> Vec<String> {
     let mut dice = StdRng::seed_from_u64(seed);
     let keys = dice.random_range(2..30);
-    let rivals = Rivals { keys, addresses: keys.div_ceil(3), forged: false, seed };
+    let rivals = SharedAddresses { keys, addresses: keys.div_ceil(3), forged: false, seed };
     let both = rivals_in_both(&rivals, &mut dice);
     let informed = Both::in_homes([&both.gpg, &both.keyhoard].map(|home| Home::copy_of(home.path())));
     let model = MODELS.choose(&mut dice).expect("there are two");
@@ -77,7 +77,7 @@ fn differences(seed: u64) -> Vec<String> {
 }
 
 /// Imports the keyring, and says which keys are trusted and what is thought of some.
-fn rivals_in_both(rivals: &Rivals, dice: &mut StdRng) -> Both {
+fn rivals_in_both(rivals: &SharedAddresses, dice: &mut StdRng) -> Both {
     let both = with_trust(Both::new());
     let mut certificates = Vec::new();
     rivals.write(&mut certificates).expect("a vector takes everything");

@@ -87,8 +87,8 @@ impl Destination {
         self.output.file()
     }
 
-    /// Writes packets to the output, which must not be the file that is `read`. An output file is kept if `is_something`
-    /// returns true for the result of `packets`.
+    /// Writes packets to the output, which must not be the file that is `read`. An output file is kept if
+    /// `is_something` returns true for the result of `packets`.
     pub(crate) fn write<T>(
         &self,
         contents: Contents,

@@ -24,7 +24,8 @@ pub(crate) fn text(value: &impl Serialize) -> String {
     String::from_utf8(out).expect("JSON is text")
 }
 
-/// Escapes control characters in JSON. Each write must hold whole characters, as those of serde_json and `BufWriter` do.
+/// Escapes control characters in JSON. Each write must hold whole characters, as those of serde_json and `BufWriter`
+/// do.
 struct Escaping<'a, W>(&'a mut W);
 
 impl<W: Write> Write for Escaping<'_, W> {

@@ -5,7 +5,8 @@
 //! - [`commands`]: one file for each subcommand.
 //! - [`session`]: what every command is given; [`exit`]: the exit code.
 //! - [`listing`]: certificates as text and as JSON; [`naming`]: names for the numbers of OpenPGP.
-//! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and errors;
+//! - [`input`]: files and standard input; [`output`]: results on standard output; [`stderr`]: notes, warnings and
+//!   errors;
 //!   [`question`]: questions on the terminal.
 //! - [`json`], [`table`], [`style`], [`printable`], [`moment`], [`expiry`], [`progress`]: the parts of both.
 //!

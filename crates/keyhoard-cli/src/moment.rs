@@ -44,8 +44,8 @@ pub(crate) fn rfc3339(moment: Timestamp) -> String {
     formatted(moment, SECOND)
 }
 
-/// Parses the argument of GnuPG's `--faked-system-time`: seconds since 1970 or `20260101T000000`, and perhaps `!` (which
-/// stops GnuPG's clock).
+/// Parses the argument of GnuPG's `--faked-system-time`: seconds since 1970 or `20260101T000000`, and perhaps `!`
+/// (which stops GnuPG's clock).
 pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     let text = text.trim_end_matches('!');
     let seconds = match PrimitiveDateTime::parse(text, COMPACT) {

@@ -1,4 +1,5 @@
-//! The benchmark: Debian's keyring and messages beside gpg, made keyrings of growing size, and a big web of trust.
+//! The benchmark: Debian's keyring and messages with both programs, made keyrings of growing size, and a big web of
+//! trust.
 
 mod engines;
 mod engines_report;
@@ -19,10 +20,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::contender::{Contender, KEYRING};
+use crate::gpg_program::{GpgProgram, KEYRING};
 use crate::machine::{Machine, Ticks};
 use crate::series::Series;
-use crate::work::{Work, Worker};
+use crate::task::{ImportedHome, Task};
 use report::{Report, Row};
 
 /// What is measured, and how often.
@@ -74,7 +75,7 @@ pub(crate) struct Options {
 
 /// Runs the benchmark, writes the report as Markdown and JSON, and prints the Markdown.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let (machine, versions, begin) = (Machine::here(), versions()?, Ticks::now());
+    let (machine, versions, begin) = (Machine::read(), versions()?, Ticks::now());
     let report = measure(options)?;
     write(options, &Report { machine, versions, stolen: begin.stolen_since(), ..report })
 }
@@ -128,8 +129,8 @@ fn write(options: &Options, report: &Report) -> Result<()> {
 /// Returns the version lines of the programs, and of the package that the keyring is from.
 fn versions() -> Result<Vec<String>> {
     let mut versions = Vec::new();
-    for contender in [Contender::gpg()?, Contender::gpg_keyhoard()?] {
-        versions.push(format!("{}: {}", contender.name, contender.version()?));
+    for gpg_program in [GpgProgram::gpg()?, GpgProgram::gpg_keyhoard()?] {
+        versions.push(format!("{}: {}", gpg_program.name, gpg_program.version()?));
     }
     let package = Command::new("dpkg-query").args(["-W", "-f", "${Version}", "debian-keyring"]).output();
     let package =
@@ -138,26 +139,27 @@ fn versions() -> Result<Vec<String>> {
     Ok(versions)
 }
 
-/// Measures both programs on Debian's keyring, by turns: what disturbs the machine for a while disturbs both. The
+/// Measures both programs on Debian's keyring, alternately, so that a disturbance of the machine affects both. The
 /// second table is about trust.
 fn debian(options: &Options) -> Result<[Vec<Row>; 2]> {
-    let mut workers = [Worker::new(Contender::gpg()?)?, Worker::new(Contender::gpg_keyhoard()?)?];
+    let mut imported_homes =
+        [ImportedHome::new(GpgProgram::gpg()?)?, ImportedHome::new(GpgProgram::gpg_keyhoard()?)?];
     let mut rows = Vec::new();
-    for work in Work::ALL {
-        let of_gpg = if work.is_slow() { options.slow_rounds } else { options.rounds };
+    for task in Task::ALL {
+        let of_gpg = if task.is_slow() { options.slow_rounds } else { options.rounds };
         let rounds = [of_gpg, options.rounds];
         let mut series = [Series::default(), Series::default()];
         for round in 1..=of_gpg.max(options.rounds) {
-            for ((worker, series), rounds) in workers.iter_mut().zip(&mut series).zip(rounds) {
+            for ((imported_home, series), rounds) in imported_homes.iter_mut().zip(&mut series).zip(rounds) {
                 if round <= rounds {
-                    eprintln!("{}: {}, {round} of {rounds}", work.name(), worker.contender.name);
-                    series.push(worker.cost(work)?);
+                    eprintln!("{}: {}, {round} of {rounds}", task.name(), imported_home.gpg_program.name);
+                    series.push(imported_home.cost(task)?);
                 }
             }
         }
         let [gpg, keyhoard] = series;
-        rows.push(Row { work: work.name(), gpg, keyhoard });
+        rows.push(Row { task: task.name(), gpg, keyhoard });
     }
-    let trust = trust::measure(&workers, options.rounds, options.slow_rounds)?;
+    let trust = trust::measure(&imported_homes, options.rounds, options.slow_rounds)?;
     Ok([rows, trust])
 }

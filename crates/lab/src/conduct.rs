@@ -1,4 +1,4 @@
-//! Doing what a plan says: by turns, so that what disturbs the machine for a while disturbs every program.
+//! Execution of plans. The programs take turns, so that a disturbance of the machine affects all of them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,37 +15,38 @@ use crate::records::{Records, Run};
 use crate::subject::{Attempt, Counts, Outcome, Subject};
 use crate::trace::{self, Calls};
 
-/// Where plans are conducted: with which programs, into which records, until somebody stops it.
+/// Executes plans with programs and records the runs, until it is stopped.
 #[derive(Debug)]
 pub(crate) struct Conduct<'a> {
     pub(crate) subjects: &'a [Subject],
     pub(crate) records: &'a mut Records,
     pub(crate) progress: &'a mut Progress,
     pub(crate) stop: &'a AtomicBool,
-    /// The exact command of each work and program.
+    /// The exact command of each task and program.
     pub(crate) commands: Vec<CommandLine>,
     pub(crate) calls: Vec<Calls>,
     choices: BTreeMap<(String, String), usize>,
 }
 
-/// The exact command of a work and a program.
+/// The exact command of a task and a program.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct CommandLine {
-    pub(crate) work: String,
+    #[serde(rename = "work")]
+    pub(crate) task: String,
     pub(crate) subject: String,
     pub(crate) line: String,
     pub(crate) note: String,
 }
 
-/// The home in which a program has done what fills it.
+/// A home that was filled.
 struct Filled {
     home: PathBuf,
-    /// Why it is empty.
+    /// Why it is empty, if filling it failed.
     problem: Option<String>,
 }
 
 impl<'a> Conduct<'a> {
-    /// Returns a place where nothing was done yet.
+    /// Makes an execution without runs.
     pub(crate) fn new(
         subjects: &'a [Subject],
         records: &'a mut Records,
@@ -63,25 +64,25 @@ impl<'a> Conduct<'a> {
         }
     }
 
-    /// Returns whether somebody wants it to stop.
+    /// Returns whether it was interrupted.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Tells the progress bar what a plan has to do.
+    /// Adds the tasks of a plan to the progress bar.
     pub(crate) fn expect(&mut self, plan: &Plan) {
         for step in plan.sequences.iter().flat_map(|sequence| &sequence.steps) {
             for subject in self.subjects.iter().filter(|subject| subject.action(step.action).is_some()) {
-                self.progress.expect(&step.work, subject.name(), plan.rounds + 1);
+                self.progress.expect(&step.task, subject.name(), plan.rounds + 1);
             }
         }
     }
 
-    /// Does everything that is not recorded yet, until it is stopped.
+    /// Executes everything that is not recorded yet, until it is interrupted.
     ///
     /// # Errors
     ///
-    /// If files cannot be written or programs not be started; not if a program refuses a work.
+    /// If files cannot be written or programs not be started; not if a program refuses a task.
     pub(crate) fn run(&mut self, plan: &Plan) -> Result<()> {
         let mut filled: Vec<Option<Filled>> = self.subjects.iter().map(|_| None).collect();
         for sequence in &plan.sequences {
@@ -120,12 +121,12 @@ impl<'a> Conduct<'a> {
     ) -> Result<()> {
         let steps: Vec<(&Step, &Action)> = known_steps(sequence, subject);
         let is_due = |records: &Records, step: &Step| {
-            !records.has(&step.work, subject.name(), round) && !records.is_refused(&step.work, subject.name())
+            !records.has(&step.task, subject.name(), round) && !records.is_refused(&step.task, subject.name())
         };
         if !steps.iter().any(|(step, _)| is_due(self.records, step)) {
             for (step, action) in steps {
                 self.note_command(subject, step, action)?;
-                self.progress.end(&step.work, subject.name(), None);
+                self.progress.end(&step.task, subject.name(), None);
             }
             return Ok(());
         }
@@ -138,7 +139,7 @@ impl<'a> Conduct<'a> {
             let outcome = match &problem {
                 Some(problem) => Done::Refused(problem.clone()),
                 None => {
-                    self.progress.begin(&step.work, subject.name());
+                    self.progress.begin(&step.task, subject.name());
                     self.step(subject, step, action, &home, missing.as_deref(), round == 0)?
                 }
             };
@@ -146,7 +147,7 @@ impl<'a> Conduct<'a> {
             if self.is_stopped() {
                 break;
             }
-            self.records.keep(outcome.record(step, subject, round))?;
+            self.records.record(outcome.record(step, subject, round))?;
             self.note_command(subject, step, action)?;
             let seconds = match outcome {
                 Done::Run { cost, .. } => Some(cost.wall),
@@ -155,11 +156,11 @@ impl<'a> Conduct<'a> {
                     None
                 }
             };
-            self.progress.end(&step.work, subject.name(), seconds);
+            self.progress.end(&step.task, subject.name(), seconds);
         }
         match sequence.start {
             Start::Filled => {}
-            Start::Empty if steps[0].0.fills() && round == plan.rounds && filled.is_none() => {
+            Start::Empty if steps[0].0.imports() && round == plan.rounds && filled.is_none() => {
                 *filled = Some(Filled { home, problem });
             }
             _ => subject.remove_home(&home),
@@ -167,7 +168,7 @@ impl<'a> Conduct<'a> {
         Ok(())
     }
 
-    /// Returns the home that a sequence begins in, and why it is empty if it ought to be filled.
+    /// Returns the home in which a sequence starts, and why it is empty if filling it failed.
     fn home(
         &mut self,
         plan: &Plan,
@@ -197,8 +198,8 @@ impl<'a> Conduct<'a> {
         Ok((home, problem.clone()))
     }
 
-    /// Does a work once, with the first of its commands that the program understands. `missing` says why the home is
-    /// empty: then only a command that reads the file itself counts.
+    /// Runs a task once, with the first of its commands that the program accepts. `missing` is the reason why the home
+    /// is empty, with which only a command that reads the file itself can succeed.
     fn step(
         &mut self,
         subject: &Subject,
@@ -211,8 +212,8 @@ impl<'a> Conduct<'a> {
         let choices = self.choice(step, subject).map_or(0..action.or.len() + 1, |choice| choice..choice + 1);
         let mut refusal = None;
         for choice in choices {
-            for file in &step.makes {
-                // There is none the first time.
+            for file in &step.output_files {
+                // The file does not exist the first time.
                 let _ = fs::remove_file(file);
             }
             let output = subject.file("stdout");
@@ -230,9 +231,9 @@ impl<'a> Conduct<'a> {
                     match wrong {
                         Some(wrong) => wrong,
                         None => {
-                            self.choices.insert((step.work.clone(), subject.name().to_owned()), choice);
+                            self.choices.insert((step.task.clone(), subject.name().to_owned()), choice);
                             let counts = self.counts(subject, step, action, home, output)?;
-                            let bytes = if step.sized { Some(size(home)?) } else { None };
+                            let bytes = if step.measures_size { Some(size(home)?) } else { None };
                             return Ok(Done::Run { cost, counts, bytes });
                         }
                     }
@@ -244,12 +245,12 @@ impl<'a> Conduct<'a> {
         Ok(Done::Refused(refusal.unwrap_or_else(|| "nothing was tried".to_owned())))
     }
 
-    /// Returns the alternative with which a program has done a work.
+    /// Returns the alternative command with which a program succeeded in a task.
     fn choice(&self, step: &Step, subject: &Subject) -> Option<usize> {
-        self.choices.get(&(step.work.clone(), subject.name().to_owned())).copied()
+        self.choices.get(&(step.task.clone(), subject.name().to_owned())).copied()
     }
 
-    /// Counts what a work has put out, or what is there after a home was filled.
+    /// Counts the keys and signatures in the output of a task, or after an import those in the home.
     fn counts(
         &self,
         subject: &Subject,
@@ -260,7 +261,7 @@ impl<'a> Conduct<'a> {
     ) -> Result<Counts> {
         let Some(output) = output else { return Ok(Counts::default()) };
         match subject.action("count") {
-            Some(count) if step.fills() => {
+            Some(count) if step.imports() => {
                 let attempt = Attempt {
                     action: count,
                     choice: 0,
@@ -279,13 +280,13 @@ impl<'a> Conduct<'a> {
     }
 
     fn note_command(&mut self, subject: &Subject, step: &Step, action: &Action) -> Result<()> {
-        let is_noted = |command: &CommandLine| command.work == step.work && command.subject == subject.name();
+        let is_noted = |command: &CommandLine| command.task == step.task && command.subject == subject.name();
         if self.commands.iter().any(is_noted) {
             return Ok(());
         }
         let choice = self.choice(step, subject).unwrap_or(0);
         self.commands.push(CommandLine {
-            work: step.work.clone(),
+            task: step.task.clone(),
             subject: subject.name().to_owned(),
             line: subject.command_line(action, choice, &step.values)?,
             note: action.note.clone(),
@@ -293,7 +294,7 @@ impl<'a> Conduct<'a> {
         Ok(())
     }
 
-    /// Does a sequence once more, under the eyes of strace.
+    /// Runs a sequence once more under strace.
     fn trace(
         &mut self,
         plan: &Plan,
@@ -302,17 +303,17 @@ impl<'a> Conduct<'a> {
         filled: &mut Option<Filled>,
     ) -> Result<()> {
         let steps = known_steps(sequence, subject);
-        if steps.iter().any(|(step, _)| self.records.is_refused(&step.work, subject.name())) {
+        if steps.iter().any(|(step, _)| self.records.is_refused(&step.task, subject.name())) {
             return Ok(());
         }
         let (home, _) = self.home(plan, sequence, subject, filled)?;
         for (step, action) in steps {
-            self.progress.begin(&format!("system calls of {}", step.work), subject.name());
+            self.progress.begin(&format!("system calls of {}", step.task), subject.name());
             let choice = self.choice(step, subject).unwrap_or(0);
             let command = subject.command(action, choice, &home, &step.values)?;
             if let Some(calls) = trace::count(command, &subject.file("strace"), self.stop)? {
-                let (work, subject) = (step.work.clone(), subject.name().to_owned());
-                self.calls.push(Calls { work, subject, ..calls });
+                let (task, subject) = (step.task.clone(), subject.name().to_owned());
+                self.calls.push(Calls { task, subject, ..calls });
             }
         }
         if sequence.start != Start::Filled {
@@ -322,7 +323,7 @@ impl<'a> Conduct<'a> {
     }
 }
 
-/// How a work ended.
+/// The result of a task.
 enum Done {
     Run { cost: lab::measure::Cost, counts: Counts, bytes: Option<u64> },
     Refused(String),
@@ -332,9 +333,9 @@ impl Done {
     fn record(&self, step: &Step, subject: &Subject, round: u32) -> Run {
         match self {
             Self::Run { cost, counts, bytes } => {
-                Run::done(&step.work, subject.name(), round, cost).with(*counts, *bytes)
+                Run::done(&step.task, subject.name(), round, cost).with(*counts, *bytes)
             }
-            Self::Refused(message) => Run::refused(&step.work, subject.name(), round, message.clone()),
+            Self::Refused(message) => Run::refused(&step.task, subject.name(), round, message.clone()),
         }
     }
 }
@@ -344,14 +345,14 @@ fn known_steps<'p>(sequence: &'p Sequence, subject: &'p Subject) -> Vec<(&'p Ste
     sequence.steps.iter().filter_map(known).collect()
 }
 
-/// Returns what is wrong if the files that must be the same are not.
+/// Returns an error message if the files that must be equal are not.
 fn differs(step: &Step) -> Result<Option<String>> {
-    let Some([one, other]) = &step.same else { return Ok(None) };
-    let same = is_same(one, other).with_context(|| other.display().to_string())?;
-    Ok((!same).then(|| "what came out is not what went in".to_owned()))
+    let Some([one, other]) = &step.equal_files else { return Ok(None) };
+    let is_equal = is_same(one, other).with_context(|| other.display().to_string())?;
+    Ok((!is_equal).then(|| "what came out is not what went in".to_owned()))
 }
 
-/// Compares two files piece by piece: the peak of memory of a child is never below that of its parent.
+/// Compares two files in chunks: this process's peak memory would count as that of the programs it measures.
 fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
     let (mut one, mut other) = (File::open(one)?, File::open(other)?);
     let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -372,7 +373,7 @@ fn size(directory: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(directory).with_context(|| directory.display().to_string())? {
         let entry = entry.with_context(|| directory.display().to_string())?;
-        // A program's temporary file may be gone by now.
+        // A temporary file of a program may have been removed meanwhile.
         let Ok(metadata) = entry.metadata() else { continue };
         bytes += if metadata.is_dir() { size(&entry.path())? } else { metadata.blocks() * 512 };
     }

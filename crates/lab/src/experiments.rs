@@ -1,4 +1,4 @@
-//! The experiments: what each does, and what its results say.
+//! The experiments: their plans, and the conclusions from their results.
 
 pub(crate) mod grid;
 pub(crate) mod keygen;
@@ -18,19 +18,19 @@ use crate::conduct::Conduct;
 use crate::findings::Findings;
 use crate::report::Section;
 
-/// Something that can be found out by measuring. What `Debug` writes tells one experiment from another.
+/// An experiment. Its `Debug` text identifies it and its arguments.
 pub(crate) trait Experiment: Debug {
-    /// Returns the word for it on the command line.
+    /// Returns the name of its subcommand.
     fn name(&self) -> &'static str;
 
-    /// Measures what is not recorded yet. Files that are a result of their own go into `directory`.
+    /// Measures what is not recorded yet. Additional result files are written to `directory`.
     ///
     /// # Errors
     ///
-    /// Those of files and programs; not that a program refuses a work.
+    /// Those of files and programs; not that a program refuses a task.
     fn measure(&self, conduct: &mut Conduct<'_>, directory: &Path) -> Result<()>;
 
-    /// Returns what the results say, as a part of the report.
+    /// Returns the experiment's section of the report.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
-//! What an experiment has found out.
+//! The results of an experiment.
 
 use crate::conduct::CommandLine;
 use crate::summary::Row;
 use crate::trace::Calls;
 
-/// What was found out.
+/// The results of an experiment.
 #[derive(Debug)]
 pub(crate) struct Findings<'a> {
     pub(crate) rows: &'a [Row],
@@ -13,8 +13,8 @@ pub(crate) struct Findings<'a> {
 }
 
 impl Findings<'_> {
-    /// Returns the row of a work.
-    pub(crate) fn row(&self, work: &str) -> Option<&Row> {
-        self.rows.iter().find(|row| row.work == work)
+    /// Returns the row of a task.
+    pub(crate) fn row(&self, task: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.task == task)
     }
 }

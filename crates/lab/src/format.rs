@@ -1,6 +1,6 @@
-//! Numbers for people.
+//! Formatting of numbers with units.
 
-/// Writes seconds with three digits that count: `75.1 s`, `0.312 s`, `2.91 ms`.
+/// Formats seconds with three significant digits: `75.1 s`, `0.312 s`, `2.91 ms`.
 pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {
         7200.0.. => format!("{:.1} h", seconds / 3600.0),
@@ -14,7 +14,7 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Writes a number of bytes: `57.3 MB`, `812 kB`.
+/// Formats a number of bytes: `57.3 MB`, `812 kB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     let bytes = bytes as f64;
     match bytes {
@@ -25,7 +25,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// Writes bytes per second: `1.9 GB/s`, `57 MB/s`.
+/// Formats bytes per second: `1.9 GB/s`, `57 MB/s`.
 pub(crate) fn rate(bytes: f64) -> String {
     match bytes {
         1e9.. => format!("{:.2} GB/s", bytes / 1e9),
@@ -34,7 +34,7 @@ pub(crate) fn rate(bytes: f64) -> String {
     }
 }
 
-/// Writes how many times one thing is another.
+/// Formats a ratio: `1.25 x`.
 pub(crate) fn times(ratio: f64) -> String {
     match ratio {
         100.0.. => format!("{ratio:.0} x"),
@@ -43,7 +43,7 @@ pub(crate) fn times(ratio: f64) -> String {
     }
 }
 
-/// Writes a part of a whole: `37.2 %`.
+/// Formats a fraction as a percentage: `37.2 %`.
 pub(crate) fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
 }

@@ -1,4 +1,4 @@
-//! The programs that are measured: the installed gpg and `gpg-keyhoard`, each with homes of its own.
+//! The installed gpg and `gpg-keyhoard`, each with homes of its own.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -10,45 +10,45 @@ use anyhow::{Context, Result, ensure};
 use lab::measure::{self, Cost};
 use tempfile::TempDir;
 
-/// Debian's biggest keyring.
+/// Debian's largest keyring.
 pub(crate) const KEYRING: &str = "/usr/share/keyrings/debian-keyring.gpg";
 
-/// What keeps gpg from computing trust.
+/// The options that keep gpg from computing trust.
 const NO_TRUST: &str = "trust-model always\nno-auto-check-trustdb\n";
-/// What keeps gpg from starting an agent.
+/// The option that keeps gpg from starting an agent.
 const NO_AGENT: &str = "no-autostart\n";
-/// What gpg computes about trust and keeps.
+/// The files in which gpg stores computed trust.
 const TRUST_DATABASES: [&str; 2] = ["trustdb.gpg", "tofu.db"];
 
-/// A program that understands gpg's command line, and the directory in which it keeps its homes.
+/// A program with gpg's command line, and the directory of its homes.
 #[derive(Debug)]
-pub(crate) struct Contender {
+pub(crate) struct GpgProgram {
     pub(crate) name: &'static str,
     program: PathBuf,
     homes: TempDir,
     made: AtomicUsize,
 }
 
-impl Contender {
+impl GpgProgram {
     /// Returns the installed gpg.
-    pub(crate) fn gpg() -> Result<Contender> {
-        Contender::new("gpg", PathBuf::from("gpg"))
+    pub(crate) fn gpg() -> Result<GpgProgram> {
+        GpgProgram::new("gpg", PathBuf::from("gpg"))
     }
 
     /// Returns the `gpg-keyhoard` that was built with this program.
-    pub(crate) fn gpg_keyhoard() -> Result<Contender> {
+    pub(crate) fn gpg_keyhoard() -> Result<GpgProgram> {
         let here = std::env::current_exe().context("finding gpg-keyhoard")?;
-        Contender::new("gpg-keyhoard", here.with_file_name("gpg-keyhoard"))
+        GpgProgram::new("gpg-keyhoard", here.with_file_name("gpg-keyhoard"))
     }
 
-    fn new(name: &'static str, program: PathBuf) -> Result<Contender> {
+    fn new(name: &'static str, program: PathBuf) -> Result<GpgProgram> {
         let homes =
             TempDir::with_prefix("keyhoard-lab-").context("making a directory for temporary files")?;
-        Ok(Contender { name, program, homes, made: AtomicUsize::new(0) })
+        Ok(GpgProgram { name, program, homes, made: AtomicUsize::new(0) })
     }
 
-    /// Returns what the program calls itself: of what `--version` says, the first line, or the first that names
-    /// Keyhoard (`gpg-keyhoard` says first which gpg it stands in for).
+    /// Returns the line of `--version` that names Keyhoard, or else the first line. (`gpg-keyhoard` prints the version
+    /// of the gpg that it replaces first.)
     pub(crate) fn version(&self) -> Result<String> {
         let output = Command::new(&self.program).arg("--version").output();
         let output = output.with_context(|| format!("starting {}", self.program.display()))?;
@@ -57,12 +57,12 @@ impl Contender {
         Ok(line.unwrap_or("unknown").to_owned())
     }
 
-    /// Makes a new empty home in which nothing is computed about trust.
+    /// Makes a new empty home in which no trust is computed.
     pub(crate) fn home(&self) -> Result<PathBuf> {
         self.new_home(NO_TRUST)
     }
 
-    /// Makes a copy of a home in which trust counts, and nothing was computed about it yet.
+    /// Makes a copy of a home in which trust is computed, without the results of earlier computations.
     pub(crate) fn trusting_copy(&self, home: &Path) -> Result<PathBuf> {
         let copy = self.new_home("")?;
         for entry in fs::read_dir(home).with_context(|| home.display().to_string())? {
@@ -84,7 +84,7 @@ impl Contender {
         Ok(home)
     }
 
-    /// Runs the program and returns what it has cost. What it prints is thrown away.
+    /// Runs the program, discards its output, and returns its costs.
     pub(crate) fn cost(&self, home: &Path, arguments: &[impl AsRef<str>]) -> Result<Cost> {
         let errors = home.join("stderr");
         let file = fs::File::create(&errors).with_context(|| errors.display().to_string())?;
@@ -100,7 +100,7 @@ impl Contender {
         Ok(cost)
     }
 
-    /// Runs the program and returns what it prints.
+    /// Runs the program and returns its output.
     pub(crate) fn output(&self, home: &Path, arguments: &[impl AsRef<str>]) -> Result<String> {
         let output = self.command(home, arguments).stderr(Stdio::null()).output();
         let output = output.with_context(|| format!("starting {}", self.program.display()))?;

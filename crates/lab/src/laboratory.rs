@@ -1,4 +1,4 @@
-//! Conducting experiments and writing what they say: `runs.csv` as the runs come, then `results.json` and `report.html`.
+//! Runs experiments and writes `runs.csv` during them, then `results.json` and `report.html`.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -25,7 +25,7 @@ use crate::subject::{self, Subject};
 use crate::summary::{self, Row};
 use crate::trace::Calls;
 
-/// What every experiment takes.
+/// The options of every experiment.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Every experiment")]
 pub(crate) struct Options {
@@ -50,7 +50,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns how often each work is measured.
+    /// Returns how often each task is measured.
     pub(crate) fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(if self.quick { 5 } else { 7 })
     }
@@ -74,7 +74,7 @@ impl Options {
     }
 }
 
-/// The results of one experiment, as JSON has them.
+/// The results of one experiment in `results.json`.
 #[derive(Debug, Serialize)]
 struct Results {
     experiment: &'static str,
@@ -82,11 +82,11 @@ struct Results {
     calls: Vec<Calls>,
 }
 
-/// Conducts experiments one after the other and writes one report. Returns whether nobody stopped it.
+/// Runs experiments in sequence and writes one report. Returns `false` if it was interrupted.
 ///
 /// # Errors
 ///
-/// Those of files and programs; not that a program refuses a work.
+/// Those of files and programs; not that a program refuses a task.
 pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Result<bool> {
     let stop = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGINT, Arc::clone(&stop)).context("waiting for interrupts")?;
@@ -95,7 +95,7 @@ pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Res
     let mut page = Page {
         begun: OffsetDateTime::now_utc().format(&begun).context("writing the time")?,
         command: command_line(),
-        machine: Machine::here(),
+        machine: Machine::read(),
         programs: Vec::new(),
         missing,
         interrupted: false,
@@ -130,7 +130,7 @@ pub(crate) fn run(experiments: &[Box<dyn Experiment>], options: &Options) -> Res
     Ok(!page.interrupted)
 }
 
-/// Makes the directory, and makes sure that what is in it is of the same experiment.
+/// Makes the directory, and checks that existing results are of the same experiment.
 fn prepare(experiment: &dyn Experiment, directory: &Path, resume: bool) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
     let path = directory.join("experiment.txt");
@@ -173,7 +173,7 @@ fn write(directory: &Path, page: &Page, results: &[Results]) -> Result<()> {
     Ok(())
 }
 
-/// Returns what was typed, as far as this program knows.
+/// Returns the command line, as typed to `keyhoard`.
 fn command_line() -> String {
     let arguments = env::args().skip(1).collect::<Vec<_>>().join(" ");
     format!("keyhoard {arguments}")

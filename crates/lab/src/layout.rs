@@ -1,4 +1,4 @@
-//! The two forms that GnuPG's TOFU database has had: a database file for each binding, and one for all.
+//! The two forms of GnuPG's TOFU database: a database file for each binding, and one for all.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use rusqlite::{Connection, TransactionBehavior, params};
 
-/// How long a process waits for others.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// How long a process waits for the lock of another one.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(600);
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS bindings (
@@ -19,7 +19,7 @@ CREATE INDEX IF NOT EXISTS bindings_email ON bindings (email);
 CREATE TABLE IF NOT EXISTS signatures (binding INTEGER, sig_digest TEXT, origin TEXT, sig_time INTEGER, time INTEGER);
 ";
 
-/// Writes so many bindings below a directory, each in a transaction of its own. Several processes may do so at once.
+/// Writes bindings below a directory, each in a transaction of its own. Several processes may run at once.
 ///
 /// # Errors
 ///
@@ -40,8 +40,8 @@ pub(crate) fn write(bindings: u64, split: bool, directory: &Path) -> Result<()> 
 
 fn open(file: &Path) -> Result<Connection> {
     let mut database = Connection::open(file).with_context(|| file.display().to_string())?;
-    database.busy_timeout(PATIENCE)?;
-    // Whoever only looks whether the tables are there must not begin as a reader: two of them would wait for each other.
+    database.busy_timeout(BUSY_TIMEOUT)?;
+    // A read transaction that is upgraded to a write transaction could deadlock with another one.
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;
     transaction.commit()?;

@@ -1,8 +1,8 @@
-//! Experiments against other OpenPGP programs: the keyrings they need, and measuring what programs cost.
+//! Comparisons with other OpenPGP programs: the keyrings they need, and the measurement of programs.
 //!
-//! This crate starts programs and knows nothing of the engine, so that nothing it measures can help it.
+//! This crate starts programs and does not depend on the engine that it measures.
 //!
-//! - [`made`]: keyrings of any size, valid in every signature, and webs of trust, the same for the same seed.
+//! - [`made`]: keyrings of any size with valid signatures, and webs of trust, reproducible from a seed.
 //! - [`measure`]: one run of a program: wall time, processor time, peak memory.
 //!
 //! The program `keyhoard-lab` puts them together: `make-keyring`, `make-web`, `make-flood`, `measure`, `demo`, `bench`.

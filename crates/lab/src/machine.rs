@@ -1,11 +1,11 @@
-//! The machine on which is measured.
+//! The machine on which the measurements run.
 
 use std::fs;
 use std::thread;
 
 use serde::Serialize;
 
-/// What a reader must know of the machine to understand times.
+/// The properties of the machine that affect times.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Machine {
     pub(crate) processor: String,
@@ -13,15 +13,15 @@ pub(crate) struct Machine {
     pub(crate) memory_gib: u64,
     pub(crate) system: String,
     pub(crate) kernel: String,
-    /// How the processor's clock is governed, as the system says.
+    /// The frequency governor of the processor.
     pub(crate) governor: String,
-    /// How many processes wanted a core on average during the last minute.
+    /// The load average of the last minute.
     pub(crate) load: f64,
 }
 
 impl Machine {
-    /// Returns what the system says of itself now.
-    pub(crate) fn here() -> Machine {
+    /// Reads the properties from `/proc` and `/sys`.
+    pub(crate) fn read() -> Machine {
         let memory = value("/proc/meminfo", "MemTotal:").trim_end_matches(" kB").parse().unwrap_or(0_u64);
         let governor = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -36,7 +36,7 @@ impl Machine {
         }
     }
 
-    /// Returns what is wrong with measuring now, if something is.
+    /// Returns a warning if the machine is busy.
     pub(crate) fn warning(&self) -> Option<String> {
         (self.load > self.cores as f64 / 2.0).then(|| {
             let Machine { load, cores, .. } = self;
@@ -45,7 +45,7 @@ impl Machine {
     }
 }
 
-/// How long the processors had been there until some moment, and how much of it other machines on the same host took.
+/// The processor time since the start of the system, and the part of it that other machines on the same host took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ticks {
     all: u64,
@@ -53,15 +53,15 @@ pub(crate) struct Ticks {
 }
 
 impl Ticks {
-    /// Returns what the system has counted until now (proc_stat(5)); nothing if it does not count.
+    /// Reads the current counters (proc_stat(5)); zeros if there are none.
     pub(crate) fn now() -> Ticks {
         let line = value("/proc/stat", "cpu ");
-        // User, nice, system, idle, waiting, two kinds of interrupts, stolen; guests are counted as users too.
+        // user, nice, system, idle, iowait, irq, softirq, steal; guest time is part of user.
         let counts: Vec<u64> = line.split(' ').map_while(|count| count.parse().ok()).take(8).collect();
         Ticks { all: counts.iter().sum(), stolen: counts.get(7).copied().unwrap_or(0) }
     }
 
-    /// Returns which part of the time since then was stolen, between 0 and 1.
+    /// Returns the share of the time since then that was stolen, between 0 and 1.
     pub(crate) fn stolen_since(self) -> f64 {
         let now = Ticks::now();
         let all = now.all.saturating_sub(self.all).max(1);
@@ -69,7 +69,7 @@ impl Ticks {
     }
 }
 
-/// Returns what stands behind `name` in a file of the system, `unknown` if it is not there.
+/// Returns the value after `name` in a file of the system, or `unknown`.
 fn value(file: &str, name: &str) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));

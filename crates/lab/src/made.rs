@@ -1,37 +1,37 @@
-//! Made keyrings: any number of valid certificates, the same for the same seed.
+//! Made keyrings: any number of valid certificates, reproducible from a seed.
 //!
-//! Each certificate is a version 4 Ed25519 primary key (RFC 9580 section 5.5.2.1, in the form that GnuPG 2.2
-//! reads), two user IDs with self-signatures, and certifications by up to five other keys of the same keyring.
-//! Every key follows from the seed and the certificate's number, so nothing needs to be kept: a
-//! certification's issuer is made again where it signs.
+//! Each certificate is a version 4 Ed25519 primary key (RFC 9580 section 5.5.2.1, in the form that GnuPG 2.2 reads),
+//! two user IDs with self-signatures, and certifications by up to five other keys of the same keyring. Every key is
+//! computed from the seed and the certificate's number, so nothing is stored: the issuer of a certification is computed
+//! again.
 
 mod certificate;
-mod dice;
 mod flood;
 mod in_order;
 mod key;
 mod packet;
 mod person;
-mod rivals;
+mod seeded_random;
+mod shared_addresses;
 mod web;
 
 use std::io::{self, Write};
 
 pub use certificate::Certificate;
 pub use flood::{Flood, FloodIssuer};
-pub use rivals::Rivals;
+pub use shared_addresses::SharedAddresses;
 pub use web::Web;
 
-/// What determines a made keyring, to the byte.
+/// The parameters of a made keyring, which determine every byte of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Recipe {
+pub struct MadeKeyring {
     /// How many certificates.
     pub certificates: u64,
-    /// What chooses keys, names and who certifies whom.
+    /// The seed of keys, names and certifications.
     pub seed: u64,
 }
 
-impl Recipe {
+impl MadeKeyring {
     /// Returns the certificate with this number, counted from 0.
     ///
     /// # Panics
@@ -42,7 +42,7 @@ impl Recipe {
         Certificate::new(self.seed, number, self.certificates)
     }
 
-    /// Writes the keyring as binary packets, using every core.
+    /// Writes the keyring as binary packets, using all cores.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ mod tests {
 
     fn keyring(certificates: u64, seed: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
-        Recipe { certificates, seed }.write(&mut bytes).unwrap();
+        MadeKeyring { certificates, seed }.write(&mut bytes).unwrap();
         bytes
     }
 
@@ -74,18 +74,18 @@ mod tests {
 
     #[test]
     fn the_certificates_come_in_the_order_of_their_numbers() {
-        let recipe = Recipe { certificates: in_order::BATCH * 3 + 5, seed: 1 };
+        let keyring = MadeKeyring { certificates: in_order::BATCH * 3 + 5, seed: 1 };
         let mut bytes = Vec::new();
-        recipe.write(&mut bytes).unwrap();
+        keyring.write(&mut bytes).unwrap();
         let expected: Vec<u8> =
-            (0..recipe.certificates).flat_map(|number| recipe.certificate(number).bytes()).collect();
+            (0..keyring.certificates).flat_map(|number| keyring.certificate(number).bytes()).collect();
         assert!(bytes == expected);
     }
 
     #[test]
     fn every_certificate_has_a_mail_address_of_its_own() {
-        let recipe = Recipe { certificates: 5000, seed: 1 };
-        let mut mails: Vec<_> = (0..5000).map(|number| recipe.certificate(number).mail()).collect();
+        let keyring = MadeKeyring { certificates: 5000, seed: 1 };
+        let mut mails: Vec<_> = (0..5000).map(|number| keyring.certificate(number).mail()).collect();
         mails.sort_unstable();
         mails.dedup();
         assert_eq!(mails.len(), 5000);

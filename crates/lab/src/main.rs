@@ -2,12 +2,12 @@
 
 mod bench;
 mod conduct;
-mod contender;
 mod demo;
 mod experiment_arguments;
 mod experiments;
 mod findings;
 mod format;
+mod gpg_program;
 mod laboratory;
 mod layout;
 mod machine;
@@ -20,8 +20,8 @@ mod series;
 mod statistics;
 mod subject;
 mod summary;
+mod task;
 mod trace;
-mod work;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -31,7 +31,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand, ValueEnum};
-use lab::made::{Flood, FloodIssuer, Recipe, Web};
+use lab::made::{Flood, FloodIssuer, MadeKeyring, Web};
 use lab::measure;
 
 use experiment_arguments::Bench;
@@ -130,7 +130,7 @@ enum By {
 fn main() -> Result<ExitCode> {
     match Arguments::parse().experiment {
         Experiment::MakeKeyring { certificates, seed, output } => {
-            to_file(output.as_deref(), |file| Recipe { certificates, seed }.write(file))
+            to_file(output.as_deref(), |file| MadeKeyring { certificates, seed }.write(file))
         }
         Experiment::MakeWeb { keys, certifications, introducers, seed, output, owner_trust } => {
             let web = Web { keys, certifications, introducers, seed };
@@ -170,7 +170,7 @@ fn to_file(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a program with this one's stdin, stdout and stderr, and exits as it did.
+/// Runs a program with this one's stdin, stdout and stderr, and returns its exit code.
 fn measure_to(output: &Path, command: &[OsString]) -> Result<ExitCode> {
     let (program, arguments) = command.split_first().context("no program given")?;
     let cost = measure::run(Command::new(program).args(arguments))

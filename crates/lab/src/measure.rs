@@ -1,4 +1,4 @@
-//! What one run of a program costs.
+//! The costs of one run of a program.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// What one run of a program has cost.
+/// The costs of one run of a program.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Cost {
-    /// Seconds from just before the program was started until its end was known.
+    /// Seconds from just before the start of the program until its end was reported.
     pub wall: f64,
     /// Seconds of processor time of the program itself, over all threads.
     pub user: f64,
     /// Seconds of processor time of the system for the program.
     pub system: f64,
-    /// The most memory that was resident at one time, in bytes. Never less than what the measuring process has
-    /// used itself (Linux counts the moment between `vfork` and `exec`): measure from a small process.
+    /// The peak resident memory, in bytes. Never less than that of the measuring process itself (Linux counts the time
+    /// between `vfork` and `exec`): measure from a small process.
     pub peak_memory: u64,
     /// The exit code, `None` if a signal ended the program.
     pub code: Option<i32>,
 }
 
 impl Cost {
-    /// Returns the seconds of processor time, the program's own and the system's for it.
+    /// Returns the seconds of processor time, user and system.
     pub fn processor(&self) -> f64 {
         self.user + self.system
     }
 }
 
-/// Runs a program to its end. Nothing reads its output: redirect what it may write much of.
+/// Runs a program to its end. Its output is not read: redirect it.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub fn run(command: &mut Command) -> io::Result<Cost> {
     wait(child, start)
 }
 
-/// Waits for a child that was started at `start`, and returns what it has cost.
+/// Waits for a child that was started at `start`, and returns its costs.
 ///
 /// # Errors
 ///

@@ -1,73 +1,73 @@
-//! What an experiment does, as a value: which works, in which homes, how often.
+//! The plan of an experiment as a value: its tasks, their homes, the number of rounds.
 
 use std::path::PathBuf;
 
 use crate::programs::Values;
 
-/// Sequences of works that every program does, each with homes of its own.
+/// Sequences of tasks, which every program runs in homes of its own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
-    /// What [`Start::Filled`] homes have done before.
+    /// The step that fills the homes of [`Start::Filled`] and [`Start::Copy`].
     pub(crate) fill: Option<Step>,
     pub(crate) sequences: Vec<Sequence>,
-    /// How often each work is measured, after a first time that does not count.
+    /// The number of measured rounds, after a first one that does not count.
     pub(crate) rounds: u32,
-    /// Whether the system calls are counted, once, after everything else.
+    /// Whether the system calls are counted, in one more round.
     pub(crate) trace: bool,
 }
 
-/// Works that are done one after the other in the same home.
+/// Steps that run one after the other in the same home.
 #[derive(Clone, Debug)]
 pub(crate) struct Sequence {
     pub(crate) start: Start,
     pub(crate) steps: Vec<Step>,
 }
 
-/// The home in which a sequence begins.
+/// The home in which a sequence starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// A new one each time.
+    /// A new one in each round.
     Empty,
     /// One for all rounds, filled.
     Filled,
-    /// A copy of the filled one each time, without what the program has derived.
+    /// A copy of the filled one in each round, without derived files.
     Copy,
 }
 
-/// One work.
+/// One task of a sequence.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// What it is called in the report.
-    pub(crate) work: String,
-    /// What it is called in the programs' descriptions.
+    /// Its name in the report.
+    pub(crate) task: String,
+    /// Its name in the descriptions of programs.
     pub(crate) action: &'static str,
     pub(crate) values: Values,
-    /// How many processes do it at once, in the same home.
+    /// The number of processes that run it concurrently, in the same home.
     pub(crate) processes: usize,
-    /// The files that it makes: removed before.
-    pub(crate) makes: Vec<PathBuf>,
-    /// Two files that must be the same afterwards.
-    pub(crate) same: Option<[PathBuf; 2]>,
-    /// Whether the home's size afterwards is recorded.
-    pub(crate) sized: bool,
+    /// The files that it writes; they are removed before.
+    pub(crate) output_files: Vec<PathBuf>,
+    /// Two files that must be equal afterwards.
+    pub(crate) equal_files: Option<[PathBuf; 2]>,
+    /// Whether the size of the home is recorded afterwards.
+    pub(crate) measures_size: bool,
 }
 
 impl Step {
-    /// Returns a work of one process that makes no files.
-    pub(crate) fn new(work: impl Into<String>, action: &'static str, values: &Values) -> Self {
+    /// Returns a step of one process that writes no files.
+    pub(crate) fn new(task: impl Into<String>, action: &'static str, values: &Values) -> Self {
         Self {
-            work: work.into(),
+            task: task.into(),
             action,
             values: values.clone(),
             processes: 1,
-            makes: Vec::new(),
-            same: None,
-            sized: false,
+            output_files: Vec::new(),
+            equal_files: None,
+            measures_size: false,
         }
     }
 
-    /// Returns whether it fills an empty home.
-    pub(crate) fn fills(&self) -> bool {
+    /// Returns whether it imports into the home.
+    pub(crate) fn imports(&self) -> bool {
         self.action == "import"
     }
 }

@@ -1,54 +1,53 @@
-//! What the lab knows of programs: how they are told to import, list, encrypt, ..., read from TOML.
+//! Descriptions of programs, read from TOML: the commands with which they import, list, encrypt, ...
 //!
-//! The programs that everybody may have are described in `programs.toml`, further ones in a file of the user's, in the
-//! same form.
+//! `programs.toml` describes the known programs; the user can describe further ones in a file of the same form.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-/// The programs that everybody may have.
+/// The descriptions of the known programs.
 const KNOWN: &str = include_str!("programs.toml");
 
-/// How one program is used.
+/// The description of a program.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Description {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub(crate) name: String,
-    /// The description that says what this one leaves out.
+    /// The description from which missing fields are taken.
     pub(crate) like: Option<String>,
-    /// The file that is looked for beside this program, then in the `PATH`.
+    /// The executable, searched for beside this program, then in the `PATH`.
     #[serde(default)]
     pub(crate) program: String,
-    /// The arguments that let it say its version.
+    /// The arguments that print its version.
     #[serde(default)]
     pub(crate) version: Vec<String>,
-    /// The version is in the first line with this, in small letters.
+    /// The version is in the first line that contains this, in lower case.
     #[serde(default)]
     pub(crate) version_line: String,
-    /// What must be said by another program, else this one is not there.
+    /// A condition for its presence.
     pub(crate) needs: Option<Needs>,
-    /// What ends the servers that it has started.
+    /// The command that stops its servers.
     #[serde(default)]
     pub(crate) stop: Vec<String>,
-    /// Files in its home that are left out where it is copied.
+    /// Files that are left out of copies of its home.
     #[serde(default)]
     pub(crate) derived: Vec<String>,
-    /// Files that each new home has.
+    /// Files of each new home.
     #[serde(default)]
     pub(crate) files: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
-    /// What it calls the lab's ciphers, compressions and algorithms, as arguments.
+    /// Its arguments for ciphers, compressions and algorithms, by the lab's names.
     #[serde(default)]
     pub(crate) words: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     pub(crate) actions: BTreeMap<String, Action>,
 }
 
-/// What must be said by another program.
+/// A command and what its output must contain.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Needs {
@@ -56,30 +55,30 @@ pub(crate) struct Needs {
     pub(crate) says: String,
 }
 
-/// One thing that a program can be told to do.
+/// An action of a program.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Action {
     pub(crate) run: Vec<String>,
-    /// What other versions of the program understand, if they refuse `run`.
+    /// Alternative commands, for versions that refuse `run`.
     #[serde(default)]
     pub(crate) or: Vec<Vec<String>>,
     #[serde(default)]
     pub(crate) stdin: String,
-    /// The exit codes that mean it was done.
+    /// The exit codes of success.
     #[serde(default = "only_zero")]
     pub(crate) accept: Vec<i32>,
-    /// Lines of its output that match are keys.
+    /// The regular expression of output lines that are keys.
     pub(crate) keys: Option<String>,
-    /// Lines of its output that match are signatures.
+    /// The regular expression of output lines that are signatures.
     pub(crate) signatures: Option<String>,
-    /// What a reader should know beside the time.
+    /// A note for the report.
     #[serde(default)]
     pub(crate) note: String,
 }
 
 impl Action {
-    /// Returns the arguments of one of its alternatives: 0 is `run`, the others are `or`.
+    /// Returns the command at an index: 0 is `run`, the others are `or`.
     pub(crate) fn alternative(&self, choice: usize) -> &[String] {
         if choice == 0 { &self.run } else { &self.or[choice - 1] }
     }
@@ -117,7 +116,7 @@ pub(crate) fn descriptions(further: Option<&str>) -> Result<Vec<Description>> {
     Ok(all)
 }
 
-/// Takes over what a description leaves out from the one that it is like.
+/// Fills the missing fields of a description from the one that it is like.
 fn complete(mut description: Description, earlier: &[Description]) -> Result<Description> {
     if let Some(like) = &description.like {
         let base = earlier.iter().find(|other| other.name == *like);
@@ -149,8 +148,8 @@ fn complete(mut description: Description, earlier: &[Description]) -> Result<Des
 }
 
 impl Description {
-    /// Returns a command line's arguments with the values for `{names}`. A value that is an argument of its own may
-    /// become none or several, as the program's words say.
+    /// Replaces `{names}` in arguments by their values. A value that is a whole argument may become none or several, as
+    /// the program's words say.
     ///
     /// # Errors
     ///
@@ -167,7 +166,7 @@ impl Description {
         Ok(filled)
     }
 
-    /// Returns a text with the values for `{names}`.
+    /// Replaces `{names}` in a text by their values.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! How far an experiment has come, and how long the rest will take.
+//! The progress of an experiment, and an estimate of the remaining time.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -6,56 +6,56 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// What there is to do, and what is known of how long it takes.
+/// The remaining tasks, and the measured times.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
-    left: BTreeMap<Task, u32>,
-    known: BTreeMap<Task, (f64, u32)>,
+    left: BTreeMap<ProgramTask, u32>,
+    measured: BTreeMap<ProgramTask, (f64, u32)>,
 }
 
-/// A work and the program that does it.
-type Task = (String, String);
+/// A task and the program that runs it.
+type ProgramTask = (String, String);
 
 impl Progress {
-    /// Begins with nothing to do.
+    /// Makes a progress bar without tasks.
     pub(crate) fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{bar:20} {human_pos}/{human_len}  {msg}");
             bar.with_style(style.expect("the template is well-formed"))
         });
-        Self { bar, left: BTreeMap::new(), known: BTreeMap::new() }
+        Self { bar, left: BTreeMap::new(), measured: BTreeMap::new() }
     }
 
-    /// Adds something to do so many times.
-    pub(crate) fn expect(&mut self, work: &str, subject: &str, times: u32) {
-        *self.left.entry((work.to_owned(), subject.to_owned())).or_default() += times;
+    /// Adds a task that will run so many times.
+    pub(crate) fn expect(&mut self, task: &str, subject: &str, times: u32) {
+        *self.left.entry((task.to_owned(), subject.to_owned())).or_default() += times;
         if let Some(bar) = &self.bar {
             bar.inc_length(u64::from(times));
         }
     }
 
-    /// Says what is being done now. Where no bar can be drawn, each thing is named when it is done for the first time.
-    pub(crate) fn begin(&self, work: &str, subject: &str) {
+    /// Shows the current task. Without a terminal, each task is printed when it runs for the first time.
+    pub(crate) fn begin(&self, task: &str, subject: &str) {
         let left = self.time_left().map(|time| format!(", about {} left", rough(time))).unwrap_or_default();
         match &self.bar {
-            Some(bar) => bar.set_message(format!("{work}: {subject}{left}")),
-            None if !self.known.contains_key(&(work.to_owned(), subject.to_owned())) => {
-                eprintln!("{work}: {subject}{left}");
+            Some(bar) => bar.set_message(format!("{task}: {subject}{left}")),
+            None if !self.measured.contains_key(&(task.to_owned(), subject.to_owned())) => {
+                eprintln!("{task}: {subject}{left}");
             }
             None => {}
         }
     }
 
-    /// Says that something was done, in so many seconds, or that it was left out.
-    pub(crate) fn end(&mut self, work: &str, subject: &str, seconds: Option<f64>) {
-        let task = (work.to_owned(), subject.to_owned());
-        if let Some(left) = self.left.get_mut(&task) {
+    /// Counts a task as done, in so many seconds, or as left out.
+    pub(crate) fn end(&mut self, task: &str, subject: &str, seconds: Option<f64>) {
+        let program_task = (task.to_owned(), subject.to_owned());
+        if let Some(left) = self.left.get_mut(&program_task) {
             *left = left.saturating_sub(1);
         }
         if let Some(seconds) = seconds {
-            let (sum, times) = self.known.entry(task).or_default();
+            let (sum, times) = self.measured.entry(program_task).or_default();
             *sum += seconds;
             *times += 1;
         }
@@ -64,18 +64,23 @@ impl Progress {
         }
     }
 
-    /// Returns the seconds that the rest will take. What was never done is supposed to take as long as the same work of
-    /// another program, or else as long as everything on average.
+    /// Estimates the remaining seconds. A task that was not measured yet counts like the same task of another program,
+    /// or else like the average of all tasks.
     fn time_left(&self) -> Option<f64> {
-        let mean = |of: &dyn Fn(&Task) -> bool| {
-            let known = self.known.iter().filter(|(task, _)| of(task)).map(|(_, known)| known);
-            let (sum, times) = known.fold((0.0, 0), |(sum, times), known| (sum + known.0, times + known.1));
+        let mean = |of: &dyn Fn(&ProgramTask) -> bool| {
+            let measured = self
+                .measured
+                .iter()
+                .filter(|(program_task, _)| of(program_task))
+                .map(|(_, measured)| measured);
+            let (sum, times) =
+                measured.fold((0.0, 0), |(sum, times), measured| (sum + measured.0, times + measured.1));
             (times > 0).then(|| sum / f64::from(times))
         };
         let all = mean(&|_| true)?;
-        let tasks = self.left.iter().map(|(task, &left)| {
-            let same_work = || mean(&|other| other.0 == task.0);
-            f64::from(left) * mean(&|other| other == task).or_else(same_work).unwrap_or(all)
+        let tasks = self.left.iter().map(|(program_task, &left)| {
+            let same_task = || mean(&|other| other.0 == program_task.0);
+            f64::from(left) * mean(&|other| other == program_task).or_else(same_task).unwrap_or(all)
         });
         Some(tasks.sum())
     }

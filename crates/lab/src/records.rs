@@ -1,4 +1,4 @@
-//! The runs that were measured, written to a file as they come.
+//! The measured runs, each written to a file at once.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::subject::Counts;
 
-/// One run of a program, or why there is none.
+/// One run of a program, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
-    pub(crate) work: String,
+    #[serde(rename = "work")]
+    pub(crate) task: String,
     pub(crate) subject: String,
-    /// 0 is the first time, which does not count.
+    /// The number of the round; round 0 does not count.
     pub(crate) round: u32,
     /// Seconds.
     pub(crate) wall: Option<f64>,
@@ -29,27 +30,27 @@ pub(crate) struct Run {
     pub(crate) signatures: Option<u64>,
     /// The size of the home afterwards.
     pub(crate) bytes: Option<u64>,
-    /// Why it was not done.
+    /// Why it was not measured.
     pub(crate) problem: Option<String>,
 }
 
 impl Run {
-    /// Returns a run that was done.
-    pub(crate) fn done(work: &str, subject: &str, round: u32, cost: &Cost) -> Run {
+    /// Returns a measured run.
+    pub(crate) fn done(task: &str, subject: &str, round: u32, cost: &Cost) -> Run {
         Run {
             wall: Some(cost.wall),
             user: Some(cost.user),
             system: Some(cost.system),
             peak_memory: Some(cost.peak_memory),
             problem: None,
-            ..Run::refused(work, subject, round, String::new())
+            ..Run::refused(task, subject, round, String::new())
         }
     }
 
-    /// Returns a run that was not done.
-    pub(crate) fn refused(work: &str, subject: &str, round: u32, problem: String) -> Run {
+    /// Returns a run that was not measured.
+    pub(crate) fn refused(task: &str, subject: &str, round: u32, problem: String) -> Run {
         Run {
-            work: work.to_owned(),
+            task: task.to_owned(),
             subject: subject.to_owned(),
             round,
             wall: None,
@@ -63,33 +64,33 @@ impl Run {
         }
     }
 
-    /// Adds what was counted.
+    /// Adds the counts.
     pub(crate) fn with(self, counts: Counts, bytes: Option<u64>) -> Run {
         Run { keys: counts.keys, signatures: counts.signatures, bytes, ..self }
     }
 }
 
-/// The runs of an experiment, in memory and in a file of CSV, which has each as soon as it is here.
+/// The runs of an experiment, in memory and in a CSV file.
 #[derive(Debug)]
 pub(crate) struct Records {
     path: PathBuf,
     file: File,
     pub(crate) runs: Vec<Run>,
-    kept: BTreeSet<(String, String, u32)>,
+    recorded: BTreeSet<(String, String, u32)>,
 }
 
 impl Records {
-    /// Begins a file, or goes on with one.
+    /// Creates a file, or continues an existing one.
     ///
     /// # Errors
     ///
-    /// If there is a file already and this is not to go on with it.
+    /// If there is a file already, and `resume` is false.
     pub(crate) fn open(path: &Path, resume: bool) -> Result<Self> {
         let name = || path.display().to_string();
         let mut runs: Vec<Run> = Vec::new();
         if resume && path.exists() {
             let mut reader = csv::Reader::from_path(path).with_context(name)?;
-            // A run that was being written when the machine stopped is measured again.
+            // An incomplete last line is dropped: that run is measured again.
             runs.extend(reader.deserialize().map_while(|run| run.ok()));
         } else {
             ensure!(
@@ -103,27 +104,27 @@ impl Records {
             writer.serialize(run).with_context(name)?;
         }
         if runs.is_empty() {
-            writer.write_record(HEAD).with_context(name)?;
+            writer.write_record(HEADER).with_context(name)?;
         }
         writer.flush().with_context(name)?;
         let file = OpenOptions::new().append(true).open(path).with_context(name)?;
-        let kept = runs.iter().map(|run| (run.work.clone(), run.subject.clone(), run.round)).collect();
-        Ok(Self { path: path.to_owned(), file, runs, kept })
+        let recorded = runs.iter().map(|run| (run.task.clone(), run.subject.clone(), run.round)).collect();
+        Ok(Self { path: path.to_owned(), file, runs, recorded })
     }
 
-    /// Returns whether a run is there.
-    pub(crate) fn has(&self, work: &str, subject: &str, round: u32) -> bool {
-        self.kept.contains(&(work.to_owned(), subject.to_owned(), round))
+    /// Returns whether a run is recorded.
+    pub(crate) fn has(&self, task: &str, subject: &str, round: u32) -> bool {
+        self.recorded.contains(&(task.to_owned(), subject.to_owned(), round))
     }
 
-    /// Returns whether a program could not do a work.
-    pub(crate) fn is_refused(&self, work: &str, subject: &str) -> bool {
-        self.runs.iter().rev().any(|run| run.work == work && run.subject == subject && run.problem.is_some())
+    /// Returns whether a program could not do a task.
+    pub(crate) fn is_refused(&self, task: &str, subject: &str) -> bool {
+        self.runs.iter().rev().any(|run| run.task == task && run.subject == subject && run.problem.is_some())
     }
 
-    /// Keeps a run, unless there is one for that round.
-    pub(crate) fn keep(&mut self, run: Run) -> Result<()> {
-        if !self.kept.insert((run.work.clone(), run.subject.clone(), run.round)) {
+    /// Records a run, unless there is one for that round.
+    pub(crate) fn record(&mut self, run: Run) -> Result<()> {
+        if !self.recorded.insert((run.task.clone(), run.subject.clone(), run.round)) {
             return Ok(());
         }
         let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(&self.file);
@@ -137,7 +138,7 @@ impl Records {
     }
 }
 
-const HEAD: [&str; 11] = [
+const HEADER: [&str; 11] = [
     "work",
     "subject",
     "round",
@@ -166,7 +167,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("runs.csv");
         let mut records = Records::open(&path, false).unwrap();
-        records.keep(run(1)).unwrap();
+        records.record(run(1)).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().nth(1), Some("\"list, all\",\"gpg, keybox\",1,1.5,1.0,0.25,7,3,,9,"));
     }
@@ -176,8 +177,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("runs.csv");
         let mut records = Records::open(&path, false).unwrap();
-        records.keep(run(1)).unwrap();
-        records.keep(Run::refused("list, all", "sq", 0, "says \"no\"".to_owned())).unwrap();
+        records.record(run(1)).unwrap();
+        records.record(Run::refused("list, all", "sq", 0, "says \"no\"".to_owned())).unwrap();
         drop(records);
         let mut torn = std::fs::read_to_string(&path).unwrap();
         torn.push_str("\"list, all\",\"gpg, key");
@@ -186,7 +187,7 @@ mod tests {
         let mut records = Records::open(&path, true).unwrap();
         assert!(records.has("list, all", "gpg, keybox", 1) && !records.has("list, all", "gpg, keybox", 2));
         assert!(records.is_refused("list, all", "sq") && !records.is_refused("list, all", "gpg, keybox"));
-        records.keep(run(2)).unwrap();
+        records.record(run(2)).unwrap();
         let again = Records::open(&path, true).unwrap();
         assert_eq!(
             again.runs,

@@ -1,8 +1,8 @@
-//! The report: what experiments say, as values, and from them one page of HTML.
+//! The report: sections as values, and one page of HTML with them.
 //!
-//! - [`section`]: what one experiment says; [`page`]: the page with its sections, tables and machine; it needs no network and no script.
+//! - [`section`]: the section of an experiment; [`page`]: the page, which needs no network and no script.
 //! - [`plot`]: bars, boxes and lines as SVG; [`axis`]: their logarithmic axes.
-//! - [`comparison`]: the section that most experiments begin with.
+//! - [`comparison`]: the comparison of programs, with which most sections begin.
 
 mod axis;
 mod comparison;

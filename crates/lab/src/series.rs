@@ -1,9 +1,9 @@
-//! Several runs of the same.
+//! Repeated runs of one command.
 
 use lab::measure::Cost;
 use serde::Serialize;
 
-/// What several runs of the same have cost.
+/// The costs of repeated runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Series {
     runs: Vec<Cost>,
@@ -26,7 +26,7 @@ impl Series {
         if walls.len() % 2 == 1 { walls[middle] } else { (walls[middle - 1] + walls[middle]) / 2.0 }
     }
 
-    /// Returns between which wall times, in seconds, the middle half of them lies.
+    /// Returns the quartiles of the wall times in seconds.
     ///
     /// # Panics
     ///
@@ -65,7 +65,7 @@ impl Series {
     }
 }
 
-/// Writes seconds with three digits that count: `75.1 s`, `0.312 s`, `2.91 ms`.
+/// Formats seconds with three significant digits: `75.1 s`, `0.312 s`, `2.91 ms`.
 pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {
         100.0.. => format!("{seconds:.0} s"),
@@ -78,7 +78,7 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Writes how many times longer `slow` takes than `quick`.
+/// Formats the ratio of two times.
 pub(crate) fn ratio(slow: f64, quick: f64) -> String {
     match slow / quick {
         ratio @ 10.0.. => format!("{ratio:.0}"),

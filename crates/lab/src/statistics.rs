@@ -1,31 +1,31 @@
-//! What several measurements of the same say.
+//! Statistics of repeated measurements.
 //!
-//! Nothing here assumes that times are normally distributed: they are not, a disturbance only ever makes them longer.
+//! Nothing here assumes that times are normally distributed: disturbances only make them longer.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// How often an interval draws its samples again.
+/// The number of bootstrap samples of an interval.
 const RESAMPLES: usize = 2000;
 
-/// Where a statistic lies with a probability of 95 %.
+/// A confidence interval of 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Interval {
     pub(crate) low: f64,
     pub(crate) high: f64,
 }
 
-/// How much of the variance of some values a factor explains.
+/// The share of the variance of some values that a factor explains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Effect {
-    /// The part of the variance that lies between the factor's levels, from 0 to 1.
+    /// The share of the variance between the factor's levels, from 0 to 1.
     pub(crate) eta_squared: f64,
-    /// What it would be on average if the factor had no effect at all.
+    /// Its expected value if the factor had no effect.
     pub(crate) by_chance: f64,
 }
 
-/// Returns the value in the middle, or between the middle two.
+/// Returns the median.
 ///
 /// # Panics
 ///
@@ -34,7 +34,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// Returns the value below which a part of the values lies, interpolated between neighbours.
+/// Returns a quantile, interpolated linearly (type 7 of R).
 ///
 /// # Panics
 ///
@@ -56,7 +56,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Returns the standard deviation of the population that the values are a sample of; 0 for a single value.
+/// Returns the sample standard deviation; 0 for a single value.
 pub(crate) fn deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
@@ -66,22 +66,22 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
     (squares / (values.len() - 1) as f64).sqrt()
 }
 
-/// Returns the standard deviation as a part of the mean.
+/// Returns the standard deviation divided by the mean.
 pub(crate) fn coefficient_of_variation(values: &[f64]) -> f64 {
     deviation(values) / mean(values)
 }
 
 impl Interval {
-    /// Returns where the median lies: the percentile bootstrap, drawn the same for the same values.
+    /// Returns the interval of the median: a percentile bootstrap, which is the same for the same values.
     ///
     /// # Panics
     ///
     /// If there is no value.
     pub(crate) fn of_median(values: &[f64]) -> Interval {
-        let mut dice = Dice(values.len() as u64);
+        let mut random = SplitMix64(values.len() as u64);
         let mut medians: Vec<f64> = (0..RESAMPLES)
             .map(|_| {
-                let sample: Vec<f64> = values.iter().map(|_| values[dice.below(values.len())]).collect();
+                let sample: Vec<f64> = values.iter().map(|_| values[random.below(values.len())]).collect();
                 median(&sample)
             })
             .collect();
@@ -89,14 +89,14 @@ impl Interval {
         Interval { low: quantile_of_sorted(&medians, 0.025), high: quantile_of_sorted(&medians, 0.975) }
     }
 
-    /// Returns whether a value lies in it.
+    /// Returns whether it contains a value.
     pub(crate) fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
 impl Effect {
-    /// Returns the effect of a factor whose level stands beside each value.
+    /// Returns the effect of a factor, from pairs of its level and a value.
     pub(crate) fn of<L: Ord>(values: impl IntoIterator<Item = (L, f64)>) -> Effect {
         let mut levels: BTreeMap<L, Vec<f64>> = BTreeMap::new();
         for (level, value) in values {
@@ -124,10 +124,10 @@ pub(crate) fn log_log_slope(points: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| common / spread)
 }
 
-/// Numbers that look random, the same each time (SplitMix64).
-struct Dice(u64);
+/// The pseudo-random number generator SplitMix64.
+struct SplitMix64(u64);
 
-impl Dice {
+impl SplitMix64 {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;

@@ -1,4 +1,4 @@
-//! The programs that were found on this machine, each with homes of its own.
+//! The programs on this machine, each with homes of its own.
 
 use std::cell::Cell;
 use std::env;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::programs::{Action, Description, Needs, Values};
 
-/// A program that was found, and the directory in which it keeps its homes.
+/// A program, with the directory of its homes.
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub(crate) description: Description,
@@ -27,7 +27,7 @@ pub(crate) struct Subject {
     homes: Cell<usize>,
 }
 
-/// How an attempt ended.
+/// The result of an attempt.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Done(Cost),
@@ -35,14 +35,14 @@ pub(crate) enum Outcome {
     Refused(String),
 }
 
-/// What a program has put out, counted.
+/// Counts of the output of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) keys: Option<u64>,
     pub(crate) signatures: Option<u64>,
 }
 
-/// Looks for each program. The second list names those that are not here.
+/// Searches for each program. The second list names those that are missing.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub(crate) fn find(descriptions: Vec<Description>) -> Result<(Vec<Subject>, Vec<
     Ok((found, missing))
 }
 
-/// Returns where a program is: beside this one, or in the `PATH`.
+/// Returns the path of a program, beside this one or in the `PATH`.
 fn locate(program: &str) -> Option<PathBuf> {
     let beside = env::current_exe().ok().map(|here| here.with_file_name(program));
     let path = env::var_os("PATH").unwrap_or_default();
@@ -76,7 +76,7 @@ fn is_met(needs: &Needs) -> bool {
 
 impl Subject {
     fn new(description: Description, program: PathBuf) -> Result<Self> {
-        // Short: a home has sockets, whose paths must be.
+        // A short name, because the paths of sockets in a home must be short.
         let directory = TempDir::with_prefix("kh-").context("making a directory for homes")?;
         let output = Command::new(&program).args(&description.version).stdin(Stdio::null()).output();
         let output = output.with_context(|| program.display().to_string())?;
@@ -90,7 +90,7 @@ impl Subject {
         &self.description.name
     }
 
-    /// Returns how this program does something, if the lab knows.
+    /// Returns an action of this program, if it is described.
     pub(crate) fn action(&self, action: &str) -> Option<&Action> {
         self.description.actions.get(action)
     }
@@ -110,7 +110,7 @@ impl Subject {
         Ok(home)
     }
 
-    /// Makes a home with what another one holds, but for what the program has derived from it.
+    /// Copies a home without derived files.
     pub(crate) fn copy_of(&self, home: &Path) -> Result<PathBuf> {
         let copy = self.new_home()?;
         self.stop(home);
@@ -119,10 +119,10 @@ impl Subject {
         Ok(copy)
     }
 
-    /// Ends the servers that work in a home, and removes it.
+    /// Stops the servers of a home, and removes it.
     pub(crate) fn remove_home(&self, home: &Path) {
         self.stop(home);
-        // A server that ends may still remove its socket.
+        // A stopping server may remove its socket meanwhile.
         let _ = fs::remove_dir_all(home).or_else(|_| fs::remove_dir_all(home));
     }
 
@@ -148,7 +148,7 @@ impl Subject {
         all
     }
 
-    /// Returns the command line, as a shell would take it, for what has been chosen among an action's alternatives.
+    /// Returns the command line, quoted for a shell, of one alternative of an action.
     pub(crate) fn command_line(&self, action: &Action, choice: usize, values: &Values) -> Result<String> {
         let mut all = self.values(Path::new("HOME"), values);
         all.insert("program".to_owned(), self.description.program.clone());
@@ -156,7 +156,7 @@ impl Subject {
         Ok(arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "))
     }
 
-    /// Returns the command that does something in a home, without its standard streams.
+    /// Returns the command of an action in a home, without its standard streams.
     pub(crate) fn command(
         &self,
         action: &Action,
@@ -177,8 +177,8 @@ impl Subject {
         Ok(command)
     }
 
-    /// Does something in a home, in so many processes at once: the time until the last one ends, their processor time
-    /// together, the highest peak of memory.
+    /// Runs an action in a home, in several concurrent processes. The costs are the time until the last one ends, the
+    /// sum of processor times, and the highest peak memory.
     pub(crate) fn attempt(&self, attempt: &Attempt<'_>) -> Result<Outcome> {
         let Attempt { action, choice, home, values, processes, output } = *attempt;
         let stdin = self.description.fill_text(&action.stdin, &self.values(home, values))?;
@@ -208,7 +208,7 @@ impl Subject {
         Ok(Outcome::Done(costs.together()))
     }
 
-    /// Counts the keys and signatures in what an action has put out.
+    /// Counts the keys and signatures in the output of an action.
     pub(crate) fn count(action: &Action, output: &Path) -> Result<Counts> {
         let [keys, signatures] = [&action.keys, &action.signatures]
             .map(|pattern| pattern.as_deref().map(Regex::new).transpose())
@@ -235,16 +235,16 @@ impl Subject {
     }
 }
 
-/// Something to do, and where.
+/// An action with its arguments and home.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt<'a> {
     pub(crate) action: &'a Action,
-    /// Which of the action's alternatives.
+    /// The index of the alternative.
     pub(crate) choice: usize,
     pub(crate) home: &'a Path,
     pub(crate) values: &'a Values,
     pub(crate) processes: usize,
-    /// Where the output goes; thrown away without this.
+    /// The output file; `None` discards the output.
     pub(crate) output: Option<&'a Path>,
 }
 
@@ -281,7 +281,7 @@ fn run_together(commands: &mut [Command]) -> Result<Costs> {
     Ok(Costs { wall: if let [run] = &runs[..] { run.wall } else { wall }, runs })
 }
 
-/// Returns the line of a program's errors that says what was wrong: the first with that word, else the first one.
+/// Returns the error message of a program: the first line with a word like `error`, or else the first line.
 fn message(errors: &Path, home: &Path) -> Option<String> {
     let bytes = fs::read(errors).ok()?;
     let text = String::from_utf8_lossy(&bytes).replace(&*home.to_string_lossy(), "HOME");
@@ -302,7 +302,7 @@ fn quoted(argument: &str) -> String {
     }
 }
 
-/// Copies files and directories, but for some names, and for sockets.
+/// Copies files and directories, except some names, and except sockets.
 fn copy_files(from: &Path, to: &Path, left_out: &[String]) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -339,7 +339,7 @@ mod tests {
     use super::*;
     use crate::programs::descriptions;
 
-    /// A program that every machine has, with an action that the test says in shell.
+    /// A shell as a program, with a script as its action.
     fn shell(script: &str, more: &str) -> Subject {
         let text = format!(
             "[[program]]\nname = 'shell'\nprogram = 'sh'\nversion = ['-c', 'echo shell 7']\n\

@@ -1,4 +1,4 @@
-//! From single runs to what is said of each work and program.
+//! Summaries of the runs of each task and program.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,20 @@ use serde::Serialize;
 use crate::records::Run;
 use crate::statistics::{Interval, median};
 
-/// Half of this part of the median, to either side, is all that an interval of a quiet machine has.
-const QUIET: f64 = 0.1;
-/// How often a work is measured before its interval means something.
-const ENOUGH: usize = 5;
+/// The largest half-width of an interval, relative to the median, on a quiet machine.
+const MAX_UNCERTAINTY: f64 = 0.1;
+/// The least number of runs for a meaningful interval.
+const MIN_RUNS: usize = 5;
 
-/// One work, and every program that tried it.
+/// One task, with the results of every program.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
-    pub(crate) work: String,
+    #[serde(rename = "work")]
+    pub(crate) task: String,
     pub(crate) cells: Vec<Cell>,
 }
 
-/// What one program made of a work.
+/// The result of one program.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Cell {
     pub(crate) subject: String,
@@ -27,7 +28,7 @@ pub(crate) struct Cell {
     pub(crate) finding: Finding,
 }
 
-/// What was found.
+/// The result of one task and program.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Finding {
@@ -36,7 +37,7 @@ pub(crate) enum Finding {
     Refused(String),
 }
 
-/// What several runs say.
+/// The summary of several runs.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Measured {
     /// Seconds of each run.
@@ -54,11 +55,11 @@ pub(crate) struct Measured {
     pub(crate) signatures: Option<u64>,
     /// The size of the home afterwards.
     pub(crate) bytes: Option<u64>,
-    /// How many times as long as the fastest program it takes, run by run beside each other.
+    /// The ratio to the fastest program, by pairs of runs of the same round.
     pub(crate) ratio: Option<Ratio>,
 }
 
-/// How many times as long as another program one takes.
+/// The ratio of the times of two programs.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
@@ -66,7 +67,7 @@ pub(crate) struct Ratio {
 }
 
 impl Row {
-    /// Returns the programs that did the work, the fastest first.
+    /// Returns the programs that did the task, the fastest first.
     pub(crate) fn measured(&self) -> Vec<(&str, &Measured)> {
         let measured = self.cells.iter().filter_map(|cell| match &cell.finding {
             Finding::Measured(measured) => Some((cell.subject.as_str(), measured)),
@@ -77,7 +78,7 @@ impl Row {
         measured
     }
 
-    /// Returns the programs that did not do the work, and what they said.
+    /// Returns the programs that did not do the task, and their messages.
     pub(crate) fn refused(&self) -> impl Iterator<Item = (&str, &str)> {
         self.cells.iter().filter_map(|cell| match &cell.finding {
             Finding::Refused(message) => Some((cell.subject.as_str(), message.as_str())),
@@ -85,25 +86,25 @@ impl Row {
         })
     }
 
-    /// Returns what a program's runs say, if it did the work.
+    /// Returns the summary of a program's runs, if it did the task.
     pub(crate) fn of(&self, subject: &str) -> Option<&Measured> {
         self.measured().into_iter().find(|(name, _)| *name == subject).map(|(_, measured)| measured)
     }
 }
 
-/// Sums up runs. Works and programs come in the order of their first runs.
+/// Summarises runs. Tasks and programs are in the order of their first runs.
 pub(crate) fn rows(runs: &[Run]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let (works, subjects) = (distinct(runs, |run| &run.work), distinct(runs, |run| &run.subject));
-    for work in works {
+    let (tasks, subjects) = (distinct(runs, |run| &run.task), distinct(runs, |run| &run.subject));
+    for task in tasks {
         let mut cells = Vec::new();
         for subject in &subjects {
-            let is_its = |run: &&Run| run.work == work && run.subject == **subject;
+            let is_its = |run: &&Run| run.task == task && run.subject == **subject;
             if let Some(finding) = finding(runs.iter().filter(is_its)) {
                 cells.push(Cell { subject: (*subject).to_owned(), finding });
             }
         }
-        rows.push(Row { work: work.to_owned(), cells });
+        rows.push(Row { task: task.to_owned(), cells });
     }
     for row in &mut rows {
         compare(row, runs);
@@ -122,7 +123,7 @@ fn distinct(runs: &[Run], name: impl Fn(&Run) -> &String) -> Vec<&str> {
     names
 }
 
-/// Sums up one program's runs of one work; `None` if only the first time is there, which does not count.
+/// Summarises one program's runs of one task; `None` if there is only round 0, which does not count.
 fn finding<'a>(runs: impl Iterator<Item = &'a Run>) -> Option<Finding> {
     let runs: Vec<&Run> = runs.collect();
     if let Some(problem) = runs.iter().find_map(|run| run.problem.clone()) {
@@ -150,11 +151,11 @@ fn finding<'a>(runs: impl Iterator<Item = &'a Run>) -> Option<Finding> {
     }))
 }
 
-/// Compares each program with the fastest: the runs of the same round were made one behind the other.
+/// Compares each program with the fastest, by pairs of runs of the same round.
 fn compare(row: &mut Row, runs: &[Run]) {
     let Some(fastest) = row.measured().first().map(|(name, _)| (*name).to_owned()) else { return };
     let rounds = |subject: &str| -> BTreeMap<u32, f64> {
-        let is_its = |run: &&Run| run.work == row.work && run.subject == subject && run.round > 0;
+        let is_its = |run: &&Run| run.task == row.task && run.subject == subject && run.round > 0;
         runs.iter().filter(is_its).filter_map(|run| Some((run.round, run.wall?))).collect()
     };
     let base = rounds(&fastest);
@@ -176,22 +177,22 @@ fn compare(row: &mut Row, runs: &[Run]) {
     }
 }
 
-/// Returns what a reader must be warned of: noise, programs that cannot be told apart, too few runs.
+/// Returns warnings: of noise, of programs that cannot be told apart, and of too few runs.
 pub(crate) fn warnings(rows: &[Row]) -> Vec<String> {
     let (mut cells, mut noisy, mut few) = (0, 0, 0);
-    let mut alike = Vec::new();
+    let mut indistinguishable = Vec::new();
     for row in rows {
         let measured = row.measured();
         for (_, cell) in &measured {
             let half = (cell.interval.high - cell.interval.low) / 2.0;
             cells += 1;
-            noisy += usize::from(half > QUIET * cell.wall);
-            few += usize::from(cell.walls.len() < ENOUGH);
+            noisy += usize::from(half > MAX_UNCERTAINTY * cell.wall);
+            few += usize::from(cell.walls.len() < MIN_RUNS);
         }
         if let [(fastest, _), (second, cell), ..] = measured[..]
             && cell.ratio.is_some_and(|ratio| ratio.interval.contains(1.0))
         {
-            alike.push(format!("{}: {fastest}, {second}", row.work));
+            indistinguishable.push(format!("{}: {fastest}, {second}", row.task));
         }
     }
     let mut warnings = Vec::new();
@@ -200,10 +201,10 @@ pub(crate) fn warnings(rows: &[Row]) -> Vec<String> {
         warnings.push(format!("The machine was noisy: {what}."));
     }
     if few > 0 {
-        warnings.push(format!("{few} of {cells} medians are of fewer than {ENOUGH} runs."));
+        warnings.push(format!("{few} of {cells} medians are of fewer than {MIN_RUNS} runs."));
     }
-    if !alike.is_empty() {
-        warnings.push(format!("The two fastest cannot be told apart in: {}.", alike.join("; ")));
+    if !indistinguishable.is_empty() {
+        warnings.push(format!("The two fastest cannot be told apart in: {}.", indistinguishable.join("; ")));
     }
     warnings
 }
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn ratios_are_taken_pair_by_pair() {
-        // The machine becomes slower and slower; beside each other, one is always twice as fast as the other.
+        // The machine becomes slower, but in each round one program is twice as fast as the other.
         let both = [
             runs("slow", &[0.0, 2.0, 4.0, 8.0, 16.0, 32.0]),
             runs("quick", &[0.0, 1.0, 2.0, 4.0, 8.0, 16.0]),

@@ -1,16 +1,16 @@
-//! What is measured on Debian's keyring.
+//! The tasks that are measured with Debian's keyring.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use lab::measure::Cost;
 
-use crate::contender::{Contender, KEYRING};
+use crate::gpg_program::{GpgProgram, KEYRING};
 use crate::series::Series;
 
-/// A piece of work that both programs do.
+/// A task of both programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum Task {
     Import,
     ImportAgain,
     ListKeys,
@@ -18,66 +18,66 @@ pub(crate) enum Work {
     OneKey,
 }
 
-impl Work {
-    pub(crate) const ALL: [Work; 5] =
-        [Work::Import, Work::ImportAgain, Work::ListKeys, Work::ListSignatures, Work::OneKey];
+impl Task {
+    pub(crate) const ALL: [Task; 5] =
+        [Task::Import, Task::ImportAgain, Task::ListKeys, Task::ListSignatures, Task::OneKey];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Work::Import => "import",
-            Work::ImportAgain => "import again, unchanged",
-            Work::ListKeys => "list keys",
-            Work::ListSignatures => "list signatures with names",
-            Work::OneKey => "one key by mail address",
+            Task::Import => "import",
+            Task::ImportAgain => "import again, unchanged",
+            Task::ListKeys => "list keys",
+            Task::ListSignatures => "list signatures with names",
+            Task::OneKey => "one key by mail address",
         }
     }
 
-    /// Returns whether gpg takes minutes for it.
+    /// Returns whether gpg needs minutes for it.
     pub(crate) fn is_slow(self) -> bool {
-        matches!(self, Work::Import | Work::ImportAgain)
+        matches!(self, Task::Import | Task::ImportAgain)
     }
 
     fn arguments(self) -> &'static [&'static str] {
         match self {
-            Work::Import | Work::ImportAgain => &["--import", KEYRING],
-            Work::ListKeys => &["--list-keys"],
-            Work::ListSignatures => &["--list-sigs"],
-            Work::OneKey => &["--list-keys", "<tytso@debian.org>"],
+            Task::Import | Task::ImportAgain => &["--import", KEYRING],
+            Task::ListKeys => &["--list-keys"],
+            Task::ListSignatures => &["--list-sigs"],
+            Task::OneKey => &["--list-keys", "<tytso@debian.org>"],
         }
     }
 }
 
-/// A program at work, and the home that its last import has filled.
+/// A program, with the home of its last import.
 #[derive(Debug)]
-pub(crate) struct Worker {
-    pub(crate) contender: Contender,
+pub(crate) struct ImportedHome {
+    pub(crate) gpg_program: GpgProgram,
     home: PathBuf,
 }
 
-impl Worker {
-    pub(crate) fn new(contender: Contender) -> Result<Worker> {
-        let home = contender.home()?;
-        Ok(Worker { contender, home })
+impl ImportedHome {
+    pub(crate) fn new(gpg_program: GpgProgram) -> Result<ImportedHome> {
+        let home = gpg_program.home()?;
+        Ok(ImportedHome { gpg_program, home })
     }
 
-    /// Returns the home that the last import has filled.
+    /// Returns the home of the last import.
     pub(crate) fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Does the work once. Each import goes into a new home, everything else uses that of the last one.
-    pub(crate) fn cost(&mut self, work: Work) -> Result<Cost> {
-        if work == Work::Import {
-            self.home = self.contender.home()?;
+    /// Runs a task once: an import in a new home, other tasks in the home of the last import.
+    pub(crate) fn cost(&mut self, task: Task) -> Result<Cost> {
+        if task == Task::Import {
+            self.home = self.gpg_program.home()?;
         }
-        self.contender.cost(&self.home, work.arguments())
+        self.gpg_program.cost(&self.home, task.arguments())
     }
 
-    /// Does the work several times.
-    pub(crate) fn series(&mut self, work: Work, rounds: usize) -> Result<Series> {
+    /// Runs a task several times.
+    pub(crate) fn series(&mut self, task: Task, rounds: usize) -> Result<Series> {
         let mut series = Series::default();
         for _ in 0..rounds {
-            series.push(self.cost(work)?);
+            series.push(self.cost(task)?);
         }
         Ok(series)
     }

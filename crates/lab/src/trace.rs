@@ -11,20 +11,21 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-/// How long a program runs at most: strace slows it down many times.
-const LIMIT: Duration = Duration::from_secs(120);
-/// How long strace has for its table.
-const GRACE: Duration = Duration::from_secs(5);
+/// The time limit of a program, which strace makes much slower.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+/// The time that strace has for writing its table.
+const TABLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a program has called the system for each kind of thing.
+/// The numbers of system calls by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Calls {
-    pub(crate) work: String,
+    #[serde(rename = "work")]
+    pub(crate) task: String,
     pub(crate) subject: String,
     pub(crate) kinds: BTreeMap<&'static str, u64>,
 }
 
-/// The kinds in the order of a table, and the calls of each; everything else is `other`.
+/// The kinds in the order of a table, with their system calls; all others are `other`.
 pub(crate) const KINDS: [(&str, &[&str]); 8] = [
     ("read", &["read", "pread64", "readv", "preadv", "preadv2"]),
     ("write", &["write", "pwrite64", "writev", "pwritev", "ftruncate", "fallocate"]),
@@ -85,7 +86,7 @@ pub(crate) const KINDS: [(&str, &[&str]); 8] = [
     ),
 ];
 
-/// Returns whether strace is here and may look into other programs.
+/// Returns whether strace is installed and may trace programs.
 pub(crate) fn is_here() -> bool {
     let mut command = Command::new("strace");
     command
@@ -96,7 +97,7 @@ pub(crate) fn is_here() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Runs a command and counts its system calls. `None` if it takes too long, or somebody stops it.
+/// Runs a command and counts its system calls. Returns `None` if it takes too long, or is interrupted.
 ///
 /// # Errors
 ///
@@ -104,7 +105,7 @@ pub(crate) fn is_here() -> bool {
 pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result<Option<Calls>> {
     let mut strace = Command::new("strace");
     strace.args(["-I", "2", "-f", "-c", "-U", "calls,name", "-o"]).arg(table).arg("timeout");
-    strace.arg(LIMIT.as_secs().to_string()).arg(command.get_program()).args(command.get_args());
+    strace.arg(TIME_LIMIT.as_secs().to_string()).arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => strace.env(name, value),
@@ -113,27 +114,27 @@ pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result
     }
     strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = strace.spawn().context("starting strace")?;
-    let begun = Instant::now();
-    let mut has_begun = false;
+    let start = Instant::now();
+    let mut has_started = false;
     let status = loop {
         if let Some(status) = child.try_wait().context("waiting for strace")? {
             break status;
         }
-        if begun.elapsed() > LIMIT + GRACE || stop.load(Ordering::Relaxed) {
+        if start.elapsed() > TIME_LIMIT + TABLE_TIMEOUT || stop.load(Ordering::Relaxed) {
             let _ = child.kill();
             child.wait().context("waiting for strace")?;
             return Ok(None);
         }
-        // Once the program has ended, strace looks on at servers that it has started, for ever.
-        let is_at_work = has_program(child.id());
-        if has_begun && !is_at_work {
+        // After the end of the program, strace would trace the servers that it has started for ever.
+        let is_running = has_program(child.id());
+        if has_started && !is_running {
             let _ = Command::new("sh")
                 .args(["-c", "kill $0", &child.id().to_string()])
                 .stderr(Stdio::null())
                 .status();
             break child.wait().context("waiting for strace")?;
         }
-        has_begun |= is_at_work;
+        has_started |= is_running;
         thread::sleep(Duration::from_millis(5));
     };
     if status.code() == Some(TIMED_OUT) {
@@ -143,15 +144,15 @@ pub(crate) fn count(command: Command, table: &Path, stop: &AtomicBool) -> Result
     Ok(Some(Calls { kinds: kinds(&text), ..Calls::default() }))
 }
 
-/// Returns whether strace has the program that it looks at, and has not waited for it; before that it has children of
-/// its own, by which it finds out what the system can do.
+/// Returns whether the traced program is a child of strace. Before it starts the program, strace has other children,
+/// with which it tests the system.
 fn has_program(strace: u32) -> bool {
     let children = fs::read_to_string(format!("/proc/{strace}/task/{strace}/children")).unwrap_or_default();
     let name = |child: &str| fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
     children.split_whitespace().any(|child| name(child).trim() == "timeout")
 }
 
-/// The exit code of `timeout(1)` for a command that has taken too long.
+/// The exit code of `timeout(1)` for a command that took too long.
 const TIMED_OUT: i32 = 124;
 
 /// Reads strace's table of calls and names.
@@ -194,8 +195,8 @@ mod tests {
         let table = tempfile::NamedTempFile::new().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 30 & cat /dev/null"]);
-        let begun = Instant::now();
+        let start = Instant::now();
         let calls = count(command, table.path(), &AtomicBool::new(false)).unwrap().unwrap();
-        assert!(calls.kinds["read"] > 0 && begun.elapsed() < Duration::from_secs(20), "{calls:?}");
+        assert!(calls.kinds["read"] > 0 && start.elapsed() < Duration::from_secs(20), "{calls:?}");
     }
 }

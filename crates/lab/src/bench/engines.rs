@@ -1,4 +1,4 @@
-//! A server beside a file: the same keyrings in both of Keyhoard's engines, and what more of them would take.
+//! Measures the SQLite and the PostgreSQL engine with the same keyrings.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use serde::Serialize;
 use tempfile::TempDir;
 
 use super::growth::make;
-use crate::contender::KEYRING;
+use crate::gpg_program::KEYRING;
 
-/// What the measured server is told; everything else is as it comes.
+/// The settings of the server that differ from the defaults.
 const SETTINGS: [&str; 1] = ["max_wal_size=4GB"];
 
-/// Into how many partitions the tables are split to see what that costs.
+/// The number of partitions in the measurement of split tables.
 const PARTITIONS: u32 = 16;
 
-/// Where a database is.
+/// The location of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum DatabaseLocation {
     File,
@@ -28,19 +28,19 @@ pub(super) enum DatabaseLocation {
     Partitions,
 }
 
-/// What a keyring costs in a database.
+/// What was measured with a keyring in a database.
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
     pub(super) keyring: String,
     pub(super) place: DatabaseLocation,
-    /// What `measure_database` has written: names, and the numbers behind them.
+    /// The output of the example `measure_database`: numbers by name.
     pub(super) figures: HashMap<String, Vec<f64>>,
     /// The client's peak memory in bytes, and its processor time in seconds.
     pub(super) peak_memory: u64,
     pub(super) client: f64,
     /// The server's processor time in seconds.
     pub(super) server: f64,
-    /// Rows in all tables of the server's, and bytes in files.
+    /// Rows in all tables of the server, and the size in bytes.
     pub(super) rows: f64,
     pub(super) bytes: f64,
 }
@@ -80,7 +80,7 @@ impl Bench {
         Ok(Self { server, directory, keyhoard: here.with_file_name("keyhoard"), measure_database })
     }
 
-    /// Measures one import into a new database, which is gone afterwards.
+    /// Measures one import into a new database, which is removed afterwards.
     fn measure(&self, name: &str, keyring: &Path, place: DatabaseLocation) -> Result<Measured> {
         eprintln!("{name}: {place:?}");
         let file = self.directory.path().join("keyhoard.db");
@@ -118,7 +118,7 @@ impl Bench {
         })
     }
 
-    /// Returns how many rows and bytes the server keeps.
+    /// Returns the number of rows and bytes on the server.
     fn size(&self) -> Result<(f64, f64)> {
         const SQL: &str = "ANALYZE; SELECT sum(reltuples) FILTER (WHERE relkind = 'r')::bigint,
             sum(pg_total_relation_size(oid)) FILTER (WHERE relkind = 'r') FROM pg_class
@@ -132,7 +132,7 @@ impl Bench {
         if file.exists() {
             std::fs::remove_file(file)?;
         }
-        // What is left to write of one database must not disturb the measuring of the next.
+        // Pending writes must not disturb the next measurement.
         self.server.psql("DROP SCHEMA IF EXISTS keyhoard CASCADE")?;
         self.server.psql("CHECKPOINT")?;
         Ok(())
@@ -158,7 +158,7 @@ impl Measured {
         self.figure("certificates", 0)
     }
 
-    /// Returns the seconds that the import of one certificate took.
+    /// Returns the seconds of the import per certificate.
     pub(super) fn each(&self) -> f64 {
         self.figure("import", 0) / self.certificates()
     }

@@ -1,11 +1,11 @@
-//! A server beside a file, as Markdown.
+//! The comparison of the engines as Markdown.
 
 use super::engines::{DatabaseLocation, Measured};
 use super::markdown::{line, table};
 use crate::series::seconds;
 
-/// What is worked out from the slope.
-const MORE: [f64; 2] = [1e7, 1e8];
+/// The numbers of certificates for which the costs are extrapolated.
+const EXTRAPOLATED_SIZES: [f64; 2] = [1e7, 1e8];
 
 impl Measured {
     fn head(&self) -> String {
@@ -24,7 +24,7 @@ impl Measured {
     }
 }
 
-/// Writes what was measured, and what it means for more certificates.
+/// Returns the table of measurements, and the extrapolation.
 pub(super) fn markdown(measured: &[Measured]) -> String {
     if measured.is_empty() {
         return String::new();
@@ -52,23 +52,24 @@ pub(super) fn markdown(measured: &[Measured]) -> String {
     row("server: processor time", &|one| of_server(one, seconds(one.server)));
     row("rows", &|one| of_server(one, format!("{:.0}", one.rows)));
     row("size", &|one| mebibytes(one.bytes));
-    text.push_str(&more(measured));
+    text.push_str(&extrapolation(measured));
     text
 }
 
-/// Works out what more certificates would take, if the time for each grows with every tenfold as it did last.
-fn more(measured: &[Measured]) -> String {
+/// Extrapolates the costs of more certificates: the time per certificate grows with every factor of ten as it did
+/// between the last two sizes.
+fn extrapolation(measured: &[Measured]) -> String {
     let mut text = String::new();
     for place in [DatabaseLocation::File, DatabaseLocation::Server] {
-        let mut made =
+        let mut measured_sizes =
             measured.iter().filter(|one| one.place == place && one.keyring.ends_with(" made")).rev();
-        let (Some(last), Some(before)) = (made.next(), made.next()) else { continue };
-        let tenfolds = (last.certificates() / before.certificates()).log10();
-        let growth = (last.each() / before.each()).powf(1.0 / tenfolds);
+        let (Some(last), Some(before)) = (measured_sizes.next(), measured_sizes.next()) else { continue };
+        let decades = (last.certificates() / before.certificates()).log10();
+        let growth = (last.each() / before.each()).powf(1.0 / decades);
         let name = if place == DatabaseLocation::File { "SQLite" } else { "PostgreSQL" };
         text.push_str(&format!("\n{name}, worked out (the time for each certificate grows {growth:.2}-fold with every tenfold):\n\n"));
         text.push_str(&table(&["certificates", "rows", "bytes", "hours to import"]));
-        for certificates in MORE {
+        for certificates in EXTRAPOLATED_SIZES {
             let times = certificates / last.certificates();
             let hours = last.each() * growth.powf(times.log10()) * certificates / 3600.0;
             let rows = if place == DatabaseLocation::File {
@@ -93,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    fn made(certificates: f64, seconds: f64) -> Measured {
+    fn measured_sizes(certificates: f64, seconds: f64) -> Measured {
         let figures = [("certificates", certificates), ("import", seconds)];
         let figures: HashMap<_, _> = figures.map(|(name, number)| (name.to_owned(), vec![number])).into();
         let keyring = format!("{certificates} made");
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn what_more_would_take_follows_the_last_tenfold() {
         // 100 microseconds each, then 200: at ten millions 400.
-        let text = more(&[made(1e5, 10.0), made(1e6, 200.0)]);
+        let text = extrapolation(&[measured_sizes(1e5, 10.0), measured_sizes(1e6, 200.0)]);
         assert!(text.contains("2.00-fold"), "{text}");
         assert!(text.contains("| 10000000 | 2.00e8 | 30.0 GB | 1.11 |"), "{text}");
         assert!(text.contains("| 100000000 | 2.00e9 | 300.0 GB | 22.22 |"), "{text}");

@@ -1,21 +1,21 @@
-//! What a keyring's size costs: imports and lookups at made keyrings.
+//! Imports and lookups in made keyrings of growing size.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use lab::made::Recipe;
+use lab::made::MadeKeyring;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::contender::Contender;
+use crate::gpg_program::GpgProgram;
 use crate::series::Series;
 
 const SEED: u64 = 1;
-/// Imports of keyrings up to this size are repeated.
-const SMALL: u64 = 100_000;
+/// The largest keyring, in certificates, whose import is repeated.
+const MAX_REPEATED_SIZE: u64 = 100_000;
 
-/// What a made keyring costs.
+/// The costs of a made keyring.
 #[derive(Debug, Serialize)]
 pub(super) struct Growth {
     pub(super) certificates: u64,
@@ -38,13 +38,13 @@ pub(super) struct Lookups {
 
 /// Measures `gpg-keyhoard` with a made keyring of this size.
 pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Result<Growth> {
-    let recipe = Recipe { certificates, seed: SEED };
+    let made = MadeKeyring { certificates, seed: SEED };
     let keyring = make(certificates)?;
-    let keyhoard = Contender::gpg_keyhoard()?;
+    let keyhoard = GpgProgram::gpg_keyhoard()?;
     let import = ["--import", &keyring.path().display().to_string()];
     let (mut imports, mut again) = (Series::default(), Series::default());
     let mut home = keyhoard.home()?;
-    for round in 0..if certificates <= SMALL { rounds } else { 1 } {
+    for round in 0..if certificates <= MAX_REPEATED_SIZE { rounds } else { 1 } {
         if round > 0 {
             home = keyhoard.home()?;
         }
@@ -65,11 +65,11 @@ pub(super) fn measure(certificates: u64, rounds: usize, lookups: usize) -> Resul
         import_again: again,
         list_keys: list("--list-keys")?,
         list_signatures: list("--list-sigs")?,
-        lookups: look_up(&keyhoard, &home, recipe, lookups)?,
+        lookups: look_up(&keyhoard, &home, made, lookups)?,
     })
 }
 
-/// Makes the keyring in a process of its own, since what this one has used counts as used by those it measures.
+/// Makes the keyring in a child process: the peak memory of this one would count as that of the programs it measures.
 pub(super) fn make(certificates: u64) -> Result<NamedTempFile> {
     eprintln!("{certificates} certificates: making the keyring");
     let file = NamedTempFile::with_prefix("keyhoard-lab-").context("making a temporary file")?;
@@ -83,15 +83,15 @@ pub(super) fn make(certificates: u64) -> Result<NamedTempFile> {
     Ok(file)
 }
 
-fn look_up(keyhoard: &Contender, home: &Path, recipe: Recipe, count: usize) -> Result<Vec<Lookups>> {
+fn look_up(keyhoard: &GpgProgram, home: &Path, made: MadeKeyring, count: usize) -> Result<Vec<Lookups>> {
     ["key ID", "mail address", "substring"]
         .into_iter()
         .map(|kind| {
-            eprintln!("{} certificates: lookups by {kind}", recipe.certificates);
+            eprintln!("{} certificates: lookups by {kind}", made.certificates);
             let mut lookups = Lookups { kind, costs: Series::default(), hits: 0 };
             for position in 0..count as u64 {
-                // Spread over the whole keyring.
-                let certificate = recipe.certificate(position * recipe.certificates / count as u64);
+                // Distributed evenly over the keyring.
+                let certificate = made.certificate(position * made.certificates / count as u64);
                 lookups.add(
                     keyhoard,
                     home,
@@ -108,8 +108,8 @@ fn look_up(keyhoard: &Contender, home: &Path, recipe: Recipe, count: usize) -> R
 }
 
 impl Lookups {
-    /// Looks a name up: once to count what is found, once to measure.
-    fn add(&mut self, keyhoard: &Contender, home: &Path, name: String) -> Result<()> {
+    /// Looks up a name twice: to count the results, and to measure.
+    fn add(&mut self, keyhoard: &GpgProgram, home: &Path, name: String) -> Result<()> {
         let listing = keyhoard.output(home, &["--with-colons", "--list-keys", &name])?;
         let hits = listing.lines().filter(|line| line.starts_with("pub:")).count();
         ensure!(hits > 0, "{name} is in the keyring and was not found");

@@ -1,4 +1,4 @@
-//! Where programs are measured: directories in memory, homes, and agents that end with them.
+//! Directories for measurements: in memory, private, and without agents left behind.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use lab::measure::{self, Cost};
 use tempfile::TempDir;
 
-/// Makes a directory where no disk is waited for, if there is such a place; its name is short, for the agent's sockets.
+/// Makes a directory in memory, if there is `/dev/shm`; its name is short, because paths of sockets must be.
 pub(super) fn directory_in_memory() -> Result<TempDir> {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -25,12 +25,12 @@ pub(super) fn private_directory(path: &Path) -> Result<()> {
     fs::DirBuilder::new().mode(0o700).create(path).with_context(|| path.display().to_string())
 }
 
-/// Stops the agent of a home that goes: it would notice that itself, but only after a while.
+/// Stops the agent of a home that is about to be removed.
 pub(super) fn stop_agent(home: &Path) {
     let _ = Command::new("gpgconf").arg("--homedir").arg(home).args(["--kill", "all"]).status();
 }
 
-/// Runs a program that must succeed, and returns what it has cost. What it prints is thrown away.
+/// Runs a program that must succeed, discards its output, and returns its costs.
 pub(super) fn run(command: &mut Command) -> Result<Cost> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let cost = measure::run(command).with_context(|| format!("starting {:?}", command.get_program()))?;

@@ -1,4 +1,4 @@
-//! New keys: gpg with its agent beside `keyhoard`.
+//! Key generation with gpg and with `keyhoard`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::homes::{directory_in_memory, keyhoard, private_directory, run, stop_a
 use super::report::Row;
 use crate::series::Series;
 
-/// What is made: its name in the table, what gpg calls it, and the profile.
+/// The kinds of keys: the row's name, gpg's arguments, and Keyhoard's profile.
 const KEYS: [(&str, [&str; 2], &str); 4] = [
     ("new key, RSA-4096", ["rsa4096", "default"], "one-rsa4096"),
     ("new key, RSA-3072", ["rsa3072", "default"], "one-rsa3072"),
@@ -20,7 +20,7 @@ const KEYS: [(&str, [&str; 2], &str); 4] = [
     ("new key, Ed25519 with Cv25519", ["future-default", "default"], "compatible"),
 ];
 
-/// A key alone, as gpg makes it where its algorithm is named.
+/// Profiles of a primary key without subkeys, which is what gpg makes when it is given an algorithm.
 const PROFILES: &str = "\
 [one-rsa4096]
 algorithm = \"rsa4096\"
@@ -33,20 +33,20 @@ algorithm = \"rsa2048\"
 subkeys = []
 ";
 
-/// Measures each kind of key so many times, by turns. gpg has one home, in which its agent runs already; `keyhoard`
-/// makes a new database for each key.
+/// Measures each kind of key `keys` times, alternately. gpg has one home with a running agent; `keyhoard` makes a new
+/// database for each key.
 pub(super) fn measure(keys: usize) -> Result<Vec<Row>> {
     let bench = Bench::new()?;
     // Starts the agent.
     bench.gpg(&KEYS[3].1, "first@example.org")?;
-    let rows = KEYS.iter().map(|(work, gpg_kind, profile)| {
+    let rows = KEYS.iter().map(|(task, gpg_kind, profile)| {
         let (mut gpg, mut keyhoard) = (Series::default(), Series::default());
         for number in 1..=keys {
-            eprintln!("{work}: {number} of {keys}");
+            eprintln!("{task}: {number} of {keys}");
             gpg.push(bench.gpg(gpg_kind, &format!("{profile}-{number}@example.org"))?);
             keyhoard.push(bench.keyhoard(profile)?);
         }
-        Ok(Row { work, gpg, keyhoard })
+        Ok(Row { task, gpg, keyhoard })
     });
     rows.collect()
 }

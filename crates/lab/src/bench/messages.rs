@@ -1,4 +1,4 @@
-//! Messages: random data encrypted and decrypted, from and to files in memory.
+//! Encryption and decryption of random data, from and to files in memory.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,15 +11,15 @@ use super::report::Row;
 use super::same_key::{SameKey, USER_ID};
 use crate::series::Series;
 
-/// What is encrypted how; the names of ciphers and compressions are those of both programs.
+/// A kind of message. Both programs have the same names of ciphers and compressions.
 struct Kind {
     encrypt: &'static str,
     decrypt: &'static str,
     cipher: &'static str,
     compression: &'static str,
-    /// For keyhoard only: gpg 2.2 has no authenticated modes, and does its fastest instead.
+    /// For keyhoard only: gpg 2.2 has no authenticated modes, and uses CFB instead.
     aead: &'static str,
-    /// Encrypts with a password, which takes both programs long to make a key of, and not to a key.
+    /// Whether to encrypt with a password (whose key derivation is slow) instead of to a key.
     is_password: bool,
 }
 
@@ -73,7 +73,7 @@ const KINDS: [Kind; 15] = [
     },
 ];
 
-/// Measures both programs by turns; `mebibytes` is the size of the data.
+/// Measures both programs alternately; `mebibytes` is the size of the data.
 pub(super) fn measure(mebibytes: u64, rounds: usize) -> Result<Vec<Row>> {
     let bench = Bench::new(mebibytes)?;
     let mut rows = Vec::new();
@@ -88,14 +88,14 @@ pub(super) fn measure(mebibytes: u64, rounds: usize) -> Result<Vec<Row>> {
                 bench.turn(kind, is_gpg, encrypting, decrypting)?;
             }
         }
-        for (work, [gpg, keyhoard]) in [(kind.encrypt, encrypting), (kind.decrypt, decrypting)] {
-            rows.push(Row { work, gpg, keyhoard });
+        for (task, [gpg, keyhoard]) in [(kind.encrypt, encrypting), (kind.decrypt, decrypting)] {
+            rows.push(Row { task, gpg, keyhoard });
         }
     }
     Ok(rows)
 }
 
-/// The data, and the key and the password to encrypt with.
+/// The files of the measurement: data, key and password.
 struct Bench {
     both: SameKey,
 }
@@ -110,7 +110,7 @@ impl Bench {
         Ok(Self { both })
     }
 
-    /// Encrypts and decrypts once, and compares what came out with what went in.
+    /// Encrypts and decrypts once, and compares the result with the data.
     fn turn(
         &self,
         kind: &Kind,
@@ -121,7 +121,7 @@ impl Bench {
         let files = ["plain", "message", "content"].map(|name| self.both.file(name));
         let [plain, message, content] = files.each_ref().map(String::as_str);
         for old in [message, content] {
-            // There is none before the first turn.
+            // The file does not exist in the first round.
             let _ = fs::remove_file(old);
         }
         let [mut encrypt, mut decrypt] = if is_gpg {
@@ -166,7 +166,7 @@ impl Bench {
     }
 }
 
-/// Compares two files piece by piece: the peak of memory of a child is never below that of its parent.
+/// Compares two files in chunks: this process's peak memory would count as that of the programs it measures.
 fn is_same(one: &str, other: &str) -> Result<bool> {
     let open = |path: &str| File::open(path).with_context(|| path.to_owned());
     let (mut one, mut other) = (open(one)?, open(other)?);

@@ -17,27 +17,28 @@ use crate::series::{Series, ratio, seconds};
 pub(super) struct Report {
     pub(super) machine: Machine,
     pub(super) versions: Vec<String>,
-    /// Which part of the processors' time other machines on the same host took.
+    /// The share of processor time that other machines on the same host took (steal time).
     pub(super) stolen: f64,
     pub(super) debian: Vec<Row>,
     /// About trust, on the same keyring.
     pub(super) trust: Vec<Row>,
-    /// Encrypted and decrypted.
+    /// Encryption and decryption.
     pub(super) messages: Vec<Row>,
-    /// Made and verified.
+    /// Making and verifying signatures.
     pub(super) signatures: Vec<Row>,
-    /// New keys.
+    /// Key generation.
     pub(super) keys: Vec<Row>,
     pub(super) made: Vec<Growth>,
     pub(super) webs: Vec<BigWeb>,
-    /// A server beside a file.
+    /// SQLite and PostgreSQL.
     pub(super) engines: Vec<Measured>,
 }
 
-/// One work, done by both programs.
+/// One task with both programs.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
-    pub(super) work: &'static str,
+    #[serde(rename = "work")]
+    pub(super) task: &'static str,
     pub(super) gpg: Series,
     pub(super) keyhoard: Series,
 }
@@ -78,9 +79,9 @@ fn side_by_side(keyhoard: &str, rows: &[Row]) -> String {
         return String::new();
     }
     let mut text = table(&["work", "gpg", keyhoard, "times as fast", "runs", "peak memory: gpg", keyhoard]);
-    for Row { work, gpg, keyhoard } in rows {
+    for Row { task, gpg, keyhoard } in rows {
         text.push_str(&line(&[
-            (*work).to_owned(),
+            (*task).to_owned(),
             times(gpg),
             times(keyhoard),
             ratio(gpg.median(), keyhoard.median()),
@@ -92,7 +93,7 @@ fn side_by_side(keyhoard: &str, rows: &[Row]) -> String {
     text
 }
 
-/// The search for primes is a matter of luck: the middle half of all runs says how much.
+/// Returns the table of key generation, with quartiles: the search for primes takes random times.
 fn keys(rows: &[Row]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -102,9 +103,9 @@ fn keys(rows: &[Row]) -> String {
         let [from, to] = series.middle_half().map(seconds);
         format!("{} ({from} to {to})", seconds(series.median()))
     };
-    for Row { work, gpg, keyhoard } in rows {
+    for Row { task, gpg, keyhoard } in rows {
         text.push_str(&line(&[
-            (*work).to_owned(),
+            (*task).to_owned(),
             spread(gpg),
             spread(keyhoard),
             ratio(gpg.median(), keyhoard.median()),
@@ -178,7 +179,7 @@ fn per_certificate(keyring: &Growth) -> f64 {
     keyring.import.median() / keyring.certificates as f64
 }
 
-/// Writes how often each was measured: one number if both were equally often.
+/// Returns the numbers of runs: one number if both are equal.
 fn runs(gpg: &Series, keyhoard: &Series) -> String {
     match (gpg.len(), keyhoard.len()) {
         (gpg, keyhoard) if gpg == keyhoard => gpg.to_string(),
@@ -186,7 +187,7 @@ fn runs(gpg: &Series, keyhoard: &Series) -> String {
     }
 }
 
-/// Writes the median, and the shortest time in brackets.
+/// Returns the median, and the shortest time in brackets.
 fn times(series: &Series) -> String {
     format!("{} ({})", seconds(series.median()), seconds(series.min()))
 }

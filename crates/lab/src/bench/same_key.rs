@@ -1,4 +1,4 @@
-//! gpg with its agent, and `keyhoard`, with the same key, which no passphrase locks.
+//! Homes of gpg and `keyhoard` with the same key, which has no passphrase.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ pub(super) const USER_ID: &str = "ann@example.org";
 
 const GPG: [&str; 4] = ["--batch", "--quiet", "--trust-model", "always"];
 
-/// Homes of both programs with the same key, and files, all in memory where there is such a place.
+/// Homes of both programs with the same key, and files, in memory if there is `/dev/shm`.
 pub(super) struct SameKey {
     directory: TempDir,
     keyhoard: PathBuf,
@@ -31,7 +31,7 @@ impl SameKey {
         Ok(both)
     }
 
-    /// Returns the path of a file that is deleted with this.
+    /// Returns the path of a file, which is removed when this is dropped.
     pub(super) fn file(&self, name: &str) -> String {
         self.directory.path().join(name).to_string_lossy().into_owned()
     }
@@ -42,7 +42,7 @@ impl SameKey {
         command
     }
 
-    /// Returns what every gpg is told: where its home is, and to ask nothing.
+    /// Returns the common arguments of gpg.
     pub(super) fn gpg_arguments(&self) -> Vec<String> {
         let home = ["--homedir".to_owned(), self.file("gpg")];
         home.into_iter().chain(GPG.map(str::to_owned)).collect()

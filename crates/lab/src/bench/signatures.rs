@@ -1,4 +1,4 @@
-//! Signatures: gpg with its agent beside `keyhoard`, with the same key.
+//! Making and verifying signatures with gpg and with `keyhoard`.
 
 use std::fs;
 use std::process::Command;
@@ -10,21 +10,21 @@ use super::report::Row;
 use super::same_key::SameKey;
 use crate::series::Series;
 
-/// Signatures verified by one process; gpg takes a process for each.
-const MANY: usize = 10_000;
+/// The number of signatures that one process verifies; gpg needs a process for each.
+const BATCH_SIZE: usize = 10_000;
 
-/// Different ones among them: making them all would take longer than verifying.
-const DIFFERENT: usize = 500;
+/// The number of different signatures among them, because making is slower than verifying.
+const DISTINCT_SIGNATURES: usize = 500;
 
-/// Measures both programs by turns; gpg verifies many only `slow_rounds` times.
+/// Measures both programs alternately; gpg verifies the batch only `slow_rounds` times.
 pub(super) fn measure(rounds: usize, slow_rounds: usize) -> Result<Vec<Row>> {
     let bench = Bench::new()?;
     let both = &bench.both;
     let mut rows = Vec::new();
-    let mut measure = |work, gpg_rounds, gpg: &dyn Fn() -> Command, keyhoard: &dyn Fn() -> Command| {
-        let mut row = Row { work, gpg: Series::default(), keyhoard: Series::default() };
+    let mut measure = |task, gpg_rounds, gpg: &dyn Fn() -> Command, keyhoard: &dyn Fn() -> Command| {
+        let mut row = Row { task, gpg: Series::default(), keyhoard: Series::default() };
         for round in 1..=rounds {
-            eprintln!("{work}, {round} of {rounds}");
+            eprintln!("{task}, {round} of {rounds}");
             if round <= gpg_rounds {
                 row.gpg.push(run(&mut gpg())?);
             }
@@ -55,7 +55,7 @@ pub(super) fn measure(rounds: usize, slow_rounds: usize) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Files that are signed, and their signatures.
+/// Signed files and their signatures.
 struct Bench {
     both: SameKey,
 }
@@ -64,13 +64,14 @@ impl Bench {
     fn new() -> Result<Self> {
         let both = SameKey::new()?;
         let mut list = String::new();
-        for index in 0..DIFFERENT {
+        for index in 0..DISTINCT_SIGNATURES {
             let (data, signature) = (both.file(&index.to_string()), both.file(&format!("{index}.sig")));
             fs::write(&data, format!("the content of release {index}\n")).with_context(|| data.clone())?;
             run(&mut both.keyhoard(&["sign", "--detached", "--force", "--output", &signature, &data]))?;
             list.push_str(&format!("{signature}\t{data}\n"));
         }
-        fs::write(both.file("list"), list.repeat(MANY / DIFFERENT)).context("making a list")?;
+        fs::write(both.file("list"), list.repeat(BATCH_SIZE / DISTINCT_SIGNATURES))
+            .context("making a list")?;
         Ok(Self { both })
     }
 

@@ -1,4 +1,4 @@
-//! What trust costs on Debian's keyring.
+//! The costs of trust with Debian's keyring.
 
 use std::fs;
 use std::path::Path;
@@ -6,48 +6,48 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::report::Row;
-use crate::contender::{Contender, KEYRING};
+use crate::gpg_program::{GpgProgram, KEYRING};
 use crate::series::Series;
-use crate::work::Worker;
+use crate::task::ImportedHome;
 
 /// A key that has certified many others.
 const TRUSTED_KEY: &str = "9C31503C6D866396";
 /// How many of the keys that are valid because of it get full owner trust.
 const INTRODUCERS: usize = 50;
 
-/// When the trusted key had not expired yet.
+/// A time before the trusted key expired.
 const CLOCK: [&str; 2] = ["--faked-system-time", "20260101T000000!"];
 
-/// Works that are done one after the other in a home that was just copied: what the first one keeps helps the next.
+/// Tasks that run in sequence in a new copy of a home: a later one uses what an earlier one has stored.
 struct Experiment {
-    works: &'static [(&'static str, &'static [&'static str])],
+    tasks: &'static [(&'static str, &'static [&'static str])],
     introducers: bool,
 }
 
 const EXPERIMENTS: [Experiment; 4] = [
     Experiment {
-        works: &[
+        tasks: &[
             ("check all signatures, first time", &["--check-sigs"]),
             ("check all signatures, again", &["--check-sigs"]),
         ],
         introducers: false,
     },
     Experiment {
-        works: &[(
+        tasks: &[(
             "check-trustdb, one trusted key, from nothing",
             &["--trusted-key", TRUSTED_KEY, "--yes", "--check-trustdb"],
         )],
         introducers: false,
     },
     Experiment {
-        works: &[(
+        tasks: &[(
             "the same with 50 keys at full owner trust",
             &["--trusted-key", TRUSTED_KEY, "--yes", "--check-trustdb"],
         )],
         introducers: true,
     },
     Experiment {
-        works: &[
+        tasks: &[
             ("first listing under tofu+pgp", &["--trust-model", "tofu+pgp", "--list-keys"]),
             ("second listing under tofu+pgp", &["--trust-model", "tofu+pgp", "--list-keys"]),
         ],
@@ -55,9 +55,9 @@ const EXPERIMENTS: [Experiment; 4] = [
     },
 ];
 
-/// Measures trust by turns in copies of the homes that have imported the keyring, gpg's first. Only `gpg-keyhoard` does
-/// everything `rounds` times, gpg `slow_rounds` times.
-pub(super) fn measure(imported: &[Worker; 2], rounds: usize, slow_rounds: usize) -> Result<Vec<Row>> {
+/// Measures trust alternately in copies of the homes with the keyring: gpg `slow_rounds` times, `gpg-keyhoard` `rounds`
+/// times.
+pub(super) fn measure(imported: &[ImportedHome; 2], rounds: usize, slow_rounds: usize) -> Result<Vec<Row>> {
     let owner_trust = owner_trust()?;
     let mut rows = Vec::new();
     for experiment in &EXPERIMENTS {
@@ -67,45 +67,45 @@ pub(super) fn measure(imported: &[Worker; 2], rounds: usize, slow_rounds: usize)
 }
 
 impl Experiment {
-    fn rows(&self, imported: &[Worker; 2], owner_trust: &str, rounds: [usize; 2]) -> Result<Vec<Row>> {
-        let mut costs = [(); 2].map(|()| vec![Series::default(); self.works.len()]);
+    fn rows(&self, imported: &[ImportedHome; 2], owner_trust: &str, rounds: [usize; 2]) -> Result<Vec<Row>> {
+        let mut costs = [(); 2].map(|()| vec![Series::default(); self.tasks.len()]);
         for round in 1..=rounds[0].max(rounds[1]) {
-            for ((worker, costs), most) in imported.iter().zip(&mut costs).zip(rounds) {
+            for ((imported_home, costs), most) in imported.iter().zip(&mut costs).zip(rounds) {
                 if round <= most {
-                    eprintln!("{}: {}, {round} of {most}", self.works[0].0, worker.contender.name);
-                    self.round(worker, owner_trust, costs)?;
+                    eprintln!("{}: {}, {round} of {most}", self.tasks[0].0, imported_home.gpg_program.name);
+                    self.round(imported_home, owner_trust, costs)?;
                 }
             }
         }
         let [gpg, keyhoard] = costs;
-        let rows = self.works.iter().zip(gpg.into_iter().zip(keyhoard));
-        Ok(rows.map(|(&(work, _), (gpg, keyhoard))| Row { work, gpg, keyhoard }).collect())
+        let rows = self.tasks.iter().zip(gpg.into_iter().zip(keyhoard));
+        Ok(rows.map(|(&(task, _), (gpg, keyhoard))| Row { task, gpg, keyhoard }).collect())
     }
 
-    /// Does the works once, in a new copy of what the worker has imported.
-    fn round(&self, worker: &Worker, owner_trust: &str, costs: &mut [Series]) -> Result<()> {
-        let contender = &worker.contender;
-        let home = contender.trusting_copy(worker.home())?;
+    /// Runs the tasks once, in a new copy of the home.
+    fn round(&self, imported_home: &ImportedHome, owner_trust: &str, costs: &mut [Series]) -> Result<()> {
+        let gpg_program = &imported_home.gpg_program;
+        let home = gpg_program.trusting_copy(imported_home.home())?;
         if self.introducers {
-            import_owner_trust(contender, &home, owner_trust)?;
+            import_owner_trust(gpg_program, &home, owner_trust)?;
         }
-        for ((_, arguments), series) in self.works.iter().zip(costs) {
-            series.push(contender.cost(&home, &[&CLOCK, *arguments].concat())?);
+        for ((_, arguments), series) in self.tasks.iter().zip(costs) {
+            series.push(gpg_program.cost(&home, &[&CLOCK, *arguments].concat())?);
         }
         fs::remove_dir_all(&home).with_context(|| home.display().to_string())
     }
 }
 
-fn import_owner_trust(contender: &Contender, home: &Path, owner_trust: &str) -> Result<()> {
+fn import_owner_trust(gpg_program: &GpgProgram, home: &Path, owner_trust: &str) -> Result<()> {
     let file = home.join("ownertrust");
     fs::write(&file, owner_trust).with_context(|| file.display().to_string())?;
-    contender.cost(home, &["--import-ownertrust", &file.display().to_string()])?;
+    gpg_program.cost(home, &["--import-ownertrust", &file.display().to_string()])?;
     Ok(())
 }
 
 /// Returns full owner trust in the first keys that are valid because the trusted key has certified them.
 fn owner_trust() -> Result<String> {
-    let keyhoard = Contender::gpg_keyhoard()?;
+    let keyhoard = GpgProgram::gpg_keyhoard()?;
     let home = keyhoard.home()?;
     keyhoard.cost(&home, &["--import", KEYRING])?;
     let trust = ["--trust-model", "pgp", "--trusted-key", TRUSTED_KEY];

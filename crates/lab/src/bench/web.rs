@@ -1,4 +1,4 @@
-//! What trust costs in a big web: the validity of one key, and of all of them.
+//! The costs of validity in a big web of trust: of one key, and of all keys.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use lab::made::Web;
 use serde::Serialize;
 use tempfile::TempDir;
 
-use crate::contender::Contender;
+use crate::gpg_program::GpgProgram;
 use crate::series::Series;
 
 /// Ten certifications for each key, a hundred keys with owner trust.
@@ -15,20 +15,20 @@ const CERTIFICATIONS: u64 = 10;
 const INTRODUCERS: u64 = 100;
 const SEED: u64 = 1;
 
-/// What a made web costs.
+/// The costs of a made web.
 #[derive(Debug, Serialize)]
 pub(super) struct BigWeb {
     pub(super) keys: u64,
     pub(super) certifications: u64,
     pub(super) introducers: u64,
     pub(super) import: Series,
-    /// Every signature, for the first time.
+    /// Checking all signatures for the first time.
     pub(super) check: Series,
-    /// The validity of one key, each time of another one.
+    /// Listings of one key with its validity, each time of a different key.
     pub(super) one_key: Series,
-    /// Every key without trust.
+    /// The listing of all keys without trust.
     pub(super) list: Series,
-    /// Every key with its validity.
+    /// The listing of all keys with their validity.
     pub(super) list_with_trust: Series,
     /// How many keys are fully or ultimately valid.
     pub(super) valid: usize,
@@ -41,7 +41,7 @@ pub(super) fn measure(keys: u64, rounds: usize, lookups: usize) -> Result<BigWeb
     let [keyring, owner_trust] =
         ["web.pgp", "ownertrust"].map(|name| files.path().join(name).display().to_string());
     make(&web, &keyring, &owner_trust)?;
-    let keyhoard = Contender::gpg_keyhoard()?;
+    let keyhoard = GpgProgram::gpg_keyhoard()?;
     let home = keyhoard.home()?;
     let run = |arguments: &[&str]| -> Result<Series> {
         eprintln!("web of {keys} keys: {}", arguments.join(" "));
@@ -81,7 +81,7 @@ pub(super) fn measure(keys: u64, rounds: usize, lookups: usize) -> Result<BigWeb
 const WITH_TRUST: &[&str] = &["--with-colons", "--trust-model", "pgp"];
 const WITHOUT_TRUST: &[&str] = &["--with-colons", "--trust-model", "always"];
 
-/// Makes the web in a process of its own, since what this one has used counts as used by those it measures.
+/// Makes the web in a child process: the peak memory of this one would count as that of the programs it measures.
 fn make(web: &Web, keyring: &str, owner_trust: &str) -> Result<()> {
     eprintln!("making a web of {} keys", web.keys);
     let numbers = [web.keys, web.certifications, web.introducers, web.seed].map(|number| number.to_string());

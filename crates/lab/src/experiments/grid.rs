@@ -1,4 +1,4 @@
-//! Keys with every combination of preferences and size, and which of these factors the time depends on.
+//! Key generation with every combination of preferences and size, and the effect of these factors on the time.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -14,14 +14,14 @@ use crate::report::{BoxPlot, Plot, PlotGroup, Scale, Table};
 use crate::statistics::{Effect, coefficient_of_variation, deviation, mean, median};
 use crate::subject::{Attempt, Outcome, Subject};
 
-/// What is made, by whom and how often.
+/// The grid of combinations: which program makes how many keys.
 #[derive(Debug)]
 pub(crate) struct Grid {
-    /// The program; without this, the first that takes preferences.
+    /// The program; by default gpg-keyhoard, or the first that supports preferences.
     pub(crate) program: Option<String>,
     /// How many keys of each combination.
     pub(crate) keys: u32,
-    /// Only every sixth combination.
+    /// Whether to use only every sixth combination.
     pub(crate) sample: bool,
 }
 
@@ -32,15 +32,15 @@ const LEVELS: [(&str, &str); 4] =
     [("NoCompression", "0"), ("BestSpeed", "1"), ("BestCompression", "9"), ("DefaultCompression", "-1")];
 const SIZES: [u32; 2] = [2048, 4096];
 
-/// A combination that takes longer, in seconds, suits nobody.
-const LONGEST: f64 = 5.0;
-/// Nor does one whose times differ more, as a part of their mean.
-const MOST_VARIATION: f64 = 0.4;
+/// The longest median of a suitable combination, in seconds.
+const MAX_MEDIAN: f64 = 5.0;
+/// The largest coefficient of variation of a suitable combination.
+const MAX_VARIATION: f64 = 0.4;
 
 const ACTION: &str = "generate-preferring";
 const FILE: &str = "grid.csv";
 
-/// One key, as it stands in the file.
+/// One key, a row of the file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Key {
@@ -60,7 +60,7 @@ struct Combination {
     rsa: u32,
 }
 
-/// Something that a combination may be grouped by.
+/// A factor by which combinations are grouped.
 type Factor = (&'static str, fn(&Combination) -> String);
 
 const FACTORS: [Factor; 5] = [
@@ -78,7 +78,7 @@ impl Grid {
             for (c, cipher) in CIPHERS.iter().enumerate() {
                 for (a, algorithm) in COMPRESSIONS.iter().enumerate() {
                     for (l, (level, _)) in LEVELS.iter().enumerate() {
-                        // Spread evenly over each factor.
+                        // Every level of each factor occurs equally often.
                         let is_left_out = self.sample && (h + c + 2 * a + 3 * l) % 6 != 0;
                         all.extend(SIZES.iter().filter(|_| !is_left_out).map(|&rsa| Combination {
                             hash: (*hash).to_owned(),
@@ -97,7 +97,7 @@ impl Grid {
     fn subject<'a>(&self, subjects: &'a [Subject]) -> Result<Option<&'a Subject>> {
         let mut able = subjects.iter().filter(|subject| subject.action(ACTION).is_some());
         let Some(name) = &self.program else {
-            // The default is ours: the others may take hours.
+            // gpg-keyhoard, because the others may take hours.
             let ours = able.clone().find(|subject| subject.name() == "gpg-keyhoard");
             return Ok(ours.or_else(|| able.next()));
         };
@@ -107,7 +107,7 @@ impl Grid {
         }
     }
 
-    /// Tells the progress bar what there is to do.
+    /// Adds the keys to the progress bar.
     pub(super) fn expect(&self, conduct: &mut Conduct<'_>) {
         if let Ok(Some(subject)) = self.subject(conduct.subjects) {
             for combination in self.combinations() {
@@ -116,7 +116,7 @@ impl Grid {
         }
     }
 
-    /// Makes the keys that are missing in the file, by turns.
+    /// Makes the keys that are missing in the file, round by round.
     pub(super) fn measure(&self, conduct: &mut Conduct<'_>, directory: &Path) -> Result<()> {
         let Some(subject) = self.subject(conduct.subjects)? else { return Ok(()) };
         let path = directory.join(FILE);
@@ -124,8 +124,8 @@ impl Grid {
         for key in read(&path)? {
             *made.entry(key.combination).or_default() += 1;
         }
-        let maker = Maker { subject, home: subject.new_home()?, path };
-        // Not measured: starts the agent of a program that has one.
+        let series = Series { subject, home: subject.new_home()?, path };
+        // The first key is not measured: a program may start its agent with it.
         let mut is_begun = false;
         for round in 0..self.keys {
             for combination in self.combinations() {
@@ -139,20 +139,20 @@ impl Grid {
                 }
                 conduct.progress.begin(&task, subject.name());
                 if !std::mem::replace(&mut is_begun, true) {
-                    maker.make(&combination)?;
+                    series.make(&combination)?;
                 }
-                let wall = maker.make(&combination)?;
+                let wall = series.make(&combination)?;
                 if !conduct.is_stopped() {
-                    maker.keep(combination, wall)?;
+                    series.keep(combination, wall)?;
                 }
                 conduct.progress.end(&task, subject.name(), Some(wall));
             }
         }
-        subject.remove_home(&maker.home);
+        subject.remove_home(&series.home);
         Ok(())
     }
 
-    /// Sums up the file. `None` if it is not there.
+    /// Reads the file. Returns `None` if it has no keys.
     pub(super) fn summary(&self, directory: &Path) -> Result<Option<Summary>> {
         let mut all: BTreeMap<Combination, Vec<f64>> = BTreeMap::new();
         for key in read(&directory.join(FILE))? {
@@ -166,14 +166,14 @@ fn task(combination: &Combination) -> String {
     format!("combinations of {} bits", combination.rsa)
 }
 
-struct Maker<'a> {
+struct Series<'a> {
     subject: &'a Subject,
     home: PathBuf,
     path: PathBuf,
 }
 
-impl Maker<'_> {
-    /// Makes a key, and returns the seconds.
+impl Series<'_> {
+    /// Makes a key and returns the seconds.
     fn make(&self, combination: &Combination) -> Result<f64> {
         let Combination { hash, cipher, comp_algo, comp_level, rsa } = combination;
         let cipher = if cipher == "AES128" { "AES" } else { cipher };
@@ -210,7 +210,7 @@ impl Maker<'_> {
     }
 }
 
-/// Reads the whole lines of the file, if it is there.
+/// Reads the complete lines of the file, if it exists.
 fn read(path: &Path) -> Result<Vec<Key>> {
     if !path.exists() {
         return Ok(Vec::new());
@@ -219,7 +219,7 @@ fn read(path: &Path) -> Result<Vec<Key>> {
     Ok(reader.deserialize().map_while(|key| key.ok()).collect())
 }
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug)]
 pub(super) struct Summary {
     /// The seconds of each combination.
@@ -245,7 +245,7 @@ impl Summary {
         })
     }
 
-    /// Returns the combinations of 4096 bits with compression whose times are short and even enough.
+    /// Returns the combinations of 4096 bits with compression whose times are short and vary little.
     fn suitable(&self) -> Vec<(&Combination, &Vec<f64>)> {
         let compresses = |combination: &Combination| {
             combination.comp_algo != "None" && combination.comp_level != "NoCompression"
@@ -253,9 +253,9 @@ impl Summary {
         let is_suitable = |(combination, walls): &(&Combination, &Vec<f64>)| {
             combination.rsa == 4096
                 && compresses(combination)
-                && median(walls) < LONGEST
+                && median(walls) < MAX_MEDIAN
                 && walls.len() > 1
-                && coefficient_of_variation(walls) < MOST_VARIATION
+                && coefficient_of_variation(walls) < MAX_VARIATION
         };
         self.all.iter().filter(is_suitable).collect()
     }
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// Times that depend on the size alone, but for one combination that is uneven.
+    /// Times that depend only on the size, except one combination that varies much.
     fn summary() -> Summary {
         let walls = |combination: &Combination| match (combination.rsa, combination.cipher.as_str()) {
             (4096, "CAST5") => vec![0.1, 4.0],
@@ -398,9 +398,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(FILE);
         let subject = crate::subject::find(crate::programs::descriptions(None).unwrap()).unwrap().0.remove(0);
-        let maker = Maker { home: subject.new_home().unwrap(), subject: &subject, path: path.clone() };
+        let series = Series { home: subject.new_home().unwrap(), subject: &subject, path: path.clone() };
         let combination = grid(false).combinations().remove(1);
-        maker.keep(combination.clone(), 0.5).unwrap();
+        series.keep(combination.clone(), 0.5).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(
             text,

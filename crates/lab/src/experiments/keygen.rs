@@ -1,4 +1,4 @@
-//! `bench keygen`: what the time to make a key depends on.
+//! `bench keygen`: the time of key generation, and the factors that affect it.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) struct Keygen {
 
 const ALGORITHMS: [&str; 4] = ["rsa2048", "rsa3072", "rsa4096", "ed25519"];
 
-fn work(algorithm: &str) -> String {
+fn task(algorithm: &str) -> String {
     format!("new key, {algorithm}")
 }
 
@@ -36,7 +36,7 @@ impl Experiment for Keygen {
     fn measure(&self, conduct: &mut Conduct<'_>, directory: &Path) -> Result<()> {
         let sequences = ALGORITHMS.map(|algorithm| {
             let values = Values::from([("algorithm".to_owned(), algorithm.to_owned())]);
-            let steps = vec![Step::new(work(algorithm), "generate", &values)];
+            let steps = vec![Step::new(task(algorithm), "generate", &values)];
             Sequence { start: Start::Filled, steps }
         });
         let plan = Plan { fill: None, sequences: sequences.into(), rounds: self.keys, trace: false };
@@ -52,7 +52,7 @@ impl Experiment for Keygen {
              primary key and a subkey for encryption, unless a note says otherwise. One program makes keys with every \
              combination of preferences and size: a search for primes is a matter of luck, so that single times scatter."
             .to_owned();
-        // Boxes show how the times scatter; bars would hide it.
+        // Boxes show the distribution; bars would not.
         section.plots.retain(|group| group.title == "Peak memory");
         section.plots.insert(0, boxes(findings));
         let mut conclusion = vec![four_over_two(findings)];
@@ -68,7 +68,7 @@ impl Experiment for Keygen {
 
 fn boxes(findings: &Findings<'_>) -> PlotGroup {
     let plots = ALGORITHMS.iter().filter_map(|algorithm| {
-        let row = findings.row(&work(algorithm))?;
+        let row = findings.row(&task(algorithm))?;
         let boxes =
             row.measured().into_iter().map(|(subject, measured)| BoxPlot::of(subject, &measured.walls));
         Some(Plot::Boxes { title: (*algorithm).to_owned(), scale: Scale::Seconds, boxes: boxes.collect() })
@@ -80,7 +80,7 @@ fn boxes(findings: &Findings<'_>) -> PlotGroup {
 }
 
 impl BoxPlot {
-    /// Returns the box of some times: from the lowest to the highest, with the quartiles and the median.
+    /// Returns the box plot of some times.
     pub(super) fn of(label: &str, walls: &[f64]) -> BoxPlot {
         let five = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| quantile(walls, part));
         BoxPlot { label: label.to_owned(), five, text: seconds(five[2]) }
@@ -88,7 +88,7 @@ impl BoxPlot {
 }
 
 fn four_over_two(findings: &Findings<'_>) -> Option<String> {
-    let (small, big) = (findings.row(&work("rsa2048"))?, findings.row(&work("rsa4096"))?);
+    let (small, big) = (findings.row(&task("rsa2048"))?, findings.row(&task("rsa4096"))?);
     let both: Vec<String> = big
         .measured()
         .into_iter()

@@ -1,4 +1,4 @@
-//! `bench keyring`: what a key database costs, from the import to the web of trust.
+//! `bench keyring`: the costs of a key database, from the import to the web of trust.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -45,12 +45,12 @@ impl Experiment for Keyring {
         };
         let values =
             Values::from([("file".to_owned(), file.display().to_string()), ("trusted".to_owned(), trusted)]);
-        let step = |work: &str, action| Step::new(work, action, &values);
+        let step = |task: &str, action| Step::new(task, action, &values);
         let after = |start, steps: &[(&str, &'static str)]| {
-            let steps = steps.iter().map(|(work, action)| step(work, action)).collect();
+            let steps = steps.iter().map(|(task, action)| step(task, action)).collect();
             Sequence { start, steps }
         };
-        let import = Step { sized: true, ..step(IMPORT, "import") };
+        let import = Step { measures_size: true, ..step(IMPORT, "import") };
         let plan = Plan {
             fill: Some(import.clone()),
             sequences: vec![
@@ -94,7 +94,7 @@ impl Experiment for Keyring {
     }
 }
 
-/// Returns the key of a keyring that has certified most, and has not expired: who trusts it sees most of the web.
+/// Returns the key that has made the most certifications and is neither expired nor revoked.
 fn best_connected(file: &Path) -> Result<String> {
     let home = TempDir::with_prefix("kh-").context("making a home")?;
     let program = env::current_exe().context("finding gpg-keyhoard")?.with_file_name("gpg-keyhoard");
@@ -146,7 +146,7 @@ fn calls(findings: &Findings<'_>) -> Option<Table> {
     let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).chain(["other"]).collect();
     let head = ["work", "program"].iter().chain(&kinds).map(|&name| name.to_owned()).collect();
     let row = |calls: &crate::trace::Calls| {
-        let mut row = vec![calls.work.clone(), calls.subject.clone()];
+        let mut row = vec![calls.task.clone(), calls.subject.clone()];
         row.extend(kinds.iter().map(|&kind| calls.kinds.get(kind).copied().unwrap_or(0).to_string()));
         row
     };
@@ -172,9 +172,9 @@ fn history(findings: &Findings<'_>) -> Table {
     let heads =
         ["work", "2015: ring", "2015: keybox", "2015: SQLite prototype", "here, fastest", "here, slowest"];
     let mut rows = Vec::new();
-    for (name, work, figures) in HISTORY {
+    for (name, task, figures) in HISTORY {
         let is_memory = name.starts_with("peak");
-        let measured = findings.row(work).map(|row| row.measured()).unwrap_or_default();
+        let measured = findings.row(task).map(|row| row.measured()).unwrap_or_default();
         let mut row = vec![name.to_owned()];
         row.extend(figures.map(str::to_owned));
         let value = |cell: Option<&(&str, &crate::summary::Measured)>| {

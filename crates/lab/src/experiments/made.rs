@@ -1,22 +1,22 @@
-//! Keyrings that experiments need: Debian's, or made ones.
+//! The keyrings of experiments: Debian's, or made ones.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use lab::made::Recipe;
+use lab::made::MadeKeyring;
 
-/// What chooses the made keyrings.
+/// The seed of made keyrings.
 pub(super) const SEED: u64 = 1;
 
 /// Debian's keyrings: the one to measure with, and a small one for a quick run.
 const DEBIAN: [&str; 2] =
     ["/usr/share/keyrings/debian-keyring.gpg", "/usr/share/keyrings/debian-nonupload.gpg"];
-/// How many certificates are made where Debian's keyrings are missing.
-const INSTEAD: [u64; 2] = [1000, 50];
+/// The sizes of the made keyrings that replace Debian's where these are missing.
+const MADE_SIZES: [u64; 2] = [1000, 50];
 
-/// Returns the keyring that the user has named, or Debian's, or else one that is made here.
+/// Returns the keyring that the user has named, or Debian's, or a made one.
 pub(super) fn keyring(named: Option<&Path>, quick: bool, directory: &Path) -> Result<PathBuf> {
     if let Some(named) = named {
         let found = named.canonicalize();
@@ -27,11 +27,11 @@ pub(super) fn keyring(named: Option<&Path>, quick: bool, directory: &Path) -> Re
         return Ok(debian);
     }
     let path = directory.join("made.pgp");
-    make(INSTEAD[usize::from(quick)], &path)?;
+    make(MADE_SIZES[usize::from(quick)], &path)?;
     Ok(path)
 }
 
-/// Makes a keyring in a process of its own, since what this one has used counts as used by those it measures.
+/// Makes a keyring in a child process: the peak memory of this one would count as that of the programs it measures.
 pub(super) fn make(certificates: u64, path: &Path) -> Result<()> {
     let program = env::current_exe().context("finding this program")?;
     let status = Command::new(program)
@@ -44,7 +44,7 @@ pub(super) fn make(certificates: u64, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns what determines a made keyring.
-pub(super) fn recipe(certificates: u64) -> Recipe {
-    Recipe { certificates, seed: SEED }
+/// Returns the made keyring with so many certificates.
+pub(super) fn made_keyring(certificates: u64) -> MadeKeyring {
+    MadeKeyring { certificates, seed: SEED }
 }

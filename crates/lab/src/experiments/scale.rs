@@ -1,4 +1,4 @@
-//! `bench scale`: what the size of a keyring costs.
+//! `bench scale`: the growth of times with the size of a keyring.
 
 use std::path::Path;
 
@@ -20,19 +20,19 @@ use crate::statistics::{log_log_slope, median};
 #[derive(Debug)]
 pub(crate) struct Scale {
     pub(crate) sizes: Vec<u64>,
-    /// A program leaves out what is expected to take longer than so many seconds.
+    /// The expected seconds of an import above which a size is not measured.
     pub(crate) limit: f64,
     pub(crate) rounds: u32,
 }
 
 const IMPORT: &str = "import";
-const WORKS: [(&str, &str); 3] =
+const TASKS: [(&str, &str); 3] =
     [(IMPORT, "import"), ("look one key up", "lookup"), ("list keys", "list-keys")];
 
-/// How the reason begins why something was not tried.
+/// The beginning of the message for a task that was not measured.
 const LEFT_OUT: &str = "not measured:";
 
-fn work(name: &str, certificates: u64) -> String {
+fn task(name: &str, certificates: u64) -> String {
     format!("{name}, {certificates} certificates")
 }
 
@@ -48,23 +48,23 @@ impl Experiment for Scale {
                 break;
             }
             self.leave_out(conduct, certificates)?;
-            let import = work(IMPORT, certificates);
+            let import = task(IMPORT, certificates);
             if conduct.subjects.iter().all(|subject| conduct.records.is_refused(&import, subject.name())) {
                 continue;
             }
             let file = directory.path().join("made.pgp");
             made::make(certificates, &file)?;
-            let somebody = made::recipe(certificates).certificate(certificates / 2);
+            let somebody = made::made_keyring(certificates).certificate(certificates / 2);
             let values = Values::from([
                 ("file".to_owned(), file.display().to_string()),
                 ("mail".to_owned(), somebody.mail().to_string()),
                 ("name".to_owned(), format!("<{}>", somebody.mail())),
             ]);
             let step =
-                |(name, action): (&str, &'static str)| Step::new(work(name, certificates), action, &values);
-            let import = Step { sized: true, ..step(WORKS[0]) };
+                |(name, action): (&str, &'static str)| Step::new(task(name, certificates), action, &values);
+            let import = Step { measures_size: true, ..step(TASKS[0]) };
             let mut sequences = vec![Sequence { start: Start::Empty, steps: vec![import.clone()] }];
-            for named in &WORKS[1..] {
+            for named in &TASKS[1..] {
                 sequences.push(Sequence { start: Start::Filled, steps: vec![step(*named)] });
             }
             let plan = Plan { fill: Some(import), sequences, rounds: self.rounds, trace: false };
@@ -83,7 +83,7 @@ impl Experiment for Scale {
              a hundred times.",
             seconds(self.limit)
         );
-        // The lines say what a bar for every size would.
+        // The lines replace a bar for every size.
         section.plots = vec![self.lines(findings)];
         let slopes = self.slopes(findings);
         section.conclusion = conclusion(&slopes);
@@ -92,34 +92,34 @@ impl Experiment for Scale {
     }
 }
 
-/// A program's slope for a work.
+/// The slope of a program's times for a task.
 struct Slope {
-    work: &'static str,
+    task: &'static str,
     subject: String,
     slope: f64,
 }
 
 impl Scale {
-    /// Says of each program that will take too long that it is left out.
+    /// Records a refusal for each program whose import is expected to take too long.
     fn leave_out(&self, conduct: &mut Conduct<'_>, certificates: u64) -> Result<()> {
         for subject in conduct.subjects {
             let Some(why) = self.too_long(&conduct.records.runs, subject.name(), certificates) else {
                 continue;
             };
-            for (name, _) in WORKS {
-                let run = Run::refused(&work(name, certificates), subject.name(), 0, why.clone());
-                conduct.records.keep(run)?;
+            for (name, _) in TASKS {
+                let run = Run::refused(&task(name, certificates), subject.name(), 0, why.clone());
+                conduct.records.record(run)?;
             }
         }
         Ok(())
     }
 
-    /// Returns why a program is left out, by what its smaller imports took.
+    /// Returns why a program is not measured, extrapolated from its smaller imports.
     fn too_long(&self, runs: &[Run], subject: &str, certificates: u64) -> Option<String> {
         let mut points = Vec::new();
         for &size in self.sizes.iter().filter(|size| **size < certificates) {
-            let import = work(IMPORT, size);
-            let its = || runs.iter().filter(|run| run.work == import && run.subject == subject);
+            let import = task(IMPORT, size);
+            let its = || runs.iter().filter(|run| run.task == import && run.subject == subject);
             let walls: Vec<f64> = its().filter_map(|run| run.wall).collect();
             if !walls.is_empty() {
                 points.push((size as f64, median(&walls)));
@@ -136,7 +136,7 @@ impl Scale {
 
     fn points(&self, findings: &Findings<'_>, name: &str, subject: &str, bytes: bool) -> Vec<(f64, f64)> {
         let point = |&size: &u64| {
-            let measured = findings.row(&work(name, size))?.of(subject)?;
+            let measured = findings.row(&task(name, size))?.of(subject)?;
             Some((size as f64, if bytes { measured.bytes? as f64 } else { measured.wall }))
         };
         self.sizes.iter().filter_map(point).collect()
@@ -161,7 +161,7 @@ impl Scale {
             Plot::Lines { title: title.to_owned(), scale, lines: lines.collect() }
         };
         let mut plots: Vec<Plot> =
-            WORKS.map(|(name, _)| plot(name, name, Axis::Seconds, false)).into_iter().collect();
+            TASKS.map(|(name, _)| plot(name, name, Axis::Seconds, false)).into_iter().collect();
         plots.push(plot("size on disk", IMPORT, Axis::Bytes, true));
         plots.retain(|plot| !plot.is_empty());
         PlotGroup { title: "Times and size, by the number of certificates".to_owned(), plots }
@@ -169,10 +169,10 @@ impl Scale {
 
     fn slopes(&self, findings: &Findings<'_>) -> Vec<Slope> {
         let mut slopes = Vec::new();
-        for (name, _) in WORKS {
+        for (name, _) in TASKS {
             for subject in self.subjects(findings) {
                 if let Some(slope) = log_log_slope(&self.points(findings, name, subject, false)) {
-                    slopes.push(Slope { work: name, subject: subject.to_owned(), slope });
+                    slopes.push(Slope { task: name, subject: subject.to_owned(), slope });
                 }
             }
         }
@@ -182,7 +182,7 @@ impl Scale {
 
 fn slope_table(slopes: &[Slope]) -> Table {
     let row =
-        |slope: &Slope| vec![slope.work.to_owned(), slope.subject.clone(), format!("{:.2}", slope.slope)];
+        |slope: &Slope| vec![slope.task.to_owned(), slope.subject.clone(), format!("{:.2}", slope.slope)];
     Table {
         title: "Slopes on logarithmic axes".to_owned(),
         head: ["work", "program", "slope"].map(str::to_owned).to_vec(),
@@ -193,7 +193,7 @@ fn slope_table(slopes: &[Slope]) -> Table {
 fn conclusion(slopes: &[Slope]) -> String {
     let said: Vec<String> = slopes
         .iter()
-        .filter(|slope| slope.work == IMPORT)
+        .filter(|slope| slope.task == IMPORT)
         .map(|slope| format!("{} {:.2}", slope.subject, slope.slope))
         .collect();
     match said.is_empty() {

@@ -1,4 +1,4 @@
-//! `bench symmetric`: every cipher of every program; which is the fastest for a backup.
+//! `bench symmetric`: the ciphers of all programs, to find the fastest for a backup.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -42,7 +42,7 @@ const CIPHERS: [&str; 14] = [
     "AES256 OCB",
     "AES256 GCM",
 ];
-/// What compression is measured with. Without compression it does not matter what the data are: AES256 stands for all.
+/// The measurements with compression, and one without it for comparison, with AES256 for all ciphers.
 const COMPRESSED: [(&str, Data, &str); 4] = [
     ("AES256, text", Data::Text, "none"),
     ("AES256 with ZLIB, random data", Data::Random, "zlib"),
@@ -62,7 +62,7 @@ impl Experiment for Symmetric {
     }
 
     fn measure(&self, conduct: &mut Conduct<'_>, _: &Path) -> Result<()> {
-        // Where no disk is waited for.
+        // In memory, so that no time is spent waiting for a disk.
         let memory = Path::new("/dev/shm");
         let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
         let directory = TempDir::with_prefix_in("kh-", place).context("making a directory")?;
@@ -95,7 +95,7 @@ impl Experiment for Symmetric {
             bytes(self.size)
         );
         section.conclusion = self.conclusion(findings);
-        // Time and throughput say the same; throughput is what is asked for.
+        // Throughput replaces the times.
         section.plots.retain(|group| group.title != "Time");
         section.plots.insert(0, self.throughput(findings));
         Ok(section)
@@ -122,11 +122,13 @@ impl Files {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
-        let encrypt =
-            Step { makes: vec![self.message], ..Step::new(format!("{ENCRYPT}{name}"), "encrypt", &values) };
+        let encrypt = Step {
+            output_files: vec![self.message],
+            ..Step::new(format!("{ENCRYPT}{name}"), "encrypt", &values)
+        };
         let decrypt = Step {
-            makes: vec![self.content.clone()],
-            same: Some([self.plain, self.content]),
+            output_files: vec![self.content.clone()],
+            equal_files: Some([self.plain, self.content]),
             ..Step::new(format!("{DECRYPT}{name}"), "decrypt", &values)
         };
         Sequence { start: Start::Filled, steps: vec![encrypt, decrypt] }
@@ -148,14 +150,14 @@ impl Symmetric {
                     text: rate(per_second(measured.wall)),
                 }
             });
-            Plot::Bars { title: row.work.clone(), scale: Scale::Rate, bars: bars.collect() }
+            Plot::Bars { title: row.task.clone(), scale: Scale::Rate, bars: bars.collect() }
         });
         PlotGroup { title: "Throughput".to_owned(), plots: plots.collect() }
     }
 
     fn conclusion(&self, findings: &Findings<'_>) -> String {
         let ciphers = findings.rows.iter().filter_map(|row| {
-            let cipher = row.work.strip_prefix(ENCRYPT).filter(|cipher| CIPHERS.contains(cipher))?;
+            let cipher = row.task.strip_prefix(ENCRYPT).filter(|cipher| CIPHERS.contains(cipher))?;
             let (subject, measured) = *row.measured().first()?;
             Some((cipher, subject, measured.wall))
         });
@@ -180,7 +182,7 @@ fn random(path: &Path, size: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes lines of a log, which deflate makes some times smaller.
+/// Writes lines of a log, which deflate compresses well.
 fn text(path: &Path, size: u64) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     let mut written = 0;

@@ -1,4 +1,4 @@
-//! `bench tofu`: the TOFU database built from nothing, one file per binding against one database.
+//! `bench tofu`: building the TOFU database, with one file per binding and with one database.
 
 use std::path::{Path, PathBuf};
 
@@ -18,13 +18,13 @@ use crate::report::{Section, comparison};
 #[derive(Debug)]
 pub(crate) struct Tofu {
     pub(crate) file: Option<PathBuf>,
-    /// How many bindings the two forms of the database are given.
+    /// The number of bindings written to each form of the database.
     pub(crate) bindings: u64,
     pub(crate) rounds: u32,
     pub(crate) quick: bool,
 }
 
-/// How many processes work at once.
+/// The numbers of concurrent processes.
 const PROCESSES: [usize; 2] = [1, 4];
 
 fn listing(processes: usize) -> String {
@@ -47,9 +47,9 @@ impl Experiment for Tofu {
             ("file".to_owned(), file.display().to_string()),
             ("bindings".to_owned(), self.bindings.to_string()),
         ]);
-        let sequence = |start, work, action, processes| Sequence {
+        let sequence = |start, task, action, processes| Sequence {
             start,
-            steps: vec![Step { processes, sized: true, ..Step::new(work, action, &values) }],
+            steps: vec![Step { processes, measures_size: true, ..Step::new(task, action, &values) }],
         };
         let listings =
             PROCESSES.map(|processes| sequence(Start::Copy, listing(processes), "list-tofu", processes));

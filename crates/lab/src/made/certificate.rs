@@ -1,12 +1,12 @@
 //! One made certificate.
 
-use super::dice::Dice;
 use super::key::{DAY, Draft, Hash, Key, Subject};
 use super::packet::{Tag, packet, subpacket};
 use super::person::Person;
+use super::seeded_random::SeededRandom;
 
-/// Everybody certifies at most this many others.
-const MOST_CERTIFICATIONS: u64 = 6;
+/// Every certificate has fewer certifiers than this.
+const CERTIFICATION_BOUND: u64 = 6;
 
 /// One certificate of a made keyring.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Certificate {
         self.person.mail()
     }
 
-    /// Returns the surname, which about one in 64,000 other people have too.
+    /// Returns the surname, of which there are 64,000.
     pub fn surname(&self) -> &str {
         &self.person.surname
     }
@@ -53,7 +53,7 @@ impl Certificate {
         for (position, user_id) in self.person.user_ids().iter().enumerate() {
             packet(&mut output, Tag::UserId, user_id.as_bytes());
             packet(&mut output, Tag::Signature, &self_signature(&self.key, user_id, position == 0));
-            // Those who certify do so on the first user ID, every second of them on both.
+            // All certifiers certify the first user ID, every second one both.
             for certifier in certifiers.iter().step_by(position + 1) {
                 packet(&mut output, Tag::Signature, &certification(certifier, &self.key, user_id));
             }
@@ -61,11 +61,11 @@ impl Certificate {
         output
     }
 
-    /// Returns the keys that certify this certificate: none to five different ones, never its own.
+    /// Returns the keys that certify this certificate: up to five different ones, not its own.
     fn certifiers(&self) -> Vec<Key> {
-        let mut dice = Dice::new(self.seed, self.number, "certifiers");
-        let count = dice.below(MOST_CERTIFICATIONS);
-        let mut numbers: Vec<u64> = (0..count).map(|_| dice.below(self.count)).collect();
+        let mut random = SeededRandom::new(self.seed, self.number, "certifiers");
+        let count = random.below(CERTIFICATION_BOUND);
+        let mut numbers: Vec<u64> = (0..count).map(|_| random.below(self.count)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers.retain(|&number| number != self.number);
@@ -76,19 +76,19 @@ impl Certificate {
 /// Makes a self-signature on a user ID.
 pub(super) fn self_signature(key: &Key, user_id: &str, is_primary: bool) -> Vec<u8> {
     let more = preferences(is_primary);
-    let draft = Draft { kind: 0x13, made: key.created, hash: Hash::Sha256, more: &more };
+    let draft = Draft { kind: 0x13, created: key.created, hash: Hash::Sha256, subpackets: &more };
     key.sign(Subject::UserId(key, user_id), &draft)
 }
 
 /// Makes a certification by another key, a day after the younger of the two was made.
 fn certification(certifier: &Key, key: &Key, user_id: &str) -> Vec<u8> {
     let made = key.created.max(certifier.created) + DAY;
-    let draft = Draft { kind: 0x10, made, hash: Hash::Sha256, more: &[] };
+    let draft = Draft { kind: 0x10, created: made, hash: Hash::Sha256, subpackets: &[] };
     certifier.sign(Subject::UserId(key, user_id), &draft)
 }
 
-/// Returns the subpackets of a self-signature as GnuPG 2.2 makes it: key flags (certify, sign), preferred
-/// ciphers, digests and compressions, features (modification detection), and which user ID is the primary one.
+/// Returns the subpackets of a self-signature of GnuPG 2.2: key flags (certify, sign), preferred ciphers, hash
+/// algorithms and compressions, features (modification detection), and the primary user ID flag.
 pub(super) fn preferences(is_primary: bool) -> Vec<u8> {
     let mut area = Vec::new();
     subpacket(&mut area, 27, &[0x03]);

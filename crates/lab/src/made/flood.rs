@@ -1,17 +1,17 @@
-//! A flooded certificate, as vandals made them on the key servers in 2019.
+//! A certificate flooded with signatures, as on the key servers in 2019.
 
 use std::io::{self, Write};
 
-use super::dice::Dice;
 use super::key::{Draft, Hash, Key, Subject, forge};
 use super::packet::{Tag, packet};
+use super::seeded_random::SeededRandom;
 
-/// Who the flood's signatures say they are by.
+/// The issuer that the flood's signatures name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloodIssuer {
     /// A different key for each, none of which exists.
     Unknown,
-    /// The certificate itself: each has to be verified to be found bad.
+    /// The certificate itself, so that each signature has to be verified.
     Itself,
 }
 
@@ -21,11 +21,11 @@ const USER_ID: &str = "Flooded <flooded@example.org>";
 /// verify under no key.
 #[derive(Clone, Copy, Debug)]
 pub struct Flood {
-    /// How many of those.
+    /// The number of those signatures.
     pub signatures: u64,
-    /// Who they say they are by.
+    /// The issuer that they name.
     pub issuer: FloodIssuer,
-    /// What chooses the keys and the values.
+    /// The seed of keys and values.
     pub seed: u64,
 }
 
@@ -40,7 +40,7 @@ impl Flood {
         let mut bytes = Vec::new();
         packet(&mut bytes, Tag::PublicKey, &key.body);
         packet(&mut bytes, Tag::UserId, USER_ID.as_bytes());
-        let draft = Draft { kind: 0x13, made: key.created, hash: Hash::Sha256, more: &[] };
+        let draft = Draft { kind: 0x13, created: key.created, hash: Hash::Sha256, subpackets: &[] };
         packet(&mut bytes, Tag::Signature, &key.sign(Subject::UserId(&key, USER_ID), &draft));
         for number in 0..self.signatures {
             output.write_all(&bytes)?;
@@ -52,15 +52,16 @@ impl Flood {
     }
 
     fn signature(&self, key: &Key, number: u64) -> Vec<u8> {
-        let mut dice = Dice::new(self.seed, number, "flood");
+        let mut random = SeededRandom::new(self.seed, number, "flood");
         let issuer = match self.issuer {
             FloodIssuer::Itself => key.fingerprint,
             FloodIssuer::Unknown => {
-                *dice.bytes().first_chunk().expect("a fingerprint is shorter than a throw of the dice")
+                *random.bytes().first_chunk().expect("a fingerprint has fewer than 32 bytes")
             }
         };
-        // From 2021 on, a second apart.
-        let draft = Draft { kind: 0x10, made: 1_609_459_200 + number, hash: Hash::Sha256, more: &[] };
-        forge(&issuer, Subject::UserId(key, USER_ID), &draft, &mut dice)
+        // One second apart, from 2021 on.
+        let draft =
+            Draft { kind: 0x10, created: 1_609_459_200 + number, hash: Hash::Sha256, subpackets: &[] };
+        forge(&issuer, Subject::UserId(key, USER_ID), &draft, &mut random)
     }
 }

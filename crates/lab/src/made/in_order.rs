@@ -1,9 +1,9 @@
-//! Making many certificates on every core, in the order of their numbers.
+//! Makes many certificates on all cores and writes them in the order of their numbers.
 
 use std::io::{self, Write};
 use std::{num::NonZero, thread};
 
-/// Certificates that one thread makes before they are written.
+/// The number of certificates that one thread makes before they are written.
 pub(super) const BATCH: u64 = 2048;
 
 /// Writes what `make` returns for each number below `count`.

@@ -1,14 +1,14 @@
-//! Keys that follow from a seed, and the signatures they make.
+//! Keys computed from a seed, and their signatures.
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 
-use super::dice::Dice;
 use super::packet::{mpi, subpacket};
+use super::seeded_random::SeededRandom;
 
-/// The first of the days on which made keys were made: 2010-01-01.
+/// The earliest creation time of made keys: 2010-01-01.
 const FIRST_DAY: u64 = 1_262_304_000;
-/// They were made within fifteen years, so that all are older than any test's clock.
+/// The latest creation time, in days after the earliest; before the clock of every test.
 const DAYS: u64 = 15 * 365;
 pub(super) const DAY: u64 = 86_400;
 
@@ -16,13 +16,13 @@ pub(super) const DAY: u64 = 86_400;
 #[derive(Debug)]
 pub(super) struct Key {
     pair: Ed25519KeyPair,
-    /// When it was made, in seconds since 1970.
+    /// The creation time, in seconds since 1970.
     pub(super) created: u64,
     pub(super) body: Vec<u8>,
     pub(super) fingerprint: [u8; 20],
 }
 
-/// What a signature is on (RFC 9580 section 5.2.4).
+/// The subject of a signature (RFC 9580 section 5.2.4).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Subject<'a> {
     Key(&'a Key),
@@ -31,36 +31,36 @@ pub(super) enum Subject<'a> {
     Subkey(&'a Key, &'a Key),
 }
 
-/// The hash of a signature.
+/// The hash algorithm of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hash {
     Sha1,
     Sha256,
 }
 
-/// A version 4 signature up to its value (RFC 9580 section 5.2.3).
+/// The fields of a version 4 signature without its value (RFC 9580 section 5.2.3).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draft<'a> {
     /// The signature type (RFC 9580 section 5.2.1).
     pub(super) kind: u8,
-    /// Seconds since 1970.
-    pub(super) made: u64,
+    /// The creation time, in seconds since 1970.
+    pub(super) created: u64,
     pub(super) hash: Hash,
-    /// Subpackets of the hashed area behind issuer fingerprint and creation time.
-    pub(super) more: &'a [u8],
+    /// Subpackets of the hashed area after the issuer fingerprint and the creation time.
+    pub(super) subpackets: &'a [u8],
 }
 
 impl Key {
     /// Makes the primary key of the certificate with this number.
     pub(super) fn new(seed: u64, number: u64) -> Key {
-        let mut dice = Dice::new(seed, number, "primary key");
-        let secret = dice.bytes();
-        Key::of(&secret, FIRST_DAY + dice.below(DAYS * DAY))
+        let mut random = SeededRandom::new(seed, number, "primary key");
+        let secret = random.bytes();
+        Key::of(&secret, FIRST_DAY + random.below(DAYS * DAY))
     }
 
     /// Makes a subkey of the certificate with this number, as old as its primary key.
     pub(super) fn subkey(seed: u64, number: u64, created: u64) -> Key {
-        Key::of(&Dice::new(seed, number, "subkey").bytes(), created)
+        Key::of(&SeededRandom::new(seed, number, "subkey").bytes(), created)
     }
 
     fn of(secret: &[u8; 32], created: u64) -> Key {
@@ -83,12 +83,17 @@ impl Key {
     }
 }
 
-/// Makes a well-formed signature whose value is chance. Its first two digest bytes are right: telling that it is
-/// bad takes the whole verification.
-pub(super) fn forge(issuer: &[u8; 20], subject: Subject<'_>, draft: &Draft<'_>, dice: &mut Dice) -> Vec<u8> {
+/// Makes a well-formed signature with a random value. The first two bytes of its digest are right, so that only
+/// verification shows that it is bad.
+pub(super) fn forge(
+    issuer: &[u8; 20],
+    subject: Subject<'_>,
+    draft: &Draft<'_>,
+    random: &mut SeededRandom,
+) -> Vec<u8> {
     let head = draft.head(issuer);
     let digest = subject.digest(&head, draft.hash);
-    close(head, issuer, &digest, &[dice.bytes(), dice.bytes()].concat())
+    close(head, issuer, &digest, &[random.bytes(), random.bytes()].concat())
 }
 
 impl Draft<'_> {
@@ -98,8 +103,8 @@ impl Draft<'_> {
         let mut fingerprint = vec![4];
         fingerprint.extend_from_slice(issuer);
         subpacket(&mut hashed, 33, &fingerprint);
-        subpacket(&mut hashed, 2, &(self.made as u32).to_be_bytes());
-        hashed.extend_from_slice(self.more);
+        subpacket(&mut hashed, 2, &(self.created as u32).to_be_bytes());
+        hashed.extend_from_slice(self.subpackets);
         let hash = match self.hash {
             Hash::Sha1 => 2,
             Hash::Sha256 => 8,
@@ -112,7 +117,7 @@ impl Draft<'_> {
 }
 
 impl Subject<'_> {
-    /// Hashes what a signature on this signs.
+    /// Returns the digest that a signature on this subject signs.
     fn digest(self, head: &[u8], hash: Hash) -> Vec<u8> {
         let mut context = Context::new(match hash {
             Hash::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
@@ -152,7 +157,7 @@ fn hash_component(context: &mut Context, prefix: u8, bytes: &[u8]) {
     context.update(bytes);
 }
 
-/// Appends the unhashed area (the issuer's key ID), the digest's first bytes and the signature's value.
+/// Completes a signature: the unhashed area (the issuer's key ID), the first bytes of the digest, and the value.
 fn close(head: Vec<u8>, issuer: &[u8; 20], digest: &[u8], value: &[u8]) -> Vec<u8> {
     let mut signature = head;
     let mut unhashed = Vec::new();

@@ -1,6 +1,6 @@
-//! Names for the people of a made keyring.
+//! Names and addresses of the owners of made keys.
 
-use super::dice::Dice;
+use super::seeded_random::SeededRandom;
 
 const GIVEN: [&str; 32] = [
     "Ada", "Alan", "Amina", "Anouk", "Bela", "Bruno", "Carla", "Chidi", "Dana", "Dmitri", "Edith", "Emil",
@@ -14,7 +14,7 @@ const SYLLABLES: [&str; 40] = [
     "sil", "ta", "tor", "ul", "va", "ver", "wen", "zo",
 ];
 
-/// A made person: 64,000 surnames, so that at a million certificates some sixteen share one.
+/// A made person, with one of 64,000 surnames: of a million people about sixteen share one.
 #[derive(Debug)]
 pub(super) struct Person {
     pub(super) given: &'static str,
@@ -24,9 +24,9 @@ pub(super) struct Person {
 
 impl Person {
     pub(super) fn new(seed: u64, number: u64) -> Person {
-        let mut dice = Dice::new(seed, number, "person");
-        let given = dice.one_of(&GIVEN);
-        let lower: String = (0..3).map(|_| dice.one_of(&SYLLABLES)).collect();
+        let mut random = SeededRandom::new(seed, number, "person");
+        let given = random.one_of(&GIVEN);
+        let lower: String = (0..3).map(|_| random.one_of(&SYLLABLES)).collect();
         let (first, rest) = lower.split_at(1);
         Person { given, surname: first.to_uppercase() + rest, number }
     }
@@ -36,7 +36,7 @@ impl Person {
         format!("{}.{}.{}@example.org", self.given, self.surname, self.number).to_lowercase()
     }
 
-    /// Returns one of any number of user IDs: mail addresses in several domains, in both cases, and a bare name.
+    /// Returns the user ID at an index: with mail addresses in several domains and in mixed case, or without one.
     pub(super) fn user_id(&self, position: u64) -> String {
         let Person { given, surname, number } = self;
         match position {
@@ -50,7 +50,7 @@ impl Person {
     /// Returns the two user IDs.
     pub(super) fn user_ids(&self) -> [String; 2] {
         let Person { given, surname, number } = self;
-        let work = format!("{}{surname}{number}@work.example.net", &given[..1]).to_lowercase();
-        [format!("{given} {surname} <{}>", self.mail()), format!("{given} {surname} (work) <{work}>")]
+        let task = format!("{}{surname}{number}@work.example.net", &given[..1]).to_lowercase();
+        [format!("{given} {surname} <{}>", self.mail()), format!("{given} {surname} (work) <{task}>")]
     }
 }

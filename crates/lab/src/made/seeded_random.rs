@@ -1,27 +1,27 @@
-//! Chance that can be repeated.
+//! Reproducible random numbers.
 
 use aws_lc_rs::digest::{SHA256, digest};
 
-/// A few random numbers that follow from a seed, a certificate's number and what they are for.
+/// A generator of random numbers, seeded with a number, a certificate's number and a purpose.
 #[derive(Debug)]
-pub(super) struct Dice {
+pub(super) struct SeededRandom {
     state: [u8; 32],
 }
 
-impl Dice {
-    pub(super) fn new(seed: u64, number: u64, purpose: &str) -> Dice {
+impl SeededRandom {
+    pub(super) fn new(seed: u64, number: u64, purpose: &str) -> SeededRandom {
         let mut bytes = Vec::with_capacity(16 + purpose.len());
         bytes.extend_from_slice(&seed.to_be_bytes());
         bytes.extend_from_slice(&number.to_be_bytes());
         bytes.extend_from_slice(purpose.as_bytes());
-        Dice { state: hash(&bytes) }
+        SeededRandom { state: hash(&bytes) }
     }
 
     /// Returns 32 random bytes.
     pub(super) fn bytes(&mut self) -> [u8; 32] {
-        let thrown = self.state;
-        self.state = hash(&thrown);
-        thrown
+        let bytes = self.state;
+        self.state = hash(&bytes);
+        bytes
     }
 
     /// Returns a number below `bound`, which is not 0.
@@ -36,7 +36,7 @@ impl Dice {
         choices[self.below(choices.len() as u64) as usize]
     }
 
-    /// Returns true once in `times` throws.
+    /// Returns true with a probability of 1 in `times`.
     pub(super) fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

@@ -1,59 +1,59 @@
-//! Keyrings for trust on first use: keys that came with the same addresses, some of them one person's, some not.
+//! Keyrings for trust on first use: keys that share mail addresses, some of them owned by the same person.
 
 use std::io::{self, Write};
 
 use super::Web;
-use super::dice::Dice;
 use super::in_order;
 use super::key::{DAY, Draft, Hash, Key, Subject, forge};
 use super::packet::{Tag, packet, subpacket};
+use super::seeded_random::SeededRandom;
 
-/// What determines such a keyring, to the byte; its clock shows [`Web::NOW`].
+/// The parameters of such a keyring, which determine every byte of it. Its time is [`Web::NOW`].
 ///
-/// The last user ID of each key is one that other keys have as well, those before it are its own. (GnuPG 2.2 takes keys
-/// for one person's where another user ID follows, whoever certified them.) Keys 0 and 1 are for somebody to trust
-/// ultimately: they certify others.
+/// The last user ID of each key has a shared address; the others have not. (If another user ID followed the shared one,
+/// GnuPG 2.2 would not see a conflict, whatever the certifications.) Keys 0 and 1 certify others, and are meant for
+/// ultimate trust.
 #[derive(Clone, Copy, Debug)]
-pub struct Rivals {
-    /// How many keys, at least two.
+pub struct SharedAddresses {
+    /// The number of keys, at least two.
     pub keys: u64,
-    /// How many addresses they share.
+    /// The number of shared addresses.
     pub addresses: u64,
-    /// Whether everybody seems to have certified everybody with the same address, and keys 0 and 1 everybody.
+    /// Whether to add forged certifications: by all keys with the same address, and by keys 0 and 1.
     pub forged: bool,
-    /// What chooses everything else.
+    /// The seed of everything else.
     pub seed: u64,
 }
 
-/// What became of a user ID or a key.
+/// The status of a user ID or a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Holds,
+enum Status {
+    Valid,
     Expired,
     Revoked,
 }
 
 /// A key of the keyring.
-struct Rival {
-    rivals: Rivals,
+struct SharingKey {
+    keyring: SharedAddresses,
     number: u64,
     key: Key,
     user_ids: Vec<String>,
-    /// Of the key, and of its last user ID.
-    fates: [Fate; 2],
+    /// The statuses of the key and of its last user ID.
+    statuses: [Status; 2],
 }
 
-/// The keys that certify others as if they were somebody's own.
+/// The number of keys, from 0 on, that are meant for ultimate trust.
 const CERTIFIERS: u64 = 2;
 
-impl Rivals {
+impl SharedAddresses {
     /// Writes the certificates as binary packets, using every core.
     ///
     /// # Errors
     ///
     /// Those of `output`.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        in_order::write(self.keys, |number| Rival::new(self, number).bytes(), output)
+        in_order::write(self.keys, |number| SharingKey::new(self, number).bytes(), output)
     }
 
     /// Returns the fingerprint of the key with this number in upper-case hexadecimal.
@@ -61,49 +61,49 @@ impl Rivals {
         Key::new(self.seed, number).fingerprint_text()
     }
 
-    /// Chooses which address a key shares; half of the pairs have the same one.
+    /// Chooses the shared address of a key; half of the pairs (2n, 2n + 1) have the same one.
     fn address_of(&self, number: u64) -> u64 {
-        let together = Dice::new(self.seed, number / 2, "together").once_in(2);
+        let together = SeededRandom::new(self.seed, number / 2, "together").once_in(2);
         let chooser = if together { number | 1 } else { number };
-        Dice::new(self.seed, chooser, "shared address").below(self.addresses)
+        SeededRandom::new(self.seed, chooser, "shared address").below(self.addresses)
     }
 
-    /// Chooses whether one key certifies another that has the same address. Only pairs certify each other: what GnuPG
-    /// makes of longer chains depends on which links it knew when it met the ends.
+    /// Chooses whether one key certifies another one with the same address. Only pairs certify each other: GnuPG's
+    /// result for longer chains depends on the order in which it sees them.
     fn certifies(&self, one: u64, other: u64) -> bool {
         let is_pair = one / 2 == other / 2;
-        let both = is_pair && Dice::new(self.seed, one / 2, "cross-signatures").once_in(2);
-        let mut dice = Dice::new(self.seed, one << 32 | other, "certification");
-        both || ((is_pair || one < other) && dice.once_in(if one < CERTIFIERS { 3 } else { 6 }))
+        let both = is_pair && SeededRandom::new(self.seed, one / 2, "cross-signatures").once_in(2);
+        let mut random = SeededRandom::new(self.seed, one << 32 | other, "certification");
+        both || ((is_pair || one < other) && random.once_in(if one < CERTIFIERS { 3 } else { 6 }))
     }
 }
 
-impl Rival {
-    fn new(rivals: &Rivals, number: u64) -> Rival {
-        let mut dice = Dice::new(rivals.seed, number, "rival");
-        let mut fate = || match dice.below(12) {
-            0 => Fate::Revoked,
-            1 => Fate::Expired,
-            _ => Fate::Holds,
+impl SharingKey {
+    fn new(keyring: &SharedAddresses, number: u64) -> SharingKey {
+        let mut random = SeededRandom::new(keyring.seed, number, "rival");
+        let mut status = || match random.below(12) {
+            0 => Status::Revoked,
+            1 => Status::Expired,
+            _ => Status::Valid,
         };
-        let fates = [fate(), fate()];
-        let own = (0..dice.below(3)).map(|position| format!("Own <own.{number}.{position}@example.org>"));
+        let statuses = [status(), status()];
+        let own = (0..random.below(3)).map(|position| format!("Own <own.{number}.{position}@example.org>"));
         let mut user_ids: Vec<String> = own.collect();
-        let address = rivals.address_of(number);
-        user_ids.push(match (address % 4, dice.below(3)) {
+        let address = keyring.address_of(number);
+        user_ids.push(match (address % 4, random.below(3)) {
             (0, 0) => format!("RIVAL {address}"),
             (0, _) => format!("Rival {address}"),
             (_, 0) => format!("rival.{address}@example.org"),
             (_, 1) => format!("Rival <Rival.{address}@Example.ORG>"),
             (_, _) => format!("Number {number} <rival.{address}@example.org>"),
         });
-        Rival { rivals: *rivals, number, key: Key::new(rivals.seed, number), user_ids, fates }
+        SharingKey { keyring: *keyring, number, key: Key::new(keyring.seed, number), user_ids, statuses }
     }
 
     fn bytes(&self) -> Vec<u8> {
         let mut output = Vec::with_capacity(4096);
         packet(&mut output, Tag::PublicKey, &self.key.body);
-        if self.fates[0] == Fate::Revoked {
+        if self.statuses[0] == Status::Revoked {
             let revocation = self.draft(0x20, &[]);
             packet(&mut output, Tag::Signature, &self.key.sign(Subject::Key(&self.key), &revocation));
         }
@@ -115,58 +115,58 @@ impl Rival {
                 packet(&mut output, Tag::Signature, &key.sign(subject, &self.draft(kind, more)));
             };
             sign(&self.key, 0x13, &self.preferences(is_shared));
-            if is_shared && self.fates[1] == Fate::Revoked {
+            if is_shared && self.statuses[1] == Status::Revoked {
                 sign(&self.key, 0x30, &[]);
             }
-            for other in (0..self.rivals.keys).filter(|&other| self.is_certified_by(other, is_shared)) {
+            for other in (0..self.keyring.keys).filter(|&other| self.is_certified_by(other, is_shared)) {
                 let kind = 0x10 + (other % 4) as u8;
-                sign(&Key::new(self.rivals.seed, other), kind, &[]);
+                sign(&Key::new(self.keyring.seed, other), kind, &[]);
             }
-            if self.rivals.forged {
+            if self.keyring.forged {
                 self.forge_certifications(subject, &mut output);
             }
         }
         output
     }
 
-    /// Chooses who certifies a user ID.
+    /// Chooses whether a key certifies a user ID.
     fn is_certified_by(&self, other: u64, is_shared: bool) -> bool {
-        let Rival { rivals, number, .. } = self;
+        let SharingKey { keyring, number, .. } = self;
         if other == *number {
             return false;
         }
-        let mut dice = Dice::new(rivals.seed, number << 32 | other, "by whom");
-        match is_shared && rivals.address_of(other) == rivals.address_of(*number) {
-            true => rivals.certifies(other, *number),
-            false => dice.once_in(if other < CERTIFIERS { 4 } else { 40 }),
+        let mut random = SeededRandom::new(keyring.seed, number << 32 | other, "by whom");
+        match is_shared && keyring.address_of(other) == keyring.address_of(*number) {
+            true => keyring.certifies(other, *number),
+            false => random.once_in(if other < CERTIFIERS { 4 } else { 40 }),
         }
     }
 
-    /// Appends certifications by everybody who matters that nobody made.
+    /// Appends forged certifications by the keys with the same address, and by keys 0 and 1.
     fn forge_certifications(&self, subject: Subject<'_>, output: &mut Vec<u8>) {
-        let Rival { rivals, number, .. } = self;
-        for other in (0..rivals.keys).filter(|other| other != number) {
-            if other < CERTIFIERS || rivals.address_of(other) == rivals.address_of(*number) {
-                let mut dice = Dice::new(rivals.seed, number << 32 | other, "forgery");
-                let issuer = Key::new(rivals.seed, other).fingerprint;
-                packet(output, Tag::Signature, &forge(&issuer, subject, &self.draft(0x10, &[]), &mut dice));
+        let SharingKey { keyring, number, .. } = self;
+        for other in (0..keyring.keys).filter(|other| other != number) {
+            if other < CERTIFIERS || keyring.address_of(other) == keyring.address_of(*number) {
+                let mut random = SeededRandom::new(keyring.seed, number << 32 | other, "forgery");
+                let issuer = Key::new(keyring.seed, other).fingerprint;
+                packet(output, Tag::Signature, &forge(&issuer, subject, &self.draft(0x10, &[]), &mut random));
             }
         }
     }
 
-    /// Returns a signature's beginning; a day before the clock, so that all keys are older.
+    /// Returns the fields of a signature, made a day before [`Web::NOW`], after all keys.
     fn draft<'d>(&self, kind: u8, more: &'d [u8]) -> Draft<'d> {
         let made = if kind == 0x13 { self.key.created } else { Web::NOW - DAY };
-        Draft { kind, made, hash: Hash::Sha256, more }
+        Draft { kind, created: made, hash: Hash::Sha256, subpackets: more }
     }
 
     fn preferences(&self, is_shared: bool) -> Vec<u8> {
         let mut area = Vec::new();
         subpacket(&mut area, 27, &[0x03]);
-        if self.fates[0] == Fate::Expired {
+        if self.statuses[0] == Status::Expired {
             subpacket(&mut area, 9, &(DAY as u32).to_be_bytes());
         }
-        if is_shared && self.fates[1] == Fate::Expired {
+        if is_shared && self.statuses[1] == Status::Expired {
             subpacket(&mut area, 3, &(2 * DAY as u32).to_be_bytes());
         }
         area
@@ -179,13 +179,13 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_keyring_and_forgeries_only_add_to_it() {
-        let written = |rivals: Rivals| {
+        let written = |keyring: SharedAddresses| {
             let mut bytes = Vec::new();
-            rivals.write(&mut bytes).unwrap();
+            keyring.write(&mut bytes).unwrap();
             bytes
         };
-        let rivals = Rivals { keys: 12, addresses: 4, forged: false, seed: 5 };
-        assert_eq!(written(rivals), written(rivals));
-        assert!(written(Rivals { forged: true, ..rivals }).len() > written(rivals).len());
+        let keyring = SharedAddresses { keys: 12, addresses: 4, forged: false, seed: 5 };
+        assert_eq!(written(keyring), written(keyring));
+        assert!(written(SharedAddresses { forged: true, ..keyring }).len() > written(keyring).len());
     }
 }

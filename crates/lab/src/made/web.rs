@@ -1,7 +1,7 @@
-//! Webs of trust: keyrings in which everything occurs that a trust model has a rule for.
+//! Webs of trust: keyrings with a case for every rule of the trust models.
 //!
-//! The clock that a web is made for shows [`Web::NOW`]: what expires does so before or after it. Some user IDs have
-//! no self-signature; gpg takes them in with `--allow-non-selfsigned-uid`.
+//! The time of a web is [`Web::NOW`]; expiration times are before or after it. Some user IDs have
+//! no self-signature; gpg imports them with `--allow-non-selfsigned-uid`.
 
 mod certificate;
 mod certification;
@@ -15,7 +15,7 @@ use certification::Certification;
 pub use parameters::Web;
 
 impl Web {
-    /// Writes the certificates as binary packets, using every core.
+    /// Writes the certificates as binary packets, using all cores.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use crate::format::{bytes, rate, seconds, times};
 
-/// What is along an axis.
+/// The unit of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     Seconds,
@@ -13,7 +13,7 @@ pub(crate) enum Scale {
 }
 
 impl Scale {
-    /// Writes a value.
+    /// Formats a value.
     pub(super) fn text(self, value: f64) -> String {
         match self {
             Scale::Seconds => seconds(value),
@@ -24,7 +24,7 @@ impl Scale {
         }
     }
 
-    /// Writes a power of ten shortly.
+    /// Formats a power of ten.
     fn tick(self, exponent: i32) -> String {
         let power = |above: i32| 10_f64.powi(exponent - above);
         match (self, exponent) {
@@ -48,13 +48,13 @@ pub(super) struct Axis {
     scale: Scale,
     low: i32,
     high: i32,
-    /// Where it begins and ends in the picture.
+    /// The coordinates of its ends.
     from: f64,
     to: f64,
 }
 
 impl Axis {
-    /// Returns the axis that all values fit on.
+    /// Returns the smallest axis with all values on it.
     pub(super) fn new(scale: Scale, values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
         let (low, high) = values
             .filter(|value| *value > 0.0)
@@ -66,19 +66,19 @@ impl Axis {
         Self { scale, low, high: (high.log10().ceil() as i32).max(low + 1), from, to }
     }
 
-    /// Returns where a value is in the picture.
-    pub(super) fn place(&self, value: f64) -> f64 {
+    /// Returns the coordinate of a value.
+    pub(super) fn position(&self, value: f64) -> f64 {
         let part =
             (value.max(f64::MIN_POSITIVE).log10() - f64::from(self.low)) / f64::from(self.high - self.low);
         self.from + (self.to - self.from) * part.clamp(0.0, 1.0)
     }
 
-    /// Returns the places of the powers of ten with their names: so many that the names do not touch.
+    /// Returns the coordinates of the powers of ten with their names, at most about `most` of them.
     pub(super) fn ticks(&self, most: i32) -> Vec<(f64, String)> {
         let step = ((self.high - self.low + most - 1) / most).max(1) as usize;
         (self.low..=self.high)
             .step_by(step)
-            .map(|exponent| (self.place(10_f64.powi(exponent)), self.scale.tick(exponent)))
+            .map(|exponent| (self.position(10_f64.powi(exponent)), self.scale.tick(exponent)))
             .collect()
     }
 }
@@ -90,7 +90,10 @@ mod tests {
     #[test]
     fn an_axis_goes_from_a_power_of_ten_to_another() {
         let axis = Axis::new(Scale::Seconds, [0.02, 3.0].into_iter(), 0.0, 300.0);
-        assert_eq!([0.01, 0.1, 1.0, 10.0].map(|value| axis.place(value).round()), [0.0, 100.0, 200.0, 300.0]);
+        assert_eq!(
+            [0.01, 0.1, 1.0, 10.0].map(|value| axis.position(value).round()),
+            [0.0, 100.0, 200.0, 300.0]
+        );
         let names: Vec<String> = axis.ticks(6).into_iter().map(|(_, name)| name).collect();
         assert_eq!(names, ["10 ms", "100 ms", "1 s", "10 s"]);
     }
@@ -105,6 +108,6 @@ mod tests {
     #[test]
     fn equal_values_have_an_axis_too() {
         let axis = Axis::new(Scale::Times, [1.0].into_iter(), 10.0, 20.0);
-        assert_eq!((axis.place(1.0), axis.place(10.0)), (10.0, 20.0));
+        assert_eq!((axis.position(1.0), axis.position(10.0)), (10.0, 20.0));
     }
 }

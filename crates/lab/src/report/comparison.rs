@@ -1,4 +1,4 @@
-//! Programs side by side: what most experiments show.
+//! The comparison of programs, with which most sections begin.
 
 use super::axis::Scale;
 use super::plot::{Bar, Plot, PlotGroup};
@@ -7,7 +7,7 @@ use crate::findings::Findings;
 use crate::format::{bytes, seconds, times};
 use crate::summary::{Measured, Row, warnings};
 
-/// Returns a section with the times, ratios and memory of every work, the table of all numbers and that of refusals.
+/// Returns a section with the times, ratios and memory of every task, the table of all numbers and that of refusals.
 pub(crate) fn comparison(title: &str, findings: &Findings<'_>) -> Section {
     let rows = findings.rows;
     let groups = [
@@ -42,9 +42,9 @@ fn group(title: &str, rows: &[Row], scale: Scale, value: fn(&Measured) -> Option
             let (value, interval) = value(measured)?;
             Some(Bar { label: subject.to_owned(), value, interval, text: scale.text(value) })
         });
-        Plot::Bars { title: row.work.clone(), scale, bars: bars.collect() }
+        Plot::Bars { title: row.task.clone(), scale, bars: bars.collect() }
     });
-    // One program alone has nothing to be compared with.
+    // A ratio needs two programs.
     let is_worth_it = |plot: &Plot| match plot {
         Plot::Bars { bars, .. } if scale == Scale::Times => bars.len() > 1,
         plot => !plot.is_empty(),
@@ -72,7 +72,7 @@ fn numbers(rows: &[Row]) -> Table {
         for (subject, measured) in row.measured() {
             let count = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
             table.push(vec![
-                row.work.clone(),
+                row.task.clone(),
                 subject.to_owned(),
                 seconds(measured.wall),
                 format!("{} to {}", seconds(measured.interval.low), seconds(measured.interval.high)),
@@ -93,7 +93,7 @@ fn numbers(rows: &[Row]) -> Table {
 fn refusals(rows: &[Row]) -> Option<Table> {
     let refused = rows.iter().flat_map(|row| {
         row.refused()
-            .map(|(subject, message)| [row.work.as_str(), subject, message].map(str::to_owned).to_vec())
+            .map(|(subject, message)| [row.task.as_str(), subject, message].map(str::to_owned).to_vec())
     });
     let rows: Vec<_> = refused.collect();
     let head = ["work", "program", "what it said"].map(str::to_owned).to_vec();
@@ -103,7 +103,7 @@ fn refusals(rows: &[Row]) -> Option<Table> {
 fn notes(findings: &Findings<'_>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for command in findings.commands.iter().filter(|command| !command.note.is_empty()) {
-        let measured = findings.row(&command.work).is_some_and(|row| row.of(&command.subject).is_some());
+        let measured = findings.row(&command.task).is_some_and(|row| row.of(&command.subject).is_some());
         let note = format!("{}: {}.", command.subject, command.note);
         if measured && !notes.contains(&note) {
             notes.push(note);

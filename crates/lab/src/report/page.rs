@@ -1,4 +1,4 @@
-//! The page.
+//! The page of a report.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
@@ -6,18 +6,18 @@ use serde::Serialize;
 use super::section::{Section, Table};
 use crate::machine::Machine;
 
-/// Everything a report says.
+/// The contents of a report.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Page {
-    /// When it was begun, in UTC.
+    /// The time of its start, in UTC.
     pub(crate) begun: String,
-    /// What was typed.
+    /// The command line.
     pub(crate) command: String,
     pub(crate) machine: Machine,
     pub(crate) programs: Vec<Program>,
     /// The programs that are not on this machine.
     pub(crate) missing: Vec<String>,
-    /// Whether somebody stopped it before everything was measured.
+    /// Whether it was interrupted before everything was measured.
     pub(crate) interrupted: bool,
     pub(crate) sections: Vec<Section>,
 }
@@ -31,8 +31,8 @@ pub(crate) struct Program {
 
 const STYLE: &str = include_str!("style.css");
 
-/// A longer table is folded.
-const LONG: usize = 30;
+/// The number of rows above which a table is folded.
+const MAX_UNFOLDED_ROWS: usize = 30;
 
 /// Writes the page.
 pub(crate) fn html(page: &Page) -> String {
@@ -89,7 +89,7 @@ fn section_of(number: usize, section: &Section) -> Markup {
                     (cells(
                         &["work", "program", "command"].map(str::to_owned),
                         &section.commands.iter()
-                            .map(|command| vec![command.work.clone(), command.subject.clone(), command.line.clone()])
+                            .map(|command| vec![command.task.clone(), command.subject.clone(), command.line.clone()])
                             .collect::<Vec<_>>(),
                     ))
                 }
@@ -101,7 +101,7 @@ fn section_of(number: usize, section: &Section) -> Markup {
 fn table_of(table: &Table) -> Markup {
     let cells = cells(&table.head, &table.rows);
     html! {
-        @if table.rows.len() > LONG {
+        @if table.rows.len() > MAX_UNFOLDED_ROWS {
             details { summary { (table.title) } (cells) }
         } @else {
             h3 { (table.title) }
@@ -110,7 +110,7 @@ fn table_of(table: &Table) -> Markup {
     }
 }
 
-/// A wide table moves within its own box, so that the page does not.
+/// Returns a table, which scrolls horizontally if it is too wide.
 fn cells(head: &[String], rows: &[Vec<String>]) -> Markup {
     html! {
         div.table tabindex="0" {

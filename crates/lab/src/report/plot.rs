@@ -1,22 +1,21 @@
 //! Plots as SVG.
 //!
-//! Each plot is 320 units wide and shown at that size, so that text is as big on a phone as on a screen; a page puts as
-//! many beside each other as there is room for. Colours come from the page's style sheet. Each mark has a title, which
-//! pointers and screen readers show.
+//! Each plot is 320 units wide and shown at that size, so that text has the same size on all screens. Colours come from
+//! the page's style sheet. Each mark has a title for pointers and screen readers.
 
 use maud::{Markup, html};
 
 use super::axis::{Axis, Scale};
 
 const WIDTH: f64 = 320.0;
-/// Where axes begin and end.
+/// The coordinates of the ends of axes.
 const LEFT: f64 = 12.0;
 const RIGHT: f64 = 308.0;
 /// Height of a row of bars or boxes, with its label above.
 const ROW: f64 = 38.0;
-/// Room for the names along an axis.
+/// Height of the names below an axis.
 const FOOT: f64 = 22.0;
-/// How many letters of a label there is room for beside the value.
+/// The most characters of a label that fit beside the value.
 const LABEL: usize = 26;
 
 /// Plots of the same kind under one heading.
@@ -83,7 +82,7 @@ impl Plot {
         }
     }
 
-    /// Draws it. `data-marks` says how many marks there must be.
+    /// Draws it. The attribute `data-marks` is the number of marks, for tests.
     pub(super) fn figure(&self) -> Markup {
         let (height, drawing) = match self {
             Plot::Bars { scale, bars, .. } => bar_rows(*scale, bars),
@@ -113,13 +112,13 @@ fn bar_rows(scale: Scale, bars: &[Bar]) -> (f64, Markup) {
                 title { (bar.label) ": " (bar.text) @if let Some([low, high]) = bar.interval {
                     " (" (scale.text(low)) " to " (scale.text(high)) ")" } }
                 @if scale == Scale::Times {
-                    circle.point cx=(tenth(axis.place(bar.value))) cy=(tenth(y + 26.0)) r="5" {}
+                    circle.point cx=(tenth(axis.position(bar.value))) cy=(tenth(y + 26.0)) r="5" {}
                 } @else {
                     rect.bar x=(LEFT) y=(tenth(y + 19.0)) height="14"
-                        width=(tenth((axis.place(bar.value) - LEFT).max(1.0))) {}
+                        width=(tenth((axis.position(bar.value) - LEFT).max(1.0))) {}
                 }
                 @if let Some([low, high]) = bar.interval {
-                    (whisker(axis.place(low), axis.place(high), y + 26.0))
+                    (whisker(axis.position(low), axis.position(high), y + 26.0))
                 }
             }
         }
@@ -133,7 +132,7 @@ fn box_rows(scale: Scale, boxes: &[BoxPlot]) -> (f64, Markup) {
         (grid(&axis, boxes.len()))
         @for (row, one) in boxes.iter().enumerate() {
             @let y = row as f64 * ROW;
-            @let [low, first, median, third, high] = one.five.map(|value| axis.place(value));
+            @let [low, first, median, third, high] = one.five.map(|value| axis.position(value));
             (heading(y, &one.label, &one.text))
             g.mark {
                 title { (one.label) ": " (one.five.map(|value| scale.text(value)).join(", ")) }
@@ -146,7 +145,7 @@ fn box_rows(scale: Scale, boxes: &[BoxPlot]) -> (f64, Markup) {
     (boxes.len() as f64 * ROW + FOOT, drawing)
 }
 
-/// Below the axes, each line is named beside a sample of it.
+/// Draws lines, with a legend below the axes.
 fn log_log(scale: Scale, lines: &[Line]) -> (f64, Markup) {
     const TOP: f64 = 8.0;
     const BOTTOM: f64 = 218.0;
@@ -167,11 +166,11 @@ fn log_log(scale: Scale, lines: &[Line]) -> (f64, Markup) {
         }
         @for (number, line) in lines.iter().enumerate() {
             @let style = format!("series series{}", number % 8);
-            @let place = |&(x, y): &(f64, f64)| (tenth(x_axis.place(x)), tenth(y_axis.place(y)));
+            @let position = |&(x, y): &(f64, f64)| (tenth(x_axis.position(x)), tenth(y_axis.position(y)));
             g class=(style) {
-                polyline points=(line.points.iter().map(place).map(|(x, y)| format!("{x},{y}")).collect::<Vec<_>>().join(" ")) {}
+                polyline points=(line.points.iter().map(position).map(|(x, y)| format!("{x},{y}")).collect::<Vec<_>>().join(" ")) {}
                 @for point in &line.points {
-                    @let (x, y) = place(point);
+                    @let (x, y) = position(point);
                     circle.mark cx=(x) cy=(y) r="4" {
                         title { (line.label) ", " (point.0) ": " (scale.text(point.1)) }
                     }
@@ -185,7 +184,7 @@ fn log_log(scale: Scale, lines: &[Line]) -> (f64, Markup) {
     (names + lines.len() as f64 * NAME, drawing)
 }
 
-/// Draws the powers of ten over so many rows, and their names below.
+/// Draws a grid of the powers of ten over so many rows, and their names below.
 fn grid(axis: &Axis, rows: usize) -> Markup {
     let bottom = rows as f64 * ROW;
     let ticks = axis.ticks(5);
@@ -194,13 +193,13 @@ fn grid(axis: &Axis, rows: usize) -> Markup {
         @for (number, (x, name)) in ticks.iter().enumerate() {
             line.grid x1=(tenth(*x)) x2=(tenth(*x)) y1="0" y2=(bottom) {}
             @let anchor = if number == 0 { "start" } else if number == last { "end" } else { "middle" };
-            @let place = if number == 0 { 0.0 } else if number == last { WIDTH } else { *x };
-            text.tick x=(tenth(place)) y=(bottom + 14.0) text-anchor=(anchor) { (name) }
+            @let position = if number == 0 { 0.0 } else if number == last { WIDTH } else { *x };
+            text.tick x=(tenth(position)) y=(bottom + 14.0) text-anchor=(anchor) { (name) }
         }
     }
 }
 
-/// Draws what a row is about, and its value.
+/// Draws the label of a row and its value.
 fn heading(y: f64, label: &str, value: &str) -> Markup {
     let mut short: String = label.chars().take(LABEL).collect();
     if short.len() < label.len() {
@@ -213,7 +212,7 @@ fn heading(y: f64, label: &str, value: &str) -> Markup {
     }
 }
 
-/// Draws from where to where something lies.
+/// Draws an interval.
 fn whisker(low: f64, high: f64, y: f64) -> Markup {
     let [low, high] = [low, high].map(tenth);
     html! {
@@ -222,7 +221,7 @@ fn whisker(low: f64, high: f64, y: f64) -> Markup {
     }
 }
 
-/// Rounds to tenths: nobody sees more, and files stay small.
+/// Rounds to tenths, to keep files small.
 fn tenth(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

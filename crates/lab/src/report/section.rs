@@ -1,19 +1,19 @@
-//! One experiment's part of the report.
+//! The section of an experiment.
 
 use serde::Serialize;
 
 use super::plot::PlotGroup;
 use crate::conduct::CommandLine;
 
-/// One experiment's part of the report.
+/// The section of an experiment in the report.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Section {
     pub(crate) title: String,
-    /// What was asked, and how it was measured.
+    /// The question, and how it was measured.
     pub(crate) question: String,
     /// The answer.
     pub(crate) conclusion: String,
-    /// What makes the answer doubtful.
+    /// Reasons to doubt the answer.
     pub(crate) warnings: Vec<String>,
     #[serde(skip)]
     pub(crate) plots: Vec<PlotGroup>,

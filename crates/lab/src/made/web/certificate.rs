@@ -1,29 +1,29 @@
-//! One certificate of a web: what its owner has put into it.
+//! One certificate of a web, with the self-signatures.
 
 use super::parameters::Web;
-use crate::made::dice::Dice;
 use crate::made::key::{DAY, Draft, Hash, Key, Subject};
 use crate::made::packet::{Tag, packet, subpacket};
 use crate::made::person::Person;
+use crate::made::seeded_random::SeededRandom;
 
 /// The most user IDs and attributes that a certificate has.
-const MOST_COMPONENTS: u64 = 4;
+const MAX_USER_IDS: u64 = 4;
 
 pub(super) struct Certificate {
     pub(super) web: Web,
     pub(super) number: u64,
     pub(super) key: Key,
-    /// Whether its owner has revoked it.
+    /// Whether it is revoked.
     revoked: bool,
-    /// After how many seconds it expires.
+    /// The key expiration time, in seconds after creation.
     lifetime: Option<u32>,
     pub(super) components: Vec<Component>,
 }
 
-/// A user ID or an attribute, and what its owner says about it.
+/// A user ID or an attribute, with the status of its self-signatures.
 pub(super) struct Component {
     pub(super) name: Name,
-    standing: CertificateStatus,
+    status: UserIdStatus,
 }
 
 pub(super) enum Name {
@@ -31,13 +31,13 @@ pub(super) enum Name {
     Attribute(Vec<u8>),
 }
 
-/// What a key's owner says about a user ID.
+/// The status of a user ID by its self-signatures.
 #[derive(Clone, Copy)]
-enum CertificateStatus {
+enum UserIdStatus {
     Signed,
-    /// Its self-signature ends after so many seconds, before or after the web's clock.
-    Ending(u32),
-    /// An old self-signature has ended, a new one has not.
+    /// Its self-signature expires after so many seconds, before or after the time of the web.
+    Expiring(u32),
+    /// An old self-signature has expired, a newer one has not.
     Renewed,
     Revoked,
     /// Revoked, and self-signed again later.
@@ -48,19 +48,19 @@ enum CertificateStatus {
 impl Certificate {
     pub(super) fn new(web: &Web, number: u64) -> Certificate {
         let key = Key::new(web.seed, number);
-        let mut dice = Dice::new(web.seed, number, "certificate");
-        // Without its beginning a web would be empty.
-        let is_beginning = number <= 1;
-        let revoked = dice.once_in(20) && !is_beginning;
-        let ends = dice.once_in(8) && !is_beginning;
-        let lifetime = ends.then(|| ends_after(Web::NOW - key.created, &mut dice));
-        let components = components(&Person::new(web.seed, number), Web::NOW - key.created, &mut dice);
+        let mut random = SeededRandom::new(web.seed, number, "certificate");
+        // Without keys 0 and 1 a web would be empty.
+        let is_root = number <= 1;
+        let revoked = random.once_in(20) && !is_root;
+        let expires = random.once_in(8) && !is_root;
+        let lifetime = expires.then(|| expires_after(Web::NOW - key.created, &mut random));
+        let components = components(&Person::new(web.seed, number), Web::NOW - key.created, &mut random);
         Certificate { web: *web, number, key, revoked, lifetime, components }
     }
 
-    /// Returns the signing subkey that a quarter of all certificates have. Signing with it certifies nobody.
+    /// Returns the signing subkey, which a quarter of the certificates have. Its certifications do not count.
     pub(super) fn subkey(web: &Web, number: u64, primary: &Key) -> Option<Key> {
-        let has_one = Dice::new(web.seed, number, "has a subkey").once_in(4);
+        let has_one = SeededRandom::new(web.seed, number, "has a subkey").once_in(4);
         has_one.then(|| Key::subkey(web.seed, number, primary.created))
     }
 
@@ -70,7 +70,8 @@ impl Certificate {
         let mut output = Vec::with_capacity(4096);
         packet(&mut output, Tag::PublicKey, &self.key.body);
         if self.revoked {
-            let revocation = Draft { kind: 0x20, made: self.after(1), hash: Hash::Sha256, more: &[] };
+            let revocation =
+                Draft { kind: 0x20, created: self.after(1), hash: Hash::Sha256, subpackets: &[] };
             packet(&mut output, Tag::Signature, &self.key.sign(Subject::Key(&self.key), &revocation));
         }
         for (position, component) in self.components.iter().enumerate() {
@@ -97,27 +98,27 @@ impl Certificate {
         }
     }
 
-    /// Appends what the owner has signed about a component.
+    /// Appends the self-signatures of a component.
     fn self_signatures(&self, position: usize, output: &mut Vec<u8>) {
-        let mut sign = |kind, made, ends: Option<u32>| {
-            let more = if kind == 0x30 { Vec::new() } else { self.preferences(position == 0, ends) };
-            let draft = Draft { kind, made, hash: Hash::Sha256, more: &more };
+        let mut sign = |kind, made, expires: Option<u32>| {
+            let more = if kind == 0x30 { Vec::new() } else { self.preferences(position == 0, expires) };
+            let draft = Draft { kind, created: made, hash: Hash::Sha256, subpackets: &more };
             packet(output, Tag::Signature, &self.key.sign(self.subject(position), &draft));
         };
         let created = self.key.created;
-        match self.components[position].standing {
-            CertificateStatus::NotSelfSigned => {}
-            CertificateStatus::Signed => sign(0x13, created, None),
-            CertificateStatus::Ending(after) => sign(0x13, created, Some(after)),
-            CertificateStatus::Renewed => {
+        match self.components[position].status {
+            UserIdStatus::NotSelfSigned => {}
+            UserIdStatus::Signed => sign(0x13, created, None),
+            UserIdStatus::Expiring(after) => sign(0x13, created, Some(after)),
+            UserIdStatus::Renewed => {
                 sign(0x13, created, Some(DAY as u32));
                 sign(0x13, self.after(1), None);
             }
-            CertificateStatus::Revoked => {
+            UserIdStatus::Revoked => {
                 sign(0x13, created, None);
                 sign(0x30, self.after(1), None);
             }
-            CertificateStatus::Restored => {
+            UserIdStatus::Restored => {
                 sign(0x13, created, None);
                 sign(0x30, self.after(1), None);
                 sign(0x13, self.after(2), None);
@@ -126,8 +127,8 @@ impl Certificate {
     }
 
     /// Returns the subpackets of a self-signature: key flags (certify, sign), features (modification detection),
-    /// which user ID is the primary one, and what ends when.
-    fn preferences(&self, is_primary: bool, ends: Option<u32>) -> Vec<u8> {
+    /// the primary user ID flag, and expiration times.
+    fn preferences(&self, is_primary: bool, expires: Option<u32>) -> Vec<u8> {
         let mut area = Vec::new();
         subpacket(&mut area, 27, &[0x03]);
         subpacket(&mut area, 30, &[0x01]);
@@ -137,73 +138,72 @@ impl Certificate {
         if let Some(lifetime) = self.lifetime {
             subpacket(&mut area, 9, &lifetime.to_be_bytes());
         }
-        if let Some(seconds) = ends {
+        if let Some(seconds) = expires {
             subpacket(&mut area, 3, &seconds.to_be_bytes());
         }
         area
     }
 
-    /// Binds a signing subkey, with its signature on the primary key (RFC 9580 section 5.2.3.34).
+    /// Returns the binding signature of a signing subkey, with its back-signature (RFC 9580 section 5.2.3.34).
     fn binding(&self, subkey: &Key) -> Vec<u8> {
         let subject = Subject::Subkey(&self.key, subkey);
-        let back = Draft { kind: 0x19, made: self.key.created, hash: Hash::Sha256, more: &[] };
+        let back = Draft { kind: 0x19, created: self.key.created, hash: Hash::Sha256, subpackets: &[] };
         let mut more = Vec::new();
-        // It may certify, too, as far as its flags go.
+        // The flags allow certifications, which a subkey must not make.
         subpacket(&mut more, 27, &[0x03]);
         subpacket(&mut more, 32, &subkey.sign(subject, &back));
-        let draft = Draft { kind: 0x18, made: self.key.created, hash: Hash::Sha256, more: &more };
+        let draft = Draft { kind: 0x18, created: self.key.created, hash: Hash::Sha256, subpackets: &more };
         self.key.sign(subject, &draft)
     }
 
-    /// Returns a time between the key's creation and the web's clock.
+    /// Returns a time between the key's creation and [`Web::NOW`], in quarters of that span.
     fn after(&self, quarters: u64) -> u64 {
         self.key.created + part_of(Web::NOW - self.key.created, quarters, 4)
     }
 }
 
-/// Chooses after how many seconds something ends that has existed for `age` at the web's clock: before it, after it,
-/// or sometimes just then.
-pub(super) fn ends_after(age: u64, dice: &mut Dice) -> u32 {
-    let exact = part_of(age, 1 + dice.below(6), 4);
-    let seconds = exact + dice.one_of(&[0, 1, 1000, 2000, 3000, 5000, 8000, 13_000]);
+/// Chooses an expiration time in seconds for something of this age: before, after or at the time of the web.
+pub(super) fn expires_after(age: u64, random: &mut SeededRandom) -> u32 {
+    let exact = part_of(age, 1 + random.below(6), 4);
+    let seconds = exact + random.one_of(&[0, 1, 1000, 2000, 3000, 5000, 8000, 13_000]);
     seconds.max(1) as u32
 }
 
-/// Returns `times` parts of a `span` that is cut into `parts`.
+/// Returns `times` of `parts` equal parts of a span.
 pub(super) fn part_of(span: u64, times: u64, parts: u64) -> u64 {
     span * times / parts
 }
 
-fn components(person: &Person, age: u64, dice: &mut Dice) -> Vec<Component> {
-    let count = dice.one_of(&[1, 1, 2, 2, 3, MOST_COMPONENTS]);
+fn components(person: &Person, age: u64, random: &mut SeededRandom) -> Vec<Component> {
+    let count = random.one_of(&[1, 1, 2, 2, 3, MAX_USER_IDS]);
     let mut components: Vec<Component> = (0..count)
         .map(|position| {
-            let standing = match dice.below(24) {
-                // gpg takes no certificate in that has no self-signed user ID.
-                _ if position == 0 => CertificateStatus::Signed,
-                0 | 1 => CertificateStatus::NotSelfSigned,
-                2 | 3 => CertificateStatus::Revoked,
-                4 | 5 => CertificateStatus::Ending(ends_after(age, dice)),
-                6 => CertificateStatus::Renewed,
-                7 => CertificateStatus::Restored,
-                _ => CertificateStatus::Signed,
+            let status = match random.below(24) {
+                // gpg does not import a certificate without a self-signed user ID.
+                _ if position == 0 => UserIdStatus::Signed,
+                0 | 1 => UserIdStatus::NotSelfSigned,
+                2 | 3 => UserIdStatus::Revoked,
+                4 | 5 => UserIdStatus::Expiring(expires_after(age, random)),
+                6 => UserIdStatus::Renewed,
+                7 => UserIdStatus::Restored,
+                _ => UserIdStatus::Signed,
             };
-            Component { name: Name::UserId(person.user_id(position)), standing }
+            Component { name: Name::UserId(person.user_id(position)), status }
         })
         .collect();
-    if dice.once_in(8) {
+    if random.once_in(8) {
         components
-            .push(Component { name: Name::Attribute(picture(dice)), standing: CertificateStatus::Signed });
+            .push(Component { name: Name::Attribute(image_attribute(random)), status: UserIdStatus::Signed });
     }
     components
 }
 
-/// Returns a user attribute with a picture of a few bytes that no program would show (RFC 9580 section 5.12.1).
-fn picture(dice: &mut Dice) -> Vec<u8> {
+/// Returns a user attribute with an invalid image of a few bytes (RFC 9580 section 5.12.1).
+fn image_attribute(random: &mut SeededRandom) -> Vec<u8> {
     let mut image = vec![1, 0x10, 0, 1, 1];
     image.extend_from_slice(&[0; 12]);
     image.extend_from_slice(&[0xFF, 0xD8, 0xFF, 0xE0]);
-    image.extend_from_slice(&dice.bytes()[..8 + dice.below(20) as usize]);
+    image.extend_from_slice(&random.bytes()[..8 + random.below(20) as usize]);
     let mut attribute = vec![image.len() as u8];
     attribute.extend_from_slice(&image);
     attribute

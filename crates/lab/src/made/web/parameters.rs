@@ -1,35 +1,40 @@
-//! What determines a web of trust.
+//! The parameters of a web of trust.
 
-use crate::made::dice::Dice;
 use crate::made::key::Key;
+use crate::made::seeded_random::SeededRandom;
 
-/// What determines a web of trust, to the byte.
+/// The parameters of a web of trust, which determine every byte of it.
 ///
 /// Key 0 is trusted ultimately. Every key has some certifications by keys a little before it, so that long chains
-/// lead away from key 0, some by keys from anywhere. Key 1, which key 0 has certified, has certified two of five
-/// keys; nobody knows how carefully.
+/// lead away from key 0, some by any key. Key 1, which key 0 has certified, has certified two of five keys, and has an
+/// undefined owner trust.
 #[derive(Clone, Copy, Debug)]
 pub struct Web {
-    /// How many keys, at least two.
+    /// The number of keys, at least two.
     pub keys: u64,
-    /// How many certifications a key has on average.
+    /// The average number of certifications of a key.
     pub certifications: u64,
-    /// How many keys have an owner trust: the first ones.
+    /// The number of keys, from 0 on, that have an owner trust.
     pub introducers: u64,
-    /// What chooses everything else.
+    /// The seed of everything else.
     pub seed: u64,
 }
 
 impl Web {
-    /// The time that the web is made for, in seconds since 1970: the beginning of 2026.
+    /// The current time of the web, in seconds since 1970: the beginning of 2026.
     pub const NOW: u64 = 1_767_225_600;
 
     /// Returns a small web, of 5 to 200 keys.
     pub fn small(seed: u64) -> Web {
-        let mut dice = Dice::new(seed, 0, "small web");
-        let most = dice.one_of(&[12, 30, 60, 200]);
-        let keys = 5 + dice.below(most - 4);
-        Web { keys, certifications: 2 + dice.below(8), introducers: keys.div_ceil(1 + dice.below(3)), seed }
+        let mut random = SeededRandom::new(seed, 0, "small web");
+        let most = random.one_of(&[12, 30, 60, 200]);
+        let keys = 5 + random.below(most - 4);
+        Web {
+            keys,
+            certifications: 2 + random.below(8),
+            introducers: keys.div_ceil(1 + random.below(3)),
+            seed,
+        }
     }
 
     /// Returns the fingerprint of the key with this number in upper-case hexadecimal.
@@ -47,13 +52,13 @@ impl Web {
     /// Chooses an owner trust: GnuPG's values (undefined 2, never 3, marginal 4, full 5, ultimate 6) and flag
     /// (disabled 128).
     fn owner_trust_of(&self, number: u64) -> u8 {
-        let mut dice = Dice::new(self.seed, number, "owner trust");
+        let mut random = SeededRandom::new(self.seed, number, "owner trust");
         let trust = match number {
             0 => 6,
             1 => 2,
-            _ => dice.one_of(&[2, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 6]),
+            _ => random.one_of(&[2, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 6]),
         };
-        if dice.once_in(12) { trust | 128 } else { trust }
+        if random.once_in(12) { trust | 128 } else { trust }
     }
 }
 
