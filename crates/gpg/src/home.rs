@@ -8,13 +8,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use keyhoard::permissions::secret_keys_beside;
+use keyhoard::secret_keys::SecretKeys as AgentKeys;
 use rustix::process::geteuid;
+use secret::file::FileKeys;
 
 /// The last part of the name of GnuPG's default home directory; only a directory of this name is created.
 const DEFAULT_NAME: &str = ".gnupg";
 
 /// A GnuPG home directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Home {
     directory: PathBuf,
     is_default: bool,
@@ -59,6 +62,20 @@ impl Home {
             true => keyhoard::database::default_path(),
             false => Ok(keyhoard::database::in_home(&self.directory)),
         }
+    }
+
+    /// Returns where GnuPG's agent keeps the secret keys of this home directory.
+    pub(crate) fn agent_keys(&self) -> AgentKeys {
+        AgentKeys::near(&keyhoard::database::in_home(&self.directory))
+    }
+
+    /// Returns where secret keys are kept: beside the database.
+    ///
+    /// # Errors
+    ///
+    /// If another user can change that directory.
+    pub(crate) fn file_keys(&self) -> anyhow::Result<FileKeys> {
+        Ok(secret_keys_beside(&self.database()?)?)
     }
 
     /// Says whether the database can be there or be made: gpg makes no directory that is not called like the default

@@ -10,9 +10,9 @@ use keyhoard::foreign_text::shown;
 use keyhoard::output_file::FileId;
 
 use crate::code::Code;
-use crate::descriptor;
-use crate::options::load::system_words;
 use crate::streams::Streams;
+use crate::system_error::system_words;
+use keyhoard::descriptor;
 
 /// Where the system shows open descriptors as files.
 const DESCRIPTORS: &[u8] = b"/dev/fd/";

@@ -12,12 +12,11 @@ use keyhoard::permissions::{exposed_database, exposed_with_directory};
 use keyhoard::store::{Error, ReadCertificates, Store};
 
 use crate::code::Code;
-use crate::commands::Session;
 use crate::home::Home;
 use crate::migration;
-use crate::options::load::system_words;
 use crate::settings::{DefaultKeyring, Program, Settings};
 use crate::streams::Streams;
+use crate::system_error::system_words;
 
 /// The keyrings of a run, in the order in which they are searched.
 pub(crate) struct Keyrings {
@@ -42,11 +41,11 @@ enum Content {
 
 impl Keyrings {
     /// Opens what the options name. A keyring that cannot be opened is told and left out.
-    pub(crate) fn open(session: &mut Session<'_>) -> anyhow::Result<Self> {
-        let Session { settings, home, streams, now, .. } = session;
+    pub(crate) fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
+        let home = &settings.home;
         let mut keyrings = Self { rings: Vec::new() };
         if settings.program == Program::Gpgv {
-            keyrings.add_trusted(settings, home, streams)?;
+            keyrings.add_trusted(settings, streams)?;
             return Ok(keyrings);
         }
         let default = match settings.default_keyring {
@@ -62,7 +61,7 @@ impl Keyrings {
                 tell_exposed(&path, settings, streams);
                 keyrings.add(path.clone(), false, streams)?;
                 if !settings.quiet {
-                    migration::point_out(home, &path, keyrings.store(), *now, streams)?;
+                    migration::point_out(home, &path, keyrings.store(), settings.now, streams)?;
                 }
             }
         }
@@ -86,7 +85,8 @@ impl Keyrings {
     }
 
     /// Opens the keyrings that gpgv is given, or the one in its home directory.
-    fn add_trusted(&mut self, settings: &Settings, home: &Home, streams: &mut Streams) -> anyhow::Result<()> {
+    fn add_trusted(&mut self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+        let home = &settings.home;
         const STANDARD: [&str; 2] = ["trustedkeys.kbx", "trustedkeys.gpg"];
         let mut paths: Vec<PathBuf> =
             settings.keyrings.iter().filter_map(|ring| resolve(&ring.name, home)).collect();
@@ -154,10 +154,10 @@ impl Keyrings {
     /// If there is none, since keyring files are only read.
     pub(crate) fn writable(
         &mut self,
-        home: &Home,
         settings: &Settings,
         streams: &mut Streams,
     ) -> anyhow::Result<&dyn Store> {
+        let home = &settings.home;
         let is_database = |ring: &Ring| !matches!(ring.content, Content::File(_));
         let primary = self.rings.iter().position(|ring| ring.primary && is_database(ring));
         let index = primary.or_else(|| self.rings.iter().position(is_database));

@@ -32,6 +32,7 @@ mod signature_notations;
 mod status;
 mod streams;
 mod symmetric;
+mod system_error;
 mod trust;
 
 use std::ffi::OsString;
@@ -39,8 +40,9 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 
-use keyhoard::descriptor;
-use options::load::{self, Stop};
+use commands::CommandFailed;
+use keyhoard::causes;
+use options::load::{self, Loaded, Stop};
 use settings::Program;
 use streams::Streams;
 
@@ -57,8 +59,8 @@ pub fn run_gpgv(words: impl Iterator<Item = OsString>) -> ExitCode {
 fn run_as(program: Program, words: impl Iterator<Item = OsString>) -> ExitCode {
     let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
     let Ok(mut streams) = Streams::new(program) else { return ExitCode::from(2) };
-    let code = match load::load(program, &words, &mut streams) {
-        Ok(loaded) => commands::run(loaded, &mut streams),
+    let code = match load::load(program, &words, clock::system_time(), &mut streams) {
+        Ok(loaded) => run_command(&loaded, &mut streams),
         Err(stop) => stopped(program, &stop, &mut streams),
     };
     match streams.out().flush() {
@@ -66,11 +68,25 @@ fn run_as(program: Program, words: impl Iterator<Item = OsString>) -> ExitCode {
         Err(error) => {
             // Who reads no further knows that.
             if error.kind() != ErrorKind::BrokenPipe {
-                streams.error(format_args!("error writing standard output: {}", load::system_words(&error)));
+                streams.error(format_args!(
+                    "error writing standard output: {}",
+                    system_error::system_words(&error)
+                ));
             }
             ExitCode::from(2)
         }
     }
+}
+
+/// Runs the command and returns the exit code: 2 if an error was told, but 1 if that made the command give up.
+fn run_command(Loaded { settings, arguments }: &Loaded, streams: &mut Streams) -> u8 {
+    if let Err(error) = commands::run(arguments, settings, streams) {
+        if error.is::<CommandFailed>() {
+            return 1;
+        }
+        streams.error(causes(error.as_ref()));
+    }
+    streams.exit_code(settings.batch)
 }
 
 fn stopped(program: Program, stop: &Stop, streams: &mut Streams) -> u8 {

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
 
 use crate::code::Code;
-use crate::descriptor;
 use crate::input;
-use crate::options::load::system_words;
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
 use crate::streams::Streams;
+use crate::system_error::system_words;
+use keyhoard::descriptor;
 
 /// An output that is about to be written.
 pub(crate) enum Output {

@@ -20,7 +20,7 @@ const LONGEST: u32 = 100;
 ///
 /// If it cannot be read.
 pub(crate) fn given(settings: &Settings) -> anyhow::Result<Option<Passphrase>> {
-    let PassphraseSettings { text, input, pinentry } = &settings.passphrase;
+    let PassphraseSettings { text, input, pinentry, .. } = &settings.passphrase;
     let read = match input {
         // A file that cannot be opened is no passphrase, as in gpg.
         Some(input @ CommandInput::File(_)) => prompt::open(input).ok(),
@@ -57,13 +57,15 @@ pub(crate) struct Hint {
 }
 
 impl<'a> Passphrases<'a> {
-    /// Asks as the settings say, unless a passphrase was `given`.
-    pub(crate) fn new(
-        settings: &'a Settings,
-        streams: &'a mut Streams,
-        given: Option<&'a Passphrase>,
-    ) -> Self {
+    /// Asks as the settings say, unless a passphrase was given with the command.
+    pub(crate) fn new(settings: &'a Settings, streams: &'a mut Streams) -> Self {
+        let given = settings.passphrase.given.as_ref();
         Self { settings, streams, given, hint: None, last: None, refused: None }
+    }
+
+    /// Takes this passphrase, if there is one, instead of the one that was given with the command.
+    pub(crate) fn with_given(self, given: Option<&'a Passphrase>) -> Self {
+        Self { given: given.or(self.given), ..self }
     }
 
     /// Tells programs whose passphrase they are asked for.
@@ -114,14 +116,14 @@ impl<'a> Passphrases<'a> {
     fn ask_program(&mut self, question: &Question<'_>) -> anyhow::Result<Option<Passphrase>> {
         if let (Question::Unlock { key, .. }, Some(Hint { primary, user_id })) = (question, &self.hint) {
             let key_id = key.fingerprint.key_id().to_string();
-            self.streams.status(&Status::UserIdHint { key_id: key_id.clone(), user_id });
-            self.streams.status(&Status::NeedPassphrase {
+            self.streams.status(Status::UserIdHint { key_id: key_id.clone(), user_id });
+            self.streams.status(Status::NeedPassphrase {
                 key_id,
                 primary: primary.key_id().to_string(),
                 algorithm: key.algorithm.0,
             });
         }
-        self.streams.status(&Status::InquireMaxLength(LONGEST));
+        self.streams.status(Status::InquireMaxLength(LONGEST));
         let answer = prompt::hidden("passphrase.enter", self.settings, self.streams)?;
         Ok(Some(Passphrase::new(&answer.unwrap_or_default())))
     }

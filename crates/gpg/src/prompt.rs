@@ -9,11 +9,11 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use zeroize::Zeroizing;
 
-use crate::descriptor;
 use crate::render::text::for_people;
 use crate::settings::{CommandInput, Settings};
 use crate::status::Status;
 use crate::streams::Streams;
+use keyhoard::descriptor;
 
 /// A question.
 pub(crate) struct Question<'a> {
@@ -110,9 +110,9 @@ fn ask_program(
     streams: &mut Streams,
 ) -> anyhow::Result<Option<Vec<u8>>> {
     streams.out().flush()?;
-    streams.status(status);
+    streams.status(status.clone());
     let answer = read_line(streams.answers(|| open(input))?)?;
-    streams.status(&Status::GotIt);
+    streams.status(Status::GotIt);
     Ok(answer)
 }
 

@@ -8,7 +8,7 @@ use keyhoard::secret_keys::SecretKeys as AgentKeys;
 use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates};
 use secret::{Protection, SecretKeys, StoredKey};
 
-use crate::commands::Session;
+use crate::settings::Settings;
 
 /// The secret keys that listings show.
 #[derive(Clone)]
@@ -21,15 +21,15 @@ pub(crate) struct Secrets {
 
 impl Secrets {
     /// Reads which secret keys are kept beside the database.
-    pub(crate) fn kept(session: &Session<'_>) -> anyhow::Result<Self> {
-        let held = session.file_keys()?.list()?;
+    pub(crate) fn kept(settings: &Settings) -> anyhow::Result<Self> {
+        let held = settings.home.file_keys()?.list()?;
         let kept = held.iter().filter_map(|held| Some((held.fingerprint, card(held)?))).collect();
         Ok(Self { kept, agent: None })
     }
 
     /// Reads them, and looks also for those of GnuPG's agent.
-    pub(crate) fn all(session: &Session<'_>) -> anyhow::Result<Self> {
-        Ok(Self { agent: Some(session.agent_keys()), ..Self::kept(session)? })
+    pub(crate) fn all(settings: &Settings) -> anyhow::Result<Self> {
+        Ok(Self { agent: Some(settings.home.agent_keys()), ..Self::kept(settings)? })
     }
 
     /// Returns what the user has of a certificate's keys.

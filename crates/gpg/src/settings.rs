@@ -15,10 +15,12 @@ use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::TrustedKey;
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::policy::DigestPolicy;
+use secret::Passphrase;
 
 use crate::algorithms::{self, Choice};
 use crate::filter::Filter;
 use crate::generation::Preferences;
+use crate::home::Home;
 use crate::signature_notations::NotationOrPolicy;
 
 pub(crate) use armor::ArmorHeaders;
@@ -51,10 +53,13 @@ impl Program {
     }
 }
 
-/// Everything the options and configuration files set.
+/// Everything the options and configuration files set. It is complete, and does not change, once a command runs.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) program: Program,
+    pub(crate) home: Home,
+    /// The time it is, or is said to be (`--faked-system-time`).
+    pub(crate) now: Timestamp,
     pub(crate) command: Option<Command>,
     /// `--fingerprint` was given, which lists keys if there is no other command.
     pub(crate) fingerprint_as_command: bool,
@@ -152,8 +157,10 @@ pub(crate) enum CommandInput {
 }
 
 /// Where passphrases come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct PassphraseSettings {
+    /// The passphrase that was given with the command, if it counts.
+    pub(crate) given: Option<Passphrase>,
     /// `--passphrase`.
     pub(crate) text: Option<Vec<u8>>,
     /// `--passphrase-fd` or `--passphrase-file`, of which the last counts, and more than [`text`](Self::text).
@@ -163,7 +170,7 @@ pub(crate) struct PassphraseSettings {
 
 impl Default for PassphraseSettings {
     fn default() -> Self {
-        Self { text: None, input: None, pinentry: PinentryMode::Ask }
+        Self { given: None, text: None, input: None, pinentry: PinentryMode::Ask }
     }
 }
 
@@ -215,6 +222,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             program: Program::Gpg,
+            home: Home::default(),
+            now: Timestamp(0),
             command: None,
             fingerprint_as_command: false,
             special_file_names: false,

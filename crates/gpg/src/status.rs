@@ -71,6 +71,18 @@ pub(crate) enum Status<'a> {
     Failure { place: &'a str, code: u32 },
 }
 
+impl<'a> From<MessageStatus<'a>> for Status<'a> {
+    fn from(status: MessageStatus<'a>) -> Self {
+        Self::Message(status)
+    }
+}
+
+impl<'a> From<SignatureStatus<'a>> for Status<'a> {
+    fn from(status: SignatureStatus<'a>) -> Self {
+        Self::Signature(status)
+    }
+}
+
 /// The counters of an `IMPORT_RES` line, in its order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImportResult {

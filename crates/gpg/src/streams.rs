@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use keyhoard::cert::Timestamp;
+use keyhoard::cert::{Fingerprint, Timestamp};
+use keyhoard::descriptor;
 
 use crate::clock;
 use crate::code::Code;
-use crate::descriptor;
 use crate::render::text::for_people;
 use crate::settings::Program;
 use crate::status::Status;
@@ -33,6 +33,7 @@ pub(crate) struct Streams {
     /// Where answers to questions come from, once one was asked.
     answers: Option<File>,
     errors: u64,
+    bad_signature: bool,
     failure_told: bool,
     /// An empty line comes before what is told next.
     owes_line: bool,
@@ -43,7 +44,7 @@ pub(crate) struct StatusLines(Option<File>);
 
 impl StatusLines {
     /// Writes a status line.
-    pub(crate) fn status(&mut self, status: &Status<'_>) {
+    pub(crate) fn status(&mut self, status: Status<'_>) {
         if let Some(file) = &mut self.0 {
             // As in `Streams::status`.
             let _ = file.write_all(&status.line());
@@ -88,6 +89,7 @@ impl Streams {
             attribute: Sink::Nowhere,
             answers: None,
             errors: 0,
+            bad_signature: false,
             failure_told: false,
             owes_line: false,
         }
@@ -224,13 +226,34 @@ impl Streams {
         self.errors
     }
 
+    /// Counts a bad signature over content, which makes the exit code 1 where no error makes it 2.
+    pub(crate) fn count_bad_signature(&mut self) {
+        self.bad_signature = true;
+    }
+
+    /// Says whether a signature over content was bad.
+    pub(crate) fn has_bad_signature(&self) -> bool {
+        self.bad_signature
+    }
+
+    /// Returns gpg's exit code for what was told; with `--batch` gpg ends at the first bad signature.
+    pub(crate) fn exit_code(&self, batch: bool) -> u8 {
+        match (self.bad_signature, self.errors) {
+            (true, _) if batch => 1,
+            (_, 1..) => 2,
+            (true, 0) => 1,
+            (false, 0) => 0,
+        }
+    }
+
     /// Says whether anybody reads status lines.
     pub(crate) fn status_wanted(&self) -> bool {
         !matches!(self.status, Sink::Nowhere)
     }
 
     /// Writes a status line. Of several failures only the first is written.
-    pub(crate) fn status(&mut self, status: &Status<'_>) {
+    pub(crate) fn status<'a>(&mut self, status: impl Into<Status<'a>>) {
+        let status = status.into();
         let is_failure = matches!(status, Status::Failure { .. });
         // gpgv tells of none.
         if is_failure && (self.program == Program::Gpgv || std::mem::replace(&mut self.failure_told, true)) {
@@ -257,9 +280,26 @@ impl Streams {
         })
     }
 
+    /// Announces a key that was looked at.
+    pub(crate) fn considered(&mut self, key: &Fingerprint) {
+        self.status(Status::KeyConsidered { fingerprint: key.to_string(), flags: 0 });
+    }
+
+    /// Tells how a command is used.
+    pub(crate) fn usage(&mut self, command: &str) {
+        self.continue_error(format!("usage: gpg [options] {command}").as_bytes());
+        self.status_failure("gpg-exit", Code::General);
+    }
+
+    /// Tells that a command or an option is not supported yet.
+    pub(crate) fn not_yet(&mut self, what: &str) {
+        self.error(format_args!("{what}: not supported yet"));
+        self.status_failure(what.trim_start_matches('-'), Code::NotImplemented);
+    }
+
     /// Writes an `ERROR` line.
     pub(crate) fn status_error(&mut self, place: &str, code: u32) {
-        self.status(&Status::Error { place, code });
+        self.status(Status::Error { place, code });
     }
 
     /// Writes a `FAILURE` line.
@@ -269,7 +309,7 @@ impl Streams {
 
     /// Writes a `FAILURE` line with a value that names its source, or none.
     pub(crate) fn status_failure_value(&mut self, place: &str, code: u32) {
-        self.status(&Status::Failure { place, code });
+        self.status(Status::Failure { place, code });
     }
 }
 
@@ -306,7 +346,7 @@ mod tests {
         let (mut streams, shared) = streams();
         streams.open_fd(Channel::Status, 1).expect("standard output is open");
         streams.out().write_all(b"a\n").expect("a vector takes everything");
-        streams.status(&Status::NoData { what: 1 });
+        streams.status(Status::NoData { what: 1 });
         streams.out().write_all(b"b\n").expect("a vector takes everything");
         assert_eq!(text(&shared), "a\n[GNUPG:] NODATA 1\nb\n");
     }

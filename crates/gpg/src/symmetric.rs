@@ -43,14 +43,13 @@ pub(crate) struct Purpose<'a> {
     pub(crate) is_new: bool,
 }
 
-/// Asks for a passphrase as the options say, unless one was `given`; what gpg's code is if there is none.
+/// Asks for a passphrase as the options say, unless one was given with the command; what gpg's code is if there is none.
 ///
 /// # Errors
 ///
 /// If nobody can be asked.
 pub(crate) fn passphrase(
     purpose: &Purpose<'_>,
-    given: Option<&Passphrase>,
     settings: &Settings,
     streams: &mut Streams,
 ) -> anyhow::Result<Result<Passphrase, Code>> {
@@ -61,27 +60,27 @@ pub(crate) fn passphrase(
         S2k::Argon2 { .. } => (4, 0),
     };
     let cipher = purpose.cipher;
-    streams.status(&Status::Message(MessageStatus::NeedPassphrase { cipher, mode, digest }));
-    let passphrase = match given {
+    streams.status(MessageStatus::NeedPassphrase { cipher, mode, digest });
+    let passphrase = match &settings.passphrase.given {
         Some(given) => Some(given.clone()),
         None => ask(purpose.is_new, settings, streams)?,
     };
     Ok(match passphrase {
         Some(passphrase) if !passphrase.is_empty() => Ok(passphrase),
         Some(_) => {
-            streams.status(&Status::Message(MessageStatus::MissingPassphrase));
+            streams.status(MessageStatus::MissingPassphrase);
             Err(Code::InvalidPassphrase)
         }
         None if settings.passphrase.pinentry == PinentryMode::Cancel => {
             streams.info("cancelled by user");
-            streams.status(&Status::Message(MessageStatus::CancelledByUser));
+            streams.status(MessageStatus::CancelledByUser);
             Err(Code::Cancelled)
         }
         None => {
             let code = Code::NoPinentry;
             streams.info(format_args!("problem with the agent: {code}"));
             streams.status_error("get_passphrase", code.bare());
-            streams.status(&Status::Message(MessageStatus::CancelledByUser));
+            streams.status(MessageStatus::CancelledByUser);
             Err(Code::Cancelled)
         }
     })
@@ -91,9 +90,9 @@ fn ask(is_new: bool, settings: &Settings, streams: &mut Streams) -> anyhow::Resu
     match settings.passphrase.pinentry {
         PinentryMode::Cancel | PinentryMode::Error => Ok(None),
         PinentryMode::Loopback => {
-            streams.status(&Status::InquireMaxLength(LONGEST));
+            streams.status(Status::InquireMaxLength(LONGEST));
             if is_new {
-                streams.status(&Status::InquireMaxLength(LONGEST));
+                streams.status(Status::InquireMaxLength(LONGEST));
             }
             let answer = prompt::hidden("passphrase.enter", settings, streams)?;
             Ok(Some(Passphrase::new(&answer.unwrap_or_default())))

@@ -1,6 +1,5 @@
 //! What the options say of trust, and where owner trust is.
 
-use keyhoard::cert::Timestamp;
 use keyhoard::cert::effective::PacketView;
 use keyhoard::database;
 use keyhoard::store::query::Name;
@@ -8,13 +7,12 @@ use keyhoard::store::{Error, Query, ReadCertificates, Snapshot, Store};
 use keyhoard::trust::tofu::Policy;
 use keyhoard::validity::{Model, Sources, TofuSettings, TrustSettings, TrustedKey};
 
-use crate::commands::Session;
 use crate::home::Home;
 use crate::keyrings::{Keyrings, Ring};
 use crate::settings::{Settings, TrustModel, TrustNumbers};
 
 /// Returns how validity is computed.
-pub(crate) fn settings(settings: &Settings, now: Timestamp) -> TrustSettings {
+pub(crate) fn settings(settings: &Settings) -> TrustSettings {
     let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, min_cert_level, .. } =
         settings.trust;
     TrustSettings {
@@ -31,7 +29,7 @@ pub(crate) fn settings(settings: &Settings, now: Timestamp) -> TrustSettings {
             default_policy: settings.tofu_default_policy,
             with_info: settings.list.with_tofu_info && settings.list.with_colons,
         },
-        ..TrustSettings::new(now, PacketView::Gnupg)
+        ..TrustSettings::new(settings.now, PacketView::Gnupg)
     }
 }
 
@@ -79,10 +77,10 @@ pub(crate) fn database(home: &Home) -> anyhow::Result<Option<Box<dyn Store>>> {
 }
 
 /// Opens it, or makes it.
-pub(crate) fn database_to_write(session: &mut Session<'_>) -> anyhow::Result<Box<dyn Store>> {
-    let path = session.home.database()?;
-    if path.parent() == Some(session.home.directory()) {
-        session.home.create_if_missing()?;
+pub(crate) fn database_to_write(home: &Home) -> anyhow::Result<Box<dyn Store>> {
+    let path = home.database()?;
+    if path.parent() == Some(home.directory()) {
+        home.create_if_missing()?;
     }
     Ok(database::create(&path)?)
 }

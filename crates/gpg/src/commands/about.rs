@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::Session;
 use crate::algorithms::{self, Named};
 use crate::home::Home;
 use crate::options::load::GPG_VERSION;
 use crate::options::row::{Argument, Information, OptionAction, Row};
 use crate::options::table::{OPTIONS, rows};
 use crate::settings::{Command, Program};
+use crate::streams::Streams;
 
 /// Returns the text that was asked for.
 pub(crate) fn text(program: Program, information: Information, home: &Home) -> String {
@@ -42,9 +42,9 @@ fn gpgv_help() -> String {
 }
 
 /// Writes what `gpgconf` wants to know (`--gpgconf-list`).
-pub(super) fn gpgconf_list(session: &mut Session<'_>) -> anyhow::Result<()> {
+pub(super) fn gpgconf_list(streams: &mut Streams) -> anyhow::Result<()> {
     const HAS_DEFAULT: u32 = 16;
-    let out = session.streams.out();
+    let out = streams.out();
     writeln!(out, "debug-level:{HAS_DEFAULT}:\"none:")?;
     writeln!(out, "compliance:{HAS_DEFAULT}:\"gnupg:")?;
     writeln!(out, "default_pubkey_algo:{HAS_DEFAULT}:\"rsa3072/cert,sign+rsa3072/encr:")?;

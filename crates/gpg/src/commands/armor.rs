@@ -5,14 +5,19 @@ use std::io::{self, BufReader, Read, Write};
 use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
 use keyhoard::cert::dearmor::DearmoredMessage;
 
-use super::Session;
 use super::write_message::output_of;
 use crate::input;
+use crate::settings::Settings;
 use crate::status::Status;
+use crate::streams::Streams;
 
 /// Puts ASCII armor around the file that the argument names, or around standard input.
-pub(super) fn enarmor(session: &mut Session<'_>) -> anyhow::Result<()> {
-    run(session, "enarmor", b".asc", |input, output, headers| {
+pub(super) fn enarmor(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    run(arguments, settings, streams, "enarmor", b".asc", |input, output, headers| {
         let headers = headers.with("Comment", b"Use \"gpg --dearmor\" for unpacking");
         let mut armor = ArmorWriter::titled(output, "ARMORED FILE").with_headers(headers);
         let count = io::copy(input, &mut armor)?;
@@ -22,8 +27,12 @@ pub(super) fn enarmor(session: &mut Session<'_>) -> anyhow::Result<()> {
 }
 
 /// Takes the ASCII armor off the file that the argument names, or off standard input.
-pub(super) fn dearmor(session: &mut Session<'_>) -> anyhow::Result<()> {
-    run(session, "dearmor", b".gpg", |input, output, _| {
+pub(super) fn dearmor(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    run(arguments, settings, streams, "dearmor", b".gpg", |input, output, _| {
         io::copy(&mut DearmoredMessage::of_any_kind(input), output)
     })
 }
@@ -31,37 +40,44 @@ pub(super) fn dearmor(session: &mut Session<'_>) -> anyhow::Result<()> {
 /// What is done with an input, with these headers of armor; returns how many bytes there were.
 type Change = fn(&mut dyn Read, &mut dyn Write, Headers) -> io::Result<u64>;
 
-fn run(session: &mut Session<'_>, command: &str, suffix: &[u8], change: Change) -> anyhow::Result<()> {
-    let name = match session.arguments.as_slice() {
+fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    command: &str,
+    suffix: &[u8],
+    change: Change,
+) -> anyhow::Result<()> {
+    let name = match arguments {
         [] => None,
-        [name] => Some(name.clone()),
+        [name] => Some(&name[..]),
         _ => {
-            session.usage(&format!("--{command} [file]"));
+            streams.usage(&format!("--{command} [file]"));
             return Ok(());
         }
     };
-    let opened = match input::open(name.as_deref(), session.streams) {
-        Ok(input) => output_of(session, name.as_deref(), suffix)?.map(|output| (input, output)),
+    let opened = match input::open(name, streams) {
+        Ok(input) => output_of(arguments, settings, streams, name, suffix)?.map(|output| (input, output)),
         Err(code) => Err(code),
     };
     let (input, mut output) = match opened {
         Ok(opened) => opened,
         Err(code) => {
-            session.streams.status_failure(command, code);
-            session.streams.error(format_args!("{command}ing failed: {code}"));
+            streams.status_failure(command, code);
+            streams.error(format_args!("{command}ing failed: {code}"));
             return Ok(());
         }
     };
-    let headers = session.settings.armor_headers.lines();
-    let changed = change(&mut BufReader::new(input), &mut *output.writer(session.streams), headers);
+    let headers = settings.armor_headers.lines();
+    let changed = change(&mut BufReader::new(input), &mut *output.writer(streams), headers);
     match changed {
         Ok(0) if command == "dearmor" => {
-            session.streams.error("no valid OpenPGP data found.");
-            session.streams.status(&Status::NoData { what: 1 });
+            streams.error("no valid OpenPGP data found.");
+            streams.status(Status::NoData { what: 1 });
         }
         Ok(_) => {}
         Err(error) => {
-            session.streams.error(format_args!("{command}ing failed: {error}"));
+            streams.error(format_args!("{command}ing failed: {error}"));
             return Ok(());
         }
     }

@@ -6,11 +6,10 @@ use keyhoard::listing::{KeyListing, ListedSignature};
 use keyhoard::store::ReadCertificates;
 use keyhoard::verify::HashAlgorithm;
 
-use super::Session;
 use crate::algorithms;
 use crate::keyrings::Ring;
 use crate::render;
-use crate::settings::ListSettings;
+use crate::settings::{ListSettings, Settings};
 use crate::streams::Streams;
 
 /// How signatures are checked, and what came of it so far.
@@ -30,17 +29,17 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    pub(super) fn new(session: &Session<'_>) -> Self {
+    pub(super) fn new(settings: &Settings) -> Self {
         let rules = CertificationRules {
-            now: session.now,
+            now: settings.now,
             view: PacketView::Gnupg,
-            digests: session.settings.digests,
+            digests: settings.digests,
             issuers: IssuerRule::Certifies,
         };
         Self {
             rules,
-            anew: session.settings.list.no_sig_cache,
-            quiet: session.settings.quiet,
+            anew: settings.list.no_sig_cache,
+            quiet: settings.quiet,
             good: 0,
             bad: 0,
             no_key: 0,

@@ -11,12 +11,13 @@ use keyhoard::store::query::{Name, NameError};
 use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates, Selection, Store};
 use secret::SecretKeys as _;
 
-use super::Session;
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::render;
+use crate::settings::{ListSettings, Settings};
 use crate::status::Status;
+use crate::streams::Streams;
 
 /// The reasons of a `DELETE_PROBLEM` line (GnuPG's `doc/DETAILS`).
 mod problem {
@@ -33,14 +34,19 @@ pub(super) enum DeleteTarget {
 }
 
 /// Deletes the keys that the arguments name, one after the other, up to the first that cannot be deleted.
-pub(super) fn run(session: &mut Session<'_>, what: DeleteTarget) -> anyhow::Result<()> {
-    if session.arguments.is_empty() && !session.settings.quiet {
-        session.streams.info("Note: No key");
+pub(super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    what: DeleteTarget,
+) -> anyhow::Result<()> {
+    if arguments.is_empty() && !settings.quiet {
+        streams.info("Note: No key");
         return Ok(());
     }
-    let mut keyrings = Keyrings::open(session)?;
-    for name in session.arguments.clone() {
-        if !delete_one(session, &mut keyrings, &name, what)? {
+    let mut keyrings = Keyrings::open(settings, streams)?;
+    for name in arguments {
+        if !delete_one(settings, streams, &mut keyrings, &name, what)? {
             break;
         }
     }
@@ -76,47 +82,49 @@ impl Secret {
 
 /// Deletes one key; `false` if that was not possible, which has been told.
 fn delete_one(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     keyrings: &mut Keyrings,
     name: &[u8],
     what: DeleteTarget,
 ) -> anyhow::Result<bool> {
     let text = shown(name);
-    let store = keyrings.writable(&session.home, &session.settings, session.streams)?;
-    let target = match find(session, store, name)? {
+    let store = keyrings.writable(settings, streams)?;
+    let target = match find(settings, store, name)? {
         Ok(target) => target,
         Err(code) => {
-            session.streams.error(format_args!("key \"{text}\" not found: {code}"));
-            return Ok(no_such_key(session, &text, code));
+            streams.error(format_args!("key \"{text}\" not found: {code}"));
+            return Ok(no_such_key(streams, &text, code));
         }
     };
     match what {
         DeleteTarget::Secret if target.secret.kept.is_empty() => {
-            session.streams.error(format_args!("key \"{text}\" not found"));
-            return Ok(no_such_key(session, &text, Code::NotFound));
+            streams.error(format_args!("key \"{text}\" not found"));
+            return Ok(no_such_key(streams, &text, Code::NotFound));
         }
-        DeleteTarget::Secret => return Ok(delete_secret(session, &target, &text)?.is_ok()),
-        DeleteTarget::Both if !target.secret.kept.is_empty() => match delete_secret(session, &target, &text)?
-        {
-            Ok(true) => {}
-            Ok(false) => {
-                session.streams.error(format_args!("{text}: delete key failed: {}", Code::EndOfFile));
-                return Ok(false);
+        DeleteTarget::Secret => return Ok(delete_secret(settings, streams, &target, &text)?.is_ok()),
+        DeleteTarget::Both if !target.secret.kept.is_empty() => {
+            match delete_secret(settings, streams, &target, &text)? {
+                Ok(true) => {}
+                Ok(false) => {
+                    streams.error(format_args!("{text}: delete key failed: {}", Code::EndOfFile));
+                    return Ok(false);
+                }
+                Err(()) => return Ok(false),
             }
-            Err(()) => return Ok(false),
-        },
-        DeleteTarget::Public if !target.secret.is_there() || session.settings.expert => {}
+        }
+        DeleteTarget::Public if !target.secret.is_there() || settings.expert => {}
         DeleteTarget::Both if !target.secret.with_agent => {}
         DeleteTarget::Public | DeleteTarget::Both => {
-            session.streams.error(format_args!("there is a secret key for public key \"{text}\"!"));
-            session.streams.info("use option \"--delete-secret-keys\" to delete it first.");
-            session.streams.status(&Status::DeleteProblem { reason: problem::SECRET_KEY_FIRST });
+            streams.error(format_args!("there is a secret key for public key \"{text}\"!"));
+            streams.info("use option \"--delete-secret-keys\" to delete it first.");
+            streams.status(Status::DeleteProblem { reason: problem::SECRET_KEY_FIRST });
             return Ok(false);
         }
     }
-    if is_wanted(session, &target)? && !session.settings.dry_run {
+    if is_wanted(settings, streams, &target)? && !settings.dry_run {
         let command = format!("gpg-keyhoard --delete-keys {text}");
-        let now = session.now;
+        let now = settings.now;
         match target.subkey {
             Some(subkey) => drop(delete_subkey(store, target.id, &subkey, &command, now)?),
             None => drop(delete(store, &[target.id], &command, now)?),
@@ -126,31 +134,32 @@ fn delete_one(
 }
 
 /// Tells that there is nothing to delete.
-fn no_such_key(session: &mut Session<'_>, name: &str, code: Code) -> bool {
-    session.streams.status(&Status::DeleteProblem { reason: problem::NO_SUCH_KEY });
-    session.streams.error(format_args!("{name}: delete key failed: {code}"));
+fn no_such_key(streams: &mut Streams, name: &str, code: Code) -> bool {
+    streams.status(Status::DeleteProblem { reason: problem::NO_SUCH_KEY });
+    streams.error(format_args!("{name}: delete key failed: {code}"));
     false
 }
 
 /// Deletes the secret keys that are meant, and says whether that was wanted; if it was not possible, that is told.
 fn delete_secret(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     target: &Target,
     name: &str,
 ) -> anyhow::Result<std::result::Result<bool, ()>> {
-    if !is_secret_wanted(session, target)? {
+    if !is_secret_wanted(settings, streams, target)? {
         return Ok(Ok(false));
     }
     // In batch mode nobody confirms it but --yes.
-    if session.settings.batch && !session.settings.answer_yes {
+    if settings.batch && !settings.answer_yes {
         let code = Code::NoPinentry;
-        session.streams.error(format_args!("deleting secret key failed: {code}"));
-        session.streams.error(format_args!("{name}: delete key failed: {code}"));
-        session.streams.info("(try option \"--yes\" to delete anyway)");
+        streams.error(format_args!("deleting secret key failed: {code}"));
+        streams.error(format_args!("{name}: delete key failed: {code}"));
+        streams.info("(try option \"--yes\" to delete anyway)");
         return Ok(Err(()));
     }
-    if !session.settings.dry_run {
-        let files = session.file_keys()?;
+    if !settings.dry_run {
+        let files = settings.home.file_keys()?;
         for key in &target.secret.kept {
             files.delete(&secret::Name::from(*key))?;
         }
@@ -160,7 +169,7 @@ fn delete_secret(
 
 /// Finds the first key that goes by a name.
 fn find(
-    session: &Session<'_>,
+    settings: &Settings,
     store: &dyn Store,
     name: &[u8],
 ) -> anyhow::Result<std::result::Result<Target, Code>> {
@@ -172,11 +181,11 @@ fn find(
     };
     let snapshot = store.snapshot()?;
     let Some(&id) = snapshot.find(&query)?.first() else { return Ok(Err(Code::NotFound)) };
-    let candidates = candidates(snapshot.as_ref(), &[id], &session.agent_keys())?;
-    let Shown { text, primary, subkeys } = show(session, snapshot.as_ref(), id)?;
+    let candidates = candidates(snapshot.as_ref(), &[id], &settings.home.agent_keys())?;
+    let Shown { text, primary, subkeys } = show(settings, &settings.list, snapshot.as_ref(), id)?;
     let is_meant = |key: &Fingerprint| !exact_key || query.names_key(key);
     let subkey = subkeys.iter().copied().find(|subkey| exact_key && query.names_key(subkey));
-    let files = session.file_keys()?;
+    let files = settings.home.file_keys()?;
     let mut kept = Vec::new();
     for key in primary.into_iter().chain(subkeys).filter(is_meant) {
         kept.extend(files.find(&secret::Name::from(key))?.map(|held| held.fingerprint));
@@ -199,17 +208,19 @@ pub(super) struct Shown {
     subkeys: Vec<Fingerprint>,
 }
 
+/// Renders one key as `list` says.
 pub(super) fn show(
-    session: &Session<'_>,
+    settings: &Settings,
+    list: &ListSettings,
     snapshot: &dyn ReadCertificates,
     id: CertId,
 ) -> keyhoard::Result<Shown> {
-    let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
+    let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut trust = |_: CertId, _: &Facts, _: &Effective| Ok(UserTrust::default());
     let mut shown = Shown::default();
     listing::list(snapshot, Selection::Ids(&[id]), options, &mut issuers, &mut trust, &mut |listing| {
-        render::listing(&listing, &session.settings.list, &mut shown.text);
+        render::listing(&listing, list, &mut shown.text);
         shown.primary = Some(*listing.fingerprint());
         shown.subkeys.extend(listing.components.iter().filter_map(|listed| match listed.item {
             ListedItem::Subkey(key, _) => Some(key.fingerprint),
@@ -221,11 +232,11 @@ pub(super) fn show(
 }
 
 /// Says whether the secret keys are to be deleted: in batch mode they have to be named by fingerprint.
-fn is_secret_wanted(session: &mut Session<'_>, target: &Target) -> anyhow::Result<bool> {
-    if session.settings.batch {
+fn is_secret_wanted(settings: &Settings, streams: &mut Streams, target: &Target) -> anyhow::Result<bool> {
+    if settings.batch {
         if !target.by_fingerprint {
-            session.streams.error("can't do this in batch mode");
-            session.streams.info("(unless you specify the key by fingerprint)");
+            streams.error("can't do this in batch mode");
+            streams.info("(unless you specify the key by fingerprint)");
         }
         return Ok(target.by_fingerprint);
     }
@@ -234,19 +245,18 @@ fn is_secret_wanted(session: &mut Session<'_>, target: &Target) -> anyhow::Resul
         Question { keyword, context: &target.shown, text: "Delete this key from the keyring? (y/N) " };
     let second = Question { keyword, context: b"", text: "This is a secret key! - really delete? (y/N) " };
     // A program is asked once.
-    Ok(prompt::ask(&first, &session.settings, session.streams)?
-        && (session.settings.command_input.is_some()
-            || prompt::ask(&second, &session.settings, session.streams)?))
+    Ok(prompt::ask(&first, settings, streams)?
+        && (settings.command_input.is_some() || prompt::ask(&second, settings, streams)?))
 }
 
 /// Says whether the key is to be deleted: in batch mode it has to be named by its fingerprint, or with `--yes`.
-fn is_wanted(session: &mut Session<'_>, target: &Target) -> anyhow::Result<bool> {
-    let settings = &session.settings;
+fn is_wanted(settings: &Settings, streams: &mut Streams, target: &Target) -> anyhow::Result<bool> {
+    let settings = settings;
     if settings.batch {
         let certain = target.by_fingerprint || settings.answer_yes;
         if !certain {
-            session.streams.error("can't do this in batch mode without \"--yes\"");
-            session.streams.info("(unless you specify the key by fingerprint)");
+            streams.error("can't do this in batch mode without \"--yes\"");
+            streams.info("(unless you specify the key by fingerprint)");
         }
         return Ok(certain);
     }
@@ -259,5 +269,5 @@ fn is_wanted(session: &mut Session<'_>, target: &Target) -> anyhow::Result<bool>
         context: &context,
         text: "Delete this key from the keyring? (y/N) ",
     };
-    prompt::ask(&question, settings, session.streams)
+    prompt::ask(&question, settings, streams)
 }

@@ -22,11 +22,12 @@ use keyhoard::store::{CertId, Detail, Fingerprint, Query, Record, Selection};
 use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
 
-use super::Session;
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
+use crate::settings::Settings;
 use crate::status::Status;
+use crate::streams::Streams;
 
 /// The keys that an edit works with: the first database, and the secret keys beside it.
 struct EditKeys {
@@ -44,14 +45,15 @@ struct Failure {
 }
 
 impl EditKeys {
-    fn open(session: &mut Session<'_>) -> anyhow::Result<Self> {
-        Ok(Self { keyrings: Keyrings::open(session)?, secrets: session.file_keys()? })
+    fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
+        Ok(Self { keyrings: Keyrings::open(settings, streams)?, secrets: settings.home.file_keys()? })
     }
 
     /// Finds the one key that a name stands for, and tells if there is none, or more than one.
     fn find(
         &self,
-        session: &mut Session<'_>,
+
+        streams: &mut Streams,
         name: &[u8],
         with_secret: bool,
     ) -> anyhow::Result<std::result::Result<Fingerprint, Code>> {
@@ -70,7 +72,7 @@ impl EditKeys {
             found = Err(Code::NoSecretKey);
         }
         if let Err(code) = found {
-            session.streams.error(format_args!("key \"{}\" not found: {code}", shown(name)));
+            streams.error(format_args!("key \"{}\" not found: {code}", shown(name)));
         }
         Ok(found)
     }
@@ -100,22 +102,23 @@ impl EditKeys {
     /// Finds a key that has to be named by the fingerprint of its primary key, and tells if it is not.
     fn find_by_primary(
         &self,
-        session: &mut Session<'_>,
+
+        streams: &mut Streams,
         name: &[u8],
     ) -> anyhow::Result<std::result::Result<Fingerprint, u32>> {
         let text = shown(name);
         let Some(wanted) = fingerprint(name) else {
-            session.streams.error(format_args!("\"{text}\" is not a fingerprint"));
+            streams.error(format_args!("\"{text}\" is not a fingerprint"));
             return Ok(Err(Code::InvalidName.with_gpg()));
         };
         let found = self.candidates(name)?.unwrap_or_default();
         let Some((key, _)) = found.first() else {
-            session.streams.error(format_args!("key \"{text}\" not found: {}", Code::NoPublicKey));
+            streams.error(format_args!("key \"{text}\" not found: {}", Code::NoPublicKey));
             return Ok(Err(Code::NoPublicKey.bare()));
         };
-        session.considered(key);
+        streams.considered(key);
         if *key != wanted {
-            session.streams.error(format_args!("\"{text}\" is not the primary fingerprint"));
+            streams.error(format_args!("\"{text}\" is not the primary fingerprint"));
             return Ok(Err(Code::InvalidName.with_gpg()));
         }
         Ok(Ok(*key))
@@ -128,32 +131,32 @@ impl EditKeys {
 
     /// Finds the secret keys that certify: those of `--local-user`, else of `--default-key`, else the first one. Those
     /// that cannot be used are told and left out.
-    fn certifiers(&self, session: &mut Session<'_>) -> anyhow::Result<Vec<Fingerprint>> {
-        let named = session.settings.local_users.clone();
+    fn certifiers(&self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<Vec<Fingerprint>> {
+        let named = settings.local_users.clone();
         if named.is_empty() {
-            let default = session.settings.default_keys.clone();
-            let found = default.iter().find_map(|name| self.certifier(session, name).transpose());
+            let default = settings.default_keys.clone();
+            let found = default.iter().find_map(|name| self.certifier(settings, name).transpose());
             let found = found.transpose()?;
             let found = match found {
                 Some(found) => Some(found),
-                None => self.first_certifier(session)?,
+                None => self.first_certifier(settings)?,
             };
             if found.is_none() {
-                session.streams.error(format_args!("no default secret key: {}", Code::NoSecretKey));
+                streams.error(format_args!("no default secret key: {}", Code::NoSecretKey));
             }
-            return Ok(found.into_iter().inspect(|key| session.considered(key)).collect());
+            return Ok(found.into_iter().inspect(|key| streams.considered(key)).collect());
         }
         let mut found = Vec::new();
         for name in &named {
-            match self.certifier(session, name)? {
+            match self.certifier(settings, name)? {
                 Some(key) if found.contains(&key) => {}
                 Some(key) => {
-                    session.considered(&key);
+                    streams.considered(&key);
                     found.push(key);
                 }
                 None => {
-                    session.streams.error(format_args!("skipped \"{}\": {}", shown(name), Code::NoSecretKey));
-                    session.streams.status(&Status::InvalidSigner { reason: 9, name });
+                    streams.error(format_args!("skipped \"{}\": {}", shown(name), Code::NoSecretKey));
+                    streams.status(Status::InvalidSigner { reason: 9, name });
                 }
             }
         }
@@ -161,34 +164,34 @@ impl EditKeys {
     }
 
     /// Finds the first key with a name that certifies now and has its secret part here.
-    fn certifier(&self, session: &Session<'_>, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
+    fn certifier(&self, settings: &Settings, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
         let found = self.candidates(name)?.unwrap_or_default();
-        self.first_that_certifies(session, found.iter().map(|(_, id)| *id).collect())
+        self.first_that_certifies(settings, found.iter().map(|(_, id)| *id).collect())
     }
 
-    fn first_certifier(&self, session: &Session<'_>) -> anyhow::Result<Option<Fingerprint>> {
+    fn first_certifier(&self, settings: &Settings) -> anyhow::Result<Option<Fingerprint>> {
         let Some(store) = self.keyrings.store() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let held: Vec<Fingerprint> = self.secrets.list()?.iter().map(|held| held.fingerprint).collect();
         let mut ids: Vec<CertId> = snapshot.by_fingerprint(&held)?.into_iter().flatten().collect();
         ids.sort_unstable();
-        self.first_that_certifies(session, ids)
+        self.first_that_certifies(settings, ids)
     }
 
     fn first_that_certifies(
         &self,
-        session: &Session<'_>,
+        settings: &Settings,
         ids: Vec<CertId>,
     ) -> anyhow::Result<Option<Fingerprint>> {
         let Some(store) = self.keyrings.store() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let mut candidates = Vec::new();
-        let moment = EvaluationContext::new(session.now, PacketView::Gnupg);
+        let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
         let certifies = |facts: &Facts| {
             let effective = evaluate(facts, moment);
             let issuer = IssuerKey::primary(facts, &effective);
             let kind = SignatureType::GENERIC_CERTIFICATION;
-            objections(&issuer, kind, session.now, session.now).is_empty()
+            objections(&issuer, kind, settings.now, settings.now).is_empty()
         };
         snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { fingerprint, facts, .. }| {
             candidates.extend(facts.filter(certifies).map(|_| fingerprint));
@@ -203,14 +206,14 @@ impl EditKeys {
     }
 
     /// Says whose passphrase it is that unlocks the secret keys with a primary key.
-    fn hint(&self, session: &Session<'_>, primary: &Fingerprint) -> anyhow::Result<Option<Hint>> {
+    fn hint(&self, settings: &Settings, primary: &Fingerprint) -> anyhow::Result<Option<Hint>> {
         let Some(store) = self.keyrings.store() else { return Ok(None) };
         let snapshot = store.snapshot()?;
         let ids: Vec<CertId> = snapshot.by_fingerprint(&[*primary])?.into_iter().flatten().collect();
         let mut found = None;
         snapshot.visit(Selection::Ids(&ids), Detail::Own, &mut |Record { facts, .. }| {
             let user_id = facts.as_ref().and_then(|facts| {
-                let index = evaluate(facts, EvaluationContext::new(session.now, PacketView::Gnupg))
+                let index = evaluate(facts, EvaluationContext::new(settings.now, PacketView::Gnupg))
                     .primary_user_id(facts)?;
                 match &facts.components[index].kind {
                     ComponentKind::UserId(value) => Some(value.clone()),
@@ -227,16 +230,16 @@ impl EditKeys {
     /// gpg does, up to what it says of the command itself.
     fn edit<T>(
         &mut self,
-        session: &mut Session<'_>,
+        settings: &Settings,
+        streams: &mut Streams,
         command: &str,
         by: &Fingerprint,
         edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
     ) -> anyhow::Result<std::result::Result<T, Failure>> {
-        let now = session.now;
-        let hint = self.hint(session, by)?;
-        let Session { settings, home, streams, passphrase, .. } = session;
-        let store = self.keyrings.writable(home, settings, streams)?;
-        let mut ask = Passphrases::new(settings, streams, passphrase.as_ref());
+        let now = settings.now;
+        let hint = self.hint(settings, by)?;
+        let store = self.keyrings.writable(settings, streams)?;
+        let mut ask = Passphrases::new(settings, streams);
         if let Some(hint) = hint {
             ask = ask.with_hint(hint);
         }

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use keyhoard::cert::Fingerprint;
 use keyhoard::cert::certificate::Certificate;
 use keyhoard::cert::effective::{EvaluationContext, PacketView, evaluate};
 use keyhoard::cert::facts::{Component, ComponentKind};
-use keyhoard::cert::{Fingerprint, Timestamp};
 use keyhoard::compact::{CompactOptions, compact};
 use keyhoard::export::{ExportOptions, Preparation, export_prepared};
 use keyhoard::foreign_text::shown;
@@ -13,15 +13,16 @@ use keyhoard::secret_transfer::{SecretParts, export_secret_prepared};
 use keyhoard::store::{CertId, ReadCertificates, Record, Selection};
 use secret::file::FileKeys;
 
-use super::{Session, checker};
+use super::compaction::checker;
 use crate::code::Code;
 use crate::filter_properties;
 use crate::keyrings::Keyrings;
 use crate::names::{Hit, Names};
 use crate::output::{Holds, Output};
 use crate::secrets::Secrets;
-use crate::settings::{ExportFilter, Settings};
+use crate::settings::{ExportFilter, ExportSettings, Settings};
 use crate::status::Status;
+use crate::streams::Streams;
 
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,66 +44,66 @@ struct Written {
 type Failure = (Code, u32);
 
 /// Writes out the keys that the arguments name, or all of them.
-pub(super) fn run(session: &mut Session<'_>, what: ExportTarget) -> anyhow::Result<()> {
-    let settings = &session.settings.export;
-    anyhow::ensure!(!settings.pka && !settings.dane, "export-pka and export-dane: not supported yet");
+pub(super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    what: ExportTarget,
+) -> anyhow::Result<()> {
+    let ExportSettings { pka, dane, .. } = settings.export;
+    anyhow::ensure!(!pka && !dane, "export-pka and export-dane: not supported yet");
     let mut written = Written::default();
     let holds = match what {
         ExportTarget::Public => Holds::Packets,
         ExportTarget::Secret(_) => Holds::SecretPackets,
     };
-    let outcome = match Output::open(holds, &[], &session.settings, session.streams)? {
-        Ok(output) => write_keys(session, output, what, &mut written)?,
+    let outcome = match Output::open(holds, &[], settings, streams)? {
+        Ok(output) => write_keys(arguments, settings, streams, output, what, &mut written)?,
         Err(code) => Err((code, code.with_gpg())),
     };
     for fingerprint in &written.exported {
-        session.streams.status(&Status::Exported { fingerprint: fingerprint.to_string() });
+        streams.status(Status::Exported { fingerprint: fingerprint.to_string() });
     }
     let exported = written.exported.len() as u64;
-    session.streams.status(&match what {
+    streams.status(match what {
         ExportTarget::Public => Status::ExportResult { count: exported, secret: 0, exported },
         ExportTarget::Secret(_) => {
             Status::ExportResult { count: written.looked_at, secret: exported, exported }
         }
     });
     if let Err((code, value)) = outcome {
-        session.streams.status(&Status::Failure { place: "export", code: value });
-        session.streams.error(format_args!("key export failed: {code}"));
+        streams.status(Status::Failure { place: "export", code: value });
+        streams.error(format_args!("key export failed: {code}"));
     }
     Ok(())
 }
 
 /// Writes the keys to `output`, which appears only if there was anything to write.
 fn write_keys(
-    session: &mut Session<'_>,
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
     mut output: Output,
     what: ExportTarget,
     written: &mut Written,
 ) -> anyhow::Result<std::result::Result<(), Failure>> {
-    let names = Names::parse(&session.arguments);
+    let names = Names::parse(arguments);
     for refused in names.refused().iter().filter(|refused| refused.code == Code::InvalidUserId) {
         let name = shown(&refused.name);
-        session.streams.error(format_args!("key \"{name}\" not found: {}", refused.code));
+        streams.error(format_args!("key \"{name}\" not found: {}", refused.code));
     }
     let unsearchable = names.refused().iter().find(|refused| refused.code != Code::InvalidUserId);
     if unsearchable.is_none() {
-        let keyrings = Keyrings::open(session)?;
-        let (keys, secrets) = (session.file_keys()?, Secrets::kept(session)?);
+        let keyrings = Keyrings::open(settings, streams)?;
+        let (keys, secrets) = (settings.home.file_keys()?, Secrets::kept(settings)?);
         let title = match what {
             ExportTarget::Public => "PUBLIC KEY BLOCK",
             ExportTarget::Secret(_) => "PRIVATE KEY BLOCK",
         };
-        let export = Export {
-            names: &names,
-            settings: &session.settings,
-            now: session.now,
-            what,
-            keys: &keys,
-            secrets: &secrets,
-        };
-        let writer = output.writer(session.streams);
-        if session.settings.armor {
-            let mut writer = session.settings.armor_headers.begin(writer, title);
+        let export = Export { names: &names, settings: settings, what, keys: &keys, secrets: &secrets };
+        let writer = output.writer(streams);
+        if settings.armor {
+            let mut writer = settings.armor_headers.begin(writer, title);
             export.write(&keyrings, &mut writer, written)?;
             writer.finish()?;
         } else {
@@ -110,7 +111,7 @@ fn write_keys(
         }
     }
     match written.exported.is_empty() {
-        true => session.streams.info("WARNING: nothing exported"),
+        true => streams.info("WARNING: nothing exported"),
         false => output.commit()?,
     }
     Ok(unsearchable.map_or(Ok(()), |refused| Err((refused.code, refused.value()))))
@@ -119,7 +120,6 @@ fn write_keys(
 struct Export<'a> {
     names: &'a Names,
     settings: &'a Settings,
-    now: Timestamp,
     what: ExportTarget,
     keys: &'a FileKeys,
     secrets: &'a Secrets,
@@ -152,10 +152,10 @@ impl Export<'_> {
         let hits = self.names.find(snapshot)?;
         let ids: Vec<CertId> = hits.iter().map(|hit| hit.id).collect();
         let selection = if self.names.is_empty() { Selection::All } else { Selection::Ids(&ids) };
-        let mut checker = checker(snapshot, self.settings.digests, self.now);
+        let mut checker = checker(snapshot, self.settings);
         let mut prepare = |id: CertId, certificate: Certificate| {
             let cleaned = match settings.clean {
-                true => compact(&certificate, &mut checker, &self.compaction(), self.now)?,
+                true => compact(&certificate, &mut checker, &self.compaction(), self.settings.now)?,
                 false => certificate,
             };
             let hit = hits.binary_search_by_key(&id, |hit| hit.id).ok().map(|index| hits[index]);
@@ -206,7 +206,7 @@ impl Export<'_> {
     fn filtered(&self, certificate: Certificate, hit: Option<Hit>) -> Certificate {
         let ExportFilter { keep_uid, drop_subkey } = &self.settings.export_filter;
         let facts = &certificate.facts;
-        let effective = evaluate(facts, EvaluationContext::new(self.now, PacketView::Gnupg));
+        let effective = evaluate(facts, EvaluationContext::new(self.settings.now, PacketView::Gnupg));
         let mut kept = vec![true; facts.components.len()];
         let mut also =
             |others: Vec<bool>| kept.iter_mut().zip(others).for_each(|(kept, other)| *kept &= other);

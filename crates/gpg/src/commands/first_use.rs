@@ -9,42 +9,40 @@ use keyhoard::store::tofu::Messages;
 use keyhoard::trust::Validity;
 use keyhoard::trust::tofu::Policy;
 
-use crate::commands::Session;
 use crate::render::tofu::statistics;
+use crate::settings::Settings;
 use crate::status::SignatureStatus;
+use crate::streams::Streams;
 
 /// Below this many messages (by GnuPG's measure) a key may be a forgery that nobody noticed.
 const FEW: u64 = 8;
 
 /// Tells what is known of a key with some of its user IDs.
-pub(super) fn tell(session: &mut Session<'_>, key: &Fingerprint, user_ids: &[UserFirstUse]) {
+pub(super) fn tell(settings: &Settings, streams: &mut Streams, key: &Fingerprint, user_ids: &[UserFirstUse]) {
     let (mut is_suspect, mut is_contested) = (false, false);
     for UserFirstUse { address, known } in user_ids {
         let Some(known) = known else { continue };
-        tell_status(session, key, address, known.policy, &known.messages);
+        tell_status(streams, key, address, known.policy, &known.messages);
         if known.policy == Policy::Ask {
             is_contested = true;
             for (rival, messages) in &known.rivals {
-                tell_status(session, rival, address, known.policy, messages);
+                tell_status(streams, rival, address, known.policy, messages);
             }
         } else {
-            is_suspect |= tell_one(session, address, known);
+            is_suspect |= tell_one(settings, streams, address, known);
         }
     }
     if is_suspect && !is_contested {
-        warn(session, key, user_ids.len());
+        warn(streams, key, user_ids.len());
     }
 }
 
 /// Says whether trust on first use makes a key as valid as it is, where the web of trust may as well.
-pub(super) fn decides(session: &Session<'_>, trust: &UserTrust) -> bool {
+pub(super) fn decides(settings: &Settings, trust: &UserTrust) -> bool {
     let has = |policies: &[Policy]| {
         trust.first_uses.iter().flatten().any(|known| {
-            let decided = if known.policy == Policy::Auto {
-                session.settings.tofu_default_policy
-            } else {
-                known.policy
-            };
+            let decided =
+                if known.policy == Policy::Auto { settings.tofu_default_policy } else { known.policy };
             policies.contains(&decided)
         })
     };
@@ -58,23 +56,23 @@ pub(super) fn decides(session: &Session<'_>, trust: &UserTrust) -> bool {
 }
 
 fn tell_status(
-    session: &mut Session<'_>,
+    streams: &mut Streams,
     key: &Fingerprint,
     address: &BoundAddress,
     policy: Policy,
     messages: &Messages,
 ) {
     let key = key.to_string();
-    session.tell_signature(SignatureStatus::FirstUser { key, address: address.as_bytes() });
-    session.tell_signature(SignatureStatus::FirstUse(statistics(policy, messages).join(" ")));
+    streams.status(SignatureStatus::FirstUser { key, address: address.as_bytes() });
+    streams.status(SignatureStatus::FirstUse(statistics(policy, messages).join(" ")));
 }
 
 /// Tells how many messages were seen with an address; says whether that is few.
-fn tell_one(session: &mut Session<'_>, address: &BoundAddress, known: &FirstUse) -> bool {
+fn tell_one(settings: &Settings, streams: &mut Streams, address: &BoundAddress, known: &FirstUse) -> bool {
     let FirstUse { policy, messages, .. } = known;
     let (verified, encrypted) = (messages.verified, messages.encrypted);
     let address = keyhoard::foreign_text::shown(address.as_bytes());
-    let ago = |first: Option<Timestamp>| span(session.now.0.saturating_sub(first.map_or(0, |time| time.0)));
+    let ago = |first: Option<Timestamp>| span(settings.now.0.saturating_sub(first.map_or(0, |time| time.0)));
     let mut text = match (verified.count, encrypted.count) {
         (0, 0) => format!("{address}: Verified 0~signatures and encrypted 0~messages."),
         (0, _) => format!("{address}: Verified 0 signatures."),
@@ -89,31 +87,31 @@ fn tell_one(session: &mut Session<'_>, address: &BoundAddress, known: &FirstUse)
             text += &format!("  Encrypted {count}~messages in the past {}.", ago(encrypted.first));
         }
     }
-    if session.settings.verbose > 0 {
+    if settings.verbose > 0 {
         text += &format!("  (policy: {})", policy.name());
     }
     let text = wrapped(&format!("{text}\n"));
-    session.tell_signature(SignatureStatus::FirstUseText(text.trim_end().as_bytes()));
-    tell_lines(session, &text.replace('~', " "));
-    *policy == Policy::Auto && tell_doubts(session, verified.count, encrypted.count)
+    streams.status(SignatureStatus::FirstUseText(text.trim_end().as_bytes()));
+    tell_lines(streams, &text.replace('~', " "));
+    *policy == Policy::Auto && tell_doubts(streams, verified.count, encrypted.count)
 }
 
-fn tell_doubts(session: &mut Session<'_>, verified: u64, encrypted: u64) -> bool {
+fn tell_doubts(streams: &mut Streams, verified: u64, encrypted: u64) -> bool {
     match verified {
-        0 => session.streams.info("Warning: we have yet to see a message signed using this key and user id!"),
-        1 => session.streams.info("Warning: we've only seen one message signed using this key and user id!"),
+        0 => streams.info("Warning: we have yet to see a message signed using this key and user id!"),
+        1 => streams.info("Warning: we've only seen one message signed using this key and user id!"),
         _ => {}
     }
     match encrypted {
-        0 => session.streams.info("Warning: you have yet to encrypt a message to this key!"),
-        1 => session.streams.info("Warning: you have only encrypted one message to this key!"),
+        0 => streams.info("Warning: you have yet to encrypt a message to this key!"),
+        1 => streams.info("Warning: you have only encrypted one message to this key!"),
         _ => {}
     }
     verified.saturating_mul(verified).saturating_add(encrypted.saturating_mul(encrypted)) < FEW * FEW
 }
 
 /// Warns of a key that looks like another one.
-fn warn(session: &mut Session<'_>, key: &Fingerprint, user_ids: usize) {
+fn warn(streams: &mut Streams, key: &Fingerprint, user_ids: usize) {
     let (whose, addresses) = if user_ids == 1 {
         ("this key and user id", "address")
     } else {
@@ -124,15 +122,15 @@ fn warn(session: &mut Session<'_>, key: &Fingerprint, user_ids: usize) {
          Carefully examine the email {addresses} for small variations.  If the key is suspect, then use\n  \
          gpg --tofu-policy bad {key}\nto mark it as being bad.\n"
     ));
-    tell_lines(session, &text);
+    tell_lines(streams, &text);
 }
 
 /// Tells text, the later lines under the first.
-fn tell_lines(session: &mut Session<'_>, text: &str) {
+fn tell_lines(streams: &mut Streams, text: &str) {
     for (number, line) in text.lines().enumerate() {
         match number {
-            0 => session.streams.info(line),
-            _ => session.streams.continue_info(format!("     {line}").as_bytes()),
+            0 => streams.info(line),
+            _ => streams.continue_info(format!("     {line}").as_bytes()),
         }
     }
 }

@@ -8,66 +8,70 @@ use std::io;
 
 use secret::{Name, SecretKeys as _};
 
-use super::Session;
 use crate::algorithms::Choice;
 use crate::code::Code;
 use crate::generation::dialogue::{self, Answer};
 use crate::generation::parameters::Defaults;
 use crate::generation::{Family, algorithm, preferences};
 use crate::settings::Settings;
+use crate::streams::Streams;
 use make::Order;
 
 pub(super) use quick::run as quick;
 
 /// Makes keys as a parameter file says, or after asking; with `full`, asking for everything.
-pub(super) fn run(session: &mut Session<'_>, full: bool) -> anyhow::Result<()> {
+pub(super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    full: bool,
+) -> anyhow::Result<()> {
     let name = if full { "--full-generate-key" } else { "--generate-key" };
     // A program that names a file means it, though it could be asked.
-    let named_by_program = !full && session.settings.command_input.is_some() && !session.arguments.is_empty();
-    session.settings.batch |= named_by_program && session.arguments.len() == 1;
-    let most = usize::from(session.settings.batch || named_by_program);
-    if session.arguments.len() > most {
+    let named_by_program = !full && settings.command_input.is_some() && !arguments.is_empty();
+    let most = usize::from(settings.batch || named_by_program);
+    if arguments.len() > most {
         let parameter_file = if most == 1 { " [parameterfile]" } else { "" };
-        session.usage(&format!("{name}{parameter_file}"));
+        streams.usage(&format!("{name}{parameter_file}"));
         return Ok(());
     }
-    if is_forbidden(session) {
+    if is_forbidden(settings, streams) {
         return Ok(());
     }
-    if session.settings.batch {
-        return parameter_file::run(session);
+    if settings.batch {
+        return parameter_file::run(arguments, settings, streams);
     }
-    let defaults = defaults(&session.settings, session.now);
-    let keys = session.file_keys()?;
+    let defaults = defaults(settings);
+    let keys = settings.home.file_keys()?;
     let held = |keygrip| {
         let key = keys.export(&Name::Keygrip(keygrip)).ok()?;
         Family::from_number(key.key().algorithm.0.into())
     };
-    match dialogue::ask(full, &defaults, &session.settings, session.streams, &held)? {
-        Answer::Request(request) => make::make(session, &Order::of(*request)),
+    match dialogue::ask(full, &defaults, settings, streams, &held)? {
+        Answer::Request(request) => make::make(settings, streams, &Order::of(*request)),
         Answer::Cancelled => {
-            session.streams.error("Key generation canceled.");
+            streams.error("Key generation canceled.");
             Ok(())
         }
         Answer::Impossible(code) => {
-            failed(session, code);
+            failed(streams, code);
             Ok(())
         }
     }
 }
 
 /// Says whether `--forbid-gen-key` was given, which is told.
-fn is_forbidden(session: &mut Session<'_>) -> bool {
-    if session.settings.forbid_gen_key {
-        session.streams.status_failure("gen-key", Code::NotEnabled);
-        session.streams.error("This command is not allowed while in forbid-gen-key mode.");
+fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
+    if settings.forbid_gen_key {
+        streams.status_failure("gen-key", Code::NotEnabled);
+        streams.error("This command is not allowed while in forbid-gen-key mode.");
     }
-    session.settings.forbid_gen_key
+    settings.forbid_gen_key
 }
 
 /// Tells that what was asked for cannot be made.
-fn failed(session: &mut Session<'_>, code: Code) {
-    session.streams.error(format_args!("Key generation failed: {code}"));
+fn failed(streams: &mut Streams, code: Code) {
+    streams.error(format_args!("Key generation failed: {code}"));
 }
 
 /// Returns what new keys prefer where nothing else is said. In gpg a default list of `none` is no compression then.
@@ -86,9 +90,9 @@ fn read_preferences(list: &str, settings: &Settings) -> keygen::Preferences {
 }
 
 /// Returns what requests are read with.
-fn defaults(settings: &Settings, now: keyhoard::cert::Timestamp) -> Defaults<'_> {
+fn defaults(settings: &Settings) -> Defaults<'_> {
     let algorithm = settings.default_new_key_algorithm.as_deref().unwrap_or(algorithm::DEFAULT);
-    Defaults { now, algorithm, preferences: default_list(settings) }
+    Defaults { now: settings.now, algorithm, preferences: default_list(settings) }
 }
 
 fn default_list(settings: &Settings) -> &str {

@@ -13,45 +13,48 @@ use keyhoard::designated_revocation::evaluate_with_revokers;
 use keyhoard::listing::{Names, UserTrust};
 use keyhoard::validity::{Sources, ValidityResult};
 
-use super::Session;
-use super::decrypt::{self, Naming};
+use super::decrypt;
+use super::decrypt::plaintext::{MessageSource, Naming};
 use super::verify::begins_clear_text;
 use super::write_message::Failure;
 use crate::keyrings::Keyrings;
 use crate::render::block::Block;
+use crate::settings::Settings;
 use crate::status::Status;
+use crate::streams::Streams;
 use crate::{input, trust};
 
 /// So many bytes tell what an input begins with, armor and its headers included.
 const BEGINNING: u64 = 8192;
 
 /// Looks what the file that the argument names holds, or standard input.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    if !session.settings.quiet {
-        session.streams.info("WARNING: no command supplied.  Trying to guess what you mean ...");
+pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    if !settings.quiet {
+        streams.info("WARNING: no command supplied.  Trying to guess what you mean ...");
     }
-    let Some((mut input, name)) = input(session) else { return Ok(()) };
+    let Some((mut input, name)) = input(arguments, streams) else { return Ok(()) };
     let mut beginning = Vec::new();
     Read::take(&mut input, BEGINNING).read_to_end(&mut beginning)?;
     // Keys behind clear text are not what it is about.
     let holds_keys = begins_with_key(&beginning) && !begins_clear_text(&beginning);
     let input = BufReader::new(beginning.chain(input));
     if holds_keys {
-        return list(session, input);
+        return list(settings, streams, input);
     }
-    if let Err(failure) = decrypt::one(session, input, name.as_deref(), Naming::AfterInput)? {
-        tell_failure(session, &failure);
+    let source = MessageSource { name: name.as_deref(), naming: Naming::AfterInput, arguments };
+    if let Err(failure) = decrypt::one(settings, streams, input, source)? {
+        tell_failure(streams, &failure);
     }
     Ok(())
 }
 
 /// Opens the only input of a command, and returns its name too; `None` if that was told to be impossible.
-pub(super) fn input(session: &mut Session<'_>) -> Option<(File, Option<Vec<u8>>)> {
-    let name = match session.arguments.as_slice() {
+pub(super) fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<(File, Option<Vec<u8>>)> {
+    let name = match arguments {
         [] => None,
         [name] => Some(name.clone()),
         _ => {
-            session.usage("[filename]");
+            streams.usage("[filename]");
             return None;
         }
     };
@@ -59,16 +62,16 @@ pub(super) fn input(session: &mut Session<'_>) -> Option<(File, Option<Vec<u8>>)
         Ok(input) => Some((input, name)),
         Err(_) => {
             let name = input::shown_name(name.as_deref());
-            session.streams.error(format_args!("can't open '{name}'"));
+            streams.error(format_args!("can't open '{name}'"));
             None
         }
     }
 }
 
 /// Tells that an input could not be read as packets.
-pub(super) fn tell_failure(session: &mut Session<'_>, failure: &Failure) {
-    session.streams.status_failure_value("-", failure.value);
-    session.streams.error(format_args!("processing message failed: {}", failure.code));
+pub(super) fn tell_failure(streams: &mut Streams, failure: &Failure) {
+    streams.status_failure_value("-", failure.value);
+    streams.error(format_args!("processing message failed: {}", failure.code));
 }
 
 fn begins_with_key(beginning: &[u8]) -> bool {
@@ -79,27 +82,27 @@ fn begins_with_key(beginning: &[u8]) -> bool {
 }
 
 /// Lists public keys; of secret ones gpg lists nothing.
-fn list(session: &mut Session<'_>, input: impl Read) -> anyhow::Result<()> {
-    let keyrings = Keyrings::open(session)?;
-    let outside = trust::outside(&session.home, &keyrings)?;
+fn list(settings: &Settings, streams: &mut Streams, input: impl Read) -> anyhow::Result<()> {
+    let keyrings = Keyrings::open(settings, streams)?;
+    let outside = trust::outside(&settings.home, &keyrings)?;
     let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
     let snapshots = keyrings.snapshots()?;
-    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
     for piece in Splitter::new(input) {
         let certificate = match piece {
             Ok(Piece::Certificate(raw)) if raw.secrets.is_empty() => rebuild(&raw.bytes, &[]),
             Ok(Piece::Certificate(_)) => {
-                session.streams.info("secret keys are not listed; --show-keys does that");
+                streams.info("secret keys are not listed; --show-keys does that");
                 continue;
             }
             Ok(Piece::Revocation(_) | Piece::Ignored(_)) => continue,
             Err(error) => Err(error),
         };
         match certificate {
-            Ok(certificate) => list_one(session, &certificate, &sources)?,
+            Ok(certificate) => list_one(settings, streams, &certificate, &sources)?,
             Err(error) => {
-                session.streams.status(&Status::NoData { what: 3 });
-                session.streams.error(error);
+                streams.status(Status::NoData { what: 3 });
+                streams.error(error);
             }
         }
     }
@@ -107,25 +110,23 @@ fn list(session: &mut Session<'_>, input: impl Read) -> anyhow::Result<()> {
 }
 
 fn list_one(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     certificate: &Certificate,
     sources: &Sources<'_>,
 ) -> anyhow::Result<()> {
-    let Session { settings, streams, now, .. } = session;
     let facts = &certificate.facts;
-    let moment = EvaluationContext::new(*now, PacketView::Gnupg).with_digests(settings.digests);
+    let moment = EvaluationContext::new(settings.now, PacketView::Gnupg).with_digests(settings.digests);
     let whole = || Ok(Some(certificate.clone()));
     let effective = evaluate_with_revokers(facts, moment, whole, &sources.certificates)?;
-    let mut names =
-        (settings.verbose > 0).then(|| Names::new(sources.certificates.clone(), *now, PacketView::Gnupg));
+    let mut names = (settings.verbose > 0)
+        .then(|| Names::new(sources.certificates.clone(), settings.now, PacketView::Gnupg));
     if let Some(names) = &mut names {
         names.prepare(facts)?;
     }
     let trust = match settings.list.with_colons && !settings.list.fast {
-        true => {
-            ValidityResult::of(&[facts.primary().fingerprint], sources, &trust::settings(settings, *now))?
-                .trust_of_copy(facts, &effective)?
-        }
+        true => ValidityResult::of(&[facts.primary().fingerprint], sources, &trust::settings(settings))?
+            .trust_of_copy(facts, &effective)?,
         false => UserTrust::default(),
     };
     let names = names.as_ref();

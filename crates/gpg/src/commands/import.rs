@@ -22,26 +22,26 @@ use keyhoard::keyring_file::KeyringFile;
 use keyhoard::store::{Origin, ReadCertificates, Store};
 use keyhoard::validity::Sources;
 
-use super::{Session, checker};
+use super::compaction::checker;
 use crate::filter_properties;
 use crate::input;
 use crate::keyrings::Keyrings;
-use crate::options::load::system_words;
 use crate::prompt::{self, Question};
 use crate::secrets::Secrets;
 use crate::settings::{ImportFilter, ImportSettings, Settings};
 use crate::status::Status;
 use crate::streams::Streams;
+use crate::system_error::system_words;
 use crate::trust;
 use report::Report;
 use show::{Show, Written};
 
 /// Imports the files that the arguments name, or standard input; or only shows or writes out what they hold.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let settings = &session.settings;
+pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let settings = settings;
     match settings.dry_run || settings.import.dry_run || settings.import.export {
-        true => preview_inputs(session),
-        false => import_inputs(session),
+        true => preview_inputs(arguments, settings, streams),
+        false => import_inputs(arguments, settings, streams),
     }
 }
 
@@ -80,15 +80,14 @@ fn open_inputs(arguments: &[Vec<u8>], streams: &mut Streams) -> Vec<Input> {
     inputs
 }
 
-fn import_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let secret_keys = session.file_keys()?;
-    let inputs = open_inputs(&session.arguments, session.streams);
+fn import_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let secret_keys = settings.home.file_keys()?;
+    let inputs = open_inputs(&arguments, streams);
     let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
-    let mut keyrings = Keyrings::open(session)?;
-    let secrets = Secrets::kept(session)?;
-    let Session { settings, home, streams, .. } = session;
-    let now = session.now;
-    let store = keyrings.writable(home, settings, streams)?;
+    let mut keyrings = Keyrings::open(settings, streams)?;
+    let secrets = Secrets::kept(settings)?;
+    let now = settings.now;
+    let store = keyrings.writable(settings, streams)?;
     let options = ImportOptions {
         command: format!("gpg-keyhoard --import {}", names.join(" ")),
         clean: clean_options(settings),
@@ -180,7 +179,7 @@ fn wanted(
     }
     let facts = &certificate.facts;
     let fingerprint = facts.primary().fingerprint;
-    streams.status(&Status::ImportCheck {
+    streams.status(Status::ImportCheck {
         key_id: fingerprint.key_id().to_string(),
         fingerprint: fingerprint.to_string(),
         user_id: facts.user_ids().next().unwrap_or_default(),
@@ -193,25 +192,24 @@ fn wanted(
     prompt::ask(&question, settings, streams)
 }
 
-fn preview_inputs(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let keyrings = Keyrings::open(session)?;
+fn preview_inputs(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let keyrings = Keyrings::open(settings, streams)?;
     let store = keyrings.store();
     let snapshots = keyrings.snapshots()?;
-    let outside = trust::outside(&session.home, &keyrings)?;
+    let outside = trust::outside(&settings.home, &keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
-    let secrets = Secrets::kept(session)?;
-    let Session { settings, streams, .. } = session;
-    let now = session.now;
+    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
+    let secrets = Secrets::kept(settings)?;
+    let now = settings.now;
     let clean = clean_options(settings);
     let filter = filter(settings, store, now);
-    let inputs = open_inputs(&session.arguments, streams);
+    let inputs = open_inputs(&arguments, streams);
     let keyring = sources.certificates.first().copied();
     let mut show = Show::new(settings, now, streams, sources, secrets);
     let mut report = Report::new(settings, inputs.iter().map(|input| input.name.clone()).collect());
     let mut written = match settings.import.export {
         true => {
-            let read = input::ids(session.arguments.iter().map(Vec::as_slice));
+            let read = input::ids(arguments.iter().map(Vec::as_slice));
             Some(Written::open(&read, settings, streams)?)
         }
         false => None,
@@ -320,9 +318,9 @@ fn cleaned(
         Some(store) => store.snapshot().map(|snapshot| -> Box<dyn ReadCertificates> { snapshot }),
         None => Ok(nobody.snapshot()),
     };
-    let compacted = issuers.map_err(keyhoard::Error::from).and_then(|issuers| {
-        compact(certificate, &mut checker(issuers.as_ref(), settings.digests, now), &options, now)
-    });
+    let compacted = issuers
+        .map_err(keyhoard::Error::from)
+        .and_then(|issuers| compact(certificate, &mut checker(issuers.as_ref(), settings), &options, now));
     // A database that cannot be read is told by the import itself.
     compacted.unwrap_or_else(|_| certificate.clone())
 }

@@ -17,7 +17,6 @@ use keyhoard::store::{CertId, Detail, Fingerprint, ReadCertificates, Selection, 
 use keyhoard::validity::{Sources, ValidityResult};
 use keyhoard::verify::policy::DigestPolicy;
 
-use super::Session;
 use super::checks::Checks;
 use crate::code::Code;
 use crate::keyrings::{Keyrings, Ring};
@@ -25,7 +24,7 @@ use crate::names::{Hit, Names};
 use crate::render;
 use crate::render::text::for_people;
 use crate::secrets::Secrets;
-use crate::settings::{ListSettings, TrustModel, TrustNumbers};
+use crate::settings::{ListSettings, Settings, TrustModel, TrustNumbers};
 use crate::status::Status;
 use crate::streams::Streams;
 use crate::trust;
@@ -35,101 +34,110 @@ use draft::Drafts;
 const ENOUGH: usize = 64 * 1024;
 
 /// Lists the keys that the arguments name, or all of them.
-pub(super) fn run(session: &mut Session<'_>, signatures: bool) -> anyhow::Result<()> {
-    session.settings.list.signatures |= signatures;
-    if session.settings.list.with_colons {
-        let record = trust_record(session);
-        session.streams.out().write_all(record.as_bytes())?;
+pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    if settings.list.with_colons {
+        let record = trust_record(settings);
+        streams.out().write_all(record.as_bytes())?;
     }
-    let keyrings = Keyrings::open(session)?;
-    if session.arguments.is_empty() {
-        let spreads = trust::settings(&session.settings, session.now).model.spreads();
-        let snapshots = match shows_validity(session) && spreads {
+    let keyrings = Keyrings::open(settings, streams)?;
+    if arguments.is_empty() {
+        let spreads = trust::settings(settings).model.spreads();
+        let snapshots = match shows_validity(settings) && spreads {
             true => keyrings.snapshots_on_all_cores()?,
             false => keyrings.snapshots()?,
         };
-        return list_all(session, &keyrings, &snapshots);
+        return list_all(settings, streams, &keyrings, &snapshots);
     }
     let snapshots = keyrings.snapshots()?;
-    let Some(names) = names(session) else { return Ok(()) };
+    let Some(names) = names(arguments, streams) else { return Ok(()) };
     let found = find(&names, &snapshots)?;
-    list_found(session, &keyrings, &snapshots, &found, Code::NoPublicKey)
+    list_found(arguments, settings, streams, &keyrings, &snapshots, &found, Code::NoPublicKey)
 }
 
 /// Lists the keys that the arguments name, or all, as far as their secret parts are here.
-pub(super) fn run_secret(session: &mut Session<'_>) -> anyhow::Result<()> {
-    session.settings.list.secret = true;
-    let keyrings = Keyrings::open(session)?;
+pub(super) fn run_secret(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
-    let secrets = Secrets::kept(session)?;
+    let secrets = Secrets::kept(settings)?;
     let mut found = Vec::with_capacity(snapshots.len());
     for (_, snapshot) in &snapshots {
         found.push(secrets.certificates(snapshot.as_ref())?);
     }
-    if session.arguments.is_empty() {
+    if arguments.is_empty() {
         return match found.iter().all(Vec::is_empty) {
             true => Ok(()),
-            false => list_found(session, &keyrings, &snapshots, &found, Code::NoSecretKey),
+            false => {
+                list_found(arguments, settings, streams, &keyrings, &snapshots, &found, Code::NoSecretKey)
+            }
         };
     }
-    let Some(names) = names(session) else { return Ok(()) };
+    let Some(names) = names(arguments, streams) else { return Ok(()) };
     for (found, named) in found.iter_mut().zip(find(&names, &snapshots)?) {
         found.retain(|id| named.binary_search(id).is_ok());
     }
-    list_found(session, &keyrings, &snapshots, &found, Code::NoSecretKey)
+    list_found(arguments, settings, streams, &keyrings, &snapshots, &found, Code::NoSecretKey)
 }
 
 /// The keyrings, and a view of each.
 type Snapshots<'s> = [(&'s Ring, Box<dyn ReadCertificates + 's>)];
 
-fn list_all(session: &mut Session<'_>, keyrings: &Keyrings, snapshots: &Snapshots<'_>) -> anyhow::Result<()> {
-    let outside = trust::outside(&session.home, keyrings)?;
+fn list_all(
+    settings: &Settings,
+    streams: &mut Streams,
+    keyrings: &Keyrings,
+    snapshots: &Snapshots<'_>,
+) -> anyhow::Result<()> {
+    let outside = trust::outside(&settings.home, keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&session.home, snapshots, outside.as_deref())?;
+    let sources = trust::sources(&settings.home, snapshots, outside.as_deref())?;
     let beside = match snapshots {
-        [(_, snapshot)] if can_draft(session) => snapshot.try_clone_reader(),
+        [(_, snapshot)] if can_draft(settings, streams) => snapshot.try_clone_reader(),
         _ => None,
     };
     thread::scope(|scope| {
-        let drafts = beside.and_then(|beside| Drafts::begin(session, beside, scope));
-        let appraisal = appraise(session, &sources, None)?;
-        let mut page = Page::new(session, &appraisal)?;
-        let mut issuers = issuers(session, snapshots);
+        let drafts = beside.and_then(|beside| Drafts::begin(settings, beside, scope));
+        let appraisal = appraise(settings, &sources, None)?;
+        let mut page = Page::new(settings, &appraisal)?;
+        let mut issuers = issuers(settings, snapshots);
         for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
             if snapshot.count()? > 0 {
                 page.title(ring);
             }
             if let Some(drafts) = &drafts {
-                drafts.complete(&appraisal, &mut page.text, session.streams.out())?;
+                drafts.complete(&appraisal, &mut page.text, streams.out())?;
                 continue;
             }
             page.number = number;
             let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
-            page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), session.streams)?;
+            page.list(snapshot.as_ref(), Selection::All, &mut issuers, checker.as_mut(), streams)?;
         }
-        page.summarise(session.streams);
+        page.summarise(streams);
         Ok(())
     })
 }
 
 /// Says whether keys can be rendered before it is known how valid they are.
-fn can_draft(session: &mut Session<'_>) -> bool {
-    let list = &session.settings.list;
-    let model = trust::settings(&session.settings, session.now).model;
-    shows_validity(session)
+fn can_draft(settings: &Settings, streams: &mut Streams) -> bool {
+    let list = &settings.list;
+    let model = trust::settings(settings).model;
+    shows_validity(settings)
         && model.spreads()
         && !model.remembers()
         && !list.check_signatures
         && !list.with_secret
-        && session.streams.attribute().is_none()
+        && streams.attribute().is_none()
 }
 
 /// Reads the arguments; a name that is none is told.
-fn names(session: &mut Session<'_>) -> Option<Names> {
-    let names = Names::parse(&session.arguments);
+fn names(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<Names> {
+    let names = Names::parse(arguments);
     let Some(refused) = names.refused().first() else { return Some(names) };
-    session.streams.error(format_args!("error reading key: {}", refused.code));
-    session.streams.status_error("keylist.getkey", refused.value());
+    streams.error(format_args!("error reading key: {}", refused.code));
+    streams.status_error("keylist.getkey", refused.value());
     None
 }
 
@@ -140,56 +148,58 @@ fn find(names: &Names, snapshots: &Snapshots<'_>) -> keyhoard::Result<Vec<Vec<Ce
 
 /// Lists what was found in each keyring; tells if there is nothing.
 fn list_found(
-    session: &mut Session<'_>,
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
     keyrings: &Keyrings,
     snapshots: &Snapshots<'_>,
     found: &[Vec<CertId>],
     nothing: Code,
 ) -> anyhow::Result<()> {
-    let outside = trust::outside(&session.home, keyrings)?;
+    let outside = trust::outside(&settings.home, keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&session.home, snapshots, outside.as_deref())?;
-    let appraisal = appraise(session, &sources, Some(found))?;
-    let mut page = Page::new(session, &appraisal)?;
-    let mut issuers = issuers(session, snapshots);
-    let is_named = !session.arguments.is_empty();
-    page.considered = is_named && session.streams.status_wanted();
+    let sources = trust::sources(&settings.home, snapshots, outside.as_deref())?;
+    let appraisal = appraise(settings, &sources, Some(found))?;
+    let mut page = Page::new(settings, &appraisal)?;
+    let mut issuers = issuers(settings, snapshots);
+    let is_named = !arguments.is_empty();
+    page.considered = is_named && streams.status_wanted();
     for (number, ((ring, snapshot), ids)) in snapshots.iter().zip(found).enumerate() {
         page.number = number;
         if is_named {
-            page.keyring = keyring_shown(session, ring);
+            page.keyring = keyring_shown(settings, ring);
         } else if !ids.is_empty() {
             page.title(ring);
         }
         let mut checker = page.checks.as_ref().map(|checks| checks.checker(ring, number, snapshots));
-        page.list(snapshot.as_ref(), Selection::Ids(ids), &mut issuers, checker.as_mut(), session.streams)?;
+        page.list(snapshot.as_ref(), Selection::Ids(ids), &mut issuers, checker.as_mut(), streams)?;
     }
     if found.iter().all(Vec::is_empty) {
-        session.streams.error(format_args!("error reading key: {nothing}"));
-        session.streams.status_error("keylist.getkey", nothing.bare());
+        streams.error(format_args!("error reading key: {nothing}"));
+        streams.status_error("keylist.getkey", nothing.bare());
     } else {
-        page.summarise(session.streams);
+        page.summarise(streams);
     }
     Ok(())
 }
 
 /// Says whether a listing shows how valid keys are.
-fn shows_validity(session: &Session<'_>) -> bool {
-    let list = &session.settings.list;
+fn shows_validity(settings: &Settings) -> bool {
+    let list = &settings.list;
     !list.fast && (list.with_colons || list.flags.uid_validity)
 }
 
 /// Appraises the keys that were found in each keyring, or all keys, as far as the listing shows it.
 fn appraise<'a>(
-    session: &Session<'_>,
+    settings: &Settings,
     sources: &Sources<'a>,
     found: Option<&[Vec<CertId>]>,
 ) -> keyhoard::Result<ValidityResult<'a>> {
-    let settings = trust::settings(&session.settings, session.now);
-    if !shows_validity(session) {
-        return ValidityResult::nothing(sources, &settings);
+    let trust = trust::settings(settings);
+    if !shows_validity(settings) {
+        return ValidityResult::nothing(sources, &trust);
     }
-    let Some(found) = found else { return ValidityResult::all(sources, &settings) };
+    let Some(found) = found else { return ValidityResult::all(sources, &trust) };
     let mut keys: Vec<Fingerprint> = Vec::new();
     for (snapshot, ids) in sources.certificates.iter().zip(found) {
         snapshot.visit(Selection::Ids(ids), Detail::Name, &mut |record| {
@@ -197,19 +207,19 @@ fn appraise<'a>(
             ControlFlow::Continue(())
         })?;
     }
-    ValidityResult::of(&keys, sources, &settings)
+    ValidityResult::of(&keys, sources, &trust)
 }
 
 /// Returns the names of those who made signatures, wherever their keys are.
-fn issuers<'s>(session: &Session<'_>, snapshots: &'s Snapshots<'s>) -> listing::Names<'s> {
+fn issuers<'s>(settings: &Settings, snapshots: &'s Snapshots<'s>) -> listing::Names<'s> {
     let sources = snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
-    listing::Names::new(sources, session.now, PacketView::Gnupg)
-        .with_digests(session.settings.self_signature_digests())
+    listing::Names::new(sources, settings.now, PacketView::Gnupg)
+        .with_digests(settings.self_signature_digests())
 }
 
 /// The keyring stands above each key that was asked for by name, with `--list-options show-keyring`.
-fn keyring_shown<'a>(session: &Session<'_>, ring: &'a Ring) -> Option<&'a Path> {
-    let list = &session.settings.list;
+fn keyring_shown<'a>(settings: &Settings, ring: &'a Ring) -> Option<&'a Path> {
+    let list = &settings.list;
     (list.flags.keyring && !list.with_colons).then(|| ring.shown())
 }
 
@@ -234,23 +244,23 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(session: &Session<'_>, appraisal: &'a ValidityResult<'a>) -> anyhow::Result<Self> {
-        let secrets = match session.settings.list {
-            ListSettings { secret: true, .. } => Some(Secrets::kept(session)?),
-            ListSettings { with_secret: true, .. } => Some(Secrets::all(session)?),
+    fn new(settings: &Settings, appraisal: &'a ValidityResult<'a>) -> anyhow::Result<Self> {
+        let secrets = match settings.list {
+            ListSettings { secret: true, .. } => Some(Secrets::kept(settings)?),
+            ListSettings { with_secret: true, .. } => Some(Secrets::all(settings)?),
             _ => None,
         };
         Ok(Self {
-            settings: session.settings.list.clone(),
-            now: session.now,
-            digests: session.settings.self_signature_digests(),
+            settings: settings.list.clone(),
+            now: settings.now,
+            digests: settings.self_signature_digests(),
             appraisal,
             number: 0,
             text: Vec::new(),
             considered: false,
             keyring: None,
             secrets,
-            checks: session.settings.list.check_signatures.then(|| Checks::new(session)),
+            checks: settings.list.check_signatures.then(|| Checks::new(settings)),
         })
     }
 
@@ -304,7 +314,7 @@ impl<'a> Page<'a> {
         if self.considered {
             streams.out().write_all(&std::mem::take(&mut self.text))?;
             streams
-                .status(&Status::KeyConsidered { fingerprint: listing.fingerprint().to_string(), flags: 0 });
+                .status(Status::KeyConsidered { fingerprint: listing.fingerprint().to_string(), flags: 0 });
         }
         if let Some(keyring) = self.keyring {
             title("Keyring: ", keyring, &mut self.text);
@@ -332,7 +342,7 @@ pub(super) fn attributes(
         return Ok(());
     }
     for attribute in render::attribute::data(listing, settings) {
-        streams.status(&Status::Attribute(&attribute.status));
+        streams.status(Status::Attribute(&attribute.status));
         if let Some(channel) = streams.attribute() {
             channel.write_all(attribute.data)?;
         }
@@ -355,12 +365,12 @@ fn title(label: &str, keyring: &Path, text: &mut Vec<u8>) {
 ///
 /// It says what gpg says where none was ever made and all keys are trusted, else what it says of one made just now with
 /// the options that are in force.
-fn trust_record(session: &Session<'_>) -> String {
-    let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, .. } = session.settings.trust;
-    let stale = match session.settings.trust_model {
+fn trust_record(settings: &Settings) -> String {
+    let TrustNumbers { marginals_needed, completes_needed, max_cert_depth, .. } = settings.trust;
+    let stale = match settings.trust_model {
         TrustModel::Always => return "tru:t:0:0:0:0:0:0\n".to_owned(),
         TrustModel::Auto | TrustModel::Pgp => "",
         _ => "t",
     };
-    format!("tru:{stale}:1:{}:0:{marginals_needed}:{completes_needed}:{max_cert_depth}\n", session.now.0)
+    format!("tru:{stale}:1:{}:0:{marginals_needed}:{completes_needed}:{max_cert_depth}\n", settings.now.0)
 }

@@ -1,29 +1,29 @@
 //! `--list-config`, for programs that ask what gpg can do.
 
-use super::Session;
 use crate::algorithms::{self, Named};
 use crate::options::load::GPG_VERSION;
 use crate::render::{algorithm, text};
-use crate::settings::Group;
+use crate::settings::{Group, Settings};
+use crate::streams::Streams;
 
 /// Writes the items named by the arguments, or all of them. Without `--with-colons` gpg writes nothing.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    if !session.settings.list.with_colons {
+pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    if !settings.list.with_colons {
         return Ok(());
     }
-    let names = session.arguments.join(&b' ');
-    if session.arguments.is_empty() {
+    let names = arguments.join(&b' ');
+    if arguments.is_empty() {
         for item in ITEMS.iter().filter(|item| item.always) {
-            session.streams.out().write_all(&item.text(&session.settings.groups))?;
+            streams.out().write_all(&item.text(&settings.groups))?;
         }
         return Ok(());
     }
     for name in names.split(|&byte| byte == b' ') {
         match ITEMS.iter().find(|item| item.is_called(name)) {
-            Some(item) => session.streams.out().write_all(&item.text(&session.settings.groups))?,
+            Some(item) => streams.out().write_all(&item.text(&settings.groups))?,
             None => {
                 let name = String::from_utf8_lossy(name);
-                session.streams.error(format_args!("unknown configuration item '{name}'"));
+                streams.error(format_args!("unknown configuration item '{name}'"));
             }
         }
     }

@@ -11,77 +11,86 @@ use keyhoard::cert::Fingerprint;
 use keyhoard::owner_trust::{self, Given};
 use keyhoard::store::AssignedTrust;
 
-use super::Session;
 use crate::clock;
-use crate::options::load::system_words;
+use crate::settings::Settings;
+use crate::streams::Streams;
+use crate::system_error::system_words;
 use crate::trust;
 
 /// What gpg reads of a line, its end included.
 const LONGEST_LINE: usize = 254;
 
 /// Writes the owner trust of all keys.
-pub(super) fn export(session: &mut Session<'_>) -> anyhow::Result<()> {
-    if !session.arguments.is_empty() {
-        session.usage("--export-ownertrust");
+pub(super) fn export(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    if !arguments.is_empty() {
+        streams.usage("--export-ownertrust");
         return Ok(());
     }
-    let given = trust::database(&session.home)?
+    let given = trust::database(&settings.home)?
         .map(|store| store.snapshot().and_then(|snapshot| snapshot.owner_trusts()))
         .transpose()?;
     let head = format!(
         "# List of assigned trustvalues, created {}\n# (Use \"gpg --import-ownertrust\" to restore them)\n",
-        clock::long_string(session.now)
+        clock::long_string(settings.now)
     );
     let lines = owner_trust::lines(&given.unwrap_or_default());
-    session.streams.out().write_all(head.as_bytes())?;
-    Ok(session.streams.out().write_all(lines.as_bytes())?)
+    streams.out().write_all(head.as_bytes())?;
+    Ok(streams.out().write_all(lines.as_bytes())?)
 }
 
 /// Reads owner trust from the file that the argument names, or from standard input.
-pub(super) fn import(session: &mut Session<'_>) -> anyhow::Result<()> {
-    if session.arguments.len() > 1 {
-        session.usage("--import-ownertrust [file]");
+pub(super) fn import(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    if arguments.len() > 1 {
+        streams.usage("--import-ownertrust [file]");
         return Ok(());
     }
-    let Some((name, text)) = input(session)? else { return Ok(()) };
-    let store = trust::database_to_write(session)?;
+    let Some((name, text)) = input(arguments, streams)? else { return Ok(()) };
+    let store = trust::database_to_write(&settings.home)?;
     let before = store.snapshot()?.owner_trusts()?;
     let mut assigned: HashMap<Fingerprint, AssignedTrust> = before.into_iter().collect();
     let mut given = Vec::new();
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         let complete = line.strip_suffix(b"\n").filter(|_| line.len() <= LONGEST_LINE);
         let Some(line) = complete.or_else(|| line.starts_with(b"#").then_some(line)) else {
-            session.streams.error(format_args!("error in '{name}': line too long"));
+            streams.error(format_args!("error in '{name}': line too long"));
             break;
         };
         match Given::read(line) {
             Ok(Some(new)) if new.trust != assigned.get(&new.key).copied() => {
-                tell(session, new, assigned.get(&new.key).copied());
+                tell(settings, streams, new, assigned.get(&new.key).copied());
                 assigned.extend(new.trust.map(|trust| (new.key, trust)));
                 given.push(new);
             }
             Ok(_) => {}
-            Err(error) => session.streams.error(format_args!("error in '{name}': {error}")),
+            Err(error) => streams.error(format_args!("error in '{name}': {error}")),
         }
     }
     let command = format!("gpg-keyhoard --import-ownertrust {name}");
-    Ok(owner_trust::give(store.as_ref(), &given, &command, session.now)?)
+    Ok(owner_trust::give(store.as_ref(), &given, &command, settings.now)?)
 }
 
-fn tell(session: &mut Session<'_>, new: Given, before: Option<AssignedTrust>) {
-    if session.settings.quiet {
+fn tell(settings: &Settings, streams: &mut Streams, new: Given, before: Option<AssignedTrust>) {
+    let number = new.trust.unwrap_or_default().number();
+    if settings.quiet {
         return;
     }
-    let number = new.trust.unwrap_or_default().number();
     match before.map(AssignedTrust::number) {
-        Some(before) => session.streams.info(format_args!("changing ownertrust from {before} to {number}")),
-        None => session.streams.info(format_args!("inserting ownertrust of {number}")),
+        Some(before) => streams.info(format_args!("changing ownertrust from {before} to {number}")),
+        None => streams.info(format_args!("inserting ownertrust of {number}")),
     }
 }
 
 /// Returns what is to be read, and its name; `None` for a file that cannot be opened, which is told.
-fn input(session: &mut Session<'_>) -> anyhow::Result<Option<(String, Vec<u8>)>> {
-    let file = session.arguments.first().filter(|name| *name != b"-");
+fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> anyhow::Result<Option<(String, Vec<u8>)>> {
+    let file = arguments.first().filter(|name| *name != b"-");
     let Some(file) = file else {
         let mut text = Vec::new();
         io::stdin().read_to_end(&mut text)?;
@@ -92,7 +101,7 @@ fn input(session: &mut Session<'_>) -> anyhow::Result<Option<(String, Vec<u8>)>>
         Ok(text) => Ok(Some((path.display().to_string(), text))),
         Err(error) => {
             let error = system_words(&error);
-            session.streams.error(format_args!("can't open '{}': {error}", path.display()));
+            streams.error(format_args!("can't open '{}': {error}", path.display()));
             Ok(None)
         }
     }

@@ -9,35 +9,34 @@ use secret::ask::KeyName;
 use secret::file::FileKeys;
 use secret::{Ask, Error, Name, Passphrase, Question, SecretKeys};
 
-use super::Session;
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::names::Names;
 use crate::passphrases::Passphrases;
 use crate::secrets::Secrets;
+use crate::settings::Settings;
 use crate::status::Status;
+use crate::streams::Streams;
 
 /// Locks the secret keys of one certificate with another passphrase.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let [name] = session.arguments.as_slice() else {
-        session.usage("--change-passphrase <user-id>");
+pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let [name] = arguments else {
+        streams.usage("--change-passphrase <user-id>");
         return Ok(());
     };
     let name = shown(name).to_string();
-    let outcome = match find(session)? {
+    let outcome = match find(arguments, settings, streams)? {
         None => Err((Code::NoSecretKey, Code::NoSecretKey.bare())),
         Some(certificate) => {
-            session
-                .streams
-                .status(&Status::KeyConsidered { fingerprint: certificate.primary.to_string(), flags: 0 });
-            change(session, &certificate)?.map_err(|code| (code, code.with_agent()))
+            streams.status(Status::KeyConsidered { fingerprint: certificate.primary.to_string(), flags: 0 });
+            change(settings, streams, &certificate)?.map_err(|code| (code, code.with_agent()))
         }
     };
     match outcome {
-        Ok(()) => session.streams.status(&Status::Success { place: "keyedit.passwd" }),
+        Ok(()) => streams.status(Status::Success { place: "keyedit.passwd" }),
         Err((code, value)) => {
-            session.streams.error(format_args!("error changing the passphrase for '{name}': {code}"));
-            session.streams.status_error("keyedit.passwd", value);
+            streams.error(format_args!("error changing the passphrase for '{name}': {code}"));
+            streams.status_error("keyedit.passwd", value);
         }
     }
     Ok(())
@@ -50,10 +49,10 @@ struct Locked {
 }
 
 /// Finds the first certificate with the name that has a secret key.
-fn find(session: &mut Session<'_>) -> anyhow::Result<Option<Locked>> {
-    let names = Names::parse(&session.arguments);
-    let secrets = Secrets::kept(session)?;
-    let keyrings = Keyrings::open(session)?;
+fn find(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Locked>> {
+    let names = Names::parse(arguments);
+    let secrets = Secrets::kept(settings)?;
+    let keyrings = Keyrings::open(settings, streams)?;
     for (_, snapshot) in keyrings.snapshots()? {
         let with_secret = secrets.certificates(snapshot.as_ref())?;
         let hits = names.find(snapshot.as_ref())?;
@@ -73,14 +72,17 @@ fn find(session: &mut Session<'_>) -> anyhow::Result<Option<Locked>> {
 }
 
 /// Changes the passphrase of each key; the keys that have the same one are asked about once.
-fn change(session: &mut Session<'_>, certificate: &Locked) -> anyhow::Result<Result<(), Code>> {
-    let files = session.file_keys()?;
-    let Session { settings, streams, passphrase, .. } = session;
+fn change(
+    settings: &Settings,
+    streams: &mut Streams,
+    certificate: &Locked,
+) -> anyhow::Result<Result<(), Code>> {
+    let files = settings.home.file_keys()?;
     if certificate.keys.is_empty() {
         streams.info("Key has only stub or on-card key items - no passphrase to change.");
         return Ok(Ok(()));
     }
-    let passphrases = RefCell::new(Passphrases::new(settings, streams, passphrase.as_ref()));
+    let passphrases = RefCell::new(Passphrases::new(settings, streams));
     let mut change = Change { asked: &passphrases, new: None };
     let mut outcome = Ok(());
     for key in &certificate.keys {

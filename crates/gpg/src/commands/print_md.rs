@@ -5,9 +5,10 @@ use std::io::{self, Read};
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::{Digest, Hasher};
 
-use super::Session;
-use crate::options::load::system_words;
 use crate::render::text::for_people;
+use crate::settings::Settings;
+use crate::streams::Streams;
+use crate::system_error::system_words;
 use crate::{algorithms, input};
 
 /// Those that `--print-mds` shows, in gpg's order.
@@ -16,21 +17,21 @@ const ALL: [u8; 7] = [1, 2, 3, 11, 8, 9, 10];
 const WIDTH: usize = 79;
 
 /// Prints one digest of each file, the one that the first argument names.
-pub(super) fn one(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let Some(name) = session.arguments.first().cloned() else {
-        session.usage("--print-md algo [files]");
+pub(super) fn one(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let Some(name) = arguments.first().cloned() else {
+        streams.usage("--print-md algo [files]");
         return Ok(());
     };
-    let files = session.arguments[1..].to_vec();
+    let files = arguments[1..].to_vec();
     if name == b"*" {
-        return each(session, &files, &ALL, true);
+        return each(settings, streams, &files, &ALL, true);
     }
     let Some(number) = named(&name) else {
         let name = keyhoard::foreign_text::shown(&name);
-        session.streams.error(format_args!("invalid hash algorithm '{name}'"));
+        streams.error(format_args!("invalid hash algorithm '{name}'"));
         return Ok(());
     };
-    each(session, &files, &[number], false)
+    each(settings, streams, &files, &[number], false)
 }
 
 /// Returns the number of the digest that libgcrypt calls so.
@@ -40,25 +41,37 @@ fn named(name: &[u8]) -> Option<u8> {
 }
 
 /// Prints all digests of each file.
-pub(super) fn all(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let files = session.arguments.clone();
-    each(session, &files, &ALL, true)
+pub(super) fn all(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let files = arguments.to_vec();
+    each(settings, streams, &files, &ALL, true)
 }
 
-fn each(session: &mut Session<'_>, files: &[Vec<u8>], numbers: &[u8], named: bool) -> anyhow::Result<()> {
+fn each(
+    settings: &Settings,
+    streams: &mut Streams,
+    files: &[Vec<u8>],
+    numbers: &[u8],
+    named: bool,
+) -> anyhow::Result<()> {
     if files.is_empty() {
-        return print(session, None, numbers, named);
+        return print(settings, streams, None, numbers, named);
     }
-    files.iter().try_for_each(|file| print(session, Some(file), numbers, named))
+    files.iter().try_for_each(|file| print(settings, streams, Some(file), numbers, named))
 }
 
-fn print(session: &mut Session<'_>, file: Option<&[u8]>, numbers: &[u8], named: bool) -> anyhow::Result<()> {
+fn print(
+    settings: &Settings,
+    streams: &mut Streams,
+    file: Option<&[u8]>,
+    numbers: &[u8],
+    named: bool,
+) -> anyhow::Result<()> {
     let digests = input::open_silently(file).and_then(|file| digests(file, numbers));
     let digests = match digests {
         Ok(digests) => digests,
         Err(error) => {
             let name = input::shown_name(file);
-            session.streams.error(format_args!("{name}: {}", system_words(&error)));
+            streams.error(format_args!("{name}: {}", system_words(&error)));
             return Ok(());
         }
     };
@@ -66,17 +79,17 @@ fn print(session: &mut Session<'_>, file: Option<&[u8]>, numbers: &[u8], named: 
     for (number, digest) in numbers.iter().zip(digests) {
         let Some(digest) = digest else {
             let name = input::shown_name(file);
-            session.streams.error(format_args!("{name}: made to collide with another file's SHA1"));
+            streams.error(format_args!("{name}: made to collide with another file's SHA1"));
             continue;
         };
-        if session.settings.list.with_colons {
+        if settings.list.with_colons {
             colons(file.unwrap_or_default(), *number, digest.as_bytes(), &mut out);
         } else {
             let label = named.then(|| if *number == 3 { "RMD160" } else { algorithms::digest_name(*number) });
             shown(file, label, digest.as_bytes(), &mut out);
         }
     }
-    session.streams.out().write_all(&out)?;
+    streams.out().write_all(&out)?;
     Ok(())
 }
 

@@ -9,74 +9,84 @@ use keyhoard::cert::facts::SignatureType;
 use keyhoard::message::{self, LiteralOptions};
 use keyhoard::verify::HashAlgorithm;
 
-use super::Session;
 use super::write_message::{Failure, content, output_of};
 use crate::code::Code;
 use crate::input;
-use crate::settings::{ArmorHeaders, Form};
+use crate::settings::{ArmorHeaders, Form, Settings};
 use crate::status::SignatureStatus;
+use crate::streams::Streams;
+use choice::DefaultKeys;
 use signers::{Signer, signing};
 
 /// Signs the file that the argument names, or standard input; a detached signature may be over several files.
-pub(super) fn run(session: &mut Session<'_>, form: Form) -> anyhow::Result<()> {
-    if form != Form::Detached && session.arguments.len() > 1 {
+pub(super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    form: Form,
+) -> anyhow::Result<()> {
+    if form != Form::Detached && arguments.len() > 1 {
         let command = if form == Form::Clear { "--clear-sign" } else { "--sign" };
-        session.usage(&format!("{command} [filename]"));
+        streams.usage(&format!("{command} [filename]"));
         return Ok(());
     }
-    if form == Form::Clear && session.settings.message.not_dash_escaped {
-        session.not_yet("--not-dash-escaped");
+    if form == Form::Clear && settings.message.not_dash_escaped {
+        streams.not_yet("--not-dash-escaped");
         return Ok(());
     }
-    if let Err(Failure { code, value }) = sign(session, form)? {
-        session.streams.status_failure_value("sign", value);
-        match (form, session.arguments.first()) {
+    if let Err(Failure { code, value }) = sign(arguments, settings, streams, form)? {
+        streams.status_failure_value("sign", value);
+        match (form, arguments.first()) {
             (Form::Clear, name) => {
                 let name = input::shown_name(name.map(Vec::as_slice));
-                session.streams.error(format_args!("{name}: clear-sign failed: {code}"));
+                streams.error(format_args!("{name}: clear-sign failed: {code}"));
             }
-            _ => session.streams.error(format_args!("signing failed: {code}")),
+            _ => streams.error(format_args!("signing failed: {code}")),
         }
     }
     Ok(())
 }
 
-fn sign(session: &mut Session<'_>, form: Form) -> anyhow::Result<Result<(), Failure>> {
-    let mut signers = match signers::collect(session)? {
+fn sign(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    form: Form,
+) -> anyhow::Result<Result<(), Failure>> {
+    let mut signers = match signers::collect(settings, streams, &mut DefaultKeys::default())? {
         Ok(signers) => signers,
         Err(failure) => return Ok(Err(failure)),
     };
-    let names = session.arguments.clone();
     let mut input: Box<dyn Read> = Box::new(io::empty());
-    for name in if names.is_empty() { vec![None] } else { names.iter().map(|name| Some(&name[..])).collect() }
-    {
-        match input::open(name, session.streams) {
+    let named = arguments.iter().map(|name| Some(&name[..]));
+    for name in named.chain(arguments.is_empty().then_some(None)) {
+        match input::open(name, streams) {
             Ok(file) => input = Box::new(input.chain(file)),
             Err(code) => return Ok(Err(Failure::of(code))),
         }
     }
-    let name = names.first().map(Vec::as_slice);
+    let name = arguments.first().map(Vec::as_slice);
     let suffix: &[u8] = match form {
-        _ if session.settings.armor || form == Form::Clear => b".asc",
+        _ if settings.armor || form == Form::Clear => b".asc",
         Form::Detached => b".sig",
         _ => b".gpg",
     };
-    let mut output = match output_of(session, name, suffix)? {
+    let mut output = match output_of(arguments, settings, streams, name, suffix)? {
         Ok(output) => output,
         Err(code) => return Ok(Err(Failure::of(code))),
     };
-    let is_text = form == Form::Clear || session.settings.message.text;
+    let is_text = form == Form::Clear || settings.message.text;
     let kind = if is_text { SignatureType::TEXT } else { SignatureType::BINARY };
-    begin(session, &signers);
+    begin(streams, &signers);
     let content = match form {
-        Form::Message => content(session, session.settings.message.signed_compression(), name),
+        Form::Message => content(settings, streams, settings.message.signed_compression(), name),
         Form::Clear | Form::Detached => LiteralOptions::default(),
     };
-    let made = signing(session, &mut signers, kind)?;
-    let mut out = output.sender(session.streams)?;
+    let made = signing(settings, &mut signers, kind)?;
+    let mut out = output.sender(streams)?;
     let input = input.as_mut();
-    let headers = &session.settings.armor_headers;
-    let armor = session.settings.armor.then_some(headers);
+    let headers = &settings.armor_headers;
+    let armor = settings.armor.then_some(headers);
     let written = match form {
         Form::Clear => message::sign_clear(input, &mut out, headers.lines(), made),
         Form::Message => {
@@ -91,11 +101,11 @@ fn sign(session: &mut Session<'_>, form: Form) -> anyhow::Result<Result<(), Fail
     let flushed = out.flush();
     drop(out);
     if let Err(error) = written {
-        return signers::refused(session, error);
+        return signers::refused(streams, error);
     }
     flushed?;
     output.commit()?;
-    created(session, &signers, form, kind);
+    created(settings, streams, &signers, form, kind);
     Ok(Ok(()))
 }
 
@@ -113,15 +123,21 @@ fn armored(
 }
 
 /// Tells with which digests signing begins.
-pub(super) fn begin(session: &mut Session<'_>, signers: &[Signer]) {
+pub(super) fn begin(streams: &mut Streams, signers: &[Signer]) {
     let mut digests: Vec<u8> = signers.iter().map(|signer| signer.digest.0).collect();
     digests.sort_unstable();
     digests.dedup();
-    session.tell_signature(SignatureStatus::BeginSigning { digests });
+    streams.status(SignatureStatus::BeginSigning { digests });
 }
 
 /// Tells which signatures were made.
-pub(super) fn created(session: &mut Session<'_>, signers: &[Signer], form: Form, kind: SignatureType) {
+pub(super) fn created(
+    settings: &Settings,
+    streams: &mut Streams,
+    signers: &[Signer],
+    form: Form,
+    kind: SignatureType,
+) {
     let letter = match form {
         Form::Message => 'S',
         Form::Detached => 'D',
@@ -129,21 +145,21 @@ pub(super) fn created(session: &mut Session<'_>, signers: &[Signer], form: Form,
     };
     for signer in signers {
         if signer.digest == HashAlgorithm::MD5 {
-            session.streams.info("WARNING: digest algorithm MD5 is deprecated");
+            streams.info("WARNING: digest algorithm MD5 is deprecated");
         }
-        if session.settings.verbose > 0 {
+        if settings.verbose > 0 {
             let algorithm = crate::algorithms::public_key_name(signer.facts.algorithm.0);
             let digest = crate::algorithms::digest_name(signer.digest.0);
             let key_id = signer.key.key_id();
             let head = format!("{algorithm}/{digest} signature from: \"{key_id} ");
-            session.streams.info_bytes(&[head.as_bytes(), &signer.user_id, b"\""].concat());
+            streams.info_bytes(&[head.as_bytes(), &signer.user_id, b"\""].concat());
         }
-        session.tell_signature(SignatureStatus::Created {
+        streams.status(SignatureStatus::Created {
             letter,
             algorithm: signer.facts.algorithm.0,
             digest: signer.digest.0,
             kind: kind.0,
-            time: session.now.0,
+            time: settings.now.0,
             key: signer.key.to_string(),
         });
     }

@@ -22,13 +22,14 @@ use keyhoard::verification::{
 use keyhoard::verify::HashAlgorithm;
 use keyhoard::verify::hash::Hasher;
 
-use super::{Session, first_use};
+use super::first_use;
 use crate::algorithms::{digest_name, public_key_name};
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::render::algorithm::description;
-use crate::settings::Program;
+use crate::settings::{Program, Settings};
 use crate::status::{SignatureStatus, Status, Valid};
+use crate::streams::Streams;
 use crate::{clock, trust};
 
 /// Examines signatures and tells what came of them, but with `--list-only`. After a bad one gpg ends with `--batch`;
@@ -37,33 +38,34 @@ use crate::{clock, trust};
 /// `announced` are the digests that the headers of clear text name: as in gpg, a signature over clear text with another
 /// one is not checked, nor any if they name one that is not known.
 pub(super) fn tell(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     signatures: Vec<DataSignature>,
     announced: Option<&HashHeaders>,
 ) -> anyhow::Result<bool> {
-    if session.settings.message.list_only {
+    if settings.message.list_only {
         return Ok(true);
     }
-    let keyrings = Keyrings::open(session)?;
-    let mut settings = trust::settings(&session.settings, session.now);
-    settings.tofu.with_info = settings.model.remembers();
-    let outside = match session.settings.program {
-        Program::Gpg => trust::outside(&session.home, &keyrings)?,
+    let keyrings = Keyrings::open(settings, streams)?;
+    let mut trust_settings = trust::settings(settings);
+    trust_settings.tofu.with_info = trust_settings.model.remembers();
+    let outside = match settings.program {
+        Program::Gpg => trust::outside(&settings.home, &keyrings)?,
         Program::Gpgv => None,
     };
     let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
     let snapshots = keyrings.snapshots()?;
-    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
-    let moment = EvaluationContext::new(session.now, PacketView::Gnupg);
-    let digests = session.settings.digests;
+    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
+    let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
+    let digests = settings.digests;
     let examined = SignerSearch::new(sources.certificates.clone(), moment, digests).examine(signatures)?;
-    let store = keyrings.store().filter(|_| settings.model.remembers());
+    let store = keyrings.store().filter(|_| trust_settings.model.remembers());
     let remembered = store.map_or(Ok(()), |store| {
         let policy = SignaturePolicy {
-            notations: &session.settings.message.known_notations,
+            notations: &settings.message.known_notations,
             // gpg does not compare a signature's time with the clock.
             overlooked: &[Objection::FromFuture],
-            ..SignaturePolicy::new(digests, session.now)
+            ..SignaturePolicy::new(digests, settings.now)
         };
         let seen: Vec<&ExaminedSignature> =
             examined.iter().filter(|one| is_announced(one, announced)).collect();
@@ -71,22 +73,24 @@ pub(super) fn tell(
     });
     // What is remembered now counts already.
     let snapshots = keyrings.snapshots()?;
-    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
+    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
     let makers: Vec<&CandidateSigner> = examined.iter().filter_map(|one| one.outcome.maker()).collect();
     let keys: Vec<Fingerprint> = makers.iter().map(|maker| maker.primary()).collect();
-    let appraisal = ValidityResult::of(&keys, &sources, &settings)?;
+    let appraisal = ValidityResult::of(&keys, &sources, &trust_settings)?;
     for one in &examined {
         let is_bad = match &one.statement {
-            Some(statement) => tell_one(session, one, statement, announced, &appraisal)?,
+            Some(statement) => tell_one(settings, streams, one, statement, announced, &appraisal)?,
             None => {
-                session.streams.error("Can't check signature: Unknown version");
+                streams.error("Can't check signature: Unknown version");
                 false
             }
         };
-        session.has_bad_signature |= is_bad;
-        if is_bad && session.settings.batch {
-            session.streams.status_failure("gpg-exit", Code::General);
-            return Ok(false);
+        if is_bad {
+            streams.count_bad_signature();
+            if settings.batch {
+                streams.status_failure("gpg-exit", Code::General);
+                return Ok(false);
+            }
         }
     }
     // Where nothing can be written, what the signatures are worth is told nevertheless.
@@ -96,32 +100,33 @@ pub(super) fn tell(
 
 /// Tells of one signature; says whether it is bad.
 fn tell_one(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     examined: &ExaminedSignature,
     statement: &SignatureContents,
     announced: Option<&HashHeaders>,
     appraisal: &ValidityResult<'_>,
 ) -> anyhow::Result<bool> {
-    tell_statement(session, statement);
+    tell_statement(streams, statement);
     // gpg looks for the key of no signature whose digest is not announced.
     if let Some(maker) = examined.outcome.maker().filter(|_| is_announced(examined, announced)) {
-        tell_flaw(session, maker);
-        session.considered(&maker.primary());
+        tell_flaw(streams, maker);
+        streams.considered(&maker.primary());
     }
-    match (&examined.outcome, unchecked(session, examined, statement, announced)) {
+    match (&examined.outcome, unchecked(settings, streams, examined, statement, announced)) {
         (_, Some(code)) => {
-            tell_unchecked(session, statement, code);
+            tell_unchecked(streams, statement, code);
             Ok(false)
         }
-        (Signer::Good(maker), None) if !examined.demands_more(&session.settings.message.known_notations) => {
-            session.tell_end_of(maker);
-            tell_id(session, examined, statement);
-            session.considered(&maker.primary());
+        (Signer::Good(maker), None) if !examined.demands_more(&settings.message.known_notations) => {
+            tell_end_of(settings, streams, maker);
+            tell_id(streams, examined, statement);
+            streams.considered(&maker.primary());
             let facts = &maker.certificate.facts;
             let trust = appraisal.trust((maker.source, maker.id), facts, &maker.effective)?;
-            tell_good(session, maker, statement, &trust);
-            tell_algorithms(session, maker, statement);
-            Ok(statement.expires.is_some_and(|end| end <= session.now) || trust.key == Validity::Never)
+            tell_good(settings, streams, maker, statement, &trust);
+            tell_algorithms(settings, streams, maker, statement);
+            Ok(statement.expires.is_some_and(|end| end <= settings.now) || trust.key == Validity::Never)
         }
         (Signer::Good(maker) | Signer::Bad(maker), None) => {
             // gpg looks the key up once more, but tells only once that an algorithm is rejected.
@@ -129,13 +134,13 @@ fn tell_one(
                 maker.cross_certification,
                 CrossCertification::Refused(BackSignatureFlaw::WeakDigest(_))
             ) {
-                tell_flaw(session, maker);
+                tell_flaw(streams, maker);
             }
-            session.considered(&maker.primary());
+            streams.considered(&maker.primary());
             let trust =
                 appraisal.trust((maker.source, maker.id), &maker.certificate.facts, &maker.effective)?;
-            tell_result(session, maker, statement, &trust, Result::BAD);
-            tell_algorithms(session, maker, statement);
+            tell_result(settings, streams, maker, statement, &trust, Result::BAD);
+            tell_algorithms(settings, streams, maker, statement);
             Ok(true)
         }
         (Signer::NoKey | Signer::Unsupported | Signer::Undecided, None) => {
@@ -146,7 +151,8 @@ fn tell_one(
 
 /// Returns gpg's code for why a signature cannot be checked, and tells what gpg tells of it before that, in its order.
 fn unchecked(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     examined: &ExaminedSignature,
     statement: &SignatureContents,
     announced: Option<&HashHeaders>,
@@ -155,7 +161,7 @@ fn unchecked(
         Signer::Good(maker) | Signer::Bad(maker) => maker,
         Signer::NoKey => return Some(Code::NoPublicKey),
         Signer::Undecided => {
-            session.streams.info("too many certificates claim the key of this signature");
+            streams.info("too many certificates claim the key of this signature");
             return Some(Code::General);
         }
         Signer::Unsupported if HashAlgorithm::name(statement.hash).is_none() => {
@@ -164,24 +170,24 @@ fn unchecked(
         Signer::Unsupported => return Some(Code::InvalidPublicKeyAlgorithm),
     };
     if !is_announced(examined, announced) {
-        session.streams.error("WARNING: signature digest conflict in message");
+        streams.error("WARNING: signature digest conflict in message");
         return Some(Code::General);
     }
-    let objections = maker.objections(statement, session.now);
+    let objections = maker.objections(statement, settings.now);
     if objections.contains(Objection::BeforeKey) {
-        tell_newer_key(session, maker, statement.created);
+        tell_newer_key(streams, maker, statement.created);
         return Some(Code::TimeConflict);
     }
-    if maker.certificate.facts.primary().created > session.now {
-        tell_key_from_future(session, maker);
+    if maker.certificate.facts.primary().created > settings.now {
+        tell_key_from_future(settings, streams, maker);
         return Some(Code::BadPublicKey);
     }
-    if session.settings.digests.is_weak(statement.hash) {
-        tell_rejected(session, statement.hash);
+    if settings.digests.is_weak(statement.hash) {
+        tell_rejected(streams, statement.hash);
         return Some(Code::InvalidDigest);
     }
     if objections.contains(Objection::WrongUse) && !objections.contains(Objection::Unbound) {
-        tell_wrong_use(session, maker, statement);
+        tell_wrong_use(settings, streams, maker, statement);
         return Some(Code::WrongKeyUsage);
     }
     let is_good = matches!(examined.outcome, Signer::Good(_));
@@ -189,24 +195,24 @@ fn unchecked(
         return Some(Code::General);
     }
     if is_good && objections.contains(Objection::NotCrossCertified) {
-        tell_not_cross_certified(session, maker);
+        tell_not_cross_certified(streams, maker);
         return Some(Code::General);
     }
     None
 }
 
 /// Tells that a key was made after what it is said to have signed.
-fn tell_newer_key(session: &mut Session<'_>, maker: &CandidateSigner, signed: Timestamp) {
+fn tell_newer_key(streams: &mut Streams, maker: &CandidateSigner, signed: Timestamp) {
     let (key, later) = (maker.key().fingerprint.key_id(), later(maker.key().created, signed));
-    session.streams.info(format_args!("public key {key} is {later} newer than the signature"));
+    streams.info(format_args!("public key {key} is {later} newer than the signature"));
 }
 
 /// Tells that a certificate's primary key is not made yet, as the clock has it.
-fn tell_key_from_future(session: &mut Session<'_>, maker: &CandidateSigner) {
+fn tell_key_from_future(settings: &Settings, streams: &mut Streams, maker: &CandidateSigner) {
     let primary = maker.certificate.facts.primary();
-    let (key, later) = (primary.fingerprint.key_id(), later(primary.created, session.now));
+    let (key, later) = (primary.fingerprint.key_id(), later(primary.created, settings.now));
     let line = format_args!("key {key} was created {later} in the future (time warp or clock problem)");
-    session.streams.info(line);
+    streams.info(line);
 }
 
 /// Returns how much later one time is than another one, in days, or in seconds where that is less than a day.
@@ -217,13 +223,18 @@ fn later(one: Timestamp, other: Timestamp) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-fn tell_rejected(session: &mut Session<'_>, hash: HashAlgorithm) {
+fn tell_rejected(streams: &mut Streams, hash: HashAlgorithm) {
     let name = digest_name(hash.0);
-    session.streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
+    streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
 }
 
 /// Tells that a key is not for signing, with what it is for as libgcrypt's numbers.
-fn tell_wrong_use(session: &mut Session<'_>, maker: &CandidateSigner, statement: &SignatureContents) {
+fn tell_wrong_use(
+    settings: &Settings,
+    streams: &mut Streams,
+    maker: &CandidateSigner,
+    statement: &SignatureContents,
+) {
     let numbers = [
         (Usage::SIGN, 1),
         (Usage::ENCRYPT, 2),
@@ -234,49 +245,49 @@ fn tell_wrong_use(session: &mut Session<'_>, maker: &CandidateSigner, statement:
     let usage = maker.state().usage;
     let uses: u32 = numbers.iter().filter(|(one, _)| usage.contains(*one)).map(|(_, number)| number).sum();
     let (key, code, kind) = (maker.key().fingerprint.key_id(), Code::WrongKeyUsage, statement.kind.0);
-    if !session.settings.quiet {
+    if !settings.quiet {
         let line = format_args!("bad data signature from key {key}: {code} ({kind:#04x}, {uses:#x})");
-        session.streams.info(line);
+        streams.info(line);
     }
 }
 
 /// Tells what is wrong with a back-signature, which gpg finds out when it looks the key up.
-fn tell_flaw(session: &mut Session<'_>, maker: &CandidateSigner) {
+fn tell_flaw(streams: &mut Streams, maker: &CandidateSigner) {
     let CrossCertification::Refused(flaw) = maker.cross_certification else { return };
     let key = maker.key().fingerprint.key_id();
     match flaw {
-        BackSignatureFlaw::WeakDigest(hash) => tell_rejected(session, hash),
-        BackSignatureFlaw::BeforeKey(signed) => tell_newer_key(session, maker, signed),
+        BackSignatureFlaw::WeakDigest(hash) => tell_rejected(streams, hash),
+        BackSignatureFlaw::BeforeKey(signed) => tell_newer_key(streams, maker, signed),
         BackSignatureFlaw::UnknownDemand => {
             let line = format_args!("assuming bad signature from key {key} due to an unknown critical bit");
-            session.streams.info(line);
+            streams.info(line);
         }
         BackSignatureFlaw::Expired => {
-            session.streams.info(format_args!("cross-certification of subkey {key} has expired"))
+            streams.info(format_args!("cross-certification of subkey {key} has expired"))
         }
         BackSignatureFlaw::Unchecked => {
-            session.streams.info(format_args!("subkey {key} has too many cross-certifications"));
+            streams.info(format_args!("subkey {key} has too many cross-certifications"));
         }
         BackSignatureFlaw::Bad => {}
     }
 }
 
 /// Tells that it is not believed that a subkey belongs to its certificate.
-fn tell_not_cross_certified(session: &mut Session<'_>, maker: &CandidateSigner) {
+fn tell_not_cross_certified(streams: &mut Streams, maker: &CandidateSigner) {
     const PAGE: &str = "https://gnupg.org/faq/subkey-cross-certify.html";
     let key = maker.key().fingerprint.key_id();
     if let CrossCertification::Refused(_) = maker.cross_certification {
         let line = format_args!("WARNING: signing subkey {key} has an invalid cross-certification");
-        session.streams.info(line);
+        streams.info(line);
     } else {
-        session.streams.info(format_args!("WARNING: signing subkey {key} is not cross-certified"));
-        session.streams.info(format_args!("please see {PAGE} for more information"));
+        streams.info(format_args!("WARNING: signing subkey {key} is not cross-certified"));
+        streams.info(format_args!("please see {PAGE} for more information"));
     }
 }
 
 /// Tells that the headers of clear text name a digest that is not known.
-pub(super) fn tell_unknown_digest(session: &mut Session<'_>) {
-    session.streams.error("invalid clearsig header");
+pub(super) fn tell_unknown_digest(streams: &mut Streams) {
+    streams.error("invalid clearsig header");
 }
 
 /// Says whether a signature's digest is one of those that the headers of clear text name; all other content has none.
@@ -290,12 +301,11 @@ fn is_announced(examined: &ExaminedSignature, announced: Option<&HashHeaders>) -
 }
 
 /// Tells what the signature says of itself.
-fn tell_statement(session: &mut Session<'_>, statement: &SignatureContents) {
+fn tell_statement(streams: &mut Streams, statement: &SignatureContents) {
     let SignatureContents { issuer, created, key_algorithm, user_id, .. } = statement;
-    session.tell_signature(SignatureStatus::New { user_id: user_id.as_deref() });
+    streams.status(SignatureStatus::New { user_id: user_id.as_deref() });
     let algorithm = public_key_name(key_algorithm.0);
     let key = issuer.fingerprint.map_or_else(|| issuer.key_id.to_string(), |key| key.to_string());
-    let streams = &mut session.streams;
     streams.info(format_args!("Signature made {}", clock::long_string(*created)));
     streams.info(format_args!("               using {algorithm} key {key}"));
     if let Some(user_id) = user_id {
@@ -303,10 +313,10 @@ fn tell_statement(session: &mut Session<'_>, statement: &SignatureContents) {
     }
 }
 
-fn tell_unchecked(session: &mut Session<'_>, statement: &SignatureContents, code: Code) {
+fn tell_unchecked(streams: &mut Streams, statement: &SignatureContents, code: Code) {
     let SignatureContents { issuer, created, key_algorithm, hash, kind, .. } = statement;
     let key_id = issuer.key_id.to_string();
-    session.tell_signature(SignatureStatus::Unchecked {
+    streams.status(SignatureStatus::Unchecked {
         key_id: key_id.clone(),
         algorithm: key_algorithm.0,
         digest: hash.0,
@@ -316,13 +326,13 @@ fn tell_unchecked(session: &mut Session<'_>, statement: &SignatureContents, code
         key: issuer.fingerprint.map(|key| key.to_string()),
     });
     if code == Code::NoPublicKey {
-        session.tell_signature(SignatureStatus::NoKey { key_id });
+        streams.status(SignatureStatus::NoKey { key_id });
     }
-    session.streams.error(format_args!("Can't check signature: {code}"));
+    streams.error(format_args!("Can't check signature: {code}"));
 }
 
 /// Tells what tells this signature from all others: a hash of it.
-fn tell_id(session: &mut Session<'_>, examined: &ExaminedSignature, statement: &SignatureContents) {
+fn tell_id(streams: &mut Streams, examined: &ExaminedSignature, statement: &SignatureContents) {
     let Some(signature) = examined.signature.parsed() else { return };
     let Some(mut hasher) = Hasher::new(HashAlgorithm::SHA1) else { return };
     hasher.update(&[statement.key_algorithm.0, statement.hash.0]);
@@ -331,7 +341,7 @@ fn tell_id(session: &mut Session<'_>, examined: &ExaminedSignature, statement: &
     let Some(digest) = hasher.finish() else { return };
     let text = STANDARD_NO_PAD.encode(digest.as_bytes());
     let day = clock::day_string(statement.created);
-    session.tell_signature(SignatureStatus::Id { text, day, time: statement.created.0 });
+    streams.status(SignatureStatus::Id { text, day, time: statement.created.0 });
 }
 
 /// How a result is called.
@@ -343,9 +353,9 @@ struct Result {
 impl Result {
     const BAD: Self = Self { keyword: "BADSIG", words: "BAD signature from" };
 
-    fn of_good(maker: &CandidateSigner, statement: &SignatureContents, session: &Session<'_>) -> Self {
-        let objections = maker.objections(statement, session.now);
-        let (keyword, words) = if statement.expires.is_some_and(|end| end <= session.now) {
+    fn of_good(maker: &CandidateSigner, statement: &SignatureContents, settings: &Settings) -> Self {
+        let objections = maker.objections(statement, settings.now);
+        let (keyword, words) = if statement.expires.is_some_and(|end| end <= settings.now) {
             ("EXPSIG", "Expired signature from")
         } else if objections.contains(Objection::Ended) {
             ("EXPKEYSIG", "Good signature from")
@@ -360,7 +370,8 @@ impl Result {
 
 /// Tells what trust on first use knows of the user IDs that a signature was made as.
 fn tell_first_use(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     maker: &CandidateSigner,
     statement: &SignatureContents,
     trust: &UserTrust,
@@ -370,30 +381,31 @@ fn tell_first_use(
         |user_id: &[u8]| signer.as_ref().is_none_or(|signer| *signer == BoundAddress::of_user_id(user_id));
     let facts = &maker.certificate.facts;
     let known = recipients::first_uses(facts, &maker.effective, trust, &is_meant);
-    first_use::tell(session, &maker.primary(), &known);
+    first_use::tell(settings, streams, &maker.primary(), &known);
 }
 
 fn tell_good(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     maker: &CandidateSigner,
     statement: &SignatureContents,
     trust: &UserTrust,
 ) {
-    let result = Result::of_good(maker, statement, session);
-    if tell_result(session, maker, statement, trust, result) && !session.settings.verify.primary_uid_only {
-        tell_other_names(session, maker, trust);
+    let result = Result::of_good(maker, statement, settings);
+    if tell_result(settings, streams, maker, statement, trust, result) && !settings.verify.primary_uid_only {
+        tell_other_names(settings, streams, maker, trust);
     }
     for policy in &statement.policies {
-        if session.settings.verify.policy_urls {
-            session.streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
-            session.streams.owe_line();
+        if settings.verify.policy_urls {
+            streams.info_bytes(&[b"Signature policy: ", &policy[..]].concat());
+            streams.owe_line();
         }
-        session.tell_signature(SignatureStatus::Policy(policy));
+        streams.status(SignatureStatus::Policy(policy));
     }
     for notation in &statement.notations {
-        tell_notation(session, notation);
+        tell_notation(settings, streams, notation);
     }
-    session.tell_signature(SignatureStatus::Valid(Valid {
+    streams.status(SignatureStatus::Valid(Valid {
         key: maker.key().fingerprint.to_string(),
         day: clock::day_string(statement.created),
         time: statement.created.0,
@@ -404,16 +416,16 @@ fn tell_good(
         kind: statement.kind.0,
         primary: maker.primary().to_string(),
     }));
-    if session.settings.program == Program::Gpg {
-        session.considered(&maker.primary());
+    if settings.program == Program::Gpg {
+        streams.considered(&maker.primary());
         if !trust.first_uses.is_empty() {
-            tell_first_use(session, maker, statement, trust);
+            tell_first_use(settings, streams, maker, statement, trust);
         }
-        certainty::tell(session, maker, trust);
+        certainty::tell(settings, streams, maker, trust);
     }
     if let Some(end) = statement.expires {
-        let word = if end <= session.now { "expired" } else { "expires" };
-        session.streams.info(format_args!("Signature {word} {}", clock::long_string(end)));
+        let word = if end <= settings.now { "expired" } else { "expires" };
+        streams.info(format_args!("Signature {word} {}", clock::long_string(end)));
     }
 }
 
@@ -426,9 +438,9 @@ fn preview(value: &[u8]) -> Vec<u8> {
     format!("[ not human readable ({} bytes: {shown}{dots}) ]", value.len()).into_bytes()
 }
 
-fn tell_notation(session: &mut Session<'_>, notation: &Notation) {
+fn tell_notation(settings: &Settings, streams: &mut Streams, notation: &Notation) {
     let Notation { name, value, readable, critical } = notation;
-    let flags = &session.settings.verify;
+    let flags = &settings.verify;
     // Users' notations name a domain.
     let is_shown = if name.contains(&b'@') { flags.user_notations } else { flags.std_notations };
     if is_shown {
@@ -437,18 +449,19 @@ fn tell_notation(session: &mut Session<'_>, notation: &Notation) {
             false => b"Signature notation: ",
         };
         let shown = if *readable { value.clone() } else { preview(value) };
-        session.streams.info_bytes(&[what, &name[..], b"=", &shown].concat());
+        streams.info_bytes(&[what, &name[..], b"=", &shown].concat());
     }
-    session.tell_signature(SignatureStatus::NotationName(name));
+    streams.status(SignatureStatus::NotationName(name));
     if *critical || *readable {
-        session.tell_signature(SignatureStatus::NotationFlags { critical: *critical, readable: *readable });
+        streams.status(SignatureStatus::NotationFlags { critical: *critical, readable: *readable });
     }
-    session.tell_signature(SignatureStatus::NotationData(value));
+    streams.status(SignatureStatus::NotationData(value));
 }
 
 /// Tells the result with the primary user ID; says whether there is one.
 fn tell_result(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     maker: &CandidateSigner,
     statement: &SignatureContents,
     trust: &UserTrust,
@@ -459,14 +472,14 @@ fn tell_result(
     let user_id = maker.user_id().unwrap_or(b"[?]");
     let head = [result.words.as_bytes(), b" \"", user_id, b"\""].concat();
     let Result { keyword, .. } = result;
-    session.tell_signature(SignatureStatus::Result { keyword, key_id, user_id });
-    let shown = place.filter(|_| session.settings.verify.uid_validity);
+    streams.status(SignatureStatus::Result { keyword, key_id, user_id });
+    let shown = place.filter(|_| settings.verify.uid_validity);
     let validity = shown.map(|place| format!(" [{}]", word(maker, trust, place))).unwrap_or_default();
-    session.streams.info_bytes(&[&head, validity.as_bytes()].concat());
+    streams.info_bytes(&[&head, validity.as_bytes()].concat());
     place.is_some()
 }
 
-fn tell_other_names(session: &mut Session<'_>, maker: &CandidateSigner, trust: &UserTrust) {
+fn tell_other_names(settings: &Settings, streams: &mut Streams, maker: &CandidateSigner, trust: &UserTrust) {
     let facts = &maker.certificate.facts;
     let primary = maker.effective.primary_user_id(facts);
     for (place, (component, state)) in facts.components.iter().zip(&maker.effective.components).enumerate() {
@@ -474,7 +487,7 @@ fn tell_other_names(session: &mut Session<'_>, maker: &CandidateSigner, trust: &
             continue;
         };
         let is_unusable = state.revoked || state.expired;
-        if Some(place) == primary || (is_unusable && !session.settings.verify.unusable_uids) {
+        if Some(place) == primary || (is_unusable && !settings.verify.unusable_uids) {
             continue;
         }
         let validity = match (state.revoked, state.expired) {
@@ -482,11 +495,11 @@ fn tell_other_names(session: &mut Session<'_>, maker: &CandidateSigner, trust: &
             (false, true) => "expired",
             (false, false) => word(maker, trust, place),
         };
-        let end = match session.settings.verify.uid_validity {
+        let end = match settings.verify.uid_validity {
             true => format!("\" [{validity}]"),
             false => "\"".to_owned(),
         };
-        session.streams.info_bytes(&[b"                aka \"", &user_id[..], end.as_bytes()].concat());
+        streams.info_bytes(&[b"                aka \"", &user_id[..], end.as_bytes()].concat());
     }
 }
 
@@ -499,8 +512,13 @@ fn word(maker: &CandidateSigner, trust: &UserTrust, place: usize) -> &'static st
 }
 
 /// Tells what the signature is made with, to who wants to know it.
-fn tell_algorithms(session: &mut Session<'_>, maker: &CandidateSigner, statement: &SignatureContents) {
-    if session.settings.verbose == 0 {
+fn tell_algorithms(
+    settings: &Settings,
+    streams: &mut Streams,
+    maker: &CandidateSigner,
+    statement: &SignatureContents,
+) {
+    if settings.verbose == 0 {
         return;
     }
     let kind = match statement.kind {
@@ -511,20 +529,13 @@ fn tell_algorithms(session: &mut Session<'_>, maker: &CandidateSigner, statement
     let digest = digest_name(statement.hash.0);
     let mut line = format!("{kind} signature, digest algorithm {digest}, key algorithm ").into_bytes();
     description(maker.key(), false, &mut line);
-    session.streams.info_bytes(&line);
+    streams.info_bytes(&line);
 }
 
-impl Session<'_> {
-    /// Tells who runs gpgv that a key has ended.
-    fn tell_end_of(&mut self, maker: &CandidateSigner) {
-        let end = maker.expires().filter(|end| *end < self.now && self.settings.program == Program::Gpgv);
-        if let Some(end) = end {
-            self.streams.status(&Status::KeyExpired { time: end.0 });
-        }
-    }
-
-    /// Tells something about a signature to a program.
-    pub(super) fn tell_signature(&mut self, status: SignatureStatus<'_>) {
-        self.streams.status(&Status::Signature(status));
+/// Tells who runs gpgv that a key has ended.
+fn tell_end_of(settings: &Settings, streams: &mut Streams, maker: &CandidateSigner) {
+    let end = maker.expires().filter(|end| *end < settings.now && settings.program == Program::Gpgv);
+    if let Some(end) = end {
+        streams.status(Status::KeyExpired { time: end.0 });
     }
 }

@@ -10,7 +10,7 @@ use keyhoard::trust::OwnerTrust;
 use keyhoard::trust::pgp::Level;
 use keyhoard::validity::{self, Check, Sources, TrustSettings, ValidityResult};
 
-use super::{Session, trustdb_records};
+use super::trustdb_records;
 use crate::clock;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
@@ -19,79 +19,84 @@ use crate::streams::Streams;
 use crate::trust;
 
 /// Sums the web of trust up, as of now.
-pub(super) fn check(session: &mut Session<'_>) -> anyhow::Result<()> {
-    if has_web(session, "check") {
-        sum_up(session)?;
+pub(super) fn check(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    if has_web(settings, streams, "check") {
+        sum_up(settings, streams)?;
     }
     Ok(())
 }
 
 /// Asks for the owner trust of valid keys that have none, then sums up.
-pub(super) fn update(session: &mut Session<'_>) -> anyhow::Result<()> {
-    if !session.arguments.is_empty() {
-        session.usage("--update-trustdb");
+pub(super) fn update(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    if !arguments.is_empty() {
+        streams.usage("--update-trustdb");
         return Ok(());
     }
-    if !has_web(session, "update") {
+    if !has_web(settings, streams, "update") {
         return Ok(());
     }
     let mut asked = HashSet::new();
-    while let Some(keys) = next_unknown(session, &asked)? {
+    while let Some(keys) = next_unknown(settings, streams, &asked)? {
         for key in keys {
             asked.insert(key);
-            if !decide(session, &key)? {
-                return sum_up(session);
+            if !decide(settings, streams, &key)? {
+                return sum_up(settings, streams);
             }
         }
     }
-    sum_up(session)
+    sum_up(settings, streams)
 }
 
 /// Says that nothing needs to be repaired.
-pub(super) fn fix(session: &mut Session<'_>) {
-    session.streams.info("there is no trustdb: validity is computed whenever it is asked for");
+pub(super) fn fix(streams: &mut Streams) {
+    streams.info("there is no trustdb: validity is computed whenever it is asked for");
 }
 
 /// Lists what gpg's trust database would hold.
-pub(super) fn list(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let Settings { trust: numbers, trust_model, .. } = &session.settings;
+pub(super) fn list(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let Settings { trust: numbers, trust_model, .. } = settings;
     let options = (*trust_model, *numbers);
-    let records = with_sources(session, |sources, settings| {
+    let records = with_sources(settings, streams, |sources, settings| {
         let check = validity::check(sources, settings)?;
         trustdb_records::listing(sources, settings, options, &check)
     })?;
-    let title = format!("TrustDB: {}", session.home.database()?.display());
+    let title = format!("TrustDB: {}", settings.home.database()?.display());
     let line = "-".repeat(title.len());
-    Ok(session.streams.out().write_all(format!("{title}\n{line}\n{records}").as_bytes())?)
+    Ok(streams.out().write_all(format!("{title}\n{line}\n{records}").as_bytes())?)
 }
 
 /// Says whether the trust model has a web; tells if not.
-fn has_web(session: &mut Session<'_>, doing: &str) -> bool {
-    let name = match session.settings.trust_model {
+fn has_web(settings: &Settings, streams: &mut Streams, doing: &str) -> bool {
+    let name = match settings.trust_model {
         TrustModel::Always => "always",
         TrustModel::Direct => "direct",
         _ => return true,
     };
-    session.streams.info(format_args!("no need for a trustdb {doing} with '{name}' trust model"));
+    streams.info(format_args!("no need for a trustdb {doing} with '{name}' trust model"));
     false
 }
 
-fn sum_up(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let check = with_sources(session, validity::check)?;
-    tell(&check, &session.settings, session.streams);
+fn sum_up(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let check = with_sources(settings, streams, validity::check)?;
+    tell(&check, settings, streams);
     Ok(())
 }
 
 fn with_sources<T>(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     compute: impl FnOnce(&Sources<'_>, &TrustSettings) -> keyhoard::Result<T>,
 ) -> anyhow::Result<T> {
-    let keyrings = Keyrings::open(session)?;
+    let keyrings = Keyrings::open(settings, streams)?;
     let snapshots = keyrings.snapshots()?;
-    let outside = trust::outside(&session.home, &keyrings)?;
+    let outside = trust::outside(&settings.home, &keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
-    let settings = trust::settings(&session.settings, session.now);
+    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
+    let settings = trust::settings(settings);
     Ok(compute(&sources, &settings)?)
 }
 
@@ -138,10 +143,11 @@ fn model_name(model: TrustModel) -> &'static str {
 
 /// Returns the keys of the first level that has valid keys without owner trust nobody was asked about yet.
 fn next_unknown(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     asked: &HashSet<Fingerprint>,
 ) -> anyhow::Result<Option<Vec<Fingerprint>>> {
-    with_sources(session, |sources, settings| {
+    with_sources(settings, streams, |sources, settings| {
         let appraisal = ValidityResult::all(sources, settings)?;
         let introducers = appraisal.outcome().introducers.iter();
         let open = |key: &Fingerprint| {
@@ -157,15 +163,15 @@ fn next_unknown(
 }
 
 /// Asks how far the owner of a key is trusted, and notes it; `false` if the user wants to be asked no more.
-fn decide(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<bool> {
-    let mut context = introduction(session, key)?;
+fn decide(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyhow::Result<bool> {
+    let mut context = introduction(settings, streams, key)?;
     loop {
         let question = Question {
             keyword: "edit_ownertrust.value",
             context: context.as_bytes(),
             text: "Your decision? ",
         };
-        let answer = prompt::line(&question, &session.settings, session.streams)?;
+        let answer = prompt::line(&question, settings, streams)?;
         let trust = match answer.trim_ascii() {
             b"1" => OwnerTrust::Undefined,
             b"2" => OwnerTrust::Never,
@@ -174,23 +180,23 @@ fn decide(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<bool> 
             b"s" | b"S" => return Ok(true),
             b"q" | b"Q" => return Ok(false),
             // A program that has nothing to say is not asked again.
-            b"" if session.settings.command_input.is_some() => return Ok(true),
+            b"" if settings.command_input.is_some() => return Ok(true),
             b"" => continue,
             _ => {
                 context.clear();
                 continue;
             }
         };
-        let store = trust::database_to_write(session)?;
+        let store = trust::database_to_write(&settings.home)?;
         let given = Given::new(*key, trust, store.snapshot()?.owner_trust(key)?);
-        owner_trust::give(store.as_ref(), &[given], "gpg-keyhoard --update-trustdb", session.now)?;
+        owner_trust::give(store.as_ref(), &[given], "gpg-keyhoard --update-trustdb", settings.now)?;
         return Ok(true);
     }
 }
 
 /// Returns what stands before the question.
-fn introduction(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<String> {
-    let names = with_sources(session, |sources, _| names(sources, key))?;
+fn introduction(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyhow::Result<String> {
+    let names = with_sources(settings, streams, |sources, _| names(sources, key))?;
     Ok(format!(
         "No trust value assigned to:\n{key}\n{names}\n\
          Please decide how far you trust this user to correctly verify other users' keys\n\

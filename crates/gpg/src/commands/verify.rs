@@ -15,35 +15,36 @@ use keyhoard::message::{
 };
 
 use super::decrypt::plaintext;
+use super::signatures;
 use super::write_message::{self, Failure};
-use super::{Session, signatures};
 use crate::code::Code;
 use crate::input;
+use crate::settings::Settings;
 use crate::status::{MessageStatus, Status};
+use crate::streams::Streams;
 
 /// Verifies the signatures in the file that the first argument names, over the other files if there are any.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    if session.settings.message.multifile {
-        return each_file(session);
+pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    if settings.message.multifile {
+        return each_file(arguments, settings, streams);
     }
-    let arguments = session.arguments.clone();
-    let (name, data) = match arguments.as_slice() {
+    let (name, data) = match arguments {
         [] => (None, &[][..]),
         [name, data @ ..] => (Some(&name[..]), data),
     };
-    let outcome = match input::open(name, session.streams) {
-        Ok(input) if data.is_empty() => inline(session, input, name, DetachedHandling::LookedFor)?,
-        Ok(input) => detached(session, input, data)?,
+    let outcome = match input::open(name, streams) {
+        Ok(input) if data.is_empty() => inline(settings, streams, input, name, DetachedHandling::LookedFor)?,
+        Ok(input) => detached(settings, streams, input, data)?,
         Err(code) => Err(Failure::of(code)),
     };
-    tell_failure(session, "signatures", outcome.err());
+    tell_failure(streams, "signatures", outcome.err());
     Ok(())
 }
 
-fn tell_failure(session: &mut Session<'_>, what: &str, failure: Option<Failure>) {
+fn tell_failure(streams: &mut Streams, what: &str, failure: Option<Failure>) {
     if let Some(Failure { code, value }) = failure {
-        session.streams.error(format_args!("verify {what} failed: {code}"));
-        session.streams.status_failure_value("verify", value);
+        streams.error(format_args!("verify {what} failed: {code}"));
+        streams.status_failure_value("verify", value);
     }
 }
 
@@ -51,28 +52,28 @@ fn tell_failure(session: &mut Session<'_>, what: &str, failure: Option<Failure>)
 type Outcome = anyhow::Result<std::result::Result<(), Failure>>;
 
 /// Verifies the signatures in each of several files.
-fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
+fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     const WHAT: u8 = 1;
     let mut failure = None;
-    for name in write_message::file_names(session)? {
-        session.tell(MessageStatus::FileStart { what: WHAT, name: &name });
-        match input::open(Some(&name), session.streams) {
+    for name in write_message::file_names(arguments, settings)? {
+        streams.status(MessageStatus::FileStart { what: WHAT, name: &name });
+        match input::open(Some(&name), streams) {
             Ok(input) => {
-                let outcome = inline(session, input, Some(&name), DetachedHandling::NotLookedFor)?;
+                let outcome = inline(settings, streams, input, Some(&name), DetachedHandling::NotLookedFor)?;
                 failure = failure.or(outcome.err());
                 // With --batch gpg ends at once.
-                if session.has_bad_signature && session.settings.batch {
+                if streams.has_bad_signature() && settings.batch {
                     return Ok(());
                 }
-                session.tell(MessageStatus::FileDone);
+                streams.status(MessageStatus::FileDone);
             }
             Err(code) => {
-                session.tell(MessageStatus::FileError { what: WHAT, name: &name });
+                streams.status(MessageStatus::FileError { what: WHAT, name: &name });
                 failure = failure.or(Some(Failure::of(code)));
             }
         }
     }
-    tell_failure(session, "files", failure);
+    tell_failure(streams, "files", failure);
     Ok(())
 }
 
@@ -86,43 +87,50 @@ enum DetachedHandling {
 }
 
 /// Verifies the signatures of a message with its content, which is written if an output is named.
-fn inline(session: &mut Session<'_>, input: File, name: Option<&[u8]>, beside: DetachedHandling) -> Outcome {
+fn inline(
+    settings: &Settings,
+    streams: &mut Streams,
+    input: File,
+    name: Option<&[u8]>,
+    beside: DetachedHandling,
+) -> Outcome {
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
-    let (read, announced) = match session.settings.output {
-        Some(_) => plaintext::written(session, |sink| signatures_of(&mut input, sink))?,
+    let (read, announced) = match settings.output {
+        Some(_) => plaintext::written(settings, streams, name, |sink| signatures_of(&mut input, sink))?,
         None => {
             let mut nowhere = DiscardContent::default();
             let read = signatures_of(&mut input, &mut nowhere);
             if nowhere.announced.as_ref().is_some_and(|announced| announced.has_unknown) {
-                signatures::tell_unknown_digest(session);
+                signatures::tell_unknown_digest(streams);
             }
             (read, nowhere.announced)
         }
     };
     match read {
-        Ok(found) if found.is_empty() => return Ok(Err(unexpected(session))),
+        Ok(found) if found.is_empty() => return Ok(Err(unexpected(streams))),
         Ok(found) => {
-            if signatures::tell(session, found, announced.as_ref())? && !session.has_bad_signature {
-                warn_of_data_beside(session, name);
+            if signatures::tell(settings, streams, found, announced.as_ref())? && !streams.has_bad_signature()
+            {
+                warn_of_data_beside(settings, streams, name);
             }
         }
-        Err(Error::Detached) if session.settings.message.list_only => {}
+        Err(Error::Detached) if settings.message.list_only => {}
         // In a batch nobody is there to read what is assumed.
-        Err(Error::Detached) if beside == DetachedHandling::LookedFor && !session.settings.batch => {
-            return over_file_beside(session, name);
+        Err(Error::Detached) if beside == DetachedHandling::LookedFor && !settings.batch => {
+            return over_file_beside(settings, streams, name);
         }
-        Err(Error::Detached) => no_data(session),
-        Err(Error::Unsigned) => tell_no_signature(session),
-        Err(Error::NoKey) => return Ok(Err(unexpected(session))),
-        Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(session))),
+        Err(Error::Detached) => no_data(streams),
+        Err(Error::Unsigned) => tell_no_signature(streams),
+        Err(Error::NoKey) => return Ok(Err(unexpected(streams))),
+        Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(streams))),
         Err(Error::NoMessage) if beside == DetachedHandling::NotLookedFor => {
-            tell_no_packets(session, is_empty);
+            tell_no_packets(streams, is_empty);
             return Ok(Err(Failure::bare(Code::EndOfInput)));
         }
-        Err(Error::NoMessage) => return Ok(nothing(session, is_empty)),
-        Err(error) => damaged(session, &error),
+        Err(Error::NoMessage) => return Ok(nothing(streams, is_empty)),
+        Err(error) => damaged(streams, &error),
     }
     Ok(Ok(()))
 }
@@ -157,69 +165,67 @@ fn data_beside(name: Option<&[u8]>) -> Option<&[u8]> {
 }
 
 /// Warns where a message could be taken for the signature of the file beside it.
-fn warn_of_data_beside(session: &mut Session<'_>, name: Option<&[u8]>) {
-    if let Some(data) = data_beside(name).filter(|_| !session.settings.message.list_only) {
+fn warn_of_data_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u8]>) {
+    if let Some(data) = data_beside(name).filter(|_| !settings.message.list_only) {
         let data = shown(data);
-        session
-            .streams
-            .info(format_args!("WARNING: not a detached signature; file '{data}' was NOT verified!"));
+        streams.info(format_args!("WARNING: not a detached signature; file '{data}' was NOT verified!"));
     }
 }
 
 /// Verifies signatures over the file that is called as they are, without the suffix.
-fn over_file_beside(session: &mut Session<'_>, name: Option<&[u8]>) -> Outcome {
+fn over_file_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u8]>) -> Outcome {
     if let (Some(name), Some(data)) = (name, data_beside(name))
-        && let Ok(signature) = input::open(Some(name), session.streams)
+        && let Ok(signature) = input::open(Some(name), streams)
     {
-        session.streams.info(format_args!("assuming signed data in '{}'", shown(data)));
-        return detached(session, signature, &[data.to_vec()]);
+        streams.info(format_args!("assuming signed data in '{}'", shown(data)));
+        return detached(settings, streams, signature, &[data.to_vec()]);
     }
-    no_data(session);
+    no_data(streams);
     Ok(Ok(()))
 }
 
 /// Verifies signatures over the file beside them, else over what comes by standard input.
-pub(super) fn over_file_or_input(session: &mut Session<'_>, name: &[u8]) -> Outcome {
+pub(super) fn over_file_or_input(settings: &Settings, streams: &mut Streams, name: &[u8]) -> Outcome {
     if data_beside(Some(name)).is_some() {
-        return over_file_beside(session, Some(name));
+        return over_file_beside(settings, streams, Some(name));
     }
-    if session.settings.verbose > 0 {
-        session.streams.info("reading stdin ...");
+    if settings.verbose > 0 {
+        streams.info("reading stdin ...");
     }
-    match input::open(Some(name), session.streams) {
-        Ok(signature) => detached(session, signature, &[b"-".to_vec()]),
+    match input::open(Some(name), streams) {
+        Ok(signature) => detached(settings, streams, signature, &[b"-".to_vec()]),
         Err(code) => Ok(Err(Failure::of(code))),
     }
 }
 
-fn no_data(session: &mut Session<'_>) {
-    session.streams.error("no signed data");
-    session.streams.error("can't hash datafile: No data");
+fn no_data(streams: &mut Streams) {
+    streams.error("no signed data");
+    streams.error("can't hash datafile: No data");
 }
 
 /// Verifies signatures over files, one after the other.
-fn detached(session: &mut Session<'_>, signature: File, data: &[Vec<u8>]) -> Outcome {
+fn detached(settings: &Settings, streams: &mut Streams, signature: File, data: &[Vec<u8>]) -> Outcome {
     let mut signature = BufReader::new(signature);
     let beginning = signature.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
     let is_other = begins_otherwise(beginning);
     if begins_clear_text(beginning) {
-        session.streams.error("not a detached signature");
+        streams.error("not a detached signature");
         return Ok(Ok(()));
     }
-    match over(session, &mut signature, data)? {
-        Ok(found) => signatures::tell(session, found, None).map(drop)?,
-        Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(session))),
-        Err(Error::NoMessage) => return Ok(nothing(session, is_empty)),
-        Err(Error::Malformed(_)) if is_other => return Ok(Err(unexpected(session))),
-        Err(Error::Malformed(_) | Error::SecondBlock) => session.streams.error("not a detached signature"),
-        Err(error) => damaged(session, &error),
+    match over(streams, &mut signature, data)? {
+        Ok(found) => signatures::tell(settings, streams, found, None).map(drop)?,
+        Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(streams))),
+        Err(Error::NoMessage) => return Ok(nothing(streams, is_empty)),
+        Err(Error::Malformed(_)) if is_other => return Ok(Err(unexpected(streams))),
+        Err(Error::Malformed(_) | Error::SecondBlock) => streams.error("not a detached signature"),
+        Err(error) => damaged(streams, &error),
     }
     Ok(Ok(()))
 }
 
 fn over(
-    session: &mut Session<'_>,
+    streams: &mut Streams,
     signature: &mut (dyn Read + Send),
     data: &[Vec<u8>],
 ) -> anyhow::Result<Result<Vec<DataSignature>>> {
@@ -233,8 +239,8 @@ fn over(
             Ok(file) => content = Box::new(content.chain(file)),
             Err(error) => {
                 let code = input::code(&error);
-                session.streams.error(format_args!("can't open signed data '{}'", shown(name)));
-                session.streams.error(format_args!("can't hash datafile: {code}"));
+                streams.error(format_args!("can't open signed data '{}'", shown(name)));
+                streams.error(format_args!("can't hash datafile: {code}"));
                 return Ok(Ok(Vec::new()));
             }
         }
@@ -256,59 +262,59 @@ pub(super) fn begins_clear_text(beginning: &[u8]) -> bool {
 }
 
 /// Tells that there are no packets.
-pub(super) fn tell_no_packets(session: &mut Session<'_>, is_empty: bool) {
+pub(super) fn tell_no_packets(streams: &mut Streams, is_empty: bool) {
     if !is_empty {
-        tell_no_packets_behind_text(session);
+        tell_no_packets_behind_text(streams);
     }
-    session.streams.status(&Status::NoData { what: 2 });
+    streams.status(Status::NoData { what: 2 });
 }
 
 /// Tells that clear text ends without any packet.
-pub(super) fn tell_no_packets_behind_text(session: &mut Session<'_>) {
-    session.streams.error("no valid OpenPGP data found.");
-    session.streams.status(&Status::NoData { what: 1 });
+pub(super) fn tell_no_packets_behind_text(streams: &mut Streams) {
+    streams.error("no valid OpenPGP data found.");
+    streams.status(Status::NoData { what: 1 });
 }
 
 /// Tells that there are no signatures at all.
-fn nothing(session: &mut Session<'_>, is_empty: bool) -> std::result::Result<(), Failure> {
+fn nothing(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Failure> {
     if is_empty {
-        session.streams.status(&Status::NoData { what: 2 });
+        streams.status(Status::NoData { what: 2 });
         return Err(Failure::bare(Code::EndOfInput));
     }
-    tell_no_packets(session, is_empty);
-    tell_not_verified(session);
+    tell_no_packets(streams, is_empty);
+    tell_not_verified(streams);
     Ok(())
 }
 
 /// Tells that an input ends before there is a signature.
-fn damaged(session: &mut Session<'_>, error: &Error) {
-    tell_if_damaged(session, error);
-    session.streams.error(error);
-    tell_no_signature(session);
+fn damaged(streams: &mut Streams, error: &Error) {
+    tell_if_damaged(streams, error);
+    streams.error(error);
+    tell_no_signature(streams);
 }
 
-fn tell_no_signature(session: &mut Session<'_>) {
-    session.streams.status(&Status::NoData { what: 4 });
-    session.streams.error("no signature found");
-    tell_not_verified(session);
+fn tell_no_signature(streams: &mut Streams) {
+    streams.status(Status::NoData { what: 4 });
+    streams.error("no signature found");
+    tell_not_verified(streams);
 }
 
 /// Tells a program of a packet that is damaged or cut short.
-pub(super) fn tell_if_damaged(session: &mut Session<'_>, error: &Error) {
+pub(super) fn tell_if_damaged(streams: &mut Streams, error: &Error) {
     if matches!(error, Error::Malformed(_) | Error::SecondBlock | Error::CutShort) {
-        session.streams.status(&Status::NoData { what: 3 });
+        streams.status(Status::NoData { what: 3 });
     }
 }
 
-fn tell_not_verified(session: &mut Session<'_>) {
-    session.streams.error("the signature could not be verified.");
-    session.streams.continue_info(b"Please remember that the signature file (.sig or .asc)");
-    session.streams.continue_info(b"should be the first file given on the command line.");
+fn tell_not_verified(streams: &mut Streams) {
+    streams.error("the signature could not be verified.");
+    streams.continue_info(b"Please remember that the signature file (.sig or .asc)");
+    streams.continue_info(b"should be the first file given on the command line.");
 }
 
 /// Tells that there is something else than signatures.
-fn unexpected(session: &mut Session<'_>) -> Failure {
-    session.streams.status(&Status::Unexpected);
+fn unexpected(streams: &mut Streams) -> Failure {
+    streams.status(Status::Unexpected);
     Failure::bare(Code::Unexpected)
 }
 

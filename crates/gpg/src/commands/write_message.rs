@@ -16,12 +16,14 @@ use keyhoard::message::{
 };
 use zeroize::Zeroizing;
 
+use super::sign;
+use super::sign::choice::DefaultKeys;
 use super::sign::signers::{self, Signer, signing};
-use super::{Session, sign};
 use crate::code::Code;
 use crate::output::{Holds, Output};
-use crate::settings::{Form, MessageOperation};
+use crate::settings::{Form, MessageOperation, Settings};
 use crate::status::MessageStatus;
+use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
 use crate::{algorithms, input};
 use recipients::Chosen;
@@ -47,21 +49,28 @@ impl Failure {
 type Outcome = anyhow::Result<Result<(), Failure>>;
 
 /// Encrypts the file that the argument names, or standard input; or each of several files.
-pub(super) fn run(session: &mut Session<'_>, sealing: MessageOperation) -> anyhow::Result<()> {
-    if sealing == MessageOperation::ENCRYPT && session.settings.message.multifile {
-        return each_file(session);
+pub(super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    sealing: MessageOperation,
+) -> anyhow::Result<()> {
+    if sealing == MessageOperation::ENCRYPT && settings.message.multifile {
+        return each_file(arguments, settings, streams);
     }
-    if session.arguments.len() > 1 {
-        session.usage(&format!("{} [filename]", command_of(sealing)));
+    if arguments.len() > 1 {
+        streams.usage(&format!("{} [filename]", command_of(sealing)));
         return Ok(());
     }
-    if sealing.encrypt && sealing.symmetric && session.settings.message.s2k_mode == 0 {
-        session.streams.error("you cannot use --symmetric --encrypt with --s2k-mode 0");
+    if sealing.encrypt && sealing.symmetric && settings.message.s2k_mode == 0 {
+        streams.error("you cannot use --symmetric --encrypt with --s2k-mode 0");
         return Ok(());
     }
-    let name = session.arguments.first().cloned();
-    if let Err(Failure { code, value }) = encrypt(session, sealing, name.as_deref())? {
-        let name = input::shown_name(name.as_deref());
+    let name = arguments.first().map(Vec::as_slice);
+    let mut default_keys = DefaultKeys::default();
+    let outcome = encrypt(arguments, settings, streams, sealing, name, &mut default_keys)?;
+    if let Err(Failure { code, value }) = outcome {
+        let name = input::shown_name(name);
         let (place, what) = match sealing {
             MessageOperation { sign: true, encrypt: false, .. } => {
                 ("sign-symencrypt", "sign+symmetric failed")
@@ -71,14 +80,14 @@ pub(super) fn run(session: &mut Session<'_>, sealing: MessageOperation) -> anyho
             }
             MessageOperation { sign: true, .. } => ("sign-encrypt", "sign+encrypt failed"),
             MessageOperation { encrypt: false, .. } => {
-                session.streams.status_failure_value("symencrypt", value);
-                session.streams.error(format_args!("symmetric encryption of '{name}' failed: {code}"));
+                streams.status_failure_value("symencrypt", value);
+                streams.error(format_args!("symmetric encryption of '{name}' failed: {code}"));
                 return Ok(());
             }
             _ => ("encrypt", "encryption failed"),
         };
-        session.streams.status_failure_value(place, value);
-        session.streams.error(format_args!("{name}: {what}: {code}"));
+        streams.status_failure_value(place, value);
+        streams.error(format_args!("{name}: {what}: {code}"));
     }
     Ok(())
 }
@@ -95,113 +104,126 @@ fn command_of(sealing: MessageOperation) -> &'static str {
 }
 
 /// Encrypts each file that an argument names, or else a line of standard input.
-fn each_file(session: &mut Session<'_>) -> anyhow::Result<()> {
-    for name in file_names(session)? {
-        session.tell(MessageStatus::FileStart { what: 2, name: &name });
-        if let Err(Failure { code, .. }) = encrypt(session, MessageOperation::ENCRYPT, Some(&name))? {
-            session.streams.error(format_args!("encryption of '{}' failed: {code}", shown(&name)));
+fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let mut default_keys = DefaultKeys::default();
+    for name in file_names(arguments, settings)? {
+        streams.status(MessageStatus::FileStart { what: 2, name: &name });
+        let operation = MessageOperation::ENCRYPT;
+        let outcome = encrypt(arguments, settings, streams, operation, Some(&name), &mut default_keys)?;
+        if let Err(Failure { code, .. }) = outcome {
+            streams.error(format_args!("encryption of '{}' failed: {code}", shown(&name)));
         }
-        session.tell(MessageStatus::FileDone);
+        streams.status(MessageStatus::FileDone);
     }
     Ok(())
 }
 
 /// Returns the names of the files that `--multifile` works on.
-pub(super) fn file_names(session: &mut Session<'_>) -> anyhow::Result<Vec<Vec<u8>>> {
-    if session.settings.output.is_some() {
+pub(super) fn file_names(arguments: &[Vec<u8>], settings: &Settings) -> anyhow::Result<Vec<Vec<u8>>> {
+    if settings.output.is_some() {
         anyhow::bail!("--output doesn't work for this command");
     }
-    if !session.arguments.is_empty() {
-        return Ok(session.arguments.clone());
+    if !arguments.is_empty() {
+        return Ok(arguments.to_vec());
     }
     let lines = BufReader::new(io::stdin()).split(b'\n');
     Ok(lines.collect::<io::Result<Vec<_>>>()?.into_iter().filter(|name| !name.is_empty()).collect())
 }
 
-fn encrypt(session: &mut Session<'_>, sealing: MessageOperation, name: Option<&[u8]>) -> Outcome {
+fn encrypt(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    sealing: MessageOperation,
+    name: Option<&[u8]>,
+    default_keys: &mut DefaultKeys,
+) -> Outcome {
     let mut input = None;
     if !sealing.encrypt {
         // As in gpg, a missing file is told before anybody is asked for a passphrase.
-        match input::open(name, session.streams) {
+        match input::open(name, streams) {
             Ok(file) => input = Some(file),
             Err(code) => return Ok(Err(Failure::of(code))),
         }
     }
-    let mut signers = match sealing.sign.then(|| signers::collect(session)).transpose()? {
-        Some(Err(failure)) => return Ok(Err(failure)),
-        signers => signers.and_then(Result::ok).unwrap_or_default(),
-    };
-    let password = match sealing.symmetric.then(|| password(session, sealing)).transpose()? {
+    let mut signers =
+        match sealing.sign.then(|| signers::collect(settings, streams, default_keys)).transpose()? {
+            Some(Err(failure)) => return Ok(Err(failure)),
+            signers => signers.and_then(Result::ok).unwrap_or_default(),
+        };
+    let password = match sealing.symmetric.then(|| password(settings, streams, sealing)).transpose()? {
         Some(Err(failure)) => return Ok(Err(failure)),
         password => password.and_then(Result::ok),
     };
-    let keys = if sealing.encrypt { recipients::collect(session)? } else { Ok(Vec::new()) };
+    let keys =
+        if sealing.encrypt { recipients::collect(settings, streams, default_keys)? } else { Ok(Vec::new()) };
     let keys = match keys {
         Ok(keys) => keys,
         Err(failure) => return Ok(Err(failure)),
     };
-    let mut input: File = match input.map_or_else(|| input::open(name, session.streams), Ok) {
+    let mut input: File = match input.map_or_else(|| input::open(name, streams), Ok) {
         Ok(input) => input,
         Err(code) => return Ok(Err(Failure::of(code))),
     };
-    if session.settings.verbose > 0 && sealing.encrypt {
+    if settings.verbose > 0 && sealing.encrypt {
         let name = input::shown_name(name);
-        session.streams.info(format_args!("reading from '{name}'"));
+        streams.info(format_args!("reading from '{name}'"));
     }
-    let algorithms = Algorithms::choose(session, &keys, name)?;
+    let algorithms = Algorithms::choose(settings, streams, &keys, name)?;
     let Algorithms { cipher, compression } = algorithms;
     if sealing.sign {
-        prefer_digest(session, &mut signers, &keys);
+        prefer_digest(settings, streams, &mut signers, &keys);
     }
     let for_whom = MessageRecipients {
         passwords: password.into_iter().collect(),
-        recipients: keys.iter().map(|chosen| recipient(session, chosen)).collect(),
+        recipients: keys.iter().map(|chosen| recipient(settings, chosen)).collect(),
     };
-    let suffix: &[u8] = if session.settings.armor { b".asc" } else { b".gpg" };
-    let mut output = match output_of(session, name, suffix)? {
+    let suffix: &[u8] = if settings.armor { b".asc" } else { b".gpg" };
+    let mut output = match output_of(arguments, settings, streams, name, suffix)? {
         Ok(output) => output,
         Err(code) => return Ok(Err(Failure::of(code))),
     };
-    if session.settings.verbose > 0 {
-        tell_recipients(session, &keys, cipher);
+    if settings.verbose > 0 {
+        tell_recipients(streams, &keys, cipher);
     }
     let begin = MessageStatus::BeginEncryption { protection: 2, cipher: cipher.number() };
     if !(sealing.sign && sealing.encrypt) {
-        session.tell(begin.clone());
+        streams.status(begin.clone());
     }
-    let kind = if session.settings.message.text { SignatureType::TEXT } else { SignatureType::BINARY };
+    let kind = if settings.message.text { SignatureType::TEXT } else { SignatureType::BINARY };
     if sealing.sign {
-        sign::begin(session, &signers);
+        sign::begin(streams, &signers);
     }
-    let content = content(session, compression, name);
+    let content = content(settings, streams, compression, name);
     let encryption = Encryption { cipher, protection: DataProtection::Mdc, content };
-    let mut signing = sealing.sign.then(|| signing(session, &mut signers, kind)).transpose()?;
+    let mut signing = sealing.sign.then(|| signing(settings, &mut signers, kind)).transpose()?;
     let companion: &mut dyn ContentSigner = match &mut signing {
         Some(signing) => signing,
         None => &mut NoSigner,
     };
-    write(session, &mut output, |out| {
+    write(settings, streams, &mut output, |out| {
         message::encrypt(&mut input, out, &for_whom, &encryption, companion).map(drop)
     })?;
     drop(signing);
     output.commit()?;
-    sign::created(session, &signers, Form::Message, kind);
+    sign::created(settings, streams, &signers, Form::Message, kind);
     if sealing.sign && sealing.encrypt {
-        session.tell(begin);
+        streams.status(begin);
     }
-    session.tell(MessageStatus::EndEncryption);
+    streams.status(MessageStatus::EndEncryption);
     Ok(Ok(()))
 }
 
 /// Writes a message, in armor if that is asked for.
 fn write(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     output: &mut Output,
     message: impl FnOnce(&mut (dyn Write + Send)) -> message::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut out = output.sender(session.streams)?;
-    if session.settings.armor {
-        let mut armored = session.settings.armor_headers.begin(out, "MESSAGE");
+    let mut out = output.sender(streams)?;
+    if settings.armor {
+        let mut armored = settings.armor_headers.begin(out, "MESSAGE");
         message(&mut armored)?;
         armored.finish()?.flush()?;
     } else {
@@ -213,12 +235,13 @@ fn write(
 
 /// Opens where the message goes: beside its input if nothing else is said.
 pub(super) fn output_of(
-    session: &mut Session<'_>,
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
     name: Option<&[u8]>,
     suffix: &[u8],
 ) -> anyhow::Result<Result<Output, Code>> {
     let beside = name.filter(|_| !input::is_stream(name)).map(|name| [name, suffix].concat());
-    let Session { settings, streams, arguments, .. } = session;
     let named = settings.output.as_deref().or(beside.as_deref());
     let read = input::ids(arguments.iter().map(Vec::as_slice).chain(name));
     let output = Output::named(named, Holds::Packets, &read, settings, streams)?;
@@ -229,44 +252,45 @@ pub(super) fn output_of(
     Ok(output)
 }
 
-fn recipient<'a>(session: &Session<'_>, chosen: &'a Chosen) -> Recipient<'a> {
-    let is_hidden = chosen.is_hidden || session.settings.message.throw_key_ids;
+fn recipient<'a>(settings: &Settings, chosen: &'a Chosen) -> Recipient<'a> {
+    let is_hidden = chosen.is_hidden || settings.message.throw_key_ids;
     Recipient { public: &chosen.key.public, is_hidden }
 }
 
-fn tell_recipients(session: &mut Session<'_>, keys: &[Chosen], cipher: Cipher) {
+fn tell_recipients(streams: &mut Streams, keys: &[Chosen], cipher: Cipher) {
     for Chosen { key, user_id, .. } in keys {
         let algorithm = keyhoard::cert::key::parse_public(&key.public).map(|key| key.algorithm.0);
         let algorithm = algorithm.map_or("[?]", algorithms::public_key_name);
         let key_id = key.fingerprint.key_id();
         let head = format!("{algorithm}/{cipher} encrypted for: \"{key_id} ");
-        session.streams.info_bytes(&[head.as_bytes(), user_id, b"\""].concat());
+        streams.info_bytes(&[head.as_bytes(), user_id, b"\""].concat());
     }
 }
 
 /// Returns what the message's content is and how it is written; a level of compression that does not exist is an error,
 /// with which the message is written all the same.
 pub(super) fn content(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     compression: Compression,
     name: Option<&[u8]>,
 ) -> LiteralOptions {
-    let level = session.settings.message.level(compression).unwrap_or_else(|| {
-        session.streams.error("invalid compression level; using default level");
+    let level = settings.message.level(compression).unwrap_or_else(|| {
+        streams.error("invalid compression level; using default level");
         DEFAULT_LEVEL
     });
-    LiteralOptions { compression, level, literal: literal(session, name) }
+    LiteralOptions { compression, level, literal: literal(settings, name) }
 }
 
 /// Returns what the message says about its content.
-fn literal(session: &Session<'_>, name: Option<&[u8]>) -> Literal {
-    let settings = &session.settings.message;
+fn literal(settings: &Settings, name: Option<&[u8]>) -> Literal {
+    let Settings { message: settings, now, .. } = settings;
     let name = settings.file_name.as_deref().or(name.filter(|_| !input::is_stream(name)));
     let base = name.and_then(|name| name.rsplit(|byte| *byte == b'/').next()).unwrap_or_default();
     Literal {
         format: if settings.text { Format::Text } else { Format::Binary },
         name: base.to_vec(),
-        time: session.now,
+        time: *now,
     }
 }
 
@@ -275,14 +299,14 @@ type Password = (Zeroizing<Vec<u8>>, S2k);
 
 /// Gets the passphrase of a new message.
 fn password(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     sealing: MessageOperation,
 ) -> anyhow::Result<Result<Password, Failure>> {
-    let s2k = symmetric::s2k(&session.settings)?;
-    let cipher = session.settings.message.symmetric_cipher().number();
+    let s2k = symmetric::s2k(settings)?;
+    let cipher = settings.message.symmetric_cipher().number();
     let purpose = Purpose { cipher, s2k: &s2k, is_new: true };
-    let Session { settings, streams, passphrase, .. } = session;
-    Ok(match symmetric::passphrase(&purpose, passphrase.as_ref(), settings, streams)? {
+    Ok(match symmetric::passphrase(&purpose, settings, streams)? {
         Ok(passphrase) => Ok((Zeroizing::new(passphrase.as_bytes().to_vec()), s2k)),
         Err(code) => {
             // As in gpg, which asks elsewhere where there are recipients too.
@@ -295,9 +319,8 @@ fn password(
 }
 
 /// Lets the signers use a digest that the recipients prefer, unless one is asked for; tells if they do not want that one.
-fn prefer_digest(session: &mut Session<'_>, signers: &mut [Signer], keys: &[Chosen]) {
+fn prefer_digest(settings: &Settings, streams: &mut Streams, signers: &mut [Signer], keys: &[Chosen]) {
     let digests: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.digests[..]).collect();
-    let Session { settings, streams, .. } = session;
     if let Some(forced) = settings.message.digest {
         if !settings.expert && !choice::all_read_digest(forced, &digests) {
             let (name, number) = (algorithms::digest_name(forced.0), forced.0);
@@ -322,8 +345,12 @@ struct Algorithms {
 
 impl Algorithms {
     /// Chooses them, and tells if the recipients do not want what the options ask for.
-    fn choose(session: &mut Session<'_>, keys: &[Chosen], name: Option<&[u8]>) -> anyhow::Result<Self> {
-        let Session { settings, streams, .. } = session;
+    fn choose(
+        settings: &Settings,
+        streams: &mut Streams,
+        keys: &[Chosen],
+        name: Option<&[u8]>,
+    ) -> anyhow::Result<Self> {
         let message = &settings.message;
         let ciphers: Vec<&[u8]> = keys.iter().map(|chosen| &chosen.key.preferences.ciphers[..]).collect();
         let compressions: Vec<Option<&[u8]>> =

@@ -6,10 +6,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use keyhoard::causes;
+use keyhoard::cert::Timestamp;
 use keyhoard::foreign_text::shown;
 use keyhoard::permissions::exposed_with_directory;
 
@@ -18,10 +19,14 @@ use super::meta::Rules;
 use super::parse::{CommandLine, Fault, Item, Value};
 use super::row::{Information, OptionAction};
 use super::values::Refusal;
+use crate::clock;
 use crate::code::Code;
 use crate::home::Home;
+use crate::input;
+use crate::passphrases;
 use crate::settings::{Command, Program, Settings};
 use crate::streams::Streams;
+use crate::system_error::system_words;
 
 /// The version of gpg this program stands in for.
 pub(crate) const GPG_VERSION: &str = "2.2.40";
@@ -32,7 +37,6 @@ const SYSTEM_DIRECTORY: &str = "/etc/gnupg";
 /// Everything a command starts from.
 pub(crate) struct Loaded {
     pub(crate) settings: Settings,
-    pub(crate) home: Home,
     /// The words after the options.
     pub(crate) arguments: Vec<Vec<u8>>,
 }
@@ -48,10 +52,11 @@ pub(crate) enum Stop {
     Exit(u8),
 }
 
-/// Reads the command line of a program, and its configuration files if it has any.
+/// Reads the command line of a program, and its configuration files if it has any; `system_time` is the real time.
 pub(crate) fn load(
     program: Program,
     words: &[Vec<u8>],
+    system_time: Timestamp,
     streams: &mut Streams,
 ) -> std::result::Result<Loaded, Stop> {
     let early = Early::find(program, words);
@@ -66,15 +71,19 @@ pub(crate) fn load(
         let what = format!("{wrong:?}").to_lowercase();
         streams.info(format_args!("WARNING: unsafe {what} on homedir '{}'", home.directory().display()));
     }
-    let mut loader = OptionLoader { settings: Settings::of(program), rules: Rules::default(), home, streams };
+    let settings = Settings { home, ..Settings::of(program) };
+    let mut loader = OptionLoader { settings, rules: Rules::default(), streams };
     loader.settings.no_permission_warning = early.no_permission_warning;
     if program == Program::Gpg {
         loader.files(&early)?;
     }
     let arguments = loader.command_line(words)?;
     loader.check()?;
-    let OptionLoader { settings, home, .. } = loader;
-    Ok(Loaded { settings, home, arguments })
+    loader.complete(&arguments, system_time)?;
+    let settings = loader.settings;
+    let special_names = settings.special_file_names;
+    let arguments = arguments.into_iter().map(|name| input::resolved(name, special_names)).collect();
+    Ok(Loaded { settings, arguments })
 }
 
 /// What has to be known before anything else is read.
@@ -120,7 +129,6 @@ impl<'a> Early<'a> {
 struct OptionLoader<'a> {
     settings: Settings,
     rules: Rules,
-    home: Home,
     streams: &'a mut Streams,
 }
 
@@ -145,7 +153,7 @@ impl OptionLoader<'_> {
                 }
             }
             None => {
-                let path = user_file(self.home.directory());
+                let path = user_file(self.settings.home.directory());
                 fs::read(&path).map_or(Ok(()), |text| self.file(&path, &text, Owner::User))
             }
         }
@@ -191,7 +199,7 @@ impl OptionLoader<'_> {
             match item.row.meaning {
                 OptionAction::IgnoredInFile => return self.fault(Fault::Unknown, line.last_word()),
                 OptionAction::Inform(information) => {
-                    return Err(Stop::Inform(information, self.home.clone()));
+                    return Err(Stop::Inform(information, self.settings.home.clone()));
                 }
                 _ if item.chooses_file() => {}
                 _ => self.apply(item, "")?,
@@ -288,6 +296,10 @@ impl OptionLoader<'_> {
             flags.set_notations(true);
             flags.policy_urls = true;
         }
+        let list = &mut self.settings.list;
+        list.signatures |= matches!(command, Command::ListSignatures | Command::CheckSignatures);
+        list.check_signatures |= command == Command::CheckSignatures;
+        list.secret |= command == Command::ListSecretKeys;
         Ok(())
     }
 
@@ -334,6 +346,34 @@ impl OptionLoader<'_> {
         }
     }
 
+    /// Sets what depends on several options, opens the log file, and reads the passphrase that is given.
+    fn complete(&mut self, arguments: &[Vec<u8>], system_time: Timestamp) -> std::result::Result<(), Stop> {
+        let Self { settings, streams, .. } = self;
+        settings.now = settings.faked_time.unwrap_or(system_time);
+        if let Some(file) = settings.log_file.as_deref().filter(|_| settings.batch) {
+            let path = settings.home.resolve(file);
+            if let Err(error) = streams.open_log_file(&path, settings.now) {
+                streams.info(format_args!("failed to open log file '{}': {error}", path.display()));
+            }
+        }
+        if settings.faked_time.is_some() {
+            let time = clock::log_string(settings.now);
+            streams.info(format_args!("WARNING: running with faked system time: {time}"));
+        }
+        if settings.message.s2k_mode == 0 {
+            streams.info("Note: simple S2K mode (0) is strongly discouraged");
+        }
+        settings.passphrase.given = passphrases::given(settings).map_err(|error| {
+            streams.error(causes(error.as_ref()));
+            Stop::Exit(2)
+        })?;
+        // A program that names a parameter file means it, though it could be asked.
+        settings.batch |= settings.command == Some(Command::GenerateKey)
+            && settings.command_input.is_some()
+            && arguments.len() == 1;
+        Ok(())
+    }
+
     fn fail<T>(&mut self, place: &str) -> std::result::Result<T, Stop> {
         self.streams.status_failure(place, Code::General);
         Err(Stop::Exit(2))
@@ -353,14 +393,5 @@ fn user_file(home: &Path) -> PathBuf {
             Some((shorter, _)) => version = shorter,
             None => return plain,
         }
-    }
-}
-
-/// Returns the system's words for an error, without the number that Rust adds.
-pub(crate) fn system_words(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((words, _)) => words.to_owned(),
-        None => text,
     }
 }

@@ -7,8 +7,8 @@ use keyhoard::cert::facts::{Component, ComponentKind, KeyFacts};
 use keyhoard::cert::{Facts, KeyId};
 use keyhoard::store::{AssignedTrust, Detail, Fingerprint, Query, Selection};
 
-use crate::commands::Session;
 use crate::keyrings::Keyrings;
+use crate::settings::Settings;
 
 /// A key of a certificate that is known.
 pub(in crate::commands) struct KnownKey {
@@ -30,12 +30,12 @@ impl KnownKey {
     /// Finds a key by its ID: in this certificate, if it is named; else in the one whose primary key it is, else in the
     /// first one that has it as a subkey.
     pub(in crate::commands) fn find(
-        session: &Session<'_>,
+        settings: &Settings,
         keyrings: &Keyrings,
         key_id: KeyId,
         certificate: Option<&Fingerprint>,
     ) -> anyhow::Result<Option<Self>> {
-        let moment = EvaluationContext::new(session.now, PacketView::Gnupg);
+        let moment = EvaluationContext::new(settings.now, PacketView::Gnupg);
         let mut found: Option<Self> = None;
         for (_, snapshot) in keyrings.snapshots()? {
             let ids = snapshot.find(&Query::KeyId(key_id))?;

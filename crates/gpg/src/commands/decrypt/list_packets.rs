@@ -7,35 +7,41 @@ use keyhoard::message::{self, EncryptedDataFormat, Error, Step};
 
 use super::plaintext::Ending;
 use super::unlock::{Unlocked, Unlocker};
-use super::{Session, failed, verify};
+use super::{failed, verify};
 use crate::code::Code;
 use crate::commands::guess;
 use crate::commands::write_message::Failure;
 use crate::render;
+use crate::settings::Settings;
+use crate::streams::Streams;
 
 /// Lists the packets in the file that the argument names, or in standard input.
-pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let Some((input, _)) = guess::input(session) else { return Ok(()) };
+pub(in crate::commands) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let Some((input, _)) = guess::input(arguments, streams) else { return Ok(()) };
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?;
     let (is_empty, is_clear_text) = (beginning.is_empty(), holds_clear_text(beginning));
-    let (outcome, unlocked) = list(session, &mut input)?;
+    let (outcome, unlocked) = list(settings, streams, &mut input)?;
     let error = match outcome {
         Ok(true) => return Ok(()),
         Ok(false) => Error::NoMessage,
         Err(error) => error,
     };
     if !matches!(error, Error::NoMessage) || unlocked.is_asked() {
-        failed(session, error, unlocked);
+        failed(streams, error, unlocked);
         return Ok(());
     }
     // gpg takes the text itself for packets: there are some then, and nothing has failed but their end.
     if is_clear_text {
-        verify::tell_no_packets_behind_text(session);
+        verify::tell_no_packets_behind_text(streams);
         return Ok(());
     }
-    verify::tell_no_packets(session, is_empty);
-    guess::tell_failure(session, &Failure::bare(Code::EndOfInput));
+    verify::tell_no_packets(streams, is_empty);
+    guess::tell_failure(streams, &Failure::bare(Code::EndOfInput));
     Ok(())
 }
 
@@ -46,32 +52,34 @@ fn holds_clear_text(beginning: &[u8]) -> bool {
 
 /// Lists packets; returns what `message` says of them, and how the search for session keys went.
 fn list(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     input: &mut (dyn Read + Send),
 ) -> anyhow::Result<(message::Result<bool>, Unlocked)> {
-    let shared = RefCell::new(session);
-    let mut unlocker = Unlocker::new(&shared);
-    let outcome = message::packets(input, &mut unlocker, &mut |step| show(step, &mut shared.borrow_mut()));
+    let shared = RefCell::new(streams);
+    let mut unlocker = Unlocker::new(settings, &shared);
+    let outcome =
+        message::packets(input, &mut unlocker, &mut |step| show(step, settings, &mut shared.borrow_mut()));
     Ok((outcome, unlocker.end()?))
 }
 
-fn show(step: Step<'_>, session: &mut Session<'_>) -> message::Result<()> {
+fn show(step: Step<'_>, settings: &Settings, streams: &mut Streams) -> message::Result<()> {
     let packet = match step {
         Step::Packet(packet) => packet,
         Step::Decrypted(EncryptedDataFormat::Unprotected) => {
-            Ending::Unprotected.tell(session);
+            Ending::Unprotected.tell(settings, streams);
             return Ok(());
         }
         Step::Decrypted(_) => {
-            Ending::Unchanged.tell(session);
+            Ending::Unchanged.tell(settings, streams);
             return Ok(());
         }
     };
     let mut text = Vec::new();
     let shown = render::packets::packet(&packet, &mut text);
-    session.streams.out().write_all(&text).map_err(Error::Write)?;
+    streams.out().write_all(&text).map_err(Error::Write)?;
     if let Err(complaint) = shown {
-        session.streams.error(complaint);
+        streams.error(complaint);
     }
     Ok(())
 }

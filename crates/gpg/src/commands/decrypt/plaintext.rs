@@ -8,9 +8,8 @@ use keyhoard::cert::armor_writer::ArmorWriter;
 use keyhoard::foreign_text::shown;
 use keyhoard::message::{Authenticity, Error, Event, Format, HashHeaders, Literal, Result, Sink};
 
-use super::Naming;
 use crate::code::Code;
-use crate::commands::{Session, signatures};
+use crate::commands::signatures;
 use crate::input;
 use crate::output::{self, Holds, Output};
 use crate::render::text::for_people;
@@ -23,11 +22,30 @@ const CONSOLE: &[u8] = b"_CONSOLE";
 /// Bytes of the longest name of a file on Linux (NAME_MAX).
 const LONGEST: usize = 255;
 
+/// What the output is called if the options do not say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Naming {
+    /// Standard output.
+    Standard,
+    /// The name of the input without its suffix.
+    AfterInput,
+}
+
+/// Where a message comes from.
+#[derive(Clone, Copy)]
+pub(in crate::commands) struct MessageSource<'a> {
+    /// The name of the file; `None` for standard input.
+    pub(in crate::commands) name: Option<&'a [u8]>,
+    pub(in crate::commands) naming: Naming,
+    /// The arguments of the command: files that no output may replace.
+    pub(in crate::commands) arguments: &'a [Vec<u8>],
+}
+
 /// Takes the content of a message.
-pub(super) struct Plaintext<'a, 's> {
-    session: &'a RefCell<&'a mut Session<'s>>,
-    input: Option<&'a [u8]>,
-    naming: Naming,
+pub(super) struct Plaintext<'a> {
+    settings: &'a Settings,
+    streams: &'a RefCell<&'a mut Streams>,
+    source: MessageSource<'a>,
     output: Option<Output>,
     /// What was encrypted is written in armor, not read (`--unwrap`).
     armor: Option<ArmorWriter<Vec<u8>>>,
@@ -41,16 +59,16 @@ pub(super) struct Plaintext<'a, 's> {
     failure: Option<anyhow::Error>,
 }
 
-impl<'a, 's> Plaintext<'a, 's> {
+impl<'a> Plaintext<'a> {
     pub(super) fn new(
-        session: &'a RefCell<&'a mut Session<'s>>,
-        input: Option<&'a [u8]>,
-        naming: Naming,
+        settings: &'a Settings,
+        streams: &'a RefCell<&'a mut Streams>,
+        source: MessageSource<'a>,
     ) -> Self {
         Self {
-            session,
-            input,
-            naming,
+            settings,
+            streams,
+            source,
             output: None,
             armor: None,
             is_text: false,
@@ -69,7 +87,7 @@ impl<'a, 's> Plaintext<'a, 's> {
         if let Some(mut output) = self.output.filter(|_| is_good) {
             if let Some(armor) = self.armor {
                 let end = armor.finish()?;
-                output.writer(self.session.borrow_mut().streams).write_all(&end)?;
+                output.writer(&mut self.streams.borrow_mut()).write_all(&end)?;
             }
             output.commit()?;
         }
@@ -77,46 +95,48 @@ impl<'a, 's> Plaintext<'a, 's> {
     }
 
     fn begin(&mut self, literal: &Literal, length: Option<u32>) {
-        let mut session = self.session.borrow_mut();
+        let Self { settings, streams, .. } = *self;
+        let mut streams = streams.borrow_mut();
         if literal.name == CONSOLE {
-            session.streams.info("Note: sender requested \"for-your-eyes-only\"");
-        } else if session.settings.verbose > 0 && !literal.name.is_empty() {
-            session.streams.info(format_args!("original file name='{}'", shown(&literal.name)));
+            streams.info("Note: sender requested \"for-your-eyes-only\"");
+        } else if settings.verbose > 0 && !literal.name.is_empty() {
+            streams.info(format_args!("original file name='{}'", shown(&literal.name)));
         }
         let format = literal.format.letter();
-        session.tell(MessageStatus::Plaintext { format, time: literal.time.0, name: &literal.name });
+        streams.status(MessageStatus::Plaintext { format, time: literal.time.0, name: &literal.name });
         if let Some(length) = length {
-            session.tell(MessageStatus::PlaintextLength(length));
+            streams.status(MessageStatus::PlaintextLength(length));
         }
         // Of text that is no clear text gpg leaves out every carriage return.
         self.is_text = literal.format.is_text() && self.announced.is_none();
-        self.room = Some(session.settings.message.max_output).filter(|most| *most > 0);
-        self.output = self.open_or_tell(&mut session, &literal.name, length);
+        self.room = Some(settings.message.max_output).filter(|most| *most > 0);
+        self.output = self.open_or_tell(&mut streams, &literal.name, length);
         if self.is_beyond(length.unwrap_or_default().into())
             && let Some(output) = self.output.take()
         {
-            too_much(&output, &mut session);
+            too_much(&output, &mut streams);
         }
     }
 
     /// Begins to write the packets that were encrypted.
     fn begin_unwrapped(&mut self) {
-        let mut session = self.session.borrow_mut();
-        let Settings { armor, armor_headers, .. } = &session.settings;
+        let Self { settings, streams, .. } = *self;
+        let mut streams = streams.borrow_mut();
+        let Settings { armor, armor_headers, .. } = settings;
         self.armor = armor.then(|| armor_headers.begin(Vec::new(), "MESSAGE"));
-        self.output = self.open_or_tell(&mut session, b"", None);
+        self.output = self.open_or_tell(&mut streams, b"", None);
     }
 
     /// Opens the output, or tells why it cannot be opened.
     fn open_or_tell(
         &mut self,
-        session: &mut Session<'_>,
+        streams: &mut Streams,
         embedded: &[u8],
         length: Option<u32>,
     ) -> Option<Output> {
-        match self.open(session, embedded, length) {
+        match self.open(streams, embedded, length) {
             Ok(Ok(output)) => return output,
-            Ok(Err(code)) => session.streams.error(format_args!("handle plaintext failed: {code}")),
+            Ok(Err(code)) => streams.error(format_args!("handle plaintext failed: {code}")),
             Err(failure) => self.failure = Some(failure),
         }
         None
@@ -130,13 +150,13 @@ impl<'a, 's> Plaintext<'a, 's> {
     /// Opens the output; nothing if the content is not to be saved.
     fn open(
         &self,
-        session: &mut Session<'_>,
+        streams: &mut Streams,
         embedded: &[u8],
         length: Option<u32>,
     ) -> anyhow::Result<std::result::Result<Option<Output>, Code>> {
-        let Session { settings, streams, arguments, .. } = session;
+        let Self { settings, source, .. } = *self;
         let named = || file_name(embedded, settings).filter(|_| settings.message.use_embedded_file_name);
-        let name = match (&settings.output, self.naming) {
+        let name = match (&settings.output, source.naming) {
             (Some(name), _) => Some(name.clone()),
             (None, Naming::Standard) if embedded == CONSOLE => None,
             (None, Naming::AfterInput) if embedded == CONSOLE => {
@@ -145,7 +165,7 @@ impl<'a, 's> Plaintext<'a, 's> {
             }
             (None, _) if let Some(name) = named() => Some(name),
             (None, Naming::Standard) => None,
-            (None, Naming::AfterInput) => match self.input.filter(|name| !input::is_stream(Some(name))) {
+            (None, Naming::AfterInput) => match source.name.filter(|name| !input::is_stream(Some(name))) {
                 None => None,
                 Some(input) => match name_after(input, streams) {
                     Some(name) => Some(name),
@@ -156,7 +176,7 @@ impl<'a, 's> Plaintext<'a, 's> {
                 },
             },
         };
-        let read = input::ids(arguments.iter().map(Vec::as_slice).chain(self.input));
+        let read = input::ids(source.arguments.iter().map(Vec::as_slice).chain(source.name));
         let holds = Holds::Content { length };
         let opened = Output::named(name.as_deref(), holds, &read, settings, streams)?;
         // That a file is there already is gpg's general error.
@@ -164,14 +184,17 @@ impl<'a, 's> Plaintext<'a, 's> {
     }
 }
 
-/// Reads a message whose content goes to where the options say, and which is not encrypted; returns what `read` does, and
+/// Reads a message from the file of this name, whose content goes to where the options say, and which is not encrypted; returns what `read` does, and
 /// the digests that clear text names.
 pub(in crate::commands) fn written<T>(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+    name: Option<&[u8]>,
     read: impl FnOnce(&mut dyn Sink) -> Result<T>,
 ) -> anyhow::Result<(Result<T>, Option<HashHeaders>)> {
-    let shared = RefCell::new(session);
-    let mut plaintext = Plaintext::new(&shared, None, Naming::Standard);
+    let shared = RefCell::new(streams);
+    let source = MessageSource { name, naming: Naming::Standard, arguments: &[] };
+    let mut plaintext = Plaintext::new(settings, &shared, source);
     let outcome = read(&mut plaintext);
     let announced = plaintext.announced.take();
     plaintext.finish(outcome.is_ok())?;
@@ -191,32 +214,32 @@ pub(super) enum Ending {
 
 impl Ending {
     /// Tells it.
-    pub(super) fn tell(self, session: &mut Session<'_>) {
+    pub(super) fn tell(self, settings: &Settings, streams: &mut Streams) {
         if self == Self::NotEncrypted {
             return;
         }
-        session.tell(MessageStatus::DecryptionOkay);
-        if session.settings.verbose > 1 {
-            session.streams.info("decryption okay");
+        streams.status(MessageStatus::DecryptionOkay);
+        if settings.verbose > 1 {
+            streams.info("decryption okay");
         }
         match self {
-            Self::Unchanged => session.tell(MessageStatus::GoodMdc),
-            _ => session.streams.info("WARNING: message was not integrity protected"),
+            Self::Unchanged => streams.status(MessageStatus::GoodMdc),
+            _ => streams.info("WARNING: message was not integrity protected"),
         }
-        session.tell(MessageStatus::EndDecryption);
+        streams.status(MessageStatus::EndDecryption);
     }
 }
 
-impl Sink for Plaintext<'_, '_> {
+impl Sink for Plaintext<'_> {
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
-            Event::Decrypting { .. } if self.session.borrow().settings.message.unwrap => {
+            Event::Decrypting { .. } if self.settings.message.unwrap => {
                 self.begin_unwrapped();
             }
             Event::Literal { literal, length } => self.begin(literal, length),
             Event::ClearText(announced) => {
                 if announced.has_unknown {
-                    signatures::tell_unknown_digest(&mut self.session.borrow_mut());
+                    signatures::tell_unknown_digest(&mut self.streams.borrow_mut());
                 }
                 self.announced = Some(announced.clone());
                 self.begin(&clear_text(), None);
@@ -231,7 +254,7 @@ impl Sink for Plaintext<'_, '_> {
 
     fn data(&mut self, data: &[u8], _: Authenticity) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
-        let mut session = self.session.borrow_mut();
+        let mut streams = self.streams.borrow_mut();
         let changed: Vec<u8>;
         let data = if let Some(armor) = &mut self.armor {
             armor.write_all(data).map_err(Error::Write)?;
@@ -245,10 +268,10 @@ impl Sink for Plaintext<'_, '_> {
         };
         let room = self.room.map_or(data.len(), |room| usize::try_from(room).unwrap_or(usize::MAX));
         let (fits, rest) = data.split_at(room.min(data.len()));
-        output.writer(session.streams).write_all(fits).map_err(Error::Write)?;
+        output.writer(&mut streams).write_all(fits).map_err(Error::Write)?;
         self.room = self.room.map(|room| room.saturating_sub(fits.len() as u64));
         if !rest.is_empty() {
-            too_much(output, &mut session);
+            too_much(output, &mut streams);
             self.output = None;
         }
         Ok(())
@@ -256,11 +279,11 @@ impl Sink for Plaintext<'_, '_> {
 }
 
 /// Tells that there is more content than may be written.
-fn too_much(output: &Output, session: &mut Session<'_>) {
+fn too_much(output: &Output, streams: &mut Streams) {
     let name = output.name();
-    session.streams.error(format_args!("error writing to '{name}': exceeded --max-output limit"));
-    session.streams.continue_info(b"");
-    session.streams.error(format_args!("handle plaintext failed: {}", Code::TooLarge));
+    streams.error(format_args!("error writing to '{name}': exceeded --max-output limit"));
+    streams.continue_info(b"");
+    streams.error(format_args!("handle plaintext failed: {}", Code::TooLarge));
 }
 
 /// What clear text says of itself: nothing.

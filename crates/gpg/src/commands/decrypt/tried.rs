@@ -6,9 +6,10 @@ use keyhoard::message::{Addressee, Pkesk};
 use super::known_key::KnownKey;
 use crate::algorithms::public_key_name;
 use crate::code::Code;
-use crate::commands::Session;
 use crate::render::digits;
+use crate::settings::Settings;
 use crate::status::{MessageStatus, Status};
+use crate::streams::Streams;
 
 /// A recipient, and how it went.
 pub(super) struct Tried<'a> {
@@ -29,47 +30,45 @@ pub(super) enum Failure {
 }
 
 /// Tells how many passphrases open a message, and for whom it is: those who did not open it first, the last one first.
-pub(super) fn tell(session: &mut Session<'_>, passwords: usize, tried: &[Tried<'_>]) {
+pub(super) fn tell(streams: &mut Streams, passwords: usize, tried: &[Tried<'_>]) {
     match passwords {
         0 => {}
-        1 => session.streams.info("encrypted with 1 passphrase"),
-        count => session.streams.info(format_args!("encrypted with {count} passphrases")),
+        1 => streams.info("encrypted with 1 passphrase"),
+        count => streams.info(format_args!("encrypted with {count} passphrases")),
     }
     let (failed, good): (Vec<_>, Vec<_>) = tried.iter().rev().partition(|one| one.failure.is_some());
     for one in failed.into_iter().chain(good) {
-        tell_recipient(session, one);
+        tell_recipient(streams, one);
     }
 }
 
-fn tell_recipient(session: &mut Session<'_>, tried: &Tried<'_>) {
+fn tell_recipient(streams: &mut Streams, tried: &Tried<'_>) {
     let algorithm = public_key_name(tried.recipient.algorithm.0);
     let key_id = key_id(tried.recipient);
     if let Some(KnownKey { key, user_id, primary, .. }) = &tried.known {
-        session.considered(primary);
+        streams.considered(primary);
         let mut date = Vec::new();
         digits::date(key.created, &mut date);
         let (bits, date) = (key.bits, String::from_utf8_lossy(&date).into_owned());
-        session
-            .streams
-            .info(format_args!("encrypted with {bits}-bit {algorithm} key, ID {key_id}, created {date}"));
-        session.streams.continue_info(&[b"      \"", &user_id[..], b"\""].concat());
+        streams.info(format_args!("encrypted with {bits}-bit {algorithm} key, ID {key_id}, created {date}"));
+        streams.continue_info(&[b"      \"", &user_id[..], b"\""].concat());
     } else {
-        session.streams.info(format_args!("encrypted with {algorithm} key, ID {key_id}"));
+        streams.info(format_args!("encrypted with {algorithm} key, ID {key_id}"));
     }
     match tried.failure {
         None | Some(Failure::NotTried) => {}
         Some(Failure::NoSecretKey) => {
-            session.tell(MessageStatus::NoSecretKey { key_id: key_id.to_string() });
+            streams.status(MessageStatus::NoSecretKey { key_id: key_id.to_string() });
         }
         Some(Failure::NoSuchSessionKey) => {
             let code = Code::BadSessionKey;
-            session.streams.info(format_args!("public key decryption failed: {code}"));
-            session.streams.status(&Status::Error { place: "pkdecrypt_failed", code: code.bare() });
+            streams.info(format_args!("public key decryption failed: {code}"));
+            streams.status(Status::Error { place: "pkdecrypt_failed", code: code.bare() });
         }
         Some(Failure::Code(code)) => {
-            session.streams.info(format_args!("public key decryption failed: {code}"));
+            streams.info(format_args!("public key decryption failed: {code}"));
             let status = Status::Error { place: "pkdecrypt_failed", code: code.with_agent() };
-            session.streams.status(&status);
+            streams.status(status);
         }
     }
 }

@@ -14,13 +14,14 @@ use secret::{Name, SecretKeys, StoredKey};
 use super::known_key::KnownKey;
 use super::tried::{self, Failure, Tried, key_id};
 use crate::code::Code;
-use crate::commands::Session;
-use crate::descriptor;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::prompt;
+use crate::settings::Settings;
 use crate::status::MessageStatus;
+use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
+use keyhoard::descriptor;
 
 /// How the search for a session key ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +45,9 @@ pub(super) struct Unlocked {
 }
 
 /// Finds session keys.
-pub(super) struct Unlocker<'a, 's> {
-    session: &'a RefCell<&'a mut Session<'s>>,
+pub(super) struct Unlocker<'a> {
+    settings: &'a Settings,
+    streams: &'a RefCell<&'a mut Streams>,
     unlocked: Unlocked,
     /// What ends the whole run.
     failure: Option<anyhow::Error>,
@@ -61,10 +63,10 @@ impl Unlocked {
 /// The session key that the options give; `None` if what they give is none.
 type Overriding = Option<SessionKey>;
 
-impl<'a, 's> Unlocker<'a, 's> {
-    pub(super) fn new(session: &'a RefCell<&'a mut Session<'s>>) -> Self {
+impl<'a> Unlocker<'a> {
+    pub(super) fn new(settings: &'a Settings, streams: &'a RefCell<&'a mut Streams>) -> Self {
         let unlocked = Unlocked { has_passphrases: false, outcome: Outcome::NotAsked };
-        Self { session, unlocked, failure: None }
+        Self { settings, streams, unlocked, failure: None }
     }
 
     /// Returns how the search went, or what ends the whole run.
@@ -73,18 +75,19 @@ impl<'a, 's> Unlocker<'a, 's> {
     }
 }
 
-impl Unlock for Unlocker<'_, '_> {
+impl Unlock for Unlocker<'_> {
     fn session_key(
         &mut self,
         encrypted_keys: &[EncryptedSessionKey],
         container: &EncryptedDataFormat,
         fits: &dyn Fn(&SessionKey) -> bool,
     ) -> Result<SessionKey> {
-        let mut session = self.session.borrow_mut();
+        let settings = self.settings;
+        let mut streams = self.streams.borrow_mut();
         self.unlocked.has_passphrases = encrypted_keys
             .iter()
             .any(|encrypted_key| matches!(encrypted_key, EncryptedSessionKey::Password(_)));
-        let mut search = Search { session: &mut session, container, fits, is_cipher_told: false };
+        let mut search = Search { settings, streams: &mut streams, container, fits, is_cipher_told: false };
         let (found, is_cipher_told) = (search.all(encrypted_keys), search.is_cipher_told);
         let found = match found {
             Ok(found) => found,
@@ -93,42 +96,43 @@ impl Unlock for Unlocker<'_, '_> {
                 return Err(Error::NoKey);
             }
         };
-        session.tell(MessageStatus::BeginDecryption);
+        streams.status(MessageStatus::BeginDecryption);
         self.unlocked.outcome = match &found {
-            _ if session.settings.message.list_only => Outcome::ListedOnly,
+            _ if settings.message.list_only => Outcome::ListedOnly,
             Some(_) => Outcome::Key,
             None => Outcome::NoKey,
         };
         let key = found.filter(|_| self.unlocked.outcome == Outcome::Key).ok_or(Error::NoKey)?;
-        if session.settings.verbose > 0 && !is_cipher_told {
-            session.streams.info(format_args!("{} encrypted data", key.cipher()));
+        if settings.verbose > 0 && !is_cipher_told {
+            streams.info(format_args!("{} encrypted data", key.cipher()));
         }
-        tell_key(&mut session, container, &key);
+        tell_key(settings, &mut streams, container, &key);
         Ok(key)
     }
 }
 
-fn tell_key(session: &mut Session<'_>, container: &EncryptedDataFormat, key: &SessionKey) {
+fn tell_key(settings: &Settings, streams: &mut Streams, container: &EncryptedDataFormat, key: &SessionKey) {
     let cipher = key.cipher();
     let protection = if *container == EncryptedDataFormat::Version1 { 2 } else { 0 };
     let mode = container.mode().map_or(0, |mode| mode.number());
-    session.tell(MessageStatus::DecryptionInfo { protection, cipher: cipher.number(), mode });
-    if session.settings.message.show_session_key {
+    streams.status(MessageStatus::DecryptionInfo { protection, cipher: cipher.number(), mode });
+    if settings.message.show_session_key {
         let text = key.to_text();
-        session.streams.info(format_args!("session key: '{}'", *text));
-        session.tell(MessageStatus::SessionKey(&text));
+        streams.info(format_args!("session key: '{}'", *text));
+        streams.status(MessageStatus::SessionKey(&text));
     }
 }
 
-struct Search<'a, 's> {
-    session: &'a mut Session<'s>,
+struct Search<'a> {
+    settings: &'a Settings,
+    streams: &'a mut Streams,
     container: &'a EncryptedDataFormat,
     fits: &'a dyn Fn(&SessionKey) -> bool,
     /// As that of what a passphrase opens.
     is_cipher_told: bool,
 }
 
-impl Search<'_, '_> {
+impl Search<'_> {
     /// Looks at what opens the message, one after the other, and tells of it.
     fn all(&mut self, encrypted_keys: &[EncryptedSessionKey]) -> anyhow::Result<Option<SessionKey>> {
         let overriding = self.overriding()?;
@@ -136,7 +140,7 @@ impl Search<'_, '_> {
             .iter()
             .any(|encrypted_key| matches!(encrypted_key, EncryptedSessionKey::Recipient(_)))
         {
-            true => Some(Keyrings::open(self.session)?),
+            true => Some(Keyrings::open(self.settings, self.streams)?),
             false => None,
         };
         let mut found = None;
@@ -164,15 +168,15 @@ impl Search<'_, '_> {
         if encrypted_keys.is_empty() {
             found = overriding.flatten();
         }
-        if !self.session.settings.quiet {
-            tried::tell(self.session, passwords.len(), &tried);
+        if !self.settings.quiet {
+            tried::tell(self.settings, self.streams, passwords.len(), &tried);
         }
         Ok(found)
     }
 
     /// Returns the session key that the options give, if they give one.
     fn overriding(&self) -> anyhow::Result<Option<Overriding>> {
-        let settings = &self.session.settings.message;
+        let settings = &self.settings.message;
         let text = match (&settings.override_session_key, settings.override_session_key_fd) {
             (_, Some(number)) => {
                 let mut file = std::fs::File::from(descriptor::duplicate(number)?);
@@ -191,16 +195,16 @@ impl Search<'_, '_> {
         found: &mut Option<SessionKey>,
     ) -> anyhow::Result<Tried<'p>> {
         let key_id = key_id(recipient);
-        if self.session.settings.verbose > 0 {
-            self.session.streams.info(format_args!("public key is {key_id}"));
+        if self.settings.verbose > 0 {
+            self.streams.info(format_args!("public key is {key_id}"));
         }
         let algorithm = recipient.algorithm.0;
-        self.session.tell(MessageStatus::EncryptedTo { key_id: key_id.to_string(), algorithm });
+        self.streams.status(MessageStatus::EncryptedTo { key_id: key_id.to_string(), algorithm });
         let known = match recipient.addressee {
             Addressee::Hidden => None,
-            _ => KnownKey::find(self.session, keyrings, key_id, None)?,
+            _ => KnownKey::find(self.settings, keyrings, key_id, None)?,
         };
-        let settings = &self.session.settings.message;
+        let settings = &self.settings.message;
         let is_hidden = recipient.addressee == Addressee::Hidden || settings.try_all_secrets;
         let failure = if settings.list_only {
             Some(Failure::NotTried)
@@ -224,7 +228,7 @@ impl Search<'_, '_> {
         known: Option<&KnownKey>,
         found: &mut Option<SessionKey>,
     ) -> anyhow::Result<Option<Failure>> {
-        let held = self.session.file_keys()?.list()?;
+        let held = self.settings.home.file_keys()?.list()?;
         let is_meant = |held: &&StoredKey| match recipient.addressee {
             Addressee::KeyId(key_id) => held.fingerprint.key_id() == key_id,
             Addressee::Fingerprint(fingerprint) => held.fingerprint == fingerprint,
@@ -234,8 +238,8 @@ impl Search<'_, '_> {
             return Ok(Some(Failure::NoSecretKey));
         };
         if let Some(known) = known {
-            self.session.considered(&known.primary);
-            self.session.considered(&known.primary);
+            self.streams.considered(&known.primary);
+            self.streams.considered(&known.primary);
         }
         match self.open(recipient, held, known)? {
             Ok(key) => {
@@ -256,22 +260,24 @@ impl Search<'_, '_> {
     ) -> anyhow::Result<Option<Failure>> {
         for held in self.in_order()? {
             let key_id = held.fingerprint.key_id();
-            let Some(known) = KnownKey::find(self.session, keyrings, key_id, None)? else { continue };
+            let Some(known) = KnownKey::find(self.settings, keyrings, key_id, None)? else {
+                continue;
+            };
             let is_fit = known.key.algorithm == recipient.algorithm && known.encrypts;
             if !is_fit || !held.protection.has_secret() {
                 continue;
             }
-            self.session.considered(&known.primary);
-            let is_quiet = self.session.settings.quiet;
+            self.streams.considered(&known.primary);
+            let is_quiet = self.settings.quiet;
             if !is_quiet {
                 let text = format!("anonymous recipient; trying secret key {key_id} ...");
-                self.session.streams.info(text);
+                self.streams.info(text);
             }
             if let Ok(key) = self.open(recipient, &held, Some(&known))? {
-                self.session.considered(&known.primary);
+                self.streams.considered(&known.primary);
                 self.tell_found(&held, Some(&known), &key);
                 if !is_quiet {
-                    self.session.streams.info("okay, we are the anonymous recipient.");
+                    self.streams.info("okay, we are the anonymous recipient.");
                 }
                 *found = Some(key);
                 return Ok(None);
@@ -283,14 +289,13 @@ impl Search<'_, '_> {
     /// Returns the secret keys, those of `--try-secret-key` first.
     fn in_order(&self) -> anyhow::Result<Vec<StoredKey>> {
         let queries: Vec<Query> = self
-            .session
             .settings
             .message
             .try_secret_keys
             .iter()
             .filter_map(|name| Some(KeyName::parse(name).ok()?.query))
             .collect();
-        let mut held = self.session.file_keys()?.list()?;
+        let mut held = self.settings.home.file_keys()?.list()?;
         held.sort_by_key(|held| {
             queries.iter().position(|query| query.names_key(&held.fingerprint)).unwrap_or(queries.len())
         });
@@ -303,9 +308,8 @@ impl Search<'_, '_> {
         held: &StoredKey,
         known: Option<&KnownKey>,
     ) -> anyhow::Result<std::result::Result<SessionKey, Code>> {
-        let keys = self.session.file_keys()?;
-        let Session { settings, streams, passphrase, .. } = &mut *self.session;
-        let mut ask = Passphrases::new(settings, streams, passphrase.as_ref());
+        let keys = self.settings.home.file_keys()?;
+        let mut ask = Passphrases::new(self.settings, self.streams);
         if let Some(known) = known {
             ask = ask.with_hint(Hint { primary: known.primary, user_id: known.user_id.clone() });
         }
@@ -322,11 +326,11 @@ impl Search<'_, '_> {
     fn tell_found(&mut self, held: &StoredKey, known: Option<&KnownKey>, key: &SessionKey) {
         let Some(known) = known else { return };
         let cipher = key.cipher();
-        if !self.session.settings.quiet && !known.reads(cipher.number()) {
+        if !self.settings.quiet && !known.reads(cipher.number()) {
             let text = format!("WARNING: cipher algorithm {cipher} not found in recipient preferences");
-            self.session.streams.info(text);
+            self.streams.info(text);
         }
-        self.session.tell(MessageStatus::DecryptionKey {
+        self.streams.status(MessageStatus::DecryptionKey {
             key: held.fingerprint.to_string(),
             primary: known.primary.to_string(),
             trust: known.owner_trust,
@@ -341,8 +345,8 @@ impl Search<'_, '_> {
         overriding: Option<&Overriding>,
     ) -> anyhow::Result<Option<SessionKey>> {
         let cipher = asked.cipher;
-        self.is_cipher_told = !self.session.settings.quiet;
-        let Session { settings, streams, passphrase, .. } = &mut *self.session;
+        self.is_cipher_told = !self.settings.quiet;
+        let Self { settings, streams, .. } = self;
         if !settings.quiet {
             let mode = asked.mode().map_or("CFB", |mode| mode.name());
             let what = if asked.is_direct() { "data" } else { "session key" };
@@ -355,7 +359,7 @@ impl Search<'_, '_> {
             return Ok(given.clone());
         }
         let purpose = Purpose { cipher: cipher.number(), s2k: &asked.s2k, is_new: false };
-        let Ok(password) = symmetric::passphrase(&purpose, passphrase.as_ref(), settings, streams)? else {
+        let Ok(password) = symmetric::passphrase(&purpose, settings, streams)? else {
             return Ok(None);
         };
         let mut last = None;

@@ -7,32 +7,36 @@ use sign::KeyFlags;
 
 use super::EditKeys;
 use crate::code::Code;
-use crate::commands::Session;
 use crate::generation::algorithm::with_size;
 use crate::generation::made_of::made_of;
 use crate::interval;
 use crate::settings::Settings;
 use crate::status::Status;
+use crate::streams::Streams;
 
 /// Makes a subkey and adds it to the key with a fingerprint.
-pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let (name, rest) = match session.arguments.as_slice() {
+pub(in crate::commands) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let (name, rest) = match arguments {
         [name, rest @ ..] if rest.len() <= 3 => (name.clone(), rest.to_vec()),
         _ => {
-            session.usage("--quick-add-key FINGERPRINT [ALGO [USAGE [EXPIRE]]]");
+            streams.usage("--quick-add-key FINGERPRINT [ALGO [USAGE [EXPIRE]]]");
             return Ok(());
         }
     };
-    let mut desk = EditKeys::open(session)?;
-    let Ok(key) = desk.find_by_primary(session, &name)? else { return Ok(()) };
+    let mut desk = EditKeys::open(settings, streams)?;
+    let Ok(key) = desk.find_by_primary(streams, &name)? else { return Ok(()) };
     let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
-    let now = session.now;
-    let wanted = wanted(algorithm, usage, end, now, &session.settings);
+    let now = settings.now;
+    let wanted = wanted(algorithm, usage, end, now, settings);
     let made = wanted.and_then(|(plan, notes, end)| {
-        notes.iter().for_each(|note| session.streams.info(note));
+        notes.iter().for_each(|note| streams.info(note));
         let version = if key.version() == 6 { Version::V6 } else { Version::V4 };
         let made = subkey(version, &plan, now, &mut Silent).map_err(|error| {
-            session.streams.info(error);
+            streams.info(error);
             Code::General
         })?;
         Ok(NewSubkey { key: made, flags: plan.flags(), end })
@@ -40,19 +44,20 @@ pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> 
     let added = match made {
         Ok(new) => {
             let fingerprint = new.key.fingerprint().to_string();
-            let added = desk.edit(session, "--quick-add-key", &key, |editor| editor.add_subkey(&key, new))?;
+            let added =
+                desk.edit(settings, streams, "--quick-add-key", &key, |editor| editor.add_subkey(&key, new))?;
             added.map(|_| fingerprint).map_err(|failure| failure.code)
         }
         Err(code) => Err(code),
     };
     match added {
         Ok(fingerprint) => {
-            session.streams.status(&Status::KeyCreated { letter: 'S', fingerprint, handle: b"" });
+            streams.status(Status::KeyCreated { letter: 'S', fingerprint, handle: b"" });
         }
-        Err(Code::CertificateRevoked) => session.streams.error("Key is revoked."),
+        Err(Code::CertificateRevoked) => streams.error("Key is revoked."),
         Err(code) => {
-            session.streams.error(format_args!("Key generation failed: {code}"));
-            session.streams.info("Key not changed so no update needed.");
+            streams.error(format_args!("Key generation failed: {code}"));
+            streams.info("Key not changed so no update needed.");
         }
     }
     Ok(())

@@ -14,48 +14,56 @@ use super::shown_key;
 use super::{EditKeys, Failure};
 use crate::clock;
 use crate::code::Code;
-use crate::commands::Session;
 use crate::interval;
 use crate::render::card::Names;
 use crate::render::text;
+use crate::settings::Settings;
 use crate::signature_notations;
 use crate::status::Status;
+use crate::streams::Streams;
 
 /// Certifies user IDs of a key with each of the keys of `--local-user`.
-pub(in crate::commands) fn run(session: &mut Session<'_>, local: bool) -> anyhow::Result<()> {
-    let [name, user_ids @ ..] = session.arguments.as_slice() else {
-        session.usage("--quick-[l]sign-key fingerprint [userids]");
+pub(in crate::commands) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    local: bool,
+) -> anyhow::Result<()> {
+    let [name, user_ids @ ..] = arguments else {
+        streams.usage("--quick-[l]sign-key fingerprint [userids]");
         return Ok(());
     };
     let (name, user_ids) = (name.clone(), user_ids.to_vec());
-    let mut desk = EditKeys::open(session)?;
-    let Ok(key) = desk.find_by_primary(session, &name)? else { return Ok(()) };
-    let Ok(target) = desk.edit(session, "", &key, |editor| editor.target(&key))? else { return Ok(()) };
-    if session.settings.verbose > 0 {
-        shown_key::write(session, &desk, &key, Names::All { selected: &[] })?;
+    let mut desk = EditKeys::open(settings, streams)?;
+    let Ok(key) = desk.find_by_primary(streams, &name)? else { return Ok(()) };
+    let Ok(target) = desk.edit(settings, streams, "", &key, |editor| editor.target(&key))? else {
+        return Ok(());
+    };
+    if settings.verbose > 0 {
+        shown_key::write(settings, streams, &desk, &key, Names::All { selected: &[] })?;
     }
     if target.effective.primary().revoked.is_some() {
-        if session.settings.verbose == 0 {
-            shown_key::write(session, &desk, &key, Names::All { selected: &[] })?;
+        if settings.verbose == 0 {
+            shown_key::write(settings, streams, &desk, &key, Names::All { selected: &[] })?;
         }
-        session.streams.error("Key is revoked.  Unable to sign.");
+        streams.error("Key is revoked.  Unable to sign.");
         return Ok(());
     }
-    let Some(selected) = select(session, &desk, &target, &user_ids)? else { return Ok(()) };
+    let Some(selected) = select(settings, streams, &desk, &target, &user_ids)? else { return Ok(()) };
     let mut changed = false;
-    for by in desk.certifiers(session)? {
-        let certification = certification(session, by, &key, selected.clone(), local);
-        match certify(session, &mut desk, &target, &certification)? {
+    for by in desk.certifiers(settings, streams)? {
+        let certification = certification(settings, by, &key, selected.clone(), local);
+        match certify(settings, streams, &mut desk, &target, &certification)? {
             Ok(signed) => changed |= signed,
             Err(Failure { code, value, .. }) => {
-                session.streams.status_error("keysig", value);
-                session.streams.error(format_args!("signing failed: {code}"));
+                streams.status_error("keysig", value);
+                streams.error(format_args!("signing failed: {code}"));
                 break;
             }
         }
     }
     if !changed {
-        session.streams.info("Key not changed so no update needed.");
+        streams.info("Key not changed so no update needed.");
     }
     Ok(())
 }
@@ -72,7 +80,8 @@ pub(super) fn fits(user_id: &[u8], wanted: &[u8]) -> bool {
 /// Finds the user IDs that are to be certified, `Some(None)` for all of them; tells if one of the texts stands for
 /// none, or for more than one.
 fn select(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     desk: &EditKeys,
     target: &Target,
     wanted: &[Vec<u8>],
@@ -98,24 +107,24 @@ fn select(
     if wrong.is_empty() {
         return Ok(Some(Some(selected)));
     }
-    if session.settings.verbose == 0 {
-        shown_key::write(session, desk, &target.fingerprint(), Names::All { selected: &selected })?;
+    if settings.verbose == 0 {
+        shown_key::write(settings, streams, desk, &target.fingerprint(), Names::All { selected: &selected })?;
     }
     for (text, code) in wrong {
-        session.streams.info(format_args!("Invalid user ID '{}': {code}", shown(text)));
+        streams.info(format_args!("Invalid user ID '{}': {code}", shown(text)));
     }
-    session.streams.error("No matching user IDs.  Nothing to sign.");
+    streams.error("No matching user IDs.  Nothing to sign.");
     Ok(None)
 }
 
 fn certification(
-    session: &Session<'_>,
+    settings: &Settings,
     by: Fingerprint,
     over: &Fingerprint,
     user_ids: Option<Vec<Vec<u8>>>,
     local: bool,
 ) -> Certification {
-    let settings = &session.settings;
+    let settings = settings;
     let expires = settings.default_cert_expire.as_deref().unwrap_or(b"0");
     Certification {
         user_ids,
@@ -126,7 +135,7 @@ fn certification(
             _ => CertificationLevel::Generic,
         },
         local,
-        expires: interval::validity(expires, session.now).and_then(NonZeroU32::new),
+        expires: interval::validity(expires, settings.now).and_then(NonZeroU32::new),
         remarks: signature_notations::between(&settings.cert_remarks, &by, over),
         again: if settings.force_sign_key { Recertify::Always } else { Recertify::Never },
         ..Certification::new(by)
@@ -135,40 +144,41 @@ fn certification(
 
 /// Certifies with one key, and tells what gpg tells; says whether there was anything to certify.
 fn certify(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     desk: &mut EditKeys,
     target: &Target,
     certification: &Certification,
 ) -> anyhow::Result<Result<bool, Failure>> {
-    let plan = certification.plan(target, session.now)?;
-    tell_obstacles(session, &plan, certification)?;
+    let plan = certification.plan(target, settings.now)?;
+    tell_obstacles(streams, &plan, certification)?;
     let key = target.fingerprint();
     if plan.identities.is_empty() {
         let text = format!("Nothing to sign with key {}\n", certification.by.key_id());
-        session.streams.out().write_all(text.as_bytes())?;
+        streams.out().write_all(text.as_bytes())?;
         return Ok(Ok(false));
     }
-    session.streams.out().write_all(b"\n")?;
-    shown_key::write(session, desk, &key, Names::These(&plan.identities))?;
-    session.streams.out().write_all(b"\n")?;
+    streams.out().write_all(b"\n")?;
+    shown_key::write(settings, streams, desk, &key, Names::These(&plan.identities))?;
+    streams.out().write_all(b"\n")?;
     let primary = target.effective.primary();
     if primary.expired {
-        session.streams.out().write_all(b"This key has expired!  Unable to sign.\n")?;
+        streams.out().write_all(b"This key has expired!  Unable to sign.\n")?;
         return Ok(Ok(false));
     }
     if let Some(end) = primary.expires {
         let text = format!("This key is due to expire on {}.\n", clock::day_string(end));
-        session.streams.out().write_all(text.as_bytes())?;
+        streams.out().write_all(text.as_bytes())?;
     }
-    session.streams.out().write_all(claims(certification).as_bytes())?;
+    streams.out().write_all(claims(certification).as_bytes())?;
     let command = if certification.local { "--quick-lsign-key" } else { "--quick-sign-key" };
-    let certified =
-        desk.edit(session, command, &certification.by, |editor| editor.certify(&key, certification))?;
+    let certified = desk
+        .edit(settings, streams, command, &certification.by, |editor| editor.certify(&key, certification))?;
     Ok(certified.map(|certified| !certified.identities.is_empty()))
 }
 
 fn tell_obstacles(
-    session: &mut Session<'_>,
+    streams: &mut Streams,
     plan: &PlannedCertification,
     certification: &Certification,
 ) -> anyhow::Result<()> {
@@ -199,9 +209,9 @@ fn tell_obstacles(
             CertifiedIdentity::Attribute(facts) => line.extend(attribute::name(facts).into_bytes()),
         }
         line.extend(after.into_bytes());
-        session.streams.out().write_all(&line)?;
+        streams.out().write_all(&line)?;
         if matches!(obstacle, CertificationObstacle::Signed { .. }) {
-            session.streams.status(&Status::AlreadySigned { key_id: by.to_string() });
+            streams.status(Status::AlreadySigned { key_id: by.to_string() });
         }
     }
     Ok(())

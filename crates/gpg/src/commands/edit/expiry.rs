@@ -7,60 +7,66 @@ use keyhoard::store::Fingerprint;
 
 use super::{EditKeys, fingerprint};
 use crate::code::Code;
-use crate::commands::Session;
 use crate::interval;
+use crate::settings::Settings;
+use crate::streams::Streams;
 
 /// Sets when a key ends, or its subkeys.
-pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let [name, end, subkeys @ ..] = session.arguments.as_slice() else {
+pub(in crate::commands) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let [name, end, subkeys @ ..] = arguments else {
         // As gpg spells it.
-        session.usage("--quick-set-exipre FINGERPRINT EXPIRE [SUBKEY-FPRS]");
+        streams.usage("--quick-set-exipre FINGERPRINT EXPIRE [SUBKEY-FPRS]");
         return Ok(());
     };
     let (name, end, subkeys) = (name.clone(), end.clone(), subkeys.to_vec());
-    let mut desk = EditKeys::open(session)?;
-    let failed = match desk.find_by_primary(session, &name)? {
+    let mut desk = EditKeys::open(settings, streams)?;
+    let failed = match desk.find_by_primary(streams, &name)? {
         Err(value) => Some(value),
-        Ok(key) => set(session, &mut desk, &key, &end, &subkeys)?.err(),
+        Ok(key) => set(settings, streams, &mut desk, &key, &end, &subkeys)?.err(),
     };
     if let Some(value) = failed {
-        session.streams.status_error("set_expire", value);
+        streams.status_error("set_expire", value);
     }
     Ok(())
 }
 
 /// Sets it; returns the code of what failed, which has been told.
 fn set(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     desk: &mut EditKeys,
     key: &Fingerprint,
     end: &[u8],
     subkeys: &[Vec<u8>],
 ) -> anyhow::Result<Result<(), u32>> {
-    let now = session.now;
+    let now = settings.now;
     let Some(seconds) = interval::validity(end, now) else {
-        session.streams.error(format_args!("'{}' is not a valid expiration time", shown(end)));
+        streams.error(format_args!("'{}' is not a valid expiration time", shown(end)));
         return Ok(Err(Code::InvalidValue.with_gpg()));
     };
     let end = (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)));
     let which = match subkeys {
         [] => ExpiryTarget::Primary,
         [all] if all == b"*" => ExpiryTarget::Subkeys,
-        named => match these(session, desk, key, named)? {
+        named => match these(settings, streams, desk, key, named)? {
             Ok(keys) => ExpiryTarget::These(keys),
             Err(value) => return Ok(Err(value)),
         },
     };
-    let edited =
-        desk.edit(session, "--quick-set-expire", key, |editor| editor.set_expiry(key, &which, end))?;
+    let edited = desk
+        .edit(settings, streams, "--quick-set-expire", key, |editor| editor.set_expiry(key, &which, end))?;
     Ok(match edited {
         Ok(_) => Ok(()),
         Err(failure) if failure.code == Code::CertificateRevoked => {
-            session.streams.error("Key is revoked.");
+            streams.error("Key is revoked.");
             Err(failure.value)
         }
         Err(failure) => {
-            session.streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
+            streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
             Err(failure.value)
         }
     })
@@ -68,13 +74,14 @@ fn set(
 
 /// Reads which subkeys are meant, and tells those that are none; returns the first code.
 fn these(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     desk: &mut EditKeys,
     key: &Fingerprint,
     named: &[Vec<u8>],
 ) -> anyhow::Result<Result<Vec<Fingerprint>, u32>> {
     let here: Vec<Fingerprint> =
-        match desk.edit(session, "--quick-set-expire", key, |editor| editor.target(key))? {
+        match desk.edit(settings, streams, "--quick-set-expire", key, |editor| editor.target(key))? {
             Ok(target) => {
                 let living = target.subkeys().filter(|subkey| subkey.state.revoked.is_none());
                 living.map(|subkey| subkey.facts.fingerprint).collect()
@@ -90,11 +97,11 @@ fn these(
                 continue;
             }
             Some(_) => {
-                session.streams.error(format_args!("subkey \"{}\" not found", shown(name)));
+                streams.error(format_args!("subkey \"{}\" not found", shown(name)));
                 Code::NotFound
             }
             None => {
-                session.streams.error(format_args!("\"{}\" is not a proper fingerprint", shown(name)));
+                streams.error(format_args!("\"{}\" is not a proper fingerprint", shown(name)));
                 Code::InvalidName
             }
         };

@@ -6,9 +6,10 @@ use keyhoard::store::Fingerprint;
 
 use super::EditKeys;
 use crate::code::Code;
-use crate::commands::Session;
 use crate::output::{Holds, Output};
 use crate::prompt::{self, Question};
+use crate::settings::Settings;
+use crate::streams::Streams;
 
 /// What the menu offers, in its order.
 const REASONS: [(&str, ReasonCode); 4] = [
@@ -21,61 +22,66 @@ const REASONS: [(&str, ReasonCode); 4] = [
 const HINT: usize = 1;
 
 /// Asks for the reason, and writes the revocation of a key.
-pub(in crate::commands) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let [name] = session.arguments.as_slice() else {
-        session.usage("--generate-revocation user-id");
+pub(in crate::commands) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let [name] = arguments else {
+        streams.usage("--generate-revocation user-id");
         return Ok(());
     };
     let name = name.clone();
-    if session.settings.batch {
-        session.streams.error("can't do this in batch mode");
+    if settings.batch {
+        streams.error("can't do this in batch mode");
         return Ok(());
     }
-    let mut desk = EditKeys::open(session)?;
-    let Some(key) = find(session, &desk, &name)? else { return Ok(()) };
-    session.considered(&key);
+    let mut desk = EditKeys::open(settings, streams)?;
+    let Some(key) = find(streams, &desk, &name)? else { return Ok(()) };
+    streams.considered(&key);
     let okay = Question {
         keyword: "gen_revoke.okay",
         context: b"",
         text: "Create a revocation certificate for this key? (y/N) ",
     };
-    if !prompt::ask(&okay, &session.settings, session.streams)? {
+    if !prompt::ask(&okay, settings, streams)? {
         return Ok(());
     }
-    let Some(reason) = ask_reason(session)? else { return Ok(()) };
-    let revocation = desk
-        .edit(session, "--generate-revocation", &key, |editor| editor.revocation_certificate(&key, reason))?;
+    let Some(reason) = ask_reason(settings, streams)? else { return Ok(()) };
+    let revocation = desk.edit(settings, streams, "--generate-revocation", &key, |editor| {
+        editor.revocation_certificate(&key, reason)
+    })?;
     match revocation {
-        Ok(packet) => write(session, &armored(&packet, session.settings.armor_headers.lines())),
+        Ok(packet) => write(settings, streams, &armored(&packet, settings.armor_headers.lines())),
         Err(failure) => {
-            session.streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
+            streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
             Ok(())
         }
     }
 }
 
 /// Finds the one key with the name whose secret part is here, and tells if there is none.
-fn find(session: &mut Session<'_>, desk: &EditKeys, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
+fn find(streams: &mut Streams, desk: &EditKeys, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
     let text = shown(name);
     let found = match desk.candidates(name)? {
         Ok(found) => found,
         Err(code) => {
-            session.streams.error(format_args!("secret key \"{text}\" not found: {code}"));
+            streams.error(format_args!("secret key \"{text}\" not found: {code}"));
             return Ok(None);
         }
     };
     match found.as_slice() {
-        [] => session.streams.error(format_args!("secret key \"{text}\" not found")),
+        [] => streams.error(format_args!("secret key \"{text}\" not found")),
         [(key, _)] if desk.has_secret(key)? => return Ok(Some(*key)),
         [_] => {
             let code = Code::NoSecretKey;
-            session.streams.error(format_args!("secret key \"{text}\" not found: {code}"));
+            streams.error(format_args!("secret key \"{text}\" not found: {code}"));
         }
         several => {
-            session.streams.error(format_args!("'{text}' matches multiple secret keys:"));
+            streams.error(format_args!("'{text}' matches multiple secret keys:"));
             for (key, _) in several {
-                session.considered(key);
-                session.streams.info(format_args!("  {key}"));
+                streams.considered(key);
+                streams.info(format_args!("  {key}"));
             }
         }
     }
@@ -83,10 +89,10 @@ fn find(session: &mut Session<'_>, desk: &EditKeys, name: &[u8]) -> anyhow::Resu
 }
 
 /// Asks why; `None` if the user thinks better of it.
-fn ask_reason(session: &mut Session<'_>) -> anyhow::Result<Option<Reason>> {
+fn ask_reason(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Reason>> {
     loop {
-        let Some((words, code)) = ask_code(session)? else { return Ok(None) };
-        let comment = ask_comment(session)?;
+        let Some((words, code)) = ask_code(settings, streams)? else { return Ok(None) };
+        let comment = ask_comment(settings, streams)?;
         let said = if comment.is_empty() { "(No description given)" } else { comment.as_str() };
         let context = format!("Reason for revocation: {words}\n{said}\n");
         let okay = Question {
@@ -94,13 +100,16 @@ fn ask_reason(session: &mut Session<'_>) -> anyhow::Result<Option<Reason>> {
             context: context.as_bytes(),
             text: "Is this okay? (y/N) ",
         };
-        if prompt::ask(&okay, &session.settings, session.streams)? {
+        if prompt::ask(&okay, settings, streams)? {
             return Ok(Some(Reason { code, comment }));
         }
     }
 }
 
-fn ask_code(session: &mut Session<'_>) -> anyhow::Result<Option<(&'static str, ReasonCode)>> {
+fn ask_code(
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<Option<(&'static str, ReasonCode)>> {
     let mut menu = String::from("Please select the reason for the revocation:\n");
     for (number, (words, _)) in REASONS.iter().enumerate() {
         menu.push_str(&format!("  {number} = {words}\n"));
@@ -113,7 +122,7 @@ fn ask_code(session: &mut Session<'_>) -> anyhow::Result<Option<(&'static str, R
             context: context.as_bytes(),
             text: "Your decision? ",
         };
-        let answer = prompt::line(&question, &session.settings, session.streams)?;
+        let answer = prompt::line(&question, settings, streams)?;
         let choice = match answer.trim_ascii() {
             [b'q' | b'Q', ..] => return Ok(None),
             [] => Some(HINT),
@@ -128,12 +137,12 @@ fn ask_code(session: &mut Session<'_>) -> anyhow::Result<Option<(&'static str, R
 }
 
 /// Asks for a remark, line by line up to an empty one.
-fn ask_comment(session: &mut Session<'_>) -> anyhow::Result<String> {
+fn ask_comment(settings: &Settings, streams: &mut Streams) -> anyhow::Result<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut context: &[u8] = b"Enter an optional description; end it with an empty line:\n";
     loop {
         let question = Question { keyword: "ask_revocation_reason.text", context, text: "> " };
-        let answer = prompt::line(&question, &session.settings, session.streams)?;
+        let answer = prompt::line(&question, settings, streams)?;
         let line = answer.trim_ascii_end();
         if line.is_empty() {
             return Ok(lines.join("\n"));
@@ -143,9 +152,9 @@ fn ask_comment(session: &mut Session<'_>) -> anyhow::Result<String> {
     }
 }
 
-fn write(session: &mut Session<'_>, text: &[u8]) -> anyhow::Result<()> {
-    let opened = Output::open(Holds::SecretPackets, &[], &session.settings, session.streams)?;
+fn write(settings: &Settings, streams: &mut Streams, text: &[u8]) -> anyhow::Result<()> {
+    let opened = Output::open(Holds::SecretPackets, &[], settings, streams)?;
     let Ok(mut output) = opened else { return Ok(()) };
-    output.writer(session.streams).write_all(text)?;
+    output.writer(streams).write_all(text)?;
     output.commit()
 }

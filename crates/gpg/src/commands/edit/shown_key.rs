@@ -9,25 +9,26 @@ use keyhoard::store::{CertId, Fingerprint, Selection, Store};
 use keyhoard::validity::ValidityResult;
 
 use super::EditKeys;
-use crate::commands::Session;
 use crate::render::card::{Names, card};
+use crate::settings::Settings;
+use crate::streams::Streams;
 use crate::trust;
 
 /// Writes a key to standard output.
 pub(super) fn write(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     desk: &EditKeys,
     key: &Fingerprint,
     names: Names<'_>,
 ) -> anyhow::Result<()> {
     let snapshots = desk.keyrings.snapshots()?;
-    let outside = trust::outside(&session.home, &desk.keyrings)?;
+    let outside = trust::outside(&settings.home, &desk.keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
-    let sources = trust::sources(&session.home, &snapshots, outside.as_deref())?;
-    let settings = trust::settings(&session.settings, session.now);
-    let appraisal = ValidityResult::of(&[*key], &sources, &settings)?;
+    let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
+    let appraisal = ValidityResult::of(&[*key], &sources, &trust::settings(settings))?;
     let secret = desk.has_secret(key)?;
-    let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
+    let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut text = Vec::new();
     for (number, (_, snapshot)) in snapshots.iter().enumerate() {
@@ -36,8 +37,8 @@ pub(super) fn write(
             appraisal.trust((number, id), facts, effective)
         };
         let each = &mut |listing: listing::KeyListing<'_>| {
-            let model = session.settings.trust_model;
-            card(&listing, &session.settings.list, model, secret, names, &mut text);
+            let model = settings.trust_model;
+            card(&listing, &settings.list, model, secret, names, &mut text);
             ControlFlow::Break(())
         };
         listing::list(snapshot.as_ref(), Selection::Ids(&ids), options, &mut issuers, &mut trust, each)?;
@@ -45,5 +46,5 @@ pub(super) fn write(
             break;
         }
     }
-    Ok(session.streams.out().write_all(&text)?)
+    Ok(streams.out().write_all(&text)?)
 }

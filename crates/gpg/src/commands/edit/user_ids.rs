@@ -5,36 +5,40 @@ use sign::Subpacket;
 
 use super::{EditKeys, Failure};
 use crate::code::Code;
-use crate::commands::Session;
 use crate::commands::generate::user_id_preferences;
 use crate::settings::Settings;
+use crate::streams::Streams;
 
 /// Adds a user ID that says what gpg says by default.
-pub(in crate::commands) fn add(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let [name, user_id] = session.arguments.as_slice() else {
-        session.usage("--quick-add-uid USER-ID NEW-USER-ID");
+pub(in crate::commands) fn add(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let [name, user_id] = arguments else {
+        streams.usage("--quick-add-uid USER-ID NEW-USER-ID");
         return Ok(());
     };
     let (name, user_id) = (name.clone(), user_id.trim_ascii().to_vec());
     if user_id.is_empty() {
-        session.streams.error(Code::InvalidUserId);
+        streams.error(Code::InvalidUserId);
         return Ok(());
     }
-    let mut desk = EditKeys::open(session)?;
-    let Ok(key) = desk.find(session, &name, true)? else { return Ok(()) };
-    let preferences = preferences(&session.settings);
-    let added = desk.edit(session, "--quick-add-uid", &key, |editor| {
+    let mut desk = EditKeys::open(settings, streams)?;
+    let Ok(key) = desk.find(streams, &name, true)? else { return Ok(()) };
+    let preferences = preferences(settings);
+    let added = desk.edit(settings, streams, "--quick-add-uid", &key, |editor| {
         editor.add_user_id(&key, &user_id, Some(&preferences))
     })?;
     match added {
-        Ok(_) => session.considered(&key),
+        Ok(_) => streams.considered(&key),
         Err(Failure { code: Code::UserIdExists, value, .. }) => {
-            session.streams.status_error("adduid", value);
-            session.streams.error("Such a user ID already exists on this key!");
+            streams.status_error("adduid", value);
+            streams.error("Such a user ID already exists on this key!");
         }
         Err(failure) => {
-            session.streams.status_error("keysig", failure.value);
-            session.streams.error(format_args!("signing failed: {}", failure.code));
+            streams.status_error("keysig", failure.value);
+            streams.error(format_args!("signing failed: {}", failure.code));
         }
     }
     Ok(())
@@ -48,17 +52,21 @@ fn preferences(settings: &Settings) -> Vec<Subpacket> {
 }
 
 /// Revokes a user ID, named by its bytes or by its hash in colon listings.
-pub(in crate::commands) fn revoke(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let [name, user_id] = session.arguments.as_slice() else {
-        session.usage("--quick-revoke-uid USER-ID USER-ID-TO-REVOKE");
+pub(in crate::commands) fn revoke(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let [name, user_id] = arguments else {
+        streams.usage("--quick-revoke-uid USER-ID USER-ID-TO-REVOKE");
         return Ok(());
     };
     let (name, user_id) = (name.clone(), user_id.clone());
-    let mut desk = EditKeys::open(session)?;
-    let failed = match desk.find(session, &name, true)? {
+    let mut desk = EditKeys::open(settings, streams)?;
+    let failed = match desk.find(streams, &name, true)? {
         Err(code) => Some((code, if code == Code::NoSecretKey { code.bare() } else { code.with_gpg() })),
         Ok(key) => {
-            let revoked = desk.edit(session, "--quick-revoke-uid", &key, |editor| {
+            let revoked = desk.edit(settings, streams, "--quick-revoke-uid", &key, |editor| {
                 let target = editor.target(&key)?;
                 let by_hash = |found: &keyhoard::edit::UserId<'_>| {
                     keyhoard::verify::naming::ripemd160(found.value)
@@ -72,44 +80,44 @@ pub(in crate::commands) fn revoke(session: &mut Session<'_>) -> anyhow::Result<(
                 let reason = Reason::of(ReasonCode::UserIdInvalid);
                 editor.revoke_user_id(&key, &chosen, reason)
             })?;
-            tell_revoked(session, &key, &user_id, revoked)
+            tell_revoked(streams, &key, &user_id, revoked)
         }
     };
     if let Some((code, value)) = failed {
-        session.streams.error(format_args!("revoking the user ID failed: {code}"));
-        session.streams.status_error("keyedit.revoke.uid", value);
+        streams.error(format_args!("revoking the user ID failed: {code}"));
+        streams.status_error("keyedit.revoke.uid", value);
     }
     Ok(())
 }
 
 /// Tells what became of a revocation; returns what failed.
 fn tell_revoked(
-    session: &mut Session<'_>,
+    streams: &mut Streams,
     key: &keyhoard::store::Fingerprint,
     user_id: &[u8],
     revoked: Result<Revoked, Failure>,
 ) -> Option<(Code, u32)> {
     match revoked {
         Ok(Revoked::Already) => {
-            session.streams.info_bytes(&[b"user ID \"", user_id, b"\" is already revoked"].concat());
+            streams.info_bytes(&[b"user ID \"", user_id, b"\" is already revoked"].concat());
             None
         }
         Ok(Revoked::Now { ahead, .. }) => {
             if let Some(seconds) = ahead {
-                session.streams.info(format_args!(
+                streams.info(format_args!(
                     "WARNING: a user ID signature is dated {seconds} seconds in the future"
                 ));
             }
-            session.considered(key);
+            streams.considered(key);
             None
         }
         Err(Failure { code: Code::InvalidUserId, value, .. }) => {
-            session.streams.error("cannot revoke the last valid user ID.");
+            streams.error("cannot revoke the last valid user ID.");
             Some((Code::InvalidUserId, value))
         }
         Err(failure) if failure.signing => {
-            session.streams.status_error("keysig", failure.value);
-            session.streams.error(format_args!("signing failed: {}", failure.code));
+            streams.status_error("keysig", failure.value);
+            streams.error(format_args!("signing failed: {}", failure.code));
             Some((Code::General, Code::General.bare()))
         }
         Err(failure) => Some((failure.code, failure.value)),
@@ -117,29 +125,33 @@ fn tell_revoked(
 }
 
 /// Makes a user ID the primary one.
-pub(in crate::commands) fn set_primary(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let [name, user_id] = session.arguments.as_slice() else {
-        session.usage("--quick-set-primary-uid USER-ID PRIMARY-USER-ID");
+pub(in crate::commands) fn set_primary(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    let [name, user_id] = arguments else {
+        streams.usage("--quick-set-primary-uid USER-ID PRIMARY-USER-ID");
         return Ok(());
     };
     let (name, user_id) = (name.clone(), user_id.clone());
-    let mut desk = EditKeys::open(session)?;
-    let Ok(key) = desk.find(session, &name, true)? else { return Ok(()) };
-    let set = desk.edit(session, "--quick-set-primary-uid", &key, |editor| {
+    let mut desk = EditKeys::open(settings, streams)?;
+    let Ok(key) = desk.find(streams, &name, true)? else { return Ok(()) };
+    let set = desk.edit(settings, streams, "--quick-set-primary-uid", &key, |editor| {
         editor.set_primary_user_id(&key, &user_id)
     })?;
     let failed = match set {
         Ok(edited) if edited.signatures > 0 => {
-            session.considered(&key);
+            streams.considered(&key);
             return Ok(());
         }
         Ok(_) => Code::General,
         Err(Failure { code: Code::NoUserId, .. }) => Code::NoUserId,
         Err(failure) => {
-            session.streams.error(format_args!("update_keysig_packet failed: {}", failure.code));
+            streams.error(format_args!("update_keysig_packet failed: {}", failure.code));
             Code::General
         }
     };
-    session.streams.error(format_args!("setting the primary user ID failed: {failed}"));
+    streams.error(format_args!("setting the primary user ID failed: {failed}"));
     Ok(())
 }

@@ -13,15 +13,16 @@ use keyhoard::verify::PublicKeyAlgorithm;
 use secret::{Ask, Passphrase};
 use sign::KeyFlags;
 
-use super::super::{Session, delete};
+use super::super::delete;
 use super::key_preferences;
 use crate::code::Code;
 use crate::generation::made_of::made_of;
 use crate::generation::{Material, Part, Request};
 use crate::keyrings::Keyrings;
 use crate::passphrases::Passphrases;
+use crate::settings::Settings;
 use crate::status::Status;
-use crate::streams::StatusLines;
+use crate::streams::{StatusLines, Streams};
 
 /// A request, and how it is to be carried out.
 pub(super) struct Order {
@@ -54,7 +55,7 @@ impl Progress for PrimeSearch {
         const COMPOSITES_A_SIGN: u32 = 10;
         const ROUNDS: usize = 5;
         let Some(lines) = &mut self.lines else { return };
-        let mut sign = |sign, done| lines.status(&Status::Primes { sign, done });
+        let mut sign = |sign, done| lines.status(Status::Primes { sign, done });
         match step {
             Step::Composite => {
                 self.composites += 1;
@@ -72,58 +73,55 @@ impl Progress for PrimeSearch {
 }
 
 /// Makes a key and tells what came of it.
-pub(super) fn make(session: &mut Session<'_>, order: &Order) -> anyhow::Result<()> {
-    let profile = match profile(session, order) {
+pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) -> anyhow::Result<()> {
+    let profile = match profile(settings, streams, order) {
         Ok(profile) => profile,
         Err(code) => {
-            not_made(session, code, code.with_gpg(), &order.handle);
+            not_made(streams, code, code.with_gpg(), &order.handle);
             return Ok(());
         }
     };
-    match generated(session, order, &profile)? {
+    match generated(settings, streams, order, &profile)? {
         Ok(made) => {
-            session
-                .streams
-                .info(format_args!("revocation certificate stored as '{}'", made.revocation.display()));
-            if !session.settings.batch && order.pubring.is_none() {
-                show(session, &made.primary)?;
+            streams.info(format_args!("revocation certificate stored as '{}'", made.revocation.display()));
+            if !settings.batch && order.pubring.is_none() {
+                show(settings, streams, &made.primary)?;
             }
-            session.streams.status(&Status::KeyCreated {
+            streams.status(Status::KeyCreated {
                 letter: if made.subkeys.is_empty() { 'P' } else { 'B' },
                 fingerprint: made.primary.to_string(),
                 handle: &order.handle,
             });
         }
         // What kind of key it is, gpg finds out by itself.
-        Err(code @ Code::MissingItem) => not_made(session, code, code.with_gpg(), &order.handle),
-        Err(code) => not_made(session, code, code.with_agent(), &order.handle),
+        Err(code @ Code::MissingItem) => not_made(streams, code, code.with_gpg(), &order.handle),
+        Err(code) => not_made(streams, code, code.with_agent(), &order.handle),
     }
     Ok(())
 }
 
 /// Tells that a key was not made.
-pub(super) fn not_made(session: &mut Session<'_>, code: Code, value: u32, handle: &[u8]) {
-    session.streams.error(format_args!("key generation failed: {code}"));
-    session.streams.status_error("key_generate", value);
-    session.streams.status(&Status::KeyNotCreated { handle });
+pub(super) fn not_made(streams: &mut Streams, code: Code, value: u32, handle: &[u8]) {
+    streams.error(format_args!("key generation failed: {code}"));
+    streams.status_error("key_generate", value);
+    streams.status(Status::KeyNotCreated { handle });
 }
 
 /// Makes the key, keeps it and enters it; a passphrase that is not to be had is a code.
 fn generated(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     order: &Order,
     profile: &Profile,
 ) -> anyhow::Result<Result<generate::GeneratedKey, Code>> {
-    let secrets = session.file_keys()?;
-    let revocations = generate::revocations_beside(&database::local(&session.home.database()?));
-    let mut keyrings = Keyrings::open(session)?;
-    let Session { settings, home, streams, passphrase, now, .. } = session;
-    let store = keyrings.writable(home, settings, streams)?;
+    let secrets = settings.home.file_keys()?;
+    let revocations = generate::revocations_beside(&database::local(&settings.home.database()?));
+    let mut keyrings = Keyrings::open(settings, streams)?;
+    let store = keyrings.writable(settings, streams)?;
     let place = KeyDestination { store, secrets: &secrets, revocations, certificate: order.pubring.clone() };
-    let created = order.request.created.unwrap_or(*now);
+    let created = order.request.created.unwrap_or(settings.now);
     let mut primes = PrimeSearch { lines: settings.progress.then(|| streams.status_lines()), composites: 0 };
-    let given = order.passphrase.as_ref().or(passphrase.as_ref());
-    let mut passphrases = Passphrases::new(settings, streams, given);
+    let mut passphrases = Passphrases::new(settings, streams).with_given(order.passphrase.as_ref());
     let ask = order.protected.then_some(&mut passphrases as &mut dyn Ask);
     let command = "gpg-keyhoard --generate-key";
     match generate::generate(&place, profile, ask, command, created, &mut primes) {
@@ -148,27 +146,29 @@ fn code(error: &secret::Error, profile: &Profile, passphrases: &mut Passphrases<
 }
 
 /// Lists the new key.
-fn show(session: &mut Session<'_>, key: &Fingerprint) -> anyhow::Result<()> {
-    session.settings.list.flags.uid_validity = false;
-    let keyrings = Keyrings::open(session)?;
+fn show(settings: &Settings, streams: &mut Streams, key: &Fingerprint) -> anyhow::Result<()> {
+    let mut list = settings.list.clone();
+    list.flags.uid_validity = false;
+    let keyrings = Keyrings::open(settings, streams)?;
     for (_, snapshot) in keyrings.snapshots()? {
         if let Some(id) = snapshot.by_fingerprint(&[*key])?[0] {
-            let text = delete::show(session, snapshot.as_ref(), id)?.text;
-            session.streams.out().write_all(&text)?;
+            let text = delete::show(settings, &list, snapshot.as_ref(), id)?.text;
+            streams.out().write_all(&text)?;
             break;
         }
     }
-    session.streams.out().flush()?;
+    streams.out().flush()?;
     Ok(())
 }
 
-fn profile(session: &mut Session<'_>, order: &Order) -> Result<Profile, Code> {
+fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<Profile, Code> {
     let request = &order.request;
-    let primary = plan(session, &request.primary)?;
-    let subkeys = request.subkey.iter().map(|part| plan(session, part)).collect::<Result<_, Code>>()?;
+    let primary = plan(settings, streams, &request.primary)?;
+    let subkeys =
+        request.subkey.iter().map(|part| plan(settings, streams, part)).collect::<Result<_, Code>>()?;
     let preferences = match request.preferences.clone() {
         Some(asked) => asked.into(),
-        None => key_preferences(&session.settings),
+        None => key_preferences(settings),
     };
     Ok(Profile {
         version: Version::V4,
@@ -176,19 +176,19 @@ fn profile(session: &mut Session<'_>, order: &Order) -> Result<Profile, Code> {
         subkeys,
         preferences,
         user_ids: vec![request.user_id.clone()],
-        keyserver: request.keyserver.clone().or_else(|| session.settings.default_keyserver_url.clone()),
+        keyserver: request.keyserver.clone().or_else(|| settings.default_keyserver_url.clone()),
         revoker: request.revoker.clone().map(Revoker::from),
-        digest: session.settings.cert_digest(),
+        digest: settings.cert_digest(),
     })
 }
 
-fn plan(session: &mut Session<'_>, part: &Part) -> Result<Plan, Code> {
+fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan, Code> {
     let flags = flags(part.kind.usage);
     let plan = match part.kind.material {
         Material::Held(keygrip, family) => Plan::held(keygrip, PublicKeyAlgorithm(family as u8), flags),
         material => {
-            let (algorithm, notes) = made_of(material, &session.settings)?;
-            notes.iter().for_each(|note| session.streams.info(note));
+            let (algorithm, notes) = made_of(material, settings)?;
+            notes.iter().for_each(|note| streams.info(note));
             Plan::new(algorithm, flags)
         }
     };

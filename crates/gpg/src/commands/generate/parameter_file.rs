@@ -10,45 +10,51 @@ use keyhoard::foreign_text::shown;
 use keyhoard::secret::read_all;
 use zeroize::Zeroizing;
 
+use super::defaults;
 use super::make::{self, Order};
-use super::{Session, defaults};
 use crate::code::Code;
 use crate::generation::parameter_file::{Keyword, Statement, lines};
 use crate::generation::parameters::{Block, Wrong};
-use crate::options::load::system_words;
+use crate::settings::Settings;
 use crate::status::Status;
+use crate::streams::Streams;
+use crate::system_error::system_words;
 
 /// Makes the keys, one after the other; what is wrong with one does not keep the others from being made.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    let Some((name, text)) = input(session)? else { return Ok(()) };
+pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+    let Some((name, text)) = input(arguments, streams)? else { return Ok(()) };
     let mut file =
         ParameterFile { name, block: Block::default(), dry_run: false, protected: true, pubring: None };
     for (line, statement) in lines(&text) {
         let outcome = match statement {
-            Ok(statement) => file.apply(session, line, statement)?,
+            Ok(statement) => file.apply(settings, streams, line, statement)?,
             Err(error) => Err(error),
         };
         if let Err(error) = outcome {
-            session.streams.error(format_args!("{}:{line}: {error}", file.name));
+            streams.error(format_args!("{}:{line}: {error}", file.name));
             return Ok(());
         }
     }
     match file.block.is_empty() {
         true => Ok(()),
-        false => file.commit(session),
+        false => file.commit(settings, streams),
     }
 }
 
 /// Reads the file that the argument names, or standard input; one that cannot be opened is told.
-fn input(session: &mut Session<'_>) -> anyhow::Result<Option<(String, Zeroizing<Vec<u8>>)>> {
-    let file = session.arguments.first().filter(|name| !name.is_empty() && *name != b"-");
+fn input(
+    arguments: &[Vec<u8>],
+
+    streams: &mut Streams,
+) -> anyhow::Result<Option<(String, Zeroizing<Vec<u8>>)>> {
+    let file = arguments.first().filter(|name| !name.is_empty() && *name != b"-");
     let Some(file) = file else { return Ok(Some(("-".to_owned(), read_all(&mut io::stdin())?))) };
     let path = Path::new(OsStr::from_bytes(file));
     match File::open(path).and_then(|mut file| read_all(&mut file)) {
         Ok(text) => Ok(Some((path.display().to_string(), text))),
         Err(error) => {
             let error = system_words(&error);
-            session.streams.error(format_args!("can't open '{}': {error}", path.display()));
+            streams.error(format_args!("can't open '{}': {error}", path.display()));
             Ok(None)
         }
     }
@@ -66,25 +72,24 @@ struct ParameterFile {
 impl ParameterFile {
     fn apply(
         &mut self,
-        session: &mut Session<'_>,
+        settings: &Settings,
+        streams: &mut Streams,
         line: usize,
         statement: Statement,
     ) -> anyhow::Result<Result<(), crate::generation::parameter_file::LineError>> {
         match statement {
-            Statement::Echo(text) => session.streams.info_bytes(&text),
+            Statement::Echo(text) => streams.info_bytes(&text),
             Statement::DryRun => self.dry_run = true,
             Statement::NoProtection => self.protected = false,
             Statement::Pubring(name) => self.pubring = Some(PathBuf::from(OsStr::from_bytes(&name))),
             Statement::Harmless => {}
-            Statement::Unknown(keyword, argument) => session.streams.info(format_args!(
-                "skipping control '{}' ({})",
-                shown(&keyword),
-                shown(&argument)
-            )),
-            Statement::Commit => self.commit(session)?,
+            Statement::Unknown(keyword, argument) => {
+                streams.info(format_args!("skipping control '{}' ({})", shown(&keyword), shown(&argument)))
+            }
+            Statement::Commit => self.commit(settings, streams)?,
             Statement::Parameter(keyword, value) => {
                 if keyword == Keyword::KeyType && !self.block.is_empty() {
-                    self.commit(session)?;
+                    self.commit(settings, streams)?;
                 }
                 return Ok(self.block.add(line, keyword, value));
             }
@@ -93,21 +98,21 @@ impl ParameterFile {
     }
 
     /// Makes the key of the block that was read, and begins a new one.
-    fn commit(&mut self, session: &mut Session<'_>) -> anyhow::Result<()> {
+    fn commit(&mut self, settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
         let block = std::mem::take(&mut self.block);
         let handle = block.handle().unwrap_or_default();
-        let asked = match block.read(&defaults(&session.settings, session.now)) {
+        let asked = match block.read(&defaults(settings)) {
             Ok(asked) => asked,
             Err(Wrong { line, complaint }) => {
                 let line = line.map_or(String::new(), |line| format!(":{line}"));
-                session.streams.error(format_args!("{}{line}: {complaint}", self.name));
-                session.streams.status(&Status::KeyNotCreated { handle });
+                streams.error(format_args!("{}{line}: {complaint}", self.name));
+                streams.status(Status::KeyNotCreated { handle });
                 return Ok(());
             }
         };
-        asked.notes.iter().for_each(|note| session.streams.info(note));
+        asked.notes.iter().for_each(|note| streams.info(note));
         if self.dry_run {
-            session.streams.info("dry-run mode - key generation skipped");
+            streams.info("dry-run mode - key generation skipped");
             return Ok(());
         }
         match asked.request {
@@ -115,7 +120,7 @@ impl ParameterFile {
                 // What is no keygrip, gpg has its agent find out.
                 let is_of_agent = code == Code::IpcParameter;
                 let value = if is_of_agent { code.with_agent() } else { code.with_gpg() };
-                make::not_made(session, code, value, handle);
+                make::not_made(streams, code, value, handle);
                 Ok(())
             }
             Ok(request) => {
@@ -126,7 +131,7 @@ impl ParameterFile {
                     protected: self.protected,
                     pubring: self.pubring.clone(),
                 };
-                make::make(session, &order)
+                make::make(settings, streams, &order)
             }
         }
     }

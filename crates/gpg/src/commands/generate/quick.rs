@@ -5,7 +5,7 @@ use keyhoard::foreign_text::shown;
 use keyhoard::store::query::Name;
 
 use super::make::{self, Order};
-use super::{Session, defaults, failed, is_at_terminal, is_forbidden};
+use super::{defaults, failed, is_at_terminal, is_forbidden};
 use crate::code::Code;
 use crate::generation::dialogue::USUAL_VALIDITY;
 use crate::generation::parameters::Defaults;
@@ -13,78 +13,86 @@ use crate::generation::{Kind, Part, Request, algorithm};
 use crate::interval;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
+use crate::settings::Settings;
+use crate::streams::Streams;
 
 /// Makes a key without asking, but for a user at a terminal who said nothing but the user ID.
-pub(in super::super) fn run(session: &mut Session<'_>) -> anyhow::Result<()> {
-    if !(1..=4).contains(&session.arguments.len()) {
-        session.usage("--quick-generate-key USER-ID [ALGO [USAGE [EXPIRE]]]");
+pub(in super::super) fn run(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
+    if !(1..=4).contains(&arguments.len()) {
+        streams.usage("--quick-generate-key USER-ID [ALGO [USAGE [EXPIRE]]]");
         return Ok(());
     }
-    if is_forbidden(session) {
+    if is_forbidden(settings, streams) {
         return Ok(());
     }
-    let user_id = session.arguments[0].trim_ascii().to_vec();
+    let user_id = arguments[0].trim_ascii().to_vec();
     if user_id.is_empty() {
-        failed(session, Code::InvalidUserId);
+        failed(streams, Code::InvalidUserId);
         return Ok(());
     }
-    if !is_wanted(session, &user_id)? {
+    if !is_wanted(arguments, settings, streams, &user_id)? {
         return Ok(());
     }
     let word = |index: usize| -> String {
-        session
-            .arguments
-            .get(index)
-            .map(|word| String::from_utf8_lossy(word).into_owned())
-            .unwrap_or_default()
+        arguments.get(index).map(|word| String::from_utf8_lossy(word).into_owned()).unwrap_or_default()
     };
     let words = Words { algorithm: word(1), usage: word(2), expiry: word(3) };
-    match words.request(user_id, &defaults(&session.settings, session.now)) {
-        Ok(request) => make::make(session, &Order::of(request)),
+    match words.request(user_id, &defaults(settings)) {
+        Ok(request) => make::make(settings, streams, &Order::of(request)),
         Err(code) => {
-            failed(session, code);
+            failed(streams, code);
             Ok(())
         }
     }
 }
 
 /// Says whether the key is to be made, though there may be one with the same user ID.
-fn is_wanted(session: &mut Session<'_>, user_id: &[u8]) -> anyhow::Result<bool> {
-    let settings = &session.settings;
+fn is_wanted(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    user_id: &[u8],
+) -> anyhow::Result<bool> {
+    let settings = settings;
     let asks = !settings.batch
         && !settings.answer_yes
-        && session.arguments[1..].iter().all(Vec::is_empty)
+        && arguments[1..].iter().all(Vec::is_empty)
         && settings.command_input.is_none()
         && is_at_terminal();
     let context = format!("About to create a key for:\n    \"{}\"\n\n", shown(user_id));
-    if asks && !agrees(session, "quick_keygen.okay", &context, "Continue? (Y/n) ", true)? {
+    if asks && !agrees(settings, streams, "quick_keygen.okay", &context, "Continue? (Y/n) ", true)? {
         return Ok(false);
     }
-    if !is_known(session, user_id)? {
+    if !is_known(settings, streams, user_id)? {
         return Ok(true);
     }
-    session.streams.info(format_args!("A key for \"{}\" already exists", shown(user_id)));
-    let anyway = session.settings.answer_yes
-        || (asks && agrees(session, "quick_keygen.force", "", "Create anyway? (y/N) ", false)?);
+    streams.info(format_args!("A key for \"{}\" already exists", shown(user_id)));
+    let anyway = settings.answer_yes
+        || (asks && agrees(settings, streams, "quick_keygen.force", "", "Create anyway? (y/N) ", false)?);
     match anyway {
-        true => session.streams.info("creating anyway"),
+        true => streams.info("creating anyway"),
         false => {
-            session.streams.status_error("genkey", Code::UserIdExists.with_gpg());
-            session.streams.count_error();
+            streams.status_error("genkey", Code::UserIdExists.with_gpg());
+            streams.count_error();
         }
     }
     Ok(anyway)
 }
 
 fn agrees(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     keyword: &'static str,
     context: &str,
     text: &str,
     usually: bool,
 ) -> anyhow::Result<bool> {
     let question = Question { keyword, context: context.as_bytes(), text };
-    let answer = prompt::line(&question, &session.settings, session.streams)?;
+    let answer = prompt::line(&question, settings, streams)?;
     Ok(match answer.trim_ascii().to_ascii_lowercase().as_slice() {
         b"" => usually,
         answer => matches!(answer, b"y" | b"yes"),
@@ -92,9 +100,9 @@ fn agrees(
 }
 
 /// Says whether there is a certificate with exactly this user ID.
-fn is_known(session: &mut Session<'_>, user_id: &[u8]) -> anyhow::Result<bool> {
+fn is_known(settings: &Settings, streams: &mut Streams, user_id: &[u8]) -> anyhow::Result<bool> {
     let Ok(name) = Name::parse(&[b"=", user_id].concat()) else { return Ok(false) };
-    let keyrings = Keyrings::open(session)?;
+    let keyrings = Keyrings::open(settings, streams)?;
     for (_, snapshot) in keyrings.snapshots()? {
         if !snapshot.find(&name.query)?.is_empty() {
             return Ok(true);

@@ -208,7 +208,7 @@ impl Report {
         if !self.quiet {
             self.sums(streams);
         }
-        streams.status(&Status::ImportResult(self.result));
+        streams.status(Status::ImportResult(self.result));
     }
 
     fn new_key(&mut self, imported: &Imported, streams: &mut Streams) {
@@ -220,7 +220,7 @@ impl Report {
             streams.info_bytes(&[key.as_bytes(), b"public key \"", name, b"\" imported"].concat());
         }
         let key_id = imported.fingerprint.key_id().to_string();
-        streams.status(&Status::Imported { key_id, user_id: name });
+        streams.status(Status::Imported { key_id, user_id: name });
         ok(imported, reason::NEW, streams);
     }
 
@@ -278,7 +278,7 @@ impl Report {
     /// Says that a key was looked at, once: gpg looks it up for its name.
     fn consider(&mut self, fingerprint: &Fingerprint, streams: &mut Streams) {
         if streams.status_wanted() && self.considered.insert(*fingerprint) {
-            streams.status(&Status::KeyConsidered { fingerprint: fingerprint.to_string(), flags: 0 });
+            streams.status(Status::KeyConsidered { fingerprint: fingerprint.to_string(), flags: 0 });
         }
     }
 
@@ -374,7 +374,7 @@ impl Report {
         while self.current < next {
             if self.inputs.get(self.current).is_some_and(|input| !input.has_packets) {
                 streams.error("no valid OpenPGP data found.");
-                streams.status(&Status::NoData { what: NO_OPENPGP_DATA });
+                streams.status(Status::NoData { what: NO_OPENPGP_DATA });
             }
             self.current += 1;
         }
@@ -409,5 +409,5 @@ impl Report {
 const NO_NAME: &[u8] = b"[User ID not found]";
 
 fn ok(imported: &Imported, reason: u32, streams: &mut Streams) {
-    streams.status(&Status::ImportOk { reason, fingerprint: imported.fingerprint.to_string() });
+    streams.status(Status::ImportOk { reason, fingerprint: imported.fingerprint.to_string() });
 }

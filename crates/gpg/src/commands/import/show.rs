@@ -47,7 +47,7 @@ impl<'a> Show<'a> {
         let &Settings { ref import, armor, ref output, ref list, digests, .. } = settings;
         // With import-export the keys go where the listing would go.
         let hidden = import.export && !armor && output.is_none();
-        let trust = trust::settings(settings, now);
+        let trust = trust::settings(settings);
         let mut settings = (import.show && !hidden).then(|| list.clone());
         if let Some(settings) = &mut settings {
             settings.of_file = true;

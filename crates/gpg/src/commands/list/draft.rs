@@ -13,10 +13,9 @@ use keyhoard::listing::{self, KeyListing, ListOptions, Names, UserTrust};
 use keyhoard::store::{CertId, ReadCertificates, Selection};
 use keyhoard::validity::{Subject, ValidityResult};
 
-use crate::commands::Session;
 use crate::render;
 use crate::render::gap::{self, Placed};
-use crate::settings::ListSettings;
+use crate::settings::{ListSettings, Settings};
 
 /// A draft is handed over when its text is as long as this: waking up who waits for it takes its time.
 const ENOUGH: usize = 256 * 1024;
@@ -56,12 +55,12 @@ pub(super) struct Drafts {
 impl Drafts {
     /// Starts the thread; `None` where none can be made.
     pub(super) fn begin<'s>(
-        session: &Session<'_>,
+        settings: &Settings,
         beside: Box<dyn ReadCertificates + Send + 's>,
         scope: &'s Scope<'s, '_>,
     ) -> Option<Self> {
-        let settings = session.settings.list.clone();
-        let options = ListOptions::as_gnupg(session.now, session.settings.self_signature_digests());
+        let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
+        let settings = settings.list.clone();
         let options = render::needs(&settings, false, options);
         let (sender, drafts) = mpsc::channel();
         let (used, back) = mpsc::channel();

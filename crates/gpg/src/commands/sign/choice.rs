@@ -6,16 +6,24 @@ use keyhoard::store::query::Name;
 use secret::{SecretKeys, StoredKey};
 
 use crate::code::Code;
-use crate::commands::Session;
 use crate::commands::write_message::Failure;
 use crate::keyrings::Keyrings;
 use crate::secrets::Secrets;
+use crate::settings::Settings;
 use crate::status::{SignatureStatus, Status};
+use crate::streams::Streams;
 
 /// What `KEY_CONSIDERED` says of a key that was not selected.
 const NOT_SELECTED: u32 = 1;
 /// What `KEY_CONSIDERED` says where no subkey can be used.
 const NO_SUBKEY: u32 = 2;
+
+/// What one run told of the keys of `--default-key`.
+#[derive(Default)]
+pub(in crate::commands) struct DefaultKeys {
+    /// Which of them is used was told.
+    is_told: bool,
+}
 
 /// A key that is to sign, and the name that it was found by.
 pub(in crate::commands) struct Choice {
@@ -25,24 +33,26 @@ pub(in crate::commands) struct Choice {
 
 /// Chooses the keys, and tells of each.
 pub(super) fn chosen(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     keyrings: &Keyrings,
+    default_keys: &mut DefaultKeys,
 ) -> anyhow::Result<Result<Vec<Choice>, Failure>> {
-    if !session.settings.local_users.is_empty() {
-        return named(session, keyrings);
+    if !settings.local_users.is_empty() {
+        return named(settings, streams, keyrings);
     }
-    Ok(match default(session, keyrings)? {
+    Ok(match default(settings, streams, keyrings, default_keys)? {
         Ok(choice) => {
             if choice.name.as_ref().is_none_or(|name| !name.is_of_key()) {
-                session.considered(&choice.key.primary);
+                streams.considered(&choice.key.primary);
             }
-            tell_chosen(session, &choice);
+            tell_chosen(streams, &choice);
             Ok(vec![choice])
         }
         Err(Refused { found, code, name }) => {
-            tell_unusable(session, found.as_ref(), name.as_ref());
-            session.streams.error(format_args!("no default secret key: {code}"));
-            session.streams.status(&Status::InvalidSigner { reason: 9, name: b"" });
+            tell_unusable(streams, found.as_ref(), name.as_ref());
+            streams.error(format_args!("no default secret key: {code}"));
+            streams.status(Status::InvalidSigner { reason: 9, name: b"" });
             Err(Failure::bare(code))
         }
     })
@@ -50,39 +60,42 @@ pub(super) fn chosen(
 
 /// Finds the keys of `--local-user`, the last one first. As in gpg, one that is missing is told and left out, but ends
 /// the command if it is the first that was given.
-fn named(session: &mut Session<'_>, keyrings: &Keyrings) -> anyhow::Result<Result<Vec<Choice>, Failure>> {
-    let held = session.file_keys()?.list()?;
-    let mut names = session.settings.local_users.clone();
-    names.reverse();
+fn named(
+    settings: &Settings,
+    streams: &mut Streams,
+    keyrings: &Keyrings,
+) -> anyhow::Result<Result<Vec<Choice>, Failure>> {
+    let held = settings.home.file_keys()?.list()?;
+    let names: Vec<&Vec<u8>> = settings.local_users.iter().rev().collect();
     let mut chosen: Vec<Choice> = Vec::new();
     let mut last = Ok(());
-    for (place, text) in names.iter().enumerate() {
+    for (place, &text) in names.iter().enumerate() {
         last = Ok(());
-        if names[..place].contains(text) {
-            session.streams.info(format_args!("skipped \"{}\": duplicated", shown(text)));
+        if names[..place].contains(&text) {
+            streams.info(format_args!("skipped \"{}\": duplicated", shown(text)));
             continue;
         }
         let name = Name::parse(text).ok();
-        let found = find(session, keyrings, name.as_ref(), &held)?;
+        let found = find(settings, keyrings, name.as_ref(), &held)?;
         if let Some(SigningKeys::Key(key)) = found {
             let choice = Choice { key, name };
-            tell_chosen(session, &choice);
+            tell_chosen(streams, &choice);
             if chosen.iter().any(|known| known.key == choice.key) {
-                session.streams.info("skipped: secret key already present");
+                streams.info("skipped: secret key already present");
             } else {
                 chosen.insert(0, choice);
             }
         } else {
-            tell_unusable(session, found.as_ref(), name.as_ref());
+            tell_unusable(streams, found.as_ref(), name.as_ref());
             let code = code_of(found.as_ref());
-            session.streams.error(format_args!("skipped \"{}\": {code}", shown(text)));
-            session.streams.status(&Status::InvalidSigner { reason: 9, name: text });
+            streams.error(format_args!("skipped \"{}\": {code}", shown(text)));
+            streams.status(Status::InvalidSigner { reason: 9, name: text });
             last = Err(Failure::bare(code));
         }
     }
     if last.is_ok() && chosen.is_empty() {
-        session.streams.error("no valid signators");
-        session.tell_signature(SignatureStatus::NoSigners);
+        streams.error("no valid signators");
+        streams.status(SignatureStatus::NoSigners);
         last = Err(Failure::of(Code::NoUserId));
     }
     Ok(last.map(|()| chosen))
@@ -97,21 +110,23 @@ pub(in crate::commands) struct Refused {
 
 /// Finds the key that signs by default: the last one that `--default-key` names, else the first one that can.
 pub(in crate::commands) fn default(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     keyrings: &Keyrings,
+    default_keys: &mut DefaultKeys,
 ) -> anyhow::Result<Result<Choice, Refused>> {
-    if let Some((name, found)) = named_default(session, keyrings)? {
+    if let Some((name, found)) = named_default(settings, streams, keyrings, default_keys)? {
         let name = Name::parse(&name).ok();
         return Ok(match found {
             SigningKeys::Key(key) => Ok(Choice { key, name }),
             found => Err(Refused { found: Some(found), code: Code::UnusableSecretKey, name }),
         });
     }
-    let held = session.file_keys()?.list()?;
-    let secrets = Secrets::kept(session)?;
+    let held = settings.home.file_keys()?.list()?;
+    let secrets = Secrets::kept(settings)?;
     for (_, snapshot) in keyrings.snapshots()? {
         for id in secrets.certificates(snapshot.as_ref())? {
-            if let Some(key) = signing_key(snapshot.as_ref(), id, &held, session.now)? {
+            if let Some(key) = signing_key(snapshot.as_ref(), id, &held, settings.now)? {
                 return Ok(Ok(Choice { key, name: None }));
             }
         }
@@ -122,39 +137,41 @@ pub(in crate::commands) fn default(
 /// Finds what `--default-key` names, and how: as in gpg, also what cannot sign if another key of it is alive. Tells which
 /// one it is, once.
 pub(in crate::commands) fn named_default(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     keyrings: &Keyrings,
+    default_keys: &mut DefaultKeys,
 ) -> anyhow::Result<Option<(Vec<u8>, SigningKeys)>> {
-    let names = session.settings.default_keys.clone();
-    let held = session.file_keys()?.list()?;
-    let is_told = std::mem::replace(&mut session.is_default_key_told, true);
-    let is_silent = is_told || session.settings.quiet;
+    let names = &settings.default_keys;
+    let held = settings.home.file_keys()?.list()?;
+    let is_told = std::mem::replace(&mut default_keys.is_told, true);
+    let is_silent = is_told || settings.quiet;
     for text in names.iter().rev() {
         let name = Name::parse(text).ok();
-        match find(session, keyrings, name.as_ref(), &held)? {
+        match find(settings, keyrings, name.as_ref(), &held)? {
             Some(found @ (SigningKeys::Key(_) | SigningKeys::Unusable { is_alive: true, .. })) => {
                 if !is_silent {
                     let name = shown(text);
-                    session.streams.info(format_args!("using \"{name}\" as default secret key for signing"));
+                    streams.info(format_args!("using \"{name}\" as default secret key for signing"));
                 }
                 return Ok(Some((text.clone(), found)));
             }
             Some(SigningKeys::Unusable { .. }) if !is_silent => {
                 let (name, code) = (shown(text), Code::NoSecretKey);
-                session.streams.info(format_args!("Warning: not using '{name}' as default key: {code}"));
+                streams.info(format_args!("Warning: not using '{name}' as default key: {code}"));
             }
             _ => {}
         }
     }
     if !is_told && !names.is_empty() {
-        session.streams.info("all values passed to '--default-key' ignored");
+        streams.info("all values passed to '--default-key' ignored");
     }
     Ok(None)
 }
 
 /// Finds the first certificate that goes by a name and can sign, else one that cannot.
 fn find(
-    session: &Session<'_>,
+    settings: &Settings,
     keyrings: &Keyrings,
     name: Option<&Name>,
     held: &[StoredKey],
@@ -163,7 +180,7 @@ fn find(
     let mut unusable = None;
     for (_, snapshot) in keyrings.snapshots()? {
         for id in snapshot.find(&name.query)? {
-            match named_signing_key(snapshot.as_ref(), id, name, held, session.now)? {
+            match named_signing_key(snapshot.as_ref(), id, name, held, settings.now)? {
                 Some(found @ SigningKeys::Key(_)) => return Ok(Some(found)),
                 found => unusable = unusable.or(found),
             }
@@ -176,15 +193,15 @@ fn code_of(found: Option<&SigningKeys>) -> Code {
     if found.is_some() { Code::UnusableSecretKey } else { Code::NoSecretKey }
 }
 
-fn tell_chosen(session: &mut Session<'_>, Choice { key, name }: &Choice) {
+fn tell_chosen(streams: &mut Streams, Choice { key, name }: &Choice) {
     let is_exact = name.as_ref().is_some_and(|name| name.exact_key);
     let flags = if key.key == key.primary && !is_exact { NO_SUBKEY } else { 0 };
-    session.streams.status(&Status::KeyConsidered { fingerprint: key.primary.to_string(), flags });
+    streams.status(Status::KeyConsidered { fingerprint: key.primary.to_string(), flags });
 }
 
-fn tell_unusable(session: &mut Session<'_>, found: Option<&SigningKeys>, name: Option<&Name>) {
+fn tell_unusable(streams: &mut Streams, found: Option<&SigningKeys>, name: Option<&Name>) {
     let Some(primary) = found.map(SigningKeys::primary) else { return };
     let is_primary = name.is_some_and(|name| name.exact_key && name.query.names_key(primary));
     let flags = if is_primary { NOT_SELECTED } else { NOT_SELECTED | NO_SUBKEY };
-    session.streams.status(&Status::KeyConsidered { fingerprint: primary.to_string(), flags });
+    streams.status(Status::KeyConsidered { fingerprint: primary.to_string(), flags });
 }

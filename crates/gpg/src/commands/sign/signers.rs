@@ -10,17 +10,17 @@ use keyhoard::verify::{HashAlgorithm, PublicKeyAlgorithm};
 use secret::OpenKey;
 use sign::{Builder, Subpacket};
 
-use super::choice::{self, Choice};
+use super::choice::{self, Choice, DefaultKeys};
 use super::code_of;
 use crate::code::Code;
-use crate::commands::Session;
 use crate::commands::decrypt::known_key::KnownKey;
 use crate::commands::write_message::Failure;
 use crate::interval;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
-use crate::settings::SignatureSettings;
+use crate::settings::{Settings, SignatureSettings};
 use crate::signature_notations;
+use crate::streams::Streams;
 
 /// A key that is ready to sign.
 pub(in crate::commands) struct Signer {
@@ -51,20 +51,22 @@ impl Signer {
 
 /// Finds and unlocks all keys that sign.
 pub(in crate::commands) fn collect(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
+    default_keys: &mut DefaultKeys,
 ) -> anyhow::Result<Result<Vec<Signer>, Failure>> {
-    let keyrings = Keyrings::open(session)?;
-    let keys = match choice::chosen(session, &keyrings)? {
+    let keyrings = Keyrings::open(settings, streams)?;
+    let keys = match choice::chosen(settings, streams, &keyrings, default_keys)? {
         Ok(keys) => keys,
         Err(failure) => return Ok(Err(failure)),
     };
     let mut signers = Vec::with_capacity(keys.len());
     for Choice { key, name } in keys {
-        let Some(known) = KnownKey::find(session, &keyrings, key.key.key_id(), Some(&key.primary))? else {
+        let Some(known) = KnownKey::find(settings, &keyrings, key.key.key_id(), Some(&key.primary))? else {
             continue;
         };
-        let digest = digest(session, &known.key);
-        match open(session, &key, &known)? {
+        let digest = digest(settings, &known.key);
+        match open(settings, streams, &key, &known)? {
             Ok(open) => signers.push(Signer {
                 open,
                 primary: key.primary,
@@ -81,14 +83,14 @@ pub(in crate::commands) fn collect(
 }
 
 fn open(
-    session: &mut Session<'_>,
+    settings: &Settings,
+    streams: &mut Streams,
     key: &SigningKey,
     known: &KnownKey,
 ) -> anyhow::Result<Result<Box<dyn OpenKey>, Code>> {
-    let keys = session.file_keys()?;
-    let Session { settings, streams, passphrase, .. } = session;
+    let keys = settings.home.file_keys()?;
     let hint = Hint { primary: key.primary, user_id: known.user_id.clone() };
-    let mut ask = Passphrases::new(settings, streams, passphrase.as_ref()).with_hint(hint);
+    let mut ask = Passphrases::new(settings, streams).with_hint(hint);
     match key.open(&keys, &mut ask) {
         Ok(open) => Ok(Ok(open)),
         Err(keyhoard::Error::Secret(error)) => Ok(Err(ask.code(&error))),
@@ -97,8 +99,8 @@ fn open(
 }
 
 /// Chooses the digest as gpg does: what is asked for, else what the user prefers where the key leaves a choice.
-fn digest(session: &Session<'_>, key: &KeyFacts) -> HashAlgorithm {
-    let settings = &session.settings.message;
+fn digest(settings: &Settings, key: &KeyFacts) -> HashAlgorithm {
+    let settings = &settings.message;
     let mut personal = settings.personal_digests.iter().map(|number| HashAlgorithm(*number));
     let preferred = match key.algorithm {
         PublicKeyAlgorithm::ECDSA | PublicKeyAlgorithm::ED448 => None,
@@ -138,22 +140,22 @@ fn size(digest: HashAlgorithm) -> u32 {
 
 /// Begins signatures of a type by all signers.
 pub(in crate::commands) fn signing<'a>(
-    session: &Session<'_>,
+    settings: &Settings,
     signers: &'a mut [Signer],
     kind: SignatureType,
 ) -> anyhow::Result<Signing<'a>> {
     let signatory = |signer: &'a mut Signer| {
-        let builder = builder(session, signer, kind);
+        let builder = builder(settings, signer, kind);
         let Signer { open, .. } = signer;
         SignatureRequest { key: open.as_mut(), builder }
     };
     Ok(Signing::new(signers.iter_mut().map(signatory).collect())?)
 }
 
-fn builder(session: &Session<'_>, signer: &Signer, kind: SignatureType) -> Builder {
-    let mut builder = Builder::new(kind, signer.digest, session.now);
-    let SignatureSettings { remarks: said, expire, sender, is_signer_unnamed } = &session.settings.signature;
-    let expires = expire.as_deref().and_then(|text| interval::validity(text, session.now));
+fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder {
+    let mut builder = Builder::new(kind, signer.digest, settings.now);
+    let SignatureSettings { remarks: said, expire, sender, is_signer_unnamed } = &settings.signature;
+    let expires = expire.as_deref().and_then(|text| interval::validity(text, settings.now));
     if let Some(seconds) = expires.and_then(std::num::NonZeroU32::new) {
         builder = builder.expiring_after(seconds);
     }
@@ -170,12 +172,12 @@ fn builder(session: &Session<'_>, signer: &Signer, kind: SignatureType) -> Build
 
 /// Tells why a signature was not made, as far as gpg has a code for it.
 pub(in crate::commands) fn refused(
-    session: &mut Session<'_>,
+    streams: &mut Streams,
     error: Error,
 ) -> anyhow::Result<Result<(), Failure>> {
     match code_of(&error) {
         Some(code) => {
-            session.streams.info(error);
+            streams.info(error);
             Ok(Err(Failure::of(code)))
         }
         None => Err(error.into()),

@@ -4,37 +4,37 @@ use keyhoard::listing::UserTrust;
 use keyhoard::trust::Validity;
 use keyhoard::verification::CandidateSigner;
 
-use crate::commands::Session;
 use crate::commands::first_use;
 use crate::render::identity::grouped;
-use crate::settings::TrustModel;
+use crate::settings::{Settings, TrustModel};
 use crate::status::SignatureStatus;
+use crate::streams::Streams;
 
 /// Tells how certain it is whose the key is.
-pub(super) fn tell(session: &mut Session<'_>, maker: &CandidateSigner, trust: &UserTrust) {
-    if session.settings.trust_model == TrustModel::Always {
-        if !session.settings.quiet {
-            session.streams.info("WARNING: Using untrusted key!");
+pub(super) fn tell(settings: &Settings, streams: &mut Streams, maker: &CandidateSigner, trust: &UserTrust) {
+    if settings.trust_model == TrustModel::Always {
+        if !settings.quiet {
+            streams.info("WARNING: Using untrusted key!");
         }
         return;
     }
     if maker.component > 0 {
-        session.considered(&maker.primary());
+        streams.considered(&maker.primary());
     }
     if maker.effective.primary().revoked.is_some() {
-        session.tell_signature(SignatureStatus::KeyRevoked);
-        session.streams.info("WARNING: This key has been revoked by its owner!");
-        session.streams.info("         This could mean that the signature is forged.");
+        streams.status(SignatureStatus::KeyRevoked);
+        streams.info("WARNING: This key has been revoked by its owner!");
+        streams.info("         This could mean that the signature is forged.");
     } else if maker.state().revoked.is_some() {
-        session.tell_signature(SignatureStatus::KeyRevoked);
-        session.streams.info("WARNING: This subkey has been revoked by its owner!");
+        streams.status(SignatureStatus::KeyRevoked);
+        streams.info("WARNING: This subkey has been revoked by its owner!");
     }
     if trust.disabled {
-        session.streams.info("Note: This key has been disabled.");
+        streams.info("Note: This key has been disabled.");
     }
     if maker.state().expired {
-        session.streams.info("Note: This key has expired!");
-        return tell_fingerprint(session, maker);
+        streams.info("Note: This key has expired!");
+        return tell_fingerprint(streams, maker);
     }
     let (keyword, lines) = match trust.key {
         Validity::Unknown | Validity::Undefined => (
@@ -58,29 +58,29 @@ pub(super) fn tell(session: &mut Session<'_>, maker: &CandidateSigner, trust: &U
         Validity::Full => ("TRUST_FULLY", ["", ""]),
         Validity::Ultimate => ("TRUST_ULTIMATE", ["", ""]),
     };
-    let model = match session.settings.trust_model {
+    let model = match settings.trust_model {
         TrustModel::Classic => "classic",
         TrustModel::Direct => "direct",
         TrustModel::Tofu => "tofu",
-        TrustModel::TofuPgp if first_use::decides(session, trust) => "tofu",
+        TrustModel::TofuPgp if first_use::decides(settings, trust) => "tofu",
         _ => "pgp",
     };
-    session.tell_signature(SignatureStatus::Trust { keyword, model });
+    streams.status(SignatureStatus::Trust { keyword, model });
     for line in lines.iter().filter(|line| !line.is_empty()) {
-        session.streams.info(line);
+        streams.info(line);
     }
     if matches!(trust.key, Validity::Unknown | Validity::Undefined | Validity::Marginal) {
-        tell_fingerprint(session, maker);
+        tell_fingerprint(streams, maker);
     }
 }
 
-fn tell_fingerprint(session: &mut Session<'_>, maker: &CandidateSigner) {
+fn tell_fingerprint(streams: &mut Streams, maker: &CandidateSigner) {
     let mut line = b"Primary key fingerprint: ".to_vec();
     grouped(&maker.primary(), &mut line);
-    session.streams.continue_info(&line);
+    streams.continue_info(&line);
     if maker.component > 0 {
         let mut line = b"     Subkey fingerprint: ".to_vec();
         grouped(&maker.key().fingerprint, &mut line);
-        session.streams.continue_info(&line);
+        streams.continue_info(&line);
     }
 }

@@ -16,12 +16,13 @@ use keyhoard::verification::remember_encrypted;
 
 use super::Failure;
 use crate::code::Code;
-use crate::commands::sign::choice;
-use crate::commands::{Session, first_use};
+use crate::commands::first_use;
+use crate::commands::sign::choice::{self, DefaultKeys};
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
-use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, TrustModel};
+use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, Settings, TrustModel};
 use crate::status::{MessageStatus, Status};
+use crate::streams::Streams;
 use crate::{input, trust};
 
 /// A recipient.
@@ -34,30 +35,32 @@ pub(super) struct Chosen {
 }
 
 /// Finds all recipients, in the order in which the message names them.
-pub(super) fn collect(session: &mut Session<'_>) -> anyhow::Result<Result<Vec<Chosen>, Failure>> {
-    let keyrings = Keyrings::open(session)?;
-    let names = expanded(&session.settings.message.recipients, &session.settings.groups);
-    let mut search = Search { session, keyrings, chosen: Vec::new() };
+pub(super) fn collect(
+    settings: &Settings,
+    streams: &mut Streams,
+    default_keys: &mut DefaultKeys,
+) -> anyhow::Result<Result<Vec<Chosen>, Failure>> {
+    let keyrings = Keyrings::open(settings, streams)?;
+    let names = expanded(&settings.message.recipients, &settings.groups);
+    let mut search = Search { settings, streams, keyrings, default_keys, chosen: Vec::new() };
     let outcome = search.all(&names)?;
-    let Search { session, keyrings, mut chosen } = search;
+    let Search { keyrings, mut chosen, .. } = search;
     chosen.reverse();
     if outcome.is_ok() {
-        remember(session, &keyrings, &chosen);
+        remember(settings, streams, &keyrings, &chosen);
     }
     Ok(outcome.map(|()| chosen))
 }
 
 /// Lets trust on first use count the message; as in gpg, whatever becomes of it, and only told if that cannot be done.
-fn remember(session: &mut Session<'_>, keyrings: &Keyrings, chosen: &[Chosen]) {
-    let remembers = trust::settings(&session.settings, session.now).model.remembers();
+fn remember(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings, chosen: &[Chosen]) {
+    let remembers = trust::settings(settings).model.remembers();
     let Some(store) = keyrings.store().filter(|_| remembers) else { return };
     let recipients: Vec<Fingerprint> = chosen.iter().map(|chosen| chosen.primary).collect();
-    recipients.iter().for_each(|recipient| session.considered(recipient));
-    if let Err(error) = remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", session.now) {
+    recipients.iter().for_each(|recipient| streams.considered(recipient));
+    if let Err(error) = remember_encrypted(store, &recipients, "gpg-keyhoard --encrypt", settings.now) {
         let error = keyhoard::causes(&error);
-        session
-            .streams
-            .info(format_args!("WARNING: the message is not counted by trust on first use: {error}"));
+        streams.info(format_args!("WARNING: the message is not counted by trust on first use: {error}"));
     }
 }
 
@@ -92,24 +95,26 @@ fn expanded(names: &[RecipientName], groups: &[Group]) -> Vec<RecipientName> {
     expanded
 }
 
-struct Search<'a, 's> {
-    session: &'a mut Session<'s>,
+struct Search<'a> {
+    settings: &'a Settings,
+    streams: &'a mut Streams,
     keyrings: Keyrings,
+    default_keys: &'a mut DefaultKeys,
     chosen: Vec<Chosen>,
 }
 
-impl Search<'_, '_> {
+impl Search<'_> {
     fn all(&mut self, names: &[RecipientName]) -> anyhow::Result<Result<(), Failure>> {
         let (always, named): (Vec<_>, Vec<_>) =
             names.iter().partition(|name| name.kind == RecipientKind::Always);
-        if !self.session.settings.message.no_encrypt_to {
+        if !self.settings.message.no_encrypt_to {
             for name in always {
                 if let Err(failure) = self.add_always(name)? {
                     return Ok(Err(failure));
                 }
             }
         }
-        if self.session.settings.message.encrypt_to_default_key {
+        if self.settings.message.encrypt_to_default_key {
             self.add_default_key()?;
         }
         for name in &named {
@@ -125,8 +130,8 @@ impl Search<'_, '_> {
             false => true,
         };
         if !has_any {
-            self.session.streams.error("no valid addressees");
-            self.session.streams.status(&Status::Message(MessageStatus::NoRecipients));
+            self.streams.error("no valid addressees");
+            self.streams.status(MessageStatus::NoRecipients);
             return Ok(Err(Failure::bare(Code::NoUserId)));
         }
         Ok(Ok(()))
@@ -134,21 +139,22 @@ impl Search<'_, '_> {
 
     /// Adds the key that `--default-key` names, if there is one that can be encrypted to.
     fn add_default_key(&mut self) -> anyhow::Result<()> {
-        let Some((name, found)) = choice::named_default(self.session, &self.keyrings)? else {
+        let Self { settings, streams, keyrings, default_keys, .. } = self;
+        let Some((name, found)) = choice::named_default(settings, streams, keyrings, default_keys)? else {
             const NONE: &str = "option '--encrypt-to-default-key' given, but no valid default keys given";
-            self.session.streams.info(NONE);
+            self.streams.info(NONE);
             return Ok(());
         };
-        self.session.considered(found.primary());
+        self.streams.considered(found.primary());
         if !names_key(&name) {
-            self.session.considered(found.primary());
+            self.streams.considered(found.primary());
         }
         let name = RecipientName { name, kind: RecipientKind::Always, is_hidden: false };
         match self.find(&name.name, Disabled::Taken)? {
             Ok(candidate) => self.add(candidate, &name),
             Err(_) => {
-                self.session.streams.error(format_args!("can't encrypt to '{}'", shown(&name.name)));
-                self.session.streams.info("(check argument of option '--default-key')");
+                self.streams.error(format_args!("can't encrypt to '{}'", shown(&name.name)));
+                self.streams.info("(check argument of option '--default-key')");
             }
         }
         Ok(())
@@ -158,7 +164,7 @@ impl Search<'_, '_> {
     fn add_always(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
         match self.find(&name.name, Disabled::Taken)? {
             Ok(candidate) => {
-                self.session.considered(&candidate.fingerprint);
+                self.streams.considered(&candidate.fingerprint);
                 self.add(candidate, name);
                 Ok(Ok(()))
             }
@@ -186,10 +192,10 @@ impl Search<'_, '_> {
                 }));
             }
         };
-        self.session.considered(&candidate.fingerprint);
+        self.streams.considered(&candidate.fingerprint);
         if name.kind == RecipientKind::Key {
             if !names_key(&name.name) {
-                self.session.considered(&candidate.fingerprint);
+                self.streams.considered(&candidate.fingerprint);
             }
             if let Err(failure) = self.check(&name.name, &candidate)? {
                 return Ok(Err(failure));
@@ -201,7 +207,7 @@ impl Search<'_, '_> {
 
     /// Adds who is encrypted to if nobody is named; says whether there is such a one.
     fn add_default(&mut self) -> anyhow::Result<Result<bool, Failure>> {
-        let name = match self.session.settings.message.default_recipient.clone() {
+        let name = match self.settings.message.default_recipient.clone() {
             DefaultRecipient::Nobody => return Ok(Ok(false)),
             DefaultRecipient::Name(name) => name,
             DefaultRecipient::Oneself => match self.own()? {
@@ -213,13 +219,13 @@ impl Search<'_, '_> {
             Ok(candidate) => candidate,
             Err(code) => {
                 let name = shown(&name);
-                self.session.streams.error(format_args!("unknown default recipient \"{name}\""));
+                self.streams.error(format_args!("unknown default recipient \"{name}\""));
                 return Ok(Err(Failure::bare(code)));
             }
         };
-        self.session.considered(&candidate.fingerprint);
+        self.streams.considered(&candidate.fingerprint);
         if self.is_chosen(&candidate) {
-            self.session.streams.info("skipped: public key already set as default recipient");
+            self.streams.info("skipped: public key already set as default recipient");
         } else {
             self.take(candidate, false);
         }
@@ -228,10 +234,11 @@ impl Search<'_, '_> {
 
     /// Finds the key that signs by default.
     fn own(&mut self) -> anyhow::Result<Option<Fingerprint>> {
-        let Ok(own) = choice::default(self.session, &self.keyrings)? else { return Ok(None) };
-        self.session.considered(&own.key.primary);
+        let Self { settings, streams, keyrings, default_keys, .. } = self;
+        let Ok(own) = choice::default(settings, streams, keyrings, default_keys)? else { return Ok(None) };
+        self.streams.considered(&own.key.primary);
         if own.name.is_none() {
-            self.session.considered(&own.key.primary);
+            self.streams.considered(&own.key.primary);
         }
         Ok(Some(own.key.primary))
     }
@@ -245,12 +252,12 @@ impl Search<'_, '_> {
             Err(NameError::Version3) => return Ok(Err(Code::InvalidValue)),
             Err(NameError::Invalid) => return Ok(Err(Code::InvalidUserId)),
         };
-        let mut settings = trust::settings(&self.session.settings, self.session.now);
+        let mut settings = trust::settings(self.settings);
         settings.tofu.with_info = settings.model.remembers();
-        let outside = trust::outside(&self.session.home, &self.keyrings)?;
+        let outside = trust::outside(&self.settings.home, &self.keyrings)?;
         let outside = outside.as_ref().map(|store| store.snapshot()).transpose()?;
         let snapshots = self.keyrings.snapshots()?;
-        let sources = trust::sources(&self.session.home, &snapshots, outside.as_deref())?;
+        let sources = trust::sources(&self.settings.home, &snapshots, outside.as_deref())?;
         let mut candidates = Vec::new();
         for source in 0..snapshots.len() {
             candidates.extend(recipients::named(&sources, source, &name, &settings)?);
@@ -281,15 +288,15 @@ impl Search<'_, '_> {
         Ok(match (best, first) {
             (Some(best), _) => Ok(best),
             (None, Some((nameless_or_disabled, false))) => {
-                self.session.considered(&nameless_or_disabled);
+                self.streams.considered(&nameless_or_disabled);
                 Err(Code::NoPublicKey)
             }
             (None, Some((unusable, true))) => {
                 if !is_key {
-                    self.session.considered(&unusable);
+                    self.streams.considered(&unusable);
                 }
                 let fingerprint = unusable.to_string();
-                self.session.streams.status(&Status::KeyConsidered { fingerprint, flags: 3 });
+                self.streams.status(Status::KeyConsidered { fingerprint, flags: 3 });
                 Err(Code::UnusablePublicKey)
             }
             (None, None) => Err(Code::NoPublicKey),
@@ -297,17 +304,17 @@ impl Search<'_, '_> {
     }
 
     fn of_file(&mut self, name: &[u8]) -> anyhow::Result<Result<RecipientCandidate, Code>> {
-        let Ok(file): Result<File, Code> = input::open(Some(name), self.session.streams) else {
+        let Ok(file): Result<File, Code> = input::open(Some(name), self.streams) else {
             return Ok(Err(Code::NoPublicKey));
         };
         let snapshots = self.keyrings.snapshots()?;
         let revokers: Vec<&dyn ReadCertificates> =
             snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
         let path = Path::new(OsStr::from_bytes(name));
-        let candidates = match recipients::of_file(file, path, &revokers, self.session.now) {
+        let candidates = match recipients::of_file(file, path, &revokers, self.settings.now) {
             Ok(candidates) => candidates,
             Err(error) => {
-                self.session.streams.info(format_args!("error reading '{}': {error}", shown(name)));
+                self.streams.info(format_args!("error reading '{}': {error}", shown(name)));
                 return Ok(Err(Code::NoPublicKey));
             }
         };
@@ -323,10 +330,10 @@ impl Search<'_, '_> {
         let unusable = Failure::bare(Code::UnusablePublicKey);
         let name_shown = shown(name);
         let key = candidate.key.as_ref().expect("only a key that can be used is found").fingerprint.key_id();
-        first_use::tell(self.session, &candidate.fingerprint, &candidate.first_uses);
-        let Session { streams, settings, .. } = &mut *self.session;
+        let Self { settings, streams, .. } = self;
+        first_use::tell(settings, streams, &candidate.fingerprint, &candidate.first_uses);
         if candidate.is_disabled && settings.trust_model != TrustModel::Always {
-            streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason: 13, name }));
+            streams.status(MessageStatus::InvalidRecipient { reason: 13, name });
             streams.info(format_args!("{name_shown}: skipped: public key is disabled"));
             return Ok(Err(unusable));
         }
@@ -365,7 +372,7 @@ impl Search<'_, '_> {
         if is_certain || (!settings.batch && self.is_used_anyway(candidate)?) {
             return Ok(Ok(()));
         }
-        self.session.streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason: 10, name }));
+        self.streams.status(MessageStatus::InvalidRecipient { reason: 10, name });
         Ok(Err(unusable))
     }
 
@@ -376,8 +383,8 @@ impl Search<'_, '_> {
             b"\"\n\nIt is NOT certain that the key belongs to the person named in the user ID.  If you know better, \
               you may answer the next question with yes.\n\n",
         );
-        let Session { streams, settings, .. } = &mut *self.session;
-        streams.status(&Status::UserIdHint {
+        let Self { settings, streams, .. } = self;
+        streams.status(Status::UserIdHint {
             key_id: candidate.fingerprint.key_id().to_string(),
             user_id: &candidate.user_id,
         });
@@ -391,9 +398,9 @@ impl Search<'_, '_> {
 
     fn add(&mut self, candidate: RecipientCandidate, name: &RecipientName) {
         if self.is_chosen(&candidate) {
-            if !self.session.settings.quiet {
+            if !self.settings.quiet {
                 let name = shown(&name.name);
-                self.session.streams.info(format_args!("{name}: skipped: public key already present"));
+                self.streams.info(format_args!("{name}: skipped: public key already present"));
             }
             return;
         }
@@ -412,8 +419,8 @@ impl Search<'_, '_> {
 
     /// Tells who is left out, which ends the command.
     fn skipped(&mut self, name: &[u8], code: Code, reason: u8) -> Failure {
-        self.session.streams.error(format_args!("{}: skipped: {code}", shown(name)));
-        self.session.streams.status(&Status::Message(MessageStatus::InvalidRecipient { reason, name }));
+        self.streams.error(format_args!("{}: skipped: {code}", shown(name)));
+        self.streams.status(MessageStatus::InvalidRecipient { reason, name });
         Failure::bare(code)
     }
 }

@@ -1,0 +1,16 @@
+//! Who checks certifications where unusable ones are dropped (`import-clean`, `export-clean`).
+
+use keyhoard::cert::effective::PacketView;
+use keyhoard::certifications::{CertificationRules, Checker, IssuerRule};
+use keyhoard::store::ReadCertificates;
+
+use crate::settings::Settings;
+
+/// Returns who finds out which certifications are good, by the keys in one database that are fit to certify now.
+pub(super) fn checker<'s>(snapshot: &'s dyn ReadCertificates, settings: &Settings) -> Checker<'s> {
+    let Settings { now, digests, .. } = *settings;
+    Checker::within(
+        snapshot,
+        CertificationRules { now, view: PacketView::Gnupg, digests, issuers: IssuerRule::FitNow },
+    )
+}
