@@ -9,12 +9,17 @@ mod decrypt;
 mod delete;
 mod edit;
 mod export;
+mod failure;
 mod first_use;
 mod generate;
 mod guess;
 mod import;
+mod known_key;
 mod list;
 mod list_config;
+mod literal;
+mod message_output;
+mod multifile;
 mod owner_trust;
 mod passwd;
 mod print_md;
@@ -61,7 +66,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         }
         Command::GenerateKey => generate::run(arguments, settings, streams, false),
         Command::FullGenerateKey => generate::run(arguments, settings, streams, true),
-        Command::QuickGenerateKey => generate::quick(arguments, settings, streams),
+        Command::QuickGenerateKey => generate::quick::run(arguments, settings, streams),
         Command::Import | Command::FastImport | Command::ShowKeys => {
             import::run(arguments, settings, streams)
         }

@@ -14,7 +14,8 @@ use keyhoard::store::{Error, ReadCertificates, Store};
 use crate::code::Code;
 use crate::home::Home;
 use crate::migration;
-use crate::settings::{DefaultKeyring, Program, Settings};
+use crate::program::Program;
+use crate::settings::{DefaultKeyring, Settings};
 use crate::streams::Streams;
 use crate::system_error::system_words;
 

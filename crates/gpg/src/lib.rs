@@ -24,6 +24,7 @@ mod number;
 mod options;
 mod output;
 mod passphrases;
+mod program;
 mod prompt;
 mod render;
 mod secrets;
@@ -43,7 +44,7 @@ use std::process::ExitCode;
 use commands::CommandFailed;
 use keyhoard::causes;
 use options::load::{self, Loaded, Stop};
-use settings::Program;
+use program::Program;
 use streams::Streams;
 
 /// Runs gpg with these words of a command line, the program's name not among them; returns its exit code.

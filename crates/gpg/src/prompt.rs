@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn nobody_is_asked_without_a_terminal_or_in_batch_mode() {
         let question = Question { keyword: "x", context: b"", text: "x?" };
-        let mut streams = Streams::new(crate::settings::Program::Gpg).expect("standard streams");
+        let mut streams = Streams::new(crate::program::Program::Gpg).expect("standard streams");
         let settings = Settings { batch: true, ..Settings::default() };
         assert!(ask(&question, &settings, &mut streams).is_err());
         let settings = Settings { no_tty: true, ..Settings::default() };

@@ -27,6 +27,7 @@ mod mailboxes;
 mod material;
 mod signature;
 mod subpacket;
+mod validity;
 mod wkd;
 
 use keyhoard::listing::{KeyListing, ListOptions, ListedItem, ListedSignature, Signatures};

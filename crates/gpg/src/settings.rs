@@ -21,6 +21,7 @@ use crate::algorithms::{self, Choice};
 use crate::filter::Filter;
 use crate::generation::Preferences;
 use crate::home::Home;
+use crate::program::Program;
 use crate::signature_notations::NotationOrPolicy;
 
 pub(crate) use armor::ArmorHeaders;
@@ -32,26 +33,6 @@ pub(crate) use list_words::{ListFlags, VerifyFlags};
 pub(crate) use message::{DefaultRecipient, MessageOperation, MessageSettings, RecipientKind, RecipientName};
 pub(crate) use signature::{Form, SignatureSettings};
 pub(crate) use trust::{TrustModel, TrustNumbers};
-
-/// Which of GnuPG's programs a run stands in for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Program {
-    /// The one that does everything.
-    #[default]
-    Gpg,
-    /// The one that only verifies, with keyrings whose keys are all trusted; it has no database and no configuration.
-    Gpgv,
-}
-
-impl Program {
-    /// Returns its name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Gpg => "gpg",
-            Self::Gpgv => "gpgv",
-        }
-    }
-}
 
 /// Everything the options and configuration files set. It is complete, and does not change, once a command runs.
 #[derive(Debug)]

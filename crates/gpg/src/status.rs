@@ -1,10 +1,12 @@
 //! Status lines for the calling program (GnuPG's `doc/DETAILS`, "Format of the --status-fd output").
 
+mod escape;
 mod message;
 mod signature;
 
 use std::io::{self, Write};
 
+use escape::write_escaped;
 pub(crate) use message::MessageStatus;
 pub(crate) use signature::{SignatureStatus, Valid};
 
@@ -237,17 +239,6 @@ fn write_handle(out: &mut dyn Write, handle: &[u8]) -> io::Result<()> {
     let word = handle.iter().take(LONGEST).map(|&byte| if byte.is_ascii_whitespace() { b'_' } else { byte });
     out.write_all(b" ")?;
     write_escaped(out, &word.collect::<Vec<u8>>())
-}
-
-fn write_escaped(out: &mut dyn Write, text: &[u8]) -> io::Result<()> {
-    for &byte in text {
-        match byte {
-            b'\n' => out.write_all(b"\\n")?,
-            b'\r' => out.write_all(b"\\r")?,
-            other => out.write_all(&[other])?,
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

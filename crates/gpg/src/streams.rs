@@ -11,8 +11,8 @@ use keyhoard::descriptor;
 
 use crate::clock;
 use crate::code::Code;
+use crate::program::Program;
 use crate::render::text::for_people;
-use crate::settings::Program;
 use crate::status::Status;
 
 /// An output besides standard output.

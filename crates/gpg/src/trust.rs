@@ -2,10 +2,8 @@
 
 use keyhoard::cert::effective::PacketView;
 use keyhoard::database;
-use keyhoard::store::query::Name;
-use keyhoard::store::{Error, Query, ReadCertificates, Snapshot, Store};
-use keyhoard::trust::tofu::Policy;
-use keyhoard::validity::{Model, Sources, TofuSettings, TrustSettings, TrustedKey};
+use keyhoard::store::{Error, ReadCertificates, Snapshot, Store};
+use keyhoard::validity::{Model, Sources, TofuSettings, TrustSettings};
 
 use crate::home::Home;
 use crate::keyrings::{Keyrings, Ring};
@@ -41,26 +39,6 @@ fn model(model: TrustModel) -> Model {
         TrustModel::Classic => Model::Classic,
         TrustModel::Direct => Model::Direct,
         TrustModel::Always => Model::Always,
-    }
-}
-
-/// Reads the name of a policy; what to say where it is none.
-pub(crate) fn tofu_policy(name: &[u8]) -> Result<Policy, String> {
-    let name = String::from_utf8_lossy(name);
-    let words = Policy::ALL.map(Policy::name).join(", ");
-    if name.eq_ignore_ascii_case("help") {
-        return Err(format!("valid values for option '--tofu-policy': {words}"));
-    }
-    Policy::from_name(&name).ok_or_else(|| format!("unknown TOFU policy '{name}'; valid are: {words}"))
-}
-
-/// Reads the value of `--trusted-key`: a fingerprint or a long key ID, up to what looks like a comment.
-pub(crate) fn trusted_key(text: &[u8]) -> Option<TrustedKey> {
-    let name = text.split(|&byte| byte == b'#').next()?;
-    match Name::parse(name).ok()?.query {
-        Query::KeyId(key_id) => Some(TrustedKey::KeyId(key_id)),
-        Query::Fingerprint(fingerprint) => Some(TrustedKey::Fingerprint(fingerprint)),
-        _ => None,
     }
 }
 

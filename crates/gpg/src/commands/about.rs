@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use crate::algorithms::{self, Named};
 use crate::home::Home;
-use crate::options::load::GPG_VERSION;
 use crate::options::row::{Argument, Information, OptionAction, Row};
 use crate::options::table::{OPTIONS, rows};
-use crate::settings::{Command, Program};
+use crate::program::GPG_VERSION;
+use crate::program::Program;
+use crate::settings::Command;
 use crate::streams::Streams;
 
 /// Returns the text that was asked for.

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Write};
 use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
 use keyhoard::cert::dearmor::DearmoredMessage;
 
-use super::write_message::output_of;
+use super::message_output;
 use crate::input;
 use crate::settings::Settings;
 use crate::status::Status;
@@ -57,7 +57,9 @@ fn run(
         }
     };
     let opened = match input::open(name, streams) {
-        Ok(input) => output_of(arguments, settings, streams, name, suffix)?.map(|output| (input, output)),
+        Ok(input) => {
+            message_output::open(arguments, settings, streams, name, suffix)?.map(|output| (input, output))
+        }
         Err(code) => Err(code),
     };
     let (input, mut output) = match opened {

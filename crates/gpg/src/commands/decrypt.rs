@@ -1,6 +1,5 @@
 //! `--decrypt`, for one file or several.
 
-pub(super) mod known_key;
 pub(super) mod list_packets;
 pub(super) mod plaintext;
 mod tried;
@@ -16,8 +15,8 @@ use std::path::Path;
 use keyhoard::foreign_text::shown;
 use keyhoard::message::{self, Allowed, DataSignature, Error, HashHeaders, MessageVerifier};
 
-use super::write_message::{self, Failure};
-use super::{signatures, verify};
+use super::failure::Failure;
+use super::{multifile, signatures, verify};
 use crate::code::Code;
 use crate::input;
 use crate::settings::Settings;
@@ -55,7 +54,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 }
 
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    for name in write_message::file_names(arguments, settings)? {
+    for name in multifile::names(arguments, settings)? {
         streams.status(MessageStatus::FileStart { what: 3, name: &name });
         if plaintext::name_after(&name, streams).is_some() {
             match File::open(Path::new(OsStr::from_bytes(&name))) {

@@ -15,8 +15,8 @@ use keyhoard::validity::{Sources, ValidityResult};
 
 use super::decrypt;
 use super::decrypt::plaintext::{MessageSource, Naming};
+use super::failure::Failure;
 use super::verify::begins_clear_text;
-use super::write_message::Failure;
 use crate::keyrings::Keyrings;
 use crate::render::block::Block;
 use crate::settings::Settings;

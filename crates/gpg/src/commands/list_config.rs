@@ -1,7 +1,7 @@
 //! `--list-config`, for programs that ask what gpg can do.
 
 use crate::algorithms::{self, Named};
-use crate::options::load::GPG_VERSION;
+use crate::program::GPG_VERSION;
 use crate::render::{algorithm, text};
 use crate::settings::{Group, Settings};
 use crate::streams::Streams;

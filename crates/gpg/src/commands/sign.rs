@@ -1,5 +1,6 @@
 //! `--sign`, `--detach-sign` and `--clear-sign`.
 
+pub(super) mod announcement;
 pub(super) mod choice;
 pub(super) mod signers;
 
@@ -7,16 +8,14 @@ use std::io::{self, Read, Write};
 
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::message::{self, LiteralOptions};
-use keyhoard::verify::HashAlgorithm;
 
-use super::write_message::{Failure, content, output_of};
-use crate::code::Code;
+use super::failure::Failure;
+use super::{literal, message_output};
 use crate::input;
 use crate::settings::{ArmorHeaders, Form, Settings};
-use crate::status::SignatureStatus;
 use crate::streams::Streams;
 use choice::DefaultKeys;
-use signers::{Signer, signing};
+use signers::signing;
 
 /// Signs the file that the argument names, or standard input; a detached signature may be over several files.
 pub(super) fn run(
@@ -71,15 +70,15 @@ fn sign(
         Form::Detached => b".sig",
         _ => b".gpg",
     };
-    let mut output = match output_of(arguments, settings, streams, name, suffix)? {
+    let mut output = match message_output::open(arguments, settings, streams, name, suffix)? {
         Ok(output) => output,
         Err(code) => return Ok(Err(Failure::of(code))),
     };
     let is_text = form == Form::Clear || settings.message.text;
     let kind = if is_text { SignatureType::TEXT } else { SignatureType::BINARY };
-    begin(streams, &signers);
+    announcement::begin(streams, &signers);
     let content = match form {
-        Form::Message => content(settings, streams, settings.message.signed_compression(), name),
+        Form::Message => literal::options(settings, streams, settings.message.signed_compression(), name),
         Form::Clear | Form::Detached => LiteralOptions::default(),
     };
     let made = signing(settings, &mut signers, kind)?;
@@ -105,7 +104,7 @@ fn sign(
     }
     flushed?;
     output.commit()?;
-    created(settings, streams, &signers, form, kind);
+    announcement::created(settings, streams, &signers, form, kind);
     Ok(Ok(()))
 }
 
@@ -120,56 +119,4 @@ fn armored(
     let mut armor = headers.begin(out, title);
     write(&mut armor)?;
     armor.finish().map(drop).map_err(message::Error::Write)
-}
-
-/// Tells with which digests signing begins.
-pub(super) fn begin(streams: &mut Streams, signers: &[Signer]) {
-    let mut digests: Vec<u8> = signers.iter().map(|signer| signer.digest.0).collect();
-    digests.sort_unstable();
-    digests.dedup();
-    streams.status(SignatureStatus::BeginSigning { digests });
-}
-
-/// Tells which signatures were made.
-pub(super) fn created(
-    settings: &Settings,
-    streams: &mut Streams,
-    signers: &[Signer],
-    form: Form,
-    kind: SignatureType,
-) {
-    let letter = match form {
-        Form::Message => 'S',
-        Form::Detached => 'D',
-        Form::Clear => 'C',
-    };
-    for signer in signers {
-        if signer.digest == HashAlgorithm::MD5 {
-            streams.info("WARNING: digest algorithm MD5 is deprecated");
-        }
-        if settings.verbose > 0 {
-            let algorithm = crate::algorithms::public_key_name(signer.facts.algorithm.0);
-            let digest = crate::algorithms::digest_name(signer.digest.0);
-            let key_id = signer.key.key_id();
-            let head = format!("{algorithm}/{digest} signature from: \"{key_id} ");
-            streams.info_bytes(&[head.as_bytes(), &signer.user_id, b"\""].concat());
-        }
-        streams.status(SignatureStatus::Created {
-            letter,
-            algorithm: signer.facts.algorithm.0,
-            digest: signer.digest.0,
-            kind: kind.0,
-            time: settings.now.0,
-            key: signer.key.to_string(),
-        });
-    }
-}
-
-/// gpg's code for what keeps a key from signing.
-pub(super) fn code_of(error: &message::Error) -> Option<Code> {
-    match error {
-        message::Error::Sign(sign::Error::Hash(_)) => Some(Code::InvalidDigest),
-        message::Error::Sign(_) => Some(Code::General),
-        _ => None,
-    }
 }

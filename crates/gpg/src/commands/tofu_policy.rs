@@ -10,8 +10,8 @@ use super::CommandFailed;
 use crate::code::Code;
 use crate::keyrings::Keyrings;
 use crate::settings::Settings;
+use crate::settings::trust::tofu_policy;
 use crate::streams::Streams;
-use crate::trust;
 
 /// Sets a policy for all user IDs of the keys that the arguments name, up to the first that is not found.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     if names.is_empty() {
         return wrong_arguments(streams);
     }
-    let (policy, names) = (trust::tofu_policy(policy), names.to_vec());
+    let (policy, names) = (tofu_policy(policy), names.to_vec());
     let policy = match policy {
         Ok(policy) => policy,
         Err(text) => {

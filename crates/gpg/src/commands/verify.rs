@@ -15,8 +15,8 @@ use keyhoard::message::{
 };
 
 use super::decrypt::plaintext;
-use super::signatures;
-use super::write_message::{self, Failure};
+use super::failure::Failure;
+use super::{multifile, signatures};
 use crate::code::Code;
 use crate::input;
 use crate::settings::Settings;
@@ -55,7 +55,7 @@ type Outcome = anyhow::Result<std::result::Result<(), Failure>>;
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     const WHAT: u8 = 1;
     let mut failure = None;
-    for name in write_message::file_names(arguments, settings)? {
+    for name in multifile::names(arguments, settings)? {
         streams.status(MessageStatus::FileStart { what: WHAT, name: &name });
         match input::open(Some(&name), streams) {
             Ok(input) => {

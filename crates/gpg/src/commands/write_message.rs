@@ -5,46 +5,29 @@ mod recipients;
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::foreign_text::shown;
 use keyhoard::message::{
-    self, Cipher, Compression, ContentSigner, DEFAULT_LEVEL, DataProtection, Encryption, Format, Literal,
-    LiteralOptions, MessageRecipients, NoSigner, Recipient, S2k,
+    self, Cipher, Compression, ContentSigner, DataProtection, Encryption, MessageRecipients, NoSigner,
+    Recipient, S2k,
 };
 use zeroize::Zeroizing;
 
-use super::sign;
+use super::failure::Failure;
+use super::sign::announcement;
 use super::sign::choice::DefaultKeys;
 use super::sign::signers::{self, Signer, signing};
-use crate::code::Code;
-use crate::output::{Holds, Output};
+use super::{literal, message_output, multifile};
+use crate::output::Output;
 use crate::settings::{Form, MessageOperation, Settings};
 use crate::status::MessageStatus;
 use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
 use crate::{algorithms, input};
 use recipients::Chosen;
-
-/// Why a message was not written: gpg's code, and the code as status lines carry it.
-pub(super) struct Failure {
-    pub(super) code: Code,
-    pub(super) value: u32,
-}
-
-impl Failure {
-    /// gpg itself found it.
-    pub(super) fn of(code: Code) -> Self {
-        Self { code, value: code.with_gpg() }
-    }
-
-    /// gpg says not who found it.
-    pub(super) fn bare(code: Code) -> Self {
-        Self { code, value: code.bare() }
-    }
-}
 
 type Outcome = anyhow::Result<Result<(), Failure>>;
 
@@ -106,7 +89,7 @@ fn command_of(sealing: MessageOperation) -> &'static str {
 /// Encrypts each file that an argument names, or else a line of standard input.
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let mut default_keys = DefaultKeys::default();
-    for name in file_names(arguments, settings)? {
+    for name in multifile::names(arguments, settings)? {
         streams.status(MessageStatus::FileStart { what: 2, name: &name });
         let operation = MessageOperation::ENCRYPT;
         let outcome = encrypt(arguments, settings, streams, operation, Some(&name), &mut default_keys)?;
@@ -116,18 +99,6 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
         streams.status(MessageStatus::FileDone);
     }
     Ok(())
-}
-
-/// Returns the names of the files that `--multifile` works on.
-pub(super) fn file_names(arguments: &[Vec<u8>], settings: &Settings) -> anyhow::Result<Vec<Vec<u8>>> {
-    if settings.output.is_some() {
-        anyhow::bail!("--output doesn't work for this command");
-    }
-    if !arguments.is_empty() {
-        return Ok(arguments.to_vec());
-    }
-    let lines = BufReader::new(io::stdin()).split(b'\n');
-    Ok(lines.collect::<io::Result<Vec<_>>>()?.into_iter().filter(|name| !name.is_empty()).collect())
 }
 
 fn encrypt(
@@ -179,7 +150,7 @@ fn encrypt(
         recipients: keys.iter().map(|chosen| recipient(settings, chosen)).collect(),
     };
     let suffix: &[u8] = if settings.armor { b".asc" } else { b".gpg" };
-    let mut output = match output_of(arguments, settings, streams, name, suffix)? {
+    let mut output = match message_output::open(arguments, settings, streams, name, suffix)? {
         Ok(output) => output,
         Err(code) => return Ok(Err(Failure::of(code))),
     };
@@ -192,9 +163,9 @@ fn encrypt(
     }
     let kind = if settings.message.text { SignatureType::TEXT } else { SignatureType::BINARY };
     if sealing.sign {
-        sign::begin(streams, &signers);
+        announcement::begin(streams, &signers);
     }
-    let content = content(settings, streams, compression, name);
+    let content = literal::options(settings, streams, compression, name);
     let encryption = Encryption { cipher, protection: DataProtection::Mdc, content };
     let mut signing = sealing.sign.then(|| signing(settings, &mut signers, kind)).transpose()?;
     let companion: &mut dyn ContentSigner = match &mut signing {
@@ -206,7 +177,7 @@ fn encrypt(
     })?;
     drop(signing);
     output.commit()?;
-    sign::created(settings, streams, &signers, Form::Message, kind);
+    announcement::created(settings, streams, &signers, Form::Message, kind);
     if sealing.sign && sealing.encrypt {
         streams.status(begin);
     }
@@ -233,25 +204,6 @@ fn write(
     Ok(())
 }
 
-/// Opens where the message goes: beside its input if nothing else is said.
-pub(super) fn output_of(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-    name: Option<&[u8]>,
-    suffix: &[u8],
-) -> anyhow::Result<Result<Output, Code>> {
-    let beside = name.filter(|_| !input::is_stream(name)).map(|name| [name, suffix].concat());
-    let named = settings.output.as_deref().or(beside.as_deref());
-    let read = input::ids(arguments.iter().map(Vec::as_slice).chain(name));
-    let output = Output::named(named, Holds::Packets, &read, settings, streams)?;
-    if settings.verbose > 0 && matches!(output, Ok(Output::Standard)) {
-        let to = if settings.output.is_some() { "'-'" } else { "stdout" };
-        streams.info(format_args!("writing to {to}"));
-    }
-    Ok(output)
-}
-
 fn recipient<'a>(settings: &Settings, chosen: &'a Chosen) -> Recipient<'a> {
     let is_hidden = chosen.is_hidden || settings.message.throw_key_ids;
     Recipient { public: &chosen.key.public, is_hidden }
@@ -264,33 +216,6 @@ fn tell_recipients(streams: &mut Streams, keys: &[Chosen], cipher: Cipher) {
         let key_id = key.fingerprint.key_id();
         let head = format!("{algorithm}/{cipher} encrypted for: \"{key_id} ");
         streams.info_bytes(&[head.as_bytes(), user_id, b"\""].concat());
-    }
-}
-
-/// Returns what the message's content is and how it is written; a level of compression that does not exist is an error,
-/// with which the message is written all the same.
-pub(super) fn content(
-    settings: &Settings,
-    streams: &mut Streams,
-    compression: Compression,
-    name: Option<&[u8]>,
-) -> LiteralOptions {
-    let level = settings.message.level(compression).unwrap_or_else(|| {
-        streams.error("invalid compression level; using default level");
-        DEFAULT_LEVEL
-    });
-    LiteralOptions { compression, level, literal: literal(settings, name) }
-}
-
-/// Returns what the message says about its content.
-fn literal(settings: &Settings, name: Option<&[u8]>) -> Literal {
-    let Settings { message: settings, now, .. } = settings;
-    let name = settings.file_name.as_deref().or(name.filter(|_| !input::is_stream(name)));
-    let base = name.and_then(|name| name.rsplit(|byte| *byte == b'/').next()).unwrap_or_default();
-    Literal {
-        format: if settings.text { Format::Text } else { Format::Binary },
-        name: base.to_vec(),
-        time: *now,
     }
 }
 

@@ -3,17 +3,10 @@
 //! A line holds a long option without its dashes, whole, and after white space its argument, which may stand in
 //! double quotes. A `#` begins a comment only as a line's first character. A line in brackets is a meta command.
 
-use super::meta::Rules;
-use super::parse::{self, Fault, Item};
+use super::fault::Fault;
+use super::meta::{Owner, Rules};
+use super::parse::{self, Item};
 use super::row::{OptionAction, Row};
-
-/// Whose file it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// The administrator's, which may force options or have them ignored.
-    System,
-    User,
-}
 
 /// What one line brings.
 pub(crate) enum Event<'a> {
@@ -113,19 +106,6 @@ fn unquote(argument: &[u8]) -> &[u8] {
     match argument.strip_prefix(b"\"") {
         Some(quoted) => quoted.strip_suffix(b"\"").unwrap_or(quoted),
         None => argument,
-    }
-}
-
-impl Fault {
-    /// Returns what a configuration file's reader is told.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Unknown | Self::Ambiguous => "invalid option",
-            Self::MissingArgument => "missing argument",
-            Self::UnexpectedArgument => "argument not expected",
-            Self::InvalidArgument => "invalid argument",
-            Self::KeywordTooLong => "keyword too long",
-        }
     }
 }
 

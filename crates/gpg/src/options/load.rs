@@ -14,22 +14,21 @@ use keyhoard::cert::Timestamp;
 use keyhoard::foreign_text::shown;
 use keyhoard::permissions::exposed_with_directory;
 
-use super::config_file::{self, Event, Owner};
-use super::meta::Rules;
-use super::parse::{CommandLine, Fault, Item, Value};
+use super::config_file::{self, Event};
+use super::fault::Fault;
+use super::meta::{Owner, Rules};
+use super::parse::{CommandLine, Item, Value};
+use super::refusal::Refusal;
 use super::row::{Information, OptionAction};
-use super::values::Refusal;
 use crate::clock;
 use crate::code::Code;
 use crate::home::Home;
 use crate::input;
 use crate::passphrases;
-use crate::settings::{Command, Program, Settings};
+use crate::program::{GPG_VERSION, Program};
+use crate::settings::{Command, Settings};
 use crate::streams::Streams;
 use crate::system_error::system_words;
-
-/// The version of gpg this program stands in for.
-pub(crate) const GPG_VERSION: &str = "2.2.40";
 
 const CONFIG_FILE: &str = "gpg.conf";
 const SYSTEM_DIRECTORY: &str = "/etc/gnupg";

@@ -1,11 +1,19 @@
 //! Meta commands of configuration files: `[user NAME]`, `[force]`, `[ignore]`, `[echo TEXT]` and the like.
 
-use super::config_file::Owner;
-use super::parse::Fault;
-use super::row::Row;
 use std::fs;
 
 use rustix::process::getuid;
+
+use super::fault::Fault;
+use super::row::Row;
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The administrator's, which may force options or have them ignored.
+    System,
+    User,
+}
 
 /// Why a meta command cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

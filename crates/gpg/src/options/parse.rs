@@ -2,10 +2,11 @@
 //!
 //! Options come first: the first word that is none, or `--`, ends them, and everything after it is an argument.
 
+use super::fault::Fault;
 use super::row::{Argument, OptionAction, Row};
 use super::table::{OPTIONS, rows};
 use crate::number;
-use crate::settings::Program;
+use crate::program::Program;
 
 /// An option with its value.
 #[derive(Clone, Copy)]
@@ -21,17 +22,6 @@ pub(crate) enum Value<'a> {
     Text(&'a [u8]),
     Int(i32),
     Unsigned(u64),
-}
-
-/// Why an option cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    Unknown,
-    Ambiguous,
-    MissingArgument,
-    UnexpectedArgument,
-    InvalidArgument,
-    KeywordTooLong,
 }
 
 /// The options of a command line, one after the other.

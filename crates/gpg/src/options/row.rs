@@ -1,6 +1,6 @@
 //! One of gpg's options: names, argument, meaning, help.
 
-use super::values::Outcome;
+use super::refusal::Outcome;
 use crate::settings::{Command, Settings};
 use crate::streams::Channel;
 

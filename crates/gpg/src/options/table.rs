@@ -3,15 +3,17 @@
 //! It holds every option of gpg 2.2.40. Names of one row mean the same; the first is the one to use. An option that is
 //! only accepted, because nothing built so far depends on it, stands in one of the `harmless` rows.
 
+use super::refusal::Outcome;
 use super::row::{
     Argument, Information, OptionAction, Row, command, deprecated, flag, harmless, harmless_int,
     harmless_text, harmless_unsigned, int, not_yet, obsolete, other, text,
 };
-use super::values::{self, Outcome};
+use super::values;
 use crate::algorithms::Choice;
+use crate::program::Program;
 use crate::settings::{
-    Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, MessageOperation, Program,
-    RecipientKind, RecipientName, Settings, TrustModel,
+    Command, CommandInput, DefaultKeyring, DefaultRecipient, Form, Keyring, MessageOperation, RecipientKind,
+    RecipientName, Settings, TrustModel,
 };
 use crate::streams::Channel;
 

@@ -4,28 +4,14 @@ use keyhoard::cert::mailbox::mailbox;
 use keyhoard::foreign_text::shown;
 use keyhoard::verify::HashAlgorithm;
 
+use super::refusal::{Outcome, Refusal};
 use crate::algorithms::digest;
 use crate::clock;
 use crate::filter::{Filter, FilterError};
-use crate::settings::{Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, TrustModel};
+use crate::settings::{
+    Group, KEY_ORIGINS, KeyIdFormat, KeyOrigin, PinentryMode, Settings, TrustModel, trust,
+};
 use crate::signature_notations::NotationOrPolicy;
-use crate::trust;
-
-/// Why a value is not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Told, and counted as an error; reading goes on.
-    Complaint(String),
-    /// `help` was asked for: printed on stdout, then gpg ends with code 0.
-    Help(String),
-    /// Told as an error, then gpg ends with code 1.
-    Fatal(String),
-    /// Told, and nothing more.
-    Note(String),
-}
-
-/// What a setter says.
-pub(crate) type Outcome = std::result::Result<(), Refusal>;
 
 /// Sets a value from a list of words that may be written in any case.
 fn choose<T: Copy>(words: &[(&str, T)], text: &[u8]) -> Option<T> {

@@ -3,7 +3,7 @@
 //! Words are separated by spaces or commas, may be abbreviated and prefixed with `no-`, and some take a value
 //! after an equals sign, in quotes if it contains a separator.
 
-use super::values::Refusal;
+use super::refusal::Refusal;
 
 /// One word of a list: what it is called and what it sets.
 pub(crate) struct Word<T: 'static> {

@@ -8,7 +8,7 @@ use keyhoard::listing::{Names, UserTrust};
 use super::digits::{date, hex, lower_hex};
 use super::identity::{fingerprint_line, pad};
 use super::text::{field, for_people, sanitized};
-use super::{colons, human, signature};
+use super::{colons, human, signature, validity};
 use crate::settings::{KeyIdFormat, ListSettings};
 
 /// A key in a file.
@@ -65,7 +65,7 @@ impl Block<'_> {
         colons::key(key, state, out);
         out.extend(b"::");
         if is_primary && !settings.fast {
-            out.push(colons::validity(self.trust.owner.into()));
+            out.push(validity::letter(self.trust.owner.into()));
         }
         out.extend(b":\n");
         if is_fingerprint_asked {

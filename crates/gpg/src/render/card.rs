@@ -8,7 +8,7 @@ use keyhoard::listing::{KeyListing, ListedItem};
 use super::digits::date_or_never;
 use super::identity::{grouped, pad};
 use super::text::for_people;
-use super::{algorithm, human};
+use super::{algorithm, human, validity};
 use crate::settings::{ListSettings, TrustModel};
 
 /// Which user IDs and attributes a card shows.
@@ -103,7 +103,7 @@ fn user_ids(listing: &KeyListing<'_>, names: Names<'_>, out: &mut Vec<u8>) {
                 out.extend(b"     ");
             }
             Names::All { selected } => {
-                let word = human::ended(listing, state).unwrap_or_else(|| human::validity_word(validity));
+                let word = human::ended(listing, state).unwrap_or_else(|| validity::word(validity));
                 out.extend(word.as_bytes());
                 let mark = match () {
                     () if selected.iter().any(|selected| identity.user_id() == Some(selected)) => "* ",

@@ -5,7 +5,7 @@ use keyhoard::cert::effective::{KeyState, Usage, UserIdState};
 use keyhoard::cert::facts::{KeyFacts, Revoker, SignatureFacts};
 use keyhoard::certifications::CertificationStatus;
 use keyhoard::listing::{
-    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, UserTrust, Validity,
+    IssuerName, KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, UserTrust,
 };
 use keyhoard::store::Origin;
 use verify::naming;
@@ -13,7 +13,7 @@ use verify::naming;
 use super::digits::{decimal, hex, lower_hex, seconds};
 use super::gap::{Filler, Gap};
 use super::text::field;
-use super::{algorithm, attribute, material, signature, subpacket, tofu};
+use super::{algorithm, attribute, material, signature, subpacket, tofu, validity};
 use crate::settings::ListSettings;
 
 /// Appends the records of one certificate.
@@ -226,7 +226,7 @@ impl Writer<'_> {
 
 /// Field 2 of a key that is in a file.
 pub(super) fn validity_of_key(state: &KeyState, trust: &UserTrust) -> u8 {
-    ended(state).unwrap_or_else(|| validity(trust.key))
+    ended(state).unwrap_or_else(|| validity::letter(trust.key))
 }
 
 /// Field 2 of a key for which it does not matter what anybody thinks of it.
@@ -336,15 +336,4 @@ fn end_of_signature(facts: &SignatureFacts, maker: Option<Fingerprint>, out: &mu
         out.push(b':');
     }
     out.push(b'\n');
-}
-
-pub(super) fn validity(validity: Validity) -> u8 {
-    match validity {
-        Validity::Unknown => b'-',
-        Validity::Undefined => b'q',
-        Validity::Never => b'n',
-        Validity::Marginal => b'm',
-        Validity::Full => b'f',
-        Validity::Ultimate => b'u',
-    }
 }

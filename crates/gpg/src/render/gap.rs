@@ -3,7 +3,7 @@
 
 use keyhoard::listing::{UserTrust, Validity};
 
-use super::{colons, human};
+use super::validity;
 
 /// What is to stand at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +26,14 @@ impl Gap {
     /// Appends what stands there.
     fn fill(self, trust: &UserTrust, out: &mut Vec<u8>) {
         match self {
-            Self::Key => out.push(colons::validity(trust.key)),
-            Self::Owner => out.push(colons::validity(trust.owner.into())),
+            Self::Key => out.push(validity::letter(trust.key)),
+            Self::Owner => out.push(validity::letter(trust.owner.into())),
             Self::Disabled => out.extend(trust.disabled.then_some(b'D')),
             Self::UserOfUsableKey(_) if trust.key == Validity::Ultimate => out.push(b'u'),
             Self::User(place) | Self::UserOfUsableKey(place) => {
-                out.push(colons::validity(trust.of_component(place)));
+                out.push(validity::letter(trust.of_component(place)));
             }
-            Self::Word(place) => out.extend(human::validity_word(trust.of_component(place)).as_bytes()),
+            Self::Word(place) => out.extend(validity::word(trust.of_component(place)).as_bytes()),
         }
     }
 }

@@ -5,7 +5,7 @@ use keyhoard::cert::effective::{KeyState, Usage, UserIdState, can_be_primary};
 use keyhoard::cert::facts::{KeyFacts, SignatureFacts};
 use keyhoard::cert::mailbox::mailbox;
 use keyhoard::certifications::CertificationStatus;
-use keyhoard::listing::{KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart, Validity};
+use keyhoard::listing::{KeyListing, ListedComponent, ListedItem, ListedSignature, SecretPart};
 use keyhoard::store::Origin;
 
 use super::digits::{date, date_or_never, decimal, hex, lower_hex};
@@ -280,18 +280,6 @@ pub(super) fn ended(listing: &KeyListing<'_>, state: &UserIdState) -> Option<&'s
         () if state.revoked || key.revoked.is_some() => Some("[ revoked]"),
         () if state.expired || key.expired => Some("[ expired]"),
         () => None,
-    }
-}
-
-/// Returns how valid a user ID is, in brackets.
-pub(super) fn validity_word(validity: Validity) -> &'static str {
-    match validity {
-        Validity::Unknown => "[ unknown]",
-        Validity::Undefined => "[  undef ]",
-        Validity::Never => "[  never ]",
-        Validity::Marginal => "[marginal]",
-        Validity::Full => "[  full  ]",
-        Validity::Ultimate => "[ultimate]",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Packets as gpg's `--list-packets` shows them: what they say, not what it means.
 
+mod escape;
 mod fields;
 mod key;
 mod session_key;
@@ -10,11 +11,8 @@ use keyhoard::cert::attribute;
 use keyhoard::cert::packet::Length;
 use keyhoard::message::Found;
 
-use super::text::sanitized_with;
-use fields::Fields;
-
-/// What is wrong with a packet, in gpg's words.
-pub(crate) type Complaint = String;
+use escape::plain;
+use fields::{Complaint, Fields};
 
 /// Appends a packet; returns what is wrong with it.
 pub(crate) fn packet(found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), Complaint> {
@@ -180,21 +178,6 @@ fn named(what: &str, name: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     plain(name, out);
     out.extend(b"\"\n");
-}
-
-/// Appends text of which gpg takes only the bytes from the space to `z` as they are.
-fn plain(text: &[u8], out: &mut Vec<u8>) {
-    for &byte in text {
-        match byte {
-            b' '..=b'z' => out.push(byte),
-            _ => out.extend(format!("\\x{byte:02x}").into_bytes()),
-        }
-    }
-}
-
-/// Appends text with control characters, `end` and backslashes escaped.
-fn sanitized(text: &[u8], end: u8, out: &mut Vec<u8>) {
-    sanitized_with(text, |byte| byte == end || byte == b'\\', out);
 }
 
 /// Appends bytes, 24 in a line.

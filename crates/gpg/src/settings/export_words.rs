@@ -1,6 +1,6 @@
 //! `--export-options`.
 
-use crate::options::values::Refusal;
+use crate::options::refusal::Refusal;
 use crate::options::words::{self, Word, flag, flags, ignored};
 
 /// What an export leaves in.

@@ -1,6 +1,6 @@
 //! `--import-options`.
 
-use crate::options::values::Refusal;
+use crate::options::refusal::Refusal;
 use crate::options::words::{self, Word, flag, flags, ignored};
 
 /// How an import treats what it reads.

@@ -1,6 +1,6 @@
 //! `--list-options` and `--verify-options`.
 
-use crate::options::values::Refusal;
+use crate::options::refusal::Refusal;
 use crate::options::words::{self, Word, flag, flags, ignored, value};
 
 /// What a key listing shows beyond the keys.

@@ -1,4 +1,9 @@
-//! The trust model and its numbers.
+//! The trust model and its numbers, and the values of options about trust.
+
+use keyhoard::store::Query;
+use keyhoard::store::query::Name;
+use keyhoard::trust::tofu::Policy;
+use keyhoard::validity::TrustedKey;
 
 /// `--trust-model`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,5 +51,25 @@ impl TrustNumbers {
         ]
         .into_iter()
         .filter_map(|(holds, complaint)| (!holds).then_some(complaint))
+    }
+}
+
+/// Reads the name of a policy; what to say where it is none.
+pub(crate) fn tofu_policy(name: &[u8]) -> Result<Policy, String> {
+    let name = String::from_utf8_lossy(name);
+    let words = Policy::ALL.map(Policy::name).join(", ");
+    if name.eq_ignore_ascii_case("help") {
+        return Err(format!("valid values for option '--tofu-policy': {words}"));
+    }
+    Policy::from_name(&name).ok_or_else(|| format!("unknown TOFU policy '{name}'; valid are: {words}"))
+}
+
+/// Reads the value of `--trusted-key`: a fingerprint or a long key ID, up to what looks like a comment.
+pub(crate) fn trusted_key(text: &[u8]) -> Option<TrustedKey> {
+    let name = text.split(|&byte| byte == b'#').next()?;
+    match Name::parse(name).ok()?.query {
+        Query::KeyId(key_id) => Some(TrustedKey::KeyId(key_id)),
+        Query::Fingerprint(fingerprint) => Some(TrustedKey::Fingerprint(fingerprint)),
+        _ => None,
     }
 }

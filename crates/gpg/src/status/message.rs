@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::escape::{write_escaped, write_percent_escaped};
+
 /// What a status line says of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MessageStatus<'a> {
@@ -90,7 +92,7 @@ impl MessageStatus<'_> {
         match self {
             Self::FileStart { what, name } | Self::FileError { what, name } => {
                 write!(out, " {what} ")?;
-                super::write_escaped(out, name)
+                write_escaped(out, name)
             }
             Self::NeedPassphrase { cipher, mode, digest } => write!(out, " {cipher} {mode} {digest}"),
             Self::InvalidRecipient { reason, name } => {
@@ -124,18 +126,6 @@ impl MessageStatus<'_> {
             | Self::EndDecryption => Ok(()),
         }
     }
-}
-
-/// Writes bytes up to `last_control`, the delete character and the percent sign as `%XX`.
-pub(super) fn write_percent_escaped(out: &mut dyn Write, text: &[u8], last_control: u8) -> io::Result<()> {
-    for &byte in text {
-        if byte <= last_control || byte == 127 || byte == b'%' {
-            write!(out, "%{byte:02X}")?;
-        } else {
-            out.write_all(&[byte])?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

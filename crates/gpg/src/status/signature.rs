@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::message::write_percent_escaped;
+use super::escape::write_percent_escaped;
 
 /// What a status line says of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]

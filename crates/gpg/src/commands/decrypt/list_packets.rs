@@ -9,18 +9,14 @@ use super::plaintext::Ending;
 use super::unlock::{Unlocked, Unlocker};
 use super::{failed, verify};
 use crate::code::Code;
+use crate::commands::failure::Failure;
 use crate::commands::guess;
-use crate::commands::write_message::Failure;
 use crate::render;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Lists the packets in the file that the argument names, or in standard input.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let Some((input, _)) = guess::input(arguments, streams) else { return Ok(()) };
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?;

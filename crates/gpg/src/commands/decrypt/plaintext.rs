@@ -24,7 +24,7 @@ const LONGEST: usize = 255;
 
 /// What the output is called if the options do not say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum Naming {
+pub(crate) enum Naming {
     /// Standard output.
     Standard,
     /// The name of the input without its suffix.
@@ -33,12 +33,12 @@ pub(in crate::commands) enum Naming {
 
 /// Where a message comes from.
 #[derive(Clone, Copy)]
-pub(in crate::commands) struct MessageSource<'a> {
+pub(crate) struct MessageSource<'a> {
     /// The name of the file; `None` for standard input.
-    pub(in crate::commands) name: Option<&'a [u8]>,
-    pub(in crate::commands) naming: Naming,
+    pub(crate) name: Option<&'a [u8]>,
+    pub(crate) naming: Naming,
     /// The arguments of the command: files that no output may replace.
-    pub(in crate::commands) arguments: &'a [Vec<u8>],
+    pub(crate) arguments: &'a [Vec<u8>],
 }
 
 /// Takes the content of a message.
@@ -186,7 +186,7 @@ impl<'a> Plaintext<'a> {
 
 /// Reads a message from the file of this name, whose content goes to where the options say, and which is not encrypted; returns what `read` does, and
 /// the digests that clear text names.
-pub(in crate::commands) fn written<T>(
+pub(crate) fn written<T>(
     settings: &Settings,
     streams: &mut Streams,
     name: Option<&[u8]>,

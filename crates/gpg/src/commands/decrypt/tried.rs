@@ -3,11 +3,10 @@
 use keyhoard::cert::KeyId;
 use keyhoard::message::{Addressee, Pkesk};
 
-use super::known_key::KnownKey;
 use crate::algorithms::public_key_name;
 use crate::code::Code;
+use crate::commands::known_key::KnownKey;
 use crate::render::digits;
-use crate::settings::Settings;
 use crate::status::{MessageStatus, Status};
 use crate::streams::Streams;
 

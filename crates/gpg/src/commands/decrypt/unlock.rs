@@ -11,9 +11,9 @@ use keyhoard::store::Query;
 use keyhoard::store::query::Name as KeyName;
 use secret::{Name, SecretKeys, StoredKey};
 
-use super::known_key::KnownKey;
 use super::tried::{self, Failure, Tried, key_id};
 use crate::code::Code;
+use crate::commands::known_key::KnownKey;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::prompt;
@@ -169,7 +169,7 @@ impl Search<'_> {
             found = overriding.flatten();
         }
         if !self.settings.quiet {
-            tried::tell(self.settings, self.streams, passwords.len(), &tried);
+            tried::tell(self.streams, passwords.len(), &tried);
         }
         Ok(found)
     }

@@ -15,11 +15,7 @@ use crate::status::Status;
 use crate::streams::Streams;
 
 /// Makes a subkey and adds it to the key with a fingerprint.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let (name, rest) = match arguments {
         [name, rest @ ..] if rest.len() <= 3 => (name.clone(), rest.to_vec()),
         _ => {

@@ -23,7 +23,7 @@ use crate::status::Status;
 use crate::streams::Streams;
 
 /// Certifies user IDs of a key with each of the keys of `--local-user`.
-pub(in crate::commands) fn run(
+pub(crate) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,

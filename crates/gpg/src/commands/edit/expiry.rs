@@ -12,11 +12,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Sets when a key ends, or its subkeys.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let [name, end, subkeys @ ..] = arguments else {
         // As gpg spells it.
         streams.usage("--quick-set-exipre FINGERPRINT EXPIRE [SUBKEY-FPRS]");

@@ -22,11 +22,7 @@ const REASONS: [(&str, ReasonCode); 4] = [
 const HINT: usize = 1;
 
 /// Asks for the reason, and writes the revocation of a key.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let [name] = arguments else {
         streams.usage("--generate-revocation user-id");
         return Ok(());

@@ -10,11 +10,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Takes back what one of the user's keys certified of another key.
-pub(in crate::commands) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let [name, by, user_ids @ ..] = arguments else {
         streams.usage("--quick-revoke-sig USER-ID SIG-USER-ID [userids]");
         return Ok(());

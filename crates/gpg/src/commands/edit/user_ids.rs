@@ -5,16 +5,12 @@ use sign::Subpacket;
 
 use super::{EditKeys, Failure};
 use crate::code::Code;
-use crate::commands::generate::user_id_preferences;
+use crate::commands::generate::defaults::user_id_preferences;
 use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Adds a user ID that says what gpg says by default.
-pub(in crate::commands) fn add(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let [name, user_id] = arguments else {
         streams.usage("--quick-add-uid USER-ID NEW-USER-ID");
         return Ok(());
@@ -52,7 +48,7 @@ fn preferences(settings: &Settings) -> Vec<Subpacket> {
 }
 
 /// Revokes a user ID, named by its bytes or by its hash in colon listings.
-pub(in crate::commands) fn revoke(
+pub(crate) fn revoke(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,
@@ -125,7 +121,7 @@ fn tell_revoked(
 }
 
 /// Makes a user ID the primary one.
-pub(in crate::commands) fn set_primary(
+pub(crate) fn set_primary(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,

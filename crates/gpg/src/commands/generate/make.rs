@@ -14,7 +14,8 @@ use secret::{Ask, Passphrase};
 use sign::KeyFlags;
 
 use super::super::delete;
-use super::key_preferences;
+use super::defaults::key_preferences;
+use super::refusal::not_made;
 use crate::code::Code;
 use crate::generation::made_of::made_of;
 use crate::generation::{Material, Part, Request};
@@ -98,13 +99,6 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
         Err(code) => not_made(streams, code, code.with_agent(), &order.handle),
     }
     Ok(())
-}
-
-/// Tells that a key was not made.
-pub(super) fn not_made(streams: &mut Streams, code: Code, value: u32, handle: &[u8]) {
-    streams.error(format_args!("key generation failed: {code}"));
-    streams.status_error("key_generate", value);
-    streams.status(Status::KeyNotCreated { handle });
 }
 
 /// Makes the key, keeps it and enters it; a passphrase that is not to be had is a code.

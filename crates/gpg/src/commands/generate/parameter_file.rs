@@ -10,8 +10,9 @@ use keyhoard::foreign_text::shown;
 use keyhoard::secret::read_all;
 use zeroize::Zeroizing;
 
-use super::defaults;
+use super::defaults::defaults;
 use super::make::{self, Order};
+use super::refusal::not_made;
 use crate::code::Code;
 use crate::generation::parameter_file::{Keyword, Statement, lines};
 use crate::generation::parameters::{Block, Wrong};
@@ -120,7 +121,7 @@ impl ParameterFile {
                 // What is no keygrip, gpg has its agent find out.
                 let is_of_agent = code == Code::IpcParameter;
                 let value = if is_of_agent { code.with_agent() } else { code.with_gpg() };
-                make::not_made(streams, code, value, handle);
+                not_made(streams, code, value, handle);
                 Ok(())
             }
             Ok(request) => {

@@ -1,11 +1,14 @@
 //! `--quick-generate-key USER-ID [ALGO [USAGE [EXPIRE]]]`.
 
+use std::io::{self, IsTerminal as _};
+
 use keyhoard::cert::effective::Usage;
 use keyhoard::foreign_text::shown;
 use keyhoard::store::query::Name;
 
+use super::defaults::defaults;
 use super::make::{self, Order};
-use super::{defaults, failed, is_at_terminal, is_forbidden};
+use super::refusal::{failed, is_forbidden};
 use crate::code::Code;
 use crate::generation::dialogue::USUAL_VALIDITY;
 use crate::generation::parameters::Defaults;
@@ -17,11 +20,7 @@ use crate::settings::Settings;
 use crate::streams::Streams;
 
 /// Makes a key without asking, but for a user at a terminal who said nothing but the user ID.
-pub(in super::super) fn run(
-    arguments: &[Vec<u8>],
-    settings: &Settings,
-    streams: &mut Streams,
-) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     if !(1..=4).contains(&arguments.len()) {
         streams.usage("--quick-generate-key USER-ID [ALGO [USAGE [EXPIRE]]]");
         return Ok(());
@@ -109,6 +108,11 @@ fn is_known(settings: &Settings, streams: &mut Streams, user_id: &[u8]) -> anyho
         }
     }
     Ok(false)
+}
+
+/// Says whether somebody sits at a terminal.
+fn is_at_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal()
 }
 
 /// What follows the user ID.

@@ -6,7 +6,7 @@ use keyhoard::store::query::Name;
 use secret::{SecretKeys, StoredKey};
 
 use crate::code::Code;
-use crate::commands::write_message::Failure;
+use crate::commands::failure::Failure;
 use crate::keyrings::Keyrings;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
@@ -20,15 +20,15 @@ const NO_SUBKEY: u32 = 2;
 
 /// What one run told of the keys of `--default-key`.
 #[derive(Default)]
-pub(in crate::commands) struct DefaultKeys {
+pub(crate) struct DefaultKeys {
     /// Which of them is used was told.
     is_told: bool,
 }
 
 /// A key that is to sign, and the name that it was found by.
-pub(in crate::commands) struct Choice {
-    pub(in crate::commands) key: SigningKey,
-    pub(in crate::commands) name: Option<Name>,
+pub(crate) struct Choice {
+    pub(crate) key: SigningKey,
+    pub(crate) name: Option<Name>,
 }
 
 /// Chooses the keys, and tells of each.
@@ -102,14 +102,14 @@ fn named(
 }
 
 /// Why there is no key that signs by default.
-pub(in crate::commands) struct Refused {
+pub(crate) struct Refused {
     found: Option<SigningKeys>,
     code: Code,
     name: Option<Name>,
 }
 
 /// Finds the key that signs by default: the last one that `--default-key` names, else the first one that can.
-pub(in crate::commands) fn default(
+pub(crate) fn default(
     settings: &Settings,
     streams: &mut Streams,
     keyrings: &Keyrings,
@@ -136,7 +136,7 @@ pub(in crate::commands) fn default(
 
 /// Finds what `--default-key` names, and how: as in gpg, also what cannot sign if another key of it is alive. Tells which
 /// one it is, once.
-pub(in crate::commands) fn named_default(
+pub(crate) fn named_default(
     settings: &Settings,
     streams: &mut Streams,
     keyrings: &Keyrings,

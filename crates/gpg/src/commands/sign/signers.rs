@@ -11,10 +11,9 @@ use secret::OpenKey;
 use sign::{Builder, Subpacket};
 
 use super::choice::{self, Choice, DefaultKeys};
-use super::code_of;
 use crate::code::Code;
-use crate::commands::decrypt::known_key::KnownKey;
-use crate::commands::write_message::Failure;
+use crate::commands::failure::Failure;
+use crate::commands::known_key::KnownKey;
 use crate::interval;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
@@ -23,7 +22,7 @@ use crate::signature_notations;
 use crate::streams::Streams;
 
 /// A key that is ready to sign.
-pub(in crate::commands) struct Signer {
+pub(crate) struct Signer {
     open: Box<dyn OpenKey>,
     primary: Fingerprint,
     pub(super) key: Fingerprint,
@@ -33,13 +32,13 @@ pub(in crate::commands) struct Signer {
     named_as: Option<Vec<u8>>,
     /// What is known of the key.
     pub(super) facts: KeyFacts,
-    pub(in crate::commands) digest: HashAlgorithm,
+    pub(crate) digest: HashAlgorithm,
 }
 
 impl Signer {
     /// Says whether the key can sign a digest of its recipients' choice: ECDSA one of just the curve's size, DSA a larger
     /// one too.
-    pub(in crate::commands) fn suits(&self, digest: HashAlgorithm) -> bool {
+    pub(crate) fn suits(&self, digest: HashAlgorithm) -> bool {
         let key = &self.facts;
         match key.algorithm {
             PublicKeyAlgorithm::ECDSA | PublicKeyAlgorithm::ED448 => size(digest) == size_of_key(key),
@@ -50,7 +49,7 @@ impl Signer {
 }
 
 /// Finds and unlocks all keys that sign.
-pub(in crate::commands) fn collect(
+pub(crate) fn collect(
     settings: &Settings,
     streams: &mut Streams,
     default_keys: &mut DefaultKeys,
@@ -139,7 +138,7 @@ fn size(digest: HashAlgorithm) -> u32 {
 }
 
 /// Begins signatures of a type by all signers.
-pub(in crate::commands) fn signing<'a>(
+pub(crate) fn signing<'a>(
     settings: &Settings,
     signers: &'a mut [Signer],
     kind: SignatureType,
@@ -171,15 +170,21 @@ fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder
 }
 
 /// Tells why a signature was not made, as far as gpg has a code for it.
-pub(in crate::commands) fn refused(
-    streams: &mut Streams,
-    error: Error,
-) -> anyhow::Result<Result<(), Failure>> {
+pub(crate) fn refused(streams: &mut Streams, error: Error) -> anyhow::Result<Result<(), Failure>> {
     match code_of(&error) {
         Some(code) => {
             streams.info(error);
             Ok(Err(Failure::of(code)))
         }
         None => Err(error.into()),
+    }
+}
+
+/// gpg's code for what keeps a key from signing.
+fn code_of(error: &Error) -> Option<Code> {
+    match error {
+        Error::Sign(sign::Error::Hash(_)) => Some(Code::InvalidDigest),
+        Error::Sign(_) => Some(Code::General),
+        _ => None,
     }
 }

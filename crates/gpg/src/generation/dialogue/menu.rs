@@ -4,7 +4,7 @@ use keyhoard::cert::effective::Usage;
 
 use super::super::size::{Range, rounded};
 use super::super::{Curve, Family, Kind, Material, keygrip};
-use super::{Asker, named};
+use super::asker::Asker;
 
 /// A primary key and perhaps a subkey.
 pub(super) struct Choice {
@@ -244,4 +244,14 @@ impl Sort {
 
 fn number(text: &str) -> i64 {
     crate::number::decimal(text.as_bytes()).unwrap_or(i64::MAX)
+}
+/// Writes uses out for people.
+fn named(usage: Usage) -> String {
+    let names = [
+        (Usage::SIGN, "Sign "),
+        (Usage::CERTIFY, "Certify "),
+        (Usage::ENCRYPT, "Encrypt "),
+        (Usage::AUTHENTICATE, "Authenticate "),
+    ];
+    names.iter().filter(|(use_, _)| usage.contains(*use_)).map(|(_, name)| *name).collect()
 }

@@ -3,7 +3,7 @@
 use keyhoard::cert::mailbox::mailbox;
 
 use super::super::parameters::user_id;
-use super::Asker;
+use super::asker::Asker;
 
 /// What was answered so far; a part that is not there is asked for.
 #[derive(Default)]

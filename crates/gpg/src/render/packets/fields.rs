@@ -5,6 +5,9 @@ use std::fmt::Display;
 /// The longest number that gpg reads, in bits.
 const MAX_BITS: usize = 16384;
 
+/// What is wrong with a packet, in gpg's words.
+pub(crate) type Complaint = String;
+
 /// What is left of a packet's body, and where its text goes.
 pub(super) struct Fields<'b, 'o> {
     rest: &'b [u8],

@@ -3,8 +3,8 @@
 use keyhoard::cert::key::{parse_public, parse_secret};
 use keyhoard::message::{Cipher, decode_count};
 
-use super::fields::Fields;
-use super::{Complaint, plain};
+use super::escape::plain;
+use super::fields::{Complaint, Fields};
 use crate::algorithms::CURVE;
 
 /// The longest key that gpg reads.

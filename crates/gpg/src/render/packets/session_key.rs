@@ -2,8 +2,7 @@
 
 use keyhoard::message::decode_count;
 
-use super::Complaint;
-use super::fields::Fields;
+use super::fields::{Complaint, Fields};
 
 /// Session keys for a public key (RFC 9580, 5.1).
 pub(super) fn for_key(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {

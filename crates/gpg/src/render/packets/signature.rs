@@ -2,8 +2,8 @@
 
 use keyhoard::cert::subpacket::{Kind, Subpackets};
 
-use super::fields::Fields;
-use super::{Complaint, subpacket};
+use super::fields::{Complaint, Fields};
+use super::subpacket;
 
 /// The longest area of subpackets that gpg reads.
 const MAX_AREA: usize = 10000;

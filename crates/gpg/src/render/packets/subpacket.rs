@@ -3,8 +3,8 @@
 use keyhoard::cert::Timestamp;
 use keyhoard::cert::subpacket::Subpacket;
 
+use super::escape::sanitized;
 use super::fields::Fields;
-use super::sanitized;
 use crate::clock;
 
 /// Appends a subpacket in a line of its own.

@@ -11,25 +11,25 @@ use crate::keyrings::Keyrings;
 use crate::settings::Settings;
 
 /// A key of a certificate that is known.
-pub(in crate::commands) struct KnownKey {
-    pub(in crate::commands) key: KeyFacts,
-    pub(super) primary: Fingerprint,
+pub(crate) struct KnownKey {
+    pub(crate) key: KeyFacts,
+    pub(crate) primary: Fingerprint,
     /// The certificate's primary user ID.
-    pub(in crate::commands) user_id: Vec<u8>,
+    pub(crate) user_id: Vec<u8>,
     /// All of its user IDs.
     user_ids: Vec<Vec<u8>>,
     /// Whether messages may be encrypted to it.
-    pub(super) encrypts: bool,
+    pub(crate) encrypts: bool,
     /// What its owner's programs read.
     ciphers: Vec<u8>,
     /// How far the owner is trusted, as gpg's letter.
-    pub(super) owner_trust: char,
+    pub(crate) owner_trust: char,
 }
 
 impl KnownKey {
     /// Finds a key by its ID: in this certificate, if it is named; else in the one whose primary key it is, else in the
     /// first one that has it as a subkey.
-    pub(in crate::commands) fn find(
+    pub(crate) fn find(
         settings: &Settings,
         keyrings: &Keyrings,
         key_id: KeyId,
@@ -83,12 +83,12 @@ impl KnownKey {
     }
 
     /// Returns the user ID that a name means; nothing where it names the key itself.
-    pub(in crate::commands) fn named_as(&self, name: &Query) -> Option<&[u8]> {
+    pub(crate) fn named_as(&self, name: &Query) -> Option<&[u8]> {
         self.user_ids.iter().map(Vec::as_slice).find(|user_id| name.matches_user_id(user_id))
     }
 
     /// Says whether the owner's programs read a cipher.
-    pub(super) fn reads(&self, cipher: u8) -> bool {
+    pub(crate) fn reads(&self, cipher: u8) -> bool {
         const IMPLICIT: u8 = 2;
         cipher == IMPLICIT || self.ciphers.contains(&cipher)
     }

@@ -1,0 +1,27 @@
+//! What is told where no key is made.
+
+use crate::code::Code;
+use crate::settings::Settings;
+use crate::status::Status;
+use crate::streams::Streams;
+
+/// Says whether `--forbid-gen-key` was given, which is told.
+pub(super) fn is_forbidden(settings: &Settings, streams: &mut Streams) -> bool {
+    if settings.forbid_gen_key {
+        streams.status_failure("gen-key", Code::NotEnabled);
+        streams.error("This command is not allowed while in forbid-gen-key mode.");
+    }
+    settings.forbid_gen_key
+}
+
+/// Tells that what was asked for cannot be made.
+pub(super) fn failed(streams: &mut Streams, code: Code) {
+    streams.error(format_args!("Key generation failed: {code}"));
+}
+
+/// Tells that a key was not made.
+pub(super) fn not_made(streams: &mut Streams, code: Code, value: u32, handle: &[u8]) {
+    streams.error(format_args!("key generation failed: {code}"));
+    streams.status_error("key_generate", value);
+    streams.status(Status::KeyNotCreated { handle });
+}

@@ -1,0 +1,26 @@
+//! Where a new message goes.
+
+use crate::code::Code;
+use crate::input;
+use crate::output::{Holds, Output};
+use crate::settings::Settings;
+use crate::streams::Streams;
+
+/// Opens where the message goes: beside its input if nothing else is said.
+pub(super) fn open(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+    name: Option<&[u8]>,
+    suffix: &[u8],
+) -> anyhow::Result<Result<Output, Code>> {
+    let beside = name.filter(|_| !input::is_stream(name)).map(|name| [name, suffix].concat());
+    let named = settings.output.as_deref().or(beside.as_deref());
+    let read = input::ids(arguments.iter().map(Vec::as_slice).chain(name));
+    let output = Output::named(named, Holds::Packets, &read, settings, streams)?;
+    if settings.verbose > 0 && matches!(output, Ok(Output::Standard)) {
+        let to = if settings.output.is_some() { "'-'" } else { "stdout" };
+        streams.info(format_args!("writing to {to}"));
+    }
+    Ok(output)
+}

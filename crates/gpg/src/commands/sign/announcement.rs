@@ -1,0 +1,53 @@
+//! What is told of the signatures that are made.
+
+use keyhoard::cert::facts::SignatureType;
+use keyhoard::verify::HashAlgorithm;
+
+use super::signers::Signer;
+use crate::algorithms::{digest_name, public_key_name};
+use crate::settings::{Form, Settings};
+use crate::status::SignatureStatus;
+use crate::streams::Streams;
+
+/// Tells with which digests signing begins.
+pub(crate) fn begin(streams: &mut Streams, signers: &[Signer]) {
+    let mut digests: Vec<u8> = signers.iter().map(|signer| signer.digest.0).collect();
+    digests.sort_unstable();
+    digests.dedup();
+    streams.status(SignatureStatus::BeginSigning { digests });
+}
+
+/// Tells which signatures were made.
+pub(crate) fn created(
+    settings: &Settings,
+    streams: &mut Streams,
+    signers: &[Signer],
+    form: Form,
+    kind: SignatureType,
+) {
+    let letter = match form {
+        Form::Message => 'S',
+        Form::Detached => 'D',
+        Form::Clear => 'C',
+    };
+    for signer in signers {
+        if signer.digest == HashAlgorithm::MD5 {
+            streams.info("WARNING: digest algorithm MD5 is deprecated");
+        }
+        if settings.verbose > 0 {
+            let algorithm = public_key_name(signer.facts.algorithm.0);
+            let digest = digest_name(signer.digest.0);
+            let key_id = signer.key.key_id();
+            let head = format!("{algorithm}/{digest} signature from: \"{key_id} ");
+            streams.info_bytes(&[head.as_bytes(), &signer.user_id, b"\""].concat());
+        }
+        streams.status(SignatureStatus::Created {
+            letter,
+            algorithm: signer.facts.algorithm.0,
+            digest: signer.digest.0,
+            kind: kind.0,
+            time: settings.now.0,
+            key: signer.key.to_string(),
+        });
+    }
+}

@@ -1,0 +1,66 @@
+//! Who answers the questions.
+
+use keyhoard::cert::Keygrip;
+
+use super::super::Family;
+use super::super::parameters::Defaults;
+use crate::clock;
+use crate::interval;
+use crate::prompt::{self, Question};
+use crate::settings::Settings;
+use crate::streams::Streams;
+
+/// Who is asked.
+pub(super) struct Asker<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) streams: &'a mut Streams,
+    pub(super) held: &'a dyn Fn(Keygrip) -> Option<Family>,
+}
+
+impl Asker<'_> {
+    /// Asks, and returns the answer without white space around it.
+    pub(super) fn line(
+        &mut self,
+        keyword: &'static str,
+        context: &str,
+        text: &str,
+    ) -> anyhow::Result<String> {
+        let question = Question { keyword, context: context.as_bytes(), text };
+        let answer = prompt::line(&question, self.settings, self.streams)?;
+        Ok(String::from_utf8_lossy(answer.trim_ascii()).into_owned())
+    }
+
+    /// Says whether a program is asked, not a user at a terminal.
+    pub(super) fn is_program(&self) -> bool {
+        self.settings.command_input.is_some()
+    }
+
+    /// Asks how long the key is valid; returns seconds, 0 for ever.
+    pub(super) fn validity(&mut self, defaults: &Defaults<'_>) -> anyhow::Result<u32> {
+        let mut context =
+            "How long is the key to be valid?\n   0 = it does not expire\n <n> = <n> days, with w, m \
+                           or y after it weeks, months or years\n"
+                .to_owned();
+        loop {
+            let answer = self.line("keygen.valid", &context, "Key is valid for? (0) ")?;
+            let Some(seconds) = interval::validity(answer.as_bytes(), defaults.now) else {
+                context = "invalid value\n".to_owned();
+                continue;
+            };
+            let expires = defaults.now.0.checked_add(seconds).map(keyhoard::cert::Timestamp);
+            context = match expires {
+                _ if seconds == 0 => "Key does not expire at all\n".to_owned(),
+                Some(time) => format!("Key expires at {}\n", clock::long_string(time)),
+                None => "invalid value\n".to_owned(),
+            };
+            if expires.is_some() && (self.is_program() || self.agrees("keygen.valid.okay", &context)?) {
+                return Ok(seconds);
+            }
+        }
+    }
+
+    fn agrees(&mut self, keyword: &'static str, context: &str) -> anyhow::Result<bool> {
+        let question = Question { keyword, context: context.as_bytes(), text: "Is this correct? (y/N) " };
+        prompt::ask(&question, self.settings, self.streams)
+    }
+}

@@ -1,0 +1,26 @@
+//! A validity as listings write it: a letter for programs, a word for people.
+
+use keyhoard::listing::Validity;
+
+pub(super) fn letter(validity: Validity) -> u8 {
+    match validity {
+        Validity::Unknown => b'-',
+        Validity::Undefined => b'q',
+        Validity::Never => b'n',
+        Validity::Marginal => b'm',
+        Validity::Full => b'f',
+        Validity::Ultimate => b'u',
+    }
+}
+
+/// Returns how valid a user ID is, in brackets.
+pub(super) fn word(validity: Validity) -> &'static str {
+    match validity {
+        Validity::Unknown => "[ unknown]",
+        Validity::Undefined => "[  undef ]",
+        Validity::Never => "[  never ]",
+        Validity::Marginal => "[marginal]",
+        Validity::Full => "[  full  ]",
+        Validity::Ultimate => "[ultimate]",
+    }
+}
