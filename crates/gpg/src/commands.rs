@@ -9,7 +9,6 @@ mod decrypt;
 mod delete;
 mod edit;
 mod export;
-mod failure;
 mod first_use;
 mod generate;
 mod guess;

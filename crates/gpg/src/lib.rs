@@ -11,6 +11,7 @@ mod algorithms;
 mod clock;
 mod code;
 mod commands;
+mod failure;
 mod filter;
 mod filter_properties;
 mod generation;

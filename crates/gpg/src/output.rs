@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use keyhoard::output_file::{Content, Existing, FileId, OutputFile};
 
 use crate::code::Code;
+use crate::failure::Failure;
 use crate::input;
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
@@ -76,7 +77,7 @@ impl Output {
         read: &[FileId],
         settings: &Settings,
         streams: &mut Streams,
-    ) -> anyhow::Result<std::result::Result<Self, Code>> {
+    ) -> Result<Self, Failure> {
         Self::named(settings.output.as_deref(), holds, read, settings, streams)
     }
 
@@ -87,20 +88,20 @@ impl Output {
         read: &[FileId],
         settings: &Settings,
         streams: &mut Streams,
-    ) -> anyhow::Result<std::result::Result<Self, Code>> {
+    ) -> Result<Self, Failure> {
         if name == Some(b"") {
             // An empty name is no file; only where none is given that is standard output.
             streams.error(format_args!("{} '': {}", holds.complaint(), Code::NoSuchFile));
-            return Ok(Err(Code::NoSuchFile));
+            return Err(Code::NoSuchFile.into());
         }
         let mut name = name.unwrap_or_default().to_vec();
         if settings.dry_run && !input::is_standard(&name) {
-            return Ok(Ok(Self::Nowhere));
+            return Ok(Self::Nowhere);
         }
         let (mut complaint, mut is_descriptor) = (holds.complaint(), false);
         let opened = loop {
             if input::is_standard(&name) {
-                return Ok(Ok(Self::Standard));
+                return Ok(Self::Standard);
             }
             if let Some(number) = input::special_descriptor(&name).filter(|_| settings.special_file_names) {
                 (complaint, is_descriptor) = (holds.complaint_of_descriptor(), true);
@@ -114,11 +115,11 @@ impl Output {
             }
             match another_name(settings, streams)? {
                 Some(other) => name = other,
-                None => return Ok(Err(Code::FileExists)),
+                None => return Err(Code::FileExists.into()),
             }
         };
         let path = PathBuf::from(OsString::from_vec(name));
-        Ok(match opened {
+        match opened {
             Ok(file) => {
                 if settings.verbose > 0 && !matches!(holds, Holds::Content { .. }) {
                     streams.info(format_args!("writing to '{}'", path.display()));
@@ -129,9 +130,9 @@ impl Output {
             Err(_) if is_descriptor && holds == (Holds::Content { length: Some(0) }) => Ok(Self::Nowhere),
             Err(error) => {
                 streams.error(format_args!("{complaint} '{}': {}", path.display(), system_words(&error)));
-                Err(input::code(&error))
+                Err(input::code(&error).into())
             }
-        })
+        }
     }
 
     /// Returns where to write.

@@ -6,6 +6,7 @@ use keyhoard::verify::HashAlgorithm;
 use secret::Passphrase;
 
 use crate::code::Code;
+use crate::failure::Failure;
 use crate::prompt;
 use crate::settings::{PinentryMode, Settings};
 use crate::status::{MessageStatus, Status};
@@ -52,7 +53,7 @@ pub(crate) fn passphrase(
     purpose: &Purpose<'_>,
     settings: &Settings,
     streams: &mut Streams,
-) -> anyhow::Result<Result<Passphrase, Code>> {
+) -> Result<Passphrase, Failure> {
     let (mode, digest) = match purpose.s2k {
         S2k::Simple { hash } => (0, hash.0),
         S2k::Salted { hash, .. } => (1, hash.0),
@@ -65,25 +66,25 @@ pub(crate) fn passphrase(
         Some(given) => Some(given.clone()),
         None => ask(purpose.is_new, settings, streams)?,
     };
-    Ok(match passphrase {
+    match passphrase {
         Some(passphrase) if !passphrase.is_empty() => Ok(passphrase),
         Some(_) => {
             streams.status(MessageStatus::MissingPassphrase);
-            Err(Code::InvalidPassphrase)
+            Err(Code::InvalidPassphrase.into())
         }
         None if settings.passphrase.pinentry == PinentryMode::Cancel => {
             streams.info("cancelled by user");
             streams.status(MessageStatus::CancelledByUser);
-            Err(Code::Cancelled)
+            Err(Code::Cancelled.into())
         }
         None => {
             let code = Code::NoPinentry;
             streams.info(format_args!("problem with the agent: {code}"));
             streams.status_error("get_passphrase", code.bare());
             streams.status(MessageStatus::CancelledByUser);
-            Err(Code::Cancelled)
+            Err(Code::Cancelled.into())
         }
-    })
+    }
 }
 
 fn ask(is_new: bool, settings: &Settings, streams: &mut Streams) -> anyhow::Result<Option<Passphrase>> {

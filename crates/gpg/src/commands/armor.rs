@@ -6,6 +6,7 @@ use keyhoard::cert::armor_writer::{ArmorWriter, Headers};
 use keyhoard::cert::dearmor::DearmoredMessage;
 
 use super::message_output;
+use crate::failure::Failure;
 use crate::input;
 use crate::settings::Settings;
 use crate::status::Status;
@@ -56,15 +57,14 @@ fn run(
             return Ok(());
         }
     };
-    let opened = match input::open(name, streams) {
-        Ok(input) => {
-            message_output::open(arguments, settings, streams, name, suffix)?.map(|output| (input, output))
-        }
-        Err(code) => Err(code),
-    };
+    let opened = input::open(name, streams).map_err(Failure::of).and_then(|input| {
+        let output = message_output::open(arguments, settings, streams, name, suffix)?;
+        Ok((input, output))
+    });
     let (input, mut output) = match opened {
         Ok(opened) => opened,
-        Err(code) => {
+        Err(failure) => {
+            let code = failure.coded()?.code;
             streams.status_failure(command, code);
             streams.error(format_args!("{command}ing failed: {code}"));
             return Ok(());

@@ -15,9 +15,9 @@ use std::path::Path;
 use keyhoard::foreign_text::shown;
 use keyhoard::message::{self, Allowed, DataSignature, Error, HashHeaders, MessageVerifier};
 
-use super::failure::Failure;
 use super::{multifile, signatures, verify};
 use crate::code::Code;
+use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::settings::Settings;
 use crate::status::{MessageStatus, Status};
@@ -33,20 +33,16 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
     let name = match arguments {
         [] => None,
-        [name] => Some(name.clone()),
+        [name] => Some(&name[..]),
         _ => {
             streams.usage("--decrypt [filename]");
             return Ok(());
         }
     };
-    let failure = match input::open(name.as_deref(), streams) {
-        Ok(input) => {
-            let source = MessageSource { name: name.as_deref(), naming: Naming::Standard, arguments };
-            one(settings, streams, BufReader::new(input), source)?.err()
-        }
-        Err(code) => Some(Failure::of(code)),
-    };
-    if let Some(Failure { code, value }) = failure {
+    let source = MessageSource { name, naming: Naming::Standard, arguments };
+    let input = input::open(name, streams).map_err(Failure::of);
+    if let Err(failure) = input.and_then(|input| one(settings, streams, BufReader::new(input), source)) {
+        let CodedFailure { code, value } = failure.coded()?;
         streams.status_failure_value("decrypt", value);
         streams.error(format_args!("decrypt_message failed: {code}"));
     }
@@ -60,12 +56,13 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
             match File::open(Path::new(OsStr::from_bytes(&name))) {
                 Ok(input) => {
                     let source = MessageSource { name: Some(&name), naming: Naming::AfterInput, arguments };
-                    let outcome = one(settings, streams, BufReader::new(input), source)?;
+                    let outcome = one(settings, streams, BufReader::new(input), source);
+                    let failure = outcome.err().map(Failure::coded).transpose()?;
                     // With --batch gpg ends at once.
                     if streams.has_bad_signature() && settings.batch {
                         return Ok(());
                     }
-                    if let Err(failure) = outcome {
+                    if let Some(failure) = failure {
                         let (name, code) = (shown(&name), failure.code);
                         streams.error(format_args!("{name}: decryption failed: {code}"));
                     }
@@ -87,7 +84,7 @@ pub(super) fn one(
     streams: &mut Streams,
     mut input: impl BufRead + Send,
     source: MessageSource<'_>,
-) -> anyhow::Result<std::result::Result<(), Failure>> {
+) -> Result<(), Failure> {
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), verify::begins_openpgp(beginning));
     let allowed =
@@ -98,9 +95,9 @@ pub(super) fn one(
             if signatures.is_empty() || signatures::tell(settings, streams, signatures, announced.as_ref())? {
                 ending.tell(settings, streams);
             }
-            return Ok(Ok(()));
+            return Ok(());
         }
-        Err(Error::Detached) if settings.message.list_only => return Ok(Ok(())),
+        Err(Error::Detached) if settings.message.list_only => return Ok(()),
         Err(Error::Detached) if !input::is_stream(source.name) => {
             return verify::over_file_or_input(settings, streams, source.name.unwrap_or_default());
         }
@@ -109,16 +106,16 @@ pub(super) fn one(
     if matches!(error, Error::NoMessage) && !unlocked.is_asked() {
         if is_openpgp {
             streams.status(Status::Unexpected);
-            return Ok(Err(Failure::bare(Code::Unexpected)));
+            return Err(Failure::bare(Code::Unexpected));
         }
         verify::tell_no_packets(streams, is_empty);
-        return Ok(Err(Failure::bare(Code::EndOfInput)));
+        return Err(Failure::bare(Code::EndOfInput));
     }
     if !unlocked.is_asked() {
         verify::tell_if_damaged(streams, &error);
     }
     failed(streams, error, unlocked);
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Tells why a message was not read to its end.

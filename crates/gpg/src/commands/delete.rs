@@ -12,6 +12,7 @@ use keyhoard::store::{CertId, Fingerprint, Query, ReadCertificates, Selection, S
 use secret::SecretKeys as _;
 
 use crate::code::Code;
+use crate::failure::Failure;
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::render;
@@ -90,9 +91,10 @@ fn delete_one(
 ) -> anyhow::Result<bool> {
     let text = shown(name);
     let store = keyrings.writable(settings, streams)?;
-    let target = match find(settings, store, name)? {
+    let target = match find(settings, store, name) {
         Ok(target) => target,
-        Err(code) => {
+        Err(failure) => {
+            let code = failure.coded()?.code;
             streams.error(format_args!("key \"{text}\" not found: {code}"));
             return Ok(no_such_key(streams, &text, code));
         }
@@ -102,15 +104,17 @@ fn delete_one(
             streams.error(format_args!("key \"{text}\" not found"));
             return Ok(no_such_key(streams, &text, Code::NotFound));
         }
-        DeleteTarget::Secret => return Ok(delete_secret(settings, streams, &target, &text)?.is_ok()),
+        DeleteTarget::Secret => {
+            return Ok(delete_secret(settings, streams, &target, &text)? != SecretDeletion::Refused);
+        }
         DeleteTarget::Both if !target.secret.kept.is_empty() => {
             match delete_secret(settings, streams, &target, &text)? {
-                Ok(true) => {}
-                Ok(false) => {
+                SecretDeletion::Done => {}
+                SecretDeletion::Declined => {
                     streams.error(format_args!("{text}: delete key failed: {}", Code::EndOfFile));
                     return Ok(false);
                 }
-                Err(()) => return Ok(false),
+                SecretDeletion::Refused => return Ok(false),
             }
         }
         DeleteTarget::Public if !target.secret.is_there() || settings.expert => {}
@@ -140,15 +144,25 @@ fn no_such_key(streams: &mut Streams, name: &str, code: Code) -> bool {
     false
 }
 
-/// Deletes the secret keys that are meant, and says whether that was wanted; if it was not possible, that is told.
+/// What became of secret keys that were to be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SecretDeletion {
+    Done,
+    /// The user does not want it.
+    Declined,
+    /// It is not possible, which was told.
+    Refused,
+}
+
+/// Deletes the secret keys that are meant.
 fn delete_secret(
     settings: &Settings,
     streams: &mut Streams,
     target: &Target,
     name: &str,
-) -> anyhow::Result<std::result::Result<bool, ()>> {
+) -> anyhow::Result<SecretDeletion> {
     if !is_secret_wanted(settings, streams, target)? {
-        return Ok(Ok(false));
+        return Ok(SecretDeletion::Declined);
     }
     // In batch mode nobody confirms it but --yes.
     if settings.batch && !settings.answer_yes {
@@ -156,7 +170,7 @@ fn delete_secret(
         streams.error(format_args!("deleting secret key failed: {code}"));
         streams.error(format_args!("{name}: delete key failed: {code}"));
         streams.info("(try option \"--yes\" to delete anyway)");
-        return Ok(Err(()));
+        return Ok(SecretDeletion::Refused);
     }
     if !settings.dry_run {
         let files = settings.home.file_keys()?;
@@ -164,23 +178,19 @@ fn delete_secret(
             files.delete(&secret::Name::from(*key))?;
         }
     }
-    Ok(Ok(true))
+    Ok(SecretDeletion::Done)
 }
 
 /// Finds the first key that goes by a name.
-fn find(
-    settings: &Settings,
-    store: &dyn Store,
-    name: &[u8],
-) -> anyhow::Result<std::result::Result<Target, Code>> {
+fn find(settings: &Settings, store: &dyn Store, name: &[u8]) -> std::result::Result<Target, Failure> {
     let Name { query, exact_key } = match Name::parse(name) {
         Ok(name) => name,
-        Err(NameError::Invalid) => return Ok(Err(Code::InvalidUserId)),
-        Err(NameError::Version3) => return Ok(Err(Code::InvalidValue)),
-        Err(NameError::Unsearchable(_)) => return Ok(Err(Code::NotFound)),
+        Err(NameError::Invalid) => return Err(Code::InvalidUserId.into()),
+        Err(NameError::Version3) => return Err(Code::InvalidValue.into()),
+        Err(NameError::Unsearchable(_)) => return Err(Code::NotFound.into()),
     };
     let snapshot = store.snapshot()?;
-    let Some(&id) = snapshot.find(&query)?.first() else { return Ok(Err(Code::NotFound)) };
+    let Some(&id) = snapshot.find(&query)?.first() else { return Err(Code::NotFound.into()) };
     let candidates = candidates(snapshot.as_ref(), &[id], &settings.home.agent_keys())?;
     let Shown { text, primary, subkeys } = show(settings, &settings.list, snapshot.as_ref(), id)?;
     let is_meant = |key: &Fingerprint| !exact_key || query.names_key(key);
@@ -191,13 +201,13 @@ fn find(
         kept.extend(files.find(&secret::Name::from(key))?.map(|held| held.fingerprint));
     }
     let with_agent = candidates.iter().any(|candidate| candidate.secret_key.is_some());
-    Ok(Ok(Target {
+    Ok(Target {
         id,
         subkey,
         by_fingerprint: matches!(query, Query::Fingerprint(_)),
         secret: Secret { kept, with_agent },
         shown: text,
-    }))
+    })
 }
 
 /// A key's listing, and its fingerprints.

@@ -23,6 +23,7 @@ use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
 
 use crate::code::Code;
+use crate::failure::{CodedFailure, Failure, told};
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::settings::Settings;
@@ -35,60 +36,34 @@ struct EditKeys {
     secrets: FileKeys,
 }
 
-/// Why an edit came to nothing.
-struct Failure {
-    code: Code,
-    /// The code as status lines carry it, with who found it.
-    value: u32,
-    /// The secret key did not sign.
-    signing: bool,
-}
-
 impl EditKeys {
     fn open(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
         Ok(Self { keyrings: Keyrings::open(settings, streams)?, secrets: settings.home.file_keys()? })
     }
 
     /// Finds the one key that a name stands for, and tells if there is none, or more than one.
-    fn find(
-        &self,
-
-        streams: &mut Streams,
-        name: &[u8],
-        with_secret: bool,
-    ) -> anyhow::Result<std::result::Result<Fingerprint, Code>> {
-        let mut found = match self.candidates(name)? {
-            Ok(found) => match found.as_slice() {
-                [] => Err(Code::NoPublicKey),
-                [(key, _)] => Ok(*key),
-                _ => Err(Code::AmbiguousName),
-            },
-            Err(code) => Err(code),
-        };
-        if let Ok(key) = found
-            && with_secret
-            && !self.has_secret(&key)?
-        {
-            found = Err(Code::NoSecretKey);
-        }
-        if let Err(code) = found {
+    fn find(&self, streams: &mut Streams, name: &[u8], with_secret: bool) -> Result<Fingerprint, Failure> {
+        let found = self.candidates(name).and_then(|found| match found.as_slice() {
+            [] => Err(Code::NoPublicKey.into()),
+            [(key, _)] if with_secret && !self.has_secret(key)? => Err(Failure::bare(Code::NoSecretKey)),
+            [(key, _)] => Ok(*key),
+            _ => Err(Code::AmbiguousName.into()),
+        });
+        if let Err(Failure::Coded(CodedFailure { code, .. })) = found {
             streams.error(format_args!("key \"{}\" not found: {code}", shown(name)));
         }
-        Ok(found)
+        found
     }
 
     /// Finds all keys that a name stands for.
-    fn candidates(
-        &self,
-        name: &[u8],
-    ) -> anyhow::Result<std::result::Result<Vec<(Fingerprint, CertId)>, Code>> {
+    fn candidates(&self, name: &[u8]) -> Result<Vec<(Fingerprint, CertId)>, Failure> {
         let query = match KeyName::parse(name) {
             Ok(name) => name.query,
-            Err(NameError::Invalid) => return Ok(Err(Code::InvalidUserId)),
-            Err(NameError::Version3) => return Ok(Err(Code::InvalidValue)),
-            Err(NameError::Unsearchable(_)) => return Ok(Ok(Vec::new())),
+            Err(NameError::Invalid) => return Err(Code::InvalidUserId.into()),
+            Err(NameError::Version3) => return Err(Code::InvalidValue.into()),
+            Err(NameError::Unsearchable(_)) => return Ok(Vec::new()),
         };
-        let Some(store) = self.keyrings.store() else { return Ok(Ok(Vec::new())) };
+        let Some(store) = self.keyrings.store() else { return Ok(Vec::new()) };
         let snapshot = store.snapshot()?;
         let ids = snapshot.find(&query)?;
         let mut found = Vec::new();
@@ -96,32 +71,27 @@ impl EditKeys {
             found.push((record.fingerprint, record.id));
             ControlFlow::Continue(())
         })?;
-        Ok(Ok(found))
+        Ok(found)
     }
 
     /// Finds a key that has to be named by the fingerprint of its primary key, and tells if it is not.
-    fn find_by_primary(
-        &self,
-
-        streams: &mut Streams,
-        name: &[u8],
-    ) -> anyhow::Result<std::result::Result<Fingerprint, u32>> {
+    fn find_by_primary(&self, streams: &mut Streams, name: &[u8]) -> Result<Fingerprint, Failure> {
         let text = shown(name);
         let Some(wanted) = fingerprint(name) else {
             streams.error(format_args!("\"{text}\" is not a fingerprint"));
-            return Ok(Err(Code::InvalidName.with_gpg()));
+            return Err(Code::InvalidName.into());
         };
-        let found = self.candidates(name)?.unwrap_or_default();
+        let found = told(self.candidates(name))?.unwrap_or_default();
         let Some((key, _)) = found.first() else {
             streams.error(format_args!("key \"{text}\" not found: {}", Code::NoPublicKey));
-            return Ok(Err(Code::NoPublicKey.bare()));
+            return Err(Failure::bare(Code::NoPublicKey));
         };
         streams.considered(key);
         if *key != wanted {
             streams.error(format_args!("\"{text}\" is not the primary fingerprint"));
-            return Ok(Err(Code::InvalidName.with_gpg()));
+            return Err(Code::InvalidName.into());
         }
-        Ok(Ok(*key))
+        Ok(*key)
     }
 
     fn has_secret(&self, key: &Fingerprint) -> anyhow::Result<bool> {
@@ -165,7 +135,7 @@ impl EditKeys {
 
     /// Finds the first key with a name that certifies now and has its secret part here.
     fn certifier(&self, settings: &Settings, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
-        let found = self.candidates(name)?.unwrap_or_default();
+        let found = told(self.candidates(name))?.unwrap_or_default();
         self.first_that_certifies(settings, found.iter().map(|(_, id)| *id).collect())
     }
 
@@ -235,7 +205,7 @@ impl EditKeys {
         command: &str,
         by: &Fingerprint,
         edit: impl FnOnce(&mut Editor<'_>) -> keyhoard::Result<T>,
-    ) -> anyhow::Result<std::result::Result<T, Failure>> {
+    ) -> Result<T, Failure> {
         let now = settings.now;
         let hint = self.hint(settings, by)?;
         let store = self.keyrings.writable(settings, streams)?;
@@ -246,44 +216,37 @@ impl EditKeys {
         let command = format!("gpg-keyhoard {command}");
         let mut editor =
             Editor::new(store, &self.secrets, &mut ask, command, now).with_digest(settings.cert_digest());
-        let outcome = edit(&mut editor);
-        let failure = match outcome {
-            Ok(done) => return Ok(Ok(done)),
+        match edit(&mut editor) {
+            Ok(done) => Ok(done),
             Err(keyhoard::Error::Secret(error) | keyhoard::Error::Sign(sign::Error::Signer(error))) => {
                 let code = ask.code(&error);
-                Failure { code, value: code.with_agent(), signing: true }
+                streams.error(format_args!("signing failed: {code}"));
+                Err(Failure::of_agent(code))
             }
             Err(keyhoard::Error::Edit(refusal)) => {
-                let failure = Failure::of(&refusal);
-                if failure.code == Code::General {
+                let code = code_of(&refusal);
+                if code == Code::General {
                     streams.info(&refusal);
                 }
-                failure
+                Err(code.into())
             }
-            Err(error) => return Err(error.into()),
-        };
-        if failure.signing {
-            streams.error(format_args!("signing failed: {}", failure.code));
+            Err(error) => Err(error.into()),
         }
-        Ok(Err(failure))
     }
 }
 
-impl Failure {
-    /// Returns gpg's code for what was not done.
-    fn of(refusal: &EditRefusal) -> Self {
-        let code = match refusal {
-            EditRefusal::NoCertificate { .. } => Code::NoPublicKey,
-            EditRefusal::NoSecretKey { .. } => Code::NoSecretKey,
-            EditRefusal::NoUserId { .. } => Code::NoUserId,
-            EditRefusal::InvalidUserId { .. } | EditRefusal::LastUserId { .. } => Code::InvalidUserId,
-            EditRefusal::DuplicateUserId { .. } => Code::UserIdExists,
-            EditRefusal::NoSubkey { .. } => Code::NotFound,
-            EditRefusal::Clock { .. } => Code::TimeConflict,
-            EditRefusal::Revoked { .. } => Code::CertificateRevoked,
-            _ => Code::General,
-        };
-        Self { code, value: code.with_gpg(), signing: false }
+/// Returns gpg's code for what was not done.
+fn code_of(refusal: &EditRefusal) -> Code {
+    match refusal {
+        EditRefusal::NoCertificate { .. } => Code::NoPublicKey,
+        EditRefusal::NoSecretKey { .. } => Code::NoSecretKey,
+        EditRefusal::NoUserId { .. } => Code::NoUserId,
+        EditRefusal::InvalidUserId { .. } | EditRefusal::LastUserId { .. } => Code::InvalidUserId,
+        EditRefusal::DuplicateUserId { .. } => Code::UserIdExists,
+        EditRefusal::NoSubkey { .. } => Code::NotFound,
+        EditRefusal::Clock { .. } => Code::TimeConflict,
+        EditRefusal::Revoked { .. } => Code::CertificateRevoked,
+        _ => Code::General,
     }
 }
 

@@ -15,6 +15,7 @@ use secret::file::FileKeys;
 
 use super::compaction::checker;
 use crate::code::Code;
+use crate::failure::{CodedFailure, Failure};
 use crate::filter_properties;
 use crate::keyrings::Keyrings;
 use crate::names::{Hit, Names};
@@ -40,9 +41,6 @@ struct Written {
     looked_at: u64,
 }
 
-/// Why an export failed: what is told, and the value for the status line.
-type Failure = (Code, u32);
-
 /// Writes out the keys that the arguments name, or all of them.
 pub(super) fn run(
     arguments: &[Vec<u8>],
@@ -57,10 +55,9 @@ pub(super) fn run(
         ExportTarget::Public => Holds::Packets,
         ExportTarget::Secret(_) => Holds::SecretPackets,
     };
-    let outcome = match Output::open(holds, &[], settings, streams)? {
-        Ok(output) => write_keys(arguments, settings, streams, output, what, &mut written)?,
-        Err(code) => Err((code, code.with_gpg())),
-    };
+    let outcome = Output::open(holds, &[], settings, streams)
+        .and_then(|output| write_keys(arguments, settings, streams, output, what, &mut written));
+    let failure = outcome.err().map(Failure::coded).transpose()?;
     for fingerprint in &written.exported {
         streams.status(Status::Exported { fingerprint: fingerprint.to_string() });
     }
@@ -71,7 +68,7 @@ pub(super) fn run(
             Status::ExportResult { count: written.looked_at, secret: exported, exported }
         }
     });
-    if let Err((code, value)) = outcome {
+    if let Some(CodedFailure { code, value }) = failure {
         streams.status(Status::Failure { place: "export", code: value });
         streams.error(format_args!("key export failed: {code}"));
     }
@@ -86,7 +83,7 @@ fn write_keys(
     mut output: Output,
     what: ExportTarget,
     written: &mut Written,
-) -> anyhow::Result<std::result::Result<(), Failure>> {
+) -> Result<(), Failure> {
     let names = Names::parse(arguments);
     for refused in names.refused().iter().filter(|refused| refused.code == Code::InvalidUserId) {
         let name = shown(&refused.name);
@@ -100,7 +97,7 @@ fn write_keys(
             ExportTarget::Public => "PUBLIC KEY BLOCK",
             ExportTarget::Secret(_) => "PRIVATE KEY BLOCK",
         };
-        let export = Export { names: &names, settings: settings, what, keys: &keys, secrets: &secrets };
+        let export = Export { names: &names, settings, what, keys: &keys, secrets: &secrets };
         let writer = output.writer(streams);
         if settings.armor {
             let mut writer = settings.armor_headers.begin(writer, title);
@@ -114,7 +111,10 @@ fn write_keys(
         true => streams.info("WARNING: nothing exported"),
         false => output.commit()?,
     }
-    Ok(unsearchable.map_or(Ok(()), |refused| Err((refused.code, refused.value()))))
+    match unsearchable {
+        Some(refused) => Err(CodedFailure { code: refused.code, value: refused.value() }.into()),
+        None => Ok(()),
+    }
 }
 
 struct Export<'a> {

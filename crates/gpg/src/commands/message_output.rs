@@ -1,6 +1,6 @@
 //! Where a new message goes.
 
-use crate::code::Code;
+use crate::failure::Failure;
 use crate::input;
 use crate::output::{Holds, Output};
 use crate::settings::Settings;
@@ -13,12 +13,12 @@ pub(super) fn open(
     streams: &mut Streams,
     name: Option<&[u8]>,
     suffix: &[u8],
-) -> anyhow::Result<Result<Output, Code>> {
+) -> Result<Output, Failure> {
     let beside = name.filter(|_| !input::is_stream(name)).map(|name| [name, suffix].concat());
     let named = settings.output.as_deref().or(beside.as_deref());
     let read = input::ids(arguments.iter().map(Vec::as_slice).chain(name));
     let output = Output::named(named, Holds::Packets, &read, settings, streams)?;
-    if settings.verbose > 0 && matches!(output, Ok(Output::Standard)) {
+    if settings.verbose > 0 && matches!(output, Output::Standard) {
         let to = if settings.output.is_some() { "'-'" } else { "stdout" };
         streams.info(format_args!("writing to {to}"));
     }

@@ -10,6 +10,7 @@ use secret::file::FileKeys;
 use secret::{Ask, Error, Name, Passphrase, Question, SecretKeys};
 
 use crate::code::Code;
+use crate::failure::{CodedFailure, Failure};
 use crate::keyrings::Keyrings;
 use crate::names::Names;
 use crate::passphrases::Passphrases;
@@ -26,15 +27,16 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     };
     let name = shown(name).to_string();
     let outcome = match find(arguments, settings, streams)? {
-        None => Err((Code::NoSecretKey, Code::NoSecretKey.bare())),
+        None => Err(Failure::bare(Code::NoSecretKey)),
         Some(certificate) => {
             streams.status(Status::KeyConsidered { fingerprint: certificate.primary.to_string(), flags: 0 });
-            change(settings, streams, &certificate)?.map_err(|code| (code, code.with_agent()))
+            change(settings, streams, &certificate)
         }
     };
     match outcome {
         Ok(()) => streams.status(Status::Success { place: "keyedit.passwd" }),
-        Err((code, value)) => {
+        Err(failure) => {
+            let CodedFailure { code, value } = failure.coded()?;
             streams.error(format_args!("error changing the passphrase for '{name}': {code}"));
             streams.status_error("keyedit.passwd", value);
         }
@@ -72,15 +74,11 @@ fn find(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> an
 }
 
 /// Changes the passphrase of each key; the keys that have the same one are asked about once.
-fn change(
-    settings: &Settings,
-    streams: &mut Streams,
-    certificate: &Locked,
-) -> anyhow::Result<Result<(), Code>> {
+fn change(settings: &Settings, streams: &mut Streams, certificate: &Locked) -> Result<(), Failure> {
     let files = settings.home.file_keys()?;
     if certificate.keys.is_empty() {
         streams.info("Key has only stub or on-card key items - no passphrase to change.");
-        return Ok(Ok(()));
+        return Ok(());
     }
     let passphrases = RefCell::new(Passphrases::new(settings, streams));
     let mut change = Change { asked: &passphrases, new: None };
@@ -92,9 +90,9 @@ fn change(
         let code = passphrases.code(&error);
         let (primary, key) = (certificate.primary.key_id(), key.key_id());
         passphrases.streams().info(format_args!("key {primary}/{key}: error changing passphrase: {code}"));
-        outcome = Err(code);
+        outcome = Err(Failure::of_agent(code));
     }
-    Ok(outcome)
+    outcome
 }
 
 /// One change of a passphrase, for several keys.

@@ -9,8 +9,8 @@ use std::io::{self, Read, Write};
 use keyhoard::cert::facts::SignatureType;
 use keyhoard::message::{self, LiteralOptions};
 
-use super::failure::Failure;
 use super::{literal, message_output};
+use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::settings::{ArmorHeaders, Form, Settings};
 use crate::streams::Streams;
@@ -33,7 +33,8 @@ pub(super) fn run(
         streams.not_yet("--not-dash-escaped");
         return Ok(());
     }
-    if let Err(Failure { code, value }) = sign(arguments, settings, streams, form)? {
+    if let Err(failure) = sign(arguments, settings, streams, form) {
+        let CodedFailure { code, value } = failure.coded()?;
         streams.status_failure_value("sign", value);
         match (form, arguments.first()) {
             (Form::Clear, name) => {
@@ -51,18 +52,12 @@ fn sign(
     settings: &Settings,
     streams: &mut Streams,
     form: Form,
-) -> anyhow::Result<Result<(), Failure>> {
-    let mut signers = match signers::collect(settings, streams, &mut DefaultKeys::default())? {
-        Ok(signers) => signers,
-        Err(failure) => return Ok(Err(failure)),
-    };
+) -> Result<(), Failure> {
+    let mut signers = signers::collect(settings, streams, &mut DefaultKeys::default())?;
     let mut input: Box<dyn Read> = Box::new(io::empty());
     let named = arguments.iter().map(|name| Some(&name[..]));
     for name in named.chain(arguments.is_empty().then_some(None)) {
-        match input::open(name, streams) {
-            Ok(file) => input = Box::new(input.chain(file)),
-            Err(code) => return Ok(Err(Failure::of(code))),
-        }
+        input = Box::new(input.chain(input::open(name, streams)?));
     }
     let name = arguments.first().map(Vec::as_slice);
     let suffix: &[u8] = match form {
@@ -70,10 +65,7 @@ fn sign(
         Form::Detached => b".sig",
         _ => b".gpg",
     };
-    let mut output = match message_output::open(arguments, settings, streams, name, suffix)? {
-        Ok(output) => output,
-        Err(code) => return Ok(Err(Failure::of(code))),
-    };
+    let mut output = message_output::open(arguments, settings, streams, name, suffix)?;
     let is_text = form == Form::Clear || settings.message.text;
     let kind = if is_text { SignatureType::TEXT } else { SignatureType::BINARY };
     announcement::begin(streams, &signers);
@@ -100,12 +92,12 @@ fn sign(
     let flushed = out.flush();
     drop(out);
     if let Err(error) = written {
-        return signers::refused(streams, error);
+        return Err(signers::refused(streams, error));
     }
     flushed?;
     output.commit()?;
     announcement::created(settings, streams, &signers, form, kind);
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Writes in armor with these headers, if that is asked for.

@@ -15,9 +15,9 @@ use keyhoard::message::{
 };
 
 use super::decrypt::plaintext;
-use super::failure::Failure;
 use super::{multifile, signatures};
 use crate::code::Code;
+use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::settings::Settings;
 use crate::status::{MessageStatus, Status};
@@ -32,24 +32,20 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         [] => (None, &[][..]),
         [name, data @ ..] => (Some(&name[..]), data),
     };
-    let outcome = match input::open(name, streams) {
-        Ok(input) if data.is_empty() => inline(settings, streams, input, name, DetachedHandling::LookedFor)?,
-        Ok(input) => detached(settings, streams, input, data)?,
-        Err(code) => Err(Failure::of(code)),
-    };
-    tell_failure(streams, "signatures", outcome.err());
+    let outcome = input::open(name, streams).map_err(Failure::of).and_then(|input| match data {
+        [] => inline(settings, streams, input, name, DetachedHandling::LookedFor),
+        data => detached(settings, streams, input, data),
+    });
+    tell_failure(streams, "signatures", outcome.err().map(Failure::coded).transpose()?);
     Ok(())
 }
 
-fn tell_failure(streams: &mut Streams, what: &str, failure: Option<Failure>) {
-    if let Some(Failure { code, value }) = failure {
+fn tell_failure(streams: &mut Streams, what: &str, failure: Option<CodedFailure>) {
+    if let Some(CodedFailure { code, value }) = failure {
         streams.error(format_args!("verify {what} failed: {code}"));
         streams.status_failure_value("verify", value);
     }
 }
-
-/// gpg's code for what keeps signatures from being verified, unless it has been told already.
-type Outcome = anyhow::Result<std::result::Result<(), Failure>>;
 
 /// Verifies the signatures in each of several files.
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
@@ -59,8 +55,8 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
         streams.status(MessageStatus::FileStart { what: WHAT, name: &name });
         match input::open(Some(&name), streams) {
             Ok(input) => {
-                let outcome = inline(settings, streams, input, Some(&name), DetachedHandling::NotLookedFor)?;
-                failure = failure.or(outcome.err());
+                let outcome = inline(settings, streams, input, Some(&name), DetachedHandling::NotLookedFor);
+                failure = failure.or(outcome.err().map(Failure::coded).transpose()?);
                 // With --batch gpg ends at once.
                 if streams.has_bad_signature() && settings.batch {
                     return Ok(());
@@ -69,7 +65,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
             }
             Err(code) => {
                 streams.status(MessageStatus::FileError { what: WHAT, name: &name });
-                failure = failure.or(Some(Failure::of(code)));
+                failure = failure.or(Some(CodedFailure { code, value: code.with_gpg() }));
             }
         }
     }
@@ -93,7 +89,7 @@ fn inline(
     input: File,
     name: Option<&[u8]>,
     beside: DetachedHandling,
-) -> Outcome {
+) -> std::result::Result<(), Failure> {
     let mut input = BufReader::new(input);
     let beginning = input.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
@@ -109,7 +105,7 @@ fn inline(
         }
     };
     match read {
-        Ok(found) if found.is_empty() => return Ok(Err(unexpected(streams))),
+        Ok(found) if found.is_empty() => return Err(unexpected(streams)),
         Ok(found) => {
             if signatures::tell(settings, streams, found, announced.as_ref())? && !streams.has_bad_signature()
             {
@@ -123,16 +119,16 @@ fn inline(
         }
         Err(Error::Detached) => no_data(streams),
         Err(Error::Unsigned) => tell_no_signature(streams),
-        Err(Error::NoKey) => return Ok(Err(unexpected(streams))),
-        Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(streams))),
+        Err(Error::NoKey) => return Err(unexpected(streams)),
+        Err(Error::NoMessage) if is_openpgp => return Err(unexpected(streams)),
         Err(Error::NoMessage) if beside == DetachedHandling::NotLookedFor => {
             tell_no_packets(streams, is_empty);
-            return Ok(Err(Failure::bare(Code::EndOfInput)));
+            return Err(Failure::bare(Code::EndOfInput));
         }
-        Err(Error::NoMessage) => return Ok(nothing(streams, is_empty)),
+        Err(Error::NoMessage) => return nothing(streams, is_empty),
         Err(error) => damaged(streams, &error),
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Says whether an input begins with a packet, in armor or without, as far as gpg looks: a tag that no packet at the
@@ -173,7 +169,11 @@ fn warn_of_data_beside(settings: &Settings, streams: &mut Streams, name: Option<
 }
 
 /// Verifies signatures over the file that is called as they are, without the suffix.
-fn over_file_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u8]>) -> Outcome {
+fn over_file_beside(
+    settings: &Settings,
+    streams: &mut Streams,
+    name: Option<&[u8]>,
+) -> std::result::Result<(), Failure> {
     if let (Some(name), Some(data)) = (name, data_beside(name))
         && let Ok(signature) = input::open(Some(name), streams)
     {
@@ -181,11 +181,15 @@ fn over_file_beside(settings: &Settings, streams: &mut Streams, name: Option<&[u
         return detached(settings, streams, signature, &[data.to_vec()]);
     }
     no_data(streams);
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Verifies signatures over the file beside them, else over what comes by standard input.
-pub(super) fn over_file_or_input(settings: &Settings, streams: &mut Streams, name: &[u8]) -> Outcome {
+pub(super) fn over_file_or_input(
+    settings: &Settings,
+    streams: &mut Streams,
+    name: &[u8],
+) -> std::result::Result<(), Failure> {
     if data_beside(Some(name)).is_some() {
         return over_file_beside(settings, streams, Some(name));
     }
@@ -194,7 +198,7 @@ pub(super) fn over_file_or_input(settings: &Settings, streams: &mut Streams, nam
     }
     match input::open(Some(name), streams) {
         Ok(signature) => detached(settings, streams, signature, &[b"-".to_vec()]),
-        Err(code) => Ok(Err(Failure::of(code))),
+        Err(code) => Err(code.into()),
     }
 }
 
@@ -204,35 +208,37 @@ fn no_data(streams: &mut Streams) {
 }
 
 /// Verifies signatures over files, one after the other.
-fn detached(settings: &Settings, streams: &mut Streams, signature: File, data: &[Vec<u8>]) -> Outcome {
+fn detached(
+    settings: &Settings,
+    streams: &mut Streams,
+    signature: File,
+    data: &[Vec<u8>],
+) -> std::result::Result<(), Failure> {
     let mut signature = BufReader::new(signature);
     let beginning = signature.fill_buf()?;
     let (is_empty, is_openpgp) = (beginning.is_empty(), begins_openpgp(beginning));
     let is_other = begins_otherwise(beginning);
     if begins_clear_text(beginning) {
         streams.error("not a detached signature");
-        return Ok(Ok(()));
+        return Ok(());
     }
-    match over(streams, &mut signature, data)? {
+    match over(streams, &mut signature, data) {
         Ok(found) => signatures::tell(settings, streams, found, None).map(drop)?,
-        Err(Error::NoMessage) if is_openpgp => return Ok(Err(unexpected(streams))),
-        Err(Error::NoMessage) => return Ok(nothing(streams, is_empty)),
-        Err(Error::Malformed(_)) if is_other => return Ok(Err(unexpected(streams))),
+        Err(Error::NoMessage) if is_openpgp => return Err(unexpected(streams)),
+        Err(Error::NoMessage) => return nothing(streams, is_empty),
+        Err(Error::Malformed(_)) if is_other => return Err(unexpected(streams)),
         Err(Error::Malformed(_) | Error::SecondBlock) => streams.error("not a detached signature"),
         Err(error) => damaged(streams, &error),
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 fn over(
     streams: &mut Streams,
     signature: &mut (dyn Read + Send),
     data: &[Vec<u8>],
-) -> anyhow::Result<Result<Vec<DataSignature>>> {
-    let detached = match DetachedSignatures::read(signature) {
-        Ok(detached) => detached,
-        Err(error) => return Ok(Err(error)),
-    };
+) -> Result<Vec<DataSignature>> {
+    let detached = DetachedSignatures::read(signature)?;
     let mut content: Box<dyn Read> = Box::new(io::empty());
     for name in data {
         match input::open_silently(Some(name)) {
@@ -241,11 +247,11 @@ fn over(
                 let code = input::code(&error);
                 streams.error(format_args!("can't open signed data '{}'", shown(name)));
                 streams.error(format_args!("can't hash datafile: {code}"));
-                return Ok(Ok(Vec::new()));
+                return Ok(Vec::new());
             }
         }
     }
-    Ok(detached.over(content.as_mut()))
+    detached.over(content.as_mut())
 }
 
 /// Says whether keys, encrypted data, or what opens them, come first.

@@ -16,11 +16,11 @@ use keyhoard::message::{
 };
 use zeroize::Zeroizing;
 
-use super::failure::Failure;
 use super::sign::announcement;
 use super::sign::choice::DefaultKeys;
 use super::sign::signers::{self, Signer, signing};
 use super::{literal, message_output, multifile};
+use crate::failure::{CodedFailure, Failure};
 use crate::output::Output;
 use crate::settings::{Form, MessageOperation, Settings};
 use crate::status::MessageStatus;
@@ -28,8 +28,6 @@ use crate::streams::Streams;
 use crate::symmetric::{self, Purpose};
 use crate::{algorithms, input};
 use recipients::Chosen;
-
-type Outcome = anyhow::Result<Result<(), Failure>>;
 
 /// Encrypts the file that the argument names, or standard input; or each of several files.
 pub(super) fn run(
@@ -51,8 +49,8 @@ pub(super) fn run(
     }
     let name = arguments.first().map(Vec::as_slice);
     let mut default_keys = DefaultKeys::default();
-    let outcome = encrypt(arguments, settings, streams, sealing, name, &mut default_keys)?;
-    if let Err(Failure { code, value }) = outcome {
+    if let Err(failure) = encrypt(arguments, settings, streams, sealing, name, &mut default_keys) {
+        let CodedFailure { code, value } = failure.coded()?;
         let name = input::shown_name(name);
         let (place, what) = match sealing {
             MessageOperation { sign: true, encrypt: false, .. } => {
@@ -92,8 +90,9 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
     for name in multifile::names(arguments, settings)? {
         streams.status(MessageStatus::FileStart { what: 2, name: &name });
         let operation = MessageOperation::ENCRYPT;
-        let outcome = encrypt(arguments, settings, streams, operation, Some(&name), &mut default_keys)?;
-        if let Err(Failure { code, .. }) = outcome {
+        let outcome = encrypt(arguments, settings, streams, operation, Some(&name), &mut default_keys);
+        if let Err(failure) = outcome {
+            let code = failure.coded()?.code;
             streams.error(format_args!("encryption of '{}' failed: {code}", shown(&name)));
         }
         streams.status(MessageStatus::FileDone);
@@ -108,33 +107,22 @@ fn encrypt(
     sealing: MessageOperation,
     name: Option<&[u8]>,
     default_keys: &mut DefaultKeys,
-) -> Outcome {
+) -> Result<(), Failure> {
     let mut input = None;
     if !sealing.encrypt {
         // As in gpg, a missing file is told before anybody is asked for a passphrase.
-        match input::open(name, streams) {
-            Ok(file) => input = Some(file),
-            Err(code) => return Ok(Err(Failure::of(code))),
-        }
+        input = Some(input::open(name, streams)?);
     }
-    let mut signers =
-        match sealing.sign.then(|| signers::collect(settings, streams, default_keys)).transpose()? {
-            Some(Err(failure)) => return Ok(Err(failure)),
-            signers => signers.and_then(Result::ok).unwrap_or_default(),
-        };
-    let password = match sealing.symmetric.then(|| password(settings, streams, sealing)).transpose()? {
-        Some(Err(failure)) => return Ok(Err(failure)),
-        password => password.and_then(Result::ok),
+    let signers = sealing.sign.then(|| signers::collect(settings, streams, default_keys));
+    let mut signers = signers.transpose()?.unwrap_or_default();
+    let password = sealing.symmetric.then(|| password(settings, streams, sealing)).transpose()?;
+    let keys = match sealing.encrypt {
+        true => recipients::collect(settings, streams, default_keys)?,
+        false => Vec::new(),
     };
-    let keys =
-        if sealing.encrypt { recipients::collect(settings, streams, default_keys)? } else { Ok(Vec::new()) };
-    let keys = match keys {
-        Ok(keys) => keys,
-        Err(failure) => return Ok(Err(failure)),
-    };
-    let mut input: File = match input.map_or_else(|| input::open(name, streams), Ok) {
-        Ok(input) => input,
-        Err(code) => return Ok(Err(Failure::of(code))),
+    let mut input: File = match input {
+        Some(input) => input,
+        None => input::open(name, streams)?,
     };
     if settings.verbose > 0 && sealing.encrypt {
         let name = input::shown_name(name);
@@ -150,10 +138,7 @@ fn encrypt(
         recipients: keys.iter().map(|chosen| recipient(settings, chosen)).collect(),
     };
     let suffix: &[u8] = if settings.armor { b".asc" } else { b".gpg" };
-    let mut output = match message_output::open(arguments, settings, streams, name, suffix)? {
-        Ok(output) => output,
-        Err(code) => return Ok(Err(Failure::of(code))),
-    };
+    let mut output = message_output::open(arguments, settings, streams, name, suffix)?;
     if settings.verbose > 0 {
         tell_recipients(streams, &keys, cipher);
     }
@@ -182,7 +167,7 @@ fn encrypt(
         streams.status(begin);
     }
     streams.status(MessageStatus::EndEncryption);
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Writes a message, in armor if that is asked for.
@@ -227,20 +212,21 @@ fn password(
     settings: &Settings,
     streams: &mut Streams,
     sealing: MessageOperation,
-) -> anyhow::Result<Result<Password, Failure>> {
+) -> Result<Password, Failure> {
     let s2k = symmetric::s2k(settings)?;
     let cipher = settings.message.symmetric_cipher().number();
     let purpose = Purpose { cipher, s2k: &s2k, is_new: true };
-    Ok(match symmetric::passphrase(&purpose, settings, streams)? {
+    match symmetric::passphrase(&purpose, settings, streams) {
         Ok(passphrase) => Ok((Zeroizing::new(passphrase.as_bytes().to_vec()), s2k)),
-        Err(code) => {
+        Err(failure) => {
+            let failure = failure.coded()?;
             // As in gpg, which asks elsewhere where there are recipients too.
             if !sealing.encrypt {
-                streams.error(format_args!("error creating passphrase: {code}"));
+                streams.error(format_args!("error creating passphrase: {}", failure.code));
             }
-            Err(Failure::of(code))
+            Err(failure.into())
         }
-    })
+    }
 }
 
 /// Lets the signers use a digest that the recipients prefer, unless one is asked for; tells if they do not want that one.

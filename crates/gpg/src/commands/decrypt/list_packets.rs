@@ -9,8 +9,8 @@ use super::plaintext::Ending;
 use super::unlock::{Unlocked, Unlocker};
 use super::{failed, verify};
 use crate::code::Code;
-use crate::commands::failure::Failure;
 use crate::commands::guess;
+use crate::failure::CodedFailure;
 use crate::render;
 use crate::settings::Settings;
 use crate::streams::Streams;
@@ -37,7 +37,8 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     }
     verify::tell_no_packets(streams, is_empty);
-    guess::tell_failure(streams, &Failure::bare(Code::EndOfInput));
+    let code = Code::EndOfInput;
+    guess::tell_failure(streams, CodedFailure { code, value: code.bare() });
     Ok(())
 }
 

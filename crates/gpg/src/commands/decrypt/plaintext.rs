@@ -10,6 +10,7 @@ use keyhoard::message::{Authenticity, Error, Event, Format, HashHeaders, Literal
 
 use crate::code::Code;
 use crate::commands::signatures;
+use crate::failure::{CodedFailure, Failure};
 use crate::input;
 use crate::output::{self, Holds, Output};
 use crate::render::text::for_people;
@@ -135,9 +136,11 @@ impl<'a> Plaintext<'a> {
         length: Option<u32>,
     ) -> Option<Output> {
         match self.open(streams, embedded, length) {
-            Ok(Ok(output)) => return output,
-            Ok(Err(code)) => streams.error(format_args!("handle plaintext failed: {code}")),
-            Err(failure) => self.failure = Some(failure),
+            Ok(output) => return output,
+            Err(Failure::Coded(CodedFailure { code, .. })) => {
+                streams.error(format_args!("handle plaintext failed: {code}"));
+            }
+            Err(Failure::Fatal(error)) => self.failure = Some(error),
         }
         None
     }
@@ -153,7 +156,7 @@ impl<'a> Plaintext<'a> {
         streams: &mut Streams,
         embedded: &[u8],
         length: Option<u32>,
-    ) -> anyhow::Result<std::result::Result<Option<Output>, Code>> {
+    ) -> std::result::Result<Option<Output>, Failure> {
         let Self { settings, source, .. } = *self;
         let named = || file_name(embedded, settings).filter(|_| settings.message.use_embedded_file_name);
         let name = match (&settings.output, source.naming) {
@@ -161,7 +164,7 @@ impl<'a> Plaintext<'a> {
             (None, Naming::Standard) if embedded == CONSOLE => None,
             (None, Naming::AfterInput) if embedded == CONSOLE => {
                 streams.info("data not saved; use option \"--output\" to save it");
-                return Ok(Ok(None));
+                return Ok(None);
             }
             (None, _) if let Some(name) = named() => Some(name),
             (None, Naming::Standard) => None,
@@ -171,16 +174,18 @@ impl<'a> Plaintext<'a> {
                     Some(name) => Some(name),
                     None => match output::another_name(settings, streams)? {
                         Some(name) => Some(name),
-                        None => return Ok(Err(Code::General)),
+                        None => return Err(Code::General.into()),
                     },
                 },
             },
         };
         let read = input::ids(source.arguments.iter().map(Vec::as_slice).chain(source.name));
         let holds = Holds::Content { length };
-        let opened = Output::named(name.as_deref(), holds, &read, settings, streams)?;
-        // That a file is there already is gpg's general error.
-        Ok(opened.map(Some).map_err(|code| if code == Code::FileExists { Code::General } else { code }))
+        match Output::named(name.as_deref(), holds, &read, settings, streams) {
+            // That a file is there already is gpg's general error.
+            Err(Failure::Coded(CodedFailure { code: Code::FileExists, .. })) => Err(Code::General.into()),
+            opened => opened.map(Some),
+        }
     }
 }
 

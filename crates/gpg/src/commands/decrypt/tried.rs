@@ -14,11 +14,11 @@ use crate::streams::Streams;
 pub(super) struct Tried<'a> {
     pub(super) recipient: &'a Pkesk,
     pub(super) known: Option<KnownKey>,
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<RecipientFailure>,
 }
 
 /// Why a recipient did not open the message.
-pub(super) enum Failure {
+pub(super) enum RecipientFailure {
     /// The secret key is not here.
     NoSecretKey,
     /// It was not tried.
@@ -55,16 +55,16 @@ fn tell_recipient(streams: &mut Streams, tried: &Tried<'_>) {
         streams.info(format_args!("encrypted with {algorithm} key, ID {key_id}"));
     }
     match tried.failure {
-        None | Some(Failure::NotTried) => {}
-        Some(Failure::NoSecretKey) => {
+        None | Some(RecipientFailure::NotTried) => {}
+        Some(RecipientFailure::NoSecretKey) => {
             streams.status(MessageStatus::NoSecretKey { key_id: key_id.to_string() });
         }
-        Some(Failure::NoSuchSessionKey) => {
+        Some(RecipientFailure::NoSuchSessionKey) => {
             let code = Code::BadSessionKey;
             streams.info(format_args!("public key decryption failed: {code}"));
             streams.status(Status::Error { place: "pkdecrypt_failed", code: code.bare() });
         }
-        Some(Failure::Code(code)) => {
+        Some(RecipientFailure::Code(code)) => {
             streams.info(format_args!("public key decryption failed: {code}"));
             let status = Status::Error { place: "pkdecrypt_failed", code: code.with_agent() };
             streams.status(status);

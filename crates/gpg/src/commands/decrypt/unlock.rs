@@ -11,9 +11,10 @@ use keyhoard::store::Query;
 use keyhoard::store::query::Name as KeyName;
 use secret::{Name, SecretKeys, StoredKey};
 
-use super::tried::{self, Failure, Tried, key_id};
+use super::tried::{self, RecipientFailure, Tried, key_id};
 use crate::code::Code;
 use crate::commands::known_key::KnownKey;
+use crate::failure::{Failure, told};
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::prompt;
@@ -207,12 +208,12 @@ impl Search<'_> {
         let settings = &self.settings.message;
         let is_hidden = recipient.addressee == Addressee::Hidden || settings.try_all_secrets;
         let failure = if settings.list_only {
-            Some(Failure::NotTried)
+            Some(RecipientFailure::NotTried)
         } else if let Some(given) = overriding {
             found.clone_from(given);
-            given.is_none().then_some(Failure::NoSuchSessionKey)
+            given.is_none().then_some(RecipientFailure::NoSuchSessionKey)
         } else if found.is_some() || (is_hidden && settings.skip_hidden_recipients) {
-            Some(Failure::NoSecretKey)
+            Some(RecipientFailure::NoSecretKey)
         } else if is_hidden {
             self.try_all(recipient, keyrings, found)?
         } else {
@@ -227,7 +228,7 @@ impl Search<'_> {
         recipient: &Pkesk,
         known: Option<&KnownKey>,
         found: &mut Option<SessionKey>,
-    ) -> anyhow::Result<Option<Failure>> {
+    ) -> anyhow::Result<Option<RecipientFailure>> {
         let held = self.settings.home.file_keys()?.list()?;
         let is_meant = |held: &&StoredKey| match recipient.addressee {
             Addressee::KeyId(key_id) => held.fingerprint.key_id() == key_id,
@@ -235,19 +236,19 @@ impl Search<'_> {
             Addressee::Hidden => false,
         };
         let Some(held) = held.iter().find(|held| is_meant(held) && held.protection.has_secret()) else {
-            return Ok(Some(Failure::NoSecretKey));
+            return Ok(Some(RecipientFailure::NoSecretKey));
         };
         if let Some(known) = known {
             self.streams.considered(&known.primary);
             self.streams.considered(&known.primary);
         }
-        match self.open(recipient, held, known)? {
+        match self.open(recipient, held, known) {
             Ok(key) => {
                 self.tell_found(held, known, &key);
                 *found = Some(key);
                 Ok(None)
             }
-            Err(code) => Ok(Some(Failure::Code(code))),
+            Err(failure) => Ok(Some(RecipientFailure::Code(failure.coded()?.code))),
         }
     }
 
@@ -257,7 +258,7 @@ impl Search<'_> {
         recipient: &Pkesk,
         keyrings: &Keyrings,
         found: &mut Option<SessionKey>,
-    ) -> anyhow::Result<Option<Failure>> {
+    ) -> anyhow::Result<Option<RecipientFailure>> {
         for held in self.in_order()? {
             let key_id = held.fingerprint.key_id();
             let Some(known) = KnownKey::find(self.settings, keyrings, key_id, None)? else {
@@ -273,7 +274,7 @@ impl Search<'_> {
                 let text = format!("anonymous recipient; trying secret key {key_id} ...");
                 self.streams.info(text);
             }
-            if let Ok(key) = self.open(recipient, &held, Some(&known))? {
+            if let Some(key) = told(self.open(recipient, &held, Some(&known)))? {
                 self.streams.considered(&known.primary);
                 self.tell_found(&held, Some(&known), &key);
                 if !is_quiet {
@@ -283,7 +284,7 @@ impl Search<'_> {
                 return Ok(None);
             }
         }
-        Ok(Some(Failure::NoSecretKey))
+        Ok(Some(RecipientFailure::NoSecretKey))
     }
 
     /// Returns the secret keys, those of `--try-secret-key` first.
@@ -307,7 +308,7 @@ impl Search<'_> {
         recipient: &Pkesk,
         held: &StoredKey,
         known: Option<&KnownKey>,
-    ) -> anyhow::Result<std::result::Result<SessionKey, Code>> {
+    ) -> std::result::Result<SessionKey, Failure> {
         let keys = self.settings.home.file_keys()?;
         let mut ask = Passphrases::new(self.settings, self.streams);
         if let Some(known) = known {
@@ -316,11 +317,11 @@ impl Search<'_> {
         let opened = keys
             .open(&Name::Fingerprint(held.fingerprint), &mut ask)
             .and_then(|mut key| recipient.open(key.as_mut(), self.container.cipher()));
-        Ok(match opened {
+        match opened {
             Ok(Some(key)) => Ok(key),
-            Ok(None) => Err(Code::WrongSecretKey),
-            Err(error) => Err(ask.code(&error)),
-        })
+            Ok(None) => Err(Code::WrongSecretKey.into()),
+            Err(error) => Err(ask.code(&error).into()),
+        }
     }
 
     fn tell_found(&mut self, held: &StoredKey, known: Option<&KnownKey>, key: &SessionKey) {
@@ -359,7 +360,7 @@ impl Search<'_> {
             return Ok(given.clone());
         }
         let purpose = Purpose { cipher: cipher.number(), s2k: &asked.s2k, is_new: false };
-        let Ok(password) = symmetric::passphrase(&purpose, settings, streams)? else {
+        let Some(password) = told(symmetric::passphrase(&purpose, settings, streams))? else {
             return Ok(None);
         };
         let mut last = None;

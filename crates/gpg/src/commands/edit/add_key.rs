@@ -7,6 +7,7 @@ use sign::KeyFlags;
 
 use super::EditKeys;
 use crate::code::Code;
+use crate::failure::{Failure, told};
 use crate::generation::algorithm::with_size;
 use crate::generation::made_of::made_of;
 use crate::interval;
@@ -23,8 +24,8 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
             return Ok(());
         }
     };
-    let mut desk = EditKeys::open(settings, streams)?;
-    let Ok(key) = desk.find_by_primary(streams, &name)? else { return Ok(()) };
+    let mut edit_keys = EditKeys::open(settings, streams)?;
+    let Some(key) = told(edit_keys.find_by_primary(streams, &name))? else { return Ok(()) };
     let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
     let now = settings.now;
     let wanted = wanted(algorithm, usage, end, now, settings);
@@ -37,24 +38,22 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         })?;
         Ok(NewSubkey { key: made, flags: plan.flags(), end })
     });
-    let added = match made {
-        Ok(new) => {
-            let fingerprint = new.key.fingerprint().to_string();
-            let added =
-                desk.edit(settings, streams, "--quick-add-key", &key, |editor| editor.add_subkey(&key, new))?;
-            added.map(|_| fingerprint).map_err(|failure| failure.code)
-        }
-        Err(code) => Err(code),
-    };
+    let added = made.map_err(Failure::of).and_then(|new| {
+        let fingerprint = new.key.fingerprint().to_string();
+        edit_keys.edit(settings, streams, "--quick-add-key", &key, |editor| editor.add_subkey(&key, new))?;
+        Ok(fingerprint)
+    });
     match added {
         Ok(fingerprint) => {
             streams.status(Status::KeyCreated { letter: 'S', fingerprint, handle: b"" });
         }
-        Err(Code::CertificateRevoked) => streams.error("Key is revoked."),
-        Err(code) => {
-            streams.error(format_args!("Key generation failed: {code}"));
-            streams.info("Key not changed so no update needed.");
-        }
+        Err(failure) => match failure.coded()?.code {
+            Code::CertificateRevoked => streams.error("Key is revoked."),
+            code => {
+                streams.error(format_args!("Key generation failed: {code}"));
+                streams.info("Key not changed so no update needed.");
+            }
+        },
     }
     Ok(())
 }

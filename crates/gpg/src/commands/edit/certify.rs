@@ -10,10 +10,11 @@ use keyhoard::edit::{
 use keyhoard::foreign_text::shown;
 use keyhoard::store::Fingerprint;
 
+use super::EditKeys;
 use super::shown_key;
-use super::{EditKeys, Failure};
 use crate::clock;
 use crate::code::Code;
+use crate::failure::{CodedFailure, Failure, told};
 use crate::interval;
 use crate::render::card::Names;
 use crate::render::text;
@@ -34,28 +35,28 @@ pub(crate) fn run(
         return Ok(());
     };
     let (name, user_ids) = (name.clone(), user_ids.to_vec());
-    let mut desk = EditKeys::open(settings, streams)?;
-    let Ok(key) = desk.find_by_primary(streams, &name)? else { return Ok(()) };
-    let Ok(target) = desk.edit(settings, streams, "", &key, |editor| editor.target(&key))? else {
-        return Ok(());
-    };
+    let mut edit_keys = EditKeys::open(settings, streams)?;
+    let Some(key) = told(edit_keys.find_by_primary(streams, &name))? else { return Ok(()) };
+    let target = edit_keys.edit(settings, streams, "", &key, |editor| editor.target(&key));
+    let Some(target) = told(target)? else { return Ok(()) };
     if settings.verbose > 0 {
-        shown_key::write(settings, streams, &desk, &key, Names::All { selected: &[] })?;
+        shown_key::write(settings, streams, &edit_keys, &key, Names::All { selected: &[] })?;
     }
     if target.effective.primary().revoked.is_some() {
         if settings.verbose == 0 {
-            shown_key::write(settings, streams, &desk, &key, Names::All { selected: &[] })?;
+            shown_key::write(settings, streams, &edit_keys, &key, Names::All { selected: &[] })?;
         }
         streams.error("Key is revoked.  Unable to sign.");
         return Ok(());
     }
-    let Some(selected) = select(settings, streams, &desk, &target, &user_ids)? else { return Ok(()) };
+    let Some(selected) = select(settings, streams, &edit_keys, &target, &user_ids)? else { return Ok(()) };
     let mut changed = false;
-    for by in desk.certifiers(settings, streams)? {
+    for by in edit_keys.certifiers(settings, streams)? {
         let certification = certification(settings, by, &key, selected.clone(), local);
-        match certify(settings, streams, &mut desk, &target, &certification)? {
+        match certify(settings, streams, &mut edit_keys, &target, &certification) {
             Ok(signed) => changed |= signed,
-            Err(Failure { code, value, .. }) => {
+            Err(failure) => {
+                let CodedFailure { code, value } = failure.coded()?;
                 streams.status_error("keysig", value);
                 streams.error(format_args!("signing failed: {code}"));
                 break;
@@ -82,7 +83,7 @@ pub(super) fn fits(user_id: &[u8], wanted: &[u8]) -> bool {
 fn select(
     settings: &Settings,
     streams: &mut Streams,
-    desk: &EditKeys,
+    edit_keys: &EditKeys,
     target: &Target,
     wanted: &[Vec<u8>],
 ) -> anyhow::Result<Option<Option<Vec<Vec<u8>>>>> {
@@ -108,7 +109,13 @@ fn select(
         return Ok(Some(Some(selected)));
     }
     if settings.verbose == 0 {
-        shown_key::write(settings, streams, desk, &target.fingerprint(), Names::All { selected: &selected })?;
+        shown_key::write(
+            settings,
+            streams,
+            edit_keys,
+            &target.fingerprint(),
+            Names::All { selected: &selected },
+        )?;
     }
     for (text, code) in wrong {
         streams.info(format_args!("Invalid user ID '{}': {code}", shown(text)));
@@ -146,25 +153,25 @@ fn certification(
 fn certify(
     settings: &Settings,
     streams: &mut Streams,
-    desk: &mut EditKeys,
+    edit_keys: &mut EditKeys,
     target: &Target,
     certification: &Certification,
-) -> anyhow::Result<Result<bool, Failure>> {
+) -> Result<bool, Failure> {
     let plan = certification.plan(target, settings.now)?;
     tell_obstacles(streams, &plan, certification)?;
     let key = target.fingerprint();
     if plan.identities.is_empty() {
         let text = format!("Nothing to sign with key {}\n", certification.by.key_id());
         streams.out().write_all(text.as_bytes())?;
-        return Ok(Ok(false));
+        return Ok(false);
     }
     streams.out().write_all(b"\n")?;
-    shown_key::write(settings, streams, desk, &key, Names::These(&plan.identities))?;
+    shown_key::write(settings, streams, edit_keys, &key, Names::These(&plan.identities))?;
     streams.out().write_all(b"\n")?;
     let primary = target.effective.primary();
     if primary.expired {
         streams.out().write_all(b"This key has expired!  Unable to sign.\n")?;
-        return Ok(Ok(false));
+        return Ok(false);
     }
     if let Some(end) = primary.expires {
         let text = format!("This key is due to expire on {}.\n", clock::day_string(end));
@@ -172,9 +179,9 @@ fn certify(
     }
     streams.out().write_all(claims(certification).as_bytes())?;
     let command = if certification.local { "--quick-lsign-key" } else { "--quick-sign-key" };
-    let certified = desk
+    let certified = edit_keys
         .edit(settings, streams, command, &certification.by, |editor| editor.certify(&key, certification))?;
-    Ok(certified.map(|certified| !certified.identities.is_empty()))
+    Ok(!certified.identities.is_empty())
 }
 
 fn tell_obstacles(

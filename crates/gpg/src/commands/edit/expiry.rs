@@ -7,6 +7,7 @@ use keyhoard::store::Fingerprint;
 
 use super::{EditKeys, fingerprint};
 use crate::code::Code;
+use crate::failure::Failure;
 use crate::interval;
 use crate::settings::Settings;
 use crate::streams::Streams;
@@ -19,71 +20,57 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     };
     let (name, end, subkeys) = (name.clone(), end.clone(), subkeys.to_vec());
-    let mut desk = EditKeys::open(settings, streams)?;
-    let failed = match desk.find_by_primary(streams, &name)? {
-        Err(value) => Some(value),
-        Ok(key) => set(settings, streams, &mut desk, &key, &end, &subkeys)?.err(),
-    };
-    if let Some(value) = failed {
-        streams.status_error("set_expire", value);
+    let mut edit_keys = EditKeys::open(settings, streams)?;
+    let found = edit_keys.find_by_primary(streams, &name);
+    let outcome = found.and_then(|key| set(settings, streams, &mut edit_keys, &key, &end, &subkeys));
+    if let Err(failure) = outcome {
+        streams.status_error("set_expire", failure.coded()?.value);
     }
     Ok(())
 }
 
-/// Sets it; returns the code of what failed, which has been told.
+/// Sets it, and tells what failed.
 fn set(
     settings: &Settings,
     streams: &mut Streams,
-    desk: &mut EditKeys,
+    edit_keys: &mut EditKeys,
     key: &Fingerprint,
     end: &[u8],
     subkeys: &[Vec<u8>],
-) -> anyhow::Result<Result<(), u32>> {
+) -> Result<(), Failure> {
     let now = settings.now;
     let Some(seconds) = interval::validity(end, now) else {
         streams.error(format_args!("'{}' is not a valid expiration time", shown(end)));
-        return Ok(Err(Code::InvalidValue.with_gpg()));
+        return Err(Code::InvalidValue.into());
     };
     let end = (seconds != 0).then(|| Timestamp(now.0.wrapping_add(seconds)));
     let which = match subkeys {
         [] => ExpiryTarget::Primary,
         [all] if all == b"*" => ExpiryTarget::Subkeys,
-        named => match these(settings, streams, desk, key, named)? {
-            Ok(keys) => ExpiryTarget::These(keys),
-            Err(value) => return Ok(Err(value)),
-        },
+        named => ExpiryTarget::These(these(settings, streams, edit_keys, key, named)?),
     };
-    let edited = desk
-        .edit(settings, streams, "--quick-set-expire", key, |editor| editor.set_expiry(key, &which, end))?;
-    Ok(match edited {
-        Ok(_) => Ok(()),
-        Err(failure) if failure.code == Code::CertificateRevoked => {
-            streams.error("Key is revoked.");
-            Err(failure.value)
-        }
-        Err(failure) => {
-            streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
-            Err(failure.value)
-        }
-    })
+    let edited = edit_keys
+        .edit(settings, streams, "--quick-set-expire", key, |editor| editor.set_expiry(key, &which, end));
+    let Err(failure) = edited else { return Ok(()) };
+    let failure = failure.coded()?;
+    match failure.code {
+        Code::CertificateRevoked => streams.error("Key is revoked."),
+        code => streams.error(format_args!("make_keysig_packet failed: {code}")),
+    }
+    Err(failure.into())
 }
 
-/// Reads which subkeys are meant, and tells those that are none; returns the first code.
+/// Reads which subkeys are meant, and tells those that are none; the first failure counts.
 fn these(
     settings: &Settings,
     streams: &mut Streams,
-    desk: &mut EditKeys,
+    edit_keys: &mut EditKeys,
     key: &Fingerprint,
     named: &[Vec<u8>],
-) -> anyhow::Result<Result<Vec<Fingerprint>, u32>> {
-    let here: Vec<Fingerprint> =
-        match desk.edit(settings, streams, "--quick-set-expire", key, |editor| editor.target(key))? {
-            Ok(target) => {
-                let living = target.subkeys().filter(|subkey| subkey.state.revoked.is_none());
-                living.map(|subkey| subkey.facts.fingerprint).collect()
-            }
-            Err(failure) => return Ok(Err(failure.value)),
-        };
+) -> Result<Vec<Fingerprint>, Failure> {
+    let target = edit_keys.edit(settings, streams, "--quick-set-expire", key, |editor| editor.target(key))?;
+    let living = target.subkeys().filter(|subkey| subkey.state.revoked.is_none());
+    let here: Vec<Fingerprint> = living.map(|subkey| subkey.facts.fingerprint).collect();
     let mut keys = Vec::new();
     let mut failed = None;
     for name in named {
@@ -101,10 +88,7 @@ fn these(
                 Code::InvalidName
             }
         };
-        failed = failed.or(Some(code.with_gpg()));
+        failed = failed.or(Some(code));
     }
-    Ok(match failed {
-        Some(value) => Err(value),
-        None => Ok(keys),
-    })
+    failed.map_or(Ok(keys), |code| Err(code.into()))
 }

@@ -6,6 +6,7 @@ use keyhoard::store::Fingerprint;
 
 use super::EditKeys;
 use crate::code::Code;
+use crate::failure::told;
 use crate::output::{Holds, Output};
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
@@ -32,8 +33,8 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         streams.error("can't do this in batch mode");
         return Ok(());
     }
-    let mut desk = EditKeys::open(settings, streams)?;
-    let Some(key) = find(streams, &desk, &name)? else { return Ok(()) };
+    let mut edit_keys = EditKeys::open(settings, streams)?;
+    let Some(key) = find(streams, &edit_keys, &name)? else { return Ok(()) };
     streams.considered(&key);
     let okay = Question {
         keyword: "gen_revoke.okay",
@@ -44,31 +45,32 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     }
     let Some(reason) = ask_reason(settings, streams)? else { return Ok(()) };
-    let revocation = desk.edit(settings, streams, "--generate-revocation", &key, |editor| {
+    let revocation = edit_keys.edit(settings, streams, "--generate-revocation", &key, |editor| {
         editor.revocation_certificate(&key, reason)
-    })?;
+    });
     match revocation {
         Ok(packet) => write(settings, streams, &armored(&packet, settings.armor_headers.lines())),
         Err(failure) => {
-            streams.error(format_args!("make_keysig_packet failed: {}", failure.code));
+            streams.error(format_args!("make_keysig_packet failed: {}", failure.coded()?.code));
             Ok(())
         }
     }
 }
 
 /// Finds the one key with the name whose secret part is here, and tells if there is none.
-fn find(streams: &mut Streams, desk: &EditKeys, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
+fn find(streams: &mut Streams, edit_keys: &EditKeys, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
     let text = shown(name);
-    let found = match desk.candidates(name)? {
+    let found = match edit_keys.candidates(name) {
         Ok(found) => found,
-        Err(code) => {
+        Err(failure) => {
+            let code = failure.coded()?.code;
             streams.error(format_args!("secret key \"{text}\" not found: {code}"));
             return Ok(None);
         }
     };
     match found.as_slice() {
         [] => streams.error(format_args!("secret key \"{text}\" not found")),
-        [(key, _)] if desk.has_secret(key)? => return Ok(Some(*key)),
+        [(key, _)] if edit_keys.has_secret(key)? => return Ok(Some(*key)),
         [_] => {
             let code = Code::NoSecretKey;
             streams.error(format_args!("secret key \"{text}\" not found: {code}"));
@@ -149,8 +151,8 @@ fn ask_comment(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Str
 }
 
 fn write(settings: &Settings, streams: &mut Streams, text: &[u8]) -> anyhow::Result<()> {
-    let opened = Output::open(Holds::SecretPackets, &[], settings, streams)?;
-    let Ok(mut output) = opened else { return Ok(()) };
+    let opened = Output::open(Holds::SecretPackets, &[], settings, streams);
+    let Some(mut output) = told(opened)? else { return Ok(()) };
     output.writer(streams).write_all(text)?;
     output.commit()
 }

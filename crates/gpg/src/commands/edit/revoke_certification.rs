@@ -6,6 +6,7 @@ use super::EditKeys;
 use super::certify::fits;
 use crate::clock;
 use crate::code::Code;
+use crate::failure::{CodedFailure, Failure};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -16,39 +17,35 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     };
     let (name, by, user_ids) = (name.clone(), by.clone(), user_ids.to_vec());
-    let mut desk = EditKeys::open(settings, streams)?;
-    if let Some((code, value)) = revoke(settings, streams, &mut desk, &name, &by, &user_ids)? {
+    let mut edit_keys = EditKeys::open(settings, streams)?;
+    if let Err(failure) = revoke(settings, streams, &mut edit_keys, &name, &by, &user_ids) {
+        let CodedFailure { code, value } = failure.coded()?;
         streams.error(format_args!("revoking the key signature failed: {code}"));
         streams.status_error("keyedit.revoke.sig", value);
     }
     Ok(())
 }
 
-/// Revokes, and returns what failed.
+/// Revokes, and tells what there was to revoke.
 fn revoke(
     settings: &Settings,
     streams: &mut Streams,
-    desk: &mut EditKeys,
+    edit_keys: &mut EditKeys,
     name: &[u8],
     by: &[u8],
     user_ids: &[Vec<u8>],
-) -> anyhow::Result<Option<(Code, u32)>> {
-    let key = match desk.find(streams, name, false)? {
-        Ok(key) => key,
-        Err(code) => return Ok(Some((code, code.with_gpg()))),
-    };
-    let Some(by) = desk.certifier(settings, by)? else {
-        return Ok(Some((Code::NoSecretKey, Code::NoSecretKey.bare())));
-    };
+) -> Result<(), Failure> {
+    let key = edit_keys.find(streams, name, false)?;
+    let by = edit_keys.certifier(settings, by)?.ok_or_else(|| Failure::bare(Code::NoSecretKey))?;
     streams.considered(&by);
     let chosen = |identity: &CertifiedIdentity| {
         let is_wanted = |user_id: &[u8]| user_ids.iter().any(|wanted| fits(user_id, wanted));
         user_ids.is_empty() || identity.user_id().is_some_and(is_wanted)
     };
     let reason = Reason::of(ReasonCode::Unspecified);
-    let withdrawn = desk.edit(settings, streams, "--quick-revoke-sig", &by, |editor| {
+    let withdrawn = edit_keys.edit(settings, streams, "--quick-revoke-sig", &by, |editor| {
         editor.revoke_certification(&key, &by, &chosen, reason)
-    })?;
+    });
     match withdrawn {
         Ok(withdrawn) => {
             for revocation in withdrawn.already.iter().filter(|_| !settings.quiet) {
@@ -60,13 +57,14 @@ fn revoke(
             if none && settings.verbose > 0 {
                 streams.info("Not signed by you.");
             }
-            Ok(None)
+            Ok(())
         }
         Err(failure) => {
-            if failure.signing {
+            let failure = failure.coded()?;
+            if failure.is_of_agent() {
                 streams.error(format_args!("signing failed: {}", failure.code));
             }
-            Ok(Some((failure.code, failure.value)))
+            Err(failure.into())
         }
     }
 }

@@ -18,16 +18,16 @@ use crate::trust;
 pub(super) fn write(
     settings: &Settings,
     streams: &mut Streams,
-    desk: &EditKeys,
+    edit_keys: &EditKeys,
     key: &Fingerprint,
     names: Names<'_>,
 ) -> anyhow::Result<()> {
-    let snapshots = desk.keyrings.snapshots()?;
-    let outside = trust::outside(&settings.home, &desk.keyrings)?;
+    let snapshots = edit_keys.keyrings.snapshots()?;
+    let outside = trust::outside(&settings.home, &edit_keys.keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
     let appraisal = ValidityResult::of(&[*key], &sources, &trust::settings(settings))?;
-    let secret = desk.has_secret(key)?;
+    let secret = edit_keys.has_secret(key)?;
     let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
     let mut text = Vec::new();

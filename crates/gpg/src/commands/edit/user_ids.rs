@@ -1,11 +1,14 @@
 //! `--quick-add-uid`, `--quick-revoke-uid` and `--quick-set-primary-uid`.
 
-use keyhoard::edit::{Reason, ReasonCode, Revoked};
+use keyhoard::edit::{Reason, ReasonCode, Revoked, UserId};
+use keyhoard::store::Fingerprint;
+use keyhoard::verify::naming::ripemd160;
 use sign::Subpacket;
 
-use super::{EditKeys, Failure};
+use super::EditKeys;
 use crate::code::Code;
 use crate::commands::generate::defaults::user_id_preferences;
+use crate::failure::{CodedFailure, Failure, told};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -20,22 +23,24 @@ pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         streams.error(Code::InvalidUserId);
         return Ok(());
     }
-    let mut desk = EditKeys::open(settings, streams)?;
-    let Ok(key) = desk.find(streams, &name, true)? else { return Ok(()) };
+    let mut edit_keys = EditKeys::open(settings, streams)?;
+    let Some(key) = told(edit_keys.find(streams, &name, true))? else { return Ok(()) };
     let preferences = preferences(settings);
-    let added = desk.edit(settings, streams, "--quick-add-uid", &key, |editor| {
+    let added = edit_keys.edit(settings, streams, "--quick-add-uid", &key, |editor| {
         editor.add_user_id(&key, &user_id, Some(&preferences))
-    })?;
-    match added {
+    });
+    match added.map_err(Failure::coded) {
         Ok(_) => streams.considered(&key),
-        Err(Failure { code: Code::UserIdExists, value, .. }) => {
-            streams.status_error("adduid", value);
-            streams.error("Such a user ID already exists on this key!");
-        }
-        Err(failure) => {
-            streams.status_error("keysig", failure.value);
-            streams.error(format_args!("signing failed: {}", failure.code));
-        }
+        Err(failure) => match failure? {
+            CodedFailure { code: Code::UserIdExists, value } => {
+                streams.status_error("adduid", value);
+                streams.error("Such a user ID already exists on this key!");
+            }
+            CodedFailure { code, value } => {
+                streams.status_error("keysig", value);
+                streams.error(format_args!("signing failed: {code}"));
+            }
+        },
     }
     Ok(())
 }
@@ -58,45 +63,42 @@ pub(crate) fn revoke(
         return Ok(());
     };
     let (name, user_id) = (name.clone(), user_id.clone());
-    let mut desk = EditKeys::open(settings, streams)?;
-    let failed = match desk.find(streams, &name, true)? {
-        Err(code) => Some((code, if code == Code::NoSecretKey { code.bare() } else { code.with_gpg() })),
-        Ok(key) => {
-            let revoked = desk.edit(settings, streams, "--quick-revoke-uid", &key, |editor| {
-                let target = editor.target(&key)?;
-                let by_hash = |found: &keyhoard::edit::UserId<'_>| {
-                    keyhoard::verify::naming::ripemd160(found.value)
-                        .iter()
-                        .map(|byte| format!("{byte:02X}"))
-                        .collect::<String>()
-                        .into_bytes()
-                };
-                let hashed = target.user_ids().find(|found| by_hash(found).eq_ignore_ascii_case(&user_id));
-                let chosen = hashed.map_or(user_id.clone(), |found| found.value.to_vec());
-                let reason = Reason::of(ReasonCode::UserIdInvalid);
-                editor.revoke_user_id(&key, &chosen, reason)
-            })?;
-            tell_revoked(streams, &key, &user_id, revoked)
-        }
-    };
-    if let Some((code, value)) = failed {
+    let mut edit_keys = EditKeys::open(settings, streams)?;
+    let outcome = edit_keys.find(streams, &name, true).and_then(|key| {
+        let revoked = edit_keys.edit(settings, streams, "--quick-revoke-uid", &key, |editor| {
+            let target = editor.target(&key)?;
+            let hash = |found: &UserId<'_>| {
+                ripemd160(found.value)
+                    .iter()
+                    .map(|byte| format!("{byte:02X}"))
+                    .collect::<String>()
+                    .into_bytes()
+            };
+            let hashed = target.user_ids().find(|found| hash(found).eq_ignore_ascii_case(&user_id));
+            let chosen = hashed.map_or(user_id.clone(), |found| found.value.to_vec());
+            editor.revoke_user_id(&key, &chosen, Reason::of(ReasonCode::UserIdInvalid))
+        });
+        tell_revoked(streams, &key, &user_id, revoked)
+    });
+    if let Err(failure) = outcome {
+        let CodedFailure { code, value } = failure.coded()?;
         streams.error(format_args!("revoking the user ID failed: {code}"));
         streams.status_error("keyedit.revoke.uid", value);
     }
     Ok(())
 }
 
-/// Tells what became of a revocation; returns what failed.
+/// Tells what became of a revocation.
 fn tell_revoked(
     streams: &mut Streams,
-    key: &keyhoard::store::Fingerprint,
+    key: &Fingerprint,
     user_id: &[u8],
     revoked: Result<Revoked, Failure>,
-) -> Option<(Code, u32)> {
-    match revoked {
+) -> Result<(), Failure> {
+    match revoked.map_err(Failure::coded) {
         Ok(Revoked::Already) => {
             streams.info_bytes(&[b"user ID \"", user_id, b"\" is already revoked"].concat());
-            None
+            Ok(())
         }
         Ok(Revoked::Now { ahead, .. }) => {
             if let Some(seconds) = ahead {
@@ -105,18 +107,19 @@ fn tell_revoked(
                 ));
             }
             streams.considered(key);
-            None
+            Ok(())
         }
-        Err(Failure { code: Code::InvalidUserId, value, .. }) => {
-            streams.error("cannot revoke the last valid user ID.");
-            Some((Code::InvalidUserId, value))
+        Err(failure) => {
+            let failure = failure?;
+            if failure.code == Code::InvalidUserId {
+                streams.error("cannot revoke the last valid user ID.");
+            } else if failure.is_of_agent() {
+                streams.status_error("keysig", failure.value);
+                streams.error(format_args!("signing failed: {}", failure.code));
+                return Err(Failure::bare(Code::General));
+            }
+            Err(failure.into())
         }
-        Err(failure) if failure.signing => {
-            streams.status_error("keysig", failure.value);
-            streams.error(format_args!("signing failed: {}", failure.code));
-            Some((Code::General, Code::General.bare()))
-        }
-        Err(failure) => Some((failure.code, failure.value)),
     }
 }
 
@@ -131,22 +134,24 @@ pub(crate) fn set_primary(
         return Ok(());
     };
     let (name, user_id) = (name.clone(), user_id.clone());
-    let mut desk = EditKeys::open(settings, streams)?;
-    let Ok(key) = desk.find(streams, &name, true)? else { return Ok(()) };
-    let set = desk.edit(settings, streams, "--quick-set-primary-uid", &key, |editor| {
+    let mut edit_keys = EditKeys::open(settings, streams)?;
+    let Some(key) = told(edit_keys.find(streams, &name, true))? else { return Ok(()) };
+    let set = edit_keys.edit(settings, streams, "--quick-set-primary-uid", &key, |editor| {
         editor.set_primary_user_id(&key, &user_id)
-    })?;
+    });
     let failed = match set {
         Ok(edited) if edited.signatures > 0 => {
             streams.considered(&key);
             return Ok(());
         }
         Ok(_) => Code::General,
-        Err(Failure { code: Code::NoUserId, .. }) => Code::NoUserId,
-        Err(failure) => {
-            streams.error(format_args!("update_keysig_packet failed: {}", failure.code));
-            Code::General
-        }
+        Err(failure) => match failure.coded()?.code {
+            Code::NoUserId => Code::NoUserId,
+            code => {
+                streams.error(format_args!("update_keysig_packet failed: {code}"));
+                Code::General
+            }
+        },
     };
     streams.error(format_args!("setting the primary user ID failed: {failed}"));
     Ok(())

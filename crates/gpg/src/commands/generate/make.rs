@@ -17,6 +17,7 @@ use super::super::delete;
 use super::defaults::key_preferences;
 use super::refusal::not_made;
 use crate::code::Code;
+use crate::failure::{CodedFailure, Failure};
 use crate::generation::made_of::made_of;
 use crate::generation::{Material, Part, Request};
 use crate::keyrings::Keyrings;
@@ -78,11 +79,11 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
     let profile = match profile(settings, streams, order) {
         Ok(profile) => profile,
         Err(code) => {
-            not_made(streams, code, code.with_gpg(), &order.handle);
+            not_made(streams, CodedFailure { code, value: code.with_gpg() }, &order.handle);
             return Ok(());
         }
     };
-    match generated(settings, streams, order, &profile)? {
+    match generated(settings, streams, order, &profile) {
         Ok(made) => {
             streams.info(format_args!("revocation certificate stored as '{}'", made.revocation.display()));
             if !settings.batch && order.pubring.is_none() {
@@ -94,9 +95,7 @@ pub(super) fn make(settings: &Settings, streams: &mut Streams, order: &Order) ->
                 handle: &order.handle,
             });
         }
-        // What kind of key it is, gpg finds out by itself.
-        Err(code @ Code::MissingItem) => not_made(streams, code, code.with_gpg(), &order.handle),
-        Err(code) => not_made(streams, code, code.with_agent(), &order.handle),
+        Err(failure) => not_made(streams, failure.coded()?, &order.handle),
     }
     Ok(())
 }
@@ -107,7 +106,7 @@ fn generated(
     streams: &mut Streams,
     order: &Order,
     profile: &Profile,
-) -> anyhow::Result<Result<generate::GeneratedKey, Code>> {
+) -> Result<generate::GeneratedKey, Failure> {
     let secrets = settings.home.file_keys()?;
     let revocations = generate::revocations_beside(&database::local(&settings.home.database()?));
     let mut keyrings = Keyrings::open(settings, streams)?;
@@ -119,23 +118,24 @@ fn generated(
     let ask = order.protected.then_some(&mut passphrases as &mut dyn Ask);
     let command = "gpg-keyhoard --generate-key";
     match generate::generate(&place, profile, ask, command, created, &mut primes) {
-        Ok(made) => Ok(Ok(made)),
+        Ok(made) => Ok(made),
         Err(keyhoard::Error::Secret(error) | keyhoard::Error::Keygen(keygen::Error::Secret(error))) => {
-            Ok(Err(code(&error, profile, &mut passphrases)))
+            Err(failure(&error, profile, &mut passphrases))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns gpg's code for a secret key that is not to be had; one that was named by its keygrip is a file to gpg, whose
+/// Returns gpg's code for a secret key that cannot be had; one that was named by its keygrip is a file to gpg, whose
 /// numbers are not all there if it is of another algorithm.
-fn code(error: &secret::Error, profile: &Profile, passphrases: &mut Passphrases<'_>) -> Code {
+fn failure(error: &secret::Error, profile: &Profile, passphrases: &mut Passphrases<'_>) -> Failure {
     let plans = std::iter::once(&profile.primary).chain(&profile.subkeys);
     let is_held = plans.into_iter().any(|plan| matches!(plan.source(), Source::Held(..)));
     match error {
-        secret::Error::Missing { .. } if is_held => Code::NoSuchFile,
-        secret::Error::Unsupported { .. } if is_held => Code::MissingItem,
-        error => passphrases.code(error),
+        secret::Error::Missing { .. } if is_held => Failure::of_agent(Code::NoSuchFile),
+        // What kind of key it is, gpg finds out by itself.
+        secret::Error::Unsupported { .. } if is_held => Failure::of(Code::MissingItem),
+        error => Failure::of_agent(passphrases.code(error)),
     }
 }
 

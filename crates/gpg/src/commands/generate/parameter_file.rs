@@ -14,6 +14,7 @@ use super::defaults::defaults;
 use super::make::{self, Order};
 use super::refusal::not_made;
 use crate::code::Code;
+use crate::failure::CodedFailure;
 use crate::generation::parameter_file::{Keyword, Statement, lines};
 use crate::generation::parameters::{Block, Wrong};
 use crate::settings::Settings;
@@ -28,7 +29,16 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         ParameterFile { name, block: Block::default(), dry_run: false, protected: true, pubring: None };
     for (line, statement) in lines(&text) {
         let outcome = match statement {
-            Ok(statement) => file.apply(settings, streams, line, statement)?,
+            Ok(Statement::Parameter(keyword, value)) => {
+                if keyword == Keyword::KeyType && !file.block.is_empty() {
+                    file.commit(settings, streams)?;
+                }
+                file.block.add(line, keyword, value)
+            }
+            Ok(statement) => {
+                file.apply(settings, streams, statement)?;
+                Ok(())
+            }
             Err(error) => Err(error),
         };
         if let Err(error) = outcome {
@@ -71,31 +81,25 @@ struct ParameterFile {
 }
 
 impl ParameterFile {
+    /// Follows a statement that is no parameter of a key.
     fn apply(
         &mut self,
         settings: &Settings,
         streams: &mut Streams,
-        line: usize,
         statement: Statement,
-    ) -> anyhow::Result<Result<(), crate::generation::parameter_file::LineError>> {
+    ) -> anyhow::Result<()> {
         match statement {
             Statement::Echo(text) => streams.info_bytes(&text),
             Statement::DryRun => self.dry_run = true,
             Statement::NoProtection => self.protected = false,
             Statement::Pubring(name) => self.pubring = Some(PathBuf::from(OsStr::from_bytes(&name))),
-            Statement::Harmless => {}
+            Statement::Harmless | Statement::Parameter(..) => {}
             Statement::Unknown(keyword, argument) => {
                 streams.info(format_args!("skipping control '{}' ({})", shown(&keyword), shown(&argument)))
             }
             Statement::Commit => self.commit(settings, streams)?,
-            Statement::Parameter(keyword, value) => {
-                if keyword == Keyword::KeyType && !self.block.is_empty() {
-                    self.commit(settings, streams)?;
-                }
-                return Ok(self.block.add(line, keyword, value));
-            }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Makes the key of the block that was read, and begins a new one.
@@ -121,7 +125,7 @@ impl ParameterFile {
                 // What is no keygrip, gpg has its agent find out.
                 let is_of_agent = code == Code::IpcParameter;
                 let value = if is_of_agent { code.with_agent() } else { code.with_gpg() };
-                not_made(streams, code, value, handle);
+                not_made(streams, CodedFailure { code, value }, handle);
                 Ok(())
             }
             Ok(request) => {

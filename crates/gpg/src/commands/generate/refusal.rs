@@ -1,6 +1,7 @@
 //! What is told where no key is made.
 
 use crate::code::Code;
+use crate::failure::CodedFailure;
 use crate::settings::Settings;
 use crate::status::Status;
 use crate::streams::Streams;
@@ -20,7 +21,8 @@ pub(super) fn failed(streams: &mut Streams, code: Code) {
 }
 
 /// Tells that a key was not made.
-pub(super) fn not_made(streams: &mut Streams, code: Code, value: u32, handle: &[u8]) {
+pub(super) fn not_made(streams: &mut Streams, failure: CodedFailure, handle: &[u8]) {
+    let CodedFailure { code, value } = failure;
     streams.error(format_args!("key generation failed: {code}"));
     streams.status_error("key_generate", value);
     streams.status(Status::KeyNotCreated { handle });

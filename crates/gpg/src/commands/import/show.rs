@@ -186,9 +186,9 @@ pub(super) struct Written {
 impl Written {
     /// Opens the output, while the files in `read` are being read.
     pub(super) fn open(read: &[FileId], settings: &Settings, streams: &mut Streams) -> anyhow::Result<Self> {
-        match Output::open(Holds::Packets, read, settings, streams)? {
+        match Output::open(Holds::Packets, read, settings, streams) {
             Ok(output) => Ok(Self { output, armor: settings.armor.then(|| settings.armor_headers.clone()) }),
-            Err(code) => anyhow::bail!("{code}"),
+            Err(failure) => anyhow::bail!("{}", failure.coded()?.code),
         }
     }
 

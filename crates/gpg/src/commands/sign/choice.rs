@@ -6,7 +6,7 @@ use keyhoard::store::query::Name;
 use secret::{SecretKeys, StoredKey};
 
 use crate::code::Code;
-use crate::commands::failure::Failure;
+use crate::failure::Failure;
 use crate::keyrings::Keyrings;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
@@ -37,34 +37,30 @@ pub(super) fn chosen(
     streams: &mut Streams,
     keyrings: &Keyrings,
     default_keys: &mut DefaultKeys,
-) -> anyhow::Result<Result<Vec<Choice>, Failure>> {
+) -> Result<Vec<Choice>, Failure> {
     if !settings.local_users.is_empty() {
         return named(settings, streams, keyrings);
     }
-    Ok(match default(settings, streams, keyrings, default_keys)? {
-        Ok(choice) => {
+    match default(settings, streams, keyrings, default_keys)? {
+        DefaultChoice::Key(choice) => {
             if choice.name.as_ref().is_none_or(|name| !name.is_of_key()) {
                 streams.considered(&choice.key.primary);
             }
             tell_chosen(streams, &choice);
             Ok(vec![choice])
         }
-        Err(Refused { found, code, name }) => {
+        DefaultChoice::Refused { found, code, name } => {
             tell_unusable(streams, found.as_ref(), name.as_ref());
             streams.error(format_args!("no default secret key: {code}"));
             streams.status(Status::InvalidSigner { reason: 9, name: b"" });
             Err(Failure::bare(code))
         }
-    })
+    }
 }
 
 /// Finds the keys of `--local-user`, the last one first. As in gpg, one that is missing is told and left out, but ends
 /// the command if it is the first that was given.
-fn named(
-    settings: &Settings,
-    streams: &mut Streams,
-    keyrings: &Keyrings,
-) -> anyhow::Result<Result<Vec<Choice>, Failure>> {
+fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Result<Vec<Choice>, Failure> {
     let held = settings.home.file_keys()?.list()?;
     let names: Vec<&Vec<u8>> = settings.local_users.iter().rev().collect();
     let mut chosen: Vec<Choice> = Vec::new();
@@ -98,14 +94,18 @@ fn named(
         streams.status(SignatureStatus::NoSigners);
         last = Err(Failure::of(Code::NoUserId));
     }
-    Ok(last.map(|()| chosen))
+    last.map(|()| chosen)
 }
 
-/// Why there is no key that signs by default.
-pub(crate) struct Refused {
-    found: Option<SigningKeys>,
-    code: Code,
-    name: Option<Name>,
+/// The key that signs by default.
+pub(crate) enum DefaultChoice {
+    Key(Choice),
+    /// There is none: gpg's code, and the key that was found but cannot sign.
+    Refused {
+        found: Option<SigningKeys>,
+        code: Code,
+        name: Option<Name>,
+    },
 }
 
 /// Finds the key that signs by default: the last one that `--default-key` names, else the first one that can.
@@ -114,12 +114,12 @@ pub(crate) fn default(
     streams: &mut Streams,
     keyrings: &Keyrings,
     default_keys: &mut DefaultKeys,
-) -> anyhow::Result<Result<Choice, Refused>> {
+) -> anyhow::Result<DefaultChoice> {
     if let Some((name, found)) = named_default(settings, streams, keyrings, default_keys)? {
         let name = Name::parse(&name).ok();
         return Ok(match found {
-            SigningKeys::Key(key) => Ok(Choice { key, name }),
-            found => Err(Refused { found: Some(found), code: Code::UnusableSecretKey, name }),
+            SigningKeys::Key(key) => DefaultChoice::Key(Choice { key, name }),
+            found => DefaultChoice::Refused { found: Some(found), code: Code::UnusableSecretKey, name },
         });
     }
     let held = settings.home.file_keys()?.list()?;
@@ -127,11 +127,11 @@ pub(crate) fn default(
     for (_, snapshot) in keyrings.snapshots()? {
         for id in secrets.certificates(snapshot.as_ref())? {
             if let Some(key) = signing_key(snapshot.as_ref(), id, &held, settings.now)? {
-                return Ok(Ok(Choice { key, name: None }));
+                return Ok(DefaultChoice::Key(Choice { key, name: None }));
             }
         }
     }
-    Ok(Err(Refused { found: None, code: Code::NoSecretKey, name: None }))
+    Ok(DefaultChoice::Refused { found: None, code: Code::NoSecretKey, name: None })
 }
 
 /// Finds what `--default-key` names, and how: as in gpg, also what cannot sign if another key of it is alive. Tells which

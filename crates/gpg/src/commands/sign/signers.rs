@@ -12,8 +12,8 @@ use sign::{Builder, Subpacket};
 
 use super::choice::{self, Choice, DefaultKeys};
 use crate::code::Code;
-use crate::commands::failure::Failure;
 use crate::commands::known_key::KnownKey;
+use crate::failure::Failure;
 use crate::interval;
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
@@ -53,32 +53,27 @@ pub(crate) fn collect(
     settings: &Settings,
     streams: &mut Streams,
     default_keys: &mut DefaultKeys,
-) -> anyhow::Result<Result<Vec<Signer>, Failure>> {
+) -> Result<Vec<Signer>, Failure> {
     let keyrings = Keyrings::open(settings, streams)?;
-    let keys = match choice::chosen(settings, streams, &keyrings, default_keys)? {
-        Ok(keys) => keys,
-        Err(failure) => return Ok(Err(failure)),
-    };
+    let keys = choice::chosen(settings, streams, &keyrings, default_keys)?;
     let mut signers = Vec::with_capacity(keys.len());
     for Choice { key, name } in keys {
         let Some(known) = KnownKey::find(settings, &keyrings, key.key.key_id(), Some(&key.primary))? else {
             continue;
         };
         let digest = digest(settings, &known.key);
-        match open(settings, streams, &key, &known)? {
-            Ok(open) => signers.push(Signer {
-                open,
-                primary: key.primary,
-                key: key.key,
-                named_as: name.and_then(|name| known.named_as(&name.query).map(<[u8]>::to_vec)),
-                facts: known.key,
-                user_id: known.user_id,
-                digest,
-            }),
-            Err(code) => return Ok(Err(Failure { code, value: code.with_agent() })),
-        }
+        let open = open(settings, streams, &key, &known)?;
+        signers.push(Signer {
+            open,
+            primary: key.primary,
+            key: key.key,
+            named_as: name.and_then(|name| known.named_as(&name.query).map(<[u8]>::to_vec)),
+            facts: known.key,
+            user_id: known.user_id,
+            digest,
+        });
     }
-    Ok(Ok(signers))
+    Ok(signers)
 }
 
 fn open(
@@ -86,15 +81,14 @@ fn open(
     streams: &mut Streams,
     key: &SigningKey,
     known: &KnownKey,
-) -> anyhow::Result<Result<Box<dyn OpenKey>, Code>> {
+) -> Result<Box<dyn OpenKey>, Failure> {
     let keys = settings.home.file_keys()?;
     let hint = Hint { primary: key.primary, user_id: known.user_id.clone() };
     let mut ask = Passphrases::new(settings, streams).with_hint(hint);
-    match key.open(&keys, &mut ask) {
-        Ok(open) => Ok(Ok(open)),
-        Err(keyhoard::Error::Secret(error)) => Ok(Err(ask.code(&error))),
-        Err(error) => Err(error.into()),
-    }
+    key.open(&keys, &mut ask).map_err(|error| match error {
+        keyhoard::Error::Secret(error) => Failure::of_agent(ask.code(&error)),
+        error => error.into(),
+    })
 }
 
 /// Chooses the digest as gpg does: what is asked for, else what the user prefers where the key leaves a choice.
@@ -170,13 +164,13 @@ fn builder(settings: &Settings, signer: &Signer, kind: SignatureType) -> Builder
 }
 
 /// Tells why a signature was not made, as far as gpg has a code for it.
-pub(crate) fn refused(streams: &mut Streams, error: Error) -> anyhow::Result<Result<(), Failure>> {
+pub(crate) fn refused(streams: &mut Streams, error: Error) -> Failure {
     match code_of(&error) {
         Some(code) => {
             streams.info(error);
-            Ok(Err(Failure::of(code)))
+            Failure::of(code)
         }
-        None => Err(error.into()),
+        None => error.into(),
     }
 }
 

@@ -14,10 +14,10 @@ use keyhoard::store::{Query, ReadCertificates};
 use keyhoard::trust::Validity;
 use keyhoard::verification::remember_encrypted;
 
-use super::Failure;
 use crate::code::Code;
 use crate::commands::first_use;
-use crate::commands::sign::choice::{self, DefaultKeys};
+use crate::commands::sign::choice::{self, DefaultChoice, DefaultKeys};
+use crate::failure::{Failure, told};
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, Settings, TrustModel};
@@ -39,17 +39,17 @@ pub(super) fn collect(
     settings: &Settings,
     streams: &mut Streams,
     default_keys: &mut DefaultKeys,
-) -> anyhow::Result<Result<Vec<Chosen>, Failure>> {
+) -> Result<Vec<Chosen>, Failure> {
     let keyrings = Keyrings::open(settings, streams)?;
     let names = expanded(&settings.message.recipients, &settings.groups);
     let mut search = Search { settings, streams, keyrings, default_keys, chosen: Vec::new() };
-    let outcome = search.all(&names)?;
+    let outcome = search.all(&names);
     let Search { keyrings, mut chosen, .. } = search;
     chosen.reverse();
     if outcome.is_ok() {
         remember(settings, streams, &keyrings, &chosen);
     }
-    Ok(outcome.map(|()| chosen))
+    outcome.map(|()| chosen)
 }
 
 /// Lets trust on first use count the message; as in gpg, whatever becomes of it, and only told if that cannot be done.
@@ -104,37 +104,26 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn all(&mut self, names: &[RecipientName]) -> anyhow::Result<Result<(), Failure>> {
+    fn all(&mut self, names: &[RecipientName]) -> Result<(), Failure> {
         let (always, named): (Vec<_>, Vec<_>) =
             names.iter().partition(|name| name.kind == RecipientKind::Always);
         if !self.settings.message.no_encrypt_to {
             for name in always {
-                if let Err(failure) = self.add_always(name)? {
-                    return Ok(Err(failure));
-                }
+                self.add_always(name)?;
             }
         }
         if self.settings.message.encrypt_to_default_key {
             self.add_default_key()?;
         }
         for name in &named {
-            if let Err(failure) = self.add_named(name)? {
-                return Ok(Err(failure));
-            }
+            self.add_named(name)?;
         }
-        let has_any = match named.is_empty() {
-            true => match self.add_default()? {
-                Ok(has_any) => has_any,
-                Err(failure) => return Ok(Err(failure)),
-            },
-            false => true,
-        };
-        if !has_any {
+        if named.is_empty() && !self.add_default()? {
             self.streams.error("no valid addressees");
             self.streams.status(MessageStatus::NoRecipients);
-            return Ok(Err(Failure::bare(Code::NoUserId)));
+            return Err(Failure::bare(Code::NoUserId));
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Adds the key that `--default-key` names, if there is one that can be encrypted to.
@@ -150,9 +139,9 @@ impl Search<'_> {
             self.streams.considered(found.primary());
         }
         let name = RecipientName { name, kind: RecipientKind::Always, is_hidden: false };
-        match self.find(&name.name, Disabled::Taken)? {
-            Ok(candidate) => self.add(candidate, &name),
-            Err(_) => {
+        match told(self.find(&name.name, Disabled::Taken))? {
+            Some(candidate) => self.add(candidate, &name),
+            None => {
                 self.streams.error(format_args!("can't encrypt to '{}'", shown(&name.name)));
                 self.streams.info("(check argument of option '--default-key')");
             }
@@ -161,35 +150,39 @@ impl Search<'_> {
     }
 
     /// Adds one of those whom every message is encrypted to, whose validity nobody asks for.
-    fn add_always(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
-        match self.find(&name.name, Disabled::Taken)? {
+    fn add_always(&mut self, name: &RecipientName) -> Result<(), Failure> {
+        match self.find(&name.name, Disabled::Taken) {
             Ok(candidate) => {
                 self.streams.considered(&candidate.fingerprint);
                 self.add(candidate, name);
-                Ok(Ok(()))
+                Ok(())
             }
-            Err(code) => Ok(Err(self.skipped(&name.name, code, 0))),
+            Err(failure) => {
+                let code = failure.coded()?.code;
+                Err(self.skipped(&name.name, code, 0))
+            }
         }
     }
 
-    fn add_named(&mut self, name: &RecipientName) -> anyhow::Result<Result<(), Failure>> {
+    fn add_named(&mut self, name: &RecipientName) -> Result<(), Failure> {
         let candidate = match name.kind {
-            RecipientKind::File => self.of_file(&name.name)?,
-            _ => self.find(&name.name, Disabled::PassedOver)?,
+            RecipientKind::File => self.of_file(&name.name),
+            _ => self.find(&name.name, Disabled::PassedOver),
         };
         let candidate = match candidate {
             Ok(candidate) => candidate,
-            Err(code) => {
+            Err(failure) => {
+                let code = failure.coded()?.code;
                 let reason = match code {
                     Code::NoPublicKey => 1,
                     Code::InvalidUserId => 14,
                     _ => 0,
                 };
                 let failure = self.skipped(&name.name, code, reason);
-                return Ok(Err(match name.kind {
-                    RecipientKind::File => Failure::of(failure.code),
+                return Err(match name.kind {
+                    RecipientKind::File => Failure::of(code),
                     _ => failure,
-                }));
+                });
             }
         };
         self.streams.considered(&candidate.fingerprint);
@@ -197,30 +190,29 @@ impl Search<'_> {
             if !names_key(&name.name) {
                 self.streams.considered(&candidate.fingerprint);
             }
-            if let Err(failure) = self.check(&name.name, &candidate)? {
-                return Ok(Err(failure));
-            }
+            self.check(&name.name, &candidate)?;
         }
         self.add(candidate, name);
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Adds who is encrypted to if nobody is named; says whether there is such a one.
-    fn add_default(&mut self) -> anyhow::Result<Result<bool, Failure>> {
+    fn add_default(&mut self) -> Result<bool, Failure> {
         let name = match self.settings.message.default_recipient.clone() {
-            DefaultRecipient::Nobody => return Ok(Ok(false)),
+            DefaultRecipient::Nobody => return Ok(false),
             DefaultRecipient::Name(name) => name,
             DefaultRecipient::Oneself => match self.own()? {
                 Some(own) => own.to_string().into_bytes(),
-                None => return Ok(Ok(false)),
+                None => return Ok(false),
             },
         };
-        let candidate = match self.find(&name, Disabled::Taken)? {
+        let candidate = match self.find(&name, Disabled::Taken) {
             Ok(candidate) => candidate,
-            Err(code) => {
+            Err(failure) => {
+                let code = failure.coded()?.code;
                 let name = shown(&name);
                 self.streams.error(format_args!("unknown default recipient \"{name}\""));
-                return Ok(Err(Failure::bare(code)));
+                return Err(Failure::bare(code));
             }
         };
         self.streams.considered(&candidate.fingerprint);
@@ -229,13 +221,15 @@ impl Search<'_> {
         } else {
             self.take(candidate, false);
         }
-        Ok(Ok(true))
+        Ok(true)
     }
 
     /// Finds the key that signs by default.
     fn own(&mut self) -> anyhow::Result<Option<Fingerprint>> {
         let Self { settings, streams, keyrings, default_keys, .. } = self;
-        let Ok(own) = choice::default(settings, streams, keyrings, default_keys)? else { return Ok(None) };
+        let DefaultChoice::Key(own) = choice::default(settings, streams, keyrings, default_keys)? else {
+            return Ok(None);
+        };
         self.streams.considered(&own.key.primary);
         if own.name.is_none() {
             self.streams.considered(&own.key.primary);
@@ -245,12 +239,12 @@ impl Search<'_> {
 
     /// Finds the key that a name stands for. If it is a mail address, that is the most valid key, else the first one;
     /// what `disabled` says of those that the user switched off counts for names that are no key's.
-    fn find(&mut self, text: &[u8], disabled: Disabled) -> anyhow::Result<Result<RecipientCandidate, Code>> {
+    fn find(&mut self, text: &[u8], disabled: Disabled) -> Result<RecipientCandidate, Failure> {
         let name = match Name::parse(text) {
             Ok(name) => name,
-            Err(NameError::Unsearchable(_)) => return Ok(Err(Code::NoPublicKey)),
-            Err(NameError::Version3) => return Ok(Err(Code::InvalidValue)),
-            Err(NameError::Invalid) => return Ok(Err(Code::InvalidUserId)),
+            Err(NameError::Unsearchable(_)) => return Err(Code::NoPublicKey.into()),
+            Err(NameError::Version3) => return Err(Code::InvalidValue.into()),
+            Err(NameError::Invalid) => return Err(Code::InvalidUserId.into()),
         };
         let mut settings = trust::settings(self.settings);
         settings.tofu.with_info = settings.model.remembers();
@@ -268,7 +262,7 @@ impl Search<'_> {
         if is_key && candidates.iter().any(|one| !is_own(one) && one.fingerprint != candidates[0].fingerprint)
         {
             // Several certificates have the subkey, and nobody can tell whose it is.
-            return Ok(Err(Code::AmbiguousName));
+            return Err(Code::AmbiguousName.into());
         }
         let first = candidates
             .first()
@@ -285,11 +279,11 @@ impl Search<'_> {
         } else {
             usable.next()
         };
-        Ok(match (best, first) {
+        match (best, first) {
             (Some(best), _) => Ok(best),
             (None, Some((nameless_or_disabled, false))) => {
                 self.streams.considered(&nameless_or_disabled);
-                Err(Code::NoPublicKey)
+                Err(Code::NoPublicKey.into())
             }
             (None, Some((unusable, true))) => {
                 if !is_key {
@@ -297,16 +291,14 @@ impl Search<'_> {
                 }
                 let fingerprint = unusable.to_string();
                 self.streams.status(Status::KeyConsidered { fingerprint, flags: 3 });
-                Err(Code::UnusablePublicKey)
+                Err(Code::UnusablePublicKey.into())
             }
-            (None, None) => Err(Code::NoPublicKey),
-        })
+            (None, None) => Err(Code::NoPublicKey.into()),
+        }
     }
 
-    fn of_file(&mut self, name: &[u8]) -> anyhow::Result<Result<RecipientCandidate, Code>> {
-        let Ok(file): Result<File, Code> = input::open(Some(name), self.streams) else {
-            return Ok(Err(Code::NoPublicKey));
-        };
+    fn of_file(&mut self, name: &[u8]) -> Result<RecipientCandidate, Failure> {
+        let file: File = input::open(Some(name), self.streams).map_err(|_| Code::NoPublicKey)?;
         let snapshots = self.keyrings.snapshots()?;
         let revokers: Vec<&dyn ReadCertificates> =
             snapshots.iter().map(|(_, snapshot)| snapshot.as_ref()).collect();
@@ -315,18 +307,18 @@ impl Search<'_> {
             Ok(candidates) => candidates,
             Err(error) => {
                 self.streams.info(format_args!("error reading '{}': {error}", shown(name)));
-                return Ok(Err(Code::NoPublicKey));
+                return Err(Code::NoPublicKey.into());
             }
         };
-        Ok(match candidates.into_iter().next() {
-            None => Err(Code::NoPublicKey),
-            Some(first) if first.key.is_none() => Err(Code::UnusablePublicKey),
+        match candidates.into_iter().next() {
+            None => Err(Code::NoPublicKey.into()),
+            Some(first) if first.key.is_none() => Err(Code::UnusablePublicKey.into()),
             Some(first) => Ok(first),
-        })
+        }
     }
 
     /// Says whether the key is certain enough to be used, if necessary by asking.
-    fn check(&mut self, name: &[u8], candidate: &RecipientCandidate) -> anyhow::Result<Result<(), Failure>> {
+    fn check(&mut self, name: &[u8], candidate: &RecipientCandidate) -> Result<(), Failure> {
         let unusable = Failure::bare(Code::UnusablePublicKey);
         let name_shown = shown(name);
         let key = candidate.key.as_ref().expect("only a key that can be used is found").fingerprint.key_id();
@@ -335,7 +327,7 @@ impl Search<'_> {
         if candidate.is_disabled && settings.trust_model != TrustModel::Always {
             streams.status(MessageStatus::InvalidRecipient { reason: 13, name });
             streams.info(format_args!("{name_shown}: skipped: public key is disabled"));
-            return Ok(Err(unusable));
+            return Err(unusable);
         }
         let is_verbose = settings.verbose > 0;
         let is_certain = match candidate.validity {
@@ -370,10 +362,10 @@ impl Search<'_> {
             }
         };
         if is_certain || (!settings.batch && self.is_used_anyway(candidate)?) {
-            return Ok(Ok(()));
+            return Ok(());
         }
         self.streams.status(MessageStatus::InvalidRecipient { reason: 10, name });
-        Ok(Err(unusable))
+        Err(unusable)
     }
 
     fn is_used_anyway(&mut self, candidate: &RecipientCandidate) -> anyhow::Result<bool> {

@@ -1,0 +1,117 @@
+//! Why something was not done.
+
+use std::io;
+
+use keyhoard::message;
+
+use crate::code::Code;
+
+/// Why something was not done.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// gpg has a code for it, which the caller tells in its own words.
+    Coded(CodedFailure),
+    /// It ends the run.
+    Fatal(anyhow::Error),
+}
+
+/// gpg's code for a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodedFailure {
+    pub(crate) code: Code,
+    /// The code as status lines carry it, with the part of GnuPG that found the failure.
+    pub(crate) value: u32,
+}
+
+impl Failure {
+    /// A failure that gpg itself found.
+    pub(crate) fn of(code: Code) -> Self {
+        Self::Coded(CodedFailure { code, value: code.with_gpg() })
+    }
+
+    /// A failure of which gpg does not say which part found it.
+    pub(crate) fn bare(code: Code) -> Self {
+        Self::Coded(CodedFailure { code, value: code.bare() })
+    }
+
+    /// A failure that gpg's agent found.
+    pub(crate) fn of_agent(code: Code) -> Self {
+        Self::Coded(CodedFailure { code, value: code.with_agent() })
+    }
+
+    /// Returns gpg's code.
+    ///
+    /// # Errors
+    ///
+    /// What ends the run.
+    pub(crate) fn coded(self) -> anyhow::Result<CodedFailure> {
+        match self {
+            Self::Coded(coded) => Ok(coded),
+            Self::Fatal(error) => Err(error),
+        }
+    }
+}
+
+/// Returns the value; `None` where a failure has a code, which was told.
+///
+/// # Errors
+///
+/// What ends the run.
+pub(crate) fn told<T>(outcome: Result<T, Failure>) -> anyhow::Result<Option<T>> {
+    outcome.map(Some).or_else(|failure| failure.coded().map(|_| None))
+}
+
+impl CodedFailure {
+    /// Says whether gpg's agent found it: a secret key did not sign.
+    pub(crate) fn is_of_agent(self) -> bool {
+        self.value == self.code.with_agent()
+    }
+}
+
+impl From<CodedFailure> for Failure {
+    fn from(coded: CodedFailure) -> Self {
+        Self::Coded(coded)
+    }
+}
+
+impl From<Code> for Failure {
+    fn from(code: Code) -> Self {
+        Self::of(code)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Fatal(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+impl From<keyhoard::Error> for Failure {
+    fn from(error: keyhoard::Error) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+impl From<keyhoard::store::Error> for Failure {
+    fn from(error: keyhoard::store::Error) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+impl From<message::Error> for Failure {
+    fn from(error: message::Error) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+impl From<secret::Error> for Failure {
+    fn from(error: secret::Error) -> Self {
+        Self::Fatal(error.into())
+    }
+}
