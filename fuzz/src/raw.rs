@@ -10,7 +10,7 @@ use message::{
 };
 use secret::{Passphrase, Protection, Role, S2k, SecretKey};
 
-#[path = "../../crates/cert/tests/invariants/mod.rs"]
+#[path = "../../crates/cert/tests/mutation/invariants.rs"]
 mod invariants;
 #[path = "../../crates/cert/tests/clean/laws.rs"]
 pub(crate) mod laws;

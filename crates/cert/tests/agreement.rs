@@ -1,6 +1,9 @@
 //! Verdicts on the signatures of Debian's keyrings, as they are and with a bit flipped, against sequoia-openpgp, which
 //! reads the very packets itself and verifies with OpenSSL.
 
+#[path = "../../../tests/src/scale.rs"]
+mod scale;
+
 use std::collections::HashMap;
 use std::fs::File;
 
@@ -21,8 +24,7 @@ const KEYRINGS: [&str; 3] = ["debian-keyring", "debian-maintainers", "debian-non
 
 /// Of how many signatures `make test` looks at one; `make oracle` looks at all of them.
 fn step() -> usize {
-    let in_full = std::env::var_os("KEYHOARD_TEST_SCALE").is_some_and(|scale| scale == "full");
-    if in_full { 1 } else { 41 }
+    scale::choose(1, 41)
 }
 
 /// A signature and a key that may have made it, as packets, and the digest that it is made over.
@@ -86,12 +88,12 @@ fn certificates() -> Vec<Certificate> {
     certificates
 }
 
-/// Hands every `step`th signature whose issuer is here to `each`.
+/// Hands every `step`th signature whose issuer is here to `each`; the seed chooses the first.
 fn each_claim(certificates: &[Certificate], step: usize, mut each: impl FnMut(&Claim<'_>)) {
     let primary = |certificate: &Certificate| certificate.facts.primary().fingerprint.key_id();
     let keys: HashMap<KeyId, &Certificate> =
         certificates.iter().map(|certificate| (primary(certificate), certificate)).collect();
-    let mut number = 0;
+    let mut number = scale::seed() as usize % step;
     for certificate in certificates {
         let visited = for_each_digest(
             certificate,

@@ -8,3 +8,5 @@ mod merging;
 mod mutated;
 mod oracle;
 mod rules;
+#[path = "../../../../tests/src/scale.rs"]
+mod scale;

@@ -2,6 +2,7 @@
 
 use crate::made::raw;
 use crate::mutated::{Numbers, Parts, keyring};
+use crate::scale;
 use keyhoard_cert::clean::{CleanOptions, CleaningNote, clean};
 use keyhoard_cert::compact::{Certifications, compact};
 use keyhoard_cert::effective::{EvaluationContext, PacketView, evaluate};
@@ -13,6 +14,7 @@ use keyhoard_cert::signed::{for_each_digest, question};
 use keyhoard_cert::split::RawCertificate;
 use keyhoard_cert::{Certificate, KeyId, Timestamp};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 use verify::Verdict;
@@ -22,10 +24,11 @@ use verify::policy::DigestPolicy;
 /// 2026-01-01, the moment at which both import.
 const NOW: Timestamp = Timestamp(1_767_225_600);
 
-/// How many certificates are tried; each takes gpg some 50 ms.
-fn rounds() -> u64 {
-    let in_full = std::env::var_os("KEYHOARD_TEST_SCALE").is_some_and(|scale| scale == "full");
-    if in_full { 2000 } else { 40 }
+/// Returns the seeds of the certificates that a test tries; each takes gpg some 50 ms. Every test has its number, so that
+/// no two try the same.
+fn seeds(test: u64) -> Range<u64> {
+    let first = (scale::seed() * 10 + test) * 10_000;
+    first..first + scale::choose(2000, 40)
 }
 
 /// An empty home directory of gpg.
@@ -126,10 +129,10 @@ fn small_ones() -> (Vec<RawCertificate>, Vec<RawCertificate>) {
     (small, all)
 }
 
-fn compare_cleaning(seed: u64, options: &CleanOptions, gpg_options: &[&str]) {
+fn compare_cleaning(seeds: Range<u64>, options: &CleanOptions, gpg_options: &[&str]) {
     let (originals, strangers) = small_ones();
-    for round in 0..rounds() {
-        let mut numbers = Numbers::new(seed + round);
+    for seed in seeds {
+        let mut numbers = Numbers::new(seed);
         let mut parts = Parts::of(&numbers.pick(&originals).bytes);
         for _ in 0..=numbers.below(4) {
             parts.mutate(&mut numbers, &strangers);
@@ -138,7 +141,7 @@ fn compare_cleaning(seed: u64, options: &CleanOptions, gpg_options: &[&str]) {
         let home = Home::new();
         home.import(&input, gpg_options);
         let (ours, _) = import(None, &split(&input), options);
-        assert_eq!(shown(ours.as_ref()), home.export(), "seed {}", seed + round);
+        assert_eq!(shown(ours.as_ref()), home.export(), "mutation {seed}");
     }
 }
 
@@ -155,26 +158,26 @@ fn split(input: &[u8]) -> RawCertificate {
 
 #[test]
 fn oracle_mutated_certificates_are_cleaned_as_gpg_cleans_them() {
-    compare_cleaning(1_000_000, &CleanOptions::default(), &[]);
+    compare_cleaning(seeds(1), &CleanOptions::default(), &[]);
 }
 
 #[test]
 fn oracle_mutated_certificates_are_cleaned_as_gpg_cleans_them_without_repair() {
     let options = CleanOptions { no_repair: true, ..CleanOptions::default() };
-    compare_cleaning(2_000_000, &options, &["--import-options", "no-repair-keys"]);
+    compare_cleaning(seeds(2), &options, &["--import-options", "no-repair-keys"]);
 }
 
 #[test]
 fn oracle_mutated_certificates_are_cleaned_as_gpg_cleans_them_with_self_signatures_only() {
     let options = CleanOptions { self_signatures_only: true, ..CleanOptions::default() };
-    compare_cleaning(3_000_000, &options, &["--import-options", "self-sigs-only"]);
+    compare_cleaning(seeds(3), &options, &["--import-options", "self-sigs-only"]);
 }
 
 #[test]
 fn oracle_sequences_of_imports_end_with_gpgs_packets_and_counts() {
     let (originals, _) = small_ones();
-    for round in 0..rounds() {
-        let mut numbers = Numbers::new(4_000_000 + round);
+    for seed in seeds(4) {
+        let mut numbers = Numbers::new(seed);
         let original = Parts::of(&numbers.pick(&originals).bytes);
         let home = Home::new();
         let mut known = None;
@@ -188,9 +191,9 @@ fn oracle_sequences_of_imports_end_with_gpgs_packets_and_counts() {
             let ours;
             (known, ours) = import(known, &split(&input), &CleanOptions::default());
             if was_known {
-                assert_eq!(ours, theirs, "round {round}, step {step}: user IDs, subkeys, signatures");
+                assert_eq!(ours, theirs, "mutation {seed}, step {step}: user IDs, subkeys, signatures");
             }
-            assert_eq!(shown(known.as_ref()), home.export(), "round {round}, step {step}");
+            assert_eq!(shown(known.as_ref()), home.export(), "mutation {seed}, step {step}");
         }
     }
 }
@@ -198,8 +201,8 @@ fn oracle_sequences_of_imports_end_with_gpgs_packets_and_counts() {
 #[test]
 fn oracle_minimal_imports_leave_what_gpg_leaves() {
     let (originals, _) = small_ones();
-    for round in 0..rounds() {
-        let mut numbers = Numbers::new(6_000_000 + round);
+    for seed in seeds(6) {
+        let mut numbers = Numbers::new(seed);
         let mut parts = Parts::of(&numbers.pick(&originals).bytes);
         parts.thin(&mut numbers, 9, 10);
         let input = parts.bytes();
@@ -207,7 +210,7 @@ fn oracle_minimal_imports_leave_what_gpg_leaves() {
         home.import(&input, &["--import-options", "import-minimal"]);
         let (ours, _) = import(None, &split(&input), &CleanOptions::default());
         let ours = ours.map(|ours| compact(&ours, &Certifications::Own, NOW).certificate);
-        assert_eq!(shown(ours.as_ref()), home.export(), "round {round}");
+        assert_eq!(shown(ours.as_ref()), home.export(), "mutation {seed}");
     }
 }
 
