@@ -1,4 +1,4 @@
-# The way in. `make help` lists what there is; on Debian each target installs what it lacks, and says so.
+# `make help` lists the targets; on Debian each target installs the packages that it lacks, and says so.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 
@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 
 # Only tests whose name contains this: make test T=gpg_import
 T ?=
-# What chooses the sampled comparisons: make test SEED=7
+# The seed of the sampled tests: make test SEED=7
 SEED ?= 1
 
 export KEYHOARD_TEST_SEED := $(SEED)
@@ -18,7 +18,7 @@ help: ## lists the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 16
 
 .PHONY: demo
-demo: build ## imports Debian's keyring into a new database, beside gpg
+demo: build ## imports Debian's keyring into a new database and times it beside gpg
 	@$(TARGET)/release/keyhoard-lab demo
 
 .PHONY: build
@@ -40,19 +40,19 @@ install: build ## installs the programs, man pages and completions to PREFIX (de
 	done
 
 .PHONY: test
-test: programs ## runs every test (T=name: only those), comparisons with gpg as a seeded sample (SEED=n)
+test: programs ## runs every test (T=name: those whose name contains it), long ones as a sample (SEED=n)
 	cargo test $(CHECKED) --no-fail-fast -- $(T)
 
 .PHONY: oracle
-oracle: programs ## compares every listing and query with the real gpg's, byte for byte
+oracle: programs ## compares all listings, queries and verdicts with those of the real gpg and Sequoia
 	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all --test clean --test agreement -- --nocapture oracle_
 
 .PHONY: model
-model: programs ## compares verdicts with a plain model of them on thousands of random certificates (10 to 20 minutes)
+model: programs ## compares verdicts with a plain model on thousands of random certificates (10 to 20 minutes)
 	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test model -- --nocapture
 
 .PHONY: stress
-stress: programs ## long runs: SIGKILL 200 times, 8 importing beside 8 listing, a million certificates
+stress: programs ## runs the long tests in full: 200 killed imports, 8 imports beside 8 listings
 	KEYHOARD_TEST_SCALE=full cargo test $(CHECKED) --test all -- --nocapture --test-threads 1 stress_
 
 .PHONY: bench
@@ -66,24 +66,24 @@ bench-postgres: setup ## measures a PostgreSQL server beside SQLite, writes targ
 	$(TARGET)/release/keyhoard-lab bench tables --only-postgres --output $(TARGET)/bench
 
 .PHONY: lint
-lint: ## rustfmt, clippy and links in the documentation, warnings are errors
+lint: ## runs rustfmt and clippy and checks links in the documentation; warnings are errors
 	@scripts/setup lint
 	cargo fmt --all --check
 	cargo clippy $(CHECKED) --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D rustdoc::broken_intra_doc_links' cargo doc $(CHECKED) --no-deps --document-private-items
 
 .PHONY: deny
-deny: ## licences, sources and security advisories of the dependencies (deny.toml)
+deny: ## checks licences, sources and security advisories of the dependencies (deny.toml)
 	@scripts/setup deny
 	scripts/deny
 
 .PHONY: fuzz
-fuzz: ## fuzzes everything that reads foreign bytes, FUZZ_SECONDS (default 60) for each target
+fuzz: ## fuzzes all code that reads foreign bytes, FUZZ_SECONDS (default 60) for each target
 	@scripts/setup fuzz
 	scripts/fuzz $(or $(FUZZ_SECONDS),60)
 
 .PHONY: fuzz-long
-fuzz-long: ## fuzzes for an hour each
+fuzz-long: ## fuzzes each target for an hour
 	@FUZZ_SEED=0 $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=3600
 
 .PHONY: attacks

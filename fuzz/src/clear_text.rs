@@ -101,7 +101,7 @@ fn sign(script: &mut Script<'_>, key: &Key, text: &[u8]) -> (ClearText, bool) {
         made.separator = script.one_of(&[None, Some(&b" \t"[..]), Some(b"x")]).map(<[u8]>::to_vec);
     }
     made.escaped = !script.rarely();
-    made.behind = script.bytes().to_vec();
+    made.after = script.bytes().to_vec();
     (made, signature.kind == 0x00)
 }
 
@@ -112,7 +112,7 @@ fn is_plain(made: &ClearText) -> bool {
         && [&b"Hash: SHA256"[..], b"Hash: SHA512", b"Hash: SHA384", b"Hash: SHA1"]
             .contains(&&made.headers[0][..])
         && made.separator.as_ref().is_some_and(Vec::is_empty)
-        && made.behind.is_empty()
+        && made.after.is_empty()
 }
 
 /// Changes bytes, or lines: one goes, comes twice, changes places with the next, or is put in.

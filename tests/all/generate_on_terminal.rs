@@ -26,7 +26,7 @@ fn keyhoard_asks_for_name_address_and_passphrase() {
 }
 
 #[test]
-fn keyhoard_asks_for_nothing_that_was_said() {
+fn keyhoard_does_not_ask_for_what_the_options_give() {
     let home = Home::new();
     let command = "\"$KEYHOARD\" generate --no-passphrase ann@example.org";
     let (code, shown) = Terminal::new(&home, command).end();
@@ -36,7 +36,7 @@ fn keyhoard_asks_for_nothing_that_was_said() {
 }
 
 #[test]
-fn after_ctrl_c_nothing_was_made() {
+fn ctrl_c_at_the_passphrase_makes_no_key() {
     let home = Home::new();
     let command = "trap : INT; \"$KEYHOARD\" generate ann@example.org; echo \"ended: $?\"";
     let mut terminal = Terminal::new(&home, command);

@@ -2,14 +2,14 @@
 
 use cert::armor_writer::ArmorWriter;
 use cert::packet::{self, Tag};
-use harness::{Both, Done, Run, assert_same};
+use harness::{Both, Output, Run, assert_same};
 use std::io::Write;
 
 const COMMANDS: [&[&str]; 3] = [&["--decrypt"], &["--verify"], &[]];
 
-fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
+fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Output {
     let quietly = ["--pinentry-mode", "loopback", "--passphrase", "", "--status-fd", "2"];
-    both.one(gpg).args(quietly).args(words).stdin(stdin).done()
+    both.run_of(gpg).args(quietly).args(words).stdin(stdin).output()
 }
 
 /// Asserts that both write the same and tell programs the same; returns the exit codes, gpg's first.
@@ -29,7 +29,7 @@ fn made(both: &Both, words: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn what_holds_no_packets_is_told_as_no_data() {
+fn input_without_packets_is_reported_as_nodata() {
     let both = Both::of_alice_and_bob();
     let armor = String::from_utf8(made(&both, &["-r", "alice", "-a", "-e"])).expect("armor is text");
     let title = armor.lines().next().expect("armor has a title");
@@ -53,7 +53,7 @@ fn what_holds_no_packets_is_told_as_no_data() {
 }
 
 #[test]
-fn a_packet_that_is_cut_short_is_told_as_invalid() {
+fn a_truncated_packet_is_reported_as_invalid() {
     let both = Both::of_alice_and_bob();
     let files = [
         ("signature", made(&both, &["-u", "bob", "-b"])),
@@ -71,7 +71,7 @@ fn a_packet_that_is_cut_short_is_told_as_invalid() {
 }
 
 #[test]
-fn where_armor_is_damaged_no_signature_is_found() {
+fn damaged_armor_holds_no_signature() {
     let both = Both::of_alice_and_bob();
     for words in [&["-u", "bob", "-a", "-b"][..], &["-u", "bob", "-a", "-s"]] {
         let armor = String::from_utf8(made(&both, words)).expect("armor is text");
@@ -101,7 +101,7 @@ fn a_message_behind_a_message_is_an_error() {
             assert_eq!(keyhoard.code, Some(2), "{command:?} {}", keyhoard.errors());
             assert!(!keyhoard.errors().contains("GOODSIG"), "{}", keyhoard.errors());
         }
-        let own = Run::keyhoard(&both.keyhoard).args(["verify"]).stdin([first, second].concat()).done();
+        let own = Run::keyhoard(&both.keyhoard).args(["verify"]).stdin([first, second].concat()).output();
         assert_ne!(own.code, Some(0), "{}", own.errors());
     };
     for message in [&signed, &clear, &encrypted] {
@@ -158,14 +158,14 @@ fn assert_unsigned(both: &Both, what: &str, file: &[u8]) {
     let commands =
         [&["verify"][..], &["verify", "--output", "-"], &["decrypt"], &["sop", "inline-detach", &signatures]];
     for words in commands {
-        let done = Run::keyhoard(&both.keyhoard).args(words).stdin(file).done();
+        let done = Run::keyhoard(&both.keyhoard).args(words).stdin(file).output();
         let is_refused = matches!(done.code, Some(2 | 41)) && done.stdout.is_empty();
         assert!(is_refused, "{what} {words:?} {:?} {}", done.code, done.errors());
     }
 }
 
 #[test]
-fn clear_text_without_a_signature_is_an_error_whatever_its_block_holds() {
+fn clear_text_whose_signature_block_holds_no_signature_is_an_error() {
     let both = Both::of_alice_and_bob();
     let (text, signature) = clear_text(&both);
     let [marker, padding] =
@@ -228,7 +228,7 @@ fn clear_text_without_a_signature_is_an_error_whatever_its_block_holds() {
 }
 
 #[test]
-fn a_message_cut_short_gives_a_beginning_of_its_content_and_no_file() {
+fn a_truncated_message_gives_a_prefix_of_its_content_and_no_file() {
     let both = Both::of_alice_and_bob();
     // Text that compresses little, and is longer than what is read ahead.
     let content: Vec<u8> =

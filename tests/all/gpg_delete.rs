@@ -8,52 +8,53 @@ const SUBKEY: &str = "FF48015CC0546A0877360445ECD466E56E11EE07";
 #[test]
 fn gpg_delete_in_batch_mode_needs_a_fingerprint_or_yes() {
     let both = with_members();
-    both.same_status(["--delete-keys", &KEY[24..]]);
-    both.same_status(["--delete-keys", "kaare@debian.org"]);
-    both.same_status(["--yes", "--delete-keys", "kaare@debian.org"]);
-    both.same(["--list-keys"]);
+    both.assert_same_status(["--delete-keys", &KEY[24..]]);
+    both.assert_same_status(["--delete-keys", "kaare@debian.org"]);
+    both.assert_same_status(["--yes", "--delete-keys", "kaare@debian.org"]);
+    both.assert_same_output(["--list-keys"]);
 }
 
 #[test]
 fn gpg_delete_stops_at_the_first_key_that_cannot_be_deleted() {
     let both = with_members();
-    both.same_status(["--delete-keys", KEY, KEY, SUBKEY]);
-    both.same(["--list-keys"]);
-    both.same_status(["--delete-keys", "nobody@example.org"]);
-    both.same_status(["--delete-keys", ""]);
-    both.same_status(["--delete-keys"]);
+    both.assert_same_status(["--delete-keys", KEY, KEY, SUBKEY]);
+    both.assert_same_output(["--list-keys"]);
+    both.assert_same_status(["--delete-keys", "nobody@example.org"]);
+    both.assert_same_status(["--delete-keys", ""]);
+    both.assert_same_status(["--delete-keys"]);
 }
 
 #[test]
-fn gpg_delete_takes_a_single_subkey_when_it_is_named_so() {
+fn gpg_delete_removes_a_single_subkey_that_is_named_with_an_exclamation_mark() {
     let both = with_members();
-    both.same_status(["--delete-keys".to_owned(), format!("{SUBKEY}!")]);
-    both.same(["--with-colons", "--list-sigs"]);
+    both.assert_same_status(["--delete-keys".to_owned(), format!("{SUBKEY}!")]);
+    both.assert_same_output(["--with-colons", "--list-sigs"]);
     both.import(Keyring::Nonupload.path());
-    both.same(["--with-colons", "--list-sigs"]);
+    both.assert_same_output(["--with-colons", "--list-sigs"]);
 }
 
 #[test]
 fn gpg_delete_with_dry_run_changes_nothing() {
     let both = with_members();
-    both.same_status(["--dry-run", "--delete-keys", KEY]);
-    both.same(["--list-keys", KEY]);
+    both.assert_same_status(["--dry-run", "--delete-keys", KEY]);
+    both.assert_same_output(["--list-keys", KEY]);
 }
 
 #[test]
 fn gpg_a_deleted_key_can_be_imported_again() {
     let both = with_members();
-    both.same_status(["--delete-keys", KEY]);
+    both.assert_same_status(["--delete-keys", KEY]);
     both.import(Keyring::Nonupload.path());
-    both.same(["--with-colons", "--list-sigs"]);
+    both.assert_same_output(["--with-colons", "--list-sigs"]);
 }
 
 #[test]
-fn gpg_a_key_with_a_secret_key_here_is_not_deleted_without_being_told() {
+fn gpg_delete_refuses_a_key_with_a_secret_key_unless_expert_is_given() {
     let key = OwnKey::new("Own <own@example.org>");
     let home = key.home();
     Run::gpg_keyhoard(home).arg("--import").stdin(key.certificate()).succeed();
-    let done = Run::gpg_keyhoard(home).args(["--status-fd", "2", "--delete-keys", key.fingerprint()]).done();
+    let done =
+        Run::gpg_keyhoard(home).args(["--status-fd", "2", "--delete-keys", key.fingerprint()]).output();
     assert_eq!(done.code, Some(2));
     assert!(done.status_lines().contains("[GNUPG:] DELETE_PROBLEM 2\n"), "{}", done.errors());
     Run::gpg_keyhoard(home).args(["--expert", "--delete-keys", key.fingerprint()]).succeed();
@@ -67,13 +68,13 @@ fn gpg_delete_asks_the_calling_program_what_gpg_asks() {
         let [gpg, keyhoard] = [Run::gpg(&both.gpg), Run::gpg_keyhoard(&both.keyhoard)].map(|run| {
             let line =
                 ["--no-batch", "--no-tty", "--command-fd", "0", "--status-fd", "2", "--delete-keys", KEY];
-            run.args(line).stdin(answer).done()
+            run.args(line).stdin(answer).output()
         });
         assert_eq!(gpg.code, keyhoard.code, "{answer:?}");
         let questions =
             |lines: String| lines.matches("[GNUPG:] GET_BOOL delete_key.okay\n[GNUPG:] GOT_IT\n").count();
         assert_eq!(questions(gpg.status_lines()), questions(keyhoard.status_lines()), "{answer:?}");
-        both.same(["--list-keys"]);
+        both.assert_same_output(["--list-keys"]);
     }
 }
 

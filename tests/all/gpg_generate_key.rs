@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use harness::{Both, Done, Home, Run, alice_and_bob, assert_same};
+use harness::{Both, Home, Output, Run, alice_and_bob, assert_same};
 
 /// No passphrase.
 const PLAIN: [&str; 2] = ["--passphrase", ""];
@@ -27,9 +27,9 @@ fn masked(text: &str) -> String {
     masked
 }
 
-fn same(both: &Both, answers: &str, words: &[&str]) -> [Done; 2] {
+fn same(both: &Both, answers: &str, words: &[&str]) -> [Output; 2] {
     let with_status: Vec<&str> = ["--status-fd", "2"].into_iter().chain(words.iter().copied()).collect();
-    let [gpg, keyhoard] = both.answered(answers, &with_status);
+    let [gpg, keyhoard] = both.run_with_answers(answers, &with_status);
     let what = words.join(" ");
     let [expected, found] =
         [&gpg, &keyhoard].map(|done| masked(&done.status_lines()) + &masked(&done.text()));
@@ -62,7 +62,7 @@ fn packets(home: &Home, run: Run) -> String {
 }
 
 #[test]
-fn a_quick_key_is_what_gpg_makes_of_the_same_words() {
+fn quick_generate_key_makes_the_keys_that_gpg_makes_from_the_same_arguments() {
     let both = Both::with_agent();
     for words in [
         &["Default <d@example.org>"][..],
@@ -80,7 +80,7 @@ fn a_quick_key_is_what_gpg_makes_of_the_same_words() {
 }
 
 #[test]
-fn a_quick_key_that_cannot_be_is_refused_with_gpgs_code() {
+fn quick_generate_key_refuses_impossible_keys_with_gpgs_error_code() {
     let both = Both::with_agent();
     let make = [&PLAIN[..], &["--quick-generate-key"]].concat();
     same(&both, "", &[&make[..], &["A <a@example.org>", "ed25519"]].concat());
@@ -121,11 +121,11 @@ fn keys_of_a_parameter_file_are_those_that_gpg_makes() {
 }
 
 #[test]
-fn keys_that_are_there_become_keys_of_new_certificates() {
+fn existing_secret_keys_become_keys_of_new_certificates() {
     let both = Both::with_agent().now("20260131T000000!");
     let file = alice_and_bob();
     let words: Vec<&OsStr> = PLAIN.iter().chain(&["--import"]).map(AsRef::as_ref).collect();
-    both.same_reports(words.into_iter().chain([file.as_os_str()]));
+    both.assert_same_reports(words.into_iter().chain([file.as_os_str()]));
     // Alice's primary key and Bob's; nobody's.
     let (alice, bob) =
         ("3894C3C87F7D6428F9FF4DE171FD26F39E2AB46F", "EE1896F6DFB4A0ED04A6C4ED4FEDAEB1CF3583C7");
@@ -154,7 +154,7 @@ fn keys_that_are_there_become_keys_of_new_certificates() {
     let answers = format!("13\nfoo\n{}\n{bob}\n=s\n0\nHeinrich Heine\n\n\n", "0".repeat(40));
     same(&both, &answers, &expert);
     same_packets(&both);
-    let fingerprints = |done: Done| -> Vec<String> {
+    let fingerprints = |done: Output| -> Vec<String> {
         let text = done.text();
         text.lines().filter(|line| line.starts_with("fpr:")).map(str::to_owned).collect()
     };
@@ -163,11 +163,11 @@ fn keys_that_are_there_become_keys_of_new_certificates() {
 }
 
 #[test]
-fn a_key_that_is_there_keeps_its_passphrase_in_a_new_certificate() {
+fn an_existing_secret_key_keeps_its_passphrase_in_a_new_certificate() {
     let home = Home::new();
     let run = |passphrase: &str, words: &[&str], stdin: &str| {
         let given = ["--batch", "--pinentry-mode", "loopback", "--passphrase", passphrase];
-        Run::gpg_keyhoard(&home).args(given).args(words).stdin(stdin).done()
+        Run::gpg_keyhoard(&home).args(given).args(words).stdin(stdin).output()
     };
     assert_eq!(run("one", &["--quick-generate-key", "old", "nistp256", "sign"], "").code, Some(0));
     let listing = run("", &["-K", "--with-colons"], "").text();
@@ -213,9 +213,9 @@ fn dsa_and_elgamal_keys_are_those_that_gpg_makes() {
 }
 
 #[test]
-fn each_opens_and_verifies_what_the_other_made_with_dsa_and_elgamal_keys() {
+fn gpg_and_gpg_keyhoard_decrypt_and_verify_each_others_dsa_and_elgamal_messages() {
     let both = Both::with_agent();
-    both.answered(GROUPS, ["--batch", "--generate-key"]);
+    both.run_with_answers(GROUPS, ["--batch", "--generate-key"]);
     let [theirs, ours] = both.run(["--export", "=Old <old@example.org>"]).map(|done| done.stdout);
     let (theirs, ours) = (both.keyhoard.write("theirs", theirs), both.gpg.write("ours", ours));
     let of_gpg =
@@ -244,7 +244,7 @@ fn each_opens_and_verifies_what_the_other_made_with_dsa_and_elgamal_keys() {
 }
 
 #[test]
-fn a_key_names_its_revoker_its_preferences_and_is_signed_with_the_digest_that_was_asked_for() {
+fn a_parameter_file_sets_revoker_preferences_and_hash_algorithm() {
     let both = Both::with_agent();
     let file = "%no-protection\nKey-Type: eddsa\nKey-Curve: ed25519\nName-Real: R\n\
                 Revoker: 1:0123456789ABCDEF0123456789ABCDEF01234567\n\
@@ -258,7 +258,7 @@ fn a_key_names_its_revoker_its_preferences_and_is_signed_with_the_digest_that_wa
 }
 
 #[test]
-fn a_certificate_for_a_file_of_its_own_is_not_in_the_database() {
+fn pubring_in_a_parameter_file_writes_the_certificate_to_that_file_only() {
     let both = Both::with_agent();
     let listings = [
         (&both.gpg, Run::gpg_with_agent(&both.gpg)),
@@ -271,28 +271,28 @@ fn a_certificate_for_a_file_of_its_own_is_not_in_the_database() {
              Key-Type: eddsa\nKey-Curve: ed25519\nName-Real: Two\n",
             place.display()
         );
-        run.at(both.clock()).args(["--batch", "--generate-key"]).stdin(file).done();
+        run.at(both.clock()).args(["--batch", "--generate-key"]).stdin(file).output();
         let listing = Run::gpg(&both.gpg).arg("--list-packets").arg(place).succeed();
         listing.text().lines().filter(|line| line.starts_with(':')).map(masked).collect::<String>()
     });
     assert_eq!(listings[0], listings[1]);
     assert_eq!(listings[0].matches(":user ID packet").count(), 2);
-    assert_eq!(Run::gpg_keyhoard(&both.keyhoard).arg("-k").done().text(), "");
+    assert_eq!(Run::gpg_keyhoard(&both.keyhoard).arg("-k").output().text(), "");
 }
 
 #[test]
-fn a_program_that_asks_for_it_is_told_how_the_search_for_primes_goes_on() {
+fn enable_progress_filter_reports_the_search_for_primes() {
     let both = Both::with_agent();
     let words = [&PLAIN[..], &["--enable-progress-filter", "--batch", "--status-fd", "2"]].concat();
     let words = [&words[..], &["--quick-generate-key", "A", "rsa2048"]].concat();
-    for done in both.answered("", words) {
+    for done in both.run_with_answers("", words) {
         let told = done.status_lines();
         assert_eq!(told.matches("] PROGRESS primegen X 100 100\n").count(), 2, "{told}");
         assert_eq!(told.matches("] PROGRESS primegen + 0 0\n").count(), 10, "{told}");
     }
     let quiet =
         [&PLAIN[..], &["--batch", "--status-fd", "2", "--quick-generate-key", "B", "rsa2048"]].concat();
-    let [_, done] = both.answered("", quiet);
+    let [_, done] = both.run_with_answers("", quiet);
     assert!(!done.status_lines().contains("PROGRESS"), "{}", done.status_lines());
 }
 
@@ -325,7 +325,7 @@ fn a_parameter_file_that_is_wrong_is_refused_as_gpg_does() {
 }
 
 #[test]
-fn a_program_is_asked_the_same_questions() {
+fn full_generate_key_asks_a_program_the_questions_that_gpg_asks() {
     let both = Both::with_agent();
     let asked = ["--no-batch", "--no-tty", "--command-fd", "0", "--pinentry-mode", "loopback"];
     let full = [&asked[..], &["--full-generate-key"]].concat();
@@ -342,7 +342,7 @@ fn a_program_is_asked_the_same_questions() {
 }
 
 #[test]
-fn gpg_takes_the_keys_over_with_their_passphrase() {
+fn gpg_imports_the_new_keys_and_unlocks_them_with_their_passphrase() {
     let keyhoard = Home::new();
     let given = ["--pinentry-mode", "loopback", "--passphrase", "abc"];
     for words in [&["Future <f@example.org>", "future-default"][..], &["Nist <n@example.org>", "nistp384"]] {
@@ -351,15 +351,15 @@ fn gpg_takes_the_keys_over_with_their_passphrase() {
     let exported = Run::gpg_keyhoard(&keyhoard).arg("--export-secret-keys").succeed().stdout;
     let both = Both::with_agent();
     let file = both.gpg.write("exported", exported);
-    both.same_reports(["--import".as_ref(), file.as_os_str()]);
-    both.same(["-K", "--with-colons", "--with-keygrip"]);
+    both.assert_same_reports(["--import".as_ref(), file.as_os_str()]);
+    both.assert_same_output(["-K", "--with-colons", "--with-keygrip"]);
     for user in ["f@example.org", "n@example.org"] {
         Run::gpg_with_agent(&both.gpg).args(given).args(["-u", user, "--sign"]).stdin("text").succeed();
     }
 }
 
 #[test]
-fn a_revocation_certificate_is_kept_beside_and_revokes_the_key() {
+fn a_revocation_certificate_is_stored_with_a_new_key_and_revokes_it() {
     let home = Home::new();
     Run::gpg_keyhoard(&home).args(PLAIN).args(["--quick-generate-key", "x", "ed25519"]).succeed();
     let listing = Run::gpg_keyhoard(&home).args(["-K", "--with-colons"]).succeed().text();

@@ -2,18 +2,18 @@
 
 use std::fs;
 
-use harness::{Both, Done, assert_same};
+use harness::{Both, Output, assert_same};
 
 const NONUPLOAD: &str = "/usr/share/keyrings/debian-nonupload.gpg";
 const TEXT: &[u8] = b"a line\nand another one\n";
 
 /// Runs one of the programs.
-fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
+fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Output {
     let quietly = ["--no-symkey-cache", "--pinentry-mode", "loopback", "--status-fd", "2"];
-    both.one(gpg).args(quietly).args(words).stdin(stdin).done()
+    both.run_of(gpg).args(quietly).args(words).stdin(stdin).output()
 }
 
-fn status_lines(done: &Done) -> String {
+fn status_lines(done: &Output) -> String {
     let lines = done.status_lines();
     let told = |line: &&str| !line.contains("KEY_CONSIDERED") && !line.contains("KEYEXPIRED");
     lines.split_inclusive('\n').filter(told).collect()
@@ -68,7 +68,7 @@ fn photographs_are_listed_and_secret_keys_are_not() {
 }
 
 #[test]
-fn a_damaged_key_is_told_and_listed_as_far_as_it_is_whole_and_so_are_the_others() {
+fn a_damaged_key_is_reported_and_its_intact_packets_and_the_other_keys_are_listed() {
     let both = Both::of_alice_and_bob();
     let keys = run(&both, true, &["--export"], b"").stdout;
     let cut = run(&both, false, &[], &keys[..keys.len() - 1]);

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 
-use harness::{Both, Done, Home, Keyring, OwnKey, Run, Victim, alice_and_bob, assert_same};
+use harness::{Both, Home, Keyring, Output, OwnKey, Run, Victim, alice_and_bob, assert_same};
 
 /// Inputs that hold no keys, or none that can be taken.
 #[test]
@@ -20,11 +20,11 @@ fn gpg_import_reports_inputs_without_keys_as_gpg_does() {
         ("cut", Keyring::Nonupload.bytes()[..1].to_vec()),
     ] {
         let file = home.write(name, content);
-        both.same_reports(["--import".as_ref(), file.as_os_str()]);
-        both.same_reports(["--show-keys".as_ref(), file.as_os_str()]);
+        both.assert_same_reports(["--import".as_ref(), file.as_os_str()]);
+        both.assert_same_reports(["--show-keys".as_ref(), file.as_os_str()]);
     }
-    both.same_reports(["--import", "/nonexistent"]);
-    both.same_reports(["--show-keys", "/nonexistent"]);
+    both.assert_same_reports(["--import", "/nonexistent"]);
+    both.assert_same_reports(["--show-keys", "/nonexistent"]);
 }
 
 #[test]
@@ -33,10 +33,16 @@ fn gpg_import_reports_each_of_several_inputs_as_gpg_does() {
     let (home, [one, other]) = two_certificates();
     let text = home.write("text", "nothing in here\n");
     let file = |path: &PathBuf| path.clone().into_os_string();
-    both.same_reports(["--import".into(), "/nonexistent".into(), file(&one), file(&text), file(&other)]);
-    both.same_reports(["--import".into(), file(&text), file(&one)]);
-    both.same_reports(["--quiet".into(), "--import".into(), file(&one)]);
-    both.same(["--list-sigs"]);
+    both.assert_same_reports([
+        "--import".into(),
+        "/nonexistent".into(),
+        file(&one),
+        file(&text),
+        file(&other),
+    ]);
+    both.assert_same_reports(["--import".into(), file(&text), file(&one)]);
+    both.assert_same_reports(["--quiet".into(), "--import".into(), file(&one)]);
+    both.assert_same_output(["--list-sigs"]);
 }
 
 #[test]
@@ -48,13 +54,13 @@ fn gpg_import_counts_what_merges_add_as_gpg_does() {
     let (home, both) = (Home::new(), Both::new());
     for (name, content) in [("first", &first), ("second", &second), ("first", &first)] {
         let file = home.write(name, content);
-        both.same_reports(["--import".as_ref(), file.as_os_str()]);
+        both.assert_same_reports(["--import".as_ref(), file.as_os_str()]);
     }
-    both.same(["--with-colons", "--list-sigs"]);
+    both.assert_same_output(["--with-colons", "--list-sigs"]);
 }
 
 #[test]
-fn gpg_import_judges_a_certificate_from_the_future_again_when_its_time_has_come() {
+fn gpg_import_evaluates_a_user_id_from_the_future_again_once_its_time_has_passed() {
     let key = OwnKey::new("Future <future@example.org>");
     let first = key.certificate();
     key.add_user_id("20240301T000000!", "Second <second@example.org>");
@@ -68,9 +74,9 @@ fn gpg_import_judges_a_certificate_from_the_future_again_when_its_time_has_come(
     ] {
         both = both.now(now);
         let file = home.write(name, content);
-        both.same_reports(["--import".as_ref(), file.as_os_str()]);
+        both.assert_same_reports(["--import".as_ref(), file.as_os_str()]);
     }
-    both.same(["--with-colons", "--list-sigs"]);
+    both.assert_same_output(["--with-colons", "--list-sigs"]);
 }
 
 #[test]
@@ -93,14 +99,14 @@ fn gpg_import_options_do_what_they_do_in_gpg() {
         "restore",
     ] {
         let both = Both::new();
-        both.same_reports([
+        both.assert_same_reports([
             "--import-options".as_ref(),
             options.as_ref(),
             "--import".as_ref(),
             one.as_os_str(),
         ]);
-        both.same(["--with-colons", "--list-sigs"]);
-        both.same_reports([
+        both.assert_same_output(["--with-colons", "--list-sigs"]);
+        both.assert_same_reports([
             "--armor".as_ref(),
             "--import-options".as_ref(),
             options.as_ref(),
@@ -109,10 +115,10 @@ fn gpg_import_options_do_what_they_do_in_gpg() {
         ]);
     }
     let both = Both::new();
-    both.same_reports(["--fast-import".as_ref(), one.as_os_str()]);
-    both.same_reports(["--dry-run".as_ref(), "--import".as_ref(), other.as_os_str()]);
-    both.same_reports(["--merge-only".as_ref(), "--import".as_ref(), other.as_os_str()]);
-    both.same(["--list-keys"]);
+    both.assert_same_reports(["--fast-import".as_ref(), one.as_os_str()]);
+    both.assert_same_reports(["--dry-run".as_ref(), "--import".as_ref(), other.as_os_str()]);
+    both.assert_same_reports(["--merge-only".as_ref(), "--import".as_ref(), other.as_os_str()]);
+    both.assert_same_output(["--list-keys"]);
     drop(home);
 }
 
@@ -134,11 +140,11 @@ fn gpg_import_show_knows_that_a_designated_revoker_has_revoked_a_key() {
     both.import(&revoker);
     let [_, shown] = both.run(["--import-options", "import-show", "--dry-run", "--import", &revoked]);
     assert!(shown.text().contains("[revoked: "), "{}", shown.text());
-    both.same(["--import-options", "import-show", "--import", &revoked]);
+    both.assert_same_output(["--import-options", "import-show", "--import", &revoked]);
 }
 
 #[test]
-fn gpg_import_tells_that_a_key_has_got_a_revocation() {
+fn gpg_import_reports_a_new_revocation_of_a_key() {
     let key = OwnKey::new("Revoked <revoked@example.org>");
     let valid = key.certificate();
     let home = Home::new();
@@ -151,7 +157,7 @@ fn gpg_import_tells_that_a_key_has_got_a_revocation() {
     let both = Both::new();
     for file in &files {
         let [gpg, keyhoard] = both.run(["--import".as_ref(), file.as_os_str()]);
-        let told = |done: &Done| {
+        let told = |done: &Output| {
             done.errors().lines().filter(|line| line.contains("revocation certificate")).count()
         };
         assert_eq!(told(&keyhoard), told(&gpg), "{}", keyhoard.errors());
@@ -175,9 +181,9 @@ fn gpg_interactive_imports_ask_about_each_key_what_gpg_asks() {
                 "2",
                 "--import",
             ];
-            run.args(line).args(&files).stdin(answers).done()
+            run.args(line).args(&files).stdin(answers).output()
         });
-        let lines = |done: &Done| {
+        let lines = |done: &Output| {
             let mut lines: Vec<String> = done.status_lines().lines().map(str::to_owned).collect();
             let keywords = [" IMPORT", " GET_BOOL ", " GOT_IT"];
             lines.retain(|line| keywords.iter().any(|keyword| line.contains(keyword)));
@@ -187,10 +193,10 @@ fn gpg_interactive_imports_ask_about_each_key_what_gpg_asks() {
         };
         assert_eq!(lines(&done[0]), lines(&done[1]), "{answers:?}");
         assert_eq!(done[0].code, done[1].code, "{answers:?}");
-        both.same(["--list-keys"]);
+        both.assert_same_output(["--list-keys"]);
     }
     let unasked = Home::new();
-    let done = Run::gpg_keyhoard(&unasked).args(["--interactive", "--import"]).arg(&files[0]).done();
+    let done = Run::gpg_keyhoard(&unasked).args(["--interactive", "--import"]).arg(&files[0]).output();
     assert_eq!(done.code, Some(2), "{}", done.errors());
     assert_eq!(Run::gpg_keyhoard(&unasked).arg("-k").succeed().text(), "");
     let answers = unasked.write("answers", "n\ny\n");
@@ -202,7 +208,7 @@ fn gpg_interactive_imports_ask_about_each_key_what_gpg_asks() {
 }
 
 #[test]
-fn gpg_import_filters_take_what_gpg_takes() {
+fn gpg_import_filters_select_what_gpg_selects() {
     let (home, [one, _]) = two_certificates();
     for filter in [
         "keep-uid=mbox = nobody@example.org",
@@ -213,13 +219,13 @@ fn gpg_import_filters_take_what_gpg_takes() {
         "keep-uid=uid =~ a && uid =~ e || uid =~ nothing",
     ] {
         let both = Both::new();
-        both.same_reports([
+        both.assert_same_reports([
             "--import-filter".as_ref(),
             filter.as_ref(),
             "--import".as_ref(),
             one.as_os_str(),
         ]);
-        both.same(["--with-colons", "--list-sigs"]);
+        both.assert_same_output(["--with-colons", "--list-sigs"]);
     }
     drop(home);
 }
@@ -233,14 +239,14 @@ fn gpg_import_clean_keeps_the_certifications_that_gpg_keeps() {
     for options in ["import-clean", "import-minimal", "import-clean,no-import-clean"] {
         let both = Both::new();
         both.import(Keyring::Nonupload.path());
-        both.same_reports(["--delete-keys", one]);
-        both.same_reports([
+        both.assert_same_reports(["--delete-keys", one]);
+        both.assert_same_reports([
             "--import-options".as_ref(),
             options.as_ref(),
             "--import".as_ref(),
             file.as_os_str(),
         ]);
-        both.same(["--with-colons", "--list-sigs"]);
+        both.assert_same_output(["--with-colons", "--list-sigs"]);
     }
 }
 
@@ -252,20 +258,20 @@ fn gpg_import_of_a_revocation_needs_the_key_and_counts_once() {
     let home = Home::new();
     let certificate = home.write("certificate", key.certificate());
     let revocation = home.write("revocation", key.revocation());
-    both.same_reports(["--import".as_ref(), revocation.as_os_str()]);
+    both.assert_same_reports(["--import".as_ref(), revocation.as_os_str()]);
     both.import(&certificate);
     both.import(&revocation);
-    both.same(["--list-sigs"]);
+    both.assert_same_output(["--list-sigs"]);
     both.import(&revocation);
 }
 
 #[test]
-fn gpg_import_takes_the_good_certificates_of_a_damaged_file_and_says_so() {
+fn gpg_import_imports_the_intact_certificates_of_a_damaged_file_and_reports_the_damage() {
     let mut bytes = Keyring::Nonupload.bytes();
     let place = bytes.len() / 2;
     bytes[place..place + 2000].fill(0xff);
     let home = Home::new();
-    let done = Run::gpg_keyhoard(&home).args(["--status-fd", "2", "--import"]).stdin(bytes).done();
+    let done = Run::gpg_keyhoard(&home).args(["--status-fd", "2", "--import"]).stdin(bytes).output();
     assert_eq!(done.code, Some(2));
     let imported = done.status_lines().matches("[GNUPG:] IMPORT_OK ").count();
     let whole = Home::new();
@@ -283,19 +289,19 @@ fn gpg_show_keys_lists_what_gpg_lists_and_makes_no_database() {
     for options in [&[][..], &["--with-colons"], &["--with-sig-list", "--with-keygrip"], &["--fingerprint"]] {
         let files = [one.clone().into_os_string(), other.clone().into_os_string()];
         let line = options.iter().map(|option| (*option).into()).chain(["--show-keys".into()]).chain(files);
-        both.same(line.collect::<Vec<OsString>>());
+        both.assert_same_output(line.collect::<Vec<OsString>>());
     }
     assert!(!both.keyhoard.database().exists());
     drop(home);
 }
 
 #[test]
-fn gpg_show_keys_tells_what_the_keyring_knows_of_secret_keys_and_revocations() {
+fn gpg_show_keys_lists_secret_keys_and_revocations_with_what_the_keyring_knows_of_them() {
     let here = Both::of_alice_and_bob();
     let elsewhere = Both::with_agent();
     let secret_keys = alice_and_bob();
     let public_keys = Run::gpg_keyhoard(&here.keyhoard).args(["--armor", "--export"]).succeed().stdout;
-    let made = here.answered(
+    let made = here.run_with_answers(
         "y\n1\nlost\nand found\n\ny\n",
         [
             "--no-batch",
@@ -317,23 +323,23 @@ fn gpg_show_keys_tells_what_the_keyring_knows_of_secret_keys_and_revocations() {
     let fingerprint = alice.lines().find_map(|line| line.strip_prefix("fpr:::::::::"));
     let trust = format!("{}6:\n", fingerprint.expect("Alice is there"));
     for command in ["--import-ownertrust", "--check-trustdb"] {
-        for done in here.answered(&trust, ["--trust-model", "pgp", command]) {
+        for done in here.run_with_answers(&trust, ["--trust-model", "pgp", command]) {
             assert_eq!(done.code, Some(0), "{}", done.errors());
         }
     }
     for both in [&here, &elsewhere] {
         for file in [&secret_keys, &public_keys, &good, &bad] {
-            both.same(["--show-keys".as_ref(), file.as_os_str()]);
+            both.assert_same_output(["--show-keys".as_ref(), file.as_os_str()]);
             let with_colons = ["--trust-model", "pgp", "--with-colons", "--show-keys"];
-            both.same(with_colons.map(OsStr::new).into_iter().chain([file.as_os_str()]));
+            both.assert_same_output(with_colons.map(OsStr::new).into_iter().chain([file.as_os_str()]));
         }
         let show = ["--batch", "--import-options", "import-show", "--import"];
-        both.same(show.map(OsStr::new).into_iter().chain([good.as_os_str()]));
+        both.assert_same_output(show.map(OsStr::new).into_iter().chain([good.as_os_str()]));
     }
 }
 
 #[test]
-fn gpg_attributes_are_written_where_the_option_says() {
+fn gpg_attribute_file_receives_the_attributes_that_gpg_writes() {
     let both = Both::new();
     both.import(Keyring::Maintainers.path());
     let [gpg, keyhoard] = [&both.gpg, &both.keyhoard].map(|home| {
@@ -364,7 +370,7 @@ fn two_certificates() -> (Home, [PathBuf; 2]) {
 }
 
 #[test]
-fn a_revocation_that_stands_alone_finds_its_key_among_those_who_claim_it() {
+fn a_revocation_without_a_certificate_revokes_its_key_although_other_certificates_claim_that_key() {
     use packet_builder::{Signature, Signed};
     let (home, ann) = (Home::new(), Victim::new());
     for certificates in [ann.claimants(20), ann.certificate.clone()] {

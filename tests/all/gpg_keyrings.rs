@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::{Both, Done, Home, Keyring, Run, colons};
+use harness::{Both, Home, Keyring, Output, Run, colons};
 
 #[test]
 fn gpg_keyring_files_are_read_as_they_are() {
@@ -20,12 +20,12 @@ fn gpg_keyring_files_are_read_as_they_are() {
         &["--keyring", "unknown:kind", "-k"],
         &["--no-default-keyring", "--keyring", ring, "-k", "nobody@example.org"],
     ] {
-        both.same(line);
+        both.assert_same_output(line);
     }
 }
 
 #[test]
-fn gpg_a_keyring_without_anything_of_the_kind_or_without_its_directory_is_an_error() {
+fn gpg_a_keyring_file_without_keys_or_in_a_missing_directory_is_an_error() {
     let both = Both::new();
     for home in [&both.gpg, &both.keyhoard] {
         home.write("text", b"hello\n");
@@ -35,7 +35,7 @@ fn gpg_a_keyring_without_anything_of_the_kind_or_without_its_directory_is_an_err
     }
     for ring in ["text", "cut-short", "message", "empty", "nowhere/ring.gpg"] {
         for command in ["-k", "--export"] {
-            both.same(["--no-default-keyring", "--keyring", ring, command]);
+            both.assert_same_output(["--no-default-keyring", "--keyring", ring, command]);
         }
     }
 }
@@ -49,7 +49,7 @@ fn gpg_keyboxes_are_read_as_they_are() {
     let other = both.gpg.path().join("other.kbx");
     fs::copy(&keybox, other).expect("space");
     for name in ["other.kbx", "gnupg-kbx:other.kbx"] {
-        both.same(["--no-default-keyring", "--keyring", name, "--with-colons", "--list-sigs"]);
+        both.assert_same_output(["--no-default-keyring", "--keyring", name, "--with-colons", "--list-sigs"]);
     }
     // Both keyrings are listed, also when they hold the same keys.
     let text = Run::gpg_keyhoard(&both.keyhoard).args(["--keyring", "other.kbx", "-k"]).succeed().text();
@@ -84,7 +84,7 @@ fn gpg_keyring_files_are_not_written_to() {
         .arg(&ring)
         .arg("--import")
         .arg(Keyring::Maintainers.path())
-        .done();
+        .output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("no writable keyring found"), "{}", done.errors());
     assert_eq!(fs::read(ring).expect("it is there"), Keyring::Nonupload.bytes());
@@ -102,7 +102,7 @@ fn gpg_no_database_is_made_where_other_programs_expect_a_keyring() {
     ];
     for options in options {
         let run = Run::gpg_keyhoard(&home).args(options).arg("--import").arg(Keyring::Nonupload.path());
-        let done = run.done();
+        let done = run.output();
         assert_eq!(done.code, Some(2), "{options:?}");
         assert!(done.errors().contains("keyring files cannot be written yet"), "{}", done.errors());
         assert!(done.errors().contains("--export"), "what to do instead: {}", done.errors());
@@ -138,8 +138,8 @@ fn gpg_another_database_takes_the_place_of_the_usual_one() {
 #[test]
 fn gpg_a_home_directory_that_is_missing_is_an_error_unless_it_is_called_like_the_default_one() {
     let home = Home::new();
-    let in_home = |name: &str, line: &[&str]| -> Done {
-        Run::gpg_keyhoard_in(&home.path().join(name)).args(line).done()
+    let in_home = |name: &str, line: &[&str]| -> Output {
+        Run::gpg_keyhoard_in(&home.path().join(name)).args(line).output()
     };
     let missing = in_home("missing", &["--status-fd", "2", "-k"]);
     assert_eq!(missing.code, Some(2));
@@ -153,7 +153,7 @@ fn gpg_a_home_directory_that_is_missing_is_an_error_unless_it_is_called_like_the
 
 /// Runs without a home directory of its own, the user's being `home`.
 fn as_user(home: &Home) -> Run {
-    Run::plain("gpg-keyhoard", home)
+    Run::with_default_database("gpg-keyhoard", home)
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn gpg_with_secret_marks_the_keys_whose_secret_part_gpg_has() {
 }
 
 #[test]
-fn gpg_keyrings_of_gnupg_are_pointed_out_once_with_the_command_that_takes_them_over() {
+fn gpg_keyrings_of_gnupg_are_mentioned_once_with_the_command_that_migrates_them() {
     let home = Home::new();
     Run::gpg(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
     let list = || Run::gpg_keyhoard(&home).arg("-k").succeed();

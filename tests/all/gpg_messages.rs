@@ -5,22 +5,22 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use cert::packet::{self, Tag};
-use harness::{Both, CIPHERS, COMPRESSIONS, Done, Run, assert_same};
+use harness::{Both, CIPHERS, COMPRESSIONS, Output, Run, assert_same};
 
 /// What makes a program work without questions.
-const QUIETLY: [&str; 6] =
+const BATCH_OPTIONS: [&str; 6] =
     ["--batch", "--no-symkey-cache", "--pinentry-mode", "loopback", "--status-fd", "2"];
 /// Alice, who has a Curve25519 subkey to encrypt to. Bob only signs.
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const TEXT: &[u8] = b"a line\nand another one\n";
 
 /// Runs one of the programs.
-fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
-    both.one(gpg).args(QUIETLY).args(words).stdin(stdin).done()
+fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Output {
+    both.run_of(gpg).args(BATCH_OPTIONS).args(words).stdin(stdin).output()
 }
 
 /// Returns what a program says, but for what gpg says of smart cards and of its keybox.
-fn said(done: &Done) -> String {
+fn said(done: &Output) -> String {
     let is_told = |line: &&str| !["scdaemon", "CARDCTRL", "keybox"].iter().any(|word| line.contains(word));
     done.errors().split_inclusive('\n').filter(is_told).collect()
 }
@@ -33,7 +33,7 @@ fn message(both: &Both, name: &str, words: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn where_content_is_written_is_not_told_even_to_who_wants_to_know_more() {
+fn verbose_decryption_does_not_name_the_output_file() {
     let both = Both::new();
     let literal = run(&both, true, &["--set-filename", "letter", "-o", "-", "--store"], TEXT).stdout;
     let [gpg, keyhoard] =
@@ -43,7 +43,7 @@ fn where_content_is_written_is_not_told_even_to_who_wants_to_know_more() {
 }
 
 #[test]
-fn a_descriptor_that_is_closed_is_told_where_gpg_finds_that_out() {
+fn a_closed_output_descriptor_is_reported_where_gpg_reports_it() {
     let both = Both::with_agent();
     for length in [0, 1, 8192, 8193] {
         // A message says how long its content is where that comes from a file.
@@ -81,7 +81,7 @@ fn a_level_of_compression_that_does_not_exist_is_an_error_and_the_message_is_wri
 }
 
 #[test]
-fn without_the_secret_key_both_say_whose_it_is() {
+fn without_the_secret_key_both_programs_name_the_recipient() {
     let both = Both::of_alice_and_bob();
     let alice = message(&both, "alice.gpg", &["-r", "alice", "-e"]);
     let certificate = run(&both, true, &["--export", ALICE], b"").stdout;
@@ -95,7 +95,7 @@ fn without_the_secret_key_both_say_whose_it_is() {
         let [gpg, keyhoard] =
             [true, false].map(|gpg| run(&others, gpg, &["-d", alice.to_str().expect("a name")], b""));
         // gpg looks at keys again and again.
-        let lines = |done: &Done| {
+        let lines = |done: &Output| {
             let told = |line: &&str| !line.contains("KEY_CONSIDERED") && !line.contains("KEYEXPIRED");
             said(done).lines().filter(told).collect::<Vec<_>>().join("\n")
         };
@@ -105,7 +105,7 @@ fn without_the_secret_key_both_say_whose_it_is() {
 }
 
 #[test]
-fn each_reads_what_the_other_writes_with_every_cipher_and_compression() {
+fn gpg_and_gpg_keyhoard_read_each_others_messages_with_every_cipher_and_compression() {
     let both = Both::of_alice_and_bob();
     let quietly = ["--pinentry-mode", "loopback", "--passphrase", ""];
     let with_rsa = Run::gpg_keyhoard(&both.keyhoard).at(both.clock()).args(quietly);
@@ -139,7 +139,7 @@ fn each_reads_what_the_other_writes_with_every_cipher_and_compression() {
 }
 
 #[test]
-fn a_changed_message_is_told_and_its_file_does_not_appear() {
+fn a_changed_message_is_reported_and_leaves_no_file() {
     let both = Both::of_alice_and_bob();
     let good = run(&both, false, &["--passphrase", "x", "-z", "0", "-c"], TEXT).stdout;
     let path = both.keyhoard.path().join("out");
@@ -159,7 +159,7 @@ fn a_changed_message_is_told_and_its_file_does_not_appear() {
 }
 
 #[test]
-fn many_files_are_encrypted_and_decrypted_in_their_places() {
+fn several_files_are_encrypted_and_decrypted_beside_their_originals() {
     let both = Both::of_alice_and_bob();
     let names = ["one", "two"].map(|name| both.keyhoard.write(name, TEXT));
     let [one, two] = [&names[0], &names[1]].map(|path| path.to_str().expect("a name"));
@@ -175,7 +175,7 @@ fn many_files_are_encrypted_and_decrypted_in_their_places() {
 }
 
 #[test]
-fn a_message_alone_is_decrypted_without_a_command() {
+fn a_message_given_without_a_command_is_decrypted() {
     let both = Both::of_alice_and_bob();
     let done = run(&both, false, &["-r", "alice", "-e"], TEXT);
     let path = both.keyhoard.write("letter.gpg", done.stdout);
@@ -185,7 +185,7 @@ fn a_message_alone_is_decrypted_without_a_command() {
 }
 
 #[test]
-fn what_is_no_session_key_opens_nothing() {
+fn a_malformed_session_key_decrypts_nothing() {
     let both = Both::of_alice_and_bob();
     let messages = [
         message(&both, "alice.gpg", &["-r", "alice", "-e"]),
@@ -201,14 +201,14 @@ fn what_is_no_session_key_opens_nothing() {
 }
 
 #[test]
-fn no_more_is_written_than_max_output_allows() {
+fn max_output_limits_the_bytes_that_are_written() {
     let both = Both::of_alice_and_bob();
     let short = message(&both, "short.gpg", &["--passphrase", "x", "-c"]);
     let clear = message(&both, "clear", &["--passphrase", "", "-u", "alice", "--clear-sign"]);
     for (name, limit) in [(&short, "5"), (&short, "23"), (&clear, "5")] {
         let words = ["--passphrase", "x", "--max-output", limit, "-d", name.to_str().expect("a name")];
         let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, b""));
-        let refused = |done: &Done| done.errors().contains("exceeded --max-output");
+        let refused = |done: &Output| done.errors().contains("exceeded --max-output");
         assert_eq!(refused(&gpg), refused(&keyhoard), "{limit}");
         assert_eq!((gpg.code, gpg.stdout), (keyhoard.code, keyhoard.stdout), "{limit}");
     }
@@ -225,7 +225,7 @@ fn a_key_that_its_designated_revoker_has_revoked_is_skipped_as_in_gpg() {
     let assert_refused = |option: &str, name: &str| {
         let words = ["--trust-model", "always", option, name, "-e"];
         let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, TEXT));
-        let lines = |done: &Done| {
+        let lines = |done: &Output| {
             let told = |line: &&str| !line.contains("KEY_CONSIDERED");
             said(done).lines().filter(told).collect::<Vec<_>>().join("\n")
         };
@@ -240,7 +240,7 @@ fn a_key_that_its_designated_revoker_has_revoked_is_skipped_as_in_gpg() {
 }
 
 #[test]
-fn unwrapping_takes_off_the_encryption_and_nothing_else() {
+fn unwrap_removes_the_encryption_and_nothing_else() {
     let both = Both::of_alice_and_bob();
     let quietly = ["--passphrase", "x", "--trust-model", "always"];
     let messages = [
@@ -269,7 +269,7 @@ fn unwrapping_takes_off_the_encryption_and_nothing_else() {
 }
 
 #[test]
-fn the_digest_of_what_is_signed_and_encrypted_is_the_recipients() {
+fn the_hash_algorithm_of_a_signed_and_encrypted_message_is_one_that_the_recipients_prefer() {
     let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let quietly = ["--passphrase", "", "--trust-model", "always", "-o", "/dev/null"];
@@ -292,7 +292,7 @@ fn the_digest_of_what_is_signed_and_encrypted_is_the_recipients() {
 }
 
 #[test]
-fn what_is_no_message_is_told_as_gpg_tells_it() {
+fn input_that_is_no_message_is_reported_as_gpg_reports_it() {
     let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let data = data.to_str().expect("a name");
@@ -327,7 +327,7 @@ fn what_is_no_message_is_told_as_gpg_tells_it() {
 }
 
 #[test]
-fn a_recipient_is_named_by_a_key_or_by_a_user_id_that_holds() {
+fn a_recipient_is_named_by_a_key_or_by_a_valid_user_id() {
     let both = Both::of_alice_and_bob();
     // Alice has revoked her user ID "Third", and Bob only signs.
     for name in ["alice", ALICE, "79E19554CB62E173!", "=Alice <alice@example.org>", "Third", "Bob", "nobody"]
@@ -337,7 +337,7 @@ fn a_recipient_is_named_by_a_key_or_by_a_user_id_that_holds() {
 }
 
 #[test]
-fn a_key_that_the_user_switched_off_is_no_recipient_unless_of_every_message() {
+fn a_disabled_key_is_a_recipient_only_by_default_recipient() {
     let both = Both::of_alice_and_bob().trusting();
     both.import_owner_trust(&format!("{ALICE}:128:\n"));
     // An address that it does not have gpg looks up in the net.
@@ -355,7 +355,7 @@ fn same_recipient(both: &Both, recipient: &[&str]) {
         let [gpg, keyhoard] = [true, false].map(|gpg| run(both, gpg, &words, b""));
         let is_of_trustdb =
             |line: &&str| line.contains("trustdb") || line.contains("no ultimately trusted keys");
-        let lines = |done: &Done| -> String {
+        let lines = |done: &Output| -> String {
             said(done).split_inclusive('\n').filter(|line| !is_of_trustdb(line)).collect()
         };
         assert_same(&words.join(" "), lines(&gpg).as_bytes(), lines(&keyhoard).as_bytes());
@@ -378,12 +378,12 @@ type Files = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Has a program write the content of a message under the name that the message gives it; returns what it said and the
 /// files that are there then.
-fn written_as_named(both: &Both, gpg: bool, words: &[&str], name: &[u8]) -> (Done, Files) {
+fn written_as_named(both: &Both, gpg: bool, words: &[&str], name: &[u8]) -> (Output, Files) {
     let directory = tempfile::tempdir().expect("a directory");
     let length = u8::try_from(name.len()).expect("a name of a message");
     let message = packet::write(Tag(11), &[&[b'b', length], name, &[0; 4], TEXT].concat());
-    let words = [&QUIETLY[..], &["--use-embedded-filename"], words].concat();
-    let done = both.one(gpg).within(directory.path()).args(words).stdin(message).done();
+    let words = [&BATCH_OPTIONS[..], &["--use-embedded-filename"], words].concat();
+    let done = both.run_of(gpg).current_dir(directory.path()).args(words).stdin(message).output();
     (done, files(directory.path()))
 }
 
@@ -428,7 +428,7 @@ fn a_file_has_the_name_that_gpg_makes_of_the_one_in_the_message() {
 fn a_signature_by_a_key_from_the_future_cannot_be_checked() {
     let mut both = Both::of_alice_and_bob();
     let signed =
-        both.one(true).args(["--batch", "-u", "alice", "-o", "-", "-s"]).stdin(TEXT).succeed().stdout;
+        both.run_of(true).args(["--batch", "-u", "alice", "-o", "-", "-s"]).stdin(TEXT).succeed().stdout;
     for clock in ["20250101T000000!", "20100615T120000!"] {
         both = both.now(clock);
         let [gpg, keyhoard] =
@@ -457,7 +457,7 @@ fn escaped(text: &str) -> String {
 }
 
 #[test]
-fn a_message_chooses_no_directory_no_descriptor_and_no_name_that_no_file_can_have() {
+fn an_embedded_file_name_selects_no_directory_no_descriptor_and_no_impossible_name() {
     let both = Both::new();
     let mine = |words: &[&str], name: &[u8]| written_as_named(&both, false, words, name);
     for (name, expected) in
@@ -475,7 +475,7 @@ fn a_message_chooses_no_directory_no_descriptor_and_no_name_that_no_file_can_hav
 }
 
 #[test]
-fn what_is_for_the_eyes_only_is_not_saved() {
+fn a_message_for_your_eyes_only_is_not_saved_to_a_file() {
     let both = Both::new();
     let (done, files) = written_as_named(&both, false, &["-d"], b"_CONSOLE");
     assert_eq!((done.code, &done.stdout[..], files), (Some(0), TEXT, Vec::new()), "{}", done.errors());
@@ -485,7 +485,7 @@ fn what_is_for_the_eyes_only_is_not_saved() {
 }
 
 #[test]
-fn where_nobody_gives_a_passphrase_programs_are_told_of_the_failure() {
+fn without_a_passphrase_status_lines_report_the_failure() {
     let both = Both::of_alice_and_bob();
     let symmetric = message(&both, "symmetric.gpg", &["--passphrase", "x", "-c"]);
     let symmetric = symmetric.to_str().expect("a name");
@@ -508,7 +508,7 @@ fn where_nobody_gives_a_passphrase_programs_are_told_of_the_failure() {
     }
     // Without a terminal there is nobody to ask.
     let words = ["--batch", "--no-tty", "--status-fd", "2", "-o", "-", "-c"];
-    let done = both.one(false).args(words).stdin(TEXT).done();
+    let done = both.run_of(false).args(words).stdin(TEXT).output();
     assert_eq!((done.code, done.stdout.is_empty()), (Some(2), true));
     for line in ["ERROR get_passphrase 85", "CANCELED_BY_USER", "FAILURE symencrypt 33554531"] {
         assert!(done.errors().contains(&format!("[GNUPG:] {line}\n")), "{}", done.errors());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use harness::{Both, Done, Home, Run, assert_same};
+use harness::{Both, Home, Output, Run, assert_same};
 
 /// A command that does nothing but print, so that options are all there is to compare.
 const LIST_CONFIG: [&str; 2] = ["--with-colons", "--list-config"];
@@ -13,7 +13,7 @@ const HEADER: u32 = 1 << 9;
 
 #[test]
 fn gpg_without_a_home_variable_takes_the_home_directory_that_the_system_knows() {
-    let [gpg, keyhoard] = ["gpg".into(), Run::program("gpg-keyhoard")].map(|program| {
+    let [gpg, keyhoard] = ["gpg".into(), Run::program_path("gpg-keyhoard")].map(|program| {
         let mut command = Command::new(program);
         let output = command.env_clear().env("PATH", "/usr/bin:/bin").arg("--version").output();
         String::from_utf8(output.expect("it runs").stdout).expect("ASCII")
@@ -119,7 +119,7 @@ fn gpg_options_are_read_as_gpg_reads_them() {
         &["--print-pka-records"],
     ];
     for line in lines {
-        both.same_status([line, &LIST_CONFIG].concat());
+        both.assert_same_status([line, &LIST_CONFIG].concat());
     }
 }
 
@@ -142,9 +142,9 @@ fn gpg_preference_lists_are_examined_item_by_item() {
         "default AES",
     ];
     let same = |line: &[&str]| {
-        both.same_status([line, &LIST_CONFIG].concat());
+        both.assert_same_status([line, &LIST_CONFIG].concat());
         // When the time is told does not matter here.
-        let told = |done: &Done| {
+        let told = |done: &Output| {
             let errors = done.errors();
             errors
                 .split_inclusive('\n')
@@ -177,15 +177,15 @@ fn gpg_arguments_begin_with_the_first_word_that_is_no_option() {
         &["--with-colons", "--list-config", "cipher digestname"],
         &["--list-config", "version"],
     ] {
-        both.same_status(line);
+        both.assert_same_status(line);
     }
 }
 
 #[test]
-fn gpg_what_is_listed_of_the_configuration_is_what_gpg_lists() {
+fn gpg_list_config_and_gpgconf_list_print_what_gpg_prints() {
     let both = Both::new();
-    both.same(LIST_CONFIG);
-    both.same([
+    both.assert_same_output(LIST_CONFIG);
+    both.assert_same_output([
         "--group",
         "a = b:c  d",
         "--group",
@@ -195,10 +195,10 @@ fn gpg_what_is_listed_of_the_configuration_is_what_gpg_lists() {
         "--with-colons",
         "--list-config",
     ]);
-    both.same(["--gpgconf-list"]);
-    both.same(["--gpgconf-test"]);
-    both.same_status(["--s2k-mode", "4", "--gpgconf-test"]);
-    both.same(["--import-options", "show-only", "--gpgconf-test"]);
+    both.assert_same_output(["--gpgconf-list"]);
+    both.assert_same_output(["--gpgconf-test"]);
+    both.assert_same_status(["--s2k-mode", "4", "--gpgconf-test"]);
+    both.assert_same_output(["--import-options", "show-only", "--gpgconf-test"]);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn gpg_conf_is_read_as_gpg_reads_it() {
     ] {
         let homes = [Home::with_conf(conf), Home::with_conf(conf)];
         let both = Both::in_homes(homes);
-        both.same_status(LIST_CONFIG);
+        both.assert_same_status(LIST_CONFIG);
     }
 }
 
@@ -244,8 +244,13 @@ fn gpg_a_configuration_file_for_this_version_comes_before_the_plain_one() {
 fn gpg_another_options_file_replaces_the_usual_one() {
     let both = Both::in_homes([Home::with_conf("group a=usual\n"), Home::with_conf("group a=usual\n")]);
     let other = both.gpg.write("other", "group a=other\n");
-    both.same(["--options".as_ref(), other.as_os_str(), "--with-colons".as_ref(), "--list-config".as_ref()]);
-    both.same(["--no-options", "--with-colons", "--list-config"]);
+    both.assert_same_output([
+        "--options".as_ref(),
+        other.as_os_str(),
+        "--with-colons".as_ref(),
+        "--list-config".as_ref(),
+    ]);
+    both.assert_same_output(["--no-options", "--with-colons", "--list-config"]);
 }
 
 #[test]
@@ -262,10 +267,10 @@ fn gpg_the_version_begins_with_the_line_that_programs_read() {
 }
 
 #[test]
-fn gpg_commands_that_are_not_built_yet_say_so_by_name() {
+fn gpg_unsupported_commands_say_so_by_name() {
     let home = Home::new();
     for command in ["--store", "--server", "--gen-random", "--edit-key"] {
-        let done = Run::gpg_keyhoard(&home).args(["--status-fd", "2", command]).done();
+        let done = Run::gpg_keyhoard(&home).args(["--status-fd", "2", command]).output();
         assert_eq!(done.code, Some(2), "{command}");
         assert!(done.errors().contains(&format!("gpg: {command}: not supported yet\n")), "{}", done.errors());
         assert!(done.status_lines().contains("[GNUPG:] FAILURE "), "{}", done.errors());
@@ -275,6 +280,6 @@ fn gpg_commands_that_are_not_built_yet_say_so_by_name() {
 #[test]
 fn gpg_commands_that_do_not_go_together_conflict() {
     let both = Both::new();
-    both.same_status(["--list-keys", "--import"]);
-    both.same_status(["--verify", "--decrypt"]);
+    both.assert_same_status(["--list-keys", "--import"]);
+    both.assert_same_status(["--verify", "--decrypt"]);
 }

@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use harness::{Both, Done, assert_same};
+use harness::{Both, Output, assert_same};
 
 /// What makes a program work without questions.
-const QUIETLY: [&str; 8] =
+const BATCH_OPTIONS: [&str; 8] =
     ["--batch", "--no-symkey-cache", "--pinentry-mode", "loopback", "--passphrase", "x", "--status-fd", "2"];
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const TEXT: &[u8] = b"a line\nand another one\n";
 
 /// Runs one of the programs.
-fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
-    both.one(gpg).args(QUIETLY).args(words).stdin(stdin).done()
+fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Output {
+    both.run_of(gpg).args(BATCH_OPTIONS).args(words).stdin(stdin).output()
 }
 
 /// Asserts that both write the same and exit alike.
@@ -36,7 +36,7 @@ fn packets_of_keys_are_listed_as_gpg_lists_them() {
 }
 
 #[test]
-fn packets_of_messages_are_listed_where_they_can_be_decrypted() {
+fn packets_of_encrypted_messages_are_listed_if_they_can_be_decrypted() {
     let both = Both::of_alice_and_bob();
     let letter = both.gpg.write("letter", TEXT);
     let letter = letter.to_str().expect("a name");
@@ -62,7 +62,7 @@ fn packets_of_messages_are_listed_where_they_can_be_decrypted() {
 }
 
 #[test]
-fn what_holds_no_packets_is_told() {
+fn input_without_packets_is_reported() {
     let both = Both::of_alice_and_bob();
     for stdin in [&b""[..], b"no packets\n"] {
         same(&both, &["--list-packets"], stdin);
@@ -72,7 +72,7 @@ fn what_holds_no_packets_is_told() {
 
 /// gpg shows the text itself as a packet, we do not; what it says of the end is told alike.
 #[test]
-fn clear_text_that_ends_before_its_signature_is_told() {
+fn clear_text_that_ends_before_its_signature_is_reported() {
     let both = Both::new();
     let text = b"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\na line\n-----BEGIN PGP SIGN";
     for cut in [47, 50, text.len() - 1] {
@@ -84,7 +84,7 @@ fn clear_text_that_ends_before_its_signature_is_told() {
 }
 
 #[test]
-fn armor_is_put_around_files_and_taken_off() {
+fn enarmor_and_dearmor_convert_files_as_gpg_does() {
     let both = Both::of_alice_and_bob();
     let keys = run(&both, false, &["--export", ALICE], b"").stdout;
     for bytes in [&keys[..], TEXT, &[0; 48]] {

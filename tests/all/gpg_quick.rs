@@ -4,17 +4,17 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use harness::{Both, Done, Home, Run, assert_same};
+use harness::{Both, Home, Output, Run, assert_same};
 
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const BOB: &str = "F40E36336BCA57689109B8336CE68E4314718A26";
 const SIGNING: &str = "6D99D72BC918488168D85B540D877A59B81A5B94";
 /// What makes a program work without questions, on keys without a passphrase.
-const QUIETLY: [&str; 5] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", ""];
+const BATCH_OPTIONS: [&str; 5] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", ""];
 
 /// Runs a command in both; what they write, their status lines and their exits are the same.
 fn same(both: &Both, words: &[&str]) {
-    both.same_status(QUIETLY.iter().chain(words));
+    both.assert_same_status(BATCH_OPTIONS.iter().chain(words));
 }
 
 /// The packets of a home, each with the component it stands under.
@@ -39,7 +39,7 @@ fn same_packets(both: &Both) {
 }
 
 #[test]
-fn every_command_makes_the_packets_that_gpg_makes() {
+fn quick_commands_make_the_packets_that_gpg_makes() {
     let mut both = Both::of_alice_and_bob();
     let steps: &[(&str, &[&str])] = &[
         ("20260201T000000!", &["--quick-add-uid", ALICE, "  New One <new@example.org> "]),
@@ -77,7 +77,7 @@ fn every_command_makes_the_packets_that_gpg_makes() {
 }
 
 #[test]
-fn what_signatures_say_besides_is_what_gpg_makes_of_the_options() {
+fn options_add_the_subpackets_to_certifications_that_gpg_adds() {
     let mut both = Both::of_alice_and_bob();
     let certify = ["-u", "bob", "--quick-sign-key", ALICE];
     let notations = [
@@ -119,11 +119,13 @@ fn what_signatures_say_besides_is_what_gpg_makes_of_the_options() {
 }
 
 #[test]
-fn photographs_are_signed_and_withdrawn_too_where_no_user_id_is_named() {
+fn without_a_named_user_id_photographs_are_certified_and_revoked_too() {
     let mut both = Both::of_alice_and_bob();
     // Bob with a photograph of himself, which gpg 2.2.40 added.
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("all/testdata/bob-with-photograph.pgp");
-    both.same_reports(QUIETLY.iter().map(AsRef::as_ref).chain(["--import".as_ref(), file.as_os_str()]));
+    both.assert_same_reports(
+        BATCH_OPTIONS.iter().map(AsRef::as_ref).chain(["--import".as_ref(), file.as_os_str()]),
+    );
     let steps: &[(&str, &[&str])] = &[
         ("20260201T000000!", &["-u", ALICE, "--quick-lsign-key", BOB, "Bob"]),
         ("20260202T000000!", &["-u", ALICE, "--quick-sign-key", BOB]),
@@ -138,7 +140,7 @@ fn photographs_are_signed_and_withdrawn_too_where_no_user_id_is_named() {
 }
 
 #[test]
-fn a_program_is_told_whose_passphrase_it_is_asked_for() {
+fn status_lines_name_the_key_whose_passphrase_is_asked_for() {
     let both = Both::of_alice_and_bob();
     let lock = [
         "--pinentry-mode",
@@ -178,7 +180,7 @@ fn a_program_is_told_whose_passphrase_it_is_asked_for() {
         "New",
     ];
     both.gpg.kill_agent();
-    let [theirs, ours] = both.answered("right\n", add).map(|done| {
+    let [theirs, ours] = both.run_with_answers("right\n", add).map(|done| {
         let lines = done.status_lines();
         let told = |line: &&str| !line.contains("KEY_CONSIDERED");
         lines.lines().filter(told).map(|line| format!("{line}\n")).collect::<String>()
@@ -188,7 +190,7 @@ fn a_program_is_told_whose_passphrase_it_is_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_done_fails_alike() {
+fn quick_commands_fail_where_gpgs_fail() {
     let both = Both::of_alice_and_bob();
     same(&both, &["--quick-add-uid", ALICE, "New One"]);
     let failures: &[&[&str]] = &[
@@ -232,10 +234,10 @@ fn what_cannot_be_done_fails_alike() {
 }
 
 #[test]
-fn gpg_takes_what_was_changed_here_and_says_the_same_of_it() {
+fn gpg_imports_edited_keys_and_lists_them_as_gpg_keyhoard_does() {
     let both = Both::of_alice_and_bob();
     let keyhoard = |words: &[&str]| {
-        Run::gpg_keyhoard(&both.keyhoard).at("20260301T000000!").args(QUIETLY).args(words).succeed()
+        Run::gpg_keyhoard(&both.keyhoard).at("20260301T000000!").args(BATCH_OPTIONS).args(words).succeed()
     };
     keyhoard(&["--quick-add-uid", ALICE, "New One"]);
     keyhoard(&["--quick-add-key", ALICE, "ed25519", "sign", "1y"]);
@@ -262,16 +264,16 @@ fn gpg_takes_what_was_changed_here_and_says_the_same_of_it() {
 }
 
 #[test]
-fn a_revocation_certificate_is_made_after_the_same_dialogue() {
+fn generate_revocation_asks_the_questions_that_gpg_asks() {
     let both = Both::of_alice_and_bob().now("20260301T000000!");
     let asked = ["--no-tty", "--command-fd", "0", "--status-fd", "2", "--pinentry-mode", "loopback"];
     let words = asked.iter().chain(&["--passphrase", "", "--generate-revocation", ALICE]);
     for answers in ["y\n1\nbecause\nof that\n\ny\n", "y\n7\n\n\nn\n0\n\ny\n", "y\n3\n\ny\n", "n\n", "y\nq\n"]
     {
-        let [gpg, keyhoard] = both.answered(answers, words.clone());
+        let [gpg, keyhoard] = both.run_with_answers(answers, words.clone());
         assert_eq!(gpg.code, keyhoard.code, "{answers:?}");
         assert_same(answers, &gpg.stdout, &keyhoard.stdout);
-        let asked = |done: &Done| {
+        let asked = |done: &Output| {
             let lines = done.errors();
             lines.lines().filter(|line| line.starts_with("[GNUPG:]")).collect::<Vec<_>>().join("\n")
         };

@@ -56,7 +56,7 @@ impl Keys {
     fn in_both(&self) -> Both {
         let both = Both::with_agent();
         let all = self.file("all.asc", &["--armor", "--export-secret-keys"]);
-        both.same_reports(["--import".as_ref(), all.as_os_str()]);
+        both.assert_same_reports(["--import".as_ref(), all.as_os_str()]);
         both
     }
 
@@ -85,7 +85,7 @@ fn same_listings(both: &Both) {
         &["-k", "--with-colons", "--with-secret"],
         &["-k", "--with-colons"],
     ] {
-        both.same(words);
+        both.assert_same_output(words);
     }
 }
 
@@ -94,24 +94,24 @@ fn imported_secret_keys_are_counted_and_listed_as_gpg_does() {
     let keys = Keys::new();
     let both = Both::with_agent();
     let all = keys.file("all.asc", &["--armor", "--export-secret-keys"]);
-    both.same_reports(["--import".as_ref(), all.as_os_str()]);
+    both.assert_same_reports(["--import".as_ref(), all.as_os_str()]);
     same_listings(&both);
     // A second time they are all unchanged.
-    both.same_reports(["--import".as_ref(), all.as_os_str()]);
+    both.assert_same_reports(["--import".as_ref(), all.as_os_str()]);
     same_listings(&both);
 }
 
 #[test]
-fn a_stub_is_listed_as_one_until_the_secret_comes() {
+fn a_stub_is_listed_as_a_stub_until_the_secret_key_is_imported() {
     let keys = Keys::new();
     let both = Both::with_agent();
     let subkeys = keys.file("subkeys.gpg", &["--export-secret-subkeys", &keys.alice]);
-    both.same_reports(["--import".as_ref(), subkeys.as_os_str()]);
+    both.assert_same_reports(["--import".as_ref(), subkeys.as_os_str()]);
     same_listings(&both);
     let listing = Run::gpg_keyhoard(&both.keyhoard).arg("-K").succeed().text();
     assert!(listing.contains("sec#  rsa2048"), "{listing}");
     let whole = keys.file("whole.gpg", &["--export-secret-keys", &keys.alice]);
-    both.same_reports(["--import".as_ref(), whole.as_os_str()]);
+    both.assert_same_reports(["--import".as_ref(), whole.as_os_str()]);
     same_listings(&both);
 }
 
@@ -122,14 +122,14 @@ fn secret_keys_are_listed_by_name_and_others_are_not_found() {
     let public = both.gpg.write("other.gpg", other.certificate());
     both.import(&public);
     for names in [&["alice"][..], &["=Bob <bob@example.org>"], &["nobody"], &["nobody", "bob"], &["other"]] {
-        both.same_status(["-K"].iter().chain(names));
-        both.same_status(["-K", "--with-colons"].iter().chain(names));
+        both.assert_same_status(["-K"].iter().chain(names));
+        both.assert_same_status(["-K", "--with-colons"].iter().chain(names));
     }
-    both.same(["-K"]);
+    both.assert_same_output(["-K"]);
 }
 
 #[test]
-fn what_one_exports_the_other_imports() {
+fn gpg_and_gpg_keyhoard_import_each_others_exported_secret_keys() {
     let keys = Keys::new();
     let both = keys.in_both();
     let subkey = format!("{}!", keys.subkey_of_alice());
@@ -141,25 +141,25 @@ fn what_one_exports_the_other_imports() {
         &["--export-secret-subkeys", &subkey, "bob"],
         &["--armor", "--export-secret-keys", &keys.alice],
     ] {
-        both.same_reports(PASSPHRASE.iter().chain(&["--yes", "--output", "/dev/null"]).chain(words));
+        both.assert_same_reports(PASSPHRASE.iter().chain(&["--yes", "--output", "/dev/null"]).chain(words));
         let exported = Run::gpg_keyhoard(&both.keyhoard).args(words).succeed();
         let [expected, found] = [Both::with_agent(), Both::with_agent()];
         let theirs = Run::gpg_with_agent(&both.gpg).args(PASSPHRASE).args(words).succeed();
         for (pair, file) in [(&expected, theirs.stdout), (&found, exported.stdout)] {
             let file = pair.gpg.write("exported", file);
-            pair.same_reports(["--import".as_ref(), file.as_os_str()]);
+            pair.assert_same_reports(["--import".as_ref(), file.as_os_str()]);
             same_listings(pair);
         }
         let listing =
-            |pair: &Both| Run::gpg_with_agent(&pair.gpg).args(["-K", "--with-colons"]).done().stdout;
+            |pair: &Both| Run::gpg_with_agent(&pair.gpg).args(["-K", "--with-colons"]).output().stdout;
         assert_same(&words.join(" "), &listing(&expected), &listing(&found));
     }
 }
 
 #[test]
-fn an_export_of_nothing_is_told() {
+fn an_export_of_no_secret_keys_is_reported() {
     let both = Keys::new().in_both();
-    both.same_reports(["--export-secret-keys", "nobody"]);
+    both.assert_same_reports(["--export-secret-keys", "nobody"]);
     let armored =
         Run::gpg_keyhoard(&both.keyhoard).args(["--armor", "--export-secret-keys", "bob"]).succeed();
     assert!(armored.text().starts_with("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n"), "{}", armored.text());
@@ -186,9 +186,9 @@ fn a_key_with_a_secret_part_is_deleted_only_after_it() {
         &["--yes", "--delete-secret-and-public-keys", bob],
         &["--delete-secret-keys"],
     ] {
-        both.same_reports(words);
-        both.same(["-K", "--with-colons"]);
-        both.same(["-k", "--with-colons"]);
+        both.assert_same_reports(words);
+        both.assert_same_output(["-K", "--with-colons"]);
+        both.assert_same_output(["-k", "--with-colons"]);
     }
 }
 
@@ -199,14 +199,14 @@ fn another_passphrase_locks_all_keys_of_a_certificate() {
     let home = &both.keyhoard;
     let questions = ["--no-batch", "--no-tty", "--command-fd", "0", "--pinentry-mode", "loopback"];
     let words = questions.iter().chain(&["--status-fd", "1", "--passwd", "bob"]);
-    let [gpg, done] = both.answered("abc\nnew\n", words.clone());
+    let [gpg, done] = both.run_with_answers("abc\nnew\n", words.clone());
     let lines = |text: String| -> Vec<String> {
         text.lines().filter(|line| !line.contains("KEY_CONSIDERED")).map(str::to_owned).collect()
     };
     assert_eq!(lines(done.text()), lines(gpg.text()));
     let with = |passphrase: &str| {
         let given = ["--pinentry-mode", "loopback", "--passphrase", passphrase];
-        Run::gpg_keyhoard(home).args(given).args(["--dry-run", "--passwd", "bob"]).done()
+        Run::gpg_keyhoard(home).args(given).args(["--dry-run", "--passwd", "bob"]).output()
     };
     assert_eq!(with("new").code, Some(0));
     let refused = with("abc");
@@ -216,14 +216,14 @@ fn another_passphrase_locks_all_keys_of_a_certificate() {
     let exported = Run::gpg_keyhoard(home).args(["--export-secret-keys", "bob"]).succeed();
     let other = Both::with_agent();
     let file = other.gpg.write("bob.gpg", exported.stdout);
-    other.same_reports(["--import".as_ref(), file.as_os_str()]);
+    other.assert_same_reports(["--import".as_ref(), file.as_os_str()]);
     let given = ["--pinentry-mode", "loopback", "--passphrase", "new"];
     Run::gpg_with_agent(&other.gpg).args(given).args(["--dry-run", "--passwd", "bob"]).succeed();
     Run::gpg_with_agent(&other.gpg).args(given).arg("--sign").stdin("text").succeed();
 }
 
 #[test]
-fn a_passphrase_that_is_not_to_be_had_has_the_code_that_gpg_gives() {
+fn a_missing_passphrase_has_gpgs_error_code() {
     let both = Keys::new().in_both();
     for words in [
         &["--pinentry-mode", "loopback", "--passphrase", "bad", "--passwd", "bob"][..],
@@ -246,6 +246,6 @@ fn a_passphrase_is_read_from_a_file_or_a_descriptor() {
     run().arg("--passphrase-file").arg(&file).args(passwd).succeed();
     run().args(["--passphrase-fd", "0"]).args(passwd).stdin("abc\nmore\n").succeed();
     let wrong =
-        run().args(["--passphrase", "abc", "--passphrase-fd", "0"]).args(passwd).stdin("bad\n").done();
+        run().args(["--passphrase", "abc", "--passphrase-fd", "0"]).args(passwd).stdin("bad\n").output();
     assert_eq!(wrong.code, Some(2), "a descriptor counts more than --passphrase");
 }

@@ -4,26 +4,27 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use harness::{Both, Done, Engine, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
+use harness::{Both, Engine, Output, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
 use packet_builder::{Certificate, Key, Signature, Signed, Subpacket};
 
 harness::on_both_engines! {
-    whose_a_signature_is_does_not_depend_on_who_else_claims_the_key
+    the_maker_of_a_signature_does_not_depend_on_certificates_that_claim_its_key
 }
 
 /// What makes a program work without questions.
-const QUIETLY: [&str; 7] = ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--status-fd", "2"];
+const BATCH_OPTIONS: [&str; 7] =
+    ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--status-fd", "2"];
 /// Alice, who signs with a subkey of Ed25519. Bob signs with a primary key of RSA.
 const ALICE: &str = "51533D3D0D28361643870CC6356E432296C42478";
 const TEXT: &[u8] = b"- a line\nFrom here to the end \nand another one\n";
 
 /// Runs one of the programs.
-fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Done {
-    both.one(gpg).args(QUIETLY).args(words).stdin(stdin).done()
+fn run(both: &Both, gpg: bool, words: &[&str], stdin: &[u8]) -> Output {
+    both.run_of(gpg).args(BATCH_OPTIONS).args(words).stdin(stdin).output()
 }
 
 /// Returns what a program says, but for what gpg says of cards and of its databases.
-fn said(done: &Done) -> String {
+fn said(done: &Output) -> String {
     let words = ["scdaemon", "CARDCTRL", "keybox", "KEYEXPIRED", "trustdb"];
     let is_told = |line: &&str| !words.iter().any(|word| line.contains(word));
     done.errors().split_inclusive('\n').filter(is_told).collect()
@@ -60,7 +61,7 @@ fn signed(both: &Both, gpg: bool, name: &str, words: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn text_whose_dashes_are_not_escaped_is_neither_written_nor_read() {
+fn not_dash_escaped_clear_text_is_neither_written_nor_read() {
     let both = Both::of_alice_and_bob();
     let words = ["-u", "bob", "--not-dash-escaped", "--clear-sign"];
     let [gpg, keyhoard] = [true, false].map(|gpg| run(&both, gpg, &words, TEXT));
@@ -71,7 +72,7 @@ fn text_whose_dashes_are_not_escaped_is_neither_written_nor_read() {
 }
 
 #[test]
-fn a_signature_outlives_its_key_and_needs_it() {
+fn a_signature_by_an_expired_or_missing_key_is_reported_as_gpg_reports_it() {
     let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let signature = signed(&both, false, "detached", &["-u", "alice", "-b"]);
@@ -83,7 +84,7 @@ fn a_signature_outlives_its_key_and_needs_it() {
 }
 
 #[test]
-fn what_is_signed_and_encrypted_is_both() {
+fn a_signed_and_encrypted_message_is_decrypted_and_verified() {
     let both = Both::of_alice_and_bob();
     for gpg in [true, false] {
         let message = signed(&both, gpg, "message", &["-u", "bob", "-r", "alice", "-s", "-e"]);
@@ -92,11 +93,11 @@ fn what_is_signed_and_encrypted_is_both() {
 }
 
 #[test]
-fn git_signs_and_verifies_with_it() {
+fn git_signs_and_verifies_with_gpg_keyhoard() {
     let both = Both::of_alice_and_bob();
     let home = both.keyhoard.path();
     let repository = home.join("repository");
-    let program = Run::program("gpg-keyhoard");
+    let program = Run::program_path("gpg-keyhoard");
     let git = |words: &[&str]| {
         let output = Command::new("git")
             .current_dir(home)
@@ -164,7 +165,7 @@ fn clear_text_has_to_name_the_digest_of_its_signature() {
 }
 
 #[test]
-fn where_a_header_is_no_list_of_digests_neither_program_verifies_the_clear_text() {
+fn clear_text_with_a_malformed_hash_header_is_verified_by_neither_program() {
     let both = Both::of_alice_and_bob();
     let text = signed(&both, false, "clear", &["-u", "alice", "--digest-algo", "sha256", "--clear-sign"]);
     let text = String::from_utf8(std::fs::read(text).expect("a file")).expect("text");
@@ -231,7 +232,7 @@ fn clear_text_is_written_as_it_was_signed() {
 }
 
 #[test]
-fn the_default_key_is_told_and_signs() {
+fn the_default_key_is_reported_and_signs() {
     let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let data = data.to_str().expect("a name");
@@ -253,7 +254,7 @@ fn the_default_key_is_told_and_signs() {
 }
 
 #[test]
-fn many_files_are_verified_one_by_one() {
+fn verify_files_verifies_each_file() {
     let both = Both::of_alice_and_bob();
     let message = signed(&both, true, "message", &["-u", "alice", "-s"]);
     let clear = signed(&both, true, "clear", &["-u", "bob", "--clear-sign"]);
@@ -271,7 +272,7 @@ fn many_files_are_verified_one_by_one() {
 }
 
 #[test]
-fn trust_on_first_use_counts_messages_and_tells_of_them() {
+fn trust_on_first_use_counts_messages_and_reports_them() {
     let both = Both::of_alice_and_bob();
     let letters = [TEXT, b"another letter\n", b"a third one\n"];
     for (number, letter) in letters.into_iter().enumerate() {
@@ -299,7 +300,7 @@ fn trust_on_first_use_warns_of_forgery_until_as_many_messages_were_seen_as_gpg_w
 }
 
 #[test]
-fn trust_on_first_use_tells_of_recipients_what_it_tells_of_signers() {
+fn trust_on_first_use_reports_recipients_as_it_reports_signers() {
     let both = Both::of_alice_and_bob();
     let encrypt = |words: &[&str], ignored: &str| {
         let words = [&["-o", "-", "-e"], words].concat();
@@ -340,7 +341,7 @@ fn trust_on_first_use_counts_messages_that_were_encrypted() {
 }
 
 #[test]
-fn a_critical_notation_is_understood_if_the_user_says_so() {
+fn known_notation_makes_a_critical_notation_acceptable() {
     let both = Both::of_alice_and_bob();
     let notations = ["--sig-notation", "!a@example.org=one", "--sig-notation", "!b@example.org=two"];
     let message = signed(&both, true, "message", &[&["-u", "alice"], &notations[..], &["-s"]].concat());
@@ -359,7 +360,7 @@ fn a_critical_notation_is_understood_if_the_user_says_so() {
 }
 
 #[test]
-fn verify_options_say_what_is_told_of_a_signature() {
+fn verify_options_select_what_is_reported_of_a_signature() {
     let both = Both::of_alice_and_bob();
     let words = ["--sig-notation", "a@example.org=one", "--sig-policy-url", "https://example.org/", "-s"];
     let message = signed(&both, true, "message", &[&["-u", "alice"], &words[..]].concat());
@@ -375,7 +376,7 @@ fn verify_options_say_what_is_told_of_a_signature() {
 }
 
 #[test]
-fn what_is_no_detached_signature_verifies_no_file() {
+fn input_that_is_no_detached_signature_verifies_no_file() {
     let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let data = data.to_str().expect("a name");
@@ -392,7 +393,7 @@ fn what_is_no_detached_signature_verifies_no_file() {
 }
 
 #[test]
-fn a_key_signs_as_it_is_named() {
+fn local_user_selects_the_signing_key_that_gpg_selects() {
     let both = Both::of_alice_and_bob();
     let data = both.gpg.write("data", TEXT);
     let data = data.to_str().expect("a name");
@@ -431,7 +432,7 @@ fn a_key_signs_as_it_is_named() {
 }
 
 #[test]
-fn descriptors_are_named_like_files() {
+fn special_file_names_select_descriptors() {
     let both = Both::of_alice_and_bob();
     let special = ["--enable-special-filenames", "-u", "alice", "--yes"];
     for form in [&["-s"][..], &["-b"], &["--clear-sign"], &["-o", "-&1", "-s"]] {
@@ -449,7 +450,7 @@ fn descriptors_are_named_like_files() {
 }
 
 #[test]
-fn a_signature_says_what_the_options_say_in_the_order_of_gpg() {
+fn options_add_subpackets_to_signatures_in_gpgs_order() {
     let both = Both::of_alice_and_bob();
     let options: [&[&str]; 9] = [
         &["-u", "alice"],
@@ -510,7 +511,7 @@ fn armor_has_the_headers_that_are_asked_for() {
 }
 
 #[test]
-fn keys_in_conflict_are_told_beside_a_signature() {
+fn keys_in_conflict_are_reported_with_a_signature() {
     let both = Both::of_alice_and_bob();
     let others = Both::with_agent().now("20260131T000000!");
     run(&others, true, &["--quick-generate-key", "Eve <bob@example.org>", "ed25519", "sign"], b"");
@@ -544,14 +545,14 @@ fn detached_signatures_in_several_blocks_of_armor_all_count() {
         same(&both, &["--verify", signatures, data], b"", true);
         same(&both, &["--list-packets", signatures], b"", true);
         same(&both, &["-o", "-", "--dearmor", signatures], b"", true);
-        let own = Run::keyhoard(&both.keyhoard).args(["verify", signatures, data]).done();
+        let own = Run::keyhoard(&both.keyhoard).args(["verify", signatures, data]).output();
         assert_eq!(run(&both, false, &["--verify", signatures, data], b"").code, Some(code));
         assert_eq!(own.code == Some(0), code == 0, "{}", own.errors());
     }
 }
 
 #[test]
-fn crs_at_the_ends_of_lines_are_signed_as_gpg_signs_them() {
+fn carriage_returns_at_line_ends_are_signed_as_gpg_signs_them() {
     let both = Both::of_alice_and_bob();
     let texts: [&[u8]; 5] = [b"a\r\r\nb\n", b"a\r\r", b"a\r", b"a\rb\r\n", b"a \r\r\r\n\r\n\rb"];
     for text in texts {
@@ -580,7 +581,7 @@ fn files(both: &Both, signature: &[u8]) -> [String; 3] {
 }
 
 #[test]
-fn only_a_key_that_may_sign_and_says_so_itself_makes_signatures() {
+fn a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signature() {
     let both = Both::new();
     for case in signing_keys() {
         let name = &case.name;
@@ -590,23 +591,23 @@ fn only_a_key_that_may_sign_and_says_so_itself_makes_signatures() {
         let done = run(&both, false, &words, b"");
         let said = done.errors();
         let is_good = said.contains("GOODSIG") && said.contains("VALIDSIG");
-        assert_eq!((is_good, done.code == Some(0)), (case.is_believed, case.is_believed), "{name}: {said}");
-        assert_eq!(said.contains("ERRSIG"), !case.is_believed, "{name}: {said}");
-        if case.is_as_gpg {
+        assert_eq!((is_good, done.code == Some(0)), (case.is_accepted, case.is_accepted), "{name}: {said}");
+        assert_eq!(said.contains("ERRSIG"), !case.is_accepted, "{name}: {said}");
+        if case.agrees_with_gpg {
             same(&both, &words, b"", true);
         } else {
             assert!(run(&both, true, &words, b"").errors().contains("GOODSIG"), "{name}: as in gpg now");
         }
         // A signature that is bad as well is told in the same way.
         let other = both.gpg.write("other", "another text\n");
-        if case.is_as_gpg {
+        if case.agrees_with_gpg {
             same(&both, &[words[0], words[1], other.to_str().expect("a name")], b"", true);
         }
     }
 }
 
 #[test]
-fn a_weak_digest_of_the_options_is_weak_in_back_signatures() {
+fn weak_digest_applies_to_back_signatures() {
     let both = Both::new();
     let case = signing_keys().into_iter().find(|case| case.name.starts_with("SHA-1")).expect("a case");
     both.import(both.gpg.write("certificate", &case.certificate));
@@ -617,7 +618,7 @@ fn a_weak_digest_of_the_options_is_weak_in_back_signatures() {
 }
 
 #[test]
-fn the_time_of_a_signature_is_compared_with_the_life_of_its_key_as_in_gpg() {
+fn a_signature_outside_of_the_lifetime_of_its_key_is_treated_as_in_gpg() {
     let both = Both::new();
     let [certifying, ended] = [("certifies only", 1), ("ends", 3)].map(|(name, flags)| {
         let key = Key::ed25519(name);
@@ -646,7 +647,7 @@ fn the_time_of_a_signature_is_compared_with_the_life_of_its_key_as_in_gpg() {
     }
 }
 
-fn whose_a_signature_is_does_not_depend_on_who_else_claims_the_key(engine: Engine) {
+fn the_maker_of_a_signature_does_not_depend_on_certificates_that_claim_its_key(engine: Engine) {
     let ann = Victim::new();
     for count in [1, 8, 20, 1000] {
         for is_first in [true, false] {
@@ -661,7 +662,7 @@ fn whose_a_signature_is_does_not_depend_on_who_else_claims_the_key(engine: Engin
                 let signature = home.write("made.sig", detached(key, SIGNED_TEXT));
                 let data = home.write("made", SIGNED_TEXT);
                 let verify = Run::gpg_keyhoard(&home).args(["--status-fd", "2", "--verify"]);
-                let done = verify.arg(&signature).arg(&data).done();
+                let done = verify.arg(&signature).arg(&data).output();
                 let said = done.errors();
                 let valid = said.lines().find(|line| line.contains("VALIDSIG")).unwrap_or_default();
                 assert!(valid.ends_with(&ann.primary.fingerprint_text()), "{count}, {is_first}: {said}");
@@ -673,7 +674,7 @@ fn whose_a_signature_is_does_not_depend_on_who_else_claims_the_key(engine: Engin
 }
 
 #[test]
-fn trust_on_first_use_counts_no_signature_that_its_key_may_not_make() {
+fn trust_on_first_use_does_not_count_a_signature_that_its_key_may_not_make() {
     let both = Both::new();
     let cases = signing_keys();
     let case = cases.iter().find(|case| case.name.contains("primary key with flags 0x01")).expect("a case");

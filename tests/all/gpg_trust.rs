@@ -1,17 +1,17 @@
 //! Owner trust as `gpg-keyhoard` exchanges it with gpg, and asks for it.
 
-use harness::{Both, Done, Engine, Home, Keyring, Reference, Run, Victim, colons};
+use harness::{Both, Engine, Home, Keyring, Output, Reference, Run, Victim, colons};
 use lab::made::Web;
 
 harness::on_both_engines! {
-    who_certified_does_not_depend_on_who_else_claims_the_key
+    the_issuer_of_a_certification_does_not_depend_on_certificates_that_claim_its_key
 }
 
 /// A Debian developer whose key certified others of the keyring.
 const DEVELOPER: &str = "9C31503C6D866396";
 
 /// Returns the lines of an export by keys: the first one is a remark with the time.
-fn owner_trust(done: &Done) -> Vec<String> {
+fn owner_trust(done: &Output) -> Vec<String> {
     let mut lines: Vec<String> = done.text().lines().map(str::to_owned).collect();
     lines.sort();
     lines
@@ -26,11 +26,11 @@ fn gpg_owner_trust_is_read_and_written_as_gpg_does() {
                 0123456789ABCDEF0123456789ABCDEF01234567:4:\nno end:5:";
     let files = [&both.gpg, &both.keyhoard].map(|home| home.write("trust", text));
     let import = |run: Run, file: &std::path::Path| {
-        run.at("20260101T000000!").arg("--import-ownertrust").arg(file).done()
+        run.at("20260101T000000!").arg("--import-ownertrust").arg(file).output()
     };
     let gpg = import(Run::gpg(&both.gpg).arg("--trust-model").arg("pgp"), &files[0]);
     let keyhoard = import(Run::gpg_keyhoard(&both.keyhoard), &files[1]);
-    let told = |done: &Done| -> Vec<String> {
+    let told = |done: &Output| -> Vec<String> {
         let lines = done.errors();
         let own = |line: &&str| line.contains("ownertrust") || line.contains("error in");
         lines.lines().filter(own).map(|line| line.rsplit(": ").next().unwrap_or(line).to_owned()).collect()
@@ -43,7 +43,7 @@ fn gpg_owner_trust_is_read_and_written_as_gpg_does() {
 }
 
 #[test]
-fn gpg_tells_how_commands_about_trust_are_used() {
+fn gpg_prints_the_usage_of_trust_commands() {
     let both = Both::new();
     for words in [
         &["--export-ownertrust", "one"][..],
@@ -92,17 +92,17 @@ fn gpg_a_new_key_forgets_an_older_owner_trust_unless_that_is_to_be_kept() {
 
 /// All keys are rendered while their validity is computed, those that are named afterwards.
 #[test]
-fn gpg_a_long_listing_of_all_keys_says_of_each_what_a_listing_by_name_says() {
+fn gpg_a_listing_of_all_keys_shows_each_key_as_a_listing_by_name_does() {
     let web = Web { keys: 2000, certifications: 5, introducers: 30, seed: 7 };
     let home = Home::new();
     let mut certificates = Vec::new();
     web.write(&mut certificates).expect("a vector takes everything");
     let (certificates, trust) = (home.write("web.pgp", certificates), home.write("trust", web.owner_trust()));
     let run = || Run::gpg_keyhoard(&home).at("20260101T000000");
-    run().args(["--allow-non-selfsigned-uid", "--import"]).arg(certificates).done();
+    run().args(["--allow-non-selfsigned-uid", "--import"]).arg(certificates).output();
     run().arg("--import-ownertrust").arg(trust).succeed();
     // The name of the keyring stands above all keys.
-    let keys = |done: &Done| -> Vec<String> {
+    let keys = |done: &Output| -> Vec<String> {
         done.text().lines().skip_while(|line| !line.starts_with("pub")).map(str::to_owned).collect()
     };
     for words in [&["--list-keys"][..], &["--with-colons", "--list-keys"], &["--list-sigs"]] {
@@ -149,7 +149,7 @@ fn trust_record(line: &str) -> Option<String> {
 }
 
 #[test]
-fn gpg_sums_up_nothing_without_a_key_of_ones_own() {
+fn gpg_check_trustdb_without_an_ultimately_trusted_key_says_so() {
     let home = Home::new();
     let done = Run::gpg_keyhoard(&home).args(["--trust-model", "pgp", "--check-trustdb"]).succeed();
     assert!(done.errors().contains("gpg: no ultimately trusted keys found"), "{}", done.errors());
@@ -161,7 +161,7 @@ fn gpg_sums_up_nothing_without_a_key_of_ones_own() {
     );
 }
 
-fn who_certified_does_not_depend_on_who_else_claims_the_key(engine: Engine) {
+fn the_issuer_of_a_certification_does_not_depend_on_certificates_that_claim_its_key(engine: Engine) {
     use packet_builder::{Certificate, Key, Signature, Signed};
     const BOB: &str = "Bob <bob@example.org>";
     let (ann, bob) = (Victim::new(), Key::ed25519("Bob"));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Done, Home, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
+use harness::{Home, Output, Run, SIGNED_TEXT, Victim, assert_same, detached, signing_keys};
 
 /// When keys and signatures are made; both programs look at the real clock.
 const MADE: &str = "20250601T000000!";
@@ -64,19 +64,19 @@ impl Signer {
     }
 
     /// Runs gpgv, or what stands in for it; words that name files become their paths.
-    fn run(&self, real: bool, words: &[&str], stdin: &[u8]) -> Done {
-        let ours = Run::program("gpgv-keyhoard");
+    fn run(&self, real: bool, words: &[&str], stdin: &[u8]) -> Output {
+        let ours = Run::program_path("gpgv-keyhoard");
         let program = if real { Path::new("gpgv") } else { &ours };
         let word = |word: &&str| match self.path(word) {
             path if path.is_file() || word.ends_with("missing") => path,
             _ => word.into(),
         };
-        let run = Run::of(program, self.home.path()).env("GNUPGHOME", self.home.path());
-        run.args(words.iter().map(word)).stdin(stdin).done()
+        let run = Run::new(program, self.home.path()).env("GNUPGHOME", self.home.path());
+        run.args(words.iter().map(word)).stdin(stdin).output()
     }
 
     #[track_caller]
-    fn same(&self, words: &[&str], stdin: &[u8]) -> Done {
+    fn assert_same_output(&self, words: &[&str], stdin: &[u8]) -> Output {
         let [gpgv, ours] = [true, false].map(|real| self.run(real, words, stdin));
         let what = words.join(" ");
         assert_same(&what, said(&gpgv).as_bytes(), said(&ours).as_bytes());
@@ -88,7 +88,7 @@ impl Signer {
 
 /// Returns what a program says, but for gpgv's complaint that it locks no keybox, and for how often it meets a key that
 /// has ended.
-fn said(done: &Done) -> String {
+fn said(done: &Output) -> String {
     let words = ["can't allocate lock", "KEYEXPIRED"];
     let is_told = |line: &&str| !words.iter().any(|word| line.contains(word));
     done.errors().split_inclusive('\n').filter(is_told).collect()
@@ -97,7 +97,7 @@ fn said(done: &Done) -> String {
 const STATUS: [&str; 4] = ["--status-fd", "2", "--keyring", "ann.gpg"];
 
 #[test]
-fn release_files_are_verified_as_apt_has_it_done() {
+fn release_files_are_verified_with_the_options_that_apt_uses() {
     let signer = Signer::new();
     for (words, code) in [
         (&["Release.gpg", "Release"][..], 0),
@@ -108,7 +108,7 @@ fn release_files_are_verified_as_apt_has_it_done() {
         (&["bob.sig", "Release"], 2),
     ] {
         for options in [&[][..], &["-q"], &["--ignore-time-conflict"], &["--output", "-"]] {
-            let done = signer.same(&[&STATUS[..], options, words].concat(), b"");
+            let done = signer.assert_same_output(&[&STATUS[..], options, words].concat(), b"");
             assert_eq!(done.code, Some(code), "{words:?}");
         }
     }
@@ -117,11 +117,11 @@ fn release_files_are_verified_as_apt_has_it_done() {
         let line = "gpgv: binary signature, digest algorithm SHA256, key algorithm ed25519\n";
         assert!(told.ends_with(line), "{told}");
     }
-    let done = signer.same(&["--keyring", "ann.gpg", "--output", "-", "InRelease"], b"");
+    let done = signer.assert_same_output(&["--keyring", "ann.gpg", "--output", "-", "InRelease"], b"");
     assert_eq!(done.stdout, RELEASE);
-    signer.same(&["--keyring", "ann.gpg", "--status-fd", "1", "Release.gpg", "-"], RELEASE);
+    signer.assert_same_output(&["--keyring", "ann.gpg", "--status-fd", "1", "Release.gpg", "-"], RELEASE);
     let release = std::fs::read(signer.path("InRelease")).expect("it was signed");
-    signer.same(&["--keyring", "ann.gpg"], &release);
+    signer.assert_same_output(&["--keyring", "ann.gpg"], &release);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_changed_file_is_bad_wherever_it_was_changed() {
     let mut changed = release.clone();
     changed[text] ^= 1;
     signer.home.write("changed", &changed);
-    let done = signer.same(&[&STATUS[..], &["changed"]].concat(), b"");
+    let done = signer.assert_same_output(&[&STATUS[..], &["changed"]].concat(), b"");
     assert_eq!(done.code, Some(1));
     assert!(done.errors().contains("[GNUPG:] BADSIG "), "{}", done.errors());
 }
@@ -151,25 +151,25 @@ fn several_signatures_and_keyrings_count_as_in_gpgv() {
         &["--keyring", "missing", "--keyring", "ann.gpg"],
     ] {
         for data in ["Release", "other"] {
-            signer.same(&[keyrings, &["--status-fd", "2", "both.sig", data]].concat(), b"");
-            signer.same(&[keyrings, &["--status-fd", "2", "both.asc", data]].concat(), b"");
+            signer.assert_same_output(&[keyrings, &["--status-fd", "2", "both.sig", data]].concat(), b"");
+            signer.assert_same_output(&[keyrings, &["--status-fd", "2", "both.asc", data]].concat(), b"");
         }
     }
 }
 
 #[test]
-fn keys_that_ended_or_were_revoked_and_signatures_that_ended_are_told_as_in_gpgv() {
+fn expired_and_revoked_keys_and_expired_signatures_are_reported_as_in_gpgv() {
     let signer = Signer::new();
-    signer.same(&["--status-fd", "2", "--keyring", "bob.gpg", "bob.sig", "Release"], b"");
+    signer.assert_same_output(&["--status-fd", "2", "--keyring", "bob.gpg", "bob.sig", "Release"], b"");
     signer.sign("short.sig", "ann", &["--default-sig-expire", "1", "-b"]);
-    signer.same(&[&STATUS[..], &["short.sig", "Release"]].concat(), b"");
+    signer.assert_same_output(&[&STATUS[..], &["short.sig", "Release"]].concat(), b"");
     let notation =
         ["--set-notation", "note@example.org=value", "--set-policy-url", "https://example.org/", "-b"];
     signer.sign("noted.sig", "ann", &notation);
-    signer.same(&[&STATUS[..], &["noted.sig", "Release"]].concat(), b"");
+    signer.assert_same_output(&[&STATUS[..], &["noted.sig", "Release"]].concat(), b"");
     signer.sign("sha1.sig", "ann", &["--digest-algo", "SHA1", "-b"]);
     for options in [&[][..], &["--weak-digest", "SHA1"], &["--weak-digest", "nothing"]] {
-        signer.same(&[&STATUS[..], options, &["sha1.sig", "Release"]].concat(), b"");
+        signer.assert_same_output(&[&STATUS[..], options, &["sha1.sig", "Release"]].concat(), b"");
     }
     let revocations = signer.path("openpgp-revocs.d");
     for entry in std::fs::read_dir(revocations).expect("gpg has made revocations") {
@@ -179,11 +179,12 @@ fn keys_that_ended_or_were_revoked_and_signatures_that_ended_are_told_as_in_gpgv
     }
     let revoked = signer.gpg(MADE, &["--export", "ann@example.org"], b"");
     signer.home.write("revoked.gpg", revoked);
-    signer.same(&["--status-fd", "2", "--keyring", "revoked.gpg", "Release.gpg", "Release"], b"");
+    signer
+        .assert_same_output(&["--status-fd", "2", "--keyring", "revoked.gpg", "Release.gpg", "Release"], b"");
 }
 
 #[test]
-fn the_keyring_of_the_home_directory_is_taken_where_none_is_named() {
+fn without_a_named_keyring_that_of_the_home_directory_is_used() {
     let signer = Signer::new();
     let words = ["--status-fd", "1", "Release.gpg", "Release"];
     let done = signer.run(false, &words, b"");
@@ -191,17 +192,20 @@ fn the_keyring_of_the_home_directory_is_taken_where_none_is_named() {
     assert!(done.errors().contains("trustedkeys.kbx': General error"), "{}", done.errors());
     let certificate = std::fs::read(signer.path("ann.gpg")).expect("a keyring");
     signer.home.write("trustedkeys.gpg", &certificate);
-    assert_eq!(signer.same(&words, b"").code, Some(0));
+    assert_eq!(signer.assert_same_output(&words, b"").code, Some(0));
     let keybox = signer.path("trustedkeys.kbx");
     let keybox = keybox.to_str().expect("a name");
     signer.gpg(MADE, &["--no-default-keyring", "--keyring", keybox, "--import"], &certificate);
     std::fs::remove_file(signer.path("trustedkeys.gpg")).expect("it is there");
-    assert_eq!(signer.same(&words, b"").code, Some(0));
-    assert_eq!(signer.same(&["--keyring", "trustedkeys.kbx", "Release.gpg", "Release"], b"").code, Some(0));
+    assert_eq!(signer.assert_same_output(&words, b"").code, Some(0));
+    assert_eq!(
+        signer.assert_same_output(&["--keyring", "trustedkeys.kbx", "Release.gpg", "Release"], b"").code,
+        Some(0)
+    );
 }
 
 #[test]
-fn what_cannot_be_verified_is_told_as_in_gpgv() {
+fn unverifiable_signatures_are_reported_as_in_gpgv() {
     let signer = Signer::new();
     signer.home.write("empty", b"");
     for words in [
@@ -213,16 +217,16 @@ fn what_cannot_be_verified_is_told_as_in_gpgv() {
         &["message.gpg", "Release"],
         &["bob.sig"],
     ] {
-        let done = signer.same(&[&STATUS[..], words].concat(), b"");
+        let done = signer.assert_same_output(&[&STATUS[..], words].concat(), b"");
         assert_eq!(done.code, Some(2), "{words:?}");
     }
     for words in [&["--bogus"][..], &["--keyring"], &["--output"], &["--armor"], &["--verify", "InRelease"]] {
-        assert_eq!(signer.same(words, b"").code, Some(2), "{words:?}");
+        assert_eq!(signer.assert_same_output(words, b"").code, Some(2), "{words:?}");
     }
-    assert_eq!(signer.same(&["--keyr", "ann.gpg", "--", "InRelease"], b"").code, Some(0));
-    assert_eq!(signer.same(&["--dump-options"], b"").code, Some(0));
+    assert_eq!(signer.assert_same_output(&["--keyr", "ann.gpg", "--", "InRelease"], b"").code, Some(0));
+    assert_eq!(signer.assert_same_output(&["--dump-options"], b"").code, Some(0));
     let signature = std::fs::File::open(signer.path("Release.gpg")).expect("it is there");
-    let special = std::process::Command::new(Run::program("gpgv-keyhoard"))
+    let special = std::process::Command::new(Run::program_path("gpgv-keyhoard"))
         .args(["--enable-special-filenames", "--keyring"])
         .arg(signer.path("ann.gpg"))
         .args(["--", "-&0"])
@@ -234,7 +238,7 @@ fn what_cannot_be_verified_is_told_as_in_gpgv() {
 }
 
 #[test]
-fn clear_text_without_a_signature_is_told_as_in_gpgv() {
+fn clear_text_without_a_signature_is_reported_as_in_gpgv() {
     let signer = Signer::new();
     let text = signer.home.path().join("InRelease");
     let text = std::fs::read(text).expect("a file");
@@ -244,7 +248,7 @@ fn clear_text_without_a_signature_is_told_as_in_gpgv() {
         ["\n=twTO\n-----END PGP SIGNATURE-----\n", "\nygNQR1A=\n=GG5/\n-----END PGP SIGNATURE-----\n"]
     {
         signer.home.write("unsigned", [&text[..at + title.len()], block.as_bytes()].concat());
-        let done = signer.same(&[&STATUS[..], &["unsigned"]].concat(), b"");
+        let done = signer.assert_same_output(&[&STATUS[..], &["unsigned"]].concat(), b"");
         assert_eq!(done.code, Some(2), "{block}");
     }
 }
@@ -257,21 +261,25 @@ fn no_database_is_opened_or_made() {
 }
 
 #[test]
-fn only_a_key_that_may_sign_and_says_so_itself_is_believed() {
+fn a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signature() {
     let signer = Signer { home: Home::new() };
     signer.home.write("data", SIGNED_TEXT);
     for case in signing_keys() {
         signer.home.write("ann.gpg", &case.certificate);
         signer.home.write("data.sig", case.signature());
         let words = [&STATUS[..], &["data.sig", "data"]].concat();
-        let done = if case.is_as_gpg { signer.same(&words, b"") } else { signer.run(false, &words, b"") };
+        let done = if case.agrees_with_gpg {
+            signer.assert_same_output(&words, b"")
+        } else {
+            signer.run(false, &words, b"")
+        };
         let is_good = done.errors().contains("GOODSIG") && done.code == Some(0);
-        assert_eq!(is_good, case.is_believed, "{}: {}", case.name, done.errors());
+        assert_eq!(is_good, case.is_accepted, "{}: {}", case.name, done.errors());
     }
 }
 
 #[test]
-fn who_claims_a_key_before_its_owner_in_a_keyring_changes_nothing() {
+fn a_certificate_that_claims_a_key_before_its_owners_in_a_keyring_changes_nothing() {
     let signer = Signer { home: Home::new() };
     let ann = Victim::new();
     signer.home.write("data", SIGNED_TEXT);

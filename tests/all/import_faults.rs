@@ -3,17 +3,20 @@
 use std::path::Path;
 use std::process::Command;
 
-use harness::{Both, Done, Home, Keyring, NOW, Run};
+use harness::{Both, Home, Keyring, NOW, Output, Run};
 
-/// Imports a small keyring, limits the place, and then imports one that does not fit. `$1` is the home, `$2` a
-/// directory outside, `$3` `gpg-keyhoard`; the limit is in the place of LIMIT.
+/// The most that a file may hold in [`FILL`].
+const LIMIT: u64 = 8 << 20;
+
+/// Imports a small keyring, limits the size of files to [`LIMIT`], as a full disk does, and then imports a keyring that
+/// does not fit. `$1` is the home, `$2` a directory outside, `$3` `gpg-keyhoard`.
 const FILL: &str = r#"
 set -u
 gpg() { "$3" --homedir "$1" --batch --faked-system-time '20260101T000000!' "${@:4}"; }
-PLACE
 gpg "$1" "$2" "$3" --import /usr/share/keyrings/debian-nonupload.gpg || exit 9
 gpg "$1" "$2" "$3" --with-colons --list-sigs > "$2/before"
-LIMIT
+trap '' XFSZ
+ulimit -f 8192
 gpg "$1" "$2" "$3" --import /usr/share/keyrings/debian-keyring.gpg 2> "$2/error"
 echo $? > "$2/code"
 gpg "$1" "$2" "$3" --with-colons --list-sigs > "$2/after" || exit 10
@@ -22,32 +25,23 @@ gpg "$1" "$2" "$3" --with-colons --list-sigs > "$2/after" || exit 10
 #[test]
 fn an_import_onto_a_full_disk_fails_clearly_and_loses_nothing() {
     let (home, outside) = (Home::new(), Home::new());
-    let done = fill(&home, &outside, "mount -t tmpfs -o size=12m none \"$1\"", "");
-    // Where no file system may be mounted, a limit on the size of files has to do.
-    let done =
-        if done.code == Some(0) { done } else { fill(&home, &outside, "", "trap '' XFSZ; ulimit -f 8192") };
-    assert_eq!(done.code, Some(0), "{}", done.errors());
+    let output = Command::new("bash")
+        .args(["-c", FILL, "fill"])
+        .args([home.path(), outside.path()])
+        .arg(Run::program_path("gpg-keyhoard"))
+        .output()
+        .expect("Debian has bash");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let read =
         |name: &str| std::fs::read_to_string(outside.path().join(name)).expect("the script has written it");
     let (code, error) = (read("code"), read("error"));
     assert_eq!(code.trim(), "2", "{error}");
     assert!(error.contains("full") || error.contains("space") || error.contains("too large"), "{error}");
+    let sizes = std::fs::read_dir(home.path()).expect("the home is readable").flatten();
+    let largest = sizes.filter_map(|file| Some(file.metadata().ok()?.len())).max();
+    assert_eq!(largest, Some(LIMIT), "no file has reached the limit");
     assert!(!read("before").is_empty());
     assert_eq!(read("before"), read("after"), "{error}");
-}
-
-fn fill(home: &Home, outside: &Home, place: &str, limit: &str) -> Done {
-    let script = FILL.replace("PLACE", place).replace("LIMIT", limit);
-    let mut command = match place {
-        "" => Command::new("bash"),
-        _ => Command::new("unshare"),
-    };
-    if !place.is_empty() {
-        command.args(["--mount", "--map-root-user", "bash"]);
-    }
-    command.args(["-c", &script, "fill"]).args([home.path(), outside.path()]);
-    let output = command.arg(Run::program("gpg-keyhoard")).output().expect("Debian has bash and unshare");
-    Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
 }
 
 #[test]
@@ -56,8 +50,9 @@ fn a_database_in_a_read_only_directory_is_read_and_not_written() {
     Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
     let before = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
     home.set_writable(false);
-    let listing = powerless(home.path(), NOW, &["--with-colons", "--list-sigs"]);
-    let import = powerless(home.path(), NOW, &["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
+    let listing = run_as_ordinary_user(home.path(), NOW, &["--with-colons", "--list-sigs"]);
+    let import =
+        run_as_ordinary_user(home.path(), NOW, &["--import", "/usr/share/keyrings/debian-maintainers.gpg"]);
     home.set_writable(true);
     assert_eq!(listing.code, Some(0), "{}", listing.errors());
     assert!(listing.stdout == before);
@@ -68,7 +63,7 @@ fn a_database_in_a_read_only_directory_is_read_and_not_written() {
 }
 
 #[test]
-fn a_database_is_read_where_no_file_can_grow_and_a_write_is_refused_in_words() {
+fn on_a_full_disk_a_database_is_read_and_a_write_is_refused_with_a_clear_error() {
     let home = Home::new();
     Run::gpg_keyhoard(&home).arg("--import").arg(Keyring::Nonupload.path()).succeed();
     let before = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-sigs"]).succeed().stdout;
@@ -76,7 +71,7 @@ fn a_database_is_read_where_no_file_can_grow_and_a_write_is_refused_in_words() {
     let limited = |line: &[&str]| {
         let mut command = Command::new("bash");
         command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "limited"]);
-        command.arg(Run::program("gpg-keyhoard")).arg("--homedir").arg(home.path());
+        command.arg(Run::program_path("gpg-keyhoard")).arg("--homedir").arg(home.path());
         let output = command.args(["--batch", "--faked-system-time", "20260101T000000!"]).args(line).output();
         output.expect("Debian has bash")
     };
@@ -90,16 +85,17 @@ fn a_database_is_read_where_no_file_can_grow_and_a_write_is_refused_in_words() {
 }
 
 #[test]
-fn messages_are_verified_and_encrypted_where_trust_on_first_use_can_remember_nothing() {
+fn messages_are_verified_and_encrypted_although_trust_on_first_use_cannot_count_them() {
     let both = Both::of_alice_and_bob();
-    let signed = both.one(true).args(["--batch", "-u", "alice", "-o", "-", "-s"]).stdin("a letter").succeed();
+    let signed =
+        both.run_of(true).args(["--batch", "-u", "alice", "-o", "-", "-s"]).stdin("a letter").succeed();
     let message = both.gpg.write("message", signed.stdout);
     let message = message.to_str().expect("a name");
     both.keyhoard.set_writable(false);
     let words = ["--status-fd", "1", "--trust-model", "tofu", "--verify", message];
-    let done = powerless(both.keyhoard.path(), both.clock(), &words);
+    let done = run_as_ordinary_user(both.keyhoard.path(), both.clock(), &words);
     let words = ["--trust-model", "tofu", "-r", "alice", "-o", "-", "-e", message];
-    let encrypted = powerless(both.keyhoard.path(), both.clock(), &words);
+    let encrypted = run_as_ordinary_user(both.keyhoard.path(), both.clock(), &words);
     both.keyhoard.set_writable(true);
     assert_eq!(encrypted.code, Some(0), "{}", encrypted.errors());
     assert!(encrypted.errors().contains("is not counted"), "{}", encrypted.errors());
@@ -108,19 +104,19 @@ fn messages_are_verified_and_encrypted_where_trust_on_first_use_can_remember_not
     assert_eq!(done.code, Some(2));
 }
 
-/// Runs `gpg-keyhoard` as somebody for whom a file's permissions count, be it root.
-fn powerless(home: &Path, now: &str, arguments: &[&str]) -> Done {
+/// Runs `gpg-keyhoard` bound by file permissions, also where root runs the tests.
+fn run_as_ordinary_user(home: &Path, now: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new("bash");
     command.args([
         "-c",
         "if [ $(id -u) = 0 ]; then exec setpriv --bounding-set=-dac_override,-dac_read_search \"$@\"; fi; exec \"$@\"",
-        "powerless",
+        "run_as_ordinary_user",
     ]);
-    command.arg(Run::program("gpg-keyhoard")).arg("--homedir").arg(home);
+    command.arg(Run::program_path("gpg-keyhoard")).arg("--homedir").arg(home);
     let output = command
         .args(["--batch", "--faked-system-time", now])
         .args(arguments)
         .output()
         .expect("Debian has bash and setpriv");
-    Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
+    Output { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
 }

@@ -131,7 +131,7 @@ fn padded(body: &[u8], padding: usize) -> Vec<u8> {
 }
 
 fn import(home: &Home, bytes: Vec<u8>) -> i32 {
-    Run::keyhoard(home).arg("import").stdin(bytes).done().code.expect("an exit code")
+    Run::keyhoard(home).arg("import").stdin(bytes).output().code.expect("an exit code")
 }
 
 /// The letters of validity in a listing, by its records.
@@ -189,7 +189,7 @@ fn a_revocation_counts_whenever_it_comes_among_imports_of_forgeries(engine: Engi
     }
 }
 
-fn a_flood_disables_nothing(engine: Engine) {
+fn a_flood_of_forgeries_invalidates_no_key(engine: Engine) {
     let certificate = Revocable::of(RSA_4096);
     let home = engine.home();
     assert_eq!(import(&home, certificate.with(None, &[])), 0);
@@ -201,7 +201,7 @@ fn a_flood_disables_nothing(engine: Engine) {
     }
 }
 
-fn a_lone_revocation_counts_behind_a_flood_that_is_stored(engine: Engine) {
+fn a_revocation_imported_without_its_certificate_counts_after_a_stored_flood(engine: Engine) {
     let certificate = Revocable::of(RSA_4096);
     let home = engine.home();
     let genuine = certificate.revocation(Revoked::Key);
@@ -213,15 +213,15 @@ fn a_lone_revocation_counts_behind_a_flood_that_is_stored(engine: Engine) {
     assert!(is_revoked(&home, Revoked::Key));
 }
 
-fn a_revocation_that_an_undo_leaves_or_brings_back_counts(engine: Engine) {
+fn a_revocation_that_an_undo_keeps_or_restores_counts(engine: Engine) {
     let certificate = Revocable::of(RSA_4096);
     let home = engine.home();
     assert_eq!(import(&home, certificate.with(None, &[])), 0);
     assert_eq!(import(&home, certificate.flooded(Revoked::Key, 0, FLOOD)), 0);
-    Run::keyhoard(&home).arg("undo").done();
+    Run::keyhoard(&home).arg("undo").output();
     assert!(is_revoked(&home, Revoked::Key), "a revocation is not taken back unasked");
-    Run::keyhoard(&home).args(["delete", "--yes", "rsa-4096@example.org"]).done();
-    Run::keyhoard(&home).arg("undo").done();
+    Run::keyhoard(&home).args(["delete", "--yes", "rsa-4096@example.org"]).output();
+    Run::keyhoard(&home).arg("undo").output();
     assert!(is_revoked(&home, Revoked::Key));
 }
 
@@ -246,7 +246,7 @@ fn stress_a_certificate_of_a_slow_algorithm_is_not_valid_until_all_of_a_flood_is
     let certificate = Revocable::of(DSA_3072);
     let home = engine.home();
     let flood = certificate.flooded(Revoked::Key, 0, too_much_for_dsa());
-    let done = Run::keyhoard(&home).arg("import").stdin(flood).done();
+    let done = Run::keyhoard(&home).arg("import").stdin(flood).output();
     assert_eq!(done.code, Some(2), "{}", done.errors());
     assert!(done.errors().contains("not fully checked"), "{}", done.errors());
     let letters = validity(&home);
@@ -254,23 +254,23 @@ fn stress_a_certificate_of_a_slow_algorithm_is_not_valid_until_all_of_a_flood_is
     let listed = &Run::keyhoard(&home).args(["list", "--json"]).succeed().json_lines()[0];
     assert_eq!(listed["fully_checked"], false, "{listed}");
     let encrypt = ["encrypt", "--to", "dsa-3072@example.org"];
-    assert_ne!(Run::keyhoard(&home).args(encrypt).stdin("text").done().code, Some(0));
+    assert_ne!(Run::keyhoard(&home).args(encrypt).stdin("text").output().code, Some(0));
     rebuild(&home);
     let is_settled = || validity(&home)[0].1 != "i";
     let checks = (0..9).take_while(|_| !is_settled()).filter(|_| {
-        let code = Run::keyhoard(&home).arg("check").done().code;
+        let code = Run::keyhoard(&home).arg("check").output().code;
         assert!(code == Some(2), "{code:?}");
         true
     });
     assert!(checks.count() > 0, "it was not done at once");
     assert!(is_revoked(&home, Revoked::Key));
     // All are verified now, and the forged ones that were kept are bad signatures: the documented exit code is 1.
-    assert_eq!(Run::keyhoard(&home).arg("check").done().code, Some(1));
+    assert_eq!(Run::keyhoard(&home).arg("check").output().code, Some(1));
     rebuild(&home);
     assert!(is_revoked(&home, Revoked::Key));
 }
 
-fn stress_the_same_import_goes_on_with_what_it_left_unchecked(engine: Engine) {
+fn stress_repeating_an_import_verifies_what_the_first_one_left_unverified(engine: Engine) {
     let certificate = Revocable::of(DSA_3072);
     let home = engine.home();
     let genuine = certificate.revocation(Revoked::Subkey);
@@ -313,7 +313,7 @@ fn a_designated_revocation_counts_behind_forged_direct_key_signatures_and_revoca
 }
 
 #[test]
-fn a_certificate_is_taken_whose_good_self_signature_stands_behind_20000_forgeries() {
+fn a_certificate_whose_good_self_signature_follows_20000_forgeries_is_imported() {
     let certificate = Revocable::of(RSA_4096);
     let [key, user, good, ..] = certificate.packets[..] else { panic!("a key, a user ID, a signature") };
     let forgeries = certificate.forgeries(good, 0, 20_000 * good.raw.len());
@@ -328,16 +328,16 @@ fn a_certificate_is_taken_whose_good_self_signature_stands_behind_20000_forgerie
 }
 
 #[test]
-fn a_certificate_with_more_self_signatures_than_can_be_verified_is_refused_with_a_word_and_exit_code_2() {
+fn a_certificate_with_more_self_signatures_than_can_be_verified_is_refused_with_an_error_and_exit_code_2() {
     let certificate = Revocable::of(DSA_3072);
     let [key, user, good, ..] = certificate.packets[..] else { panic!("a key, a user ID, a signature") };
     let forgeries = certificate.forgeries(good, 0, 20_000 * good.raw.len());
     let bytes = [key.raw, user.raw, &forgeries.concat(), good.raw].concat();
     let home = Home::new();
-    let done = Run::keyhoard(&home).arg("import").stdin(bytes.clone()).done();
+    let done = Run::keyhoard(&home).arg("import").stdin(bytes.clone()).output();
     assert_eq!(done.code, Some(2), "{}", done.errors());
     assert!(done.errors().contains("too many"), "{}", done.errors());
-    let done = Run::gpg_keyhoard(&home).arg("--import").stdin(bytes).done();
+    let done = Run::gpg_keyhoard(&home).arg("--import").stdin(bytes).output();
     assert_eq!(done.code, Some(2), "{}", done.errors());
     assert!(done.errors().contains("not fully checked"), "{}", done.errors());
 }
@@ -345,10 +345,10 @@ fn a_certificate_with_more_self_signatures_than_can_be_verified_is_refused_with_
 on_both_engines! {
     a_revocation_in_20_megabytes_of_forgeries_counts_before_and_after_a_rebuild
     a_revocation_counts_whenever_it_comes_among_imports_of_forgeries
-    a_flood_disables_nothing
-    a_lone_revocation_counts_behind_a_flood_that_is_stored
-    a_revocation_that_an_undo_leaves_or_brings_back_counts
+    a_flood_of_forgeries_invalidates_no_key
+    a_revocation_imported_without_its_certificate_counts_after_a_stored_flood
+    a_revocation_that_an_undo_keeps_or_restores_counts
     stress_a_certificate_of_a_slow_algorithm_is_not_valid_until_all_of_a_flood_is_verified
-    stress_the_same_import_goes_on_with_what_it_left_unchecked
+    stress_repeating_an_import_verifies_what_the_first_one_left_unverified
     a_designated_revocation_counts_behind_forged_direct_key_signatures_and_revocations
 }

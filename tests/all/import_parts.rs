@@ -9,12 +9,12 @@ use serde_json::Value;
 const NOW: [&str; 2] = ["--faked-system-time", "1767225600"];
 
 #[test]
-fn a_first_import_of_files_reports_and_leaves_what_one_that_waits_for_a_pipe_does() {
+fn a_first_import_of_files_has_the_reports_and_the_result_of_an_import_from_a_pipe() {
     from_files_as_from_a_pipe([Home::new(), Home::new()]);
 }
 
 #[test]
-fn a_later_import_of_files_reports_and_leaves_what_one_that_waits_for_a_pipe_does() {
+fn a_later_import_of_files_has_the_reports_and_the_result_of_an_import_from_a_pipe() {
     let developers = Keyring::Developers.bytes();
     let known = packets::bytes(&packets::certificates(&developers)[400..500].concat());
     from_files_as_from_a_pipe([Home::new(), Home::new()].map(|home| {

@@ -50,19 +50,19 @@ fn parts(keyring: &[u8], home: &Home) -> Vec<PathBuf> {
     let certificates = certificates(keyring);
     (0..PROCESSES)
         .map(|number| {
-            let mut chance = StdRng::seed_from_u64(scale::seed() + number as u64);
-            let chosen = certificates.iter().filter(|_| chance.random_bool(0.4)).collect::<Vec<_>>();
+            let mut rng = StdRng::seed_from_u64(scale::seed() + number as u64);
+            let chosen = certificates.iter().filter(|_| rng.random_bool(0.4)).collect::<Vec<_>>();
             let part: Vec<u8> =
-                chosen.into_iter().flat_map(|packets| bytes(&thinned(packets, &mut chance))).collect();
+                chosen.into_iter().flat_map(|packets| bytes(&thinned(packets, &mut rng))).collect();
             home.write(&format!("part-{number}.gpg"), part)
         })
         .collect()
 }
 
 /// Returns a certificate without half of its generic certifications (type 0x10), which are rarely its own.
-fn thinned<'a>(certificate: &[Packet<'a>], chance: &mut StdRng) -> Vec<Packet<'a>> {
+fn thinned<'a>(certificate: &[Packet<'a>], rng: &mut StdRng) -> Vec<Packet<'a>> {
     let generic = |packet: &Packet<'_>| packet.tag == SIGNATURE && packet.body.starts_with(&[4, 0x10]);
-    certificate.iter().filter(|packet| !generic(packet) || chance.random_bool(0.5)).copied().collect()
+    certificate.iter().filter(|packet| !generic(packet) || rng.random_bool(0.5)).copied().collect()
 }
 
 fn import(home: &Home, part: &PathBuf) {
@@ -88,12 +88,16 @@ fn fingerprints(home: &Home) -> BTreeSet<String> {
     fingerprints
 }
 
-/// Lists until told to stop, and asserts that each listing is that of some imports, each of them whole.
+/// Lists at least once and until told to stop, and asserts that each listing is that of some imports, each of them whole.
 fn list_until(done: &AtomicBool, home: &Home, imports: &[BTreeSet<String>]) {
-    while !done.load(Ordering::Relaxed) {
+    loop {
+        let is_last = done.load(Ordering::Relaxed);
         let seen = fingerprints(home);
         let whole: BTreeSet<String> =
             imports.iter().filter(|import| import.is_subset(&seen)).flatten().cloned().collect();
         assert!(whole == seen, "{} certificates seen, {} of them in whole imports", seen.len(), whole.len());
+        if is_last {
+            return;
+        }
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::{CIPHERS, COMPRESSIONS, Done, Home, Run, scale};
+use harness::{CIPHERS, COMPRESSIONS, Home, Output, Run, scale};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -68,18 +68,18 @@ impl Exchange {
         run(&["--quick-add-key", fingerprint.trim_end_matches(':'), subkey, "encr", "never"]);
         let key = self.ours.write(&file(opener, "key"), run(&["--export-secret-keys", &name]));
         let certificate = self.ours.write(&file(opener, "cert"), run(&["--export", &name]));
-        let done = run_in(&self.rnp, "rnpkeys", b"").arg("--import-keys").arg(&key).done();
+        let done = run_in(&self.rnp, "rnpkeys", b"").arg("--import-keys").arg(&key).output();
         assert_eq!(done.code, Some(0), "{}", done.errors());
         if opener == MessageKey::Rsa {
             for file in [&key, &certificate] {
-                let done = self.gpg1(b"").arg("--import").arg(file).done();
+                let done = self.gpg1(b"").arg("--import").arg(file).output();
                 assert_eq!(done.code, Some(0), "{}", done.errors());
             }
         }
     }
 
     fn gpg1(&self, input: &[u8]) -> Run {
-        let run = Run::of(Path::new("gpg1"), self.gpg1.path()).stdin(input);
+        let run = Run::new(Path::new("gpg1"), self.gpg1.path()).stdin(input);
         let run = run.args(["--batch", "--no-tty", "--yes", "--no-permission-warning", "--homedir"]);
         run.arg(self.gpg1.path()).args(["--trust-model", "always", "--passphrase", PASSWORD])
     }
@@ -107,26 +107,26 @@ impl Exchange {
         run.succeed().stdout
     }
 
-    fn decrypt_here(&self, opener: MessageKey, message: &[u8]) -> Done {
+    fn decrypt_here(&self, opener: MessageKey, message: &[u8]) -> Output {
         let run = Run::keyhoard(&self.ours).args(["sop", "decrypt"]).stdin(message);
         match opener {
             MessageKey::Password => {
                 let file = self.ours.path().join("password");
-                run.arg(format!("--with-password={}", file.display())).done()
+                run.arg(format!("--with-password={}", file.display())).output()
             }
-            opener => run.arg(self.path(opener, "key")).done(),
+            opener => run.arg(self.path(opener, "key")).output(),
         }
     }
 
     /// Lets another program encrypt; `None` if it cannot.
-    fn encrypt_there(&self, case: Case) -> Option<Done> {
+    fn encrypt_there(&self, case: Case) -> Option<Output> {
         let Case { program, cipher, compression, opener } = case;
         let gpg = |run: Run| {
             let run = run.args(["--cipher-algo", cipher, "--compress-algo", compression]);
             let run = run.args(["--s2k-count", "65536"]);
             match opener {
-                MessageKey::Password => run.args(["-o", "-", "--symmetric"]).done(),
-                opener => run.args(["-o", "-", "--recipient", address(opener), "--encrypt"]).done(),
+                MessageKey::Password => run.args(["-o", "-", "--symmetric"]).output(),
+                opener => run.args(["-o", "-", "--recipient", address(opener), "--encrypt"]).output(),
             }
         };
         Some(match program {
@@ -138,9 +138,9 @@ impl Exchange {
                 let run = run_in(&self.ours, "sqop", &text()).arg("encrypt");
                 match opener {
                     MessageKey::Password => {
-                        run.arg("--with-password").arg(self.ours.path().join("password")).done()
+                        run.arg("--with-password").arg(self.ours.path().join("password")).output()
                     }
-                    opener => run.arg(self.path(opener, "cert")).done(),
+                    opener => run.arg(self.path(opener, "cert")).output(),
                 }
             }
             Program::Rnp => {
@@ -156,33 +156,33 @@ impl Exchange {
                     name => run.arg(format!("--{name}")),
                 };
                 match opener {
-                    MessageKey::Password => run.arg("--symmetric").done(),
-                    opener => run.args(["--recipient", address(opener), "--encrypt"]).done(),
+                    MessageKey::Password => run.arg("--symmetric").output(),
+                    opener => run.args(["--recipient", address(opener), "--encrypt"]).output(),
                 }
             }
         })
     }
 
-    fn decrypt_there(&self, case: Case, message: &[u8]) -> Done {
+    fn decrypt_there(&self, case: Case, message: &[u8]) -> Output {
         match case.program {
-            Program::Gpg => self.gpg(message).arg("--decrypt").done(),
-            Program::Gpg1 => self.gpg1(message).arg("--decrypt").done(),
+            Program::Gpg => self.gpg(message).arg("--decrypt").output(),
+            Program::Gpg1 => self.gpg1(message).arg("--decrypt").output(),
             Program::Sqop => {
                 let run = run_in(&self.ours, "sqop", message).arg("decrypt");
                 match case.opener {
                     MessageKey::Password => {
-                        run.arg("--with-password").arg(self.ours.path().join("password")).done()
+                        run.arg("--with-password").arg(self.ours.path().join("password")).output()
                     }
-                    opener => run.arg(self.path(opener, "key")).done(),
+                    opener => run.arg(self.path(opener, "key")).output(),
                 }
             }
-            Program::Rnp => self.rnp(message).arg("--decrypt").done(),
+            Program::Rnp => self.rnp(message).arg("--decrypt").output(),
         }
     }
 }
 
 fn run_in(home: &Home, program: &str, input: &[u8]) -> Run {
-    let run = Run::of(Path::new(program), home.path()).stdin(input);
+    let run = Run::new(Path::new(program), home.path()).stdin(input);
     if program.starts_with("rnp") { run.arg("--homedir").arg(home.path()) } else { run }
 }
 
@@ -232,7 +232,7 @@ impl Case {
 }
 
 #[test]
-fn oracle_messages_with_every_cipher_compression_and_opener_are_read_by_others_and_theirs_here() {
+fn oracle_keyhoard_and_other_programs_read_each_others_messages_with_every_cipher_compression_and_key() {
     let exchange = Exchange::new();
     let mut cases = Case::all();
     let count = cases.len();
@@ -265,7 +265,7 @@ const LETTER: &[u8] = b"- a dash\nFrom me\n\nthe end\n";
 
 impl Exchange {
     /// Lets another program sign; `None` if it cannot.
-    fn sign_there(&self, program: Program, opener: MessageKey, form: Form) -> Option<Done> {
+    fn sign_there(&self, program: Program, opener: MessageKey, form: Form) -> Option<Output> {
         let gpg = |run: Run| {
             let run = run.args(["-u", address(opener), "-o", "-"]);
             match form {
@@ -275,7 +275,7 @@ impl Exchange {
                 Form::DetachedBinary => run.arg("--detach-sign"),
                 Form::DetachedText => run.args(["--textmode", "--detach-sign"]),
             }
-            .done()
+            .output()
         };
         match program {
             Program::Gpg => Some(gpg(self.gpg(LETTER))),
@@ -290,14 +290,14 @@ impl Exchange {
                     Form::DetachedBinary => run.args(["sign", "--as", "binary"]),
                     Form::DetachedText => run.args(["sign", "--as", "text"]),
                 };
-                Some(run.arg(self.path(opener, "key")).done())
+                Some(run.arg(self.path(opener, "key")).output())
             }
             Program::Rnp => {
                 let run = self.rnp(LETTER).args(["--userid", address(opener)]);
                 Some(match form {
-                    Form::Binary => run.arg("--sign").done(),
-                    Form::Clear => run.arg("--clearsign").done(),
-                    Form::DetachedBinary => run.args(["--sign", "--detach"]).done(),
+                    Form::Binary => run.arg("--sign").output(),
+                    Form::Clear => run.arg("--clearsign").output(),
+                    Form::DetachedBinary => run.args(["--sign", "--detach"]).output(),
                     // It makes no text signatures but those of clear text.
                     Form::Text | Form::DetachedText => return None,
                 })
@@ -314,19 +314,19 @@ impl Exchange {
             _ => vec![self.ours.write("letter.asc", signed)],
         };
         let done = match program {
-            Program::Gpg => self.gpg(b"").arg("--verify").args(&files).done(),
-            Program::Gpg1 => self.gpg1(b"").arg("--verify").args(&files).done(),
-            Program::Rnp => self.rnp(b"").arg("--verify").arg(&files[0]).done(),
+            Program::Gpg => self.gpg(b"").arg("--verify").args(&files).output(),
+            Program::Gpg1 => self.gpg1(b"").arg("--verify").args(&files).output(),
+            Program::Rnp => self.rnp(b"").arg("--verify").arg(&files[0]).output(),
             Program::Sqop => match &files[..] {
                 [signature, _] => run_in(&self.ours, "sqop", LETTER)
                     .arg("verify")
                     .arg(signature)
                     .arg(self.path(opener, "cert"))
-                    .done(),
+                    .output(),
                 _ => run_in(&self.ours, "sqop", signed)
                     .arg("inline-verify")
                     .arg(self.path(opener, "cert"))
-                    .done(),
+                    .output(),
             },
         };
         done.code == Some(0)
@@ -346,7 +346,7 @@ impl Exchange {
         run.arg(self.path(opener, "key")).succeed().stdout
     }
 
-    fn verify_here(&self, opener: MessageKey, form: Form, signed: &[u8], data: &[u8]) -> Done {
+    fn verify_here(&self, opener: MessageKey, form: Form, signed: &[u8], data: &[u8]) -> Output {
         let run = Run::keyhoard(&self.ours).arg("sop");
         let run = match form {
             Form::DetachedBinary | Form::DetachedText => {
@@ -354,12 +354,12 @@ impl Exchange {
             }
             _ => run.arg("inline-verify").stdin(signed),
         };
-        run.arg(self.path(opener, "cert")).done()
+        run.arg(self.path(opener, "cert")).output()
     }
 }
 
 #[test]
-fn every_form_of_signature_is_good_there_and_theirs_here() {
+fn keyhoard_and_other_programs_verify_each_others_signatures_in_every_form() {
     let exchange = Exchange::new();
     for program in PROGRAMS {
         for opener in [MessageKey::Rsa, MessageKey::Curve25519] {

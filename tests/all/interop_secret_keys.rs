@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use harness::{Done, Home, Run};
+use harness::{Home, Output, Run};
 use serde_json::Value;
 
 const ANN: &str = "Ann <ann@example.org>";
@@ -17,9 +17,9 @@ impl Gpg {
         Self(Home::new())
     }
 
-    fn run(&self, passphrase: &str, arguments: &[&str], stdin: Vec<u8>) -> Done {
+    fn run(&self, passphrase: &str, arguments: &[&str], stdin: Vec<u8>) -> Output {
         let secret = ["--yes", "--pinentry-mode", "loopback", "--passphrase", passphrase];
-        Run::gpg_with_agent(&self.0).args(secret).args(arguments).stdin(stdin).done()
+        Run::gpg_with_agent(&self.0).args(secret).args(arguments).stdin(stdin).output()
     }
 
     fn succeed(&self, passphrase: &str, arguments: &[&str]) -> Vec<u8> {
@@ -76,7 +76,7 @@ fn of_gpg(gpg: &Gpg, record: &str) -> Vec<String> {
 }
 
 #[test]
-fn gpg_unlocks_every_algorithm_that_was_locked_here_and_the_other_way_round() {
+fn gpg_and_keyhoard_unlock_each_others_secret_keys_of_every_algorithm() {
     let algorithms = [
         ("ed25519", "cv25519"),
         ("rsa2048", "rsa2048"),
@@ -106,7 +106,7 @@ fn gpg_unlocks_every_algorithm_that_was_locked_here_and_the_other_way_round() {
 }
 
 #[test]
-fn gpg_takes_subkeys_whose_primary_key_stayed_at_home() {
+fn gpg_imports_exported_subkeys_without_their_primary_secret_key() {
     let theirs = Gpg::new();
     theirs.succeed("", &["--quick-generate-key", ANN, "ed25519", "default", "never"]);
     let fingerprint = of_gpg(&theirs, "fpr").remove(0);
@@ -143,7 +143,7 @@ const OLD_KEY: &str = "Key-Type: RSA\nKey-Length: 2048\nSubkey-Type: RSA\nSubkey
                        Name-Email: ann@example.org\nExpire-Date: 0\nPassphrase: old\n%commit\n";
 
 #[test]
-fn every_protection_of_gpg_1_opens_here_and_gpg_1_unlocks_what_was_locked_here() {
+fn keyhoard_and_gpg_1_unlock_each_others_secret_keys_with_every_protection() {
     let protections: [&[&str]; 14] = [
         &["--s2k-cipher-algo", "IDEA"],
         &["--s2k-cipher-algo", "3DES"],
@@ -181,9 +181,9 @@ fn every_protection_of_gpg_1_opens_here_and_gpg_1_unlocks_what_was_locked_here()
     }
 }
 
-fn sq(arguments: &[&str]) -> Done {
+fn sq(arguments: &[&str]) -> Output {
     let output = Command::new("sq").args(arguments).stdin(Stdio::null()).output().expect("sq (make setup)");
-    Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
+    Output { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
 }
 
 #[test]
@@ -206,11 +206,11 @@ fn sq_and_keyhoard_read_each_others_secret_keys() {
 }
 
 /// Runs a program of rnp's in a home.
-fn rnp(program: &str, home: &Path, arguments: &[&str]) -> Done {
+fn rnp(program: &str, home: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.arg("--homedir").arg(home).args(arguments).stdin(Stdio::null());
     let output = command.output().expect("rnp (make setup)");
-    Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
+    Output { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn rnp_and_keyhoard_unlock_each_others_secret_keys() {
 }
 
 #[test]
-fn a_key_on_a_card_stays_known_as_one() {
+fn a_key_on_a_card_is_listed_and_exported_as_such() {
     let theirs = Gpg::new();
     theirs.succeed("", &["--quick-generate-key", ANN, "ed25519", "default", "never"]);
     let public = theirs.succeed("", &["--export"]);

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use harness::{Done, Home, Run};
+use harness::{Home, Output, Run};
 use serde_json::Value;
 
 /// What is looked for in the page, by the browser itself. The script's findings become the page's title.
@@ -132,7 +132,7 @@ fn programs_import_and_list_a_keyring_and_the_report_is_right_in_a_browser() {
 }
 
 #[test]
-fn every_cipher_is_measured_and_what_comes_out_compared() {
+fn every_cipher_is_measured_and_its_output_compared() {
     let home = Home::new();
     let arguments = ["symmetric", "--size", "64K", "--rounds", "1", "--only", "gpg keybox,keyhoard"];
     let done = bench(&home, &arguments).succeed();
@@ -155,7 +155,7 @@ fn growing_keyrings_are_drawn_as_lines() {
 }
 
 #[test]
-fn what_would_take_too_long_is_left_out() {
+fn tasks_that_would_take_too_long_are_left_out() {
     let home = Home::new();
     let arguments =
         ["scale", "--sizes", "2,200000", "--limit", "1", "--rounds", "1", "--only", "gpg-keyhoard"];
@@ -204,7 +204,7 @@ fn nearly_whole_grid(home: &Home) -> String {
 }
 
 #[test]
-fn an_interrupted_grid_of_keys_goes_on_and_tells_size_from_preferences() {
+fn an_interrupted_grid_of_keys_is_resumed_and_separates_size_from_preferences() {
     let home = Home::new();
     let before = nearly_whole_grid(&home);
     assert_eq!(before.lines().count(), 1 + 478);
@@ -224,7 +224,7 @@ fn an_interrupted_grid_of_keys_goes_on_and_tells_size_from_preferences() {
 }
 
 #[test]
-fn an_interrupt_keeps_what_was_measured_and_resuming_goes_on() {
+fn an_interrupt_keeps_the_measurements_and_resume_continues_them() {
     let home = Home::new();
     let keyring = made_keyring(&home, 60);
     let only = ["--only", "gpg keybox,keyhoard"];
@@ -245,9 +245,9 @@ fn an_interrupt_keeps_what_was_measured_and_resuming_goes_on() {
     assert!(file(&home, "report.html").contains("stopped before everything was measured"));
     assert_eq!(results(&home)["report"]["interrupted"], true);
 
-    let refused = run(&[]).done();
+    let refused = run(&[]).output();
     assert!(refused.code != Some(0) && refused.errors().contains("--resume"), "{}", refused.errors());
-    let other = bench(&home, &["keyring", "--resume"]).done();
+    let other = bench(&home, &["keyring", "--resume"]).output();
     assert!(other.errors().contains("holds another experiment"), "{}", other.errors());
     run(&["--resume"]).succeed();
     assert!(runs().starts_with(&before), "what was measured is still there");
@@ -259,7 +259,7 @@ fn an_interrupt_keeps_what_was_measured_and_resuming_goes_on() {
 }
 
 #[test]
-fn a_further_program_comes_from_a_file() {
+fn a_program_that_a_file_describes_is_measured_too() {
     let home = Home::new();
     let keyring = made_keyring(&home, 2);
     let path = home.path().join("mine.toml");
@@ -275,9 +275,9 @@ fn a_further_program_comes_from_a_file() {
 }
 
 #[test]
-fn help_is_that_of_the_laboratory() {
+fn keyhoard_bench_prints_the_help_of_keyhoard_lab() {
     let home = Home::new();
-    let Done { stdout, .. } = Run::keyhoard(&home).args(["bench", "--help"]).succeed();
+    let Output { stdout, .. } = Run::keyhoard(&home).args(["bench", "--help"]).succeed();
     let help = String::from_utf8_lossy(&stdout).into_owned();
     for experiment in ["keyring", "tofu", "keygen", "symmetric", "scale"] {
         assert!(help.contains(experiment), "{help}");

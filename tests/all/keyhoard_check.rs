@@ -1,14 +1,14 @@
 //! `keyhoard check`, `who-signed` and `signed-by`: every signature is verified once, and what came of it lasts.
 
 use harness::packets::{SIGNATURE, packets};
-use harness::{Done, Engine, Home, Keyring, OwnKey, Run};
+use harness::{Engine, Home, Keyring, Output, OwnKey, Run};
 use serde_json::Value;
 
 harness::on_both_engines! {
-    a_certification_is_good_as_long_as_the_issuers_key_is_here
+    a_certification_is_good_as_long_as_the_issuers_key_is_stored
     a_forged_certification_is_bad_and_check_says_so
-    whom_a_key_signed_is_found_by_the_index
-    a_weak_digest_is_refused_if_the_user_says_so
+    signed_by_finds_certificates_by_the_index_of_issuers
+    a_hash_algorithm_that_the_user_calls_weak_is_refused
 }
 
 const DAY: &str = "20250301T000000!";
@@ -34,8 +34,8 @@ fn import(home: &Home, certificate: Vec<u8>) {
     Run::keyhoard(home).args(["import", "--quiet"]).stdin(certificate).succeed();
 }
 
-fn run(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).arg("--json").args(arguments).done()
+fn run(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).arg("--json").args(arguments).output()
 }
 
 /// The standings of the signatures that others made on Bob's certificate.
@@ -44,11 +44,11 @@ fn standings_of_bob(home: &Home) -> Vec<Value> {
     signatures.iter().map(|signature| signature["standing"].clone()).collect()
 }
 
-fn summary(done: &Done) -> Value {
+fn summary(done: &Output) -> Value {
     done.json_lines().pop().expect("a summary")
 }
 
-fn a_certification_is_good_as_long_as_the_issuers_key_is_here(engine: Engine) {
+fn a_certification_is_good_as_long_as_the_issuers_key_is_stored(engine: Engine) {
     let People { home, ann, .. } = people(engine);
     assert_eq!(standings_of_bob(&home), ["no issuer"]);
     import(&home, ann.certificate());
@@ -94,8 +94,8 @@ fn with_new_signature_damaged(certificate: &[u8], bare: &[u8]) -> Vec<u8> {
 }
 
 /// A certificate whose key takes sixteen times as long to verify with as one of 4096 bits.
-const COSTLY: &[u8] = include_bytes!("testdata/rsa-16384.gpg");
-const COSTLY_KEY_ID: u64 = 0x1FC0_7C4C_DF70_133E;
+const SLOW_KEY: &[u8] = include_bytes!("testdata/rsa-16384.gpg");
+const SLOW_KEY_ID: u64 = 0x1FC0_7C4C_DF70_133E;
 
 /// Puts certifications under Bob's first user ID that say to be the costly key's.
 fn with_forgeries_of_costly(certificate: &[u8], count: u32) -> Vec<u8> {
@@ -108,7 +108,7 @@ fn with_forgeries_of_costly(certificate: &[u8], count: u32) -> Vec<u8> {
             let mut forged = vec![4, 0x10, 1, 8, 0, 6, 5, 2];
             forged.extend((APRIL_2024 + number).to_be_bytes());
             forged.extend([0, 10, 9, 16]);
-            forged.extend(COSTLY_KEY_ID.to_be_bytes());
+            forged.extend(SLOW_KEY_ID.to_be_bytes());
             forged.extend([0x12, 0x34, 0, 17]);
             forged.extend(&(1 << 16 | number).to_be_bytes()[1..]);
             flooded.extend([0xC0 | SIGNATURE, forged.len() as u8]);
@@ -119,17 +119,17 @@ fn with_forgeries_of_costly(certificate: &[u8], count: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_flood_forged_under_a_costly_key_is_checked_piece_by_piece_and_leaves_other_issuers_their_share() {
+fn forgeries_under_a_slow_key_are_checked_over_several_runs_and_do_not_delay_other_issuers() {
     const FORGED: usize = 2500;
     let People { home, ann, bob } = people(Engine::Sqlite);
     let certificate = ann.certificate_of(bob.fingerprint());
     for certificate in
-        [ann.certificate(), COSTLY.to_vec(), with_forgeries_of_costly(&certificate, FORGED as u32)]
+        [ann.certificate(), SLOW_KEY.to_vec(), with_forgeries_of_costly(&certificate, FORGED as u32)]
     {
         import(&home, certificate);
     }
     let (first, cost) = Run::keyhoard(&home).args(["--json", "who-signed", "bob@example.org"]).measured();
-    let marked = |done: &Done, key: &str, word: &str| {
+    let marked = |done: &Output, key: &str, word: &str| {
         done.json_lines().iter().filter(|signature| signature[key] == word).count()
     };
     assert_eq!(marked(&first, "standing", "good"), 1, "Ann's");
@@ -143,7 +143,7 @@ fn a_flood_forged_under_a_costly_key_is_checked_piece_by_piece_and_leaves_other_
 }
 
 #[test]
-fn what_was_found_out_is_kept_and_a_second_check_says_the_same() {
+fn verdicts_are_stored_and_a_second_check_reports_the_same() {
     let home = Home::new();
     Run::keyhoard(&home).args(["import", "--quiet"]).arg(Keyring::Nonupload.path()).succeed();
     let kept = || {
@@ -160,7 +160,7 @@ fn what_was_found_out_is_kept_and_a_second_check_says_the_same() {
 }
 
 #[test]
-fn a_database_that_cannot_be_written_to_is_checked_all_the_same() {
+fn a_read_only_database_is_checked_too() {
     let People { home, ann, .. } = people(Engine::Sqlite);
     import(&home, ann.certificate());
     home.set_writable(false);
@@ -168,7 +168,7 @@ fn a_database_that_cannot_be_written_to_is_checked_all_the_same() {
     home.set_writable(true);
 }
 
-fn whom_a_key_signed_is_found_by_the_index(engine: Engine) {
+fn signed_by_finds_certificates_by_the_index_of_issuers(engine: Engine) {
     let People { home, ann, bob } = people(engine);
     import(&home, ann.certificate());
     let signatures = run(&home, &["signed-by", "ann@example.org"]).json_lines();
@@ -181,7 +181,7 @@ fn whom_a_key_signed_is_found_by_the_index(engine: Engine) {
     assert!(human.text().contains(bob.fingerprint()) && human.text().contains("good"), "{}", human.text());
 }
 
-fn a_weak_digest_is_refused_if_the_user_says_so(engine: Engine) {
+fn a_hash_algorithm_that_the_user_calls_weak_is_refused(engine: Engine) {
     let People { home, ann, .. } = people(engine);
     import(&home, ann.certificate());
     let weak = ["--weak-digest", "sha512", "--weak-digest", "SHA256"];

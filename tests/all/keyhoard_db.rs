@@ -29,12 +29,12 @@ fn sql(home: &Home, sql: &str) -> String {
 #[test]
 fn init_makes_a_database_once_and_says_with_how_many_partitions() {
     let home = Engine::Postgres.home();
-    let missing = Run::keyhoard(&home).args(["db", "status"]).done();
+    let missing = Run::keyhoard(&home).args(["db", "status"]).output();
     assert_eq!(missing.code, Some(2));
     assert!(missing.errors().contains("there is no database yet"), "{}", missing.errors());
     let init = |partitions| Run::keyhoard(&home).args(["db", "init", "--json", "--partitions", partitions]);
     assert_eq!(document(init("4"))["partitions"], 4);
-    assert_eq!(init("2").done().code, Some(2), "it is there, with another number");
+    assert_eq!(init("2").output().code, Some(2), "it is there, with another number");
     import(&home, &Keyring::Nonupload.path());
     let status = status(&home);
     assert_eq!((&status["partitions"], &status["search_index"]), (&4.into(), &true.into()));
@@ -44,15 +44,15 @@ fn init_makes_a_database_once_and_says_with_how_many_partitions() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_an_error_in_words_without_the_password() {
+fn an_unreachable_server_is_an_error_that_does_not_show_the_password() {
     let url = "postgres://ann:xyzzy@127.0.0.1:1/keys";
-    let done = Run::keyhoard(&Home::new()).args(["--db", url, "list"]).done();
+    let done = Run::keyhoard(&Home::new()).args(["--db", url, "list"]).output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("127.0.0.1:1") && !done.errors().contains("xyzzy"), "{}", done.errors());
 }
 
 #[test]
-fn the_doctor_finds_wrong_rows_on_a_server_and_makes_them_again() {
+fn the_doctor_finds_wrong_rows_on_a_server_and_rebuilds_them() {
     let home = Engine::Postgres.home();
     import(&home, &Keyring::Nonupload.path());
     Run::keyhoard(&home).arg("doctor").succeed();
@@ -60,7 +60,7 @@ fn the_doctor_finds_wrong_rows_on_a_server_and_makes_them_again() {
         &home,
         "DELETE FROM mail WHERE cert = (SELECT min(id) FROM cert); UPDATE self_facts SET facts = '\\x01'",
     );
-    let found = Run::keyhoard(&home).arg("doctor").done();
+    let found = Run::keyhoard(&home).arg("doctor").output();
     assert_eq!(found.code, Some(1));
     assert!(found.text().contains("self_facts is not what it should be"), "{}", found.text());
     Run::keyhoard(&home).args(["doctor", "--rebuild"]).succeed();
@@ -96,7 +96,7 @@ fn both_engines_list_find_check_and_export_the_same() {
         &["undo", "--json"],
         &["list", "--json"],
     ] {
-        let run = |home: &Home| Run::keyhoard(home).at("20260102T000000").args(arguments).done();
+        let run = |home: &Home| Run::keyhoard(home).at("20260102T000000").args(arguments).output();
         let (file, there) = (run(&file), run(&there));
         assert_eq!(file.code, there.code, "{arguments:?}: {}{}", file.errors(), there.errors());
         assert!(file.stdout == there.stdout, "{arguments:?}\n{}\n{}", file.text(), there.text());
@@ -132,7 +132,7 @@ fn without_place(text: &str) -> String {
 }
 
 #[test]
-fn a_copy_that_is_killed_goes_on_when_it_is_started_again() {
+fn a_killed_copy_continues_when_it_is_started_again() {
     const CERTIFICATES: u64 = 12_000;
     let (file, there) = (Engine::Sqlite.home(), Engine::Postgres.home());
     let keyring = file.path().join("made.pgp");
@@ -166,11 +166,11 @@ fn a_copy_that_is_killed_goes_on_when_it_is_started_again() {
 }
 
 #[test]
-fn the_rights_in_the_documentation_are_enough_to_read_and_to_import_and_no_more() {
+fn the_documented_roles_may_read_and_import_and_nothing_else() {
     let url = server().url("");
     let keyhoard = |user: &str| {
         let url = url.replacen("keyhoard@", &format!("{user}@"), 1);
-        Run::plain("keyhoard", &Engine::Sqlite.home()).env("KEYHOARD_DB", url)
+        Run::with_default_database("keyhoard", &Engine::Sqlite.home()).env("KEYHOARD_DB", url)
     };
     let [first, second] = [Keyring::Nonupload, Keyring::Maintainers].map(Keyring::path);
     server().psql("CREATE ROLE owner LOGIN; GRANT CREATE ON DATABASE keyhoard TO owner").expect("a role");
@@ -185,7 +185,7 @@ fn the_rights_in_the_documentation_are_enough_to_read_and_to_import_and_no_more(
     let login = "CREATE ROLE reader LOGIN IN ROLE keyhoard_reader; CREATE ROLE importer LOGIN IN ROLE keyhoard_importer";
     server().psql(&format!("{grants} {login}")).expect("the documented statements work");
 
-    let refused = keyhoard("reader").arg("import").arg(&second).done();
+    let refused = keyhoard("reader").arg("import").arg(&second).output();
     assert_eq!(refused.code, Some(2));
     assert!(refused.errors().contains("permission denied"), "{}", refused.errors());
     for user in ["reader", "importer", "owner"] {
@@ -198,14 +198,14 @@ fn the_rights_in_the_documentation_are_enough_to_read_and_to_import_and_no_more(
             &["db", "status"],
             &["doctor"],
         ] {
-            let done = keyhoard(user).args(arguments).done();
+            let done = keyhoard(user).args(arguments).output();
             assert_eq!(done.code, Some(0), "{user} {arguments:?}: {}", done.errors());
         }
     }
     keyhoard("importer").arg("import").arg(&second).succeed();
     keyhoard("importer").arg("undo").succeed();
     keyhoard("importer").args(["delete", "--yes", "<fgrfgr@freenet.de>"]).succeed();
-    let refused = keyhoard("importer").args(["doctor", "--rebuild"]).done();
+    let refused = keyhoard("importer").args(["doctor", "--rebuild"]).output();
     assert_eq!(refused.code, Some(2), "the tables are their owner's");
     assert!(refused.errors().contains("permission denied"), "{}", refused.errors());
     keyhoard("owner").args(["doctor", "--rebuild"]).succeed();

@@ -1,26 +1,26 @@
 //! `keyhoard delete`: asks, forgets, and never leaves a secret key alone unsaid.
 
-use harness::{Done, Engine, Home, OwnKey, Run};
+use harness::{Engine, Home, Output, OwnKey, Run};
 
 harness::on_both_engines! {
-    without_a_terminal_nothing_is_deleted_unasked
-    a_name_that_stands_for_nothing_keeps_everything
+    without_a_terminal_nothing_is_deleted_unless_yes_is_given
+    a_name_without_a_match_deletes_nothing
     the_inputs_of_a_deleted_certificate_are_forgotten
 }
 
-fn import(home: &Home, bytes: Vec<u8>) -> Done {
+fn import(home: &Home, bytes: Vec<u8>) -> Output {
     Run::keyhoard(home).args(["import", "--json"]).stdin(bytes).succeed()
 }
 
-fn delete(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).arg("delete").args(arguments).done()
+fn delete(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).arg("delete").args(arguments).output()
 }
 
 fn count(home: &Home) -> usize {
-    Run::keyhoard(home).args(["list", "--json"]).done().text().lines().count()
+    Run::keyhoard(home).args(["list", "--json"]).output().text().lines().count()
 }
 
-fn without_a_terminal_nothing_is_deleted_unasked(engine: Engine) {
+fn without_a_terminal_nothing_is_deleted_unless_yes_is_given(engine: Engine) {
     let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     import(&home, key.certificate());
     let refused = delete(&home, &["ann@example.org"]);
@@ -29,7 +29,7 @@ fn without_a_terminal_nothing_is_deleted_unasked(engine: Engine) {
     assert_eq!(count(&home), 1);
 }
 
-fn a_name_that_stands_for_nothing_keeps_everything(engine: Engine) {
+fn a_name_without_a_match_deletes_nothing(engine: Engine) {
     let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     import(&home, key.certificate());
     assert_eq!(delete(&home, &["--yes", "ann@example.org", "nobody@example.org"]).code, Some(1));
@@ -46,7 +46,7 @@ fn the_inputs_of_a_deleted_certificate_are_forgotten(engine: Engine) {
 }
 
 #[test]
-fn what_was_purged_leaves_no_bytes_and_cannot_come_back() {
+fn a_purged_certificate_leaves_no_bytes_and_cannot_be_restored() {
     let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
     let bytes = key.certificate();
     import(&home, bytes.clone());
@@ -61,7 +61,7 @@ fn what_was_purged_leaves_no_bytes_and_cannot_come_back() {
 }
 
 #[test]
-fn what_was_deleted_earlier_can_be_purged_by_its_fingerprint() {
+fn a_certificate_deleted_earlier_can_be_purged_by_its_fingerprint() {
     let (key, home) = (OwnKey::new("Ann <ann@example.org>"), Home::new());
     import(&home, key.certificate());
     import(&home, OwnKey::new("Bob <bob@example.org>").certificate());
@@ -89,7 +89,7 @@ fn what_was_deleted_earlier_can_be_purged_by_its_fingerprint() {
 }
 
 #[test]
-fn a_certificate_whose_secret_key_is_beside_the_database_is_not_deleted_unsaid() {
+fn a_certificate_with_a_secret_key_is_deleted_only_with_despite_secret_key() {
     let key = OwnKey::new("Ann <ann@example.org>");
     import(key.home(), key.certificate());
     let refused = delete(key.home(), &["--yes", key.fingerprint()]);

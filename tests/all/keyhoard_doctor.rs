@@ -1,6 +1,6 @@
 //! `keyhoard doctor`: finds what is wrong, and makes again what can be derived.
 
-use harness::{Done, Home, Keyring, Run};
+use harness::{Home, Keyring, Output, Run};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -14,8 +14,8 @@ fn imported() -> Home {
     home
 }
 
-fn doctor(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).arg("doctor").args(arguments).done()
+fn doctor(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).arg("doctor").args(arguments).output()
 }
 
 fn damage(home: &Home, sql: &str) {
@@ -97,7 +97,7 @@ fn surplus_index_rows_are_found_and_mended() {
 #[test]
 fn searches_work_again_after_rebuilding() {
     let home = imported();
-    let search = || Run::keyhoard(&home).args(["search", "debian.org"]).done().text();
+    let search = || Run::keyhoard(&home).args(["search", "debian.org"]).output().text();
     let before = search();
     assert!(!before.is_empty());
     damage(&home, "DELETE FROM user_id_search");

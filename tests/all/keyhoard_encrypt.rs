@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cert::packet::Packets;
-use harness::{CIPHERS, COMPRESSIONS, Done, Engine, Home, OwnKey, Run, Victim};
+use harness::{CIPHERS, COMPRESSIONS, Engine, Home, Output, OwnKey, Run, Victim};
 use secret::file::FileKeys;
 use secret::{Role, SecretKey, SecretKeys};
 
 harness::on_both_engines! {
-    the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named
-    a_mail_address_is_taken_only_if_it_is_certain_whose_it_is
-    whatever_is_no_whole_fingerprint_is_taken_only_of_a_certificate_that_is_fully_valid
-    nobody_gets_the_messages_of_a_key_by_claiming_it
+    the_recipients_secret_key_decrypts_the_message_and_hidden_recipients_are_not_named
+    a_mail_address_is_a_recipient_only_if_one_valid_certificate_has_it
+    anything_but_a_fingerprint_selects_only_a_fully_valid_certificate
+    a_certificate_that_claims_a_key_does_not_get_its_messages
 }
 
 /// Text that compresses, longer than one part of a packet.
@@ -32,9 +32,9 @@ fn encrypted(home: &Home, content: &[u8], arguments: &[&str]) -> Vec<u8> {
     run.args(arguments).stdin(content).succeed().stdout
 }
 
-fn decrypt(home: &Home, message: &[u8], arguments: &[&str]) -> Done {
+fn decrypt(home: &Home, message: &[u8], arguments: &[&str]) -> Output {
     let run = Run::keyhoard(home).args(["decrypt", "--password-file"]).arg(password_file(home));
-    run.args(arguments).stdin(message).done()
+    run.args(arguments).stdin(message).output()
 }
 
 #[track_caller]
@@ -113,7 +113,7 @@ fn gpg_1_reads_every_cipher_and_is_read() {
 }
 
 #[test]
-fn every_protection_is_read_back_from_a_pipe_and_from_a_file() {
+fn every_protection_is_decrypted_from_a_pipe_and_from_a_file() {
     let home = Home::new();
     let plain = text();
     for mode in ["none", "ocb", "gcm", "eax", "gnupg-ocb"] {
@@ -168,7 +168,7 @@ fn a_wrong_password_and_what_is_no_message_are_errors() {
     let home = Home::new();
     let message = encrypted(&home, b"text", &[]);
     let wrong = home.write("wrong", "open barley\n");
-    let done = Run::keyhoard(&home).args(["decrypt", "--password-file"]).arg(wrong).stdin(message).done();
+    let done = Run::keyhoard(&home).args(["decrypt", "--password-file"]).arg(wrong).stdin(message).output();
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
     assert!(done.errors().contains("wrong password"), "{}", done.errors());
     for input in [&b""[..], b"text", b"-----BEGIN PGP MESSAGE-----\n\n"] {
@@ -184,20 +184,20 @@ fn ciphers_with_small_blocks_are_used_only_when_that_is_asked_for() {
     let run = Run::keyhoard(&home)
         .args(["encrypt", "--cipher", "3des", "--password-file"])
         .arg(password_file(&home));
-    let done = run.stdin("text").done();
+    let done = run.stdin("text").output();
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
     assert!(done.errors().contains("--allow-old-cipher"), "{}", done.errors());
 }
 
 #[test]
-fn the_session_key_that_is_shown_opens_the_message() {
+fn a_shown_session_key_decrypts_the_message() {
     let home = Home::new();
     let message = encrypted(&home, b"text", &["--aead", "gcm"]);
     let shown = decrypt(&home, &message, &["--show-session-key"]).errors();
     let key = shown.lines().find_map(|line| line.split_once("session key: ")).expect("a session key").1;
     let decrypt = |key: &str| {
         let file = home.write("session-key", format!("{key}\n"));
-        Run::keyhoard(&home).args(["decrypt", "--session-key-file"]).arg(file).stdin(message.clone()).done()
+        Run::keyhoard(&home).args(["decrypt", "--session-key-file"]).arg(file).stdin(message.clone()).output()
     };
     let done = decrypt(key);
     assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
@@ -227,7 +227,7 @@ fn decrypted_by(key: &OwnKey, message: &[u8]) -> Vec<u8> {
     Run::gpg_with_agent(key.home()).args(["--quiet", "--decrypt"]).stdin(message).succeed().stdout
 }
 
-fn the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named(engine: Engine) {
+fn the_recipients_secret_key_decrypts_the_message_and_hidden_recipients_are_not_named(engine: Engine) {
     let home = engine.home();
     let (ann, ben) = (key_in(&home, "Ann <ann@example.org>"), key_in(&home, "Ben <ben@example.org>"));
     let run =
@@ -236,7 +236,7 @@ fn the_recipients_secret_key_opens_the_message_and_hidden_ones_are_not_named(eng
     assert!(decrypted_by(&ann, &message) == text());
     assert!(decrypted_by(&ben, &message) == text());
     let packets =
-        Run::gpg(&engine.home()).args(["--list-only", "--list-packets"]).stdin(message).done().stdout;
+        Run::gpg(&engine.home()).args(["--list-only", "--list-packets"]).stdin(message).output().stdout;
     let packets = String::from_utf8_lossy(&packets);
     assert_eq!(packets.matches("pubkey enc packet").count(), 2, "{packets}");
     assert_eq!(packets.matches("keyid 0000000000000000").count(), 1, "{packets}");
@@ -252,15 +252,15 @@ fn the_certificates_of_a_file_are_recipients_without_a_database() {
     assert!(decrypted_by(&key, &message) == text());
     assert!(!home.database().exists());
     let file = home.write("nothing.pgp", "");
-    let done = Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(file).stdin("text").done();
+    let done = Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(file).stdin("text").output();
     assert_eq!((done.code, done.stdout.len()), (Some(1), 0));
 }
 
-fn a_mail_address_is_taken_only_if_it_is_certain_whose_it_is(engine: Engine) {
+fn a_mail_address_is_a_recipient_only_if_one_valid_certificate_has_it(engine: Engine) {
     let home = engine.home();
     let ann = key_in(&home, "Ann <ann@example.org>");
     let encrypt =
-        |arguments: &[&str]| Run::keyhoard(&home).arg("encrypt").args(arguments).stdin("text").done();
+        |arguments: &[&str]| Run::keyhoard(&home).arg("encrypt").args(arguments).stdin("text").output();
     let done = encrypt(&["--to", "ann@example.org"]);
     assert_eq!((done.code, done.stdout.len()), (Some(1), 0));
     assert!(done.errors().contains(ann.fingerprint()), "{}", done.errors());
@@ -276,7 +276,7 @@ fn a_mail_address_is_taken_only_if_it_is_certain_whose_it_is(engine: Engine) {
     assert!(done.errors().contains("not found"), "{}", done.errors());
 }
 
-fn whatever_is_no_whole_fingerprint_is_taken_only_of_a_certificate_that_is_fully_valid(engine: Engine) {
+fn anything_but_a_fingerprint_selects_only_a_fully_valid_certificate(engine: Engine) {
     let home = engine.home();
     let ann = key_in(&home, "Ann Example <ann@example.org>");
     let fingerprint = ann.fingerprint();
@@ -296,7 +296,7 @@ fn whatever_is_no_whole_fingerprint_is_taken_only_of_a_certificate_that_is_fully
         &format!("0x{long_id}!"),
     ];
     let encrypt = |option: &str, name: &str, more: &[&str]| {
-        Run::keyhoard(&home).args(["encrypt", option, name]).args(more).stdin("text").done()
+        Run::keyhoard(&home).args(["encrypt", option, name]).args(more).stdin("text").output()
     };
     let trusted = ["--trusted-key", fingerprint];
     for name in names {
@@ -344,7 +344,7 @@ fn secret_key_in(home: &Home, algorithm: &str) -> (Home, String) {
 }
 
 #[test]
-fn messages_to_our_keys_are_read_whoever_wrote_them() {
+fn messages_of_other_programs_to_our_keys_are_decrypted() {
     for algorithm in ["rsa2048", "future-default"] {
         let home = Home::new();
         let (gpg, fingerprint) = secret_key_in(&home, algorithm);
@@ -386,14 +386,14 @@ fn a_message_to_somebody_else_is_an_error() {
     let ann = key_in(&home, "Ann <ann@example.org>");
     let message =
         Run::keyhoard(&home).args(["encrypt", "--to", ann.fingerprint()]).stdin("text").succeed().stdout;
-    let done = Run::keyhoard(&home).arg("decrypt").stdin(message).done();
+    let done = Run::keyhoard(&home).arg("decrypt").stdin(message).output();
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
     assert!(done.errors().contains("no password or secret key"), "{}", done.errors());
 }
 
 #[test]
-fn nobody_encrypts_for_nobody() {
-    let done = Run::keyhoard(&Home::new()).arg("encrypt").stdin("text").done();
+fn encrypting_without_a_recipient_is_an_error() {
+    let done = Run::keyhoard(&Home::new()).arg("encrypt").stdin("text").output();
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
 }
 
@@ -402,7 +402,7 @@ fn a_key_that_its_designated_revoker_has_revoked_is_not_encrypted_to() {
     let home = Home::new();
     let encrypt = || {
         let words = ["encrypt", "--to", "karl@example.org", "--trust-model", "always"];
-        Run::keyhoard(&home).args(words).stdin("text").done()
+        Run::keyhoard(&home).args(words).stdin("text").output()
     };
     Run::keyhoard(&home).arg("import").arg(certificate("karl")).succeed();
     assert_eq!(encrypt().code, Some(0), "nobody can tell without the revoker's key");
@@ -413,10 +413,10 @@ fn a_key_that_its_designated_revoker_has_revoked_is_not_encrypted_to() {
 }
 
 #[test]
-fn a_file_s_key_that_its_designated_revoker_has_revoked_is_not_encrypted_to() {
+fn a_key_from_a_file_that_its_designated_revoker_has_revoked_is_not_encrypted_to() {
     let home = Home::new();
     let encrypt =
-        |file: &Path| Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(file).stdin("text").done();
+        |file: &Path| Run::keyhoard(&home).args(["encrypt", "--to-file"]).arg(file).stdin("text").output();
     let assert_refused = |file: &Path| {
         let refused = encrypt(file);
         assert_eq!((refused.code, &refused.stdout[..]), (Some(1), &b""[..]), "{}", refused.errors());
@@ -437,7 +437,7 @@ fn certificate(name: &str) -> PathBuf {
 }
 
 #[test]
-fn each_of_several_passwords_opens_the_message_wherever_it_comes_from() {
+fn each_of_several_passwords_decrypts_the_message_from_every_source() {
     let home = Home::new();
     let program = home.write("asked", "#!/bin/sh\necho third\n");
     fs::set_permissions(&program, Permissions::from_mode(0o700)).expect("own file");
@@ -453,15 +453,15 @@ fn each_of_several_passwords_opens_the_message_wherever_it_comes_from() {
             assert_eq!(run.stdin(message.clone()).succeed().stdout, b"content\n", "{aead} {password}");
         }
         let run = Run::keyhoard(&home).args(["decrypt", "--password-file", &file("fifth")]);
-        assert_eq!(run.stdin(message).done().code, Some(2), "{aead}");
+        assert_eq!(run.stdin(message).output().code, Some(2), "{aead}");
     }
     let run = Run::keyhoard(&home).args(["encrypt", "--password-file", &file("first"), "--password-file"]);
-    let done = run.arg(home.write("empty", "")).arg(&content).done();
+    let done = run.arg(home.write("empty", "")).arg(&content).output();
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
 }
 
 #[test]
-fn the_name_and_the_time_of_a_file_are_said_if_asked_in_what_is_encrypted_or_signed() {
+fn name_and_time_put_a_files_name_and_time_into_messages() {
     let home = Home::new();
     Run::keyhoard(&home).args(["generate", "--quiet", "--no-passphrase", "Ann <ann@example.org>"]).succeed();
     let said = ["--name", "letter.txt", "--time", "20250102T030405", "--compress", "zlib", "--level", "9"];
@@ -470,7 +470,7 @@ fn the_name_and_the_time_of_a_file_are_said_if_asked_in_what_is_encrypted_or_sig
         [(&said[..], "created 1735787045, name=\"letter.txt\""), (&[], "created 0, name=\"\"")]
     {
         let message = Run::keyhoard(&home).arg("sign").args(options).stdin("text").succeed().stdout;
-        let packets = Run::gpg(&home).arg("--list-packets").stdin(message).done().text();
+        let packets = Run::gpg(&home).arg("--list-packets").stdin(message).output().text();
         assert!(packets.contains(expected), "{packets}");
         assert_eq!(packets.contains(":compressed packet: algo=2"), !options.is_empty(), "{packets}");
     }
@@ -481,32 +481,32 @@ fn the_name_and_the_time_of_a_file_are_said_if_asked_in_what_is_encrypted_or_sig
     assert_eq!((&told[0]["name"], &told[0]["time"]), (&"letter.txt".into(), &"2025-01-02T03:04:05Z".into()));
     for refused in [["--detached", "--name", "a"], ["--clear", "--time", "1"], ["--detached", "--level", "1"]]
     {
-        let done = Run::keyhoard(&home).arg("sign").args(refused).stdin("text").done();
+        let done = Run::keyhoard(&home).arg("sign").args(refused).stdin("text").output();
         assert_eq!((done.code, done.stdout.len()), (Some(2), 0), "{refused:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_nothing_is_written() {
+fn an_unreadable_input_is_named_and_nothing_is_written() {
     let home = Home::new();
     let directory = home.path().to_string_lossy().into_owned();
     let letter = home.write("letter.txt", "no message").to_string_lossy().into_owned();
     let password = password_file(&home).to_string_lossy().into_owned();
     let with_password = |command: &str, file: &str| {
-        Run::keyhoard(&home).args([command, "--password-file", &password, file]).done()
+        Run::keyhoard(&home).args([command, "--password-file", &password, file]).output()
     };
     for command in ["encrypt", "decrypt"] {
         let done = with_password(command, &directory);
         assert_eq!((done.code, &done.stdout[..]), (Some(2), &b""[..]), "{command}");
         assert!(done.errors().contains(&format!("{directory}: is a directory")), "{}", done.errors());
     }
-    for done in [with_password("decrypt", &letter), Run::keyhoard(&home).args(["verify", &letter]).done()] {
+    for done in [with_password("decrypt", &letter), Run::keyhoard(&home).args(["verify", &letter]).output()] {
         assert!(done.errors().contains(&format!("{letter}: no OpenPGP message found")), "{}", done.errors());
     }
 }
 
 #[test]
-fn a_message_that_could_not_be_written_is_not_said_to_be_decrypted() {
+fn a_message_whose_content_cannot_be_written_is_not_reported_as_decrypted() {
     let home = Home::new();
     let message = encrypted(&home, b"text", &[]);
     let full = decrypt(&home, &message, &["--output", "/dev/full"]);
@@ -515,7 +515,7 @@ fn a_message_that_could_not_be_written_is_not_said_to_be_decrypted() {
     assert!(full.errors().contains("/dev/full: No space left on device"), "{}", full.errors());
 }
 
-fn nobody_gets_the_messages_of_a_key_by_claiming_it(engine: Engine) {
+fn a_certificate_that_claims_a_key_does_not_get_its_messages(engine: Engine) {
     let ann = Victim::new();
     let wanted: String = ann.encryption.key_id().iter().map(|byte| format!("{byte:02X}")).collect();
     for is_first in [true, false] {
@@ -528,7 +528,7 @@ fn nobody_gets_the_messages_of_a_key_by_claiming_it(engine: Engine) {
             Run::keyhoard(&home).args(["import", "--quiet"]).stdin(certificates).succeed();
         }
         let is_for_ann = |message: Vec<u8>| {
-            let packets = Run::gpg_keyhoard(&home).arg("--list-packets").stdin(message).done().text();
+            let packets = Run::gpg_keyhoard(&home).arg("--list-packets").stdin(message).output().text();
             assert!(packets.contains(&format!("keyid {wanted}")), "{packets}");
         };
         for name in [ann.primary.fingerprint_text(), ann.encryption.fingerprint_text()] {
@@ -543,7 +543,7 @@ fn nobody_gets_the_messages_of_a_key_by_claiming_it(engine: Engine) {
         }
         // Of a subkey that nobody encrypts to nobody can tell whose it is.
         let encrypt = ["--trust-model", "always", "-r", &ann.subkey.fingerprint_text(), "-o", "-", "-e"];
-        let done = Run::gpg_keyhoard(&home).args(encrypt).stdin("text").done();
+        let done = Run::gpg_keyhoard(&home).args(encrypt).stdin("text").output();
         assert_eq!((done.code, done.stdout.len()), (Some(2), 0), "{}", done.errors());
     }
 }

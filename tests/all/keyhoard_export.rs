@@ -7,10 +7,10 @@ use std::process::Command;
 use harness::{Engine, Home, Keyring, OwnKey, Run, assert_same};
 
 harness::on_both_engines! {
-    what_is_exported_and_imported_again_is_exported_the_same
+    an_export_that_is_imported_is_exported_unchanged
     armor_is_the_one_that_gpg_writes
-    a_file_is_armored_if_its_name_says_so
-    nothing_found_leaves_the_file_as_it_was
+    a_file_whose_name_ends_in_asc_is_armored
+    an_export_without_a_match_leaves_the_file_unchanged
     a_named_pipe_is_written_to_and_stays_one
     local_signatures_are_left_out_unless_asked_for
     a_minimal_export_has_no_certifications_by_others
@@ -26,7 +26,7 @@ fn export(home: &Home, arguments: &[&str]) -> Vec<u8> {
     Run::keyhoard(home).arg("export").args(arguments).succeed().stdout
 }
 
-fn what_is_exported_and_imported_again_is_exported_the_same(engine: Engine) {
+fn an_export_that_is_imported_is_exported_unchanged(engine: Engine) {
     let home = imported(engine, Keyring::Nonupload.bytes());
     let exported = export(&home, &[]);
     assert!(!exported.is_empty());
@@ -41,7 +41,7 @@ fn armor_is_the_one_that_gpg_writes(engine: Engine) {
     assert_same("armor", &expected, &export(&home, &["--armor"]));
 }
 
-fn a_file_is_armored_if_its_name_says_so(engine: Engine) {
+fn a_file_whose_name_ends_in_asc_is_armored(engine: Engine) {
     let home = imported(engine, OwnKey::new("Ann <ann@example.org>").certificate());
     let [armored, binary] = ["key.asc", "key.pgp"].map(|name| home.path().join(name));
     for file in [&armored, &binary] {
@@ -51,11 +51,13 @@ fn a_file_is_armored_if_its_name_says_so(engine: Engine) {
     assert!(fs::read(binary).expect("a file") == export(&home, &[]));
 }
 
-fn nothing_found_leaves_the_file_as_it_was(engine: Engine) {
+fn an_export_without_a_match_leaves_the_file_unchanged(engine: Engine) {
     let home = imported(engine, OwnKey::new("Ann <ann@example.org>").certificate());
     let file = home.write("key.pgp", "precious");
-    let done =
-        Run::keyhoard(&home).args(["export", "nobody@example.org", "--force", "--output"]).arg(&file).done();
+    let done = Run::keyhoard(&home)
+        .args(["export", "nobody@example.org", "--force", "--output"])
+        .arg(&file)
+        .output();
     assert_eq!(done.code, Some(1));
     assert_eq!(fs::read(file).expect("a file"), b"precious");
 }

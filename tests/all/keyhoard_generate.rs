@@ -4,10 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use harness::{Done, Engine, Home, Run};
+use harness::{Engine, Home, Output, Run};
 
 harness::on_both_engines! {
-    a_new_key_is_the_users_own_and_undo_takes_it_back
+    a_new_key_is_ultimately_trusted_and_undo_removes_it
 }
 
 /// What a version 4 key may be made of, as gpg lists the primary key and the subkey.
@@ -25,8 +25,8 @@ const GPG_READS: [(&str, &str, &str); 8] = [
 /// When keys are made.
 const MADE: &str = "20260101T000000!";
 
-fn generate(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).arg("generate").args(["--faked-system-time", MADE]).args(arguments).done()
+fn generate(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).arg("generate").args(["--faked-system-time", MADE]).args(arguments).output()
 }
 
 /// Makes a key without passphrase and returns its fingerprint.
@@ -80,7 +80,7 @@ fn gpg_reads_every_algorithm_and_agrees_on_keys_keygrips_and_flags() {
             .map(|line| line.split(':').nth(16).expect("a curve"))
             .collect();
         assert_eq!(curves, [primary, subkey], "{algorithm}");
-        let checked = Run::gpg(&gpg).arg("--check-signatures").done();
+        let checked = Run::gpg(&gpg).arg("--check-signatures").output();
         assert!(checked.errors().contains("2 good signatures"), "{algorithm}: {}", checked.errors());
     }
 }
@@ -91,7 +91,7 @@ fn gpg_finds_its_own_preferences_in_a_compatible_key() {
     let fingerprint = made(&home, &["ann@example.org"]);
     Run::gpg(&gpg).arg("--import").stdin(exported(&home, &fingerprint)).succeed();
     let show = ["--command-fd", "0", "--with-colons", "--edit-key", &fingerprint, "quit"];
-    let text = Run::gpg(&gpg).args(show).done().text().to_owned();
+    let text = Run::gpg(&gpg).args(show).output().text().to_owned();
     assert!(text.contains("S9 S8 S7 S2 H10 H9 H8 H11 H2 Z2 Z3 Z1,mdc,no-ks-modify"), "{text}");
 }
 
@@ -154,24 +154,24 @@ fn the_revocation_certificate_revokes_in_gpg_once_its_colon_is_gone() {
     let revocation = home.path().join("openpgp-revocs.d").join(format!("{fingerprint}.rev"));
     let text = std::fs::read_to_string(revocation).expect("it was written");
     Run::gpg(&gpg).arg("--import").stdin(exported(&home, &fingerprint)).succeed();
-    Run::gpg(&gpg).arg("--import").stdin(text.clone()).done();
+    Run::gpg(&gpg).arg("--import").stdin(text.clone()).output();
     let validity = |gpg: &Home| {
         let listing = Run::gpg(gpg).args(["--with-colons", "--list-keys"]).succeed().text().to_owned();
         listing.lines().find_map(|line| line.strip_prefix("pub:").map(|rest| rest[..1].to_owned()))
     };
     assert_ne!(validity(&gpg).as_deref(), Some("r"), "the colon keeps it from being used by mistake");
     // Without a trust database gpg ends with an error after it has imported a revocation.
-    Run::gpg(&gpg).arg("--import").stdin(text.replace(":-----BEGIN", "-----BEGIN")).done();
+    Run::gpg(&gpg).arg("--import").stdin(text.replace(":-----BEGIN", "-----BEGIN")).output();
     assert_eq!(validity(&gpg).as_deref(), Some("r"));
 }
 
-fn a_new_key_is_the_users_own_and_undo_takes_it_back(engine: Engine) {
+fn a_new_key_is_ultimately_trusted_and_undo_removes_it(engine: Engine) {
     let home = engine.home();
     let fingerprint = made(&home, &["ann@example.org"]);
     let trust = Run::gpg_keyhoard(&home).arg("--export-ownertrust").succeed();
     assert!(trust.text().contains(&format!("{fingerprint}:6:")), "{}", trust.text());
     Run::keyhoard(&home).arg("undo").succeed();
-    assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).done().text(), "");
+    assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).output().text(), "");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_passphrase_locks_all_keys() {
         let key = done.text().trim_end().to_owned();
         let add = |options: &[&str], user_id: &str| {
             let base = ["key", "add-user-id", "--faked-system-time", "20260102T000000!"];
-            Run::keyhoard(&home).args(base).args(options).args([&key, user_id]).done()
+            Run::keyhoard(&home).args(base).args(options).args([&key, user_id]).output()
         };
         let wrong = home.write("wrong", "incorrect\n");
         assert_eq!(
@@ -243,5 +243,5 @@ fn a_place_that_cannot_be_written_leaves_no_secret_key() {
     assert!(refused.errors().contains("openpgp-revocs.d"), "{}", refused.errors());
     let keys = files(&home, "secret-keys");
     assert!(keys.iter().all(|path| path.extension().is_none_or(|end| end != "key")), "{keys:?}");
-    assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).done().text(), "");
+    assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).output().text(), "");
 }

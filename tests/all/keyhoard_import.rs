@@ -4,14 +4,14 @@ use harness::{Engine, Keyring, OwnKey, Run};
 
 harness::on_both_engines! {
     several_files_are_one_entry_of_the_journal
-    a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_taken
-    what_stands_before_junk_or_a_cut_is_taken_and_the_place_of_the_damage_named
-    nothing_usable_is_exit_code_1
+    a_bad_certificate_is_reported_with_its_file_and_position_and_the_good_ones_are_imported
+    packets_before_junk_or_a_truncation_are_imported_and_the_position_of_the_damage_is_reported
+    an_import_without_certificates_has_exit_code_1
     an_import_of_which_nothing_is_taken_ends_with_exit_code_1
     a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written
     a_dry_run_says_what_an_import_would_do_and_makes_no_database
     a_dry_run_of_more_than_a_batch_writes_nothing
-    merge_only_takes_what_adds_to_certificates_that_are_here
+    merge_only_imports_only_additions_to_stored_certificates
 }
 
 fn several_files_are_one_entry_of_the_journal(engine: Engine) {
@@ -28,7 +28,7 @@ fn several_files_are_one_entry_of_the_journal(engine: Engine) {
     assert_eq!(Run::keyhoard(&home).args(["log", "--json"]).succeed().text().lines().count(), 1);
 }
 
-fn a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_taken(engine: Engine) {
+fn a_bad_certificate_is_reported_with_its_file_and_position_and_the_good_ones_are_imported(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
     let home = engine.home();
     let mut bytes = ann.certificate();
@@ -46,7 +46,9 @@ fn a_bad_certificate_is_named_with_its_file_and_position_and_the_good_ones_are_t
     assert_eq!(Run::keyhoard(&home).args(["list", "--json"]).succeed().text().lines().count(), 2);
 }
 
-fn what_stands_before_junk_or_a_cut_is_taken_and_the_place_of_the_damage_named(engine: Engine) {
+fn packets_before_junk_or_a_truncation_are_imported_and_the_position_of_the_damage_is_reported(
+    engine: Engine,
+) {
     let [ann, bob] =
         ["Ann <ann@example.org>", "Bob <bob@example.org>"].map(|name| OwnKey::new(name).certificate());
     let junk = [&[0; 20][..], &[0xff; 20], b"some text, no packet", b"\xb6\x7f\xff\xff\xff and far too long"];
@@ -65,20 +67,20 @@ fn what_stands_before_junk_or_a_cut_is_taken_and_the_place_of_the_damage_named(e
     }
 }
 
-fn nothing_usable_is_exit_code_1(engine: Engine) {
+fn an_import_without_certificates_has_exit_code_1(engine: Engine) {
     let home = engine.home();
-    assert_eq!(Run::keyhoard(&home).arg("import").stdin("not a key").done().code, Some(1));
-    assert_eq!(Run::keyhoard(&home).arg("import").done().code, Some(1));
+    assert_eq!(Run::keyhoard(&home).arg("import").stdin("not a key").output().code, Some(1));
+    assert_eq!(Run::keyhoard(&home).arg("import").output().code, Some(1));
 }
 
 fn a_file_that_is_not_there_and_a_directory_are_errors_before_anything_is_written(engine: Engine) {
     let home = engine.home();
     let missing = home.path().join("missing.pgp");
-    let done = Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).arg(&missing).done();
+    let done = Run::keyhoard(&home).arg("import").arg(Keyring::Nonupload.path()).arg(&missing).output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("missing.pgp"), "{}", done.errors());
     assert!(!home.has_database());
-    let done = Run::keyhoard(&home).arg("import").arg(home.path()).done();
+    let done = Run::keyhoard(&home).arg("import").arg(home.path()).output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("keyhoard migrate"), "{}", done.errors());
 }
@@ -112,7 +114,7 @@ fn a_dry_run_of_more_than_a_batch_writes_nothing(engine: Engine) {
     assert_eq!(log(), before);
 }
 
-fn merge_only_takes_what_adds_to_certificates_that_are_here(engine: Engine) {
+fn merge_only_imports_only_additions_to_stored_certificates(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
     let home = engine.home();
     Run::keyhoard(&home).arg("import").stdin(ann.certificate()).succeed();
@@ -132,7 +134,7 @@ fn an_import_of_which_nothing_is_taken_ends_with_exit_code_1(engine: Engine) {
     // A key packet alone has nothing to be known by.
     let length = usize::from(u16::from_be_bytes([certificate[1], certificate[2]]));
     let import =
-        |bytes: &[u8], option: &str| Run::keyhoard(&home).args(["import", option]).stdin(bytes).done().code;
+        |bytes: &[u8], option: &str| Run::keyhoard(&home).args(["import", option]).stdin(bytes).output().code;
     let bare = &certificate[..3 + length];
     assert_eq!(import(bare, "--verbose"), Some(1));
     assert_eq!(import(&certificate, "--merge-only"), Some(1));

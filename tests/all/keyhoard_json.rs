@@ -1,6 +1,6 @@
 //! `keyhoard --json`: whatever is asked, standard output holds one JSON document a line, and nothing else.
 
-use harness::{Done, Home, Keyring, OwnKey, Run};
+use harness::{Home, Keyring, Output, OwnKey, Run};
 
 const KEY: &str = "5E5C4B0E1AFD7325CF66500F962680C5305A9418";
 
@@ -41,7 +41,7 @@ fn every_command_writes_a_json_document_a_line() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_beside_the_documents() {
+fn errors_go_to_standard_error_and_documents_to_standard_output() {
     let home = Home::new();
     for line in [
         &["list"][..],
@@ -63,11 +63,11 @@ fn what_goes_wrong_is_told_beside_the_documents() {
     }
 }
 
-fn run(home: &Home, line: &[&str]) -> Done {
-    Run::keyhoard(home).arg("--json").args(line).done()
+fn run(home: &Home, line: &[&str]) -> Output {
+    Run::keyhoard(home).arg("--json").args(line).output()
 }
 
-fn assert_told(done: &Done, code: i32, line: &[&str]) {
+fn assert_told(done: &Output, code: i32, line: &[&str]) {
     assert_eq!((done.code, done.text()), (Some(code), String::new()), "{line:?}: {}", done.errors());
     assert!(done.errors().starts_with("keyhoard: "), "{line:?}: {}", done.errors());
 }

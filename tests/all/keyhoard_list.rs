@@ -10,7 +10,7 @@ harness::on_both_engines! {
     a_revoked_user_id_and_an_expired_key_say_so
     user_ids_that_are_not_utf_8_come_out_of_json_byte_for_byte
     no_colours_reach_a_pipe_unless_they_are_forced
-    without_a_database_it_is_said_how_to_make_one
+    a_listing_without_a_database_says_how_to_make_one
 }
 
 fn imported(engine: Engine, bytes: Vec<u8>) -> Home {
@@ -48,7 +48,7 @@ fn every_way_to_name_a_key_finds_it(engine: Engine) {
 
 fn a_name_that_stands_for_nothing_is_exit_code_1_and_the_others_are_listed(engine: Engine) {
     let home = imported(engine, OwnKey::new("Ann <ann@example.org>").certificate());
-    let done = Run::keyhoard(&home).args(["list", "nobody@example.org", "ann@example.org"]).done();
+    let done = Run::keyhoard(&home).args(["list", "nobody@example.org", "ann@example.org"]).output();
     assert_eq!(done.code, Some(1));
     assert!(done.errors().contains("nobody@example.org: not found"), "{}", done.errors());
     assert!(done.text().contains("Ann <ann@example.org>"), "{}", done.text());
@@ -95,9 +95,9 @@ fn no_colours_reach_a_pipe_unless_they_are_forced(engine: Engine) {
     assert!(list(&["--color", "always"]).contains("\u{1b}["));
 }
 
-fn without_a_database_it_is_said_how_to_make_one(engine: Engine) {
+fn a_listing_without_a_database_says_how_to_make_one(engine: Engine) {
     let home = engine.home();
-    let done = Run::keyhoard(&home).arg("list").done();
+    let done = Run::keyhoard(&home).arg("list").output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("keyhoard import"), "{}", done.errors());
     assert!(!home.has_database(), "looking makes nothing");

@@ -3,12 +3,12 @@
 use harness::{Engine, OwnKey, Run};
 
 harness::on_both_engines! {
-    entries_say_what_they_did_and_what_undid_them
+    entries_show_their_changes_and_the_entry_that_undid_them
     one_entry_names_its_certificates
     an_entry_that_is_not_there_is_exit_code_1
 }
 
-fn entries_say_what_they_did_and_what_undid_them(engine: Engine) {
+fn entries_show_their_changes_and_the_entry_that_undid_them(engine: Engine) {
     let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     let keyhoard = |arguments: &[&str]| Run::keyhoard(&home).at("20260101T000000").args(arguments);
     keyhoard(&["import"]).stdin(key.certificate()).succeed();
@@ -43,7 +43,7 @@ fn one_entry_names_its_certificates(engine: Engine) {
 fn an_entry_that_is_not_there_is_exit_code_1(engine: Engine) {
     let (key, home) = (OwnKey::new("Ann <ann@example.org>"), engine.home());
     Run::keyhoard(&home).arg("import").stdin(key.certificate()).succeed();
-    let done = Run::keyhoard(&home).args(["log", "9"]).done();
+    let done = Run::keyhoard(&home).args(["log", "9"]).output();
     assert_eq!(done.code, Some(1));
     assert!(done.errors().contains("no entry 9"), "{}", done.errors());
 }

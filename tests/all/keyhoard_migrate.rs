@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use harness::packets::{self, certificates};
-use harness::{Done, Engine, Home, Keyring, OwnKey, Reference, Run, assert_same};
+use harness::{Engine, Home, Keyring, Output, OwnKey, Reference, Run, assert_same};
 use rusqlite::Connection;
 use serde_json::Value;
 
 harness::on_both_engines! {
-    a_dry_run_says_what_would_be_taken_over_and_makes_no_database
+    a_dry_run_says_what_would_be_migrated_and_makes_no_database
     a_migration_can_be_repeated_and_undone
     a_listing_warns_of_a_source_that_has_changed
-    what_was_decided_here_since_stays_and_is_told
+    decisions_made_since_a_migration_stay_and_are_reported
 }
 
 /// Everything a listing says, as records.
@@ -26,14 +26,14 @@ fn migrate(home: &Home, source: &Path) -> Value {
 
 /// Asserts that `gpg-keyhoard` lists what was migrated into `home` as the real gpg lists its own `source`.
 fn assert_lists_like_gpg(source: &Path, home: &Home) {
-    let records = |done: Done| {
+    let records = |done: Output| {
         let lines = done.text();
         let lines: Vec<&str> = lines.lines().filter(|line| !line.starts_with("tru:")).collect();
         assert!(!lines.is_empty(), "{}", done.errors());
         lines.join("\n").into_bytes()
     };
-    let expected = records(Run::gpg(&Home::copy_of(source)).args(LISTING).done());
-    assert_same("the listing", &expected, &records(Run::gpg_keyhoard(home).args(LISTING).done()));
+    let expected = records(Run::gpg(&Home::copy_of(source)).args(LISTING).output());
+    assert_same("the listing", &expected, &records(Run::gpg_keyhoard(home).args(LISTING).output()));
 }
 
 /// A GnuPG home with a local signature, a certification, and two keys from elsewhere.
@@ -93,7 +93,7 @@ fn a_keybox_with_debians_keys_is_listed_as_gpg_lists_it() {
 }
 
 #[test]
-fn local_signatures_origins_and_the_order_are_taken_over() {
+fn local_signatures_origins_and_the_order_are_migrated() {
     let (gnupg, home) = (Gnupg::new(), Home::new());
     assert_eq!(migrate(&home, gnupg.home())["new"], 3);
     assert_lists_like_gpg(gnupg.home(), &home);
@@ -104,7 +104,7 @@ fn local_signatures_origins_and_the_order_are_taken_over() {
     assert!(user_id["signatures"].as_array().expect("a list").iter().any(|one| one["exportable"] == false));
 }
 
-fn a_dry_run_says_what_would_be_taken_over_and_makes_no_database(engine: Engine) {
+fn a_dry_run_says_what_would_be_migrated_and_makes_no_database(engine: Engine) {
     let (gnupg, home) = (Gnupg::new(), engine.home());
     let dry_run =
         || Run::keyhoard(&home).args(["migrate", "--dry-run", "--json"]).arg(gnupg.home()).succeed();
@@ -125,7 +125,7 @@ fn the_source_is_left_as_it_is() {
 fn a_migration_can_be_repeated_and_undone(engine: Engine) {
     let (gnupg, home) = (Gnupg::new(), engine.home());
     migrate(&home, gnupg.home());
-    let export = || Run::keyhoard(&home).args(["export", "--local-signatures"]).done().stdout;
+    let export = || Run::keyhoard(&home).args(["export", "--local-signatures"]).output().stdout;
     let before = export();
     let again = migrate(&home, gnupg.home());
     assert_eq!((&again["new"], &again["changed"], &again["unchanged"]), (&0.into(), &0.into(), &3.into()));
@@ -136,10 +136,10 @@ fn a_migration_can_be_repeated_and_undone(engine: Engine) {
 }
 
 #[test]
-fn what_was_added_meanwhile_is_noticed_and_taken_over() {
+fn additions_to_a_migrated_source_are_noticed_and_migrated() {
     let (gnupg, home) = (Gnupg::new(), Home::new());
     migrate(&home, gnupg.home());
-    let check = || Run::keyhoard(&home).args(["migrate", "--check"]).done();
+    let check = || Run::keyhoard(&home).args(["migrate", "--check"]).output();
     assert_eq!(check().code, Some(0));
     gnupg.ann.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
     let noticed = check();
@@ -177,7 +177,7 @@ fn a_classic_keyring_is_listed_as_gpg_lists_it() {
 }
 
 #[test]
-fn keyboxds_database_is_taken_over() {
+fn the_database_of_keyboxd_is_migrated() {
     let (gnupg, home) = (Gnupg::new(), Home::new());
     let database = home.path().join("pubring.db");
     write_keyboxd_database(&database, &gnupg.keybox());
@@ -219,7 +219,7 @@ fn keyblocks(mut keybox: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_shared_certificate_directory_is_taken_over_byte_for_byte() {
+fn a_shared_certificate_directory_is_migrated_byte_for_byte() {
     let home = Home::new();
     let directory = home.path().join("pgp.cert.d");
     let keyring = Keyring::Nonupload.bytes();
@@ -242,11 +242,11 @@ fn a_shared_certificate_directory_is_taken_over_byte_for_byte() {
     assert!(everything(&directory) == before);
     let exported = Run::keyhoard(&home).args(["export", "--local-signatures"]).succeed().stdout;
     assert!(exported == files.into_values().collect::<Vec<_>>().concat(), "in the order of the fingerprints");
-    assert_eq!(Run::keyhoard(&home).args(["migrate", "--check"]).done().code, Some(0));
+    assert_eq!(Run::keyhoard(&home).args(["migrate", "--check"]).output().code, Some(0));
 }
 
 #[test]
-fn the_good_certificates_of_a_damaged_keybox_are_taken_and_the_bad_ones_named() {
+fn the_intact_certificates_of_a_damaged_keybox_are_migrated_and_the_damaged_ones_reported() {
     let (gnupg, home) = (Gnupg::new(), Home::new());
     let mut keybox = fs::read(gnupg.keybox()).expect("a keybox");
     let second = 32 + u32::from_be_bytes(keybox[32..36].try_into().expect("four bytes")) as usize;
@@ -261,12 +261,12 @@ fn the_good_certificates_of_a_damaged_keybox_are_taken_and_the_bad_ones_named() 
 #[test]
 fn a_directory_without_keys_is_an_error_that_says_so() {
     let home = Home::new();
-    let done = Run::keyhoard(&home).arg("migrate").arg(home.path()).done();
+    let done = Run::keyhoard(&home).arg("migrate").arg(home.path()).output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("neither a GnuPG home directory"), "{}", done.errors());
 }
 
-fn what_was_decided_here_since_stays_and_is_told(engine: Engine) {
+fn decisions_made_since_a_migration_stay_and_are_reported(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let gnupg = engine.home_with_conf("");
     Run::gpg(&gnupg).arg("--import").stdin(key.certificate()).succeed();
@@ -295,7 +295,7 @@ fn what_was_decided_here_since_stays_and_is_told(engine: Engine) {
 }
 
 #[test]
-fn secret_keys_that_stay_with_gnupg_are_told_with_their_number_and_place_and_what_to_do() {
+fn secret_keys_left_with_gnupg_are_reported_with_their_number_their_path_and_what_to_do() {
     let ann = OwnKey::new("Ann <ann@example.org>");
     let home = Home::new();
     let agent = ann.home().path().join("private-keys-v1.d");

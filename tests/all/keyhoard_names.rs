@@ -1,11 +1,11 @@
 //! Names of certificates, as all commands of `keyhoard` take them.
 
-use harness::{Done, Home, OwnKey, Run};
+use harness::{Home, Output, OwnKey, Run};
 
 const NOBODY: &str = "nobody@example.org";
 
-fn run(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).args(arguments).stdin("text").done()
+fn run(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).args(arguments).stdin("text").output()
 }
 
 /// A database with the certificates of two keys of gpg's.
@@ -18,7 +18,7 @@ fn home_of_two() -> Home {
 }
 
 #[test]
-fn a_name_that_stands_for_nothing_ends_every_command_with_1() {
+fn a_name_without_a_match_has_exit_code_1_in_every_command() {
     let home = home_of_two();
     let commands: &[&[&str]] = &[
         &["list"],
@@ -59,7 +59,7 @@ fn a_name_that_stands_for_nothing_ends_every_command_with_1() {
 }
 
 #[test]
-fn what_was_said_of_keys_is_told_as_it_is_listed() {
+fn owner_trust_and_policies_are_printed_when_set_as_they_are_listed() {
     let home = home_of_two();
     let documents = |arguments: &[&str]| {
         let done = run(&home, &[&["--json"], arguments].concat());
@@ -79,11 +79,11 @@ fn what_was_said_of_keys_is_told_as_it_is_listed() {
 }
 
 #[test]
-fn owner_trust_is_read_from_standard_input_too_and_a_number_that_is_none_is_an_error_that_says_where() {
+fn owner_trust_is_read_from_standard_input_and_an_invalid_number_is_an_error_that_names_the_line() {
     let home = home_of_two();
     let key = "0123456789ABCDEF0123456789ABCDEF01234567";
     let import = |file: &str, text: String| {
-        Run::keyhoard(&home).args(["trust", "exchange", "import", file]).stdin(text).done()
+        Run::keyhoard(&home).args(["trust", "exchange", "import", file]).stdin(text).output()
     };
     let export = || run(&home, &["trust", "exchange", "export"]).text();
     assert_eq!(import("-", format!("{key}:5:\n")).code, Some(0));
@@ -99,7 +99,7 @@ fn owner_trust_is_read_from_standard_input_too_and_a_number_that_is_none_is_an_e
 }
 
 #[test]
-fn an_address_that_came_with_no_key_is_told_with_1() {
+fn an_address_without_a_key_has_exit_code_1() {
     let home = home_of_two();
     for command in ["explain", "forget"] {
         let done = run(&home, &["tofu", command, NOBODY]);
@@ -110,7 +110,7 @@ fn an_address_that_came_with_no_key_is_told_with_1() {
 }
 
 #[test]
-fn without_a_key_of_ones_own_the_web_of_trust_is_empty_in_either_form() {
+fn without_an_ultimately_trusted_key_the_web_of_trust_is_empty_as_text_and_as_json() {
     let home = home_of_two();
     assert_eq!(run(&home, &["trust", "check"]).code, Some(1));
     let done = run(&home, &["--json", "trust", "check"]);
@@ -118,7 +118,7 @@ fn without_a_key_of_ones_own_the_web_of_trust_is_empty_in_either_form() {
 }
 
 #[test]
-fn a_name_that_stands_for_several_where_one_is_meant_is_an_error() {
+fn an_ambiguous_name_is_an_error_where_one_certificate_is_expected() {
     let home = home_of_two();
     let commands: &[&[&str]] = &[
         &["sign", "--by"],
@@ -135,7 +135,7 @@ fn a_name_that_stands_for_several_where_one_is_meant_is_an_error() {
 }
 
 #[test]
-fn where_no_secret_key_is_here_nothing_is_usable() {
+fn commands_that_need_a_secret_key_have_exit_code_1_without_one() {
     let home = home_of_two();
     let commands: &[&[&str]] = &[
         &["sign"],

@@ -1,11 +1,11 @@
 //! `keyhoard search`: every text occurs in a user ID.
 
-use harness::{Done, Engine, Home, OwnKey, Run};
+use harness::{Engine, Home, Output, OwnKey, Run};
 
 harness::on_both_engines! {
-    all_texts_have_to_occur
+    a_search_finds_certificates_that_contain_all_texts
     nothing_found_is_exit_code_1_and_an_empty_text_an_error
-    a_limit_says_what_it_leaves_out
+    a_limited_search_reports_how_many_certificates_it_omits
 }
 
 fn home(engine: Engine) -> Home {
@@ -16,11 +16,11 @@ fn home(engine: Engine) -> Home {
     home
 }
 
-fn search(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).args(["search", "--json"]).args(arguments).done()
+fn search(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).args(["search", "--json"]).args(arguments).output()
 }
 
-fn all_texts_have_to_occur(engine: Engine) {
+fn a_search_finds_certificates_that_contain_all_texts(engine: Engine) {
     let home = home(engine);
     assert_eq!(search(&home, &["example"]).text().lines().count(), 2);
     let both = search(&home, &["EXAMPLE", "bob@"]);
@@ -34,7 +34,7 @@ fn nothing_found_is_exit_code_1_and_an_empty_text_an_error(engine: Engine) {
     assert_eq!(search(&home, &[""]).code, Some(2));
 }
 
-fn a_limit_says_what_it_leaves_out(engine: Engine) {
+fn a_limited_search_reports_how_many_certificates_it_omits(engine: Engine) {
     let done = search(&home(engine), &["-n", "1", "example"]);
     assert_eq!(done.text().lines().count(), 1);
     assert!(done.errors().contains("1 more"), "{}", done.errors());

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use harness::{Done, Home, OwnKey, Run, Terminal};
+use harness::{Home, Output, OwnKey, Run, Terminal};
 use serde_json::Value;
 
 const ANN: &str = "Ann <ann@example.org>";
@@ -19,8 +19,8 @@ fn secret_of(key: &OwnKey) -> Vec<u8> {
     Run::gpg_with_agent(key.home()).args(secret).arg("--export-secret-keys").succeed().stdout
 }
 
-fn key(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).arg("key").args(arguments).done()
+fn key(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).arg("key").args(arguments).output()
 }
 
 fn listed(home: &Home) -> Vec<Value> {
@@ -102,7 +102,7 @@ fn the_list_agrees_with_gpg() {
 }
 
 #[test]
-fn an_export_is_what_was_imported_and_its_file_is_for_its_owner_only() {
+fn an_exported_secret_key_is_the_imported_one_in_a_file_for_its_owner_only() {
     let (ann, home) = with_ann();
     assert_eq!(key(&home, &["export", "--binary", "ann@example.org"]).stdout, secret_of(&ann));
     let file = home.path().join("backup.asc");
@@ -118,7 +118,7 @@ fn an_export_is_what_was_imported_and_its_file_is_for_its_owner_only() {
 }
 
 #[test]
-fn a_subkey_signs_where_the_primary_key_is_not() {
+fn a_subkey_signs_without_the_primary_secret_key() {
     let (ann, home) = with_ann();
     let laptop = Home::new();
     let certificate_and = |home: &Home| {
@@ -126,7 +126,7 @@ fn a_subkey_signs_where_the_primary_key_is_not() {
         Run::keyhoard(&laptop).arg("import").stdin(exported).succeed();
     };
     certificate_and(&home);
-    let refused = Run::keyhoard(&laptop).arg("sign").stdin("text").done();
+    let refused = Run::keyhoard(&laptop).arg("sign").stdin("text").output();
     assert_eq!(refused.code, Some(2), "a subkey that encrypts");
     assert!(
         refused.errors().contains(&format!("{}: has no secret key here", ann.fingerprint())),
@@ -136,11 +136,11 @@ fn a_subkey_signs_where_the_primary_key_is_not() {
     assert_eq!(key(&home, &["add-subkey", "ann@example.org", "--for", "sign"]).code, Some(0));
     certificate_and(&home);
     let signed = Run::keyhoard(&laptop).arg("sign").stdin("text").succeed().stdout;
-    assert_eq!(Run::keyhoard(&home).arg("verify").stdin(signed).done().code, Some(0));
+    assert_eq!(Run::keyhoard(&home).arg("verify").stdin(signed).output().code, Some(0));
 }
 
 #[test]
-fn an_export_of_subkeys_leaves_the_primary_key_at_home() {
+fn an_export_of_subkeys_excludes_the_primary_secret_key() {
     let (_ann, home) = with_ann();
     let exported = key(&home, &["export", "--subkeys-only", "ann@example.org"]).stdout;
     let laptop = Home::new();
@@ -153,7 +153,7 @@ fn an_export_of_subkeys_leaves_the_primary_key_at_home() {
 }
 
 #[test]
-fn a_passphrase_is_set_changed_and_taken_away() {
+fn a_passphrase_is_set_changed_and_removed() {
     let (_ann, home) = with_ann();
     lock(&home, "one");
     assert_eq!(protections(&home), ["passphrase", "passphrase"]);
@@ -171,13 +171,13 @@ fn a_passphrase_is_set_changed_and_taken_away() {
 }
 
 #[test]
-fn a_program_is_asked_if_the_user_names_one() {
+fn the_passphrase_program_of_an_option_is_asked() {
     let (_ann, home) = with_ann();
     lock(&home, "one");
     let program = home.write("ask", "#!/bin/sh\necho \"$1\" >>\"$HOME/asked\"\necho one\n");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("a mode");
     let remove = ["key", "passphrase", "--remove", "ann@example.org"];
-    let done = Run::keyhoard(&home).env("KEYHOARD_PASSPHRASE_PROGRAM", &program).args(remove).done();
+    let done = Run::keyhoard(&home).env("KEYHOARD_PASSPHRASE_PROGRAM", &program).args(remove).output();
     assert_eq!(done.code, Some(0), "{}", done.errors());
     let asked = fs::read_to_string(home.path().join("asked")).expect("questions");
     assert_eq!(asked.lines().count(), 1, "once for all keys: {asked}");
@@ -192,7 +192,7 @@ fn a_program_is_asked_if_the_user_names_one() {
 }
 
 #[test]
-fn a_program_is_asked_if_the_configuration_names_one() {
+fn the_passphrase_program_of_the_configuration_is_asked() {
     let (_ann, home) = with_ann();
     lock(&home, "one");
     let program = home.write("ask", "#!/bin/sh\necho one\n");
@@ -203,17 +203,17 @@ fn a_program_is_asked_if_the_configuration_names_one() {
     fs::write(&configuration, format!("passphrase-program = {program:?}\n")).expect("the home is writable");
     // Both programs go by it.
     let add = ["--no-tty", "--quick-add-uid", "ann@example.org", "Ann"];
-    let done = Run::gpg_keyhoard(&home).args(add).done();
+    let done = Run::gpg_keyhoard(&home).args(add).output();
     assert_eq!(done.code, Some(0), "{}", done.errors());
     let signed = Run::keyhoard(&home).arg("sign").stdin("text").succeed().stdout;
-    assert_eq!(Run::keyhoard(&home).arg("verify").stdin(signed).done().code, Some(0));
+    assert_eq!(Run::keyhoard(&home).arg("verify").stdin(signed).output().code, Some(0));
     let encrypt = ["encrypt", "--password", "--to", "ann@example.org", "--trust-model", "always"];
     let message = Run::keyhoard(&home).args(encrypt).stdin("text").succeed().stdout;
     // The message opens with Ann's key, and with the program's word as its password where she is not at home.
     assert_eq!(Run::keyhoard(&home).arg("decrypt").stdin(message.clone()).succeed().stdout, b"text");
     let elsewhere = Home::new();
     let decrypt = Run::keyhoard(&home).env("KEYHOARD_DB", elsewhere.database()).arg("decrypt");
-    let done = decrypt.stdin(message).done();
+    let done = decrypt.stdin(message).output();
     assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
     assert_eq!(key(&home, &["passphrase", "--remove", "ann@example.org"]).code, Some(0));
     fs::write(&configuration, "passphrase-programme = 1\n").expect("the home is writable");
@@ -234,7 +234,7 @@ fn undo_of_an_import_names_the_secret_keys_that_stay() {
         undone.errors()
     );
     assert!(!undone.errors().contains("delete"), "{}", undone.errors());
-    assert_eq!(Run::keyhoard(&home).arg("doctor").done().code, Some(1));
+    assert_eq!(Run::keyhoard(&home).arg("doctor").output().code, Some(1));
     let again = Run::keyhoard(&home).args(["undo", "2"]).succeed();
     assert!(!again.errors().contains("stays"), "{}", again.errors());
     let undone = &Run::keyhoard(&home).args(["--json", "undo", "3"]).succeed().json_lines()[0];
@@ -246,13 +246,13 @@ fn undo_of_an_import_names_the_secret_keys_that_stay() {
 }
 
 #[test]
-fn without_a_terminal_nobody_is_asked_and_standard_input_is_not_read() {
+fn without_a_terminal_no_passphrase_is_asked_for_and_standard_input_is_not_read() {
     let (_ann, home) = with_ann();
     lock(&home, "one");
     // A session of its own has no terminal.
     let done = Command::new("setsid")
         .arg("--wait")
-        .arg(Run::program("keyhoard"))
+        .arg(Run::program_path("keyhoard"))
         .args(["key", "passphrase", "--remove", "ann@example.org"])
         .env("KEYHOARD_DB", home.database())
         .stdin(fs::File::open(home.path().join("passphrase")).expect("a file"))
@@ -308,7 +308,7 @@ fn a_wrong_passphrase_is_asked_for_three_times() {
 }
 
 #[test]
-fn after_ctrl_c_the_terminal_is_as_it_was() {
+fn ctrl_c_restores_the_terminal() {
     let (_ann, home) = with_ann();
     lock(&home, "right");
     let command = format!("trap : INT; {CHANGE}; echo \"ended: $?\"; stty -a");
@@ -324,7 +324,7 @@ fn after_ctrl_c_the_terminal_is_as_it_was() {
 }
 
 #[test]
-fn a_deletion_takes_certificate_and_secret_keys_and_undo_brings_the_certificate() {
+fn a_deletion_removes_certificate_and_secret_keys_and_undo_restores_the_certificate() {
     let (_ann, home) = with_ann();
     let refused = key(&home, &["delete", "ann@example.org"]);
     assert_eq!(refused.code, Some(2));
@@ -340,9 +340,9 @@ fn a_deletion_takes_certificate_and_secret_keys_and_undo_brings_the_certificate(
 }
 
 #[test]
-fn a_certificate_with_a_secret_key_is_not_deleted_unwarned() {
+fn a_certificate_with_a_secret_key_is_not_deleted_without_a_warning() {
     let (_ann, home) = with_ann();
-    let refused = Run::keyhoard(&home).args(["delete", "--yes", "ann@example.org"]).done();
+    let refused = Run::keyhoard(&home).args(["delete", "--yes", "ann@example.org"]).output();
     assert_eq!(refused.code, Some(2));
     assert!(refused.errors().contains("secret-keys/"), "{}", refused.errors());
     assert!(refused.errors().contains("--despite-secret-key"), "{}", refused.errors());
@@ -354,7 +354,7 @@ fn the_doctor_names_secret_keys_without_certificate_and_does_not_advise_to_delet
     let sound = Run::keyhoard(&home).arg("doctor").succeed();
     assert!(sound.text().is_empty(), "{}", sound.text());
     Run::keyhoard(&home).args(["delete", "--yes", "--despite-secret-key", "ann@example.org"]).succeed();
-    let sick = Run::keyhoard(&home).arg("doctor").done();
+    let sick = Run::keyhoard(&home).arg("doctor").output();
     assert_eq!(sick.code, Some(1));
     assert_eq!(sick.text().lines().count(), 2, "{}", sick.text());
     assert!(
@@ -383,22 +383,22 @@ fn a_directory_that_others_can_read_is_refused() {
         assert_eq!(refused.code, Some(2), "{arguments:?}");
         assert!(refused.errors().contains("run `chmod 700 "), "{}", refused.errors());
     }
-    let sick = Run::keyhoard(&home).arg("doctor").done();
+    let sick = Run::keyhoard(&home).arg("doctor").output();
     assert!(sick.text().contains("chmod 700"), "{}", sick.text());
 }
 
 #[test]
-fn a_damaged_secret_key_is_refused_and_its_certificate_taken_and_a_script_notices() {
+fn a_damaged_secret_key_is_refused_its_certificate_imported_and_the_exit_code_is_not_0() {
     let (ann, home) = (OwnKey::new(ANN), Home::new());
     let mut damaged = secret_of(&ann);
     // The checksum at the end of the first packet; its header has two bytes.
     let end = 2 + usize::from(damaged[1]);
     damaged[end - 1] ^= 1;
-    let done = Run::keyhoard(&home).arg("import").stdin(damaged.clone()).done();
+    let done = Run::keyhoard(&home).arg("import").stdin(damaged.clone()).output();
     assert_eq!(done.code, Some(1));
     assert!(done.errors().contains("damaged, its checksum does not fit"), "{}", done.errors());
     assert_eq!(listed(&home).len(), 1, "the subkey is whole");
-    let again = Run::keyhoard(&home).args(["import", "--json"]).stdin(damaged.clone()).done();
+    let again = Run::keyhoard(&home).args(["import", "--json"]).stdin(damaged.clone()).output();
     assert_eq!((again.code, &again.json_lines()[1]["secret_refused"]), (Some(1), &Value::from(1)));
     Run::keyhoard(&home).args(["import", "--no-secret-keys"]).stdin(damaged).succeed();
 }
@@ -414,7 +414,7 @@ fn an_empty_file_is_no_new_passphrase_and_the_keys_stay_locked() {
     assert!(refused.errors().contains("the new passphrase is empty"), "{}", refused.errors());
     assert_eq!(protections(&home), ["passphrase", "passphrase"]);
     let made =
-        Run::keyhoard(&home).args(["generate", "b@example.org", "--passphrase-file"]).arg(&empty).done();
+        Run::keyhoard(&home).args(["generate", "b@example.org", "--passphrase-file"]).arg(&empty).output();
     assert_eq!((made.code, listed(&home).len()), (Some(2), 2), "{}", made.errors());
 }
 
@@ -428,7 +428,7 @@ fn a_program_that_holds_secrets_dumps_no_core() {
     for (program, words) in programs {
         let mut child = Command::new("sh")
             .args(["-c", "ulimit -S -c $(ulimit -H -c); exec \"$0\" \"$@\""])
-            .arg(Run::program(program))
+            .arg(Run::program_path(program))
             .args(words)
             .env("KEYHOARD_DB", home.database())
             .stdin(Stdio::piped())
@@ -452,7 +452,7 @@ fn a_program_that_holds_secrets_dumps_no_core() {
 }
 
 #[test]
-fn where_no_secret_key_is_the_list_says_how_one_comes_here() {
+fn a_list_without_secret_keys_says_how_to_get_one() {
     let done = key(&Home::new(), &["list"]);
     assert_eq!((done.code, &done.stdout[..]), (Some(1), &b""[..]));
     assert!(done.errors().contains("`keyhoard generate` makes one"), "{}", done.errors());

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harness::{Done, Engine, Home, OwnKey, Run, SIGNED_TEXT, Victim, detached, signing_keys};
+use harness::{Engine, Home, Output, OwnKey, Run, SIGNED_TEXT, Victim, detached, signing_keys};
 
 harness::on_both_engines! {
-    a_message_is_encrypted_and_signed_and_decrypt_tells_by_whom
+    decrypt_reports_the_signer_of_an_encrypted_message
     trust_on_first_use_counts_what_was_verified_once
-    only_a_key_that_may_sign_and_says_so_itself_is_believed
-    whose_a_signature_is_does_not_depend_on_who_else_claims_the_key
-    a_copy_without_back_signature_that_came_first_takes_nothing_from_the_subkey
+    a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signature
+    the_maker_of_a_signature_does_not_depend_on_certificates_that_claim_its_key
+    a_copy_without_its_back_signature_that_is_imported_first_does_not_disable_the_subkey
 }
 
 const NOW: &str = "20260101T000000";
@@ -45,10 +45,10 @@ const TEXT: &[u8] = b"- a dash\nFrom me\n\nand  white space \nthe end\n";
 /// What is signed of it in clear text.
 const CLEAR: &[u8] = b"- a dash\nFrom me\n\nand  white space\nthe end\n";
 
-fn verified(home: &Home, message: &[u8]) -> (Done, Vec<u8>) {
+fn verified(home: &Home, message: &[u8]) -> (Output, Vec<u8>) {
     let file = home.path().join("verified");
     let _ = fs::remove_file(&file);
-    let done = run(home, &["--json", "verify", "--output", &file.to_string_lossy()]).stdin(message).done();
+    let done = run(home, &["--json", "verify", "--output", &file.to_string_lossy()]).stdin(message).output();
     (done, fs::read(file).unwrap_or_default())
 }
 
@@ -72,7 +72,7 @@ fn judged_by(program: &str, home: &Home, files: &[&Path]) -> bool {
 }
 
 #[test]
-fn every_form_is_verified_here_and_by_gpg() {
+fn every_form_of_signature_is_verified_by_keyhoard_and_gpg() {
     let home = with_key("compatible");
     for (form, options) in FORMS {
         let message = run(&home, options).stdin(TEXT).succeed().stdout;
@@ -87,7 +87,7 @@ fn every_form_is_verified_here_and_by_gpg() {
 }
 
 #[test]
-fn gpg_1_sq_and_rnp_take_our_signatures_for_good() {
+fn gpg_1_sq_and_rnp_verify_our_signatures() {
     let home = with_key("rsa4096");
     let data = home.write("data", TEXT);
     let signature = home.path().join("data.sig");
@@ -133,7 +133,7 @@ fn signatures_of_gpg_are_verified_in_every_form() {
         ["--detach-sign", "--sig-notation", "test@example.org=a value", "--sig-policy-url", "https://x/"];
     let signature = home.write("data.sig", gpg(&options));
     // The data's name is the signature's without its end.
-    let done = run(&home, &["--json", "verify"]).arg(&signature).done();
+    let done = run(&home, &["--json", "verify"]).arg(&signature).output();
     assert_eq!(done.code, Some(0), "{}", done.errors());
     let told = &done.json_lines()[0]["signatures"][0];
     assert_eq!(told["notations"][0]["value"]["text"], "a value");
@@ -142,20 +142,20 @@ fn signatures_of_gpg_are_verified_in_every_form() {
     assert_eq!(told["validity"], "unknown");
     // Good, but nobody says whose it is.
     let sure = |options: &[&str]| {
-        run(&home, &["verify", "--sure"]).args(options).arg(&signature).arg(&data).done().code
+        run(&home, &["verify", "--sure"]).args(options).arg(&signature).arg(&data).output().code
     };
     assert_eq!(sure(&[]), Some(1));
     assert_eq!(sure(&["--trusted-key", ann.fingerprint()]), Some(0));
 }
 
 #[test]
-fn a_bad_signature_an_unknown_key_and_a_revoked_one_do_not_hold() {
+fn bad_signatures_unknown_keys_and_revoked_keys_fail_verification() {
     let home = with_key("compatible");
     let data = home.write("data", TEXT);
     let signature = home.write("data.sig", run(&home, &["sign", "--detached"]).stdin(TEXT).succeed().stdout);
     let judged = |home: &Home, now: &str| {
         let run = Run::keyhoard(home).args(["--faked-system-time", now, "--json", "verify"]);
-        let done = run.arg(&signature).arg(&data).done();
+        let done = run.arg(&signature).arg(&data).output();
         (done.code, done.json_lines()[0]["signatures"][0]["standing"].as_str().unwrap_or_default().to_owned())
     };
     assert_eq!(judged(&home, NOW), (Some(0), "good".to_owned()));
@@ -169,7 +169,7 @@ fn a_bad_signature_an_unknown_key_and_a_revoked_one_do_not_hold() {
 }
 
 #[test]
-fn what_is_not_signed_is_not_written() {
+fn content_that_is_not_signed_is_not_written() {
     let home = with_key("compatible");
     let message = run(&home, &["sign", "--clear"]).stdin("I owe you 10\n").succeed().stdout;
     let around = [b"I owe you 1000\n", &message[..], b"I owe you 1000000\n"].concat();
@@ -178,7 +178,7 @@ fn what_is_not_signed_is_not_written() {
     for around in
         [&around[..], &[b"I owe you 1000\n", &message[..]].concat(), &[&message[..], b"1000"].concat()]
     {
-        let done = run(&home, &["verify"]).stdin(around).done();
+        let done = run(&home, &["verify"]).stdin(around).output();
         assert_eq!((done.code, done.text().as_str()), (Some(2), ""), "{}", done.errors());
         assert!(done.errors().contains("is not signed"), "{}", done.errors());
     }
@@ -189,19 +189,19 @@ fn what_is_not_signed_is_not_written() {
     let (done, content) = verified(&home, &changed);
     assert_eq!((done.code, &content[..]), (Some(1), &b""[..]));
     let encrypted = run(&home, &["encrypt", "--to", "ann@example.org"]).stdin("text").succeed().stdout;
-    let done = run(&home, &["verify"]).stdin(encrypted).done();
+    let done = run(&home, &["verify"]).stdin(encrypted).output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("encrypted"), "{}", done.errors());
 }
 
-fn a_message_is_encrypted_and_signed_and_decrypt_tells_by_whom(engine: Engine) {
+fn decrypt_reports_the_signer_of_an_encrypted_message(engine: Engine) {
     for profile in ["compatible", "modern"] {
         let home = with_key_on(engine, profile);
         let encrypt = ["encrypt", "--to", "ann@example.org", "--sign"];
         let message = run(&home, &encrypt).stdin(TEXT).succeed().stdout;
         let file = home.path().join("content");
         let done =
-            run(&home, &["--json", "decrypt", "--output", &file.to_string_lossy()]).stdin(message).done();
+            run(&home, &["--json", "decrypt", "--output", &file.to_string_lossy()]).stdin(message).output();
         assert_eq!(done.code, Some(0), "{}", done.errors());
         assert_eq!(fs::read(&file).expect("content"), TEXT);
         assert_eq!(done.json_lines()[0]["signatures"][0]["standing"], "good");
@@ -213,7 +213,7 @@ fn list(pairs: &[(PathBuf, PathBuf)]) -> String {
 }
 
 #[test]
-fn many_signatures_are_verified_in_their_order() {
+fn a_batch_reports_its_signatures_in_their_order() {
     let home = with_key("compatible");
     let mut pairs = Vec::new();
     for number in 0..20 {
@@ -224,7 +224,7 @@ fn many_signatures_are_verified_in_their_order() {
     }
     fs::write(&pairs[7].1, "something else").expect("space");
     fs::remove_file(&pairs[9].1).expect("a file");
-    let done = run(&home, &["verify", "--batch", "-"]).stdin(list(&pairs)).done();
+    let done = run(&home, &["verify", "--batch", "-"]).stdin(list(&pairs)).output();
     assert_eq!(done.code, Some(1), "{}", done.errors());
     let told = done.json_lines();
     for (number, (line, (_, data))) in told.iter().zip(&pairs).enumerate() {
@@ -233,18 +233,18 @@ fn many_signatures_are_verified_in_their_order() {
         assert_eq!(line["error"].is_null(), number != 9, "{line}");
     }
     assert_eq!(told.len(), 20);
-    let done = run(&home, &["verify", "--batch", "-"]).stdin(list(&pairs[..5])).done();
+    let done = run(&home, &["verify", "--batch", "-"]).stdin(list(&pairs[..5])).output();
     assert_eq!(done.code, Some(0), "{}", done.errors());
 }
 
 #[test]
-fn a_malformed_line_of_a_list_fails_by_its_number_and_the_others_are_verified() {
+fn a_malformed_line_of_a_batch_fails_with_its_number_and_the_others_are_verified() {
     let home = with_key("compatible");
     let data = home.write("data", TEXT);
     let signature = home.write("data.sig", run(&home, &["sign", "--detached"]).stdin(TEXT).succeed().stdout);
     let good = list(&[(signature, data)]);
     let lines = format!("{good}no tab\n{good}\n{good}");
-    let done = run(&home, &["verify", "--batch", "-"]).stdin(lines).done();
+    let done = run(&home, &["verify", "--batch", "-"]).stdin(lines).output();
     assert_eq!((done.code, &done.errors()[..]), (Some(1), ""));
     let told = done.json_lines();
     assert_eq!(told.len(), 5);
@@ -261,7 +261,7 @@ fn a_malformed_line_of_a_list_fails_by_its_number_and_the_others_are_verified() 
 }
 
 #[test]
-fn signed_tags_of_a_repository_are_verified_and_lightweight_ones_are_none() {
+fn signed_tags_of_a_repository_are_verified_and_lightweight_tags_are_skipped() {
     let home = Home::new();
     let ann = OwnKey::new("Ann <ann@example.org>");
     Run::keyhoard(&home).args(["import", "--quiet"]).stdin(ann.certificate()).succeed();
@@ -287,14 +287,14 @@ fn signed_tags_of_a_repository_are_verified_and_lightweight_ones_are_none() {
     let blob = git(&[&here[..], &["hash-object", "-w", &file.to_string_lossy()]].concat());
     git(&[&here[..], &["tag", "blob", String::from_utf8_lossy(&blob).trim_end()]].concat());
     for (option, name) in [("--tags", Some("v1")), ("--commits", None)] {
-        let done = Run::keyhoard(&home).args(["verify", option]).arg(&repository).done();
+        let done = Run::keyhoard(&home).args(["verify", option]).arg(&repository).output();
         assert_eq!(done.code, Some(0), "{}", done.errors());
         let told = done.json_lines();
         assert_eq!(told.len(), 1);
         assert!(name.is_none_or(|name| told[0]["name"] == name));
         assert_eq!(told[0]["signatures"][0]["certificate"], ann.fingerprint());
     }
-    assert_eq!(Run::keyhoard(&home).args(["verify", "--tags"]).arg(home.path()).done().code, Some(2));
+    assert_eq!(Run::keyhoard(&home).args(["verify", "--tags"]).arg(home.path()).output().code, Some(2));
 }
 
 fn trust_on_first_use_counts_what_was_verified_once(engine: Engine) {
@@ -316,7 +316,7 @@ fn trust_on_first_use_counts_what_was_verified_once(engine: Engine) {
 }
 
 #[test]
-fn the_policy_is_stated() {
+fn policy_lists_the_accepted_algorithms() {
     let home = Home::new();
     let told = run(&home, &["--json", "policy"]).succeed().json_lines();
     let rule = |name: &str| told.iter().find(|rule| rule["name"] == name).expect("a rule");
@@ -328,7 +328,7 @@ fn the_policy_is_stated() {
 }
 
 #[test]
-fn long_clear_text_is_verified_whatever_its_headers_name() {
+fn long_clear_text_is_verified_with_any_algorithms_in_its_hash_headers() {
     let home = with_key("compatible");
     let message = run(&home, &["sign", "--clear"]).stdin("some text\n".repeat(200_000)).succeed().stdout;
     let message = String::from_utf8(message).expect("text");
@@ -340,7 +340,7 @@ fn long_clear_text_is_verified_whatever_its_headers_name() {
 }
 
 #[test]
-fn memory_does_not_grow_with_what_is_signed() {
+fn memory_does_not_grow_with_the_signed_data() {
     let home = with_key("compatible");
     let data = home.path().join("data");
     let file = fs::File::create(&data).expect("a file");
@@ -360,11 +360,11 @@ fn memory_does_not_grow_with_what_is_signed() {
 /// Verifies a detached signature over the made text; returns what is told of it.
 fn judged(home: &Home, signature: &[u8]) -> (Option<i32>, serde_json::Value) {
     let paths = [home.write("made.sig", signature), home.write("made", SIGNED_TEXT)];
-    let done = run(home, &["--json", "verify"]).args(paths).done();
+    let done = run(home, &["--json", "verify"]).args(paths).output();
     (done.code, done.json_lines()[0]["signatures"][0].clone())
 }
 
-fn only_a_key_that_may_sign_and_says_so_itself_is_believed(engine: Engine) {
+fn a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signature(engine: Engine) {
     let home = engine.home();
     let repository = home.path().join("repository");
     let git = |arguments: &[&str], stdin: Option<&[u8]>| {
@@ -382,7 +382,7 @@ fn only_a_key_that_may_sign_and_says_so_itself_is_believed(engine: Engine) {
     for (number, case) in cases.iter().enumerate() {
         Run::keyhoard(&home).args(["import", "--quiet"]).stdin(&case.certificate[..]).succeed();
         let (code, told) = judged(&home, &case.signature());
-        let expected = if case.is_believed { ("good", Some(0)) } else { ("key-unusable", Some(1)) };
+        let expected = if case.is_accepted { ("good", Some(0)) } else { ("key-unusable", Some(1)) };
         assert_eq!((told["standing"].as_str().unwrap_or_default(), code), expected, "{}", case.name);
         assert_eq!(told["certificate"], case.primary, "{}", case.name);
         let tag = format!("object {tree}\ntype tree\ntag v{number}\ntagger A <a> 0 +0000\n\nText\n");
@@ -391,13 +391,13 @@ fn only_a_key_that_may_sign_and_says_so_itself_is_believed(engine: Engine) {
         let tag = git(&["hash-object", "-t", "tag", "-w", "--stdin"], Some(&tag));
         git(&["update-ref", &format!("refs/tags/v{number:02}"), &tag], None);
     }
-    let done = run(&home, &["verify", "--tags"]).arg(&repository).done();
+    let done = run(&home, &["verify", "--tags"]).arg(&repository).output();
     let holds: Vec<bool> = done.json_lines().iter().map(|tag| tag["holds"] == true).collect();
-    let expected: Vec<bool> = cases.iter().map(|case| case.is_believed).collect();
+    let expected: Vec<bool> = cases.iter().map(|case| case.is_accepted).collect();
     assert_eq!((holds, done.code), (expected, Some(1)), "{}", done.errors());
 }
 
-fn whose_a_signature_is_does_not_depend_on_who_else_claims_the_key(engine: Engine) {
+fn the_maker_of_a_signature_does_not_depend_on_certificates_that_claim_its_key(engine: Engine) {
     let ann = Victim::new();
     for order in [[true, false], [false, true]] {
         let home = engine.home();
@@ -417,7 +417,7 @@ fn whose_a_signature_is_does_not_depend_on_who_else_claims_the_key(engine: Engin
     assert_eq!((code, &told["standing"]), (Some(1), &"key-unusable".into()), "without its owner: {told}");
 }
 
-fn a_copy_without_back_signature_that_came_first_takes_nothing_from_the_subkey(engine: Engine) {
+fn a_copy_without_its_back_signature_that_is_imported_first_does_not_disable_the_subkey(engine: Engine) {
     use packet_builder::{Certificate, Key, Signature};
     let (primary, subkey) = (Key::ed25519("Ann"), Key::ed25519("Ann's subkey"));
     let [stripped, forged, whole] = [None, Some(Signature::new(0x19).forged(1)), Some(Signature::new(0x19))]

@@ -1,6 +1,6 @@
 //! `keyhoard sql`: a user's own questions, which change nothing.
 
-use harness::{Done, Home, Keyring, Run};
+use harness::{Home, Keyring, Output, Run};
 
 fn imported() -> Home {
     let home = Home::new();
@@ -8,8 +8,8 @@ fn imported() -> Home {
     home
 }
 
-fn sql(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).arg("sql").args(arguments).done()
+fn sql(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).arg("sql").args(arguments).output()
 }
 
 #[test]
@@ -33,8 +33,10 @@ fn columns_of_the_same_name_are_numbered_in_json() {
 #[test]
 fn a_statement_can_be_read_from_standard_input() {
     let home = imported();
-    let done =
-        Run::keyhoard(&home).args(["sql", "--csv"]).stdin("SELECT count(*) > 0 AS any FROM signature").done();
+    let done = Run::keyhoard(&home)
+        .args(["sql", "--csv"])
+        .stdin("SELECT count(*) > 0 AS any FROM signature")
+        .output();
     assert_eq!(done.text(), "any\r\n1\r\n");
 }
 
@@ -47,7 +49,7 @@ fn no_rows_are_exit_code_1_and_nonsense_is_an_error_in_sqlites_words() {
 }
 
 #[test]
-fn nothing_can_be_changed() {
+fn sql_cannot_change_the_database() {
     let home = imported();
     let before = sql(&home, &["SELECT count(*) FROM cert"]).text();
     let refused = sql(&home, &["DELETE FROM cert"]);

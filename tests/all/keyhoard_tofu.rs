@@ -8,10 +8,10 @@ use serde_json::Value;
 
 harness::on_both_engines! {
     forged_certifications_change_nothing
-    an_address_is_explained_with_its_keys_in_the_order_they_came
-    what_was_decided_is_listed_until_it_is_forgotten
-    a_key_imported_by_mistake_leaves_no_conflict_when_that_is_undone
-    what_gnupg_remembers_is_taken_over_once
+    an_address_is_explained_with_its_keys_in_the_order_of_import
+    a_policy_is_listed_until_it_is_forgotten
+    undoing_an_import_removes_the_conflicts_that_it_caused
+    the_tofu_database_of_gnupg_is_migrated_once
     many_processes_that_import_and_list_at_once_on_a_new_database_make_one_result
 }
 
@@ -30,7 +30,7 @@ fn home_with(engine: Engine, certificates: Vec<u8>) -> Home {
 }
 
 fn documents(home: &Home, arguments: &[&str]) -> Vec<Value> {
-    Run::keyhoard(home).arg("--json").args(arguments).done().json_lines()
+    Run::keyhoard(home).arg("--json").args(arguments).output().json_lines()
 }
 
 fn two_anns() -> [OwnKey; 2] {
@@ -52,7 +52,7 @@ fn forged_certifications_change_nothing(engine: Engine) {
     assert_eq!(listings[0], listings[1]);
 }
 
-fn an_address_is_explained_with_its_keys_in_the_order_they_came(engine: Engine) {
+fn an_address_is_explained_with_its_keys_in_the_order_of_import(engine: Engine) {
     let [first, second] = two_anns();
     let home = home_with(engine, first.certificate());
     Run::gpg_keyhoard(&home).at("20260202T000000!").arg("--import").stdin(second.certificate()).succeed();
@@ -70,11 +70,11 @@ fn an_address_is_explained_with_its_keys_in_the_order_they_came(engine: Engine) 
     assert!(text.contains(&format!("  in conflict with {}\n", first.fingerprint())), "{text}");
 }
 
-fn what_was_decided_is_listed_until_it_is_forgotten(engine: Engine) {
+fn a_policy_is_listed_until_it_is_forgotten(engine: Engine) {
     let [first, second] = two_anns();
     let home = home_with(engine, [first.certificate(), second.certificate()].concat());
     let absent = ["tofu", "policy", "bad", "--address", "nobody@example.org", "ann@example.org"];
-    let absent = Run::keyhoard(&home).args(absent).done();
+    let absent = Run::keyhoard(&home).args(absent).output();
     assert_eq!(absent.code, Some(1));
     assert!(absent.errors().contains("has a user ID with this address"), "{}", absent.errors());
     let decided = documents(&home, &["tofu", "policy", "good", first.fingerprint()]);
@@ -95,7 +95,7 @@ fn what_was_decided_is_listed_until_it_is_forgotten(engine: Engine) {
     assert_eq!(policies(), expected("ask"));
 }
 
-fn a_key_imported_by_mistake_leaves_no_conflict_when_that_is_undone(engine: Engine) {
+fn undoing_an_import_removes_the_conflicts_that_it_caused(engine: Engine) {
     let [first, second] = two_anns();
     let home = home_with(engine, first.certificate());
     let before = Run::gpg_keyhoard(&home).args(LISTING).succeed().text();
@@ -105,7 +105,7 @@ fn a_key_imported_by_mistake_leaves_no_conflict_when_that_is_undone(engine: Engi
     assert_eq!(Run::gpg_keyhoard(&home).args(LISTING).succeed().text(), before);
 }
 
-fn what_gnupg_remembers_is_taken_over_once(engine: Engine) {
+fn the_tofu_database_of_gnupg_is_migrated_once(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
     let secret = ["--yes", "--pinentry-mode", "loopback", "--passphrase", ""];
     let gnupg = engine.home_with_conf("");
@@ -117,7 +117,7 @@ fn what_gnupg_remembers_is_taken_over_once(engine: Engine) {
         Run::gpg(&gnupg).at(day).args(["--trust-model", "tofu", "--verify"]).stdin(signed.stdout).succeed();
     }
     let encrypt = ["--trust-model", "tofu", "--always-trust", "--trust-model", "tofu", "--encrypt", "-r"];
-    Run::gpg(&gnupg).at("20260106T000000!").args(encrypt).arg(bob.fingerprint()).stdin("secret").done();
+    Run::gpg(&gnupg).at("20260106T000000!").args(encrypt).arg(bob.fingerprint()).stdin("secret").output();
     Run::gpg(&gnupg).args(["--tofu-policy", "good", bob.fingerprint()]).succeed();
     let informed = ["--trust-model", "tofu", "--with-tofu-info", "--with-colons", "-k"];
     let known = |listing: String| -> Vec<String> {
@@ -152,8 +152,8 @@ fn many_processes_that_import_and_list_at_once_on_a_new_database_make_one_result
     let home = engine.home_with_conf("");
     let file = home.write("rivals.pgp", made(&rivals));
     let run = |import: bool| match import {
-        true => Run::gpg_keyhoard(&home).arg("--import").arg(&file).done(),
-        false => Run::gpg_keyhoard(&home).args(LISTING).done(),
+        true => Run::gpg_keyhoard(&home).arg("--import").arg(&file).output(),
+        false => Run::gpg_keyhoard(&home).args(LISTING).output(),
     };
     thread::scope(|scope| {
         let run = &run;

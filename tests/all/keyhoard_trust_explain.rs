@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harness::{Done, Engine, Home, Keyring, NOW, Run, colons};
+use harness::{Engine, Home, Keyring, NOW, Output, Run, colons};
 use serde_json::Value;
 
 harness::on_both_engines! {
@@ -37,8 +37,8 @@ fn give(home: &Home, key: &str, trust: u8) {
     Run::gpg_keyhoard(home).arg("--import-ownertrust").stdin(line).succeed();
 }
 
-fn explain(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).args(["--faked-system-time", NOW, "trust", "explain"]).args(arguments).done()
+fn explain(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).args(["--faked-system-time", NOW, "trust", "explain"]).args(arguments).output()
 }
 
 fn json(home: &Home, keys: &[&str]) -> Vec<Value> {

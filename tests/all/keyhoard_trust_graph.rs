@@ -1,10 +1,10 @@
 //! `keyhoard trust graph`: on whom the validity of a certificate depends, as a picture.
 
-use harness::{Done, Engine, Home, Run};
+use harness::{Engine, Home, Output, Run};
 use lab::made::Web;
 
 harness::on_both_engines! {
-    keyhoard_draws_everybody_who_is_on_a_path
+    keyhoard_draws_every_key_on_a_path
     keyhoard_draws_the_nearest_keys_if_there_are_too_many
     keyhoard_draws_one_certificate_at_a_time
 }
@@ -18,13 +18,13 @@ fn home(engine: Engine) -> Home {
     let home = engine.home_with_conf("");
     let mut certificates = Vec::new();
     WEB.write(&mut certificates).expect("a vector takes everything");
-    Run::gpg_keyhoard(&home).arg("--import").stdin(certificates).done();
+    Run::gpg_keyhoard(&home).arg("--import").stdin(certificates).output();
     Run::gpg_keyhoard(&home).arg("--import-ownertrust").stdin(WEB.owner_trust()).succeed();
     home
 }
 
-fn graph(home: &Home, arguments: &[&str]) -> Done {
-    Run::keyhoard(home).args(["--faked-system-time", NOW, "trust", "graph"]).args(arguments).done()
+fn graph(home: &Home, arguments: &[&str]) -> Output {
+    Run::keyhoard(home).args(["--faked-system-time", NOW, "trust", "graph"]).args(arguments).output()
 }
 
 /// Returns the fingerprints in the paths to a key.
@@ -39,7 +39,7 @@ fn on_paths(home: &Home, key: &str) -> Vec<String> {
         .collect()
 }
 
-fn keyhoard_draws_everybody_who_is_on_a_path(engine: Engine) {
+fn keyhoard_draws_every_key_on_a_path(engine: Engine) {
     let home = home(engine);
     let mut drawn = 0;
     for number in 0..WEB.keys {

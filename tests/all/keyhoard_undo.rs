@@ -5,25 +5,25 @@ use serde_json::Value;
 
 harness::on_both_engines! {
     importing_undoing_and_importing_again_is_importing
-    what_an_import_merged_is_taken_out_again_and_nothing_else
-    undoing_an_undo_does_it_again
+    an_undo_removes_what_an_import_merged_and_nothing_else
+    undoing_an_undo_repeats_the_command
     an_undo_without_a_number_goes_further_back_each_time
-    what_a_later_import_brought_as_well_stays_unless_forced
-    an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_again
+    packets_that_a_later_import_had_too_stay_unless_forced
+    an_input_imported_again_without_changes_counts_as_a_later_import
     an_entry_that_changed_nothing_cannot_be_undone
-    an_older_input_that_is_met_again_does_not_protect_what_came_between
-    a_revocation_stays_unless_it_is_asked_for
-    a_revocation_is_taken_back_if_it_is_asked_for
-    a_revoked_user_id_stays_revoked_while_other_additions_go
-    a_shortened_expiry_stays_and_a_lengthened_one_goes
-    an_addition_goes_as_a_whole_even_if_it_came_revoked
+    an_older_input_imported_again_does_not_protect_additions_made_in_between
+    a_revocation_stays_unless_its_removal_is_requested
+    a_revocation_is_removed_if_that_is_requested
+    a_user_id_stays_revoked_while_other_additions_are_removed
+    a_shortened_expiry_stays_and_a_lengthened_one_is_removed
+    an_added_component_is_removed_even_if_it_was_imported_with_its_revocation
     a_forced_undo_does_not_lose_a_revocation_that_came_later
-    a_deletion_is_undone_in_place
-    owner_trust_is_again_what_it_was_before_the_command_that_gave_it
-    owner_trust_that_was_given_anew_since_stays_unless_forced
-    a_deleted_key_comes_back_with_its_owner_trust
+    an_undone_deletion_restores_the_position_of_the_certificate
+    an_undo_restores_the_owner_trust_before_the_command
+    owner_trust_that_was_set_again_since_stays_unless_forced
+    an_undone_deletion_restores_the_owner_trust
     a_dry_run_changes_nothing
-    an_entry_that_is_not_there_or_is_undone_already_is_an_error_that_says_so
+    undoing_a_missing_or_undone_entry_is_a_clear_error
 }
 
 /// The command with JSON output, as of a time after everything that these tests make.
@@ -37,7 +37,7 @@ fn import(home: &Home, bytes: Vec<u8>) {
 
 /// Everything about the certificates but when the database saw and changed them.
 fn listing(home: &Home) -> Vec<Value> {
-    let mut listing = keyhoard(home, &["list", "--signatures"]).done().json_lines();
+    let mut listing = keyhoard(home, &["list", "--signatures"]).output().json_lines();
     for certificate in &mut listing {
         let fields = certificate.as_object_mut().expect("an object");
         fields.remove("changed");
@@ -54,7 +54,7 @@ fn undo(home: &Home, arguments: &[&str]) -> Value {
 fn undo_in_vain(home: &Home, arguments: &[&str]) -> Value {
     let entries = || keyhoard(home, &["log"]).succeed().json_lines();
     let before = entries();
-    let done = keyhoard(home, &["undo"]).args(arguments).done();
+    let done = keyhoard(home, &["undo"]).args(arguments).output();
     assert_eq!(done.code, Some(1), "{}", done.errors());
     let undone = done.json_lines().remove(0);
     assert_eq!(undone["entry"], Value::Null);
@@ -63,7 +63,7 @@ fn undo_in_vain(home: &Home, arguments: &[&str]) -> Value {
 }
 
 fn export(home: &Home) -> Vec<u8> {
-    Run::keyhoard(home).arg("export").done().stdout
+    Run::keyhoard(home).arg("export").output().stdout
 }
 
 fn importing_undoing_and_importing_again_is_importing(engine: Engine) {
@@ -78,7 +78,7 @@ fn importing_undoing_and_importing_again_is_importing(engine: Engine) {
     assert_eq!(export(&again), export(&once));
 }
 
-fn what_an_import_merged_is_taken_out_again_and_nothing_else(engine: Engine) {
+fn an_undo_removes_what_an_import_merged_and_nothing_else(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
@@ -96,7 +96,7 @@ fn what_an_import_merged_is_taken_out_again_and_nothing_else(engine: Engine) {
     assert_eq!(listing(&home), after, "the input is not taken for one that is known");
 }
 
-fn undoing_an_undo_does_it_again(engine: Engine) {
+fn undoing_an_undo_repeats_the_command(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
@@ -114,17 +114,17 @@ fn an_undo_without_a_number_goes_further_back_each_time(engine: Engine) {
     import(&home, bob.certificate());
     assert_eq!(undo(&home, &[])["undone"], 2);
     assert_eq!(undo(&home, &[])["undone"], 1);
-    let done = keyhoard(&home, &["undo"]).done();
+    let done = keyhoard(&home, &["undo"]).output();
     assert_eq!(done.code, Some(2));
     assert!(done.errors().contains("nothing to undo"), "{}", done.errors());
 }
 
-fn what_a_later_import_brought_as_well_stays_unless_forced(engine: Engine) {
+fn packets_that_a_later_import_had_too_stay_unless_forced(engine: Engine) {
     let [ann, bob] = [OwnKey::new("Ann <ann@example.org>"), OwnKey::new("Bob <bob@example.org>")];
     let home = engine.home();
     import(&home, ann.certificate());
     import(&home, [ann.certificate(), bob.certificate()].concat());
-    let refused = keyhoard(&home, &["undo", "1"]).done();
+    let refused = keyhoard(&home, &["undo", "1"]).output();
     assert_eq!(refused.code, Some(2));
     assert!(refused.errors().contains(ann.fingerprint()), "{}", refused.errors());
     assert_eq!(listing(&home).len(), 2);
@@ -132,12 +132,12 @@ fn what_a_later_import_brought_as_well_stays_unless_forced(engine: Engine) {
     assert_eq!(listing(&home).len(), 1);
 }
 
-fn an_input_that_was_met_again_without_bringing_anything_new_counts_as_brought_again(engine: Engine) {
+fn an_input_imported_again_without_changes_counts_as_a_later_import(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
     import(&home, key.certificate());
-    assert_eq!(keyhoard(&home, &["undo", "1"]).done().code, Some(2));
+    assert_eq!(keyhoard(&home, &["undo", "1"]).output().code, Some(2));
     undo(&home, &["2"]);
     assert_eq!(undo(&home, &["1"])["removed"], 1);
 }
@@ -146,12 +146,12 @@ fn an_entry_that_changed_nothing_cannot_be_undone(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     (0..3).for_each(|_| import(&home, key.certificate()));
-    let refused = keyhoard(&home, &["undo", "2"]).done();
+    let refused = keyhoard(&home, &["undo", "2"]).output();
     assert_eq!(refused.code, Some(2));
     assert!(refused.errors().contains("changed nothing that could be taken back"), "{}", refused.errors());
 }
 
-fn an_older_input_that_is_met_again_does_not_protect_what_came_between(engine: Engine) {
+fn an_older_input_imported_again_does_not_protect_additions_made_in_between(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let old = key.certificate();
     key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
@@ -162,14 +162,14 @@ fn an_older_input_that_is_met_again_does_not_protect_what_came_between(engine: E
     assert_eq!(undo(&home, &["2"])["shrunk"], 1);
 }
 
-fn a_revocation_stays_unless_it_is_asked_for(engine: Engine) {
+fn a_revocation_stays_unless_its_removal_is_requested(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
     import(&home, key.revocation());
     assert_eq!(listing(&home)[0]["standing"], "revoked");
     assert_eq!(undo_in_vain(&home, &[])["kept"][0]["what"], "revocation");
-    let done = Run::keyhoard(&home).arg("undo").done();
+    let done = Run::keyhoard(&home).arg("undo").output();
     assert_eq!(done.code, Some(1));
     assert!(done.errors().contains("--including-revocations"), "{}", done.errors());
     assert!(done.errors().contains("did not undo entry 2"), "{}", done.errors());
@@ -178,7 +178,7 @@ fn a_revocation_stays_unless_it_is_asked_for(engine: Engine) {
     assert_ne!(listing(&home)[0]["standing"], "revoked");
 }
 
-fn a_revocation_is_taken_back_if_it_is_asked_for(engine: Engine) {
+fn a_revocation_is_removed_if_that_is_requested(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
@@ -189,7 +189,7 @@ fn a_revocation_is_taken_back_if_it_is_asked_for(engine: Engine) {
     assert_eq!(listing(&home), before);
 }
 
-fn a_revoked_user_id_stays_revoked_while_other_additions_go(engine: Engine) {
+fn a_user_id_stays_revoked_while_other_additions_are_removed(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     key.add_user_id("20240201T000000!", "Ann at work <ann@example.com>");
     let home = engine.home();
@@ -209,7 +209,7 @@ fn a_revoked_user_id_stays_revoked_while_other_additions_go(engine: Engine) {
     assert_eq!(names, expected);
 }
 
-fn a_shortened_expiry_stays_and_a_lengthened_one_goes(engine: Engine) {
+fn a_shortened_expiry_stays_and_a_lengthened_one_is_removed(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
@@ -226,7 +226,7 @@ fn a_shortened_expiry_stays_and_a_lengthened_one_goes(engine: Engine) {
     assert_eq!(listing(&home)[0]["expires"], "2027-01-01T00:00:00Z");
 }
 
-fn an_addition_goes_as_a_whole_even_if_it_came_revoked(engine: Engine) {
+fn an_added_component_is_removed_even_if_it_was_imported_with_its_revocation(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, [key.certificate(), key.revocation()].concat());
@@ -243,7 +243,7 @@ fn a_forced_undo_does_not_lose_a_revocation_that_came_later(engine: Engine) {
     assert_eq!(listing(&home)[0]["standing"], "revoked");
 }
 
-fn a_deletion_is_undone_in_place(engine: Engine) {
+fn an_undone_deletion_restores_the_position_of_the_certificate(engine: Engine) {
     let keys = ["Ann <ann@example.org>", "Bob <bob@example.org>", "Eve <eve@example.org>"].map(OwnKey::new);
     let home = engine.home();
     import(&home, keys.iter().flat_map(OwnKey::certificate).collect());
@@ -260,10 +260,10 @@ fn set_trust(home: &Home, key: &OwnKey, trust: &str) {
 
 /// Owner trust as gpg exchanges it.
 fn owner_trust(home: &Home) -> String {
-    Run::keyhoard(home).args(["trust", "exchange", "export"]).done().text()
+    Run::keyhoard(home).args(["trust", "exchange", "export"]).output().text()
 }
 
-fn owner_trust_is_again_what_it_was_before_the_command_that_gave_it(engine: Engine) {
+fn an_undo_restores_the_owner_trust_before_the_command(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
@@ -281,7 +281,7 @@ fn owner_trust_is_again_what_it_was_before_the_command_that_gave_it(engine: Engi
     assert_eq!(listing(&home).len(), 1, "the key itself stays");
 }
 
-fn owner_trust_that_was_given_anew_since_stays_unless_forced(engine: Engine) {
+fn owner_trust_that_was_set_again_since_stays_unless_forced(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
@@ -297,7 +297,7 @@ fn owner_trust_that_was_given_anew_since_stays_unless_forced(engine: Engine) {
     assert_eq!(owner_trust(&home), "");
 }
 
-fn a_deleted_key_comes_back_with_its_owner_trust(engine: Engine) {
+fn an_undone_deletion_restores_the_owner_trust(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
@@ -327,15 +327,15 @@ fn a_dry_run_changes_nothing(engine: Engine) {
     assert_eq!(listing(&home), before);
 }
 
-fn an_entry_that_is_not_there_or_is_undone_already_is_an_error_that_says_so(engine: Engine) {
+fn undoing_a_missing_or_undone_entry_is_a_clear_error(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = engine.home();
     import(&home, key.certificate());
-    let missing = keyhoard(&home, &["undo", "7"]).done();
+    let missing = keyhoard(&home, &["undo", "7"]).output();
     assert_eq!(missing.code, Some(2));
     assert!(missing.errors().contains("no entry 7"), "{}", missing.errors());
     undo(&home, &["1"]);
-    let twice = keyhoard(&home, &["undo", "1"]).done();
+    let twice = keyhoard(&home, &["undo", "1"]).output();
     assert_eq!(twice.code, Some(2));
     assert!(twice.errors().contains("undone by entry 2"), "{}", twice.errors());
 }

@@ -4,13 +4,13 @@ use harness::{Engine, Home, OwnKey, Run};
 use serde_json::Value;
 
 harness::on_both_engines! {
-    a_policy_is_again_what_it_was_before_the_command_that_set_it
-    a_policy_that_was_set_anew_since_stays_unless_forced
-    what_was_forgotten_comes_back_with_the_messages_seen
-    a_migration_that_is_undone_takes_its_decisions_and_messages_along
-    a_command_that_only_saw_a_message_leaves_nothing_to_undo
-    what_was_decided_about_a_key_that_is_purged_is_purged_too
-    an_owner_trust_that_one_command_gave_twice_is_again_what_it_was
+    an_undo_restores_the_policy_before_the_command
+    a_policy_that_was_set_again_since_stays_unless_forced
+    undoing_tofu_forget_restores_policies_and_messages
+    undoing_a_migration_removes_its_policies_and_messages
+    a_command_that_only_counted_a_message_leaves_nothing_to_undo
+    purging_a_key_purges_its_policies
+    an_undo_restores_owner_trust_that_one_command_set_twice
 }
 
 const MAIL: &str = "ann@example.org";
@@ -25,7 +25,7 @@ fn undo(home: &Home, arguments: &[&str]) -> Value {
 
 /// What is known of Ann's address: keys, since when, decided what, messages seen.
 fn known(home: &Home) -> Vec<Value> {
-    keyhoard(home, &["tofu", "explain", MAIL]).done().json_lines()
+    keyhoard(home, &["tofu", "explain", MAIL]).output().json_lines()
 }
 
 fn policy(home: &Home) -> Value {
@@ -57,7 +57,7 @@ fn see_messages(home: &Home, key: &OwnKey) {
     }
 }
 
-fn a_policy_is_again_what_it_was_before_the_command_that_set_it(engine: Engine) {
+fn an_undo_restores_the_policy_before_the_command(engine: Engine) {
     let home = home_with(engine, &OwnKey::new("Ann <ann@example.org>"));
     let untouched = known(&home);
     decide(&home, "good");
@@ -83,15 +83,15 @@ fn fingerprint(known: &[Value]) -> String {
     known[0]["keys"][0]["fingerprint"].as_str().expect("text").to_owned()
 }
 
-fn a_policy_that_was_set_anew_since_stays_unless_forced(engine: Engine) {
+fn a_policy_that_was_set_again_since_stays_unless_forced(engine: Engine) {
     let home = home_with(engine, &OwnKey::new("Ann <ann@example.org>"));
     decide(&home, "good");
     decide(&home, "bad");
-    let kept = keyhoard(&home, &["undo", "2", "--dry-run"]).done();
+    let kept = keyhoard(&home, &["undo", "2", "--dry-run"]).output();
     assert_eq!(kept.code, Some(1));
     let undone = &kept.json_lines()[0];
     assert_eq!((&undone["bindings"], &undone["kept"][0]["what"]), (&0.into(), &"policy".into()));
-    let told = Run::keyhoard(&home).args(["undo", "2"]).done();
+    let told = Run::keyhoard(&home).args(["undo", "2"]).output();
     assert_eq!(told.code, Some(1));
     assert!(told.errors().contains("--force takes it back"), "{}", told.errors());
     assert_eq!(policy(&home), "bad");
@@ -99,7 +99,7 @@ fn a_policy_that_was_set_anew_since_stays_unless_forced(engine: Engine) {
     assert_eq!(policy(&home), "auto");
 }
 
-fn what_was_forgotten_comes_back_with_the_messages_seen(engine: Engine) {
+fn undoing_tofu_forget_restores_policies_and_messages(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = home_with(engine, &key);
     decide(&home, "good");
@@ -115,7 +115,7 @@ fn what_was_forgotten_comes_back_with_the_messages_seen(engine: Engine) {
     assert_eq!(known(&home), forgotten);
 }
 
-fn a_migration_that_is_undone_takes_its_decisions_and_messages_along(engine: Engine) {
+fn undoing_a_migration_removes_its_policies_and_messages(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let gnupg = engine.home_with_conf("");
     Run::gpg(&gnupg).arg("--import").stdin(key.certificate()).succeed();
@@ -146,7 +146,7 @@ fn a_migration_that_is_undone_takes_its_decisions_and_messages_along(engine: Eng
     assert_eq!(known(&empty), migrated);
 }
 
-fn a_command_that_only_saw_a_message_leaves_nothing_to_undo(engine: Engine) {
+fn a_command_that_only_counted_a_message_leaves_nothing_to_undo(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = home_with(engine, &key);
     decide(&home, "good");
@@ -156,7 +156,7 @@ fn a_command_that_only_saw_a_message_leaves_nothing_to_undo(engine: Engine) {
     assert_eq!([seen("verified"), seen("encrypted")], [2, 1]);
     let entries = keyhoard(&home, &["log"]).succeed().json_lines();
     assert_eq!(entries.len(), 2, "the import and the decision: {entries:?}");
-    let refused = keyhoard(&home, &["undo", "3"]).done();
+    let refused = keyhoard(&home, &["undo", "3"]).output();
     assert_eq!(refused.code, Some(2));
     assert!(refused.errors().contains("no entry 3"), "{}", refused.errors());
     let undone = undo(&home, &[]);
@@ -165,7 +165,7 @@ fn a_command_that_only_saw_a_message_leaves_nothing_to_undo(engine: Engine) {
     assert_eq!([seen("verified"), seen("encrypted")], [2, 1]);
 }
 
-fn what_was_decided_about_a_key_that_is_purged_is_purged_too(engine: Engine) {
+fn purging_a_key_purges_its_policies(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = home_with(engine, &key);
     decide(&home, "good");
@@ -177,11 +177,11 @@ fn what_was_decided_about_a_key_that_is_purged_is_purged_too(engine: Engine) {
     assert_eq!(known(&home)[0]["keys"], Value::Array(Vec::new()));
 }
 
-fn an_owner_trust_that_one_command_gave_twice_is_again_what_it_was(engine: Engine) {
+fn an_undo_restores_owner_trust_that_one_command_set_twice(engine: Engine) {
     let key = OwnKey::new("Ann <ann@example.org>");
     let home = home_with(engine, &key);
     let lines = format!("{0}:4:\n{0}:5:\n", key.fingerprint());
     keyhoard(&home, &["trust", "exchange", "import"]).stdin(lines).succeed();
     assert_eq!(undo(&home, &[])["owner_trusts"], 1);
-    assert_eq!(Run::keyhoard(&home).args(["trust", "exchange", "export"]).done().text(), "");
+    assert_eq!(Run::keyhoard(&home).args(["trust", "exchange", "export"]).output().text(), "");
 }

@@ -6,7 +6,7 @@ use cert::packet::{self, Packets, Tag};
 use harness::{Home, Run};
 
 /// The most memory that any of these may take.
-const MEMORY: u64 = 32 << 20;
+const MAX_MEMORY: u64 = 32 << 20;
 
 fn generate(home: &Home) {
     let options = ["generate", "--quiet", "--no-passphrase", "Ann <ann@example.org>"];
@@ -27,12 +27,12 @@ fn a_compression_bomb_costs_little_memory_and_a_pipe_gets_nothing_of_it() {
     let decrypt = || Run::keyhoard(&home).arg("decrypt").args(&password);
     let (done, cost) = decrypt().args(["--output", "/dev/null", "--stream-unverified"]).arg(&bomb).measured();
     assert_eq!(done.code, Some(0), "{}", done.errors());
-    assert!(cost.peak_memory < MEMORY, "{cost:?}");
+    assert!(cost.peak_memory < MAX_MEMORY, "{cost:?}");
     // What can only be checked at its end is held back, and not without end.
     let (done, cost) = decrypt().arg(&bomb).measured();
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
     assert!(done.errors().contains("more than 12 MiB"), "{}", done.errors());
-    assert!(cost.peak_memory < MEMORY, "{cost:?}");
+    assert!(cost.peak_memory < MAX_MEMORY, "{cost:?}");
 }
 
 /// Returns a message to Ann, hidden or not: her packet, and what is behind it.
@@ -60,11 +60,11 @@ fn ten_thousand_recipients_cost_little_whether_the_reader_is_among_them_or_not()
     let (done, cost) =
         Run::keyhoard(&home).arg("decrypt").stdin([&others[..], &ann, &rest].concat()).measured();
     assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
-    assert!(cost.peak_memory < MEMORY, "{cost:?}");
+    assert!(cost.peak_memory < MAX_MEMORY, "{cost:?}");
     let (done, cost) = Run::keyhoard(&home).arg("decrypt").stdin([&others[..], &rest].concat()).measured();
     assert_eq!((done.code, done.stdout.len()), (Some(2), 0));
     assert!(done.errors().contains("no password or secret key opens"), "{}", done.errors());
-    assert!(cost.peak_memory < MEMORY, "{cost:?}");
+    assert!(cost.peak_memory < MAX_MEMORY, "{cost:?}");
 }
 
 #[test]
@@ -80,5 +80,5 @@ fn a_thousand_hidden_recipients_are_tried_with_a_key_that_is_unlocked_once() {
     let run = Run::keyhoard(&home).args(["decrypt", "--passphrase-file"]).arg(&passphrase);
     let (done, cost) = run.stdin([&others[..], &ann, &rest].concat()).measured();
     assert_eq!((done.code, &done.stdout[..]), (Some(0), &b"text"[..]), "{}", done.errors());
-    assert!(cost.peak_memory < MEMORY, "{cost:?}");
+    assert!(cost.peak_memory < MAX_MEMORY, "{cost:?}");
 }

@@ -25,24 +25,24 @@ fn user_ids_and_file_names_do_not_reach_the_terminal_as_escape_sequences() {
         Run::keyhoard(&home).arg("import").arg("no such\x1b[31m"),
     ] {
         let what = format!("{run:?}");
-        let done = run.done();
+        let done = run.output();
         assert!(!done.stdout.is_empty() || !done.stderr.is_empty(), "{what}");
         assert!(!done.stdout.contains(&0x1b) && !done.stderr.contains(&0x1b), "{what}");
     }
 }
 
 #[test]
-fn a_directory_in_the_place_of_the_database_is_called_one() {
+fn a_directory_in_place_of_the_database_is_reported_as_a_directory() {
     let home = Home::new();
     for command in ["list", "import"] {
-        let done = Run::keyhoard(&home).arg("--db").arg(home.path()).arg(command).stdin("").done();
+        let done = Run::keyhoard(&home).arg("--db").arg(home.path()).arg(command).stdin("").output();
         let said = format!("keyhoard: {}: is a directory\n", home.path().display());
         assert_eq!((done.code, done.errors()), (Some(2), said));
     }
 }
 
 #[test]
-fn very_long_names_are_not_repeated_whole() {
+fn error_messages_shorten_very_long_names() {
     let home = Home::new();
     Run::keyhoard(&home).arg("import").stdin(OwnKey::new("Ann <ann@example.org>").certificate()).succeed();
     let long = "x".repeat(100_000);
@@ -53,19 +53,19 @@ fn very_long_names_are_not_repeated_whole() {
         Run::gpg_keyhoard(&home).args(["--batch", "--yes", "--delete-keys", &long]),
         Run::gpg_keyhoard(&home).args(["--trust-model", &long, "--list-keys"]),
     ] {
-        let done = run.done();
+        let done = run.output();
         assert_ne!(done.code, Some(0));
         assert!(done.errors().len() < 1000, "{}", done.errors());
     }
 }
 
 #[test]
-fn a_program_to_whose_messages_nobody_listens_goes_on() {
+fn a_closed_standard_error_does_not_stop_a_program() {
     let home = Home::new();
     let exit_code = |name: &str, arguments: &[&str]| {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
-        let mut command = Command::new(Run::program(name));
+        let mut command = Command::new(Run::program_path(name));
         command.env("KEYHOARD_DB", home.database()).env("GNUPGHOME", home.path()).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(writer).status().expect("it starts").code()
     };

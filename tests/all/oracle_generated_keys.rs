@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use harness::scale::choose;
-use harness::{Done, Home, NOW, Run};
+use harness::{Home, NOW, Output, Run};
 
 const ANN: &str = "Ann <ann@example.org>";
 const PASSPHRASE: &str = "correct horse";
@@ -44,7 +44,7 @@ fn secret_of(home: &Home) -> Vec<u8> {
 }
 
 /// Runs a command here that unlocks the key.
-fn here(home: &Home, arguments: &[&str], stdin: &[u8]) -> Done {
+fn here(home: &Home, arguments: &[&str], stdin: &[u8]) -> Output {
     let run = Run::keyhoard(home).at(NOW).args(arguments).arg("--passphrase-file");
     run.arg(home.path().join("passphrase")).stdin(stdin).succeed()
 }
@@ -55,7 +55,7 @@ fn message_of(home: &Home) -> Vec<u8> {
 }
 
 fn assert_verifies_here(home: &Home, signed: Vec<u8>, what: &str) {
-    let done = Run::keyhoard(home).arg("verify").stdin(signed).done();
+    let done = Run::keyhoard(home).arg("verify").stdin(signed).output();
     assert_eq!(done.code, Some(0), "{what}: {}", done.errors());
 }
 
@@ -74,7 +74,7 @@ fn gpg_unlocks_signs_and_decrypts_with_every_algorithm() {
         let gpg = |passphrase: &str, arguments: &[&str], stdin: Vec<u8>| {
             let words =
                 ["--pinentry-mode", "loopback", "--trust-model", "always", "--passphrase", passphrase];
-            Run::gpg_with_agent(&theirs).args(words).args(arguments).stdin(stdin).done()
+            Run::gpg_with_agent(&theirs).args(words).args(arguments).stdin(stdin).output()
         };
         let imported = gpg(PASSPHRASE, &["--import"], secret_of(&home));
         assert_eq!(imported.code, Some(0), "{algorithm}: {}", imported.errors());
@@ -95,10 +95,10 @@ fn gpg_unlocks_signs_and_decrypts_with_every_algorithm() {
 }
 
 /// Runs a program on nothing but its arguments.
-fn run(program: &str, arguments: &[&str]) -> Done {
+fn run(program: &str, arguments: &[&str]) -> Output {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     let output = output.unwrap_or_else(|error| panic!("{program} (make setup): {error}"));
-    Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
+    Output { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
 }
 
 /// Writes a file and returns its name.

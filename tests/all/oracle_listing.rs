@@ -42,7 +42,7 @@ fn oracle_listings_of_all_three_together_equal_gpgs() {
 }
 
 #[test]
-fn oracle_listings_at_any_other_date_equal_gpgs() {
+fn oracle_listings_at_other_dates_equal_gpgs() {
     for (salt, now) in
         ["20000101T000000!", "20100615T120000!", "20191231T235959!", "20400101T000000!"].iter().enumerate()
     {

@@ -27,16 +27,16 @@ fn oracle_single_key_queries_of_every_kind_equal_gpgs() {
     let both = Both::of(Reference::Three);
     let listing = Run::gpg(&both.gpg).args(["--with-colons", "--with-keygrip", "-k"]).succeed().stdout;
     let keys = keys(&listing);
-    let mut chance = StdRng::seed_from_u64(scale::seed());
+    let mut rng = StdRng::seed_from_u64(scale::seed());
     let mut differences = Vec::new();
     for number in 0..QUERIES {
         let kind = KINDS[number % KINDS.len()];
-        let key = keys.choose(&mut chance).expect("the keyrings hold keys");
-        let other = keys.choose(&mut chance).expect("the keyrings hold keys");
-        let command = COMMANDS.choose(&mut chance).expect("there are commands");
+        let key = keys.choose(&mut rng).expect("the keyrings hold keys");
+        let other = keys.choose(&mut rng).expect("the keyrings hold keys");
+        let command = COMMANDS.choose(&mut rng).expect("there are commands");
         let mut arguments: Vec<OsString> = command.iter().map(OsString::from).collect();
         arguments.push("--".into());
-        arguments.extend(kind(key, other, &mut chance));
+        arguments.extend(kind(key, other, &mut rng));
         differences.extend(both.difference(&arguments));
     }
     let (seed, count) = (scale::seed(), differences.len());
@@ -60,23 +60,21 @@ const KINDS: [Kind; 20] = [
     |key, _, _| vec![format!("0x{}", short(&key.fingerprints[0])).into()],
     |key, _, _| vec![long(&key.fingerprints[0]).into()],
     |key, _, _| vec![format!("0x{}", long(&key.fingerprints[0]).to_lowercase()).into()],
-    |key, _, chance| vec![long(one_of(&key.fingerprints, chance)).into()],
+    |key, _, rng| vec![long(one_of(&key.fingerprints, rng)).into()],
     |key, _, _| vec![key.fingerprints[0].clone().into()],
-    |key, _, chance| vec![one_of(&key.fingerprints, chance).into()],
-    |key, _, chance| vec![format!("{}!", one_of(&key.fingerprints, chance)).into()],
-    |key, _, chance| vec![format!("0x{}!", long(one_of(&key.fingerprints, chance))).into()],
+    |key, _, rng| vec![one_of(&key.fingerprints, rng).into()],
+    |key, _, rng| vec![format!("{}!", one_of(&key.fingerprints, rng)).into()],
+    |key, _, rng| vec![format!("0x{}!", long(one_of(&key.fingerprints, rng))).into()],
     |key, _, _| vec![spaced(&key.fingerprints[0]).into()],
-    |key, _, chance| vec![format!("&{}", one_of(&key.keygrips, chance)).into()],
-    |key, _, chance| vec![prefixed(b"=", &user_id(key, chance))],
-    |key, _, chance| vec![prefixed(b"", &mail(&user_id(key, chance)))],
-    |key, _, chance| vec![prefixed(b"", &mail(&user_id(key, chance)).to_ascii_uppercase())],
-    |key, _, chance| vec![prefixed(b"@", &part(&mail(&user_id(key, chance)), chance))],
-    |key, _, chance| vec![prefixed(b"*", &part(&user_id(key, chance), chance))],
-    |key, _, chance| vec![prefixed(b"", &part(&user_id(key, chance), chance))],
-    |key, _, chance| vec![prefixed(b"", &part(&user_id(key, chance), chance).to_ascii_uppercase())],
-    |key, other, chance| {
-        vec![key.fingerprints[0].clone().into(), prefixed(b"", &mail(&user_id(other, chance)))]
-    },
+    |key, _, rng| vec![format!("&{}", one_of(&key.keygrips, rng)).into()],
+    |key, _, rng| vec![prefixed(b"=", &user_id(key, rng))],
+    |key, _, rng| vec![prefixed(b"", &mail(&user_id(key, rng)))],
+    |key, _, rng| vec![prefixed(b"", &mail(&user_id(key, rng)).to_ascii_uppercase())],
+    |key, _, rng| vec![prefixed(b"@", &part(&mail(&user_id(key, rng)), rng))],
+    |key, _, rng| vec![prefixed(b"*", &part(&user_id(key, rng), rng))],
+    |key, _, rng| vec![prefixed(b"", &part(&user_id(key, rng), rng))],
+    |key, _, rng| vec![prefixed(b"", &part(&user_id(key, rng), rng).to_ascii_uppercase())],
+    |key, other, rng| vec![key.fingerprints[0].clone().into(), prefixed(b"", &mail(&user_id(other, rng)))],
     |key, _, _| vec![long(&key.fingerprints[0]).chars().rev().collect::<String>().into()],
 ];
 
@@ -104,8 +102,8 @@ impl Key {
     }
 }
 
-fn one_of<'a>(texts: &'a [String], chance: &mut StdRng) -> &'a str {
-    texts.choose(chance).expect("a key has a fingerprint and a keygrip")
+fn one_of<'a>(texts: &'a [String], rng: &mut StdRng) -> &'a str {
+    texts.choose(rng).expect("a key has a fingerprint and a keygrip")
 }
 
 fn short(fingerprint: &str) -> &str {
@@ -124,8 +122,8 @@ fn spaced(fingerprint: &str) -> String {
     format!("{}  {}", left.join(" "), right.join(" "))
 }
 
-fn user_id(key: &Key, chance: &mut StdRng) -> Vec<u8> {
-    key.user_ids.choose(chance).expect("a listed key has a user ID").clone()
+fn user_id(key: &Key, rng: &mut StdRng) -> Vec<u8> {
+    key.user_ids.choose(rng).expect("a listed key has a user ID").clone()
 }
 
 /// Returns the mail address in its angle brackets, or the whole user ID if it has none.
@@ -136,10 +134,10 @@ fn mail(user_id: &[u8]) -> Vec<u8> {
 
 /// Returns some bytes of a text, which need not be whole characters. They do not end with a space: gpg 2.2.40 frees
 /// a name that does before it looks for it, and finds whatever is in that memory by then.
-fn part(text: &[u8], chance: &mut StdRng) -> Vec<u8> {
+fn part(text: &[u8], rng: &mut StdRng) -> Vec<u8> {
     let bare: Vec<u8> = text.iter().copied().filter(|byte| !b"<>".contains(byte)).collect();
-    let length = chance.random_range(1..=bare.len().min(12));
-    let start = chance.random_range(0..=bare.len() - length);
+    let length = rng.random_range(1..=bare.len().min(12));
+    let start = rng.random_range(0..=bare.len() - length);
     let part = bare[start..start + length].trim_ascii_end();
     if part.is_empty() { bare } else { part.to_vec() }
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 
 use harness::colons::records;
-use harness::{Both, Done, Reference, difference, mask, scale, without_trust_database};
+use harness::{Both, Output, Reference, difference, mask, scale, without_trust_database};
 use lab::made::Web;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -68,7 +68,7 @@ fn oracle_signatures_on_the_developers_are_marked_as_gpg_marks_them() {
 }
 
 /// Forged and misdated certifications, some by subkeys, by keys that have expired or are revoked, on user IDs that
-/// nobody vouches for.
+/// nobody has_good_status for.
 #[test]
 fn oracle_signatures_of_made_webs_are_marked_as_gpg_marks_them() {
     let first = scale::seed() * 1000;
@@ -88,15 +88,15 @@ fn oracle_signatures_of_made_webs_are_marked_as_gpg_marks_them() {
 }
 
 #[test]
-fn oracle_a_digest_that_is_called_weak_is_refused_everywhere() {
+fn oracle_a_weak_digest_of_the_options_is_refused_everywhere() {
     let both = Both::of(Reference::Nonupload);
     compare(&both, &["--weak-digest", "RIPEMD160", "--with-colons", "--check-sigs"], &[]);
     // In self-signatures too, but there gpg takes its word of earlier unless it is told not to.
-    both.same(["--weak-digest", "SHA256", "--with-colons", "--list-sigs"]);
+    both.assert_same_output(["--weak-digest", "SHA256", "--with-colons", "--list-sigs"]);
     for listing in ["--list-keys", "--list-sigs"] {
         for (name, refused) in [("SHA1", true), ("SHA224", false)] {
             let arguments = ["--no-sig-cache", "--weak-digest", name, "--with-colons", listing];
-            both.same(arguments);
+            both.assert_same_output(arguments);
             let plain = both.run(["--with-colons", listing]);
             let weak = both.run(arguments);
             assert_eq!(weak[1].text() != plain[1].text(), refused, "{name}");
@@ -105,7 +105,7 @@ fn oracle_a_digest_that_is_called_weak_is_refused_everywhere() {
 }
 
 #[test]
-fn oracle_a_signature_that_cannot_be_accepted_has_a_percent_mark() {
+fn oracle_an_unacceptable_signature_has_a_percent_mark() {
     let both = Both::of(Reference::Nonupload);
     compare(&both, &["--no-sig-cache", "--weak-digest", "SHA512", "--check-sigs"], &[]);
     let [_, keyhoard] = both.run(["--no-sig-cache", "--weak-digest", "SHA512", "--check-sigs"]);
@@ -195,7 +195,7 @@ fn issuer(line: &str) -> Option<&str> {
 }
 
 /// Returns how many signatures were good, bad, not checked for want of a key, and not checked because of an error.
-fn sums(done: &Done) -> [u64; 4] {
+fn sums(done: &Output) -> [u64; 4] {
     let errors = done.errors();
     ["good signature", "bad signature", "missing key", "error"].map(|words| {
         let line = errors.lines().find(|line| line.contains(words) && !line.contains("Note"));

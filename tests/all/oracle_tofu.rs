@@ -24,13 +24,13 @@ fn oracle_debians_keyring_is_listed_as_by_a_gpg_that_has_seen_it_before() {
     for model in MODELS {
         let both = with_trust(Both::of(Reference::Developers));
         see(&both, &["--trust-model", model, "--with-colons", "-k"]);
-        both.same(["--trust-model", model, "--with-colons", "-k"]);
-        both.same(["--trust-model", model, "--list-options", "show-uid-validity", "-k"]);
+        both.assert_same_output(["--trust-model", model, "--with-colons", "-k"]);
+        both.assert_same_output(["--trust-model", model, "--list-options", "show-uid-validity", "-k"]);
     }
 }
 
 #[test]
-fn oracle_what_is_known_of_debians_keys_is_what_gpg_knows() {
+fn oracle_tofu_info_of_debians_keys_equals_gpgs() {
     let both = with_trust(Both::of(Reference::Developers));
     let listing = ["--trust-model", "tofu+pgp", "--with-tofu-info", "--with-colons", "-k"];
     see(&both, &listing);
@@ -54,18 +54,18 @@ fn oracle_conflicts_are_found_as_by_a_gpg_that_has_seen_all_keys_before() {
 
 /// Returns what differs between gpg and gpg-keyhoard about one made keyring.
 fn differences(seed: u64) -> Vec<String> {
-    let mut dice = StdRng::seed_from_u64(seed);
-    let keys = dice.random_range(2..30);
+    let mut rng = StdRng::seed_from_u64(seed);
+    let keys = rng.random_range(2..30);
     let rivals = SharedAddresses { keys, addresses: keys.div_ceil(3), forged: false, seed };
-    let both = rivals_in_both(&rivals, &mut dice);
+    let both = rivals_in_both(&rivals, &mut rng);
     let informed = Both::in_homes([&both.gpg, &both.keyhoard].map(|home| Home::copy_of(home.path())));
-    let model = MODELS.choose(&mut dice).expect("there are two");
-    let default = POLICIES.choose(&mut dice).expect("there are five");
+    let model = MODELS.choose(&mut rng).expect("there are two");
+    let default = POLICIES.choose(&mut rng).expect("there are five");
     let listings = [
         format!("--trust-model {model} --with-colons -k"),
         format!("--trust-model {model} --tofu-default-policy {default} --with-colons -k"),
         format!("--trust-model {model} --list-options show-uid-validity -k"),
-        format!("--trust-model {model} --with-colons -k {}", rivals.fingerprint(dice.random_range(0..keys))),
+        format!("--trust-model {model} --with-colons -k {}", rivals.fingerprint(rng.random_range(0..keys))),
     ];
     see(&both, &["--trust-model", model, "--with-colons", "-k"]);
     let mut differing: Vec<String> =
@@ -77,23 +77,23 @@ fn differences(seed: u64) -> Vec<String> {
 }
 
 /// Imports the keyring, and says which keys are trusted and what is thought of some.
-fn rivals_in_both(rivals: &SharedAddresses, dice: &mut StdRng) -> Both {
+fn rivals_in_both(rivals: &SharedAddresses, rng: &mut StdRng) -> Both {
     let both = with_trust(Both::new());
     let mut certificates = Vec::new();
     rivals.write(&mut certificates).expect("a vector takes everything");
     both.import(both.gpg.write("rivals.pgp", certificates));
     let trusts = (0..rivals.keys).map(|number| match number {
         0 => 6,
-        1 => *[6, 4].choose(dice).expect("there are two"),
-        _ => *[2, 4, 5].choose(dice).expect("there are three"),
+        1 => *[6, 4].choose(rng).expect("there are two"),
+        _ => *[2, 4, 5].choose(rng).expect("there are three"),
     });
     let lines = trusts.zip(0..).map(|(trust, number)| format!("{}:{trust}:\n", rivals.fingerprint(number)));
     let owner_trust = both.gpg.write("owner-trust", lines.collect::<String>());
     in_both(&both, &["--import-ownertrust", &owner_trust.to_string_lossy()]);
-    for _ in 0..dice.random_range(0..4) {
+    for _ in 0..rng.random_range(0..4) {
         // To set "auto" would only tell gpg before the first listing that there is such a key.
-        let policy = POLICIES[1..].choose(dice).expect("there are four");
-        let key = rivals.fingerprint(dice.random_range(0..rivals.keys));
+        let policy = POLICIES[1..].choose(rng).expect("there are four");
+        let key = rivals.fingerprint(rng.random_range(0..rivals.keys));
         in_both(&both, &["--tofu-policy", policy, &key]);
     }
     both

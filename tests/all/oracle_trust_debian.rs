@@ -19,10 +19,10 @@ fn oracle_listings_of_the_developers_with_trust_equal_gpgs() {
     let mut differing = Vec::new();
     let choices = first..first + scale::choose(CHOICES, SAMPLE);
     for seed in choices.clone() {
-        let mut dice = StdRng::seed_from_u64(seed);
-        let clock = CLOCKS[seed as usize % CLOCKS.len()];
+        let mut rng = StdRng::seed_from_u64(seed);
+        let clock = *CLOCKS.choose(&mut rng).expect("there are two");
         let both = Both::of(Reference::Developers).trusting().now(clock);
-        let trust = owner_trust(&fingerprints, &mut dice);
+        let trust = owner_trust(&fingerprints, &mut rng);
         both.import_owner_trust(&trust);
         let found = [
             both.difference_of_trust_checks(&[]),
@@ -46,13 +46,13 @@ fn fingerprints() -> Vec<String> {
 }
 
 /// Chooses one to three ultimately trusted keys and some with other owner trust, some of them disabled.
-fn owner_trust(fingerprints: &[String], dice: &mut StdRng) -> String {
-    let ultimate = dice.random_range(1..=3);
-    let others = [0, 10, 50][dice.random_range(0..3)];
-    let chosen: Vec<_> = fingerprints.choose_multiple(dice, ultimate + others).collect();
+fn owner_trust(fingerprints: &[String], rng: &mut StdRng) -> String {
+    let ultimate = rng.random_range(1..=3);
+    let others = [0, 10, 50][rng.random_range(0..3)];
+    let chosen: Vec<_> = fingerprints.choose_multiple(rng, ultimate + others).collect();
     let trusts = std::iter::repeat_n(6, ultimate).chain(std::iter::repeat_with(|| {
-        let trust = [2, 3, 4, 4, 5, 5, 5][dice.random_range(0..7)];
-        if dice.random_bool(0.05) { trust | 128 } else { trust }
+        let trust = [2, 3, 4, 4, 5, 5, 5][rng.random_range(0..7)];
+        if rng.random_bool(0.05) { trust | 128 } else { trust }
     }));
     chosen.into_iter().zip(trusts).map(|(fingerprint, trust)| format!("{fingerprint}:{trust}:\n")).collect()
 }

@@ -44,7 +44,7 @@ fn oracle_made_webs_give_every_user_id_the_validity_that_gpg_gives_it() {
 /// Who is valid is known before any signature was verified: forged certifications, beside good ones by keys that nobody
 /// trusts, take more than one look at what is verified on the way.
 #[test]
-fn the_first_look_at_a_web_tells_what_gpg_tells() {
+fn the_first_listing_of_an_unverified_web_equals_gpgs() {
     for introducers in [11, 15, 20] {
         let web = Web { keys: 60, certifications: 12, introducers, seed: 2 };
         let imported = imported(&web);
@@ -72,18 +72,18 @@ pub(crate) fn imported(web: &Web) -> Both {
 fn differences_of_web(seed: u64) -> Vec<String> {
     let web = Web::small(seed);
     let imported = imported(&web);
-    let mut dice = StdRng::seed_from_u64(seed);
+    let mut rng = StdRng::seed_from_u64(seed);
     let mut differing = Vec::new();
     for number in 0..SETTINGS {
         // gpg keeps what it has made of some options, such as trusted keys.
         let both = imported.copy();
-        let options = if number == 0 { Vec::new() } else { settings(&web, &mut dice) };
+        let options = if number == 0 { Vec::new() } else { settings(&web, &mut rng) };
         differing.extend(both.difference_of_trust_checks(&options));
         differing.extend(both.difference_of_listings(&listing(&options, &[])));
         differing.extend(both.difference_of_listings(&[&options[..], &["--list-keys".to_owned()]].concat()));
         // Each query for a single key works its way back from it.
         for _ in 0..2 {
-            let fingerprint = web.fingerprint(dice.random_range(0..web.keys));
+            let fingerprint = web.fingerprint(rng.random_range(0..web.keys));
             differing.extend(both.difference_of_listings(&listing(&options, &[fingerprint])));
         }
     }
@@ -97,21 +97,21 @@ fn listing(options: &[String], names: &[String]) -> Vec<String> {
 }
 
 /// Chooses options that change what follows from a web.
-fn settings(web: &Web, dice: &mut StdRng) -> Vec<String> {
-    if dice.random_bool(0.1) {
+fn settings(web: &Web, rng: &mut StdRng) -> Vec<String> {
+    if rng.random_bool(0.1) {
         // No other option means anything to it.
         return ["--trust-model", "direct"].map(String::from).to_vec();
     }
     let mut options = Vec::new();
     let mut option = |name: &str, value: String| options.extend([name.to_owned(), value]);
-    option("--marginals-needed", dice.random_range(2..=4).to_string());
-    option("--completes-needed", dice.random_range(1..=3).to_string());
-    option("--max-cert-depth", dice.random_range(1..=7).to_string());
-    option("--min-cert-level", dice.random_range(1..=3).to_string());
-    let model = ["pgp", "pgp", "pgp", "classic"].choose(dice).expect("there are some");
+    option("--marginals-needed", rng.random_range(2..=4).to_string());
+    option("--completes-needed", rng.random_range(1..=3).to_string());
+    option("--max-cert-depth", rng.random_range(1..=7).to_string());
+    option("--min-cert-level", rng.random_range(1..=3).to_string());
+    let model = ["pgp", "pgp", "pgp", "classic"].choose(rng).expect("there are some");
     option("--trust-model", (*model).to_owned());
-    if dice.random_bool(0.3) {
-        option("--trusted-key", web.fingerprint(dice.random_range(0..web.keys)));
+    if rng.random_bool(0.3) {
+        option("--trusted-key", web.fingerprint(rng.random_range(0..web.keys)));
     }
     options
 }

@@ -4,16 +4,16 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use harness::{Done, Home, Run, Terminal, alice_and_bob};
+use harness::{Home, Output, Run, Terminal, alice_and_bob};
 
 const ALICE: &str = "alice@example.org";
 const NOW: &str = "20260201T000000!";
-const QUIETLY: [&str; 4] = ["--pinentry-mode", "loopback", "--passphrase", ""];
+const BATCH_OPTIONS: [&str; 4] = ["--pinentry-mode", "loopback", "--passphrase", ""];
 
 /// A home with the secret keys of Alice and Bob, which are not locked.
 fn home() -> Home {
     let home = Home::new();
-    Run::gpg_keyhoard(&home).args(QUIETLY).arg("--import").arg(alice_and_bob()).succeed();
+    Run::gpg_keyhoard(&home).args(BATCH_OPTIONS).arg("--import").arg(alice_and_bob()).succeed();
     home
 }
 
@@ -42,9 +42,9 @@ fn open_file(home: &Home, name: &str) -> PathBuf {
 
 /// Runs a program under a umask that leaves everything to everybody.
 fn without_umask(program: &str, home: &Home, arguments: &[&str]) -> Run {
-    let place = Run::program(program);
+    let place = Run::program_path(program);
     let words = ["-c", "umask 0; exec \"$0\" \"$@\"", text(&place)];
-    Run::of(Path::new("sh"), home.path()).env("KEYHOARD_DB", home.database()).args(words).args(arguments)
+    Run::new(Path::new("sh"), home.path()).env("KEYHOARD_DB", home.database()).args(words).args(arguments)
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn secret_keys_and_revocations_that_gpg_keyhoard_writes_are_for_their_owner_only
         for target in [file(&home, "new"), open_file(&home, "old")] {
             let front = ["--homedir", text(home.path()), "--batch", "--yes", "--faked-system-time", NOW];
             let output = ["--output", text(&target)];
-            let words = [&front[..], &QUIETLY, &output, command].concat();
+            let words = [&front[..], &BATCH_OPTIONS, &output, command].concat();
             without_umask("gpg-keyhoard", &home, &words).stdin(answers).succeed();
             assert_eq!(mode(&target), 0o600, "{command:?} to {}", target.display());
             assert!(fs::read(&target).expect("it was written").len() > 100);
@@ -90,7 +90,7 @@ fn secret_keys_and_revocations_that_keyhoard_writes_are_for_their_owner_only() {
 }
 
 #[test]
-fn what_sop_writes_besides_standard_output_is_for_its_owner_only() {
+fn files_written_by_sop_are_for_their_owner_only() {
     let home = Home::new();
     let (password, key) = (home.write("password", "secret words"), file(&home, "session-key"));
     let words = ["sop", "encrypt", "--with-password", text(&password), "--session-key-out", text(&key)];
@@ -129,12 +129,12 @@ fn writers(home: &Home) -> Vec<(Vec<String>, &'static str)> {
 }
 
 #[test]
-fn a_file_that_is_there_is_replaced_only_with_force() {
+fn an_existing_file_is_replaced_only_with_force() {
     let home = home();
     for (command, input) in writers(&home) {
         let run = |options: &[&str]| {
             let target = home.path().join("target");
-            keyhoard(&home, options).args(&command).arg("--output").arg(target).stdin(input).done()
+            keyhoard(&home, options).args(&command).arg("--output").arg(target).stdin(input).output()
         };
         let target = home.write("target", "precious");
         let refused = run(&[]);
@@ -146,14 +146,15 @@ fn a_file_that_is_there_is_replaced_only_with_force() {
         );
         assert_eq!(fs::read(&target).expect("it stays"), b"precious", "{command:?}");
         let target = text(&target).to_owned();
-        let forced = keyhoard(&home, &[]).args(&command).args(["--force", "-o", &target]).stdin(input).done();
+        let forced =
+            keyhoard(&home, &[]).args(&command).args(["--force", "-o", &target]).stdin(input).output();
         assert_eq!(forced.code, Some(0), "{command:?}: {}", forced.errors());
         assert_ne!(fs::read(&target).expect("it was replaced"), b"precious", "{command:?}");
     }
 }
 
 #[test]
-fn whoever_sits_at_a_terminal_is_asked_whether_a_file_is_to_be_replaced() {
+fn on_a_terminal_keyhoard_asks_before_it_replaces_a_file() {
     let home = home();
     let target = home.write("target", "precious");
     for (answer, code, is_kept) in [(b"\n".as_slice(), 2, true), (b"n\n", 2, true), (b"y\n", 0, false)] {
@@ -174,7 +175,7 @@ fn names_of(home: &Home, target: &Path) -> [PathBuf; 3] {
     [target.to_owned(), hard, soft]
 }
 
-fn assert_refused(done: &Done, target: &Path, what: &str) {
+fn assert_refused(done: &Output, target: &Path, what: &str) {
     assert_eq!(done.code, Some(2), "{what}: {}", done.errors());
     assert!(done.errors().contains("input and output are the same file"), "{what}: {}", done.errors());
     assert_eq!(fs::read(target).expect("it stays"), b"precious", "{what}");
@@ -193,12 +194,14 @@ fn keyhoard_does_not_write_over_what_it_reads() {
     ];
     for name in names_of(&home, &target) {
         for command in commands {
-            let done = keyhoard(&home, command).args(["--force", "--output"]).arg(&name).arg(&target).done();
+            let done =
+                keyhoard(&home, command).args(["--force", "--output"]).arg(&name).arg(&target).output();
             assert_refused(&done, &target, command[0]);
         }
         let shell = "exec \"$0\" encrypt --force --password-file \"$1\" --output \"$2\" <\"$3\"";
-        let run = Run::of(Path::new("sh"), home.path()).args(["-c", shell]).arg(Run::program("keyhoard"));
-        assert_refused(&run.arg(&password).arg(&name).arg(&target).done(), &target, "standard input");
+        let run =
+            Run::new(Path::new("sh"), home.path()).args(["-c", shell]).arg(Run::program_path("keyhoard"));
+        assert_refused(&run.arg(&password).arg(&name).arg(&target).output(), &target, "standard input");
     }
 }
 
@@ -218,15 +221,16 @@ fn gpg_keyhoard_does_not_write_over_what_it_reads() {
     ];
     for name in names_of(&home, &target) {
         for command in commands {
-            let run = Run::gpg_keyhoard(&home).at(NOW).args(QUIETLY).args(["--yes", "--output"]).arg(&name);
-            let done = run.args(command).arg(&target).done();
+            let run =
+                Run::gpg_keyhoard(&home).at(NOW).args(BATCH_OPTIONS).args(["--yes", "--output"]).arg(&name);
+            let done = run.args(command).arg(&target).output();
             assert_refused(&done, &target, command[command.len() - 1]);
         }
     }
     let literal = Run::gpg(&Home::new()).args(["--output", "-", "--store"]).stdin("text").succeed();
     let message = home.write("message", literal.stdout);
     let before = fs::read(&message).expect("a message");
-    let done = Run::gpg_keyhoard(&home).args(["--yes", "-o"]).arg(&message).arg("-d").arg(&message).done();
+    let done = Run::gpg_keyhoard(&home).args(["--yes", "-o"]).arg(&message).arg("-d").arg(&message).output();
     assert!(done.errors().contains("input and output are the same file"), "{}", done.errors());
     assert_eq!((done.code, fs::read(&message).expect("it stays")), (Some(2), before));
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use harness::{Home, Keyring, Run};
 
 /// An ordinary user, for whom the superuser can run programs.
-const SOMEBODY: u32 = 65534;
+const UNPRIVILEGED_USER: u32 = 65534;
 
 /// A program that waits for its input, and is ended with the test.
 struct Waiting(Child);
@@ -54,7 +54,7 @@ impl Drop for Waiting {
 /// Returns the user that programs are run for: not the superuser, to whom all that is protected belongs anyway.
 fn user() -> u32 {
     match fs::metadata("/proc/self").expect("a process").uid() {
-        0 => SOMEBODY,
+        0 => UNPRIVILEGED_USER,
         own => own,
     }
 }
@@ -63,7 +63,7 @@ fn user() -> u32 {
 fn copy_of(name: &str, home: &Home) -> PathBuf {
     let copy = home.path().join(name);
     // Were it written by this process, other threads' children could have it open, and it could not be started.
-    let status = Command::new("install").args(["-m", "755"]).arg(Run::program(name)).arg(&copy).status();
+    let status = Command::new("install").args(["-m", "755"]).arg(Run::program_path(name)).arg(&copy).status();
     assert!(status.expect("install (coreutils)").success());
     copy
 }
@@ -104,13 +104,15 @@ fn no_program_dumps_core_or_lets_others_read_its_memory() {
 fn secret_keys_in_use_are_locked_into_memory_where_the_limit_allows_it() {
     let home = Home::new();
     Run::keyhoard(&home).args(["generate", "--no-passphrase", "Ann <ann@example.org>"]).succeed();
-    let mut command = Command::new(Run::program("keyhoard"));
+    let mut command = Command::new(Run::program_path("keyhoard"));
     command.arg("sign").env("KEYHOARD_DB", home.database()).env("HOME", home.path());
     let waiting = Waiting::start(&mut command);
     let allowed = waiting.until("started", || waiting.line("limits", "Max locked memory"));
-    if allowed.split_whitespace().nth(1) == Some("0") {
-        return;
-    }
+    assert_ne!(
+        allowed.split_whitespace().nth(1),
+        Some("0"),
+        "this test needs a limit above 0 (ulimit -H -l)"
+    );
     let locked = || {
         let line = waiting.line("status", "VmLck:")?;
         line.split_whitespace().next()?.parse::<u64>().ok().filter(|kilobytes| *kilobytes > 0)

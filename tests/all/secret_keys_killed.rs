@@ -8,13 +8,13 @@ use std::{fs, thread};
 use harness::{Home, Run};
 use rusqlite::Connection;
 
-/// More than any of these commands takes, on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than any of these commands takes on a slow machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
+        assert!(start.elapsed() < TIMEOUT, "{what}");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -36,7 +36,7 @@ fn certificates(home: &Home) -> i64 {
 
 /// Asserts that the doctor names so many orphans and nothing else, and that deleting them heals it.
 fn assert_orphans(home: &Home, count: usize) {
-    let sick = Run::keyhoard(home).arg("doctor").done();
+    let sick = Run::keyhoard(home).arg("doctor").output();
     assert_eq!(sick.code, Some(1), "{}", sick.errors());
     let told = sick.text();
     let lines: Vec<&str> = told.lines().collect();
@@ -51,7 +51,7 @@ fn assert_orphans(home: &Home, count: usize) {
 }
 
 #[test]
-fn a_key_whose_making_is_killed_before_its_certificate_is_entered_leaves_orphans_that_the_doctor_names() {
+fn a_generation_killed_before_its_certificate_is_stored_leaves_secret_keys_that_the_doctor_names() {
     let home = Home::new();
     generate(&home, "first@example.org").succeed();
     let database = Connection::open(home.database()).expect("a database");
@@ -68,7 +68,7 @@ fn a_key_whose_making_is_killed_before_its_certificate_is_entered_leaves_orphans
 }
 
 #[test]
-fn a_deletion_that_is_killed_after_the_certificate_is_gone_leaves_orphans_that_the_doctor_names() {
+fn a_deletion_killed_after_the_certificate_is_removed_leaves_secret_keys_that_the_doctor_names() {
     let home = Home::new();
     generate(&home, "first@example.org").succeed();
     generate(&home, "second@example.org").succeed();
@@ -82,6 +82,6 @@ fn a_deletion_that_is_killed_after_the_certificate_is_gone_leaves_orphans_that_t
     directory.unlock().expect("it is locked");
     assert_eq!(secret_keys(&home), 4);
     assert_orphans(&home, 2);
-    Run::keyhoard(&home).args(delete).done();
+    Run::keyhoard(&home).args(delete).output();
     assert_eq!((certificates(&home), secret_keys(&home)), (1, 2));
 }

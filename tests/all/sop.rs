@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use harness::{Done, Home, Run, SIGNED_TEXT, Victim, detached, signing_keys};
+use harness::{Home, Output, Run, SIGNED_TEXT, Victim, detached, signing_keys};
 
 const TEXT: &[u8] = b"- a dash\nand  white space\nthe end\n";
 
@@ -24,13 +24,13 @@ impl Sop {
     }
 
     /// Runs a subcommand; arguments that name files of this place become their paths.
-    fn run(&self, arguments: &[&str], stdin: &[u8]) -> Done {
+    fn run(&self, arguments: &[&str], stdin: &[u8]) -> Output {
         let named = arguments.iter().map(|argument| self.named(argument));
         let run = match self.program {
             "keyhoard" => Run::keyhoard(&self.home).arg("sop"),
-            other => Run::of(Path::new(other), self.home.path()),
+            other => Run::new(Path::new(other), self.home.path()),
         };
-        run.args(named).stdin(stdin).done()
+        run.args(named).stdin(stdin).output()
     }
 
     fn named(&self, argument: &str) -> PathBuf {
@@ -93,7 +93,7 @@ fn holds(verifications: &[u8], mode: &str) {
 }
 
 #[test]
-fn what_one_program_makes_the_other_one_reads() {
+fn sqop_and_keyhoard_sop_read_each_others_output() {
     for (maker, reader) in [("keyhoard", "sqop"), ("sqop", "keyhoard")] {
         let maker = Sop::by(maker).with_ann(&[]);
         let reader = Sop::by(reader);
@@ -162,7 +162,7 @@ fn signatures_count_only_in_the_given_period_and_only_for_what_they_are_over() {
 }
 
 #[test]
-fn messages_are_encrypted_and_decrypted_with_everything_that_opens_them() {
+fn messages_are_decrypted_with_keys_passwords_and_session_keys() {
     for profile in ["--profile=default", "--profile=rfc9580"] {
         let sop = Sop::new().with_ann(&[profile]);
         sop.put("password", "open sesame\n");
@@ -200,7 +200,7 @@ fn messages_are_encrypted_and_decrypted_with_everything_that_opens_them() {
 }
 
 #[test]
-fn a_signature_that_does_not_hold_is_not_told_of_and_the_message_is_read_all_the_same() {
+fn a_message_with_a_bad_signature_is_decrypted_and_the_signature_not_reported() {
     let sop = Sop::new().with_ann(&[]);
     let other = Sop::new().with_ann(&[]);
     sop.put("other.cert", other.get("ann.cert"));
@@ -211,7 +211,7 @@ fn a_signature_that_does_not_hold_is_not_told_of_and_the_message_is_read_all_the
 }
 
 #[test]
-fn more_than_memory_should_hold_is_written_after_its_check() {
+fn large_messages_are_written_after_their_check() {
     let sop = Sop::new().with_ann(&[]);
     let data: Vec<u8> = (0..30_u32 << 18).flat_map(u32::to_le_bytes).collect();
     let mut message = sop.ok(&["encrypt", "--no-armor", "--profile=rfc4880", "ann.cert"], &data);
@@ -221,7 +221,7 @@ fn more_than_memory_should_hold_is_written_after_its_check() {
 }
 
 #[test]
-fn passwords_of_keys_are_given_changed_and_taken_away() {
+fn key_passwords_are_set_changed_and_removed() {
     let sop = Sop::new();
     sop.put("first", "one\n");
     sop.put("second", "two");
@@ -258,7 +258,7 @@ fn a_revoked_key_is_used_for_nothing_once_its_certificate_was_merged() {
 }
 
 #[test]
-fn an_authority_certifies_user_ids_that_are_then_valid() {
+fn user_ids_certified_by_an_authority_are_valid() {
     let sop = Sop::new().with_ann(&[]);
     let authority = Sop::new().with_ann(&[]);
     sop.put("authority.key", authority.get("ann.key"));
@@ -316,7 +316,7 @@ fn a_key_that_its_designated_revoker_has_revoked_is_neither_encrypted_to_nor_val
 }
 
 #[test]
-fn an_update_gives_a_key_what_a_new_one_has() {
+fn update_key_adds_what_a_new_key_has() {
     let sop = Sop::new().with_ann(&["--signing-only"]);
     sop.fails(17, &["encrypt", "ann.cert"], TEXT);
     let key = sop.get("ann.key");
@@ -332,7 +332,7 @@ fn an_update_gives_a_key_what_a_new_one_has() {
 }
 
 #[test]
-fn armor_is_put_on_and_taken_off_and_left_where_it_is_right() {
+fn armor_and_dearmor_convert_and_leave_converted_input_unchanged() {
     let sop = Sop::new().with_ann(&[]);
     let (key, certificate) = (sop.get("ann.key"), sop.get("ann.cert"));
     let signature = sop.ok(&["sign", "ann.key"], TEXT);
@@ -349,7 +349,7 @@ fn armor_is_put_on_and_taken_off_and_left_where_it_is_right() {
 }
 
 #[test]
-fn what_is_wrong_has_its_own_exit_code() {
+fn each_kind_of_error_has_its_own_exit_code() {
     let sop = Sop::new().with_ann(&[]);
     sop.put("letter.sig", sop.ok(&["sign", "ann.key"], TEXT));
     sop.put("there.out", "");
@@ -387,7 +387,7 @@ fn what_is_wrong_has_its_own_exit_code() {
         sop.fails(*code, arguments, b"no text: \xff\xfe");
     }
     sop.put("@ENV:HOME", "");
-    let ambiguous = Command::new(Run::program("keyhoard"))
+    let ambiguous = Command::new(Run::program_path("keyhoard"))
         .args(["sop", "encrypt", "@ENV:HOME"])
         .current_dir(sop.home.path())
         .output()
@@ -406,7 +406,7 @@ fn files_can_be_environment_variables_and_open_descriptors() {
     sop.put("message", &message);
     let output = Command::new("sh")
         .args(["-c", "exec 5<&0; exec \"$0\" sop decrypt @FD:5 <\"$1\""])
-        .arg(Run::program("keyhoard"))
+        .arg(Run::program_path("keyhoard"))
         .arg(sop.home.path().join("message"))
         .stdin(Stdio::from(key))
         .output()
@@ -415,7 +415,7 @@ fn files_can_be_environment_variables_and_open_descriptors() {
 }
 
 #[test]
-fn versions_and_profiles_are_told() {
+fn version_and_list_profiles_print_what_the_draft_asks_for() {
     let sop = Sop::new().with_ann(&[]);
     let version =
         |options: &[&str]| String::from_utf8(sop.ok(&[&["version"], options].concat(), b"")).expect("text");
@@ -425,6 +425,7 @@ fn versions_and_profiles_are_told() {
     assert_eq!(version(&["--sopv"]), "1.0\n");
     for subcommand in ["generate-key", "encrypt"] {
         let profiles = String::from_utf8(sop.ok(&["list-profiles", subcommand], b"")).expect("text");
+        assert!(!profiles.is_empty(), "no profiles for {subcommand}");
         for line in profiles.lines() {
             let profile = line.split_once(": ").expect("a name and a description").0;
             let option = format!("--profile={profile}");
@@ -466,7 +467,7 @@ fn clear_text_is_verified_only_if_its_headers_are_lists_of_digests() {
         sop.fails(41, &["inline-verify", "ann.cert"], &with(headers));
         let signatures = format!("--signatures-out=signatures{number}.out");
         sop.fails(41, &["inline-detach", &signatures], &with(headers));
-        let own = Run::keyhoard(&sop.home).arg("verify").stdin(with(headers)).done();
+        let own = Run::keyhoard(&sop.home).arg("verify").stdin(with(headers)).output();
         assert_eq!(own.code, Some(2), "{headers:?} {}", own.errors());
     }
     // Without the empty line the text would be headers.
@@ -490,7 +491,7 @@ fn clear_text_without_a_signature_is_not_signed() {
 }
 
 #[test]
-fn the_database_is_left_alone() {
+fn sop_makes_no_database() {
     let sop = Sop::new().with_ann(&[]);
     sop.put("letter.sig", sop.ok(&["sign", "ann.key"], TEXT));
     sop.ok(&["verify", "letter.sig", "ann.cert"], TEXT);
@@ -510,23 +511,23 @@ fn inline(key: &packet_builder::Key, content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn only_a_key_that_may_sign_and_says_so_itself_is_believed() {
+fn a_signature_needs_a_key_with_the_signing_flag_and_a_subkey_with_a_back_signature() {
     let reader = Sop::new().with_ann(&[]);
     for case in signing_keys() {
         reader.put("signer.cert", &case.certificate);
         reader.put("letter.sig", case.signature());
         let done = reader.run(&["verify", "letter.sig", "signer.cert"], SIGNED_TEXT);
-        let expected = if case.is_believed { 0 } else { 3 };
+        let expected = if case.is_accepted { 0 } else { 3 };
         assert_eq!(done.code, Some(expected), "{}: {}", case.name, done.errors());
         let message = inline(&case.key, SIGNED_TEXT);
         let done = reader.run(&["inline-verify", "signer.cert"], &message);
         assert_eq!(done.code, Some(expected), "{}: {}", case.name, done.errors());
-        assert_eq!(done.stdout == SIGNED_TEXT, case.is_believed, "{}", case.name);
+        assert_eq!(done.stdout == SIGNED_TEXT, case.is_accepted, "{}", case.name);
     }
 }
 
 #[test]
-fn who_claims_a_key_before_its_owner_changes_nothing() {
+fn a_certificate_that_claims_a_key_before_its_owners_changes_nothing() {
     let ann = Victim::new();
     let sop = Sop::new();
     sop.put("ann.cert", &ann.certificate);

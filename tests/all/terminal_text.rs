@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use harness::{Both, Done, Home, OwnKey, Run, Terminal, assert_same};
+use harness::{Both, Home, Output, OwnKey, Run, Terminal, assert_same};
 
 /// C1's introducer of control sequences, marks that change the direction of writing, a separator of lines.
 const HOSTILE: &str = "Eve \u{9b}2J\u{202e}evil\u{2066}\u{200f}\u{61c}\u{2028} Ëve <eve@example.org>";
@@ -72,7 +72,7 @@ fn keyhoard_shows_names_of_others_without_their_control_characters() {
     for command in commands {
         for form in [&[][..], &["--json"]] {
             let words = [&["--faked-system-time", NOW][..], form, command].concat();
-            let done = Run::keyhoard(&home).args(&words).done();
+            let done = Run::keyhoard(&home).args(&words).output();
             assert_harmless(&format!("{words:?}"), &done.stdout);
             assert_harmless(&format!("{words:?}"), &done.stderr);
             shown += usize::from([&done.stdout, &done.stderr].iter().any(|it| contains(it, "Ëve")));
@@ -87,7 +87,7 @@ fn contains(text: &[u8], name: &str) -> bool {
 }
 
 #[test]
-fn json_holds_the_name_as_it_is_for_who_reads_it() {
+fn json_escapes_control_characters_and_keeps_the_name() {
     let (home, _key) = homes();
     let listed = Run::keyhoard(&home).args(["--json", "list"]).succeed();
     assert!(
@@ -106,20 +106,20 @@ fn names_of_files_and_errors_about_them_are_harmless_too() {
     let commands: [&[&str]; 5] = [&["import"], &["verify"], &["decrypt"], &["list"], &["migrate"]];
     for command in commands {
         for form in [&[][..], &["--json"]] {
-            let done = Run::keyhoard(&home).args(form).args(command).arg(&missing).done();
+            let done = Run::keyhoard(&home).args(form).args(command).arg(&missing).output();
             assert_harmless(command[0], &done.stderr);
             assert_harmless(command[0], &done.stdout);
         }
     }
     for command in [&["--import"][..], &["--verify"], &["-d"], &["-k"], &["--keyring", name, "-k"]] {
-        let done = Run::gpg_keyhoard(&home).args(command).arg(&missing).done();
+        let done = Run::gpg_keyhoard(&home).args(command).arg(&missing).output();
         assert_harmless(command[0], &done.stderr);
         assert_harmless(command[0], &done.stdout);
     }
     fs::write(&missing, "text").expect("a file");
     let digests = Run::gpg_keyhoard(&home).arg("--print-mds").arg(&missing).succeed();
     assert_harmless("--print-mds", &digests.stdout);
-    let sop = Run::keyhoard(&home).args(["sop", "verify", name, name]).done();
+    let sop = Run::keyhoard(&home).args(["sop", "verify", name, name]).output();
     assert_harmless("sop", &sop.stderr);
 }
 
@@ -142,7 +142,7 @@ fn gpg_keyhoard_shows_names_of_others_without_their_control_characters() {
         &["-v", "--import", certificate],
     ];
     for command in commands {
-        let done = Run::gpg_keyhoard(&home).at("20260201T000000!").args(command).done();
+        let done = Run::gpg_keyhoard(&home).at("20260201T000000!").args(command).output();
         let what = format!("{command:?}");
         assert!(contains(&done.stdout, "Eve") || contains(&done.stderr, "Eve"), "{what}: {}", done.errors());
         assert_harmless(&what, &done.stdout);
@@ -159,7 +159,7 @@ fn gpg_records_hold_the_name_as_gpg_writes_it() {
     let both = Both::new();
     let file = both.gpg.write("certificate", key.certificate());
     both.import(file);
-    both.same(["--with-colons", "--list-sigs"]);
+    both.assert_same_output(["--with-colons", "--list-sigs"]);
     let [gpg, keyhoard] = both.run(["--status-fd", "1", "--with-colons", "--fixed-list-mode", "-k"]);
     assert_same("-k", &gpg.stdout, &keyhoard.stdout);
 }
@@ -196,7 +196,7 @@ fn notations_and_reasons_of_revocations_are_harmless_too() {
     {
         for form in [&[][..], &["--json"]] {
             let words = [&["--faked-system-time", NOW][..], form, command].concat();
-            let done = Run::keyhoard(&home).args(&words).done();
+            let done = Run::keyhoard(&home).args(&words).output();
             assert_harmless(&format!("{words:?}"), &[done.stdout, done.stderr].concat());
         }
     }
@@ -204,7 +204,7 @@ fn notations_and_reasons_of_revocations_are_harmless_too() {
     let commands: [&[&str]; 4] =
         [&shown, &["--list-sigs"], &["--list-packets", certificate], &["--list-packets", message]];
     for command in commands {
-        let done = Run::gpg_keyhoard(&home).at("20260201T000000!").args(command).done();
+        let done = Run::gpg_keyhoard(&home).at("20260201T000000!").args(command).output();
         let all = [done.stdout, done.stderr].concat();
         assert_harmless(&format!("{command:?}"), &all);
         let shows = contains(&all, r"a\xc2\x9b2J\xe2\x80\xaeb");
@@ -213,7 +213,7 @@ fn notations_and_reasons_of_revocations_are_harmless_too() {
 }
 
 #[test]
-fn rows_as_csv_are_harmless_on_a_terminal_and_as_they_are_elsewhere() {
+fn csv_rows_are_escaped_on_a_terminal_only() {
     let (home, _key) = homes();
     let sql = "SELECT '\u{9b}2J' || char(8238)";
     let command = format!("$KEYHOARD sql --csv \"{sql}\"");
@@ -224,8 +224,8 @@ fn rows_as_csv_are_harmless_on_a_terminal_and_as_they_are_elsewhere() {
 }
 
 /// What a command wrote of a message whose file name is hostile.
-fn decrypted(home: &Home, message: &Path) -> Done {
-    Run::gpg_keyhoard(home).args(["-v", "-o", "-", "-d"]).arg(message).done()
+fn decrypted(home: &Home, message: &Path) -> Output {
+    Run::gpg_keyhoard(home).args(["-v", "-o", "-", "-d"]).arg(message).output()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Whoever lists somebody else's key as a subkey takes nothing over, and breaks nothing.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Certificate, Key, Signature, Signed};
 
 use crate::people::{TEXT, joined, mallory, message_by};
@@ -52,11 +52,11 @@ fn still_good(name: &str, key: &Key, orders: [Vec<Vec<u8>>; 2]) -> Vec<Attack> {
     let mut attacks = Vec::new();
     for (order, known) in ["before", "after"].iter().zip(orders) {
         let name = format!("{name}, imported {order} the owner's certificate");
-        let mut detached = Attack::detached(&name, detached.clone(), TEXT, Must::Accept(Vec::new()));
+        let mut detached = Attack::detached(&name, detached.clone(), TEXT, Expected::Accept(Vec::new()));
         let message =
-            Attack::signed(format!("{name}, a message"), message.clone(), Must::Accept(TEXT.to_vec()));
-        detached.known = known.clone();
-        attacks.extend([detached, Attack { known, ..message }]);
+            Attack::signed(format!("{name}, a message"), message.clone(), Expected::Accept(TEXT.to_vec()));
+        detached.certificates = known.clone();
+        attacks.extend([detached, Attack { certificates: known, ..message }]);
     }
     attacks
 }
@@ -69,7 +69,7 @@ fn of_key(what: &str, key: &Key) -> Vec<Attack> {
         // Without the owner's certificate nobody has signed anything.
         let signature = Signature::new(0x00).sign(key, &Signed::Bytes(TEXT)).bytes();
         let name = format!("{what} adopted {how}, the owner being unknown");
-        attacks.push(Attack::detached(name, signature, TEXT, Must::Refuse).knowing(adopting));
+        attacks.push(Attack::detached(name, signature, TEXT, Expected::Refuse).with_certificates(adopting));
     }
     attacks
 }
@@ -84,11 +84,11 @@ fn subkeys() -> Vec<Attack> {
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn a_certificate_that_adopts_somebody_elses_key_changes_nothing(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { a_certificate_that_adopts_somebody_elses_key_changes_nothing }

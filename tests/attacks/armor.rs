@@ -1,6 +1,6 @@
 //! Armor is read as one thing, or not at all, and never breaks a program.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Armor, Checksum, Packet};
 
 use crate::people::{EVIL, TEXT, ann_certificate, joined, literal, message_of_ann, signed_by_ann};
@@ -9,12 +9,11 @@ use crate::people::{EVIL, TEXT, ann_certificate, joined, literal, message_of_ann
 pub(crate) fn rule() -> Rule {
     let rule = Rule {
         title: "Armor has one meaning, or is refused",
-        about: "Lines too long for a buffer, base64 that others read in another way, headers and footers that do not \
-                fit (39C3: \"memory corruption in ASCII-armor parsing\", \"radix64 line truncation enabling polyglot \
+        about: "Lines too long for a buffer, base64 that programs read differently, headers and footers that do not match (39C3: \"memory corruption in ASCII-armor parsing\", \"radix64 line truncation enabling polyglot \
                 attacks\").",
         attacks: [well_formed(), long_lines(), base64(), frames()].concat(),
     };
-    rule.knowing(&ann_certificate())
+    rule.with_certificates(&ann_certificate())
 }
 
 fn signature() -> Armor {
@@ -29,7 +28,7 @@ fn well_formed() -> Vec<Attack> {
     let accept = |name: &str, change: &dyn Fn(&mut Armor)| {
         let mut armor = message(TEXT);
         change(&mut armor);
-        Attack::signed(format!("(no attack) {name}"), armor.bytes(), Must::Accept(TEXT.to_vec()))
+        Attack::signed(format!("(no attack) {name}"), armor.bytes(), Expected::Accept(TEXT.to_vec()))
     };
     vec![
         accept("armor", &|_| {}),
@@ -52,12 +51,12 @@ fn long_lines() -> Vec<Attack> {
         let hidden = [good.clone(), filler.bytes(), literal(EVIL).bytes()].concat();
         let mut armor = Armor::new("MESSAGE", hidden);
         armor.width = width * 2;
-        let name = format!("unsigned literal data behind {width} characters of a line");
-        attacks.push(Attack::signed(name, armor.bytes(), Must::OnlyIfGood(TEXT.to_vec())));
+        let name = format!("unsigned literal data after {width} characters of a line");
+        attacks.push(Attack::signed(name, armor.bytes(), Expected::RefuseOrWrite(TEXT.to_vec())));
         let mut armor = signature();
         armor.headers = vec![[b"Comment: ".to_vec(), b"x".repeat(width)].concat()];
         let name = format!("a header of {width} bytes");
-        attacks.push(Attack::detached(name, armor.bytes(), TEXT, Must::EndOrderly));
+        attacks.push(Attack::detached(name, armor.bytes(), TEXT, Expected::NoCrash));
     }
     attacks
 }
@@ -70,7 +69,7 @@ fn base64() -> Vec<Attack> {
         let mut lines = lines();
         change(&mut lines);
         let bytes: Vec<u8> = joined_lines(&lines);
-        Attack::signed(name, bytes, Must::OnlyIfGood(TEXT.to_vec()))
+        Attack::signed(name, bytes, Expected::RefuseOrWrite(TEXT.to_vec()))
     };
     vec![
         only("white space in lines of data", &|lines| lines[2] = spread(&lines[2], b' ')),
@@ -83,7 +82,7 @@ fn base64() -> Vec<Attack> {
         only("quoted-printable escapes", &|lines| lines[2].splice(8..8, *b"=3D").for_each(drop)),
         only("an empty line inside of the data", &|lines| lines.insert(3, Vec::new())),
         only("a header inside of the data", &|lines| lines.insert(3, b"Comment: x".to_vec())),
-        only("data behind the checksum", &|lines| {
+        only("data after the checksum", &|lines| {
             let line = lines[2].clone();
             let place = lines.len() - 1;
             lines.insert(place, line);
@@ -111,7 +110,7 @@ fn base64() -> Vec<Attack> {
     ]
 }
 
-/// Puts a byte behind each eighth one.
+/// Puts a byte after each eighth one.
 fn spread(line: &[u8], byte: u8) -> Vec<u8> {
     line.chunks(8).flat_map(|chunk| [chunk, &[byte]].concat()).collect()
 }
@@ -120,7 +119,7 @@ fn frames() -> Vec<Attack> {
     let only = |name: &str, change: &dyn Fn(&mut Armor)| {
         let mut armor = message(TEXT);
         change(&mut armor);
-        Attack::signed(name, armor.bytes(), Must::OnlyIfGood(TEXT.to_vec()))
+        Attack::signed(name, armor.bytes(), Expected::RefuseOrWrite(TEXT.to_vec()))
     };
     let two = [message(TEXT).bytes(), Armor::new("MESSAGE", literal(EVIL).bytes()).bytes()].concat();
     let evil_first = [Armor::new("MESSAGE", literal(EVIL).bytes()).bytes(), message(TEXT).bytes()].concat();
@@ -147,7 +146,7 @@ fn frames() -> Vec<Attack> {
     .iter()
     .map(|text| {
         let name = String::from_utf8_lossy(text).replace('\n', "⏎");
-        Attack::signed(format!("only `{name}`"), text.to_vec(), Must::Refuse)
+        Attack::signed(format!("only `{name}`"), text.to_vec(), Expected::Refuse)
     })
     .collect();
     let mut attacks = vec![
@@ -158,33 +157,37 @@ fn frames() -> Vec<Attack> {
         only("the footer of something else", &|armor| armor.footer = Some("PUBLIC KEY BLOCK".to_owned())),
         only("the header of something else", &|armor| armor.kind = "PUBLIC KEY BLOCK".to_owned()),
         only("an unknown header line", &|armor| armor.kind = "EVIL".to_owned()),
-        only("no empty line behind the headers", &|armor| armor.separator = None),
+        only("no empty line after the headers", &|armor| armor.separator = None),
         only("text in the place of the empty line", &|armor| armor.separator = Some(EVIL.to_vec())),
         only("a header with a NUL", &|armor| armor.headers = vec![b"Comment: a\0b".to_vec()]),
         only("a header with escape sequences", &|armor| armor.headers = vec![b"Comment: \x1b[2J".to_vec()]),
-        Attack::signed("two armored messages", two, Must::OnlyIfGood(TEXT.to_vec())),
-        Attack::signed("an unsigned armored message in front", evil_first, Must::OnlyIfGood(TEXT.to_vec())),
+        Attack::signed("two armored messages", two, Expected::RefuseOrWrite(TEXT.to_vec())),
         Attack::signed(
-            "binary literal data behind the armor",
+            "an unsigned armored message in front",
+            evil_first,
+            Expected::RefuseOrWrite(TEXT.to_vec()),
+        ),
+        Attack::signed(
+            "binary literal data after the armor",
             binary_behind,
-            Must::OnlyIfGood(TEXT.to_vec()),
+            Expected::RefuseOrWrite(TEXT.to_vec()),
         ),
         Attack::signed(
             "binary literal data before the armor",
             binary_before,
-            Must::OnlyIfGood(TEXT.to_vec()),
+            Expected::RefuseOrWrite(TEXT.to_vec()),
         ),
-        Attack::signed("text around the armor", in_text, Must::OnlyIfGood(TEXT.to_vec())),
+        Attack::signed("text around the armor", in_text, Expected::RefuseOrWrite(TEXT.to_vec())),
         Attack::signed(
             "armor in literal data in armor",
             Armor::new("MESSAGE", literal(&message(TEXT).bytes()).bytes()).bytes(),
-            Must::Refuse,
+            Expected::Refuse,
         )
-        .by_gpgs_rules(Must::VouchForNothing),
+        .expecting_of_gpg(Expected::NoGoodStatus),
         Attack::signed(
             "armor in armor",
             Armor::new("MESSAGE", message(TEXT).bytes()).bytes(),
-            Must::OnlyIfGood(TEXT.to_vec()),
+            Expected::RefuseOrWrite(TEXT.to_vec()),
         ),
     ];
     attacks.append(&mut crashers);
@@ -193,11 +196,11 @@ fn frames() -> Vec<Attack> {
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn armor_has_one_meaning_or_is_refused(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { armor_has_one_meaning_or_is_refused }

@@ -1,6 +1,6 @@
 //! What is small stays cheap.
 
-use harness::{Done, Home, Run};
+use harness::{Home, Output, Run};
 use packet_builder::{
     ClearText, Compressed, Header, Literal, Mdc, Packet, Seipd1, SessionKey, password_packet,
 };
@@ -43,7 +43,7 @@ fn every_front(message: &[u8]) {
     }
 }
 
-fn assert_orderly(what: &str, done: &Done) {
+fn assert_orderly(what: &str, done: &Output) {
     assert!(done.code.is_some_and(|code| code < 100), "{what}: {:?} {}", done.code, done.errors());
     assert!(!done.errors().contains("panicked"), "{what}: {}", done.errors());
 }

@@ -1,6 +1,6 @@
 //! What is handed over of clear text is what was signed.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Armor, ClearText, Hash, Signature, Signed};
 
 use crate::people::{EVIL, TEXT, ann, ann_certificate, joined, literal, signed_by_ann};
@@ -8,12 +8,12 @@ use crate::people::{EVIL, TEXT, ann, ann_certificate, joined, literal, signed_by
 /// The rule and its inputs.
 pub(crate) fn rule() -> Rule {
     let rule = Rule {
-        title: "What comes out of signed clear text is what was signed",
-        about: "Lines cut short or normalized before they are digested, and text around, between and behind the \
-                blocks (39C3: \"plaintext truncated for hash calculation\", \"format confusion\").",
+        title: "The output of signed clear text is the signed text",
+        about: "Lines truncated or normalized before they are hashed, and text around, between and after \
+                the blocks (39C3: \"plaintext truncated for hash calculation\", \"format confusion\").",
         attacks: [honest(), long_lines(), around(), blocks()].concat(),
     };
-    rule.knowing(&ann_certificate())
+    rule.with_certificates(&ann_certificate())
 }
 
 /// Text that is unusual, but signed.
@@ -21,7 +21,7 @@ fn honest() -> Vec<Attack> {
     let accept = |name: &str, text: &[u8]| {
         let name = format!("(no attack) {name}");
         let signed = ClearText::signed_text(text);
-        Attack::signed(name, ClearText::sign(&ann(), text).bytes(), Must::Accept(signed))
+        Attack::signed(name, ClearText::sign(&ann(), text).bytes(), Expected::Accept(signed))
     };
     vec![
         accept("clear text", TEXT),
@@ -47,19 +47,19 @@ fn long_lines() -> Vec<Attack> {
             let mut clear = ClearText::sign(&ann(), &text);
             clear.text = [&line[..], added, b"\n"].concat();
             let name = format!("{what} added to a signed line of {length} bytes");
-            attacks.push(Attack::signed(name, clear.bytes(), Must::Refuse));
+            attacks.push(Attack::signed(name, clear.bytes(), Expected::Refuse));
         }
         let mut clear = ClearText::sign(&ann(), &[&line[..], b"\x0c\n"].concat());
         clear.text = [&line[..], b"evil\n"].concat();
         let name = format!("more text in the place of a form feed, after {length} bytes");
-        attacks.push(Attack::signed(name, clear.bytes(), Must::Refuse));
+        attacks.push(Attack::signed(name, clear.bytes(), Expected::Refuse));
     }
     for (name, signed, shown) in [
-        ("text behind a form feed at a line's end", &b"a\x0c\n"[..], &b"a\x0c\nevil\n"[..]),
-        ("text behind a form feed in a line", b"a\x0c\n", b"a\x0cevil\n"),
+        ("text after a form feed at a line's end", &b"a\x0c\n"[..], &b"a\x0c\nevil\n"[..]),
+        ("text after a form feed in a line", b"a\x0c\n", b"a\x0cevil\n"),
         ("a NUL and text at a line's end", b"a\n", b"a\0evil\n"),
-        ("text behind a vertical tab", b"a\n", b"a\x0bevil\n"),
-        ("text behind a carriage return", b"a\n", b"a\revil\n"),
+        ("text after a vertical tab", b"a\n", b"a\x0bevil\n"),
+        ("text after a carriage return", b"a\n", b"a\revil\n"),
         ("a carriage return in the place of a line end", b"a\nb\n", b"a\rb\n"),
         ("a line end in the place of a carriage return", b"a\rb\n", b"a\nb\n"),
         ("a line more at the end", b"a\n", b"a\nb\n"),
@@ -69,7 +69,7 @@ fn long_lines() -> Vec<Attack> {
     ] {
         let mut clear = ClearText::sign(&ann(), signed);
         clear.text = shown.to_vec();
-        attacks.push(Attack::signed(name, clear.bytes(), Must::Refuse));
+        attacks.push(Attack::signed(name, clear.bytes(), Expected::Refuse));
     }
     attacks
 }
@@ -77,7 +77,7 @@ fn long_lines() -> Vec<Attack> {
 fn around() -> Vec<Attack> {
     let clear = || ClearText::sign(&ann(), TEXT);
     let only = |name: &str, message: Vec<u8>| {
-        Attack::signed(name, message, Must::OnlyIfGood(ClearText::signed_text(TEXT)))
+        Attack::signed(name, message, Expected::RefuseOrWrite(ClearText::signed_text(TEXT)))
     };
     let changed = |name: &str, change: &dyn Fn(&mut ClearText)| {
         let mut message = clear();
@@ -86,15 +86,15 @@ fn around() -> Vec<Attack> {
     };
     vec![
         only("text before the clear text", [EVIL, &clear().bytes()].concat()),
-        changed("text behind the signature", &|clear| clear.behind = EVIL.to_vec()),
-        changed("a signed message twice", &|clear| clear.behind = clear.bytes()),
-        changed("another clear text, without a signature, behind it", &|clear| {
+        changed("text after the signature", &|clear| clear.after = EVIL.to_vec()),
+        changed("a signed message twice", &|clear| clear.after = clear.bytes()),
+        changed("another clear text, without a signature, after it", &|clear| {
             let mut second = clear.clone();
             second.text = EVIL.to_vec();
-            clear.behind = second.bytes();
+            clear.after = second.bytes();
         }),
-        changed("unsigned literal data in armor behind it", &|clear| {
-            clear.behind = Armor::new("MESSAGE", literal(EVIL).bytes()).bytes();
+        changed("unsigned literal data in armor after it", &|clear| {
+            clear.after = Armor::new("MESSAGE", literal(EVIL).bytes()).bytes();
         }),
         changed("unsigned literal data in the signature block", &|clear| {
             clear.signatures.body.extend(literal(EVIL).bytes());
@@ -108,24 +108,24 @@ fn around() -> Vec<Attack> {
         changed("a line with text in the place of the empty line", &|clear| {
             clear.separator = Some(EVIL.trim_ascii_end().to_vec());
         }),
-        changed("no empty line behind the headers", &|clear| clear.separator = None),
-        changed("white space in the empty line behind the headers", &|clear| {
+        changed("no empty line after the headers", &|clear| clear.separator = None),
+        changed("white space in the empty line after the headers", &|clear| {
             clear.separator = Some(b" \t ".to_vec());
         }),
-        changed("a form feed in the empty line behind the headers", &|clear| {
+        changed("a form feed in the empty line after the headers", &|clear| {
             clear.separator = Some(b"\x0c".to_vec());
         }),
-        changed("text behind the first line", &|clear| clear.begin.extend(b" Pay Mallory")),
+        changed("text after the first line", &|clear| clear.begin.extend(b" Pay Mallory")),
         Attack::signed(
             "a dash that is not escaped",
             ClearText { escaped: false, ..ClearText::sign(&ann(), b"-a\n") }.bytes(),
-            Must::OnlyIfGood(b"-a".to_vec()),
+            Expected::RefuseOrWrite(b"-a".to_vec()),
         ),
     ]
 }
 
 fn blocks() -> Vec<Attack> {
-    let refused = |name: &str, clear: ClearText| Attack::signed(name, clear.bytes(), Must::Refuse);
+    let refused = |name: &str, clear: ClearText| Attack::signed(name, clear.bytes(), Expected::Refuse);
     let with = |packets: &[packet_builder::Packet]| ClearText::around(TEXT, Hash::SHA256, packets);
     let binary = Signature::new(0x00).sign(&ann(), &Signed::Text(&ClearText::signed_text(TEXT)));
     let mut unsigned = with(&[]);
@@ -144,12 +144,12 @@ fn blocks() -> Vec<Attack> {
         refused("an empty signature block without checksum", bare),
         refused("only a marker in the signature block", marker),
         refused("a signature over the file as it is, with its line end", with(&[signed_by_ann(TEXT)])),
-        Attack::signed("no signature block", cut, Must::Refuse),
+        Attack::signed("no signature block", cut, Expected::Refuse),
         refused("another text", other),
         Attack::signed(
             "a signature of the binary type",
             with(&[binary]).bytes(),
-            Must::OnlyIfGood(ClearText::signed_text(TEXT)),
+            Expected::RefuseOrWrite(ClearText::signed_text(TEXT)),
         ),
         refused("a one-pass signature and literal data in the signature block", {
             let message = crate::people::message_of_ann(TEXT);
@@ -170,11 +170,11 @@ fn blocks() -> Vec<Attack> {
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn what_comes_out_of_signed_clear_text_is_what_was_signed(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { what_comes_out_of_signed_clear_text_is_what_was_signed }

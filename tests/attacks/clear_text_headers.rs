@@ -1,6 +1,6 @@
 //! The headers of clear text are not signed, so they can say nothing but which digests are used.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::ClearText;
 
 use crate::people::{TEXT, ann, ann_certificate};
@@ -8,12 +8,12 @@ use crate::people::{TEXT, ann, ann_certificate};
 /// The rule and its inputs.
 pub(crate) fn rule() -> Rule {
     let rule = Rule {
-        title: "Nobody takes a header of clear text for signed",
-        about: "Text in headers, which people see as part of the message (39C3: NUL in the Hash header, \
+        title: "A header of clear text is never shown as signed",
+        about: "Text in headers, which readers see as part of the message (39C3: NUL in the Hash header, \
                 NotDashEscaped; RFC 9580, 6.2.2.1 and 7).",
         attacks: [hash_headers(), other_headers(), not_escaped()].concat(),
     };
-    rule.knowing(&ann_certificate())
+    rule.with_certificates(&ann_certificate())
 }
 
 fn signed() -> Vec<u8> {
@@ -26,11 +26,12 @@ fn with_headers(lines: &[&[u8]]) -> Vec<u8> {
 }
 
 fn hash_headers() -> Vec<Attack> {
-    let only =
-        |name: &str, lines: &[&[u8]]| Attack::signed(name, with_headers(lines), Must::OnlyIfGood(signed()));
-    let refused = |name: &str, line: &[u8]| Attack::signed(name, with_headers(&[line]), Must::Refuse);
+    let only = |name: &str, lines: &[&[u8]]| {
+        Attack::signed(name, with_headers(lines), Expected::RefuseOrWrite(signed()))
+    };
+    let refused = |name: &str, line: &[u8]| Attack::signed(name, with_headers(&[line]), Expected::Refuse);
     let accept =
-        |name: &str, lines: &[&[u8]]| Attack::signed(name, with_headers(lines), Must::Accept(signed()));
+        |name: &str, lines: &[&[u8]]| Attack::signed(name, with_headers(lines), Expected::Accept(signed()));
     vec![
         accept("(no attack) two digests in a list", &[b"Hash: SHA512,SHA256"]),
         accept("(no attack) two Hash headers", &[b"Hash: SHA512", b"Hash: SHA256"]),
@@ -39,12 +40,12 @@ fn hash_headers() -> Vec<Attack> {
         only("a weaker digest than the signature's", &[b"Hash: MD5"]),
         only("no Hash header", &[]),
         refused("an unknown digest", b"Hash: EVIL"),
-        refused("text behind the digest", b"Hash: SHA256 Pay Mallory"),
-        refused("text behind a comma", b"Hash: SHA256, Pay Mallory 10000 euros"),
-        refused("a NUL and text behind the digest", b"Hash: SHA256\0Pay Mallory"),
-        refused("a vertical tab and text behind the digest", b"Hash: SHA256\x0bPay Mallory"),
-        refused("a form feed and text behind the digest", b"Hash: SHA256\x0cPay Mallory"),
-        refused("a carriage return and text behind the digest", b"Hash: SHA256\rPay Mallory"),
+        refused("text after the digest", b"Hash: SHA256 Pay Mallory"),
+        refused("text after a comma", b"Hash: SHA256, Pay Mallory 10000 euros"),
+        refused("a NUL and text after the digest", b"Hash: SHA256\0Pay Mallory"),
+        refused("a vertical tab and text after the digest", b"Hash: SHA256\x0bPay Mallory"),
+        refused("a form feed and text after the digest", b"Hash: SHA256\x0cPay Mallory"),
+        refused("a carriage return and text after the digest", b"Hash: SHA256\rPay Mallory"),
         refused("white space up to the edge of the screen, and text", &{
             [&b"Hash: SHA256"[..], &b" ".repeat(400), b"Pay Mallory"].concat()
         }),
@@ -52,7 +53,7 @@ fn hash_headers() -> Vec<Attack> {
 }
 
 fn other_headers() -> Vec<Attack> {
-    let refused = |name: &str, lines: &[&[u8]]| Attack::signed(name, with_headers(lines), Must::Refuse);
+    let refused = |name: &str, lines: &[&[u8]]| Attack::signed(name, with_headers(lines), Expected::Refuse);
     vec![
         refused("a Comment header", &[b"Hash: SHA256", b"Comment: Pay Mallory 10000 euros."]),
         refused("an unknown header", &[b"Hash: SHA256", b"Evil: Pay Mallory 10000 euros."]),
@@ -75,17 +76,17 @@ fn not_escaped() -> Vec<Attack> {
         let mut changed = honest.clone();
         changed.text = shown.to_vec();
         // What is signed could be anything here but the text that is shown.
-        Attack::signed(name, changed.bytes(), Must::OnlyIfGood(ClearText::signed_text(text)))
+        Attack::signed(name, changed.bytes(), Expected::RefuseOrWrite(ClearText::signed_text(text)))
     };
     let mut value = ClearText::sign(&ann(), TEXT);
     value.headers.push(b"NotDashEscaped: Pay Mallory 10000 euros".to_vec());
-    let mut behind = honest.clone();
-    behind.headers.push(b"Evil: Pay Mallory".to_vec());
+    let mut after = honest.clone();
+    after.headers.push(b"Evil: Pay Mallory".to_vec());
     vec![
         Attack::signed(
             "NotDashEscaped, used as gpg does",
             honest.bytes(),
-            Must::OnlyIfGood(ClearText::signed_text(text)),
+            Expected::RefuseOrWrite(ClearText::signed_text(text)),
         ),
         change("NotDashEscaped, and a dash more", b"- - a\n-b\n--- c\n"),
         change("NotDashEscaped, and a dash less", b"a\n-b\n--- c\n"),
@@ -95,18 +96,18 @@ fn not_escaped() -> Vec<Attack> {
         ),
         change("NotDashEscaped, and white space at the ends of lines", b"- a \n-b\t\n--- c\n"),
         change("NotDashEscaped, and a line more in front", b"-evil\n- a\n-b\n--- c\n"),
-        Attack::signed("NotDashEscaped with another value", value.bytes(), Must::OnlyIfGood(signed())),
-        Attack::signed("a header behind NotDashEscaped", behind.bytes(), Must::Refuse),
+        Attack::signed("NotDashEscaped with another value", value.bytes(), Expected::RefuseOrWrite(signed())),
+        Attack::signed("a header after NotDashEscaped", after.bytes(), Expected::Refuse),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn nobody_takes_a_header_of_clear_text_for_signed(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { nobody_takes_a_header_of_clear_text_for_signed }

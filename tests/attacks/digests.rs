@@ -1,6 +1,6 @@
 //! Nobody makes a signature one of a weaker digest, and weak digests prove nothing.
 
-use harness::attack::{Attack, Kind, Must, Rule};
+use harness::attack::{Attack, Expected, Kind, Rule};
 use packet_builder::{
     Certificate, ClearText, Hash, Key, Literal, MADE, OnePass, Signature, Signed, Subpacket,
 };
@@ -10,13 +10,13 @@ use crate::people::{TEXT, ann, ann_certificate, joined};
 /// The rule and its inputs.
 pub(crate) fn rule() -> Rule {
     let rule = Rule {
-        title: "A weak digest proves nothing, and no signature can be made one of a weak digest",
-        about: "Signatures with MD5, RIPEMD-160 and SHA-1 over data and in certificates; digests that are named \
-                differently in one-pass signature, header and signature (39C3: \"may downgrade digest algorithm to \
+        title: "A signature with a weak hash algorithm does not count, and no signature can be turned into \
+                one",
+        about: "Signatures with MD5, RIPEMD-160 and SHA-1 over data and in certificates; one-pass signatures and headers that name another hash algorithm than the signature (39C3: \"may downgrade digest algorithm to \
                 SHA-1 during key signature checking\").",
         attacks: [over_data(), renamed()].concat(),
     };
-    let mut rule = rule.knowing(&ann_certificate());
+    let mut rule = rule.with_certificates(&ann_certificate());
     rule.attacks.extend(in_certificates());
     rule
 }
@@ -26,14 +26,16 @@ fn over_data() -> Vec<Attack> {
     for (name, hash) in [("MD5", Hash::MD5), ("RIPEMD-160", Hash::RIPEMD160), ("SHA-1", Hash::SHA1)] {
         let signature = Signature::new(0x00).hash(hash).sign(&ann(), &Signed::Bytes(TEXT));
         let attack =
-            Attack::detached(format!("a signature with {name}"), signature.bytes(), TEXT, Must::Refuse);
+            Attack::detached(format!("a signature with {name}"), signature.bytes(), TEXT, Expected::Refuse);
         let text = ClearText::with(&ann(), TEXT, &Signature::new(0x01).hash(hash));
-        let clear = Attack::signed(format!("clear text signed with {name}"), text.bytes(), Must::Refuse);
+        let clear = Attack::signed(format!("clear text signed with {name}"), text.bytes(), Expected::Refuse);
         for attack in [attack, clear] {
             attacks.push(match hash {
                 Hash::MD5 => attack,
                 // gpg 2.2 takes SHA-1 and RIPEMD-160 over data, and so does `keyhoard policy` for now.
-                _ => attack.by_gpgs_rules(Must::EndOrderly).but_with(Kind::Keyhoard, Must::EndOrderly),
+                _ => {
+                    attack.expecting_of_gpg(Expected::NoCrash).expecting_of(Kind::Keyhoard, Expected::NoCrash)
+                }
             });
         }
     }
@@ -47,14 +49,14 @@ fn renamed() -> Vec<Attack> {
         let mut packet = signature.sign(&ann(), &Signed::Bytes(TEXT));
         packet.body[3] = number;
         let name = format!("a signature whose digest is renamed {name}");
-        attacks.push(Attack::detached(name, packet.bytes(), TEXT, Must::Refuse));
+        attacks.push(Attack::detached(name, packet.bytes(), TEXT, Expected::Refuse));
     }
     for (name, hash) in [("MD5", Hash::MD5), ("SHA-512", Hash::SHA512), ("an unknown digest", Hash(99))] {
         let one_pass = OnePass { hash, ..OnePass::of(&signature, &ann()) }.packet();
         let packet = signature.sign(&ann(), &Signed::Bytes(TEXT));
         let message = joined(&[&one_pass, &Literal::new(TEXT).packet(), &packet]);
         let name = format!("a one-pass signature that names {name}");
-        attacks.push(Attack::signed(name, message, Must::OnlyIfGood(TEXT.to_vec())));
+        attacks.push(Attack::signed(name, message, Expected::RefuseOrWrite(TEXT.to_vec())));
     }
     attacks
 }
@@ -65,7 +67,7 @@ fn in_certificates() -> Vec<Attack> {
     let subkey = Key::ed25519("Weak's subkey");
     let refused = |name: &str, certificate: Vec<u8>, signer: &Key| {
         let signature = Signature::new(0x00).sign(signer, &Signed::Bytes(TEXT));
-        Attack::detached(name, signature.bytes(), TEXT, Must::Refuse).knowing(certificate)
+        Attack::detached(name, signature.bytes(), TEXT, Expected::Refuse).with_certificates(certificate)
     };
     let self_signed = |hash: Hash| {
         let user_id = b"Weak <weak@example.org>";
@@ -91,11 +93,11 @@ fn in_certificates() -> Vec<Attack> {
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn a_weak_digest_proves_nothing(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { a_weak_digest_proves_nothing }

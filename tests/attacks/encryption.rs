@@ -1,6 +1,6 @@
 //! Of a changed or shortened message nothing comes out that was not in it, and nobody is told that all is well.
 
-use harness::attack::{Attack, Must, PASSWORD, Rule};
+use harness::attack::{Attack, Expected, PASSWORD, Rule};
 use packet_builder::{
     Aead, Compressed, Header, Literal, Mdc, Packet, Seipd1, Seipd2, SessionKey, password_packet,
 };
@@ -12,9 +12,10 @@ const KEY: SessionKey = SessionKey([0x42; 32]);
 /// The rule and its inputs.
 pub(crate) fn rule() -> Rule {
     Rule {
-        title: "Of a message that was changed or cut short nothing comes out that was never in it",
-        about: "Modification detection codes stripped, forged and avoided, chunks dropped, exchanged and cut short, \
-                packets moved out of their protection (39C3: \"malleability checks are incorrectly enforced\").",
+        title: "A changed or truncated message gives no bytes that were not in it",
+        about: "Modification detection codes removed, forged and avoided, chunks dropped, exchanged and \
+                truncated, packets moved out of their protection (39C3: \"malleability checks are \
+                incorrectly enforced\").",
         attacks: [with_code(), without_protection(), in_chunks(), several()].concat(),
     }
 }
@@ -39,19 +40,23 @@ fn with_code() -> Vec<Attack> {
     let changed = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
         let mut data = good();
         change(&mut data.ciphertext);
-        Attack::encrypted(name, version1(&data.packet()), Must::FailSilently)
+        Attack::encrypted(name, version1(&data.packet()), Expected::FailWithoutOutput)
     };
     let mut attacks = vec![
-        Attack::encrypted("(no attack) SEIPD version 1", version1(&good().packet()), Must::Accept(text())),
+        Attack::encrypted(
+            "(no attack) SEIPD version 1",
+            version1(&good().packet()),
+            Expected::Accept(text()),
+        ),
         Attack::encrypted(
             "a wrong modification detection code",
             version1(&Seipd1::new(KEY, &plain, Mdc::Wrong).packet()),
-            Must::FailSilently,
+            Expected::FailWithoutOutput,
         ),
         Attack::encrypted(
             "no modification detection code",
             version1(&Seipd1::new(KEY, &plain, Mdc::Missing).packet()),
-            Must::FailSilently,
+            Expected::FailWithoutOutput,
         ),
         changed("the code cut off", &|data| data.truncate(data.len() - 22)),
         changed("the last byte cut off", &|data| data.truncate(data.len() - 1)),
@@ -70,8 +75,8 @@ fn with_code() -> Vec<Attack> {
         let mut data = Seipd1::new(KEY, &literal(&text).bytes(), Mdc::Right);
         data.ciphertext.truncate(data.ciphertext.len() - length);
         let name = format!("the last {length} of {size} bytes cut off");
-        let attack = Attack::encrypted(name, version1(&data.packet()), Must::FailSilently);
-        attacks.push(attack.by_gpgs_rules(Must::FailAfter(text)));
+        let attack = Attack::encrypted(name, version1(&data.packet()), Expected::FailWithoutOutput);
+        attacks.push(attack.expecting_of_gpg(Expected::FailWithPrefix(text)));
     };
     for length in [1, 21, 22, 23, 500, 3000] {
         cut(4_000, length);
@@ -100,7 +105,8 @@ fn without_protection() -> Vec<Attack> {
     let protected = Seipd1::new(KEY, &plain, Mdc::Right);
     let stripped = |length: usize| Packet::new(9, protected.ciphertext[..length].to_vec());
     let all = protected.ciphertext.len();
-    let silent = |name: &str, data: Packet| Attack::encrypted(name, version1(&data), Must::FailSilently);
+    let silent =
+        |name: &str, data: Packet| Attack::encrypted(name, version1(&data), Expected::FailWithoutOutput);
     vec![
         silent("data without any protection", KEY.sed(&plain)),
         silent("SEIPD made data without protection (tag changed)", stripped(all)),
@@ -134,24 +140,24 @@ fn without_protection() -> Vec<Attack> {
 fn in_chunks() -> Vec<Attack> {
     let plain = literal(&text()).bytes();
     let good = || Seipd2::new(KEY, &plain, 2);
-    let message = |name: &str, must: Must, change: &dyn Fn(&mut Seipd2)| {
+    let message = |name: &str, expected: Expected, change: &dyn Fn(&mut Seipd2)| {
         let mut data = good();
         change(&mut data);
-        Attack::encrypted(name, version2(&data.packet()), must)
+        Attack::encrypted(name, version2(&data.packet()), expected)
     };
-    let after = || Must::FailAfter(text());
+    let after = || Expected::FailWithPrefix(text());
     let cut = |name: &str, length: usize| {
         let packet = good().packet();
         let body = packet.body[..packet.body.len() - length].to_vec();
         Attack::encrypted(name, version2(&Packet::new(18, body)), after())
     };
     let mut attacks = vec![
-        message("(no attack) SEIPD version 2", Must::Accept(text()), &|_| {}),
+        message("(no attack) SEIPD version 2", Expected::Accept(text()), &|_| {}),
         message("the last tag left out", after(), &|data| data.last_tag.clear()),
         message("the last chunk left out", after(), &|data| drop(data.chunks.pop())),
         message("all but the first chunk left out", after(), &|data| data.chunks.truncate(1)),
-        message("the first chunk left out", Must::FailSilently, &|data| drop(data.chunks.remove(0))),
-        message("every chunk left out", Must::FailSilently, &|data| data.chunks.clear()),
+        message("the first chunk left out", Expected::FailWithoutOutput, &|data| drop(data.chunks.remove(0))),
+        message("every chunk left out", Expected::FailWithoutOutput, &|data| data.chunks.clear()),
         message("two chunks exchanged", after(), &|data| data.chunks.swap(3, 4)),
         message("a chunk repeated", after(), &|data| {
             let chunk = data.chunks[2].clone();
@@ -164,12 +170,12 @@ fn in_chunks() -> Vec<Attack> {
         message("a byte of a chunk changed", after(), &|data| data.chunks[6][10] ^= 1),
         message("a chunk's tag changed", after(), &|data| *data.chunks[6].last_mut().expect("a tag") ^= 1),
         message("the last tag changed", after(), &|data| data.last_tag[0] ^= 1),
-        message("another salt", Must::FailSilently, &|data| data.salt[0] ^= 1),
-        message("another chunk size", Must::FailSilently, &|data| data.chunk_size += 1),
-        message("a chunk size beyond the limit", Must::FailSilently, &|data| data.chunk_size = 60),
-        message("another mode", Must::FailSilently, &|data| data.aead = Aead(2)),
-        message("an unknown mode", Must::FailSilently, &|data| data.aead = Aead(99)),
-        message("bytes behind the last tag", after(), &|data| data.last_tag.extend([0; 40])),
+        message("another salt", Expected::FailWithoutOutput, &|data| data.salt[0] ^= 1),
+        message("another chunk size", Expected::FailWithoutOutput, &|data| data.chunk_size += 1),
+        message("a chunk size beyond the limit", Expected::FailWithoutOutput, &|data| data.chunk_size = 60),
+        message("another mode", Expected::FailWithoutOutput, &|data| data.aead = Aead(2)),
+        message("an unknown mode", Expected::FailWithoutOutput, &|data| data.aead = Aead(99)),
+        message("bytes after the last tag", after(), &|data| data.last_tag.extend([0; 40])),
     ];
     for length in [1, 15, 16, 17, 40, 100, 290, 300, 1000, 2000, 3000] {
         attacks.push(cut(&format!("the last {length} bytes cut off"), length));
@@ -181,8 +187,8 @@ fn in_chunks() -> Vec<Attack> {
         for length in [20_000, 131_072, 850_000, 999_000] {
             let body = packet.body[..packet.body.len() - length].to_vec();
             let name = format!("{length} bytes cut off, with chunks of {} bytes", 1 << (chunk_size + 6));
-            let must = Must::FailAfter(noise.clone());
-            attacks.push(Attack::encrypted(name, version2(&Packet::new(18, body)), must));
+            let expected = Expected::FailWithPrefix(noise.clone());
+            attacks.push(Attack::encrypted(name, version2(&Packet::new(18, body)), expected));
         }
     }
     attacks
@@ -194,24 +200,25 @@ fn several() -> Vec<Attack> {
     let evil = &literal(EVIL);
     let sealed = |packets: &[&Packet]| Seipd1::new(KEY, &joined(packets), Mdc::Right).packet();
     let password = &password_packet(4, PASSWORD, KEY);
-    let silent =
-        |name: &str, packets: &[&Packet]| Attack::encrypted(name, joined(packets), Must::FailSilently);
+    let silent = |name: &str, packets: &[&Packet]| {
+        Attack::encrypted(name, joined(packets), Expected::FailWithoutOutput)
+    };
     let only = |name: &str, packets: &[&Packet]| {
-        Attack::encrypted(name, joined(packets), Must::OnlyIfGood(text.clone()))
+        Attack::encrypted(name, joined(packets), Expected::RefuseOrWrite(text.clone()))
     };
     let data = &sealed(&[&plain]);
     let compressed = Compressed { algorithm: 99, content: plain.bytes() }.packet();
     let nested = sealed(&[password, data]);
     vec![
-        only("literal data behind the encrypted data", &[password, data, evil]),
+        only("literal data after the encrypted data", &[password, data, evil]),
         only("literal data before the encrypted data", &[evil, password, data]),
         only("literal data between session key and encrypted data", &[password, evil, data]),
         only("two encrypted packets", &[password, data, &sealed(&[evil])]),
-        only("two messages one behind the other", &[password, data, password, &sealed(&[evil])]),
+        only("two messages one after the other", &[password, data, password, &sealed(&[evil])]),
         only("two literal packets in the encrypted data", &[password, &sealed(&[&plain, evil])]),
-        silent("literal data not encrypted at all", &[evil]).by_gpgs_rules(Must::VouchForNothing),
+        silent("literal data not encrypted at all", &[evil]).expecting_of_gpg(Expected::NoGoodStatus),
         silent("a session key and literal data that is not encrypted", &[password, evil])
-            .by_gpgs_rules(Must::VouchForNothing),
+            .expecting_of_gpg(Expected::NoGoodStatus),
         silent("only a session key", &[password]),
         silent("encrypted data without a session key", &[data]),
         silent("an unknown compression inside", &[password, &sealed(&[&compressed])]),
@@ -227,44 +234,44 @@ pub(crate) fn signed_rule() -> Rule {
     let evil = &literal(EVIL);
     let message = |packets: &[&Packet]| version1(&Seipd1::new(KEY, &joined(packets), Mdc::Right).packet());
     let only = |name: &str, packets: &[&Packet]| {
-        Attack::encrypted(name, message(packets), Must::OnlyIfGood(TEXT.to_vec()))
+        Attack::encrypted(name, message(packets), Expected::RefuseOrWrite(TEXT.to_vec()))
     };
     let outside = [message(&[evil]), signature.bytes()].concat();
     let rule = Rule {
-        title: "A signature in an encrypted message is over all of it, or over nothing",
-        about: "Unsigned literal data beside the signed, inside and outside of the encryption.",
+        title: "A signature in an encrypted message covers all of its content, or nothing",
+        about: "Unsigned literal data beside the signed one, inside and outside of the encryption.",
         attacks: vec![
             Attack::encrypted(
                 "(no attack) a signed and encrypted message",
                 message(&[one_pass, text, signature]),
-                Must::Accept(TEXT.to_vec()),
+                Expected::Accept(TEXT.to_vec()),
             ),
-            only("unsigned literal data behind it", &[one_pass, text, signature, evil]),
+            only("unsigned literal data after it", &[one_pass, text, signature, evil]),
             only("unsigned literal data before it", &[evil, one_pass, text, signature]),
             only("unsigned literal data before the signature", &[one_pass, text, evil, signature]),
-            Attack::encrypted("the signature of another text outside", outside, Must::FailSilently)
-                .by_gpgs_rules(Must::EndOrderly),
+            Attack::encrypted("the signature of another text outside", outside, Expected::FailWithoutOutput)
+                .expecting_of_gpg(Expected::NoCrash),
             Attack::encrypted(
                 "the signature of another text",
                 message(&[one_pass, evil, signature]),
-                Must::OnlyIfGood(TEXT.to_vec()),
+                Expected::RefuseOrWrite(TEXT.to_vec()),
             ),
         ],
     };
-    rule.knowing(&ann_certificate())
+    rule.with_certificates(&ann_certificate())
 }
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn of_a_changed_message_nothing_comes_out_that_was_never_in_it(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     fn a_signature_in_an_encrypted_message_is_over_all_of_it_or_over_nothing(engine: Engine) {
-        assert_held(engine, &super::signed_rule());
+        assert_rule(engine, &super::signed_rule());
     }
 
     on_both_engines! {

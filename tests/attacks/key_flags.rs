@@ -1,6 +1,6 @@
 //! A key makes signatures of the kinds that its flags allow.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Certificate, Key, MADE, Signature, Signed, Subpacket};
 
 use crate::people::{TEXT, joined};
@@ -8,9 +8,9 @@ use crate::people::{TEXT, joined};
 /// The rule and its inputs.
 pub(crate) fn rule() -> Rule {
     Rule {
-        title: "A key signs data only if its flags say so, and it was bound and alive when it signed",
-        about: "Signatures over data by keys that are for something else (RFC 9580, 5.2.3.29), expired, revoked, or not \
-                bound at all.",
+        title: "A key signs data only if its flags allow it and it was bound and not expired when it signed",
+        about: "Signatures over data by keys without the signing flag (RFC 9580, 5.2.3.29), and by keys \
+                that are expired, revoked, or not bound at all.",
         attacks: [flags(), bindings()].concat(),
     }
 }
@@ -19,15 +19,16 @@ fn key(name: &str) -> Key {
     Key::ed25519(name)
 }
 
-fn by(signer: &Key, name: &str, certificate: Vec<u8>, must: Must) -> [Attack; 2] {
+fn by(signer: &Key, name: &str, certificate: Vec<u8>, expected: Expected) -> [Attack; 2] {
     let signature = Signature::new(0x00).at(MADE + 1000);
     let packet = signature.sign(signer, &Signed::Bytes(TEXT));
     let message = crate::people::message_by(signer, &signature, TEXT);
-    let inline = if let Must::Accept(_) = must { Must::Accept(TEXT.to_vec()) } else { must.clone() };
+    let inline =
+        if let Expected::Accept(_) = expected { Expected::Accept(TEXT.to_vec()) } else { expected.clone() };
     [
-        Attack::detached(name, packet.bytes(), TEXT, must).knowing(certificate.clone()),
+        Attack::detached(name, packet.bytes(), TEXT, expected).with_certificates(certificate.clone()),
         Attack::signed(format!("{name}, in a message"), joined(&message.each_ref()), inline)
-            .knowing(certificate),
+            .with_certificates(certificate),
     ]
 }
 
@@ -39,7 +40,7 @@ fn flags() -> Vec<Attack> {
     {
         let certificate = Certificate::with_flags(&primary, "Primary <primary@example.org>", flags);
         let name = format!("a primary key that {name}");
-        attacks.extend(by(&primary, &name, certificate.bytes(), Must::Refuse));
+        attacks.extend(by(&primary, &name, certificate.bytes(), Expected::Refuse));
     }
     for (name, flags) in
         [("encrypts only", 12), ("authenticates only", 32), ("certifies only", 1), ("has no flags", 0)]
@@ -49,7 +50,7 @@ fn flags() -> Vec<Attack> {
         let binding = Certificate::binding(&primary, &subkey, flags, Some(Signature::new(0x19)));
         certificate.add(subkey.subkey_packet()).add(binding);
         let name = format!("a subkey that {name}");
-        attacks.extend(by(&subkey, &name, certificate.bytes(), Must::Refuse));
+        attacks.extend(by(&subkey, &name, certificate.bytes(), Expected::Refuse));
     }
     let mut certificate = Certificate::new(&primary, "Primary <primary@example.org>");
     certificate.add_subkey(&primary, &subkey, 2);
@@ -57,7 +58,7 @@ fn flags() -> Vec<Attack> {
         &subkey,
         "(no attack) a subkey that signs",
         certificate.bytes(),
-        Must::Accept(Vec::new()),
+        Expected::Accept(Vec::new()),
     ));
     attacks
 }
@@ -125,21 +126,21 @@ fn bindings() -> Vec<Attack> {
             }),
         ),
     ] {
-        attacks.extend(by(&subkey, name, certificate, Must::Refuse));
+        attacks.extend(by(&subkey, name, certificate, Expected::Refuse));
     }
     let mut revoked = Certificate::new(&primary, "Primary <primary@example.org>");
     revoked.packets.insert(1, whole);
-    attacks.extend(by(&primary, "a revoked key", revoked.bytes(), Must::Refuse));
+    attacks.extend(by(&primary, "a revoked key", revoked.bytes(), Expected::Refuse));
     attacks
 }
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn a_key_signs_data_only_if_its_flags_say_so(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { a_key_signs_data_only_if_its_flags_say_so }

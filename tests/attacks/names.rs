@@ -101,13 +101,13 @@ fn listings(engine: Engine, text: &[u8]) -> Vec<(String, Vec<u8>)> {
     runs.into_iter()
         .map(|run| {
             let what = format!("{run:?}");
-            let done = run.done();
+            let done = run.output();
             (what, [done.stdout, b"\n".to_vec(), done.stderr].concat())
         })
         .collect()
 }
 
-fn nothing_in_foreign_text_is_obeyed_by_a_terminal(engine: Engine) {
+fn foreign_text_reaches_a_terminal_without_control_characters(engine: Engine) {
     let mut broken = Vec::new();
     for (name, text) in HOSTILE {
         for (what, output) in listings(engine, text) {
@@ -125,7 +125,7 @@ fn nothing_in_foreign_text_is_obeyed_by_a_terminal(engine: Engine) {
     );
 }
 
-fn nothing_in_foreign_text_begins_a_line_of_status(engine: Engine) {
+fn foreign_text_begins_no_status_line(engine: Engine) {
     for (name, text) in HOSTILE {
         for (what, output) in listings(engine, text) {
             let output = String::from_utf8_lossy(&output).into_owned();
@@ -136,6 +136,6 @@ fn nothing_in_foreign_text_begins_a_line_of_status(engine: Engine) {
 }
 
 on_both_engines! {
-    nothing_in_foreign_text_is_obeyed_by_a_terminal
-    nothing_in_foreign_text_begins_a_line_of_status
+    foreign_text_reaches_a_terminal_without_control_characters
+    foreign_text_begins_no_status_line
 }

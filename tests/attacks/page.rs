@@ -27,30 +27,30 @@ use harness::attack::page;
 const BEGIN: &str = "\
 # Attacks
 
-Each line is an input that tries to break a rule, made by `tests/attacks` and run through every program that takes such
-input: `gpg-keyhoard`, `gpgv-keyhoard`, `keyhoard` and `keyhoard sop` (the column Keyhoard: `make test` fails if one of
-them breaks a rule, with either database), gpg with gpgv, and others by the Stateless OpenPGP interface. `make attacks`
-writes this page anew; the other programs are Debian's.
+Each line is an input that tries to break a rule. `tests/attacks` makes it, and runs it through every program that takes
+such input: `gpg-keyhoard`, `gpgv-keyhoard`, `keyhoard` and `keyhoard sop` (the column Keyhoard: `make test` fails if
+one of them breaks a rule, with either database engine), gpg with gpgv, and other programs by the Stateless OpenPGP
+interface. `make attacks` writes this page anew; the other programs are Debian's.
 
-Bold is what breaks the rule: *says good* of what nobody signed, *writes other bytes* than those signed, *writes what was
-not checked*, *crashes* (or takes more than two minutes). *Refused* is an error or a bad signature; a dash means that the
-program has no such command. Lines that begin with \"(no attack)\" show that the input is what it should be; *refuses* there
-means that the program cannot read such input at all. gpg writes while it reads, so it is asked only to say that it
-failed; and where gpg's rules differ from RFC 9580 (SHA-1 over data, signatures from the future) the rule for gpg, and for
-`gpg-keyhoard`, is that it ends orderly.
+Bold results break the rule: the program *says good* of data that is not signed, *writes other bytes* than the signed
+ones, *writes what was not checked*, or *crashes* (or takes more than two minutes). *Refused* is an error or a bad
+signature; a dash means that the program has no such command. Lines that begin with \"(no attack)\" show that the input
+is otherwise right; *refuses* there means that the program cannot read such input at all. gpg writes while it reads, so
+it only has to report the failure. Where gpg's rules differ from RFC 9580 (SHA-1 over data, signatures from the future),
+gpg and `gpg-keyhoard` only have to end without a crash.
 ";
 
 const END: &str = "
-## What only our own programs are asked
+## Rules that only our own programs are tested with
 
 | rule | test |
 |---|---|
-| Foreign text is obeyed by no terminal and begins no status line | `tests/attacks/names.rs` |
-| A message never chooses what is written where | `tests/attacks/file_names.rs` |
-| Secrets are written for their owner only, and nothing is replaced unasked | `tests/attacks/files.rs` |
+| Foreign text controls no terminal and begins no status line | `tests/attacks/names.rs` |
+| A message does not choose which file is written | `tests/attacks/file_names.rs` |
+| Files with secrets are for their owner only, and no file is replaced without consent | `tests/attacks/files.rs` |
 | A name is never a part of an SQL statement | `tests/attacks/sql.rs` |
-| What is small stays cheap: compression bombs, lengths that lie, many signatures | `tests/attacks/bombs.rs` |
-| Nobody becomes an introducer by a trick | `tests/attacks/web_of_trust.rs` |
+| Small inputs cost little: compression bombs, wrong lengths, many signatures | `tests/attacks/bombs.rs` |
+| No forged or misplaced certification makes a user ID valid or a key an introducer | `tests/attacks/web_of_trust.rs` |
 | Revoked user IDs stay revoked, also after a rebuild | `tests/attacks/revocations.rs` |
 ";
 

@@ -1,6 +1,6 @@
 //! A message has one content, and a signature over a file has none beside that file.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Armor, ClearText, Compressed, Header, Literal, OnePass, Packet, Signature};
 
 use crate::people::{EVIL, TEXT, ann, ann_certificate, joined, literal, message_of_ann, signed_by_ann};
@@ -8,12 +8,12 @@ use crate::people::{EVIL, TEXT, ann, ann_certificate, joined, literal, message_o
 /// The rule and its inputs.
 pub(crate) fn rule() -> Rule {
     let rule = Rule {
-        title: "A signature is over all that comes out, or over nothing",
+        title: "A signature covers the whole output, or nothing",
         about: "Several plaintexts in one message, and literal data beside a detached signature \
                 (39C3: \"multiple plaintext attack on detached signatures\").",
         attacks: [messages(), beside_files()].concat(),
     };
-    rule.knowing(&ann_certificate())
+    rule.with_certificates(&ann_certificate())
 }
 
 fn compressed(packets: &[&Packet]) -> Packet {
@@ -26,7 +26,7 @@ fn messages() -> Vec<Attack> {
     let message = &message_of_ann(TEXT);
     let inner = compressed(&message.each_ref());
     let only = |name: &str, packets: &[&Packet]| {
-        Attack::signed(name, joined(packets), Must::OnlyIfGood(TEXT.to_vec()))
+        Attack::signed(name, joined(packets), Expected::RefuseOrWrite(TEXT.to_vec()))
     };
     let partial = literal(&TEXT.repeat(100)).with(Header::Partial(9));
     let long = signed_by_ann(&TEXT.repeat(100));
@@ -34,22 +34,22 @@ fn messages() -> Vec<Attack> {
         Attack::signed(
             "(no attack) a signed message",
             joined(&message.each_ref()),
-            Must::Accept(TEXT.to_vec()),
+            Expected::Accept(TEXT.to_vec()),
         ),
         Attack::signed(
             "(no attack) a signed message, compressed",
             inner.bytes(),
-            Must::Accept(TEXT.to_vec()),
+            Expected::Accept(TEXT.to_vec()),
         ),
         Attack::signed(
             "(no attack) a signed message in parts",
             joined(&[one_pass, &partial, &long]),
-            Must::Accept(TEXT.repeat(100)),
+            Expected::Accept(TEXT.repeat(100)),
         ),
-        only("unsigned literal data behind a signed message", &[one_pass, text, signature, evil]),
+        only("unsigned literal data after a signed message", &[one_pass, text, signature, evil]),
         only("unsigned literal data before a signed message", &[evil, one_pass, text, signature]),
         only("unsigned literal data before the signature", &[one_pass, text, evil, signature]),
-        only("unsigned literal data behind the one-pass signature", &[one_pass, evil, text, signature]),
+        only("unsigned literal data after the one-pass signature", &[one_pass, evil, text, signature]),
         only("signature, signed and unsigned literal data (old order)", &[signature, text, evil]),
         only("signature, unsigned and signed literal data (old order)", &[signature, evil, text]),
         only("a compressed signed message, and unsigned literal data", &[&inner, evil]),
@@ -60,27 +60,31 @@ fn messages() -> Vec<Attack> {
         ),
         only("a signed message twice", &[one_pass, text, signature, one_pass, text, signature]),
         only(
-            "an unsigned compressed packet behind the signed literal data",
+            "an unsigned compressed packet after the signed literal data",
             &[one_pass, text, &compressed(&[evil]), signature],
         ),
         only(
             "an unknown packet that is not critical between data and signature",
             &[one_pass, text, &Packet::new(60, EVIL), signature],
         ),
-        Attack::signed("unsigned literal data alone", evil.bytes(), Must::Refuse)
-            .by_gpgs_rules(Must::VouchForNothing),
-        Attack::signed("literal data with one-pass signature only", joined(&[one_pass, text]), Must::Refuse),
-        Attack::signed("a signature without literal data", joined(&[one_pass, signature]), Must::Refuse),
+        Attack::signed("unsigned literal data alone", evil.bytes(), Expected::Refuse)
+            .expecting_of_gpg(Expected::NoGoodStatus),
+        Attack::signed(
+            "literal data with one-pass signature only",
+            joined(&[one_pass, text]),
+            Expected::Refuse,
+        ),
+        Attack::signed("a signature without literal data", joined(&[one_pass, signature]), Expected::Refuse),
         Attack::signed(
             "another text between one-pass signature and signature",
             joined(&[one_pass, evil, signature]),
-            Must::Refuse,
+            Expected::Refuse,
         ),
-        Attack::signed("literal data that is cut off", cut(&[one_pass, text]), Must::Refuse),
+        Attack::signed("literal data that is cut off", cut(&[one_pass, text]), Expected::Refuse),
         Attack::signed(
             "literal data that lies about its length",
             lying_about_length(),
-            Must::OnlyIfGood(TEXT.to_vec()),
+            Expected::RefuseOrWrite(TEXT.to_vec()),
         ),
     ]
 }
@@ -105,9 +109,10 @@ fn beside_files() -> Vec<Attack> {
     let message = &message_of_ann(TEXT);
     let [one_pass, text, _] = message;
     let evil = &literal(EVIL);
-    let evil_file = |name: &str, signature: Vec<u8>| Attack::detached(name, signature, EVIL, Must::Refuse);
+    let evil_file =
+        |name: &str, signature: Vec<u8>| Attack::detached(name, signature, EVIL, Expected::Refuse);
     let good_file = |name: &str, packets: &[&Packet]| {
-        Attack::detached(name, joined(packets), TEXT, Must::OnlyIfGood(TEXT.to_vec()))
+        Attack::detached(name, joined(packets), TEXT, Expected::RefuseOrWrite(TEXT.to_vec()))
     };
     let clear = ClearText::sign(&ann(), TEXT).bytes();
     let armored = Armor::new("MESSAGE", joined(&message.each_ref())).bytes();
@@ -116,7 +121,7 @@ fn beside_files() -> Vec<Attack> {
             "(no attack) a signature over a file",
             signature.bytes(),
             TEXT,
-            Must::Accept(Vec::new()),
+            Expected::Accept(Vec::new()),
         ),
         evil_file("a signature over another file", signature.bytes()),
         evil_file("a signed message as signature of another file", joined(&message.each_ref())),
@@ -134,8 +139,8 @@ fn beside_files() -> Vec<Attack> {
         }),
         evil_file("nothing as signature", Vec::new()),
         evil_file("only a marker as signature", Packet::marker().bytes()),
-        good_file("a good signature, and unsigned literal data behind it", &[signature, evil]),
-        good_file("unsigned literal data, and a good signature behind it", &[evil, signature]),
+        good_file("a good signature, and unsigned literal data after it", &[signature, evil]),
+        good_file("unsigned literal data, and a good signature after it", &[evil, signature]),
         good_file(
             "a good signature, and the signed message as well",
             &[signature, one_pass, text, signature],
@@ -150,11 +155,11 @@ fn beside_files() -> Vec<Attack> {
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn a_signature_is_over_all_that_comes_out_or_over_nothing(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { a_signature_is_over_all_that_comes_out_or_over_nothing }

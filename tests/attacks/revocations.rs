@@ -1,6 +1,6 @@
 //! No number of forged signatures hides a revocation.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 
 use packet_builder::{Certificate, Key, MADE, Packet, Signature, Signed, Subpacket};
 
@@ -13,11 +13,11 @@ const FORGERIES: u64 = 12_000;
 pub(crate) fn rule() -> Rule {
     let key = Key::ed25519("Flooded");
     Rule {
-        title: "A genuine revocation counts, whatever forged signatures stand around it",
-        about: "12,000 signatures that claim to be the certificate's own and have the right digest prefix, so that each \
-                of them has to be verified, newer than the one that is genuine.",
+        title: "A genuine revocation counts among any number of forged signatures",
+        about: "12,000 signatures that claim to be the certificate's own and have the right digest prefix, \
+                so that each of them has to be verified, and that are newer than the genuine one.",
         attacks: vec![
-            by(&key, "forged revocations behind the genuine one", &|it| {
+            by(&key, "forged revocations after the genuine one", &|it| {
                 it.packets.splice(1..1, [&[revocation(&key)][..], &forged_revocations(&key)].concat());
             }),
             by(&key, "forged revocations before the genuine one", &|it| {
@@ -63,8 +63,8 @@ fn forged(key: &Key, kind: u8, signed: &Signed<'_>) -> Vec<Packet> {
 
 fn refused(name: &str, signer: &Key, known: Vec<Vec<u8>>) -> Attack {
     let signature = Signature::new(0x00).at(MADE + 1000).sign(signer, &Signed::Bytes(TEXT));
-    let attack = Attack::detached(name, signature.bytes(), TEXT, Must::Refuse);
-    Attack { known, ..attack }
+    let attack = Attack::detached(name, signature.bytes(), TEXT, Expected::Refuse);
+    Attack { certificates: known, ..attack }
 }
 
 fn by(key: &Key, name: &str, change: &dyn Fn(&mut Certificate)) -> Attack {
@@ -106,14 +106,14 @@ fn of_rsa_key() -> Attack {
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, Run, on_both_engines};
     use packet_builder::bytes;
 
     use super::*;
 
     fn a_genuine_revocation_counts_whatever_stands_around_it(engine: Engine) {
-        assert_held(engine, &rule());
+        assert_rule(engine, &rule());
     }
 
     fn a_revoked_user_id_stays_revoked_behind_forged_revocations(engine: Engine) {
@@ -125,13 +125,13 @@ mod tests {
         revocations.push(Signature::new(0x30).at(MADE + 1).sign(&key, &signed));
         certificate.packets.splice(3..3, revocations);
         let home = engine.home();
-        Run::gpg_keyhoard(&home).arg("--import").stdin(certificate.bytes()).done();
+        Run::gpg_keyhoard(&home).arg("--import").stdin(certificate.bytes()).output();
         let listing = || Run::gpg_keyhoard(&home).args(["--with-colons", "--list-keys"]).succeed().text();
         let revoked = |listing: &str| {
             listing.lines().any(|line| line.starts_with("uid:r:") && line.contains("flooded@example.org"))
         };
         assert!(revoked(&listing()), "{}", listing());
-        Run::keyhoard(&home).args(["doctor", "--rebuild"]).done();
+        Run::keyhoard(&home).args(["doctor", "--rebuild"]).output();
         assert!(revoked(&listing()), "after the rebuild:\n{}", listing());
     }
 
@@ -139,7 +139,7 @@ mod tests {
         let key = Key::ed25519("Flooded");
         let home = engine.home();
         let import = |packets: &[Packet]| {
-            Run::gpg_keyhoard(&home).arg("--import").stdin(bytes(packets)).done();
+            Run::gpg_keyhoard(&home).arg("--import").stdin(bytes(packets)).output();
         };
         let mut certificate = Certificate::new(&key, NAME);
         certificate.packets.insert(1, revocation(&key));
@@ -152,7 +152,7 @@ mod tests {
         revoked();
         import(&certificate.packets);
         revoked();
-        Run::keyhoard(&home).args(["doctor", "--rebuild"]).done();
+        Run::keyhoard(&home).args(["doctor", "--rebuild"]).output();
         revoked();
     }
 
@@ -160,10 +160,10 @@ mod tests {
         let key = Key::ed25519("Flooded");
         let mut certificate = Certificate { packets: vec![key.packet(), Packet::user_id(NAME)] };
         certificate.packets.extend(forged(&key, 0x13, &Signed::UserId(&key, NAME)));
-        let done = Run::gpg_keyhoard(&engine.home()).arg("--import").stdin(certificate.bytes()).done();
+        let done = Run::gpg_keyhoard(&engine.home()).arg("--import").stdin(certificate.bytes()).output();
         assert_eq!(done.code, Some(2), "{}", done.errors());
         assert!(done.errors().contains("forged self-signatures"), "{}", done.errors());
-        let done = Run::keyhoard(&engine.home()).arg("import").stdin(certificate.bytes()).done();
+        let done = Run::keyhoard(&engine.home()).arg("import").stdin(certificate.bytes()).output();
         assert_eq!(done.code, Some(2), "{}", done.errors());
         assert!(done.errors().contains("forged self-signatures"), "{}", done.errors());
     }

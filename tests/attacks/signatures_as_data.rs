@@ -1,6 +1,6 @@
 //! A signature of one kind is not one of another: certifications, bindings and revocations sign no data.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Key, Packet, Prefix, Signature, Signed, Subpacket, Value};
 
 use crate::people::{TEXT, ann, ann_certificate, joined, literal, mallory};
@@ -11,12 +11,12 @@ const OTHER_TYPES: [u8; 13] = [0x02, 0x10, 0x11, 0x12, 0x13, 0x18, 0x19, 0x1F, 0
 /// The rule and its inputs.
 pub(crate) fn rule() -> Rule {
     let rule = Rule {
-        title: "A signature that is not over data makes no data good",
-        about: "Certifications and bindings, whose digested bytes are given as the file; forged and damaged \
+        title: "A signature that is not over data verifies no data",
+        about: "Certifications and binding signatures with the bytes that they hash as the file; forged and damaged \
                 signatures; unknown versions, algorithms and critical subpackets.",
         attacks: [of_other_types(), damaged()].concat(),
     };
-    rule.knowing(&ann_certificate())
+    rule.with_certificates(&ann_certificate())
 }
 
 fn of_other_types() -> Vec<Attack> {
@@ -29,21 +29,21 @@ fn of_other_types() -> Vec<Attack> {
             "a certification, over the bytes it digests",
             Signature::new(0x13).sign(&ann, &Signed::UserId(&ann, b"Ann")).bytes(),
             &certified,
-            Must::Refuse,
+            Expected::Refuse,
         ),
         Attack::detached(
             "a subkey binding, over the bytes it digests",
             Signature::new(0x18).sign(&ann, &Signed::Subkey(&ann, &subkey)).bytes(),
             &bound,
-            Must::Refuse,
+            Expected::Refuse,
         ),
     ];
     for kind in OTHER_TYPES {
         let signature = Signature::new(kind).sign(&ann, &Signed::Bytes(TEXT));
         let name = format!("a signature of type {kind:#04x} over the file's bytes");
-        attacks.push(Attack::detached(name, signature.bytes(), TEXT, Must::Refuse));
+        attacks.push(Attack::detached(name, signature.bytes(), TEXT, Expected::Refuse));
         let name = format!("a signature of type {kind:#04x} over literal data");
-        attacks.push(Attack::signed(name, joined(&[&signature, &literal(TEXT)]), Must::Refuse));
+        attacks.push(Attack::signed(name, joined(&[&signature, &literal(TEXT)]), Expected::Refuse));
     }
     attacks
 }
@@ -52,7 +52,7 @@ fn damaged() -> Vec<Attack> {
     let plain = Signature::new(0x00);
     let refused = |name: &str, signature: &Signature, key: &Key| {
         let packet = signature.sign(key, &Signed::Bytes(TEXT));
-        Attack::detached(name, packet.bytes(), TEXT, Must::Refuse)
+        Attack::detached(name, packet.bytes(), TEXT, Expected::Refuse)
     };
     let with = |change: fn(&mut Signature)| {
         let mut signature = plain.clone();
@@ -94,30 +94,30 @@ fn damaged() -> Vec<Attack> {
         refused("a signature older than its key", &plain.clone().at(packet_builder::MADE - 86_400), &ann()),
         // gpg takes signatures from the future.
         refused("a signature of the next century", &plain.clone().at(4_200_000_000), &ann())
-            .by_gpgs_rules(Must::EndOrderly),
+            .expecting_of_gpg(Expected::NoCrash),
     ];
     // A wrong digest prefix says that it is not this signature; whether anybody looks is their choice.
     let prefix = Signature { prefix: Prefix::Is([0x12, 0x34]), ..plain }.sign(&ann(), &Signed::Bytes(TEXT));
-    attacks.push(Attack::detached("a wrong digest prefix", prefix.bytes(), TEXT, Must::EndOrderly));
+    attacks.push(Attack::detached("a wrong digest prefix", prefix.bytes(), TEXT, Expected::NoCrash));
     let mut cut = Signature::new(0x00).sign(&ann(), &Signed::Bytes(TEXT)).bytes();
     cut.truncate(cut.len() - 10);
-    attacks.push(Attack::detached("a signature packet cut off", cut, TEXT, Must::Refuse));
+    attacks.push(Attack::detached("a signature packet cut off", cut, TEXT, Expected::Refuse));
     attacks.push(Attack::detached(
         "an empty signature packet",
         Packet::new(2, Vec::new()).bytes(),
         TEXT,
-        Must::Refuse,
+        Expected::Refuse,
     ));
     attacks
 }
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn a_signature_that_is_not_over_data_makes_no_data_good(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { a_signature_that_is_not_over_data_makes_no_data_good }

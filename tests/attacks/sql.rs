@@ -30,7 +30,7 @@ fn a_name_is_never_a_part_of_a_statement(engine: Engine) {
             Run::gpg_keyhoard(&home).args(["--list-keys", &format!("<{name}>")]),
         ] {
             let what = format!("{run:?}");
-            let done = run.done();
+            let done = run.output();
             let said = done.errors().to_lowercase();
             assert!(done.code.is_some_and(|code| code < 3), "{what}: {said}");
             assert!(!said.contains("syntax") && !said.contains("sql"), "{what}: {said}");
@@ -44,7 +44,7 @@ fn a_name_is_never_a_part_of_a_statement(engine: Engine) {
     Run::keyhoard(&home).arg("doctor").succeed();
 }
 
-fn a_statement_of_the_users_only_reads(engine: Engine) {
+fn a_statement_of_keyhoard_sql_only_reads(engine: Engine) {
     let home = engine.home();
     let certificate = Certificate::new(&Key::ed25519("Ann"), "Ann <ann@example.org>");
     Run::keyhoard(&home).arg("import").stdin(certificate.bytes()).succeed();
@@ -56,7 +56,7 @@ fn a_statement_of_the_users_only_reads(engine: Engine) {
         "CREATE TABLE evil (a int)",
         "WITH gone AS (DELETE FROM certificates RETURNING 1) SELECT * FROM gone",
     ] {
-        let done = Run::keyhoard(&home).args(["sql", statement]).done();
+        let done = Run::keyhoard(&home).args(["sql", statement]).output();
         assert_ne!(done.code, Some(0), "{statement}: {}", done.text());
     }
     let all = Run::gpg_keyhoard(&home).args(["--with-colons", "--list-keys"]).succeed().text();
@@ -65,5 +65,5 @@ fn a_statement_of_the_users_only_reads(engine: Engine) {
 
 on_both_engines! {
     a_name_is_never_a_part_of_a_statement
-    a_statement_of_the_users_only_reads
+    a_statement_of_keyhoard_sql_only_reads
 }

@@ -1,6 +1,6 @@
 //! Nobody forges a status line, by whatever text.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Armor, ClearText, Literal, OnePass, Signature, Signed, Subpacket};
 
 use crate::people::{EVIL, TEXT, ann_certificate, joined, mallory, mallory_certificate, signed_by_ann};
@@ -21,7 +21,7 @@ pub(crate) fn rule() -> Rule {
         .with(Subpacket::signer(LINE))
         .forged(1)
         .sign(&mallory(), &Signed::Bytes(EVIL));
-    let refused = |name: &str, message: Vec<u8>| Attack::signed(name, message, Must::Refuse);
+    let refused = |name: &str, message: Vec<u8>| Attack::signed(name, message, Expected::Refuse);
     let mut clear = ClearText::sign(&mallory(), TEXT);
     clear.text = LINE.as_bytes().to_vec();
     let armored = Armor {
@@ -29,13 +29,14 @@ pub(crate) fn rule() -> Rule {
         ..Armor::new("MESSAGE", forged.bytes())
     };
     let rule = Rule {
-        title: "Nothing in a message becomes a status line",
-        about: "Line ends in file names, notations, policies, signers' names and text (CVE-2018-12020 and what came after).",
+        title: "No text in a message becomes a status line",
+        about: "Line ends in file names, notations, policies, signers' names and text (CVE-2018-12020 and \
+                later ones).",
         attacks: vec![
             refused("a file name with status lines in unsigned data", {
                 Literal::named(LINE, EVIL).packet().bytes()
             })
-            .by_gpgs_rules(Must::VouchForNothing),
+            .expecting_of_gpg(Expected::NoGoodStatus),
             refused("a file name with status lines beside a bad signature", {
                 message(LINE.as_bytes(), &signed_by_ann(TEXT))
             }),
@@ -46,20 +47,20 @@ pub(crate) fn rule() -> Rule {
                 "status lines in the subpackets of a forged signature",
                 forged.bytes(),
                 EVIL,
-                Must::Refuse,
+                Expected::Refuse,
             ),
         ],
     };
-    rule.knowing(&mallory_certificate()).knowing(&ann_certificate())
+    rule.with_certificates(&mallory_certificate()).with_certificates(&ann_certificate())
 }
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn nothing_in_a_message_becomes_a_status_line(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { nothing_in_a_message_becomes_a_status_line }

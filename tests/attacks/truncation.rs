@@ -1,6 +1,6 @@
 //! Of a message that is not encrypted and was cut short only its beginning comes out, and nobody calls it good.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Compressed, Header, OnePass, Signature, Signed};
 
 use crate::people::{ann, ann_certificate, joined, literal, noise};
@@ -28,26 +28,28 @@ pub(crate) fn rule() -> Rule {
             for kept in [300, 70_000, 131_072, 150_000, 400_000, message.len() - 1] {
                 let packing = if algorithm == 0 { "" } else { ", compressed" };
                 let name = format!("a message {how}{packing} ({algorithm}), cut after {kept} bytes");
-                let attack = Attack::signed(name, message[..kept].to_vec(), Must::FailAfter(text.clone()));
+                let attack =
+                    Attack::signed(name, message[..kept].to_vec(), Expected::FailWithPrefix(text.clone()));
                 attacks.push(attack);
             }
         }
     }
     let rule = Rule {
-        title: "Of a message that was cut short nothing comes out that was never in it",
-        about: "Signed messages of known and of unknown length, compressed and not, cut inside of a part.",
+        title: "A truncated message gives no bytes that were not in it",
+        about: "Signed messages of known and of unknown length, compressed and not, truncated inside of a \
+                part.",
         attacks,
     };
-    rule.knowing(&ann_certificate())
+    rule.with_certificates(&ann_certificate())
 }
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, on_both_engines};
 
     fn of_a_message_that_was_cut_short_only_its_beginning_comes_out(engine: Engine) {
-        assert_held(engine, &super::rule());
+        assert_rule(engine, &super::rule());
     }
 
     on_both_engines! { of_a_message_that_was_cut_short_only_its_beginning_comes_out }

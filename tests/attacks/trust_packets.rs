@@ -1,6 +1,6 @@
 //! A trust packet in what somebody sends says nothing.
 
-use harness::attack::{Attack, Must, Rule};
+use harness::attack::{Attack, Expected, Rule};
 use packet_builder::{Certificate, Key, Packet, Signature, Signed, Subpacket, Value};
 
 use crate::people::{TEXT, mallory};
@@ -24,16 +24,16 @@ pub(crate) fn rule() -> Rule {
         ("a damaged binding that a trust packet calls good", Value::Damaged, Packet::trust([0, 3])),
     ];
     Rule {
-        title: "A trust packet in a keyring or an import makes nothing good",
-        about: "gpg keeps in trust packets which signatures it has checked, and believes those in a keyring that it is \
-                given (39C3: \"trust packet parsing enables adding arbitrary subkeys\").",
+        title: "A trust packet in a keyring or an import does not make a signature good",
+        about: "gpg stores in trust packets which signatures it has checked, and accepts those in a keyring \
+                that it is given (39C3: \"trust packet parsing enables adding arbitrary subkeys\").",
         attacks: attacks.map(|(name, value, trust)| attack(name, value, trust)).into(),
     }
 }
 
 fn attack(name: &str, value: Value, trust: Packet) -> Attack {
     let signature = Signature::new(0x00).sign(&mallory(), &Signed::Bytes(TEXT));
-    Attack::detached(name, signature.bytes(), TEXT, Must::Refuse).knowing(keyring(value, trust))
+    Attack::detached(name, signature.bytes(), TEXT, Expected::Refuse).with_certificates(keyring(value, trust))
 }
 
 /// The victim's certificate, with the attacker's key as a subkey.
@@ -52,13 +52,13 @@ fn keyring(value: Value, trust: Packet) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use harness::attack::assert_held;
+    use harness::attack::assert_rule;
     use harness::{Engine, Home, Run, on_both_engines};
 
     use super::*;
 
     fn a_trust_packet_in_an_import_makes_nothing_good(engine: Engine) {
-        assert_held(engine, &rule());
+        assert_rule(engine, &rule());
     }
 
     on_both_engines! { a_trust_packet_in_an_import_makes_nothing_good }
@@ -70,7 +70,7 @@ mod tests {
         let [signature, data] = [home.write("sig", signature.bytes()), home.write("data", TEXT)];
         let keyring = home.write("ring.gpg", keyring(Value::Forged(1), Packet::trust([0, 3])));
         let run = Run::gpg_keyhoard(&home).args(["--status-fd", "2", "--no-default-keyring", "--keyring"]);
-        let done = run.arg(keyring).arg("--verify").args([signature, data]).done();
+        let done = run.arg(keyring).arg("--verify").args([signature, data]).output();
         assert_ne!(done.code, Some(0), "{}", done.errors());
         assert!(!done.status_lines().contains("GOODSIG"), "{}", done.errors());
     }

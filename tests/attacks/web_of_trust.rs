@@ -15,12 +15,12 @@ fn validity(engine: Engine, change: &dyn Fn(&Key, &mut Certificate) -> Vec<Vec<u
     let others = change(&bob, &mut certificate);
     let anns = Certificate::new(&ann(), "Ann <ann@example.org>").bytes();
     for bytes in [vec![anns, certificate.bytes()], others].concat() {
-        Run::gpg_keyhoard(&home).arg("--import").stdin(bytes).done();
+        Run::gpg_keyhoard(&home).arg("--import").stdin(bytes).output();
     }
     let trust = format!("{}:6:\n", ann().fingerprint_text());
     Run::gpg_keyhoard(&home).arg("--import-ownertrust").stdin(trust).succeed();
     let listing =
-        Run::gpg_keyhoard(&home).args(["--with-colons", "--list-keys", "bob@example.org"]).done().text();
+        Run::gpg_keyhoard(&home).args(["--with-colons", "--list-keys", "bob@example.org"]).output().text();
     let user_id = listing.lines().find(|line| line.starts_with("uid:")).unwrap_or("uid:none:").to_owned();
     user_id.split(':').nth(1).unwrap_or_default().to_owned()
 }
@@ -38,11 +38,11 @@ fn on_bob(signature: impl Fn() -> Signature + 'static) -> Change {
     })
 }
 
-fn a_certification_of_anns_makes_bob_valid(engine: Engine) {
+fn a_certification_by_ann_makes_bob_valid(engine: Engine) {
     assert_eq!(validity(engine, &on_bob(|| Signature::new(0x10))), "f");
 }
 
-fn no_trick_makes_bob_valid(engine: Engine) {
+fn no_forged_expired_or_misplaced_certification_makes_bob_valid(engine: Engine) {
     let tricks: Vec<(&str, Change)> = vec![
         ("a forged certification", on_bob(|| Signature::new(0x10).forged(1))),
         ("one that has expired", on_bob(|| Signature::new(0x10).with(Subpacket::expires(1)))),
@@ -167,7 +167,7 @@ fn a_trust_signature_makes_an_introducer(engine: Engine) {
 }
 
 on_both_engines! {
-    a_certification_of_anns_makes_bob_valid
-    no_trick_makes_bob_valid
+    a_certification_by_ann_makes_bob_valid
+    no_forged_expired_or_misplaced_certification_makes_bob_valid
     a_trust_signature_makes_an_introducer
 }

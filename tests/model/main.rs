@@ -30,7 +30,7 @@ use proptest::test_runner::{
 use compare::{Case, cases, floods, no_flood};
 
 #[test]
-fn verdicts_are_the_models_whatever_is_damaged_and_in_whichever_order_it_comes() {
+fn verdicts_equal_the_models_for_damaged_certificates_in_any_order() {
     check("verdicts", scale::choose(12_000, 400), cases(no_flood()), in_engine(Engine::Sqlite));
 }
 
@@ -40,12 +40,12 @@ fn floods_change_no_verdict() {
 }
 
 #[test]
-fn verdicts_are_the_models_in_postgresql_too() {
+fn verdicts_equal_the_models_in_postgresql() {
     check("postgresql", scale::choose(500, 15), cases(no_flood()), in_engine(Engine::Postgres));
 }
 
 #[test]
-fn programs_say_what_the_model_says() {
+fn programs_report_the_verdicts_of_the_model() {
     check("programs", scale::choose(300, 12), cases(no_flood()), programs::compare);
 }
 

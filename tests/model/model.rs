@@ -8,7 +8,7 @@
 //! Two rules make verdicts independent of who sends what in which order:
 //!
 //! - What a certificate's owner or a designated revoker signed counts, whatever else is there, wherever it stands, and
-//!   whatever the unhashed subpackets say about its maker: an issuer is a hint (ARCHITECTURE.md, "What always holds", 5).
+//!   whatever the unhashed subpackets say about its maker: an issuer is a hint (ARCHITECTURE.md, "Invariants", 5).
 //!   Only a certification that names another key is taken for that key's, as in GnuPG: who changes it could as well leave
 //!   it out.
 //! - Of several copies of a signature that differ in their unhashed subpackets, each is judged alone: another copy takes

@@ -24,7 +24,7 @@ pub(crate) fn compare(case: &Case) -> TestCaseResult {
     let clock = format!("{now}!");
     for input in &inputs {
         let import = ["--faked-system-time", &clock, "import", "-"];
-        Run::keyhoard(home).args(import).stdin(input.clone()).done();
+        Run::keyhoard(home).args(import).stdin(input.clone()).output();
     }
     let proven: Vec<Vec<Proven>> = inputs.iter().map(|input| Proven::by(input)).collect();
     let world = World::of(proven.iter());
@@ -34,14 +34,16 @@ pub(crate) fn compare(case: &Case) -> TestCaseResult {
         let is_good = is_good(&world, &signature);
         let file = home.write("signature", wire::packet(wire::SIGNATURE, &signature.body()));
         let verify = ["--faked-system-time", &clock, "verify"];
-        let said = Run::keyhoard(home).args(verify).arg(&file).arg(&content).done();
+        let said = Run::keyhoard(home).args(verify).arg(&file).arg(&content).output();
         if (said.code == Some(0)) != is_good {
             return Err(TestCaseError::fail(format!("{letter:?}: keyhoard says {}", said.errors())));
         }
         let gpg = Run::gpg_keyhoard(home).at(&clock).args(["--status-fd", "2", "--verify"]);
-        let gpgv = Run::plain("gpgv-keyhoard", home).args(["--status-fd", "2", "--keyring"]).arg(&keyring);
+        let gpgv = Run::with_default_database("gpgv-keyhoard", home)
+            .args(["--status-fd", "2", "--keyring"])
+            .arg(&keyring);
         for run in [gpg, gpgv] {
-            let said = run.arg(&file).arg(&content).done();
+            let said = run.arg(&file).arg(&content).output();
             if said.status_lines().contains("GOODSIG") && !is_good {
                 return Err(TestCaseError::fail(format!("{letter:?}: gpg says {}", said.errors())));
             }

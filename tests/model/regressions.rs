@@ -47,7 +47,7 @@ const CHANGES: [What; 12] = [
 ];
 
 #[test]
-fn a_changed_copy_of_a_signature_takes_nothing_from_it() {
+fn a_changed_copy_of_a_signature_does_not_replace_it() {
     for (kind, by) in REVOCATIONS {
         for signature in 0..SIGNATURES {
             for what in CHANGES {
@@ -61,7 +61,7 @@ fn a_changed_copy_of_a_signature_takes_nothing_from_it() {
 }
 
 #[test]
-fn a_changed_copy_of_a_signature_takes_nothing_from_it_whichever_is_imported_first() {
+fn a_changed_copy_of_a_signature_does_not_replace_it_in_either_order_of_import() {
     for (kind, by) in REVOCATIONS {
         for signature in 0..SIGNATURES {
             for what in CHANGES {
@@ -80,7 +80,7 @@ fn a_changed_copy_of_a_signature_takes_nothing_from_it_whichever_is_imported_fir
 }
 
 #[test]
-fn behind_ten_thousand_forgeries_a_revocation_is_found() {
+fn a_revocation_among_ten_thousand_forgeries_is_found() {
     for (kind, by) in REVOCATIONS {
         // The component that it is over: a primary key, a user ID, a subkey.
         let component = match kind {
@@ -101,7 +101,7 @@ fn behind_ten_thousand_forgeries_a_revocation_is_found() {
 }
 
 #[test]
-fn behind_forged_direct_key_signatures_the_one_that_names_a_revoker_is_found() {
+fn the_direct_key_signature_that_names_a_revoker_is_found_among_forgeries() {
     for count in [63, 64, 2_000] {
         let flood = Flood {
             component: 0,
@@ -118,7 +118,7 @@ fn behind_forged_direct_key_signatures_the_one_that_names_a_revoker_is_found() {
 }
 
 #[test]
-fn what_a_flood_leaves_is_what_its_bytes_say() {
+fn after_a_flood_the_stored_facts_are_those_of_the_stored_bytes() {
     // The newest signature is genuine, so that nobody needs to look at the forged ones.
     let newest = |kind| Statement::new(kind, 0, Says::on(150));
     for (component, kinds) in [[0x1f, 0x20], [0x13, 0x30], [0x18, 0x28]].into_iter().enumerate() {
@@ -138,7 +138,7 @@ fn what_a_flood_leaves_is_what_its_bytes_say() {
 }
 
 #[test]
-fn who_adopts_a_key_does_not_break_its_signatures_however_many_do() {
+fn certificates_that_adopt_a_key_do_not_break_its_signatures() {
     let owner = Person::with(vec![Subkey::signing(Back::Hashed)], Vec::new());
     let adopter = Person::with(vec![Subkey::adopted(10)], Vec::new());
     let people = [vec![adopter; 10], vec![owner]].concat();
@@ -152,7 +152,7 @@ fn who_adopts_a_key_does_not_break_its_signatures_however_many_do() {
 }
 
 #[test]
-fn a_subkeys_consent_is_held_to_the_same_rules_as_every_signature() {
+fn a_back_signature_follows_the_rules_for_every_signature() {
     let backs = [
         Back::Missing,
         Back::Hashed,

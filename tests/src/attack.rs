@@ -1,7 +1,7 @@
-//! Attacks as values: what is fed to which programs, and what must come of it.
+//! Attacks as values: inputs for programs, with the expected result.
 //!
-//! A [`Rule`] is a list of [`Attack`]s. [`assert_held`] runs each of them through every one of our programs that takes
-//! such input; [`page`] runs them through others too, and writes what each of them did.
+//! A [`Rule`] is a list of [`Attack`]s. [`assert_rule`] runs each of them through all of our programs that take such
+//! input; [`page`] runs them through other programs too, and writes the results.
 
 mod outcome;
 pub mod page;
@@ -15,33 +15,33 @@ pub use program::{Kind, Program};
 /// The password of every [`Input::Encrypted`].
 pub const PASSWORD: &str = "open sesame";
 
-/// What no input may bring about, with the inputs that try it.
+/// A rule that no input may break, with inputs that try to.
 #[derive(Debug)]
 pub struct Rule {
-    /// What holds, as a sentence.
+    /// The rule, as a sentence.
     pub title: &'static str,
-    /// Who found the class, and what it is about: a sentence or two for readers of the page.
+    /// The class of attacks and its source: a sentence or two for readers of the page.
     pub about: &'static str,
     /// The inputs.
     pub attacks: Vec<Attack>,
 }
 
-/// One input.
+/// One input, with the result that it must have.
 #[derive(Clone, Debug)]
 pub struct Attack {
-    /// What is done, in a few words.
+    /// A description in a few words.
     pub name: String,
-    /// Files of certificates, imported one after the other.
-    pub known: Vec<Vec<u8>>,
-    /// What the programs read.
+    /// Files of certificates that are imported first, one after the other.
+    pub certificates: Vec<Vec<u8>>,
+    /// The input of the programs.
     pub input: Input,
-    /// What must come of it.
-    pub must: Must,
-    /// What must come of it in programs of these kinds, whose rules differ.
-    pub other_rules: Vec<(Kind, Must)>,
+    /// The expected result.
+    pub expected: Expected,
+    /// The expected results of programs whose rules differ.
+    pub exceptions: Vec<(Kind, Expected)>,
 }
 
-/// What a program reads, and what it is asked to do with it.
+/// The input of a program, and the operation on it.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// Verify a signature over a file.
@@ -51,110 +51,113 @@ pub enum Input {
         /// The file.
         data: Vec<u8>,
     },
-    /// Verify a signed message or clear text, and write what is signed.
+    /// Verify a signed message or clear text, and write the signed content.
     Signed(Vec<u8>),
     /// Decrypt with [`PASSWORD`].
     Encrypted(Vec<u8>),
 }
 
-/// What must come of an attack.
+/// The result that an attack must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Must {
-    /// It is good, and these bytes come out: no attack, but the proof that the input is what it should be.
+pub enum Expected {
+    /// The input is good, and the output is these bytes: no attack, but a check that the input is otherwise right.
     Accept(Vec<u8>),
-    /// It is not good.
+    /// The input is not good.
     Refuse,
     /// No status line says that a signature is good, or that something was decrypted: for data that is neither signed nor
-    /// encrypted, which gpg writes without a word.
-    VouchForNothing,
-    /// If it is good, these bytes come out, or nothing.
-    OnlyIfGood(Vec<u8>),
-    /// It fails, and what comes out is the beginning of these bytes, or nothing.
-    FailAfter(Vec<u8>),
-    /// It fails, and nothing comes out of programs that check before they write. Programs like gpg, which write while
-    /// they read, may write, but must say that it failed.
-    FailSilently,
-    /// Whatever it is: the program ends by itself, with an exit code below 100.
-    EndOrderly,
+    /// encrypted, which gpg writes without a message.
+    NoGoodStatus,
+    /// The input is not good, or the output is these bytes or empty.
+    RefuseOrWrite(Vec<u8>),
+    /// The program fails, and its output is a prefix of these bytes.
+    FailWithPrefix(Vec<u8>),
+    /// The program fails, without output if it checks before it writes. Programs like gpg, which write while they read, may
+    /// write, but must report the failure.
+    FailWithoutOutput,
+    /// The program ends by itself, with an exit code below 100.
+    NoCrash,
 }
 
 impl Attack {
     /// Makes an attack of a signature over a file.
-    pub fn detached(name: impl Into<String>, signature: Vec<u8>, data: &[u8], must: Must) -> Attack {
-        Attack::new(name, Input::Detached { signature, data: data.to_vec() }, must)
+    pub fn detached(name: impl Into<String>, signature: Vec<u8>, data: &[u8], expected: Expected) -> Attack {
+        Attack::new(name, Input::Detached { signature, data: data.to_vec() }, expected)
     }
 
     /// Makes an attack of a signed message or clear text.
-    pub fn signed(name: impl Into<String>, message: Vec<u8>, must: Must) -> Attack {
-        Attack::new(name, Input::Signed(message), must)
+    pub fn signed(name: impl Into<String>, message: Vec<u8>, expected: Expected) -> Attack {
+        Attack::new(name, Input::Signed(message), expected)
     }
 
     /// Makes an attack of an encrypted message.
-    pub fn encrypted(name: impl Into<String>, message: Vec<u8>, must: Must) -> Attack {
-        Attack::new(name, Input::Encrypted(message), must)
+    pub fn encrypted(name: impl Into<String>, message: Vec<u8>, expected: Expected) -> Attack {
+        Attack::new(name, Input::Encrypted(message), expected)
     }
 
-    fn new(name: impl Into<String>, input: Input, must: Must) -> Attack {
-        Attack { name: name.into(), known: Vec::new(), input, must, other_rules: Vec::new() }
+    fn new(name: impl Into<String>, input: Input, expected: Expected) -> Attack {
+        Attack { name: name.into(), certificates: Vec::new(), input, expected, exceptions: Vec::new() }
     }
 
-    /// Returns the attack with one more file of certificates.
-    pub fn knowing(mut self, certificates: Vec<u8>) -> Attack {
-        self.known.push(certificates);
+    /// Adds a file of certificates.
+    pub fn with_certificates(mut self, certificates: Vec<u8>) -> Attack {
+        self.certificates.push(certificates);
         self
     }
 
-    /// Returns the attack with what must come of it in programs that follow gpg's rules.
-    pub fn by_gpgs_rules(self, must: Must) -> Attack {
-        self.but_with(Kind::Gpg, must.clone()).but_with(Kind::Gpgv, must)
+    /// Sets the expected result for programs that follow gpg's rules.
+    pub fn expecting_of_gpg(self, expected: Expected) -> Attack {
+        self.expecting_of(Kind::Gpg, expected.clone()).expecting_of(Kind::Gpgv, expected)
     }
 
-    /// Returns the attack with what must come of it in programs of a kind.
-    pub fn but_with(mut self, kind: Kind, must: Must) -> Attack {
-        self.other_rules.push((kind, must));
+    /// Sets the expected result for programs of a kind.
+    pub fn expecting_of(mut self, kind: Kind, expected: Expected) -> Attack {
+        self.exceptions.push((kind, expected));
         self
     }
 
-    /// Returns what must come of it in a program.
-    pub(crate) fn must_of(&self, kind: Kind) -> &Must {
-        self.other_rules.iter().find(|(other, _)| *other == kind).map_or(&self.must, |(_, must)| must)
+    /// Returns the expected result for programs of a kind.
+    pub(crate) fn expected_of(&self, kind: Kind) -> &Expected {
+        self.exceptions
+            .iter()
+            .find(|(other, _)| *other == kind)
+            .map_or(&self.expected, |(_, expected)| expected)
     }
 }
 
 impl Rule {
-    /// Returns the rule with certificates that every attack knows first.
-    pub fn knowing(mut self, certificates: &[u8]) -> Rule {
+    /// Adds a file of certificates to every attack, before its own.
+    pub fn with_certificates(mut self, certificates: &[u8]) -> Rule {
         for attack in &mut self.attacks {
-            attack.known.insert(0, certificates.to_vec());
+            attack.certificates.insert(0, certificates.to_vec());
         }
         self
     }
 }
 
-/// Runs every attack of a rule through our programs and asserts that none of them breaks it. What has no database runs
-/// with SQLite only.
+/// Runs every attack of a rule through our programs and asserts that none of them breaks it. Programs without a database
+/// run with SQLite only.
 ///
 /// # Panics
 ///
-/// If one breaks it: with a line for each attack and command.
+/// If a program breaks the rule: with a line for each attack and command.
 #[track_caller]
-pub fn assert_held(engine: Engine, rule: &Rule) {
+pub fn assert_rule(engine: Engine, rule: &Rule) {
     let mut broken = Vec::new();
     let mut homes: Vec<(Vec<Vec<u8>>, Home)> = Vec::new();
     for attack in &rule.attacks {
-        let place = match homes.iter().position(|(known, _)| *known == attack.known) {
-            Some(place) => place,
+        let index = match homes.iter().position(|(certificates, _)| *certificates == attack.certificates) {
+            Some(index) => index,
             None => {
                 let home = engine.home();
-                Program::import(&home, &attack.known);
-                homes.push((attack.known.clone(), home));
+                Program::import(&home, &attack.certificates);
+                homes.push((attack.certificates.clone(), home));
                 homes.len() - 1
             }
         };
         for program in Program::ours(engine) {
-            for outcome in program.run(&homes[place].1, attack) {
-                if let Finding::Broken(how) = outcome.judge(attack.must_of(program.kind), program.kind) {
-                    broken.push(format!("{}: {} {how}\n{}", attack.name, outcome.command, outcome.said()));
+            for outcome in program.run(&homes[index].1, attack) {
+                if let Finding::Broken(how) = outcome.judge(attack.expected_of(program.kind), program.kind) {
+                    broken.push(format!("{}: {} {how}\n{}", attack.name, outcome.command, outcome.stderr()));
                 }
             }
         }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::home::kill_agent;
 use crate::{
-    Done, Home, NOW, Reference, Run, alice_and_bob, assert_same, difference, mask, without_misplaced,
+    Home, NOW, Output, Reference, Run, alice_and_bob, assert_same, difference, mask, without_misplaced,
 };
 
-/// Two homes with the same past: one that gpg keeps, one that `gpg-keyhoard` keeps.
+/// Two homes with the same history: one of gpg, one of `gpg-keyhoard`.
 #[derive(Debug)]
 pub struct Both {
     /// The home of the real gpg.
@@ -34,18 +34,18 @@ impl Both {
         Both { agent: Some(Agent(both.gpg.path().to_owned())), ..both }
     }
 
-    /// Makes two homes that hold Alice and Bob, on the last day of January 2026, and asserts that both programs report
-    /// the same of their import.
+    /// Makes two homes with the keys of Alice and Bob, on the last day of January 2026, and asserts that both programs report
+    /// their import in the same way.
     pub fn of_alice_and_bob() -> Both {
         let both = Both::with_agent().now("20260131T000000!");
         let file = alice_and_bob();
         let words =
             ["--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--import"].map(OsStr::new);
-        both.same_reports(words.into_iter().chain([file.as_os_str()]));
+        both.assert_same_reports(words.into_iter().chain([file.as_os_str()]));
         both
     }
 
-    /// Takes two homes that were made alike, gpg's first.
+    /// Takes two existing homes with the same history, gpg's first.
     pub fn in_homes([gpg, keyhoard]: [Home; 2]) -> Both {
         Both { gpg, keyhoard, now: NOW.to_owned(), agent: None, misplaced: false }
     }
@@ -56,39 +56,39 @@ impl Both {
         Both { misplaced: reference == Reference::Three, ..Both::in_homes([gpg, keyhoard]) }
     }
 
-    /// Returns a run of the real gpg, which may start an agent, or of `gpg-keyhoard`.
-    pub fn one(&self, gpg: bool) -> Run {
+    /// Returns a run of the real gpg, which may start an agent, if `gpg` is true, and of `gpg-keyhoard` otherwise.
+    pub fn run_of(&self, gpg: bool) -> Run {
         let run = if gpg { Run::gpg_with_agent(&self.gpg) } else { Run::gpg_keyhoard(&self.keyhoard) };
         run.at(&self.now)
     }
 
     /// Runs both programs with the same arguments and the same answers on stdin; gpg's result comes first.
-    pub fn answered<A: AsRef<OsStr>>(
+    pub fn run_with_answers<A: AsRef<OsStr>>(
         &self,
         answers: &str,
         arguments: impl IntoIterator<Item = A> + Clone,
-    ) -> [Done; 2] {
-        [true, false].map(|gpg| self.one(gpg).args(arguments.clone()).stdin(answers).done())
+    ) -> [Output; 2] {
+        [true, false].map(|gpg| self.run_of(gpg).args(arguments.clone()).stdin(answers).output())
     }
 
     /// Runs both programs with the same arguments; gpg's result comes first.
-    pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) -> [Done; 2] {
+    pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) -> [Output; 2] {
         let gpg = if self.agent.is_some() { Run::gpg_with_agent(&self.gpg) } else { Run::gpg(&self.gpg) };
-        [gpg, Run::gpg_keyhoard(&self.keyhoard)].map(|run| run.at(&self.now).args(arguments.clone()).done())
+        [gpg, Run::gpg_keyhoard(&self.keyhoard)].map(|run| run.at(&self.now).args(arguments.clone()).output())
     }
 
-    /// Lets the clock show `now` from here on, in the notation of `--faked-system-time`.
+    /// Sets the clock of later runs, in the notation of `--faked-system-time`.
     pub fn now(self, now: &str) -> Both {
         Both { now: now.to_owned(), ..self }
     }
 
-    /// Returns what the clock shows.
+    /// Returns the time of the clock.
     pub fn clock(&self) -> &str {
         &self.now
     }
 
-    /// Imports a file into both, and asserts that both exit alike and report the same: every `IMPORT` line of the
-    /// status channel. (The others tell of the keys that gpg looked up to verify certifications at import.)
+    /// Imports a file into both, and asserts that both have the same exit code and the same `IMPORT` status lines. (The
+    /// other status lines depend on the keys that gpg looked up to verify certifications at import.)
     pub fn import(&self, file: impl AsRef<Path>) {
         let file = file.as_ref().as_os_str();
         let [gpg, keyhoard] = self.run(["--status-fd".as_ref(), "2".as_ref(), "--import".as_ref(), file]);
@@ -99,15 +99,14 @@ impl Both {
         }
     }
 
-    /// Asserts that both write the same to stdout, but for what [`mask()`] hides, and exit alike.
-    pub fn same<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
+    /// Asserts that both write the same to stdout, but for what [`mask()`] hides, and have the same exit code.
+    pub fn assert_same_output<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
         if let Some(difference) = self.difference(arguments) {
             panic!("{difference}");
         }
     }
 
-    /// Returns nothing if both write the same to stdout, but for what [`mask()`] hides, and exit alike; otherwise
-    /// what differs.
+    /// Returns the difference of the outputs, but for what [`mask()`] hides, or of the exit codes, if there is one.
     pub fn difference<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A> + Clone,
@@ -119,20 +118,20 @@ impl Both {
         difference(&what, &expected, &found).or_else(|| difference_of_exits(&what, &gpg, &keyhoard))
     }
 
-    /// Asserts that both write the same stdout and the same status lines, in the same order, and exit alike.
+    /// Asserts that both write the same stdout and the same status lines, in the same order, and have the same exit code.
     ///
-    /// `KEYEXPIRED` lines do not count: they tell which keys gpg happened to verify signatures with.
-    pub fn same_status<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
-        self.same_status_without(&["KEYEXPIRED"], arguments);
+    /// `KEYEXPIRED` lines do not count: they depend on the keys that gpg happened to verify signatures with.
+    pub fn assert_same_status<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
+        self.assert_same_status_without(&["KEYEXPIRED"], arguments);
     }
 
-    /// Asserts what [`Both::same_status`] does of a command that verifies certifications: the `KEY_CONSIDERED` lines,
-    /// which tell of the keys that gpg looked up for that, do not count either.
-    pub fn same_reports<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
-        self.same_status_without(&["KEYEXPIRED", "KEY_CONSIDERED"], arguments);
+    /// Asserts the same as [`Both::assert_same_status`] for a command that verifies certifications: the `KEY_CONSIDERED`
+    /// lines, which depend on the keys that gpg looked up for that, do not count either.
+    pub fn assert_same_reports<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A> + Clone) {
+        self.assert_same_status_without(&["KEYEXPIRED", "KEY_CONSIDERED"], arguments);
     }
 
-    fn same_status_without<A: AsRef<OsStr>>(
+    fn assert_same_status_without<A: AsRef<OsStr>>(
         &self,
         ignored: &[&str],
         arguments: impl IntoIterator<Item = A> + Clone,
@@ -166,12 +165,12 @@ impl Default for Both {
     }
 }
 
-fn import_lines(done: &Done) -> String {
+fn import_lines(done: &Output) -> String {
     let lines = done.status_lines();
     lines.split_inclusive('\n').filter(|line| line.starts_with("[GNUPG:] IMPORT")).collect()
 }
 
-fn status_lines_without(done: &Done, ignored: &[&str]) -> String {
+fn status_lines_without(done: &Output, ignored: &[&str]) -> String {
     let is_ignored = |line: &str| line.split(' ').nth(1).is_some_and(|keyword| ignored.contains(&keyword));
     done.status_lines().split_inclusive('\n').filter(|line| !is_ignored(line)).collect()
 }
@@ -182,12 +181,12 @@ fn describe<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
     words.join(" ")
 }
 
-fn difference_of_exits(what: &str, gpg: &Done, keyhoard: &Done) -> Option<String> {
+fn difference_of_exits(what: &str, gpg: &Output, keyhoard: &Output) -> Option<String> {
     (gpg.code != keyhoard.code).then(|| {
-        let [gpg_said, keyhoard_said] = [gpg.errors(), keyhoard.errors()];
+        let [gpg_stderr, keyhoard_stderr] = [gpg.errors(), keyhoard.errors()];
         format!(
-            "{what}: gpg exits with {:?}, gpg-keyhoard with {:?}\n--- gpg said\n{gpg_said}--- gpg-keyhoard \
-             said\n{keyhoard_said}",
+            "{what}: gpg exits with {:?}, gpg-keyhoard with {:?}\n--- gpg said\n{gpg_stderr}--- gpg-keyhoard \
+             said\n{keyhoard_stderr}",
             gpg.code, keyhoard.code
         )
     })

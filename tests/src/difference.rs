@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, process};
 
-/// Lines shown before the first difference, and from there on.
-const BEFORE: usize = 4;
-const AFTER: usize = 8;
+/// The number of lines shown before the first difference.
+const LINES_BEFORE: usize = 4;
+/// The number of lines shown from the first difference on.
+const LINES_AFTER: usize = 8;
 
 /// Asserts that the two outputs are equal.
 #[track_caller]
@@ -23,16 +24,16 @@ pub fn difference(what: &str, gpg: &[u8], keyhoard: &[u8]) -> Option<String> {
     }
     let [expected, found] =
         [gpg, keyhoard].map(|bytes| bytes.split(|&byte| byte == b'\n').collect::<Vec<_>>());
-    let first = expected.iter().zip(&found).take_while(|(one, other)| one == other).count();
+    let first = expected.iter().zip(&found).take_while(|(expected, found)| expected == found).count();
     let files = keep(gpg, keyhoard);
     Some(format!(
         "{what}: gpg ({} lines) and gpg-keyhoard ({} lines) differ from line {} on\n{}{}{}diff {} {}",
         expected.len(),
         found.len(),
         first + 1,
-        show("  ", &expected, first.saturating_sub(BEFORE)..first),
-        show("- ", &expected, first..first + AFTER),
-        show("+ ", &found, first..first + AFTER),
+        show("  ", &expected, first.saturating_sub(LINES_BEFORE)..first),
+        show("- ", &expected, first..first + LINES_AFTER),
+        show("+ ", &found, first..first + LINES_AFTER),
         files[0].display(),
         files[1].display(),
     ))

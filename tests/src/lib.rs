@@ -3,7 +3,7 @@
 //! - [`Home`]: a GnuPG home directory of its own for each test, removed afterwards.
 //! - [`Engine`]: homes whose database is a file, or a schema of a real PostgreSQL server; [`on_both_engines`] runs tests
 //!   with each.
-//! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Done`] holds what came out.
+//! - [`Run`]: one run of `gpg`, `gpg-keyhoard`, `keyhoard` or `keyhoard-lab`; its [`Output`] holds what came out.
 //! - [`attack`]: inputs that try to break a rule, and what every program makes of them.
 //! - [`Both`]: the real gpg and `gpg-keyhoard` side by side, each in its home, doing the same.
 //! - [`Keyring`], [`Reference`]: Debian's keyrings, and homes into which gpg has imported them.
@@ -18,7 +18,7 @@
 //!
 //! let both = Both::new();
 //! both.import(Keyring::Nonupload.path());
-//! both.same(["--with-colons", "--list-keys", "<someone@debian.org>"]);
+//! both.assert_same_output(["--with-colons", "--list-keys", "<someone@debian.org>"]);
 //! ```
 //!
 //! Everything runs with `LC_ALL=C.UTF-8`, `TZ=UTC` and the clock at [`NOW`]. A test file is named after the
@@ -51,7 +51,7 @@ pub use keyring::{Keyring, alice_and_bob};
 pub use mask::{mask, without_misplaced};
 pub use own_key::OwnKey;
 pub use reference::Reference;
-pub use run::{Done, NOW, Run};
+pub use run::{NOW, Output, Run};
 pub use signing_keys::{SIGNED_TEXT, SigningKey, Victim, detached, signing_keys};
 pub use terminal::Terminal;
 pub use trust::without_trust_database;

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use crate::{Home, Run};
 
-/// When keys are made unless a test says otherwise.
-const MADE: &str = "20240101T000000!";
+/// The creation time of keys.
+const CREATED: &str = "20240101T000000!";
 
 /// A key of which a test has the secret part, in a home of its own.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ impl OwnKey {
     pub fn new(user_id: &str) -> OwnKey {
         let home = Home::new();
         let mut key = OwnKey { home, fingerprint: String::new() };
-        key.gpg(MADE, &["--quick-generate-key", user_id, "future-default", "default", "never"]);
-        let listing = key.gpg(MADE, &["--with-colons", "--list-keys"]);
+        key.gpg(CREATED, &["--quick-generate-key", user_id, "future-default", "default", "never"]);
+        let listing = key.gpg(CREATED, &["--with-colons", "--list-keys"]);
         let fingerprint = listing.lines().find_map(|line| line.strip_prefix("fpr:::::::::"));
         let fingerprint =
             fingerprint.expect("gpg lists the key it has made").trim_end_matches(':').to_owned();
@@ -34,19 +34,19 @@ impl OwnKey {
         &self.fingerprint
     }
 
-    /// Returns the certificate as it is now, without what is local.
+    /// Returns the certificate as it is now, without local signatures.
     pub fn certificate(&self) -> Vec<u8> {
-        self.run(MADE, &["--export", &self.fingerprint])
+        self.run(CREATED, &["--export", &self.fingerprint])
     }
 
-    /// Returns a certificate that was taken in, with what is local.
+    /// Returns an imported certificate with local signatures.
     pub fn certificate_with_local_signatures_of(&self, fingerprint: &str) -> Vec<u8> {
-        self.run(MADE, &["--export-options", "export-local-sigs", "--export", fingerprint])
+        self.run(CREATED, &["--export-options", "export-local-sigs", "--export", fingerprint])
     }
 
-    /// Takes in certificates of others.
+    /// Imports certificates of others.
     pub fn import(&self, certificates: Vec<u8>) {
-        Run::gpg(&self.home).at(MADE).arg("--import").stdin(certificates).succeed();
+        Run::gpg(&self.home).at(CREATED).arg("--import").stdin(certificates).succeed();
     }
 
     /// Adds a user ID at a time like `20240301T000000!`.
@@ -64,30 +64,30 @@ impl OwnKey {
         self.gpg(time, &["--quick-add-key", &self.fingerprint, "ed25519", "sign", "never"]);
     }
 
-    /// Sets when the primary key ends: `20250101T000000` or `never`.
+    /// Sets when the primary key expires: `20250101T000000` or `never`.
     pub fn set_expiry(&self, time: &str, expiry: &str) {
         self.gpg(time, &["--quick-set-expire", &self.fingerprint, expiry]);
     }
 
-    /// Certifies all user IDs of a certificate that was taken in.
+    /// Certifies all user IDs of an imported certificate.
     pub fn certify(&self, time: &str, fingerprint: &str) {
         self.gpg(time, &["--quick-sign-key", fingerprint]);
     }
 
-    /// Certifies all user IDs of a certificate that was taken in, not to be told to others.
+    /// Certifies all user IDs of an imported certificate, as local signatures.
     pub fn certify_locally(&self, time: &str, fingerprint: &str) {
         self.gpg(time, &["--quick-lsign-key", fingerprint]);
     }
 
-    /// Returns a certificate that was taken in.
+    /// Returns an imported certificate.
     pub fn certificate_of(&self, fingerprint: &str) -> Vec<u8> {
-        self.run(MADE, &["--export", fingerprint])
+        self.run(CREATED, &["--export", fingerprint])
     }
 
     /// Returns the revocation of the whole key that gpg makes beforehand, in binary form.
     pub fn revocation(&self) -> Vec<u8> {
-        let place = self.home.path().join("openpgp-revocs.d").join(format!("{}.rev", self.fingerprint));
-        let text = fs::read_to_string(place).expect("gpg makes a revocation with each key");
+        let path = self.home.path().join("openpgp-revocs.d").join(format!("{}.rev", self.fingerprint));
+        let text = fs::read_to_string(path).expect("gpg makes a revocation with each key");
         // A colon keeps people from using it by accident.
         let armored = text.replace(":-----BEGIN", "-----BEGIN");
         Run::gpg(&self.home).arg("--dearmor").stdin(armored).succeed().stdout

@@ -11,14 +11,14 @@ use tempfile::NamedTempFile;
 
 use crate::Home;
 
-/// The time that the clock shows unless a test says otherwise; the `!` stops it.
+/// The time of the clock unless a test sets another; the `!` stops the clock.
 pub const NOW: &str = "20260101T000000!";
 
-/// A program about to run, in an environment that depends on nobody's settings.
+/// A program about to run, in an environment without the user's settings.
 #[derive(Debug)]
 pub struct Run {
     command: Command,
-    /// Where `--faked-system-time` is an option: what it says.
+    /// The value of `--faked-system-time`, for programs with that option.
     now: Option<String>,
     arguments: Vec<std::ffi::OsString>,
     stdin: Vec<u8>,
@@ -32,49 +32,48 @@ impl Run {
 
     /// The real gpg in `home`, where it may start an agent to make and use secret keys.
     pub fn gpg_with_agent(home: &Home) -> Run {
-        Run::of(Path::new("gpg"), home.path()).front(home.path())
+        Run::new(Path::new("gpg"), home.path()).with_common_options(home.path())
     }
 
     /// The real gpg in a home that is only read, such as a [`Reference`](crate::Reference)'s.
     pub fn gpg_in(home: &Path) -> Run {
-        Run::of(Path::new("gpg"), home).arg("--no-autostart").front(home)
+        Run::new(Path::new("gpg"), home).arg("--no-autostart").with_common_options(home)
     }
 
     /// `gpg-keyhoard` in `home`.
     pub fn gpg_keyhoard(home: &Home) -> Run {
-        let run = Run::of(&Run::program("gpg-keyhoard"), home.of_user());
-        run.env("KEYHOARD_DB", home.database()).front(home.path())
+        let run = Run::new(&Run::program_path("gpg-keyhoard"), home.of_user());
+        run.env("KEYHOARD_DB", home.database()).with_common_options(home.path())
     }
 
     /// `gpg-keyhoard` in a home that is only read, such as a [`Reference`](crate::Reference)'s.
     pub fn gpg_keyhoard_in(home: &Path) -> Run {
-        Run::of(&Run::program("gpg-keyhoard"), home).front(home)
+        Run::new(&Run::program_path("gpg-keyhoard"), home).with_common_options(home)
     }
 
-    /// A program of ours as a user would start it whose home directory is `home`: no option or variable names a
-    /// database.
-    pub fn plain(name: &str, home: &Home) -> Run {
-        Run::of(&Run::program(name), home.path())
+    /// One of our programs, started by a user with the home directory `home`: no option or variable names a database.
+    pub fn with_default_database(name: &str, home: &Home) -> Run {
+        Run::new(&Run::program_path(name), home.path())
     }
 
     /// `keyhoard` on the database that `gpg-keyhoard` keeps in `home`.
     pub fn keyhoard(home: &Home) -> Run {
         let database = home.database();
-        Run::of(&Run::program("keyhoard"), home.of_user()).env("KEYHOARD_DB", database)
+        Run::new(&Run::program_path("keyhoard"), home.of_user()).env("KEYHOARD_DB", database)
     }
 
     /// `keyhoard-lab`, the generator of keyrings and the benchmark.
     pub fn lab(home: &Home) -> Run {
-        Run::of(&Run::program("keyhoard-lab"), home.path())
+        Run::new(&Run::program_path("keyhoard-lab"), home.path())
     }
 
-    /// Returns the place of a program of this profile.
-    pub fn program(name: &str) -> PathBuf {
+    /// Returns the path of a program of this profile.
+    pub fn program_path(name: &str) -> PathBuf {
         build_directory().join(name)
     }
 
-    /// Another program, whose home directory is `home`.
-    pub fn of(program: &Path, home: &Path) -> Run {
+    /// Any program, with the user's home directory `home`.
+    pub fn new(program: &Path, home: &Path) -> Run {
         let mut command = Command::new(program);
         command
             .env_clear()
@@ -83,8 +82,8 @@ impl Run {
         Run { command, now: None, arguments: Vec::new(), stdin: Vec::new() }
     }
 
-    /// Adds what both gpg and `gpg-keyhoard` are told.
-    fn front(mut self, home: &Path) -> Run {
+    /// Adds the options that gpg and `gpg-keyhoard` get in every test.
+    fn with_common_options(mut self, home: &Path) -> Run {
         self.now = Some(NOW.to_owned());
         self.arg("--homedir").arg(home).arg("--batch")
     }
@@ -113,8 +112,8 @@ impl Run {
         self
     }
 
-    /// Has it work in a directory.
-    pub fn within(mut self, directory: &Path) -> Run {
+    /// Sets the current directory.
+    pub fn current_dir(mut self, directory: &Path) -> Run {
         self.command.current_dir(directory);
         self
     }
@@ -138,7 +137,7 @@ impl Run {
     }
 
     /// Runs the program to its end.
-    pub fn done(self) -> Done {
+    pub fn output(self) -> Output {
         let bytes = self.stdin.clone();
         let mut child = self.spawn_with(Stdio::piped());
         let mut stdin = child.stdin.take().expect("stdin is a pipe");
@@ -146,29 +145,29 @@ impl Run {
         let writer = thread::spawn(move || drop(stdin.write_all(&bytes)));
         let output = child.wait_with_output().expect("a child can be waited for");
         writer.join().expect("writing to a pipe does not panic");
-        Done { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
+        Output { stdout: output.stdout, stderr: output.stderr, code: output.status.code() }
     }
 
     /// Runs the program to its end and asserts that it exits with 0.
     #[track_caller]
-    pub fn succeed(self) -> Done {
+    pub fn succeed(self) -> Output {
         let what = format!("{:?} {:?}", self.command.get_program(), self.arguments);
-        let done = self.done();
+        let done = self.output();
         assert_eq!(done.code, Some(0), "{what} said\n{}", String::from_utf8_lossy(&done.stderr));
         done
     }
 
-    /// Runs the program to its end and returns what it has cost, too.
-    pub fn measured(mut self) -> (Done, Cost) {
-        let place = NamedTempFile::with_prefix("keyhoard-test-").expect("a directory for temporary files");
-        let measured = std::mem::replace(&mut self.command, Command::new(Run::program("keyhoard-lab")));
+    /// Runs the program to its end and returns its cost, too.
+    pub fn measured(mut self) -> (Output, Cost) {
+        let file = NamedTempFile::with_prefix("keyhoard-test-").expect("a directory for temporary files");
+        let measured = std::mem::replace(&mut self.command, Command::new(Run::program_path("keyhoard-lab")));
         self.command.env_clear();
         for (name, value) in measured.get_envs() {
             self.command.env(name, value.unwrap_or_default());
         }
-        self.command.args(["measure", "--output"]).arg(place.path()).arg("--").arg(measured.get_program());
-        let done = self.done();
-        let bytes = std::fs::read(place.path()).expect("the measuring program has written it");
+        self.command.args(["measure", "--output"]).arg(file.path()).arg("--").arg(measured.get_program());
+        let done = self.output();
+        let bytes = std::fs::read(file.path()).expect("the measuring program has written it");
         (done, serde_json::from_slice(&bytes).expect("the measuring program writes JSON"))
     }
 
@@ -190,18 +189,18 @@ impl Run {
     }
 }
 
-/// What a program has left behind.
+/// The output and the exit code of a program.
 #[derive(Debug)]
-pub struct Done {
-    /// What it wrote to stdout.
+pub struct Output {
+    /// The bytes on stdout.
     pub stdout: Vec<u8>,
-    /// What it wrote to stderr.
+    /// The bytes on stderr.
     pub stderr: Vec<u8>,
     /// Its exit code, `None` if a signal ended it.
     pub code: Option<i32>,
 }
 
-impl Done {
+impl Output {
     /// Returns stdout as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
@@ -218,7 +217,7 @@ impl Done {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
-    /// Returns the lines of a `--status-fd 2` among what was written to stderr.
+    /// Returns the status lines on stderr (`--status-fd 2`).
     pub fn status_lines(&self) -> String {
         let text = self.errors();
         text.split_inclusive('\n').filter(|line| line.starts_with("[GNUPG:] ")).collect()

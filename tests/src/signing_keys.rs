@@ -2,13 +2,13 @@
 
 use packet_builder::{Certificate, Hash, Key, MADE, Packet, Signature, Signed, Subpacket};
 
-/// What is signed.
+/// The signed data of [`SigningKey::signature`].
 pub const SIGNED_TEXT: &[u8] = b"a text\n";
 
-/// A certificate, and a signature over [`SIGNED_TEXT`] by one of its keys, which is right as far as numbers go.
+/// A certificate, and the key of it that signs [`SIGNED_TEXT`]. The signature itself always verifies.
 #[derive(Debug)]
 pub struct SigningKey {
-    /// What the case is about.
+    /// A description of the case.
     pub name: String,
     /// The certificate.
     pub certificate: Vec<u8>,
@@ -16,10 +16,10 @@ pub struct SigningKey {
     pub primary: String,
     /// The key that signs.
     pub key: Key,
-    /// Whether it is to be believed.
-    pub is_believed: bool,
-    /// Whether the real gpg 2.2.40 says the same.
-    pub is_as_gpg: bool,
+    /// Whether its signature must be accepted.
+    pub is_accepted: bool,
+    /// Whether the real gpg 2.2.40 decides the same.
+    pub agrees_with_gpg: bool,
 }
 
 impl SigningKey {
@@ -37,32 +37,46 @@ pub fn detached(key: &Key, content: &[u8]) -> Vec<u8> {
 /// Returns keys with every kind of flags, in every role, and subkeys with every kind of back-signature.
 pub fn signing_keys() -> Vec<SigningKey> {
     let mut all: Vec<SigningKey> = Vec::new();
-    for (flags, is_believed) in [(3, true), (2, true), (1, false), (0x0c, false), (0, false), (0x20, false)] {
+    for (flags, is_accepted) in [(3, true), (2, true), (1, false), (0x0c, false), (0, false), (0x20, false)] {
         let key = Key::ed25519(&format!("primary {flags}"));
         all.push(SigningKey {
             name: format!("a primary key with flags {flags:#04x}"),
             certificate: Certificate::with_flags(&key, "Ann <ann@example.org>", flags).bytes(),
             primary: key.fingerprint_text(),
             key,
-            is_believed,
-            is_as_gpg: true,
+            is_accepted,
+            agrees_with_gpg: true,
         });
     }
-    for (flags, is_believed) in
+    for (flags, is_accepted) in
         [(2, true), (3, true), (0x22, true), (1, false), (0x0c, false), (0, false), (0x20, false)]
     {
         let name = format!("a subkey with flags {flags:#04x}");
-        all.push(with_subkey(&name, flags, |_, subkey| Some(Signature::by(subkey, 0x19)), is_believed, true));
+        all.push(with_subkey(&name, flags, |_, subkey| Some(Signature::by(subkey, 0x19)), is_accepted, true));
     }
-    let expiring =
-        |seconds| move |_: &Key, subkey: &Key| Some(at_birth(subkey).with(Subpacket::expires(seconds)));
-    let critical =
-        |subpacket: Subpacket| move |_: &Key, subkey: &Key| Some(at_birth(subkey).with(subpacket.critical()));
+    let expiring = |seconds| {
+        move |_: &Key, subkey: &Key| Some(at_key_creation(subkey).with(Subpacket::expires(seconds)))
+    };
+    let critical = |subpacket: Subpacket| {
+        move |_: &Key, subkey: &Key| Some(at_key_creation(subkey).with(subpacket.critical()))
+    };
     all.extend([
         with_subkey("no back-signature", 2, |_, _| None, false, true),
-        with_subkey("SHA-1 back-signature", 2, |_, key| Some(at_birth(key).hash(Hash::SHA1)), true, true),
-        with_subkey("MD5 back-signature", 2, |_, key| Some(at_birth(key).hash(Hash::MD5)), false, true),
-        with_subkey("damaged back-signature", 2, |_, key| Some(at_birth(key).forged(1)), false, true),
+        with_subkey(
+            "SHA-1 back-signature",
+            2,
+            |_, key| Some(at_key_creation(key).hash(Hash::SHA1)),
+            true,
+            true,
+        ),
+        with_subkey(
+            "MD5 back-signature",
+            2,
+            |_, key| Some(at_key_creation(key).hash(Hash::MD5)),
+            false,
+            true,
+        ),
+        with_subkey("damaged back-signature", 2, |_, key| Some(at_key_creation(key).forged(1)), false, true),
         with_subkey(
             "back-signature with a critical subpacket",
             2,
@@ -84,14 +98,14 @@ pub fn signing_keys() -> Vec<SigningKey> {
             false,
             true,
         ),
-        // gpg does not ask whether a back-signature has expired.
+        // gpg does not check whether a back-signature has expired.
         with_subkey("expired back-signature", 2, expiring(1000), false, false),
         with_subkey("back-signature that expires later", 2, expiring(u32::MAX / 8), true, true),
     ]);
     all
 }
 
-fn at_birth(subkey: &Key) -> Signature {
+fn at_key_creation(subkey: &Key) -> Signature {
     Signature::by(subkey, 0x19).at(MADE)
 }
 
@@ -99,8 +113,8 @@ fn with_subkey(
     name: &str,
     flags: u8,
     back: impl FnOnce(&Key, &Key) -> Option<Signature>,
-    is_believed: bool,
-    is_as_gpg: bool,
+    is_accepted: bool,
+    agrees_with_gpg: bool,
 ) -> SigningKey {
     let (primary, subkey) =
         (Key::ed25519(&format!("primary: {name}")), Key::ed25519(&format!("subkey: {name}")));
@@ -112,15 +126,15 @@ fn with_subkey(
         certificate: certificate.bytes(),
         primary: primary.fingerprint_text(),
         key: subkey,
-        is_believed,
-        is_as_gpg,
+        is_accepted,
+        agrees_with_gpg,
     }
 }
 
-/// Somebody whose keys others claim as theirs.
+/// A certificate whose keys other certificates list as theirs.
 #[derive(Debug)]
 pub struct Victim {
-    /// The certificate, of which the primary key and a subkey sign, and another subkey encrypts.
+    /// The certificate: its primary key and a subkey sign, another subkey encrypts.
     pub certificate: Vec<u8>,
     /// The primary key.
     pub primary: Key,
@@ -141,22 +155,23 @@ impl Victim {
         Victim { certificate: certificate.bytes(), primary, subkey, encryption }
     }
 
-    /// Returns certificates by others that list all these keys as subkeys, and have a newer one to encrypt to. Of every
-    /// second one the back-signatures are forged.
+    /// Returns certificates by others that list all these keys as subkeys, and have a newer encryption subkey. Every second
+    /// one has forged back-signatures.
     pub fn claimants(&self, count: usize) -> Vec<u8> {
         (0..count).flat_map(|number| self.claimant(number)).collect()
     }
 
     fn claimant(&self, number: usize) -> Vec<u8> {
-        let thief = Key::ed25519(&format!("thief {number}"));
-        let mut certificate = Certificate::new(&thief, format!("Thief {number} <thief{number}@example.org>"));
-        for stolen in [&self.primary, &self.subkey] {
-            let back = (number % 2 == 1).then(|| Signature::by(stolen, 0x19).forged(number as u64));
-            let binding: Packet = Certificate::binding(&thief, stolen, 2, back);
-            certificate.add(stolen.subkey_packet()).add(binding);
+        let claimant_key = Key::ed25519(&format!("thief {number}"));
+        let mut certificate =
+            Certificate::new(&claimant_key, format!("Thief {number} <thief{number}@example.org>"));
+        for claimed in [&self.primary, &self.subkey] {
+            let back = (number % 2 == 1).then(|| Signature::by(claimed, 0x19).forged(number as u64));
+            let binding: Packet = Certificate::binding(&claimant_key, claimed, 2, back);
+            certificate.add(claimed.subkey_packet()).add(binding);
         }
-        certificate.add_subkey(&thief, &self.encryption, 0x0c);
-        certificate.add_subkey(&thief, &Key::rsa4096().created(MADE + 10), 0x0c);
+        certificate.add_subkey(&claimant_key, &self.encryption, 0x0c);
+        certificate.add_subkey(&claimant_key, &Key::rsa4096().created(MADE + 10), 0x0c);
         certificate.bytes()
     }
 }

@@ -1,6 +1,6 @@
 //! Trust in both programs: giving it, and comparing what follows from it.
 
-use crate::{Both, Done, Home, Run, difference, mask};
+use crate::{Both, Home, Output, Run, difference, mask};
 
 /// The settings of a home in which trust counts. User IDs without a self-signature are taken in.
 const CONF: &str = "allow-non-selfsigned-uid\n";
@@ -71,7 +71,7 @@ pub fn without_trust_database(listing: &[u8]) -> Vec<u8> {
 
 /// Returns the lines of `--check-trustdb` that tell what it has found: settings, a line for each depth, and when
 /// something changes next.
-fn trust_summary(done: &Done) -> String {
+fn trust_summary(done: &Output) -> String {
     let errors = done.errors();
     let lines = errors.split_inclusive('\n').filter(|line| {
         [

@@ -2,6 +2,7 @@
 //! reads the very packets itself and verifies with OpenSSL.
 
 #[path = "../../../tests/src/scale.rs"]
+#[allow(unreachable_pub, reason = "shared with the harness, which exports it")]
 mod scale;
 
 use std::collections::HashMap;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cert::split::{Piece, Splitter};
 use cert::{BoundAddress, Facts, SignatureDigest};
@@ -118,55 +118,95 @@ fn eight_importers_of_overlapping_keyrings_leave_what_one_after_the_other_leaves
 
 #[test]
 fn an_import_goes_on_by_itself_when_the_server_is_killed_and_what_was_reported_stays() {
-    const KILLS: u64 = 4;
+    const KILLS: u32 = 4;
     // The system survives, so nothing has to reach the disk.
     let mut server = Server::start(Listen::Socket, &["fsync=off"]).expect("a server of its own");
-    for kill in 0..KILLS {
-        let schema = format!("kill_{kill}");
-        let store = create(&server, &schema);
-        let (reported, ended) = (Mutex::new(Vec::new()), AtomicBool::new(false));
-        thread::scope(|scope| {
-            let importing = scope.spawn(|| {
-                // One keyring after the other, so that there is something to be reported in between.
-                for keyring in keyrings() {
-                    import(&store, &[keyring], NOW, &mut |event| {
-                        if let ImportEvent::Certificate(imported) = event {
-                            reported.lock().expect("nobody panics").push(imported.fingerprint);
-                        }
-                    });
-                }
-                ended.store(true, Ordering::Relaxed);
-            });
-            thread::sleep(Duration::from_millis(250 + 350 * kill));
-            let before = reported.lock().expect("nobody panics").clone();
-            server.kill_and_restart().expect("it starts again");
-            let there = PostgresStore::open(address(&server, &schema)).expect("open");
-            let found = there.snapshot().expect("snapshot").by_fingerprint(&before).expect("answers");
-            assert!(found.iter().all(Option::is_some), "what was reported is lost");
-            importing.join().expect("the import goes on");
-        });
-        assert!(content(&store) == *expected(), "after kill {kill}");
+    let start = Instant::now();
+    import_one_by_one(&create(&server, "undisturbed"), &mut |_| {});
+    let mut duration = start.elapsed();
+    let mut interrupted = 0;
+    for attempt in 0.. {
+        if interrupted == KILLS {
+            break;
+        }
+        assert!(attempt < 4 * KILLS, "only {interrupted} of {attempt} kills came before an import's end");
+        // Every second kill comes as soon as something was reported, the others at moments of the import.
+        let delay =
+            (attempt % 2 == 0).then(|| duration.mul_f64(f64::from(attempt % KILLS + 1) / f64::from(KILLS)));
+        match kill_during_import(&mut server, &format!("kill_{attempt}"), delay) {
+            true => interrupted += 1,
+            false => duration = duration.mul_f64(0.8),
+        }
     }
+}
+
+/// Imports one keyring after the other, so that there is something to be reported in between.
+fn import_one_by_one(store: &dyn Store, on_event: &mut dyn FnMut(ImportEvent<'_>)) {
+    for keyring in keyrings() {
+        import(store, &[keyring], NOW, on_event);
+    }
+}
+
+/// Kills the server after `delay`, or when the import has reported something, and asserts that nothing is lost; returns
+/// whether the import had not ended before that.
+fn kill_during_import(server: &mut Server, schema: &str, delay: Option<Duration>) -> bool {
+    let store = create(server, schema);
+    let (reported, ended) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+    let was_interrupted = thread::scope(|scope| {
+        let importing = scope.spawn(|| {
+            import_one_by_one(&store, &mut |event| {
+                if let ImportEvent::Certificate(imported) = event {
+                    reported.lock().expect("nobody panics").push(imported.fingerprint);
+                }
+            });
+            ended.store(true, Ordering::Relaxed);
+        });
+        match delay {
+            Some(delay) => thread::sleep(delay),
+            None => {
+                while reported.lock().expect("nobody panics").is_empty() && !importing.is_finished() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+        let before = reported.lock().expect("nobody panics").clone();
+        let had_ended = ended.load(Ordering::Relaxed);
+        server.kill_and_restart().expect("it starts again");
+        let there = PostgresStore::open(address(server, schema)).expect("open");
+        let found = there.snapshot().expect("snapshot").by_fingerprint(&before).expect("answers");
+        assert!(found.iter().all(Option::is_some), "what was reported is lost");
+        assert!(delay.is_some() || !before.is_empty(), "nothing was reported");
+        importing.join().expect("the import goes on");
+        !had_ended
+    });
+    assert!(content(&store) == *expected(), "{schema}");
+    was_interrupted
 }
 
 #[test]
 fn every_message_is_counted_once_and_leaves_no_entry_though_the_server_is_killed_meanwhile() {
-    const MESSAGES: u64 = 400;
     let mut server = Server::start(Listen::Socket, &["fsync=off"]).expect("a server of its own");
     let store = create(&server, "messages");
     import(&store, &[keyring("debian-nonupload")], NOW, &mut |_| {});
     let key = *content(&store).keys().next().expect("a certificate");
-    thread::scope(|scope| {
+    let was_killed = AtomicBool::new(false);
+    let messages = thread::scope(|scope| {
         let encrypting = scope.spawn(|| {
-            for _ in 0..MESSAGES {
+            let mut messages = 0_u64;
+            while !was_killed.load(Ordering::Relaxed) {
                 remember_encrypted(&store, &[key], "encrypt", LATER).expect("it is done again");
+                messages += 1;
             }
+            messages
         });
-        for _ in 0..3 {
+        let mut kill = || {
             thread::sleep(Duration::from_millis(150));
-            server.kill_and_restart().expect("it starts again");
-        }
-        encrypting.join().expect("nobody panics");
+            server.kill_and_restart()
+        };
+        let killed = (0..3).try_for_each(|_| kill());
+        was_killed.store(true, Ordering::Relaxed);
+        killed.expect("it starts again");
+        encrypting.join().expect("nobody panics")
     });
     let snapshot = store.snapshot().expect("snapshot");
     let mut counts = Vec::new();
@@ -175,7 +215,7 @@ fn every_message_is_counted_once_and_leaves_no_entry_though_the_server_is_killed
         ControlFlow::Continue(())
     });
     visited.expect("bindings");
-    assert!(!counts.is_empty() && counts.iter().all(|&count| count == MESSAGES), "{counts:?}");
+    assert!(!counts.is_empty() && counts.iter().all(|&count| count == messages), "{counts:?} of {messages}");
     assert_eq!(snapshot.journal(usize::MAX).expect("journal").len(), 1);
 }
 

@@ -1,17 +1,19 @@
 //! Several processes at one database, and processes that are killed.
 //!
-//! A test starts itself again as another process, with its part in the environment. `KEYHOARD_KILLS` says how often a
-//! writer is killed.
+//! A test starts itself again as another process, with its part in the environment.
 
 #[allow(dead_code, reason = "shared by several tests")]
 mod made;
+#[path = "../../../tests/src/scale.rs"]
+#[allow(unreachable_pub, reason = "shared with the harness, which exports it")]
+mod scale;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use keyhoard_store as store;
 use made::{Made, NOW};
@@ -195,13 +197,18 @@ fn a_killed_writer_leaves_whole_batches_and_can_be_resumed() {
     if let Some((_, store)) = part() {
         return write(&store, 0..GROUPS, |_| true, true);
     }
-    let rounds = std::env::var("KEYHOARD_KILLS").map_or(8, |rounds| rounds.parse().expect("a number"));
-    let mut seed = SystemTime::UNIX_EPOCH.elapsed().expect("after 1970").as_nanos() as u64;
+    let kills = scale::choose(64, 8);
+    let mut state = scale::seed();
     let mut random = |below: u64| {
-        seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (seed >> 33) % below
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) % below
     };
-    for _ in 0..rounds {
+    let mut interrupted = 0;
+    for attempt in 0.. {
+        if interrupted == kills {
+            break;
+        }
+        assert!(attempt < 3 * kills, "only {interrupted} of {attempt} writers were killed before their end");
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("keyhoard.db");
         let mut child = start(TEST, "write", &path);
@@ -219,6 +226,7 @@ fn a_killed_writer_leaves_whole_batches_and_can_be_resumed() {
         let store = SqliteStore::create(&path).expect("the database opens at once");
         let found = check(&*store.snapshot().expect("snapshot"));
         let there = found.len() / GROUP as usize;
+        interrupted += usize::from(there < GROUPS as usize);
         assert!(
             there >= reported,
             "killed {moment:?} after {groups}: {there} groups, {reported} were reported"

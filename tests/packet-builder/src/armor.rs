@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 /// Armor (RFC 9580, 6.2) around bytes.
 #[derive(Clone, Debug)]
 pub struct Armor {
-    /// What stands behind `BEGIN PGP`, such as `SIGNATURE`.
+    /// What stands after `BEGIN PGP`, such as `SIGNATURE`.
     pub kind: String,
     /// The header lines as they are to stand there, without their ends.
     pub headers: Vec<Vec<u8>>,
@@ -18,7 +18,7 @@ pub struct Armor {
     pub width: usize,
     /// The CRC-24 at the end.
     pub checksum: Checksum,
-    /// What stands behind `END PGP`; without it there is no such line.
+    /// What stands after `END PGP`; without it there is no such line.
     pub footer: Option<String>,
     /// What ends each line.
     pub line_end: &'static str,

@@ -2,7 +2,7 @@
 
 use crate::{Armor, Hash, Key, Packet, Signature, Signed};
 
-/// Text with its signatures behind it (RFC 9580, 7).
+/// Text with its signatures after it (RFC 9580, 7).
 #[derive(Clone, Debug)]
 pub struct ClearText {
     /// The first line.
@@ -17,8 +17,8 @@ pub struct ClearText {
     pub escaped: bool,
     /// The block with the signatures.
     pub signatures: Armor,
-    /// What stands behind all.
-    pub behind: Vec<u8>,
+    /// What stands after all.
+    pub after: Vec<u8>,
 }
 
 impl ClearText {
@@ -33,7 +33,7 @@ impl ClearText {
         ClearText::around(text, signature.hash, &[packet])
     }
 
-    /// Returns text with these signatures behind it.
+    /// Returns text with these signatures after it.
     pub fn around(text: &[u8], hash: Hash, signatures: &[Packet]) -> ClearText {
         let name = match hash.0 {
             1 => "MD5",
@@ -51,7 +51,7 @@ impl ClearText {
             text: text.to_vec(),
             escaped: true,
             signatures: Armor::new("SIGNATURE", crate::bytes(signatures)),
-            behind: Vec::new(),
+            after: Vec::new(),
         }
     }
 
@@ -81,7 +81,7 @@ impl ClearText {
             out.extend_from_slice(line);
         }
         out.extend(self.signatures.bytes());
-        out.extend_from_slice(&self.behind);
+        out.extend_from_slice(&self.after);
         out
     }
 }

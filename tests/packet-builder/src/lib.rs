@@ -13,7 +13,7 @@
 //!   who may read them.
 //! - [`Armor`], [`ClearText`]: the forms made of text.
 //!
-//! The crate uses none of the project's own code: a mistake there must not hide behind the same one here.
+//! The crate uses none of the project's own code: a mistake there must not be hidden by the same mistake here.
 //!
 //! ```
 //! use packet_builder::{Certificate, Key, Signature, Signed};

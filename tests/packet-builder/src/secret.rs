@@ -21,9 +21,9 @@ impl RsaNumbers {
         let (mut rest, _) = element(der);
         let mut numbers = Vec::new();
         while !rest.is_empty() {
-            let (number, behind) = element(rest);
+            let (number, after) = element(rest);
             numbers.push(number.to_vec());
-            rest = behind;
+            rest = after;
         }
         numbers.remove(0); // The version.
         RsaNumbers { numbers }
@@ -40,7 +40,7 @@ impl RsaNumbers {
     }
 }
 
-/// Splits DER into the content of its first element and what is behind it.
+/// Splits DER into the content of its first element and what is after it.
 fn element(der: &[u8]) -> (&[u8], &[u8]) {
     let (header, length) = match der[1] {
         short @ 0..0x80 => (2, short as usize),

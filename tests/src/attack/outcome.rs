@@ -1,10 +1,10 @@
-//! What a program made of an attack.
+//! The outcome of an attack in one program.
 
-use crate::Done;
+use crate::Output;
 
-use super::{Kind, Must};
+use super::{Expected, Kind};
 
-/// What one run of a program made of an attack.
+/// The outcome of one run of a program.
 #[derive(Debug)]
 pub struct Outcome {
     /// The command, as a person would type it.
@@ -12,76 +12,80 @@ pub struct Outcome {
     /// Whether the program says that a signature is good, or that it could decrypt.
     pub good: bool,
     /// Whether a status line says that a signature is good, or that it was decrypted.
-    pub vouches: bool,
-    /// Whether the exit code tells of success.
+    pub has_good_status: bool,
+    /// Whether the exit code is 0.
     pub succeeded: bool,
-    /// What came out.
-    pub output: Vec<u8>,
-    /// Whether it ended by itself.
-    pub orderly: bool,
-    said: String,
+    /// The content that was written; `None` if the command writes no content.
+    pub output: Option<Vec<u8>>,
+    /// Whether it ended by itself, with an exit code below 100 and without a panic.
+    pub ended_normally: bool,
+    stderr: String,
 }
 
 /// Whether a rule was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// It was: what happened, in a few words.
+    /// It was: the result, in a few words.
     Kept(&'static str),
-    /// It was not: what happened.
+    /// It was not: the result.
     Broken(&'static str),
 }
 
 impl Outcome {
-    /// Judges a run by its exit code and status lines.
-    pub(super) fn new(command: String, kind: Kind, done: &Done, output: Vec<u8>) -> Outcome {
+    /// Makes the outcome of a run from its exit code and status lines.
+    pub(super) fn new(command: String, kind: Kind, done: &Output, output: Option<Vec<u8>>) -> Outcome {
         let succeeded = done.code == Some(0);
-        let (good, vouches) = match kind {
+        let (good, has_good_status) = match kind {
             Kind::Gpg | Kind::Gpgv => {
                 let lines = done.status_lines();
                 (says_good(&lines, succeeded), has_any(&lines, &["GOODSIG", "DECRYPTION_OKAY"]))
             }
             Kind::Keyhoard | Kind::Sop | Kind::Rnp => (succeeded, succeeded),
         };
-        let orderly = done.code.is_some_and(|code| code < 100) && !done.errors().contains("panicked at");
-        Outcome { command, good, vouches, succeeded, output, orderly, said: done.errors() }
+        let ended_normally =
+            done.code.is_some_and(|code| code < 100) && !done.errors().contains("panicked at");
+        Outcome { command, good, has_good_status, succeeded, output, ended_normally, stderr: done.errors() }
     }
 
-    /// Compares what happened with what must.
-    pub fn judge(&self, must: &Must, kind: Kind) -> Finding {
-        if !self.orderly {
+    /// Compares the outcome with the expected one.
+    pub fn judge(&self, expected: &Expected, kind: Kind) -> Finding {
+        if !self.ended_normally {
             return Finding::Broken("crashes");
         }
         let writes_first = matches!(kind, Kind::Gpg | Kind::Gpgv);
-        match must {
-            Must::EndOrderly => Finding::Kept(if self.good { "good" } else { "refused" }),
-            Must::Accept(_) if !self.good => Finding::Broken("refuses"),
-            Must::Accept(expected) if !same(&self.output, expected) => Finding::Broken("writes other bytes"),
-            Must::Accept(_) => Finding::Kept("good"),
-            Must::VouchForNothing if self.vouches => Finding::Broken("says good"),
-            Must::VouchForNothing => Finding::Kept("not called signed"),
-            Must::Refuse if self.good => Finding::Broken("says good"),
-            Must::Refuse => Finding::Kept("refused"),
-            Must::OnlyIfGood(_) if !self.good => Finding::Kept("refused"),
-            Must::OnlyIfGood(expected) if !same(&self.output, expected) => {
+        let output = self.output.as_deref().unwrap_or_default();
+        match expected {
+            Expected::NoCrash => Finding::Kept(if self.good { "good" } else { "refused" }),
+            Expected::Accept(_) if !self.good => Finding::Broken("refuses"),
+            Expected::Accept(bytes) if self.output.is_some() && !is_same_text(output, bytes) => {
+                Finding::Broken("writes other bytes")
+            }
+            Expected::Accept(_) => Finding::Kept("good"),
+            Expected::NoGoodStatus if self.has_good_status => Finding::Broken("says good"),
+            Expected::NoGoodStatus => Finding::Kept("not called signed"),
+            Expected::Refuse if self.good => Finding::Broken("says good"),
+            Expected::Refuse => Finding::Kept("refused"),
+            Expected::RefuseOrWrite(_) if !self.good => Finding::Kept("refused"),
+            Expected::RefuseOrWrite(bytes) if !output.is_empty() && !is_same_text(output, bytes) => {
                 Finding::Broken("says good and writes other bytes")
             }
-            Must::OnlyIfGood(_) => Finding::Kept("good, only what is signed"),
-            Must::FailAfter(_) | Must::FailSilently if self.succeeded || self.good => {
+            Expected::RefuseOrWrite(_) => Finding::Kept("good, only what is signed"),
+            Expected::FailWithPrefix(_) | Expected::FailWithoutOutput if self.succeeded || self.good => {
                 Finding::Broken("says that all is well")
             }
-            Must::FailAfter(expected) if !expected.starts_with(&self.output) => {
+            Expected::FailWithPrefix(bytes) if !bytes.starts_with(output) => {
                 Finding::Broken("writes bytes that were never in it")
             }
-            Must::FailSilently if !writes_first && !self.output.is_empty() => {
+            Expected::FailWithoutOutput if !writes_first && !output.is_empty() => {
                 Finding::Broken("writes what was not checked")
             }
-            Must::FailAfter(_) | Must::FailSilently => Finding::Kept("refused"),
+            Expected::FailWithPrefix(_) | Expected::FailWithoutOutput => Finding::Kept("refused"),
         }
     }
 
-    /// Returns what the program said, the first lines of it.
-    pub fn said(&self) -> String {
-        self.said.lines().take(12).map(|line| format!("        {line}\n")).collect()
+    /// Returns the first lines that the program wrote to stderr.
+    pub fn stderr(&self) -> String {
+        self.stderr.lines().take(12).map(|line| format!("        {line}\n")).collect()
     }
 }
 
@@ -104,7 +108,7 @@ impl Finding {
 }
 
 /// Returns whether status lines call a signature good, or, where there is none about a signature, whether the exit code
-/// tells of success. A signature of a key that is revoked or has expired has another line, and is not good.
+/// is 0. A signature of a key that is revoked or has expired has another line, and is not good.
 fn says_good(lines: &str, succeeded: bool) -> bool {
     const BAD: [&str; 8] =
         ["BADSIG", "ERRSIG", "REVKEYSIG", "EXPKEYSIG", "EXPSIG", "NODATA", "UNEXPECTED", "DECRYPTION_FAILED"];
@@ -115,14 +119,14 @@ fn has_any(lines: &str, keywords: &[&str]) -> bool {
     lines.lines().filter_map(|line| line.split(' ').nth(1)).any(|word| keywords.contains(&word))
 }
 
-/// Returns whether nothing came out, or what was expected. Text may have the line ends of the system, and one at its end:
-/// the framework for clear text does not say whether there was one.
-fn same(output: &[u8], expected: &[u8]) -> bool {
+/// Returns whether the output is the expected one. Text may have the line ends of the system, and one more at its end:
+/// clear text does not say whether its last line has one.
+fn is_same_text(output: &[u8], expected: &[u8]) -> bool {
     let (output, expected) = (with_line_feeds(output), with_line_feeds(expected));
-    output.is_empty() || output == expected || output.strip_suffix(b"\n") == Some(&expected)
+    output == expected || output.strip_suffix(b"\n") == Some(&expected)
 }
 
 fn with_line_feeds(text: &[u8]) -> Vec<u8> {
-    let is_end = |place: usize| text[place] == b'\r' && text.get(place + 1) == Some(&b'\n');
-    (0..text.len()).filter(|&place| !is_end(place)).map(|place| text[place]).collect()
+    let is_carriage_return = |index: usize| text[index] == b'\r' && text.get(index + 1) == Some(&b'\n');
+    (0..text.len()).filter(|&index| !is_carriage_return(index)).map(|index| text[index]).collect()
 }

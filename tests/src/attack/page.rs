@@ -1,4 +1,4 @@
-//! What every program makes of every attack, as a page.
+//! The outcome of every attack in every program, as a page.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::{Engine, Home};
 
 use super::{Attack, Finding, Kind, Program, Rule};
 
-/// How long a program of others may take, in seconds.
+/// How long another program may take, in seconds.
 const SECONDS: &str = "120";
 
 /// A column of the page: programs that are one product.
@@ -58,7 +58,7 @@ fn columns(peers: Option<&Path>) -> Vec<Column> {
     columns
 }
 
-/// Returns the words that start a program, which is ended when it takes too long.
+/// Returns the words that start a program under `timeout`.
 fn timed(words: &[&Path]) -> Vec<PathBuf> {
     [Path::new("timeout"), Path::new(SECONDS)].iter().chain(words).map(|word| word.to_path_buf()).collect()
 }
@@ -79,7 +79,7 @@ fn below(root: &Path, name: &str) -> Vec<PathBuf> {
     words
 }
 
-/// Writes a script that starts the agent of a root, and returns its place.
+/// Writes a script that starts the agent of a root, and returns its path.
 fn agent(root: &Path, loader: &Path, libraries: &Path) -> PathBuf {
     let script = root.join("gpg-agent");
     let program = root.join("usr/bin/gpg-agent");
@@ -123,16 +123,18 @@ impl Column {
     }
 
     fn findings(&mut self, program: &Program, attack: &Attack) -> Vec<Finding> {
-        let place =
-            self.homes.iter().position(|(known, kind, _)| *known == attack.known && *kind == program.kind);
-        let place = place.unwrap_or_else(|| {
+        let is_home = |(certificates, kind, _): &(Vec<Vec<u8>>, Kind, Home)| {
+            *certificates == attack.certificates && *kind == program.kind
+        };
+        let index = self.homes.iter().position(is_home);
+        let index = index.unwrap_or_else(|| {
             let home = Home::new();
-            program.prepare(&home, &attack.known);
-            self.homes.push((attack.known.clone(), program.kind, home));
+            program.prepare(&home, &attack.certificates);
+            self.homes.push((attack.certificates.clone(), program.kind, home));
             self.homes.len() - 1
         });
-        let outcomes = program.run(&self.homes[place].2, attack);
-        outcomes.iter().map(|outcome| outcome.judge(attack.must_of(program.kind), program.kind)).collect()
+        let outcomes = program.run(&self.homes[index].2, attack);
+        outcomes.iter().map(|outcome| outcome.judge(attack.expected_of(program.kind), program.kind)).collect()
     }
 }
 

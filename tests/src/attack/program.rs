@@ -7,34 +7,34 @@ use crate::{Engine, Home, NOW, Run};
 
 use super::{Attack, Input, Outcome, PASSWORD};
 
-/// How a program is spoken to.
+/// The command line that a program has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// As gpg.
+    /// That of gpg.
     Gpg,
-    /// As gpgv.
+    /// That of gpgv.
     Gpgv,
-    /// As `keyhoard`.
+    /// That of `keyhoard`.
     Keyhoard,
-    /// By the Stateless OpenPGP interface.
+    /// The Stateless OpenPGP interface.
     Sop,
-    /// As rnp.
+    /// That of rnp.
     Rnp,
 }
 
-/// A program, and how it is started.
+/// A program, and the words that start it.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Its name.
     pub name: String,
-    /// How it is spoken to.
+    /// Its command line.
     pub kind: Kind,
     /// The words that start it: empty for ours.
     start: Vec<PathBuf>,
 }
 
 impl Program {
-    /// Returns our programs; with a server those that have a database.
+    /// Returns our programs; for PostgreSQL those that have a database.
     pub fn ours(engine: Engine) -> Vec<Program> {
         let ours = |name: &str, kind| Program { name: name.to_owned(), kind, start: Vec::new() };
         let mut programs = vec![ours("gpg-keyhoard", Kind::Gpg), ours("keyhoard", Kind::Keyhoard)];
@@ -51,35 +51,35 @@ impl Program {
     }
 
     /// Imports files of certificates, one after the other, into the database of a home.
-    pub fn import(home: &Home, known: &[Vec<u8>]) {
-        for (number, certificates) in known.iter().enumerate() {
+    pub fn import(home: &Home, files: &[Vec<u8>]) {
+        for (number, certificates) in files.iter().enumerate() {
             let file = home.write(&format!("known{number}.pgp"), certificates);
-            // Some of these files hold damage, which is told and is none of this function's business.
+            // Some of these files are damaged: errors are expected, crashes are not.
             let done = match number % 2 {
-                0 => Run::keyhoard(home).arg("import").arg(file).done(),
-                _ => Run::gpg_keyhoard(home).arg("--import").arg(file).done(),
+                0 => Run::keyhoard(home).arg("import").arg(file).output(),
+                _ => Run::gpg_keyhoard(home).arg("--import").arg(file).output(),
             };
             assert!(done.code.is_some_and(|code| code < 100), "{}", done.errors());
         }
     }
 
-    /// Prepares a home for the program: what has keys of its own imports the certificates.
-    pub fn prepare(&self, home: &Home, known: &[Vec<u8>]) {
+    /// Prepares a home for the program: programs with a keyring of their own import the certificates.
+    pub fn prepare(&self, home: &Home, files: &[Vec<u8>]) {
         if self.start.is_empty() {
-            return Program::import(home, known);
+            return Program::import(home, files);
         }
-        for (number, certificates) in known.iter().enumerate() {
+        for (number, certificates) in files.iter().enumerate() {
             let file = home.write(&format!("known{number}.pgp"), certificates);
             if matches!(self.kind, Kind::Gpg | Kind::Rnp) {
-                self.start(home).arg("--import").arg(file).done();
+                self.start(home).arg("--import").arg(file).output();
             }
         }
     }
 
-    /// Runs an attack in a home that has its certificates, with each command that takes such input.
+    /// Runs an attack in a home with its certificates, by each command that takes such input.
     pub fn run(&self, home: &Home, attack: &Attack) -> Vec<Outcome> {
         home.write("password", PASSWORD);
-        let place = RunDirectory { home, known: attack.known.len() };
+        let directory = RunDirectory { home, certificate_files: attack.certificates.len() };
         let input = match &attack.input {
             Input::Detached { signature, data } => {
                 home.write("data", data);
@@ -88,22 +88,22 @@ impl Program {
             Input::Signed(message) | Input::Encrypted(message) => home.write("message", message),
         };
         let commands = match &attack.input {
-            Input::Detached { .. } => self.verify_detached(&place, &input),
-            Input::Signed(_) => self.verify_signed(&place, &input),
-            Input::Encrypted(_) => self.decrypt(&place, &input),
+            Input::Detached { .. } => self.verify_detached(&directory, &input),
+            Input::Signed(_) => self.verify_signed(&directory, &input),
+            Input::Encrypted(_) => self.decrypt(&directory, &input),
         };
-        commands.into_iter().map(|command| self.done(command)).collect()
+        commands.into_iter().map(|command| self.outcome(command)).collect()
     }
 
-    fn done(&self, command: Command) -> Outcome {
-        let done = command.run.done();
+    fn outcome(&self, command: Command) -> Outcome {
+        let done = command.run.output();
         let output = match &command.output {
-            Output::None => Vec::new(),
-            Output::Stdout => done.stdout.clone(),
-            Output::File(path) => {
+            Destination::None => None,
+            Destination::Stdout => Some(done.stdout.clone()),
+            Destination::File(path) => {
                 let output = fs::read(path).unwrap_or_default();
                 let _ = fs::remove_file(path);
-                output
+                Some(output)
             }
         };
         let mut outcome = Outcome::new(format!("{} {}", self.name, command.words), self.kind, &done, output);
@@ -111,7 +111,7 @@ impl Program {
             let verified = fs::read(path).is_ok_and(|lines| !lines.is_empty());
             let _ = fs::remove_file(path);
             outcome.good &= verified;
-            outcome.vouches &= verified;
+            outcome.has_good_status &= verified;
         }
         outcome
     }
@@ -121,29 +121,29 @@ impl Program {
         match (self.start.split_first(), self.kind) {
             (None, Kind::Gpg) => Run::gpg_keyhoard(home).args(["--status-fd", "2"]),
             (None, Kind::Gpgv) => {
-                let run = Run::of(&Run::program("gpgv-keyhoard"), home.path());
+                let run = Run::new(&Run::program_path("gpgv-keyhoard"), home.path());
                 run.args(["--status-fd", "2"])
             }
             (None, Kind::Sop) => Run::keyhoard(home).arg("sop"),
             (None, _) => Run::keyhoard(home).args(["--faked-system-time", NOW]),
             (Some((program, words)), Kind::Gpg) => {
-                let run = Run::of(program, home.path()).args(words).args(["--status-fd", "2", "--batch"]);
+                let run = Run::new(program, home.path()).args(words).args(["--status-fd", "2", "--batch"]);
                 run.arg("--homedir").arg(home.path())
             }
             (Some((program, words)), Kind::Gpgv) => {
-                Run::of(program, home.path()).args(words).args(["--status-fd", "2"])
+                Run::new(program, home.path()).args(words).args(["--status-fd", "2"])
             }
             (Some((program, words)), Kind::Rnp) => {
-                Run::of(program, home.path()).args(words).arg("--homedir").arg(home.path())
+                Run::new(program, home.path()).args(words).arg("--homedir").arg(home.path())
             }
-            (Some((program, words)), _) => Run::of(program, home.path()).args(words),
+            (Some((program, words)), _) => Run::new(program, home.path()).args(words),
         }
     }
 
-    fn verify_detached(&self, place: &RunDirectory<'_>, signature: &Path) -> Vec<Command> {
-        let data = place.file("data");
+    fn verify_detached(&self, directory: &RunDirectory<'_>, signature: &Path) -> Vec<Command> {
+        let data = directory.file("data");
         let content = || fs::read(&data).expect("it was written");
-        let run = || self.start(place.home);
+        let run = || self.start(directory.home);
         match self.kind {
             Kind::Gpg => vec![
                 Command::new("--verify SIGNATURE DATA", run().arg("--verify").arg(signature).arg(&data)),
@@ -153,18 +153,18 @@ impl Program {
                 ),
                 Command::new(
                     "-o OUT --verify SIGNATURE DATA",
-                    run().arg("-o").arg(place.out()).arg("--verify").arg(signature).arg(&data),
+                    run().arg("-o").arg(directory.out()).arg("--verify").arg(signature).arg(&data),
                 )
-                .writing_to(place.out()),
+                .writing_to(directory.out()),
             ],
             Kind::Gpgv => {
-                vec![Command::new("SIGNATURE DATA", place.keyrings(run()).arg(signature).arg(&data))]
+                vec![Command::new("SIGNATURE DATA", directory.keyrings(run()).arg(signature).arg(&data))]
             }
             Kind::Keyhoard => {
                 vec![Command::new("verify SIGNATURE DATA", run().arg("verify").arg(signature).arg(&data))]
             }
             Kind::Sop => {
-                let run = run().arg("verify").arg(signature).args(place.certificates());
+                let run = run().arg("verify").arg(signature).args(directory.certificates());
                 vec![Command::new("verify SIGNATURE CERTS < DATA", run.stdin(content()))]
             }
             Kind::Rnp => {
@@ -174,45 +174,48 @@ impl Program {
         }
     }
 
-    fn verify_signed(&self, place: &RunDirectory<'_>, message: &Path) -> Vec<Command> {
+    fn verify_signed(&self, directory: &RunDirectory<'_>, message: &Path) -> Vec<Command> {
         let content = || fs::read(message).expect("it was written");
-        let run = || self.start(place.home);
+        let run = || self.start(directory.home);
         match self.kind {
             Kind::Gpg => vec![
                 Command::new("--verify MESSAGE", run().arg("--verify").arg(message)),
                 Command::new("-d MESSAGE", run().arg("-d").arg(message)).writing_to_stdout(),
-                Command::new("-o OUT -d MESSAGE", run().arg("-o").arg(place.out()).arg("-d").arg(message))
-                    .writing_to(place.out()),
-                Command::new("-o OUT < MESSAGE", run().arg("-o").arg(place.out()).stdin(content()))
-                    .writing_to(place.out()),
+                Command::new(
+                    "-o OUT -d MESSAGE",
+                    run().arg("-o").arg(directory.out()).arg("-d").arg(message),
+                )
+                .writing_to(directory.out()),
+                Command::new("-o OUT < MESSAGE", run().arg("-o").arg(directory.out()).stdin(content()))
+                    .writing_to(directory.out()),
             ],
             Kind::Gpgv => {
-                let run = place.keyrings(run()).args(["-o", "-"]).arg(message);
+                let run = directory.keyrings(run()).args(["-o", "-"]).arg(message);
                 vec![Command::new("-o - MESSAGE", run).writing_to_stdout()]
             }
             Kind::Keyhoard => vec![
                 Command::new("verify MESSAGE", run().arg("verify").arg(message)),
                 Command::new(
                     "verify --output OUT MESSAGE",
-                    run().args(["verify", "--output"]).arg(place.out()).arg(message),
+                    run().args(["verify", "--output"]).arg(directory.out()).arg(message),
                 )
-                .writing_to(place.out()),
+                .writing_to(directory.out()),
             ],
             Kind::Sop => {
-                let run = run().arg("inline-verify").args(place.certificates()).stdin(content());
+                let run = run().arg("inline-verify").args(directory.certificates()).stdin(content());
                 vec![Command::new("inline-verify CERTS < MESSAGE", run).writing_to_stdout()]
             }
             Kind::Rnp => {
-                let run = run().arg("--verify").arg(message).arg("--output").arg(place.out());
-                vec![Command::new("--verify MESSAGE --output OUT", run).writing_to(place.out())]
+                let run = run().arg("--verify").arg(message).arg("--output").arg(directory.out());
+                vec![Command::new("--verify MESSAGE --output OUT", run).writing_to(directory.out())]
             }
         }
     }
 
-    fn decrypt(&self, place: &RunDirectory<'_>, message: &Path) -> Vec<Command> {
+    fn decrypt(&self, directory: &RunDirectory<'_>, message: &Path) -> Vec<Command> {
         let content = || fs::read(message).expect("it was written");
-        let run = || self.start(place.home);
-        let password = place.file("password");
+        let run = || self.start(directory.home);
+        let password = directory.file("password");
         match self.kind {
             Kind::Gpg => {
                 let run = || run().args(["--pinentry-mode", "loopback", "--passphrase-file"]).arg(&password);
@@ -220,9 +223,9 @@ impl Program {
                     Command::new("-d MESSAGE", run().arg("-d").arg(message)).writing_to_stdout(),
                     Command::new(
                         "-o OUT -d MESSAGE",
-                        run().arg("-o").arg(place.out()).arg("-d").arg(message),
+                        run().arg("-o").arg(directory.out()).arg("-d").arg(message),
                     )
-                    .writing_to(place.out()),
+                    .writing_to(directory.out()),
                 ]
             }
             Kind::Gpgv => Vec::new(),
@@ -232,41 +235,41 @@ impl Program {
                     Command::new("decrypt MESSAGE", run().arg(message)).writing_to_stdout(),
                     Command::new(
                         "decrypt --output OUT MESSAGE",
-                        run().arg("--output").arg(place.out()).arg(message),
+                        run().arg("--output").arg(directory.out()).arg(message),
                     )
-                    .writing_to(place.out()),
+                    .writing_to(directory.out()),
                 ]
             }
             Kind::Sop => {
                 let option = format!("--with-password={}", password.display());
                 let run = run().args(["decrypt", &option]).stdin(content());
                 let verify = |run: Run| {
-                    let names = place.certificates().into_iter();
+                    let names = directory.certificates().into_iter();
                     let with = names.map(|file| format!("--verify-with={}", file.display()));
-                    run.arg(format!("--verifications-out={}", place.verifications().display())).args(with)
+                    run.arg(format!("--verifications-out={}", directory.verifications().display())).args(with)
                 };
-                match place.known {
+                match directory.certificate_files {
                     0 => vec![Command::new("decrypt < MESSAGE", run).writing_to_stdout()],
                     _ => vec![
                         Command::new("decrypt --verify-with CERTS < MESSAGE", verify(run))
                             .writing_to_stdout()
-                            .good_if_written(place.verifications()),
+                            .good_if_written(directory.verifications()),
                     ],
                 }
             }
             Kind::Rnp => {
                 let run = run().args(["--password", PASSWORD, "--decrypt"]).arg(message);
-                let run = run.arg("--output").arg(place.out());
-                vec![Command::new("--decrypt MESSAGE --output OUT", run).writing_to(place.out())]
+                let run = run.arg("--output").arg(directory.out());
+                vec![Command::new("--decrypt MESSAGE --output OUT", run).writing_to(directory.out())]
             }
         }
     }
 
-    /// Returns the program's name with its version, as it says it; nothing if it cannot be started.
+    /// Returns the program's name with the version that it prints; `None` if it cannot be started.
     pub fn title(&self, home: &Home) -> Option<String> {
         let word = if self.kind == Kind::Sop { "version" } else { "--version" };
         let (program, words) = self.start.split_first()?;
-        let done = Run::of(program, home.path()).args(words).arg(word).done();
+        let done = Run::new(program, home.path()).args(words).arg(word).output();
         let text = done.text();
         let is_version = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit());
         let version = text.split_whitespace().find(is_version).unwrap_or_default();
@@ -277,8 +280,8 @@ impl Program {
 /// A home with the files of an attack.
 struct RunDirectory<'a> {
     home: &'a Home,
-    /// How many files of certificates there are.
-    known: usize,
+    /// The number of files of certificates.
+    certificate_files: usize,
 }
 
 impl RunDirectory<'_> {
@@ -295,7 +298,7 @@ impl RunDirectory<'_> {
     }
 
     fn certificates(&self) -> Vec<PathBuf> {
-        (0..self.known).map(|number| self.file(&format!("known{number}.pgp"))).collect()
+        (0..self.certificate_files).map(|number| self.file(&format!("known{number}.pgp"))).collect()
     }
 
     fn keyrings(&self, run: Run) -> Run {
@@ -307,13 +310,13 @@ impl RunDirectory<'_> {
 struct Command {
     words: &'static str,
     run: Run,
-    output: Output,
-    /// The file that tells of good signatures, where the exit code does not.
+    output: Destination,
+    /// The file that lists good signatures, if the exit code does not depend on them.
     verifications: Option<PathBuf>,
 }
 
-/// Where what is read comes out.
-enum Output {
+/// Where a command writes the content of its input.
+enum Destination {
     /// Nowhere.
     None,
     /// On standard output.
@@ -324,11 +327,11 @@ enum Output {
 
 impl Command {
     fn new(words: &'static str, run: Run) -> Command {
-        Command { words, run, output: Output::None, verifications: None }
+        Command { words, run, output: Destination::None, verifications: None }
     }
 
     fn writing_to_stdout(self) -> Command {
-        Command { output: Output::Stdout, ..self }
+        Command { output: Destination::Stdout, ..self }
     }
 
     fn good_if_written(self, path: PathBuf) -> Command {
@@ -336,6 +339,6 @@ impl Command {
     }
 
     fn writing_to(self, path: PathBuf) -> Command {
-        Command { output: Output::File(path), ..self }
+        Command { output: Destination::File(path), ..self }
     }
 }

@@ -9,4 +9,5 @@ mod mutated;
 mod oracle;
 mod rules;
 #[path = "../../../../tests/src/scale.rs"]
+#[allow(unreachable_pub, reason = "shared with the harness, which exports it")]
 mod scale;
