@@ -53,8 +53,8 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         Command::ListPackets => decrypt::list_packets::run(arguments, settings, streams),
         Command::Enarmor => armor::enarmor(arguments, settings, streams),
         Command::Dearmor => armor::dearmor(arguments, settings, streams),
-        Command::PrintMd => print_md::one(arguments, settings, streams),
-        Command::PrintMds => print_md::all(arguments, settings, streams),
+        Command::PrintMd => print_md::one_algorithm(arguments, settings, streams),
+        Command::PrintMds => print_md::all_algorithms(arguments, settings, streams),
         Command::DeleteKeys => delete::run(arguments, settings, streams, delete::DeleteTarget::Public),
         Command::Export => export::run(arguments, settings, streams, export::ExportTarget::Public),
         Command::ExportSecretKeys => {

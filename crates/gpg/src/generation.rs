@@ -67,7 +67,7 @@ pub(crate) enum Material {
     Ecdsa(Curve),
     Ecdh(Curve),
     /// A key that is there already, by its keygrip, as one of this algorithm.
-    Held(Keygrip, Family),
+    Existing(Keygrip, Family),
 }
 
 /// An elliptic curve that gpg has a name for.
@@ -99,8 +99,8 @@ pub(crate) fn keygrip(text: &[u8]) -> Option<Keygrip> {
     if digits.len() != 2 * bytes.len() || !digits.is_ascii() {
         return None;
     }
-    for (byte, place) in bytes.iter_mut().zip((0..).step_by(2)) {
-        *byte = u8::from_str_radix(&digits[place..place + 2], 16).ok()?;
+    for (byte, index) in bytes.iter_mut().zip((0..).step_by(2)) {
+        *byte = u8::from_str_radix(&digits[index..place + 2], 16).ok()?;
     }
     Some(Keygrip(bytes))
 }

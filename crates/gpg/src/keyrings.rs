@@ -59,7 +59,7 @@ impl Keyrings {
             if !home.is_usable() {
                 no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
             } else {
-                tell_exposed(&path, settings, streams);
+                report_exposed(&path, settings, streams);
                 keyrings.add(path.clone(), false, streams)?;
                 if !settings.quiet {
                     migration::point_out(home, &path, keyrings.store(), settings.now, streams)?;
@@ -72,7 +72,7 @@ impl Keyrings {
                     no_such_keyring(&path, &io::Error::from_raw_os_error(libc::ENOENT), streams);
                 }
                 Some(path) => {
-                    tell_exposed(&path, settings, streams);
+                    report_exposed(&path, settings, streams);
                     keyrings.add(path, ring.primary, streams)?;
                 }
                 None => {
@@ -104,7 +104,7 @@ impl Keyrings {
             }
         }
         for path in paths {
-            tell_exposed(&path, settings, streams);
+            report_exposed(&path, settings, streams);
             match kind(&path) {
                 Ok(Kind::Database | Kind::Server) => {
                     let content = Content::Database(database::open(&path)?);
@@ -286,7 +286,7 @@ fn lacks_directory(path: &Path, home: &Home) -> bool {
 }
 
 /// Tells who else can change a keyring, or put another one in its place.
-fn tell_exposed(path: &Path, settings: &Settings, streams: &mut Streams) {
+fn report_exposed(path: &Path, settings: &Settings, streams: &mut Streams) {
     if settings.no_permission_warning || database::is_server(path) {
         return;
     }

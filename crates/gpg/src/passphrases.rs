@@ -12,7 +12,7 @@ use crate::status::Status;
 use crate::streams::Streams;
 
 /// The longest passphrase that is asked for.
-const LONGEST: u32 = 100;
+const MAX_PASSPHRASE: u32 = 100;
 
 /// Reads the passphrase that is given with the command; `None` if there is none, or if the user is to be asked.
 ///
@@ -123,7 +123,7 @@ impl<'a> Passphrases<'a> {
                 algorithm: key.algorithm.0,
             });
         }
-        self.streams.status(Status::InquireMaxLength(LONGEST));
+        self.streams.status(Status::InquireMaxLength(MAX_PASSPHRASE));
         let answer = prompt::hidden("passphrase.enter", self.settings, self.streams)?;
         Ok(Some(Passphrase::new(&answer.unwrap_or_default())))
     }

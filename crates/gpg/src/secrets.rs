@@ -22,8 +22,8 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Reads which secret keys are kept beside the database.
     pub(crate) fn kept(settings: &Settings) -> anyhow::Result<Self> {
-        let held = settings.home.file_keys()?.list()?;
-        let kept = held.iter().filter_map(|held| Some((held.fingerprint, card(held)?))).collect();
+        let stored = settings.home.file_keys()?.list()?;
+        let kept = stored.iter().filter_map(|stored| Some((stored.fingerprint, card(stored)?))).collect();
         Ok(Self { kept, agent: None })
     }
 
@@ -55,8 +55,8 @@ impl Secrets {
 }
 
 /// Returns the card that a key is on, nothing for one that is here; `None` for a placeholder.
-fn card(held: &StoredKey) -> Option<Option<String>> {
-    match &held.protection {
+fn card(stored: &StoredKey) -> Option<Option<String>> {
+    match &stored.protection {
         Protection::Dummy => None,
         Protection::Card { serial } => Some(Some(serial.iter().map(|byte| format!("{byte:02X}")).collect())),
         Protection::None | Protection::Locked(_) | Protection::Unknown(_) => Some(None),

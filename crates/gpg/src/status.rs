@@ -66,11 +66,11 @@ pub(crate) enum Status<'a> {
     /// The input holds something else than was asked for.
     Unexpected,
     /// Something came to a good end.
-    Success { place: &'a str },
+    Success { location: &'a str },
     /// A part of the work failed.
-    Error { place: &'a str, code: u32 },
+    Error { location: &'a str, code: u32 },
     /// The work as a whole failed.
-    Failure { place: &'a str, code: u32 },
+    Failure { location: &'a str, code: u32 },
 }
 
 impl<'a> From<MessageStatus<'a>> for Status<'a> {
@@ -166,8 +166,10 @@ impl Status<'_> {
             Self::Message(status) => status.write_values(out)?,
             Self::Signature(status) => status.write_values(out)?,
             Self::Unexpected => write!(out, " 0")?,
-            Self::Success { place } => write!(out, " {place}")?,
-            Self::Error { place, code } | Self::Failure { place, code } => write!(out, " {place} {code}")?,
+            Self::Success { location } => write!(out, " {location}")?,
+            Self::Error { location, code } | Self::Failure { location, code } => {
+                write!(out, " {location} {code}")?
+            }
         }
         out.write_all(b"\n")
     }
@@ -232,11 +234,12 @@ impl ImportResult {
 
 /// Writes what the caller knows a key by, as one word.
 fn write_handle(out: &mut dyn Write, handle: &[u8]) -> io::Result<()> {
-    const LONGEST: usize = 100;
+    const MAX_HANDLE: usize = 100;
     if handle.is_empty() {
         return Ok(());
     }
-    let word = handle.iter().take(LONGEST).map(|&byte| if byte.is_ascii_whitespace() { b'_' } else { byte });
+    let word =
+        handle.iter().take(MAX_HANDLE).map(|&byte| if byte.is_ascii_whitespace() { b'_' } else { byte });
     out.write_all(b" ")?;
     write_escaped(out, &word.collect::<Vec<u8>>())
 }

@@ -34,7 +34,7 @@ pub(crate) struct Streams {
     answers: Option<File>,
     errors: u64,
     bad_signature: bool,
-    failure_told: bool,
+    is_failure_reported: bool,
     /// An empty line comes before what is told next.
     owes_line: bool,
 }
@@ -90,7 +90,7 @@ impl Streams {
             answers: None,
             errors: 0,
             bad_signature: false,
-            failure_told: false,
+            is_failure_reported: false,
             owes_line: false,
         }
     }
@@ -256,7 +256,9 @@ impl Streams {
         let status = status.into();
         let is_failure = matches!(status, Status::Failure { .. });
         // gpgv tells of none.
-        if is_failure && (self.program == Program::Gpgv || std::mem::replace(&mut self.failure_told, true)) {
+        if is_failure
+            && (self.program == Program::Gpgv || std::mem::replace(&mut self.is_failure_reported, true))
+        {
             return;
         }
         let line = status.line();
@@ -298,18 +300,18 @@ impl Streams {
     }
 
     /// Writes an `ERROR` line.
-    pub(crate) fn status_error(&mut self, place: &str, code: u32) {
-        self.status(Status::Error { place, code });
+    pub(crate) fn status_error(&mut self, location: &str, code: u32) {
+        self.status(Status::Error { location, code });
     }
 
     /// Writes a `FAILURE` line.
-    pub(crate) fn status_failure(&mut self, place: &str, code: Code) {
-        self.status_failure_value(place, code.with_gpg());
+    pub(crate) fn status_failure(&mut self, location: &str, code: Code) {
+        self.status_failure_value(location, code.with_gpg());
     }
 
     /// Writes a `FAILURE` line with a value that names its source, or none.
-    pub(crate) fn status_failure_value(&mut self, place: &str, code: u32) {
-        self.status(Status::Failure { place, code });
+    pub(crate) fn status_failure_value(&mut self, location: &str, code: u32) {
+        self.status(Status::Failure { location, code });
     }
 }
 

@@ -17,7 +17,7 @@ const DEFAULT_DIGEST: HashAlgorithm = HashAlgorithm::SHA1;
 /// The most bytes that can be hashed: what gpg comes to on every machine of these years.
 const DEFAULT_COUNT: u8 = 255;
 /// The longest passphrase that a program is asked for.
-const LONGEST: u32 = 100;
+const MAX_PASSPHRASE: u32 = 100;
 
 /// Returns how the passphrase of a new message becomes a key.
 ///
@@ -91,9 +91,9 @@ fn ask(is_new: bool, settings: &Settings, streams: &mut Streams) -> anyhow::Resu
     match settings.passphrase.pinentry {
         PinentryMode::Cancel | PinentryMode::Error => Ok(None),
         PinentryMode::Loopback => {
-            streams.status(Status::InquireMaxLength(LONGEST));
+            streams.status(Status::InquireMaxLength(MAX_PASSPHRASE));
             if is_new {
-                streams.status(Status::InquireMaxLength(LONGEST));
+                streams.status(Status::InquireMaxLength(MAX_PASSPHRASE));
             }
             let answer = prompt::hidden("passphrase.enter", settings, streams)?;
             Ok(Some(Passphrase::new(&answer.unwrap_or_default())))

@@ -23,9 +23,9 @@ pub(super) struct Checks {
     no_key: u64,
     other: u64,
     /// Digests of which it was said that they are rejected.
-    told: Vec<HashAlgorithm>,
+    reported: Vec<HashAlgorithm>,
     /// The same of newer SHA-1 certifications.
-    told_sha1: bool,
+    is_sha1_reported: bool,
 }
 
 impl Checks {
@@ -44,8 +44,8 @@ impl Checks {
             bad: 0,
             no_key: 0,
             other: 0,
-            told: Vec::new(),
-            told_sha1: false,
+            reported: Vec::new(),
+            is_sha1_reported: false,
         }
     }
 
@@ -99,10 +99,10 @@ impl Checks {
         let (key, facts) = (listing.fingerprint().key_id(), signature.facts);
         match refusal {
             Unverifiable::WeakDigest if self.rules.digests.is_weak(facts.hash_algorithm) => {
-                self.tell_once(facts.hash_algorithm, streams);
+                self.report_once(facts.hash_algorithm, streams);
             }
-            Unverifiable::WeakDigest if !self.told_sha1 => {
-                self.told_sha1 = true;
+            Unverifiable::WeakDigest if !self.is_sha1_reported => {
+                self.is_sha1_reported = true;
                 streams.info("Note: third-party key signatures using the SHA1 algorithm are rejected");
             }
             Unverifiable::Misplaced if !self.quiet && facts.kind.is_over_user() => {
@@ -123,9 +123,9 @@ impl Checks {
         }
     }
 
-    fn tell_once(&mut self, digest: HashAlgorithm, streams: &mut Streams) {
-        if !self.told.contains(&digest) {
-            self.told.push(digest);
+    fn report_once(&mut self, digest: HashAlgorithm, streams: &mut Streams) {
+        if !self.reported.contains(&digest) {
+            self.reported.push(digest);
             let name = algorithms::digest_name(digest.0);
             streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
         }
@@ -138,14 +138,14 @@ impl Checks {
                 streams.info(format_args!("{number} {}", if number == 1 { one } else { many }));
             }
         };
-        tell(self.good, "good signature", "good signatures");
-        tell(self.bad, "bad signature", "bad signatures");
-        tell(
+        report(self.good, "good signature", "good signatures");
+        report(self.bad, "bad signature", "bad signatures");
+        report(
             self.no_key,
             "signature not checked due to a missing key",
             "signatures not checked due to missing keys",
         );
-        tell(self.other, "signature not checked due to an error", "signatures not checked due to errors");
+        report(self.other, "signature not checked due to an error", "signatures not checked due to errors");
     }
 }
 

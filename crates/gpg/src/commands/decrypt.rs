@@ -41,7 +41,9 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     };
     let source = MessageSource { name, naming: Naming::Standard, arguments };
     let input = input::open(name, streams).map_err(Failure::of);
-    if let Err(failure) = input.and_then(|input| one(settings, streams, BufReader::new(input), source)) {
+    if let Err(failure) =
+        input.and_then(|input| decrypt_message(settings, streams, BufReader::new(input), source))
+    {
         let CodedFailure { code, value } = failure.coded()?;
         streams.status_failure_value("decrypt", value);
         streams.error(format_args!("decrypt_message failed: {code}"));
@@ -50,13 +52,13 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
 }
 
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    for name in multifile::names(arguments, settings)? {
+    for name in multifile::file_names(arguments, settings)? {
         streams.status(MessageStatus::FileStart { what: 3, name: &name });
         if plaintext::name_after(&name, streams).is_some() {
             match File::open(Path::new(OsStr::from_bytes(&name))) {
                 Ok(input) => {
                     let source = MessageSource { name: Some(&name), naming: Naming::AfterInput, arguments };
-                    let outcome = one(settings, streams, BufReader::new(input), source);
+                    let outcome = decrypt_message(settings, streams, BufReader::new(input), source);
                     let failure = outcome.err().map(Failure::coded).transpose()?;
                     // With --batch gpg ends at once.
                     if streams.has_bad_signature() && settings.batch {
@@ -79,7 +81,7 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
 }
 
 /// Reads one message; an error is that there is none, everything else has been told.
-pub(super) fn one(
+pub(super) fn decrypt_message(
     settings: &Settings,
     streams: &mut Streams,
     mut input: impl BufRead + Send,
@@ -92,8 +94,9 @@ pub(super) fn one(
     let (outcome, unlocked) = read(settings, streams, &mut input, allowed, source)?;
     let error = match outcome {
         Ok(Whole { signatures, announced, ending }) => {
-            if signatures.is_empty() || signatures::tell(settings, streams, signatures, announced.as_ref())? {
-                ending.tell(settings, streams);
+            if signatures.is_empty() || signatures::report(settings, streams, signatures, announced.as_ref())?
+            {
+                ending.report(settings, streams);
             }
             return Ok(());
         }
@@ -108,11 +111,11 @@ pub(super) fn one(
             streams.status(Status::Unexpected);
             return Err(Failure::bare(Code::Unexpected));
         }
-        verify::tell_no_packets(streams, is_empty);
+        verify::report_no_packets(streams, is_empty);
         return Err(Failure::bare(Code::EndOfInput));
     }
     if !unlocked.is_asked() {
-        verify::tell_if_damaged(streams, &error);
+        verify::report_if_damaged(streams, &error);
     }
     failed(streams, error, unlocked);
     Ok(())
@@ -132,7 +135,7 @@ fn failed(streams: &mut Streams, error: Error, unlocked: Unlocked) {
             let error = system_words(&error);
             return streams.error(format_args!("error writing output: {error}"));
         }
-        (Error::Unsigned, _) => return verify::tell_no_packets_behind_text(streams),
+        (Error::Unsigned, _) => return verify::report_no_packets_behind_text(streams),
         (error, unlock::Outcome::NotAsked) => return streams.error(error),
         (error, _) => {
             if matches!(error, Error::WrongKey) && unlocked.has_passphrases {
@@ -168,8 +171,8 @@ fn read(
     let mut unlocker = Unlocker::new(settings, &shared);
     let mut plaintext = Plaintext::new(settings, &shared, source);
     let mut verifier = MessageVerifier::new(&mut plaintext);
-    let take_off = if settings.message.unwrap { message::unwrap } else { message::decrypt };
-    let outcome = take_off(input, allowed, &mut unlocker, &mut verifier);
+    let decrypt_or_unwrap = if settings.message.unwrap { message::unwrap } else { message::decrypt };
+    let outcome = decrypt_or_unwrap(input, allowed, &mut unlocker, &mut verifier);
     let outcome = outcome.and_then(|()| verifier.finish());
     let announced = plaintext.announced.take();
     let ending = plaintext.finish(outcome.is_ok())?;

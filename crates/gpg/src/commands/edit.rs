@@ -23,7 +23,7 @@ use secret::file::FileKeys;
 use secret::{Name, SecretKeys};
 
 use crate::code::Code;
-use crate::failure::{CodedFailure, Failure, told};
+use crate::failure::{CodedFailure, Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::settings::Settings;
@@ -81,7 +81,7 @@ impl EditKeys {
             streams.error(format_args!("\"{text}\" is not a fingerprint"));
             return Err(Code::InvalidName.into());
         };
-        let found = told(self.candidates(name))?.unwrap_or_default();
+        let found = reported(self.candidates(name))?.unwrap_or_default();
         let Some((key, _)) = found.first() else {
             streams.error(format_args!("key \"{text}\" not found: {}", Code::NoPublicKey));
             return Err(Failure::bare(Code::NoPublicKey));
@@ -95,8 +95,8 @@ impl EditKeys {
     }
 
     fn has_secret(&self, key: &Fingerprint) -> anyhow::Result<bool> {
-        let held = self.secrets.find(&Name::Fingerprint(*key))?;
-        Ok(held.is_some_and(|held| held.protection.has_secret()))
+        let stored = self.secrets.find(&Name::Fingerprint(*key))?;
+        Ok(stored.is_some_and(|stored| stored.protection.has_secret()))
     }
 
     /// Finds the secret keys that certify: those of `--local-user`, else of `--default-key`, else the first one. Those
@@ -135,15 +135,15 @@ impl EditKeys {
 
     /// Finds the first key with a name that certifies now and has its secret part here.
     fn certifier(&self, settings: &Settings, name: &[u8]) -> anyhow::Result<Option<Fingerprint>> {
-        let found = told(self.candidates(name))?.unwrap_or_default();
+        let found = reported(self.candidates(name))?.unwrap_or_default();
         self.first_that_certifies(settings, found.iter().map(|(_, id)| *id).collect())
     }
 
     fn first_certifier(&self, settings: &Settings) -> anyhow::Result<Option<Fingerprint>> {
         let Some(store) = self.keyrings.store() else { return Ok(None) };
         let snapshot = store.snapshot()?;
-        let held: Vec<Fingerprint> = self.secrets.list()?.iter().map(|held| held.fingerprint).collect();
-        let mut ids: Vec<CertId> = snapshot.by_fingerprint(&held)?.into_iter().flatten().collect();
+        let stored: Vec<Fingerprint> = self.secrets.list()?.iter().map(|stored| stored.fingerprint).collect();
+        let mut ids: Vec<CertId> = snapshot.by_fingerprint(&stored)?.into_iter().flatten().collect();
         ids.sort_unstable();
         self.first_that_certifies(settings, ids)
     }

@@ -69,7 +69,7 @@ pub(super) fn run(
         }
     });
     if let Some(CodedFailure { code, value }) = failure {
-        streams.status(Status::Failure { place: "export", code: value });
+        streams.status(Status::Failure { location: "export", code: value });
         streams.error(format_args!("key export failed: {code}"));
     }
     Ok(())

@@ -15,21 +15,26 @@ use crate::status::SignatureStatus;
 use crate::streams::Streams;
 
 /// Below this many messages (by GnuPG's measure) a key may be a forgery that nobody noticed.
-const FEW: u64 = 8;
+const FAMILIAR_MESSAGES: u64 = 8;
 
 /// Tells what is known of a key with some of its user IDs.
-pub(super) fn tell(settings: &Settings, streams: &mut Streams, key: &Fingerprint, user_ids: &[UserFirstUse]) {
+pub(super) fn report(
+    settings: &Settings,
+    streams: &mut Streams,
+    key: &Fingerprint,
+    user_ids: &[UserFirstUse],
+) {
     let (mut is_suspect, mut is_contested) = (false, false);
     for UserFirstUse { address, known } in user_ids {
         let Some(known) = known else { continue };
-        tell_status(streams, key, address, known.policy, &known.messages);
+        report_status(streams, key, address, known.policy, &known.messages);
         if known.policy == Policy::Ask {
             is_contested = true;
             for (rival, messages) in &known.rivals {
-                tell_status(streams, rival, address, known.policy, messages);
+                report_status(streams, rival, address, known.policy, messages);
             }
         } else {
-            is_suspect |= tell_one(settings, streams, address, known);
+            is_suspect |= report_one(settings, streams, address, known);
         }
     }
     if is_suspect && !is_contested {
@@ -55,7 +60,7 @@ pub(super) fn decides(settings: &Settings, trust: &UserTrust) -> bool {
     }
 }
 
-fn tell_status(
+fn report_status(
     streams: &mut Streams,
     key: &Fingerprint,
     address: &BoundAddress,
@@ -68,7 +73,7 @@ fn tell_status(
 }
 
 /// Tells how many messages were seen with an address; says whether that is few.
-fn tell_one(settings: &Settings, streams: &mut Streams, address: &BoundAddress, known: &FirstUse) -> bool {
+fn report_one(settings: &Settings, streams: &mut Streams, address: &BoundAddress, known: &FirstUse) -> bool {
     let FirstUse { policy, messages, .. } = known;
     let (verified, encrypted) = (messages.verified, messages.encrypted);
     let address = keyhoard::foreign_text::shown(address.as_bytes());
@@ -92,11 +97,11 @@ fn tell_one(settings: &Settings, streams: &mut Streams, address: &BoundAddress, 
     }
     let text = wrapped(&format!("{text}\n"));
     streams.status(SignatureStatus::FirstUseText(text.trim_end().as_bytes()));
-    tell_lines(streams, &text.replace('~', " "));
-    *policy == Policy::Auto && tell_doubts(streams, verified.count, encrypted.count)
+    report_lines(streams, &text.replace('~', " "));
+    *policy == Policy::Auto && report_doubts(streams, verified.count, encrypted.count)
 }
 
-fn tell_doubts(streams: &mut Streams, verified: u64, encrypted: u64) -> bool {
+fn report_doubts(streams: &mut Streams, verified: u64, encrypted: u64) -> bool {
     match verified {
         0 => streams.info("Warning: we have yet to see a message signed using this key and user id!"),
         1 => streams.info("Warning: we've only seen one message signed using this key and user id!"),
@@ -107,7 +112,8 @@ fn tell_doubts(streams: &mut Streams, verified: u64, encrypted: u64) -> bool {
         1 => streams.info("Warning: you have only encrypted one message to this key!"),
         _ => {}
     }
-    verified.saturating_mul(verified).saturating_add(encrypted.saturating_mul(encrypted)) < FEW * FEW
+    verified.saturating_mul(verified).saturating_add(encrypted.saturating_mul(encrypted))
+        < FAMILIAR_MESSAGES * FAMILIAR_MESSAGES
 }
 
 /// Warns of a key that looks like another one.
@@ -122,11 +128,11 @@ fn warn(streams: &mut Streams, key: &Fingerprint, user_ids: usize) {
          Carefully examine the email {addresses} for small variations.  If the key is suspect, then use\n  \
          gpg --tofu-policy bad {key}\nto mark it as being bad.\n"
     ));
-    tell_lines(streams, &text);
+    report_lines(streams, &text);
 }
 
 /// Tells text, the later lines under the first.
-fn tell_lines(streams: &mut Streams, text: &str) {
+fn report_lines(streams: &mut Streams, text: &str) {
     for (number, line) in text.lines().enumerate() {
         match number {
             0 => streams.info(line),
@@ -159,7 +165,7 @@ fn wrapped(text: &str) -> String {
 
 fn wrapped_line(line: &str) -> String {
     const COLUMNS: usize = 72;
-    const MOST: usize = 80;
+    const MAX_COLUMNS: usize = 80;
     let mut out = String::new();
     let mut rest = line;
     // Where the last space before the limit stands, and at which column.
@@ -172,7 +178,7 @@ fn wrapped_line(line: &str) -> String {
             from = after;
             continue;
         }
-        let beyond = 2 * (columns - COLUMNS) + 4 * columns.saturating_sub(MOST);
+        let beyond = 2 * (columns - COLUMNS) + 4 * columns.saturating_sub(MAX_COLUMNS);
         let (head, tail) = match last {
             Some((space, columns)) if columns > 0 && COLUMNS - columns <= beyond => rest.split_at(space),
             _ => rest.split_at(space),

@@ -40,11 +40,11 @@ pub(super) fn run(
     }
     let defaults = defaults(settings);
     let keys = settings.home.file_keys()?;
-    let held = |keygrip| {
+    let secret_key_family = |keygrip| {
         let key = keys.export(&Name::Keygrip(keygrip)).ok()?;
         Family::from_number(key.key().algorithm.0.into())
     };
-    match dialogue::ask(full, &defaults, settings, streams, &held)? {
+    match dialogue::ask(full, &defaults, settings, streams, &secret_key_family)? {
         Answer::Request(request) => make::make(settings, streams, &Order::of(*request)),
         Answer::Cancelled => {
             streams.error("Key generation canceled.");

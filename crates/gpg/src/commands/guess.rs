@@ -42,8 +42,8 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return list(settings, streams, input);
     }
     let source = MessageSource { name: name.as_deref(), naming: Naming::AfterInput, arguments };
-    if let Err(failure) = decrypt::one(settings, streams, input, source) {
-        tell_failure(streams, failure.coded()?);
+    if let Err(failure) = decrypt::decrypt_message(settings, streams, input, source) {
+        report_failure(streams, failure.coded()?);
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ pub(super) fn input(arguments: &[Vec<u8>], streams: &mut Streams) -> Option<(Fil
 }
 
 /// Tells that an input could not be read as packets.
-pub(super) fn tell_failure(streams: &mut Streams, failure: CodedFailure) {
+pub(super) fn report_failure(streams: &mut Streams, failure: CodedFailure) {
     streams.status_failure_value("-", failure.value);
     streams.error(format_args!("processing message failed: {}", failure.code));
 }

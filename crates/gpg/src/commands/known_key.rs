@@ -60,7 +60,7 @@ impl KnownKey {
 
     fn of(facts: &Facts, effective: &Effective, key_id: KeyId) -> Option<Self> {
         let key = facts.keys().find(|key| key.fingerprint.key_id() == key_id)?.clone();
-        let user_id = effective.primary_user_id(facts).map(|place| &facts.components[place].kind);
+        let user_id = effective.primary_user_id(facts).map(|index| &facts.components[index].kind);
         let user_id = match user_id {
             Some(ComponentKind::UserId(user_id)) => user_id.clone(),
             _ => b"[User ID not found]".to_vec(),

@@ -31,7 +31,7 @@ use crate::trust;
 use draft::Drafts;
 
 /// Text is written out when this much of it has gathered.
-const ENOUGH: usize = 64 * 1024;
+const FLUSH_SIZE: usize = 64 * 1024;
 
 /// Lists the keys that the arguments name, or all of them.
 pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
@@ -94,21 +94,21 @@ fn list_all(
     let outside = trust::outside(&settings.home, keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&settings.home, snapshots, outside.as_deref())?;
-    let beside = match snapshots {
+    let reader = match snapshots {
         [(_, snapshot)] if can_draft(settings, streams) => snapshot.try_clone_reader(),
         _ => None,
     };
     thread::scope(|scope| {
-        let drafts = beside.and_then(|beside| Drafts::begin(settings, beside, scope));
-        let appraisal = appraise(settings, &sources, None)?;
-        let mut page = Page::new(settings, &appraisal)?;
+        let drafts = reader.and_then(|reader| Drafts::begin(settings, reader, scope));
+        let validity = compute_validity(settings, &sources, None)?;
+        let mut page = Page::new(settings, &validity)?;
         let mut issuers = issuers(settings, snapshots);
         for (number, (ring, snapshot)) in snapshots.iter().enumerate() {
             if snapshot.count()? > 0 {
                 page.title(ring);
             }
             if let Some(drafts) = &drafts {
-                drafts.complete(&appraisal, &mut page.text, streams.out())?;
+                drafts.complete(&validity, &mut page.text, streams.out())?;
                 continue;
             }
             page.number = number;
@@ -159,8 +159,8 @@ fn list_found(
     let outside = trust::outside(&settings.home, keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&settings.home, snapshots, outside.as_deref())?;
-    let appraisal = appraise(settings, &sources, Some(found))?;
-    let mut page = Page::new(settings, &appraisal)?;
+    let validity = compute_validity(settings, &sources, Some(found))?;
+    let mut page = Page::new(settings, &validity)?;
     let mut issuers = issuers(settings, snapshots);
     let is_named = !arguments.is_empty();
     page.considered = is_named && streams.status_wanted();
@@ -190,7 +190,7 @@ fn shows_validity(settings: &Settings) -> bool {
 }
 
 /// Appraises the keys that were found in each keyring, or all keys, as far as the listing shows it.
-fn appraise<'a>(
+fn compute_validity<'a>(
     settings: &Settings,
     sources: &Sources<'a>,
     found: Option<&[Vec<CertId>]>,
@@ -229,7 +229,7 @@ struct Page<'a> {
     now: Timestamp,
     /// Which digests are accepted in self-signatures.
     digests: DigestPolicy,
-    appraisal: &'a ValidityResult<'a>,
+    validity: &'a ValidityResult<'a>,
     /// Which keyring is listed.
     number: usize,
     text: Vec<u8>,
@@ -244,7 +244,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(settings: &Settings, appraisal: &'a ValidityResult<'a>) -> anyhow::Result<Self> {
+    fn new(settings: &Settings, validity: &'a ValidityResult<'a>) -> anyhow::Result<Self> {
         let secrets = match settings.list {
             ListSettings { secret: true, .. } => Some(Secrets::kept(settings)?),
             ListSettings { with_secret: true, .. } => Some(Secrets::all(settings)?),
@@ -254,7 +254,7 @@ impl<'a> Page<'a> {
             settings: settings.list.clone(),
             now: settings.now,
             digests: settings.self_signature_digests(),
-            appraisal,
+            validity,
             number: 0,
             text: Vec::new(),
             considered: false,
@@ -282,10 +282,10 @@ impl<'a> Page<'a> {
         let options = ListOptions::as_gnupg(self.now, self.digests);
         let options = render::needs(&self.settings, streams.attribute().is_some(), options);
         let secrets = self.secrets.clone();
-        let (appraisal, number) = (self.appraisal, self.number);
+        let (validity, number) = (self.validity, self.number);
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
             let secret_keys = secrets.as_ref().map_or(Vec::new(), |secrets| secrets.parts(facts));
-            Ok(UserTrust { secret_keys, ..appraisal.trust((number, id), facts, effective)? })
+            Ok(UserTrust { secret_keys, ..validity.trust((number, id), facts, effective)? })
         };
         let mut written = Ok(());
         let mut each = |listing: KeyListing<'_>| {
@@ -324,7 +324,7 @@ impl<'a> Page<'a> {
             checks.add(listing, &self.settings, streams);
         }
         render::listing(listing, &self.settings, &mut self.text);
-        if self.text.len() >= ENOUGH {
+        if self.text.len() >= FLUSH_SIZE {
             streams.out().write_all(&self.text)?;
             self.text.clear();
         }

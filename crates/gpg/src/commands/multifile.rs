@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use crate::settings::Settings;
 
 /// Returns the names of the files that `--multifile` works on.
-pub(super) fn names(arguments: &[Vec<u8>], settings: &Settings) -> anyhow::Result<Vec<Vec<u8>>> {
+pub(super) fn file_names(arguments: &[Vec<u8>], settings: &Settings) -> anyhow::Result<Vec<Vec<u8>>> {
     if settings.output.is_some() {
         anyhow::bail!("--output doesn't work for this command");
     }

@@ -18,7 +18,7 @@ use crate::system_error::system_words;
 use crate::trust;
 
 /// What gpg reads of a line, its end included.
-const LONGEST_LINE: usize = 254;
+const MAX_LINE: usize = 254;
 
 /// Writes the owner trust of all keys.
 pub(super) fn export(
@@ -58,14 +58,14 @@ pub(super) fn import(
     let mut assigned: HashMap<Fingerprint, AssignedTrust> = before.into_iter().collect();
     let mut given = Vec::new();
     for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let complete = line.strip_suffix(b"\n").filter(|_| line.len() <= LONGEST_LINE);
+        let complete = line.strip_suffix(b"\n").filter(|_| line.len() <= MAX_LINE);
         let Some(line) = complete.or_else(|| line.starts_with(b"#").then_some(line)) else {
             streams.error(format_args!("error in '{name}': line too long"));
             break;
         };
         match Given::read(line) {
             Ok(Some(new)) if new.trust != assigned.get(&new.key).copied() => {
-                tell(settings, streams, new, assigned.get(&new.key).copied());
+                report(settings, streams, new, assigned.get(&new.key).copied());
                 assigned.extend(new.trust.map(|trust| (new.key, trust)));
                 given.push(new);
             }
@@ -77,7 +77,7 @@ pub(super) fn import(
     Ok(owner_trust::give(store.as_ref(), &given, &command, settings.now)?)
 }
 
-fn tell(settings: &Settings, streams: &mut Streams, new: Given, before: Option<AssignedTrust>) {
+fn report(settings: &Settings, streams: &mut Streams, new: Given, before: Option<AssignedTrust>) {
     let number = new.trust.unwrap_or_default().number();
     if settings.quiet {
         return;

@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         }
     };
     match outcome {
-        Ok(()) => streams.status(Status::Success { place: "keyedit.passwd" }),
+        Ok(()) => streams.status(Status::Success { location: "keyedit.passwd" }),
         Err(failure) => {
             let CodedFailure { code, value } = failure.coded()?;
             streams.error(format_args!("error changing the passphrase for '{name}': {code}"));

@@ -12,41 +12,49 @@ use crate::system_error::system_words;
 use crate::{algorithms, input};
 
 /// Those that `--print-mds` shows, in gpg's order.
-const ALL: [u8; 7] = [1, 2, 3, 11, 8, 9, 10];
+const ALGORITHMS: [u8; 7] = [1, 2, 3, 11, 8, 9, 10];
 /// Columns of a line.
 const WIDTH: usize = 79;
 
 /// Prints one digest of each file, the one that the first argument names.
-pub(super) fn one(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+pub(super) fn one_algorithm(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
     let Some(name) = arguments.first().cloned() else {
         streams.usage("--print-md algo [files]");
         return Ok(());
     };
     let files = arguments[1..].to_vec();
     if name == b"*" {
-        return each(settings, streams, &files, &ALL, true);
+        return each_file(settings, streams, &files, &ALGORITHMS, true);
     }
     let Some(number) = named(&name) else {
         let name = keyhoard::foreign_text::shown(&name);
         streams.error(format_args!("invalid hash algorithm '{name}'"));
         return Ok(());
     };
-    each(settings, streams, &files, &[number], false)
+    each_file(settings, streams, &files, &[number], false)
 }
 
 /// Returns the number of the digest that libgcrypt calls so.
 fn named(name: &[u8]) -> Option<u8> {
     let is_name = |number: &u8| algorithms::digest_name(*number).as_bytes().eq_ignore_ascii_case(name);
-    ALL.into_iter().find(is_name)
+    ALGORITHMS.into_iter().find(is_name)
 }
 
 /// Prints all digests of each file.
-pub(super) fn all(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
+pub(super) fn all_algorithms(
+    arguments: &[Vec<u8>],
+    settings: &Settings,
+    streams: &mut Streams,
+) -> anyhow::Result<()> {
     let files = arguments.to_vec();
-    each(settings, streams, &files, &ALL, true)
+    each_file(settings, streams, &files, &ALGORITHMS, true)
 }
 
-fn each(
+fn each_file(
     settings: &Settings,
     streams: &mut Streams,
     files: &[Vec<u8>],
@@ -128,13 +136,13 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Writes a digest for people: in groups, with a gap in the middle of short ones, in lines under each other.
 fn shown(file: Option<&[u8]>, label: Option<&str>, digest: &[u8], out: &mut Vec<u8>) {
-    const LONGEST_NAME: usize = 40;
+    const MAX_NAME_COLUMNS: usize = 40;
     let mut indent = 0;
     if let Some(file) = file {
         for_people(file, out);
         out.extend(b": ");
         indent = file.len() + 2;
-        if indent > LONGEST_NAME {
+        if indent > MAX_NAME_COLUMNS {
             out.push(b'\n');
             indent = 0;
         }

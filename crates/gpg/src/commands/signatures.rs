@@ -38,7 +38,7 @@ use crate::{clock, trust};
 ///
 /// `announced` are the digests that the headers of clear text name: as in gpg, a signature over clear text with another
 /// one is not checked, nor any if they name one that is not known.
-pub(super) fn tell(
+pub(super) fn report(
     settings: &Settings,
     streams: &mut Streams,
     signatures: Vec<DataSignature>,
@@ -69,18 +69,21 @@ pub(super) fn tell(
             ..SignaturePolicy::new(digests, settings.now)
         };
         let seen: Vec<&ExaminedSignature> =
-            examined.iter().filter(|one| is_announced(one, announced)).collect();
+            examined.iter().filter(|signature| is_announced(signature, announced)).collect();
         remember(store, &seen, "", "gpg-keyhoard --verify", &policy)
     });
     // What is remembered now counts already.
     let snapshots = keyrings.snapshots()?;
     let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
-    let makers: Vec<&CandidateSigner> = examined.iter().filter_map(|one| one.outcome.maker()).collect();
-    let keys: Vec<Fingerprint> = makers.iter().map(|maker| maker.primary()).collect();
-    let appraisal = ValidityResult::of(&keys, &sources, &trust_settings)?;
-    for one in &examined {
-        let is_bad = match &one.statement {
-            Some(statement) => tell_one(settings, streams, one, statement, announced, &appraisal)?,
+    let signers: Vec<&CandidateSigner> =
+        examined.iter().filter_map(|signature| signature.outcome.maker()).collect();
+    let keys: Vec<Fingerprint> = signers.iter().map(|signer| signer.primary()).collect();
+    let validity_result = ValidityResult::of(&keys, &sources, &trust_settings)?;
+    for signature in &examined {
+        let is_bad = match &signature.statement {
+            Some(statement) => {
+                report_signature(settings, streams, signature, statement, announced, &validity_result)?
+            }
             None => {
                 streams.error("Can't check signature: Unknown version");
                 false
@@ -100,48 +103,51 @@ pub(super) fn tell(
 }
 
 /// Tells of one signature; says whether it is bad.
-fn tell_one(
+fn report_signature(
     settings: &Settings,
     streams: &mut Streams,
     examined: &ExaminedSignature,
     statement: &SignatureContents,
     announced: Option<&HashHeaders>,
-    appraisal: &ValidityResult<'_>,
+    validity_result: &ValidityResult<'_>,
 ) -> anyhow::Result<bool> {
-    tell_statement(streams, statement);
+    report_statement(streams, statement);
     // gpg looks for the key of no signature whose digest is not announced.
-    if let Some(maker) = examined.outcome.maker().filter(|_| is_announced(examined, announced)) {
-        tell_flaw(streams, maker);
-        streams.considered(&maker.primary());
+    if let Some(signer) = examined.outcome.maker().filter(|_| is_announced(examined, announced)) {
+        report_flaw(streams, signer);
+        streams.considered(&signer.primary());
     }
     match (&examined.outcome, unchecked(settings, streams, examined, statement, announced)) {
         (_, Some(code)) => {
-            tell_unchecked(streams, statement, code);
+            report_unchecked(streams, statement, code);
             Ok(false)
         }
-        (Signer::Good(maker), None) if !examined.demands_more(&settings.message.known_notations) => {
-            tell_end_of(settings, streams, maker);
-            tell_id(streams, examined, statement);
-            streams.considered(&maker.primary());
-            let facts = &maker.certificate.facts;
-            let trust = appraisal.trust((maker.source, maker.id), facts, &maker.effective)?;
-            tell_good(settings, streams, maker, statement, &trust);
-            tell_algorithms(settings, streams, maker, statement);
+        (Signer::Good(signer), None) if !examined.demands_more(&settings.message.known_notations) => {
+            report_end_of(settings, streams, signer);
+            report_id(streams, examined, statement);
+            streams.considered(&signer.primary());
+            let facts = &signer.certificate.facts;
+            let trust = validity_result.trust((signer.source, signer.id), facts, &signer.effective)?;
+            report_good(settings, streams, signer, statement, &trust);
+            report_algorithms(settings, streams, signer, statement);
             Ok(statement.expires.is_some_and(|end| end <= settings.now) || trust.key == Validity::Never)
         }
-        (Signer::Good(maker) | Signer::Bad(maker), None) => {
+        (Signer::Good(signer) | Signer::Bad(signer), None) => {
             // gpg looks the key up once more, but tells only once that an algorithm is rejected.
             if !matches!(
-                maker.cross_certification,
+                signer.cross_certification,
                 CrossCertification::Refused(BackSignatureFlaw::WeakDigest(_))
             ) {
-                tell_flaw(streams, maker);
+                report_flaw(streams, signer);
             }
-            streams.considered(&maker.primary());
-            let trust =
-                appraisal.trust((maker.source, maker.id), &maker.certificate.facts, &maker.effective)?;
-            tell_result(settings, streams, maker, statement, &trust, Result::BAD);
-            tell_algorithms(settings, streams, maker, statement);
+            streams.considered(&signer.primary());
+            let trust = validity_result.trust(
+                (signer.source, signer.id),
+                &signer.certificate.facts,
+                &signer.effective,
+            )?;
+            report_result(settings, streams, signer, statement, &trust, Result::BAD);
+            report_algorithms(settings, streams, signer, statement);
             Ok(true)
         }
         (Signer::NoKey | Signer::Unsupported | Signer::Undecided, None) => {
@@ -158,8 +164,8 @@ fn unchecked(
     statement: &SignatureContents,
     announced: Option<&HashHeaders>,
 ) -> Option<Code> {
-    let maker = match &examined.outcome {
-        Signer::Good(maker) | Signer::Bad(maker) => maker,
+    let signer = match &examined.outcome {
+        Signer::Good(signer) | Signer::Bad(signer) => signer,
         Signer::NoKey => return Some(Code::NoPublicKey),
         Signer::Undecided => {
             streams.info("too many certificates claim the key of this signature");
@@ -174,21 +180,21 @@ fn unchecked(
         streams.error("WARNING: signature digest conflict in message");
         return Some(Code::General);
     }
-    let objections = maker.objections(statement, settings.now);
+    let objections = signer.objections(statement, settings.now);
     if objections.contains(Objection::BeforeKey) {
-        tell_newer_key(streams, maker, statement.created);
+        report_newer_key(streams, signer, statement.created);
         return Some(Code::TimeConflict);
     }
-    if maker.certificate.facts.primary().created > settings.now {
-        tell_key_from_future(settings, streams, maker);
+    if signer.certificate.facts.primary().created > settings.now {
+        report_key_from_future(settings, streams, signer);
         return Some(Code::BadPublicKey);
     }
     if settings.digests.is_weak(statement.hash) {
-        tell_rejected(streams, statement.hash);
+        report_rejected(streams, statement.hash);
         return Some(Code::InvalidDigest);
     }
     if objections.contains(Objection::WrongUse) && !objections.contains(Objection::Unbound) {
-        tell_wrong_use(settings, streams, maker, statement);
+        report_wrong_use(settings, streams, signer, statement);
         return Some(Code::WrongKeyUsage);
     }
     let is_good = matches!(examined.outcome, Signer::Good(_));
@@ -196,44 +202,44 @@ fn unchecked(
         return Some(Code::General);
     }
     if is_good && objections.contains(Objection::NotCrossCertified) {
-        tell_not_cross_certified(streams, maker);
+        report_not_cross_certified(streams, signer);
         return Some(Code::General);
     }
     None
 }
 
 /// Tells that a key was made after what it is said to have signed.
-fn tell_newer_key(streams: &mut Streams, maker: &CandidateSigner, signed: Timestamp) {
-    let (key, later) = (maker.key().fingerprint.key_id(), later(maker.key().created, signed));
+fn report_newer_key(streams: &mut Streams, signer: &CandidateSigner, signed: Timestamp) {
+    let (key, later) = (signer.key().fingerprint.key_id(), later(signer.key().created, signed));
     streams.info(format_args!("public key {key} is {later} newer than the signature"));
 }
 
 /// Tells that a certificate's primary key is not made yet, as the clock has it.
-fn tell_key_from_future(settings: &Settings, streams: &mut Streams, maker: &CandidateSigner) {
-    let primary = maker.certificate.facts.primary();
+fn report_key_from_future(settings: &Settings, streams: &mut Streams, signer: &CandidateSigner) {
+    let primary = signer.certificate.facts.primary();
     let (key, later) = (primary.fingerprint.key_id(), later(primary.created, settings.now));
     let line = format_args!("key {key} was created {later} in the future (time warp or clock problem)");
     streams.info(line);
 }
 
 /// Returns how much later one time is than another one, in days, or in seconds where that is less than a day.
-fn later(one: Timestamp, other: Timestamp) -> String {
+fn later(signature: Timestamp, other: Timestamp) -> String {
     const DAY: u32 = 86_400;
-    let seconds = one.0.saturating_sub(other.0);
+    let seconds = signature.0.saturating_sub(other.0);
     let (count, unit) = if seconds < DAY { (seconds, "second") } else { (seconds / DAY, "day") };
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-fn tell_rejected(streams: &mut Streams, hash: HashAlgorithm) {
+fn report_rejected(streams: &mut Streams, hash: HashAlgorithm) {
     let name = digest_name(hash.0);
     streams.info(format_args!("Note: signatures using the {name} algorithm are rejected"));
 }
 
 /// Tells that a key is not for signing, with what it is for as libgcrypt's numbers.
-fn tell_wrong_use(
+fn report_wrong_use(
     settings: &Settings,
     streams: &mut Streams,
-    maker: &CandidateSigner,
+    signer: &CandidateSigner,
     statement: &SignatureContents,
 ) {
     let numbers = [
@@ -243,9 +249,10 @@ fn tell_wrong_use(
         (Usage::AUTHENTICATE, 8),
         (Usage::OTHER, 128),
     ];
-    let usage = maker.state().usage;
-    let uses: u32 = numbers.iter().filter(|(one, _)| usage.contains(*one)).map(|(_, number)| number).sum();
-    let (key, code, kind) = (maker.key().fingerprint.key_id(), Code::WrongKeyUsage, statement.kind.0);
+    let usage = signer.state().usage;
+    let uses: u32 =
+        numbers.iter().filter(|(signature, _)| usage.contains(*signature)).map(|(_, number)| number).sum();
+    let (key, code, kind) = (signer.key().fingerprint.key_id(), Code::WrongKeyUsage, statement.kind.0);
     if !settings.quiet {
         let line = format_args!("bad data signature from key {key}: {code} ({kind:#04x}, {uses:#x})");
         streams.info(line);
@@ -253,12 +260,12 @@ fn tell_wrong_use(
 }
 
 /// Tells what is wrong with a back-signature, which gpg finds out when it looks the key up.
-fn tell_flaw(streams: &mut Streams, maker: &CandidateSigner) {
-    let CrossCertification::Refused(flaw) = maker.cross_certification else { return };
-    let key = maker.key().fingerprint.key_id();
+fn report_flaw(streams: &mut Streams, signer: &CandidateSigner) {
+    let CrossCertification::Refused(flaw) = signer.cross_certification else { return };
+    let key = signer.key().fingerprint.key_id();
     match flaw {
-        BackSignatureFlaw::WeakDigest(hash) => tell_rejected(streams, hash),
-        BackSignatureFlaw::BeforeKey(signed) => tell_newer_key(streams, maker, signed),
+        BackSignatureFlaw::WeakDigest(hash) => report_rejected(streams, hash),
+        BackSignatureFlaw::BeforeKey(signed) => report_newer_key(streams, signer, signed),
         BackSignatureFlaw::UnknownDemand => {
             let line = format_args!("assuming bad signature from key {key} due to an unknown critical bit");
             streams.info(line);
@@ -274,10 +281,10 @@ fn tell_flaw(streams: &mut Streams, maker: &CandidateSigner) {
 }
 
 /// Tells that it is not believed that a subkey belongs to its certificate.
-fn tell_not_cross_certified(streams: &mut Streams, maker: &CandidateSigner) {
+fn report_not_cross_certified(streams: &mut Streams, signer: &CandidateSigner) {
     const PAGE: &str = "https://gnupg.org/faq/subkey-cross-certify.html";
-    let key = maker.key().fingerprint.key_id();
-    if let CrossCertification::Refused(_) = maker.cross_certification {
+    let key = signer.key().fingerprint.key_id();
+    if let CrossCertification::Refused(_) = signer.cross_certification {
         let line = format_args!("WARNING: signing subkey {key} has an invalid cross-certification");
         streams.info(line);
     } else {
@@ -287,7 +294,7 @@ fn tell_not_cross_certified(streams: &mut Streams, maker: &CandidateSigner) {
 }
 
 /// Tells that the headers of clear text name a digest that is not known.
-pub(super) fn tell_unknown_digest(streams: &mut Streams) {
+pub(super) fn report_unknown_digest(streams: &mut Streams) {
     streams.error("invalid clearsig header");
 }
 
@@ -302,7 +309,7 @@ fn is_announced(examined: &ExaminedSignature, announced: Option<&HashHeaders>) -
 }
 
 /// Tells what the signature says of itself.
-fn tell_statement(streams: &mut Streams, statement: &SignatureContents) {
+fn report_statement(streams: &mut Streams, statement: &SignatureContents) {
     let SignatureContents { issuer, created, key_algorithm, user_id, .. } = statement;
     streams.status(SignatureStatus::New { user_id: user_id.as_deref() });
     let algorithm = public_key_name(key_algorithm.0);
@@ -314,7 +321,7 @@ fn tell_statement(streams: &mut Streams, statement: &SignatureContents) {
     }
 }
 
-fn tell_unchecked(streams: &mut Streams, statement: &SignatureContents, code: Code) {
+fn report_unchecked(streams: &mut Streams, statement: &SignatureContents, code: Code) {
     let SignatureContents { issuer, created, key_algorithm, hash, kind, .. } = statement;
     let key_id = issuer.key_id.to_string();
     streams.status(SignatureStatus::Unchecked {
@@ -333,7 +340,7 @@ fn tell_unchecked(streams: &mut Streams, statement: &SignatureContents, code: Co
 }
 
 /// Tells what tells this signature from all others: a hash of it.
-fn tell_id(streams: &mut Streams, examined: &ExaminedSignature, statement: &SignatureContents) {
+fn report_id(streams: &mut Streams, examined: &ExaminedSignature, statement: &SignatureContents) {
     let Some(signature) = examined.signature.parsed() else { return };
     let Some(mut hasher) = Hasher::new(HashAlgorithm::SHA1) else { return };
     hasher.update(&[statement.key_algorithm.0, statement.hash.0]);
@@ -354,8 +361,8 @@ struct Result {
 impl Result {
     const BAD: Self = Self { keyword: "BADSIG", words: "BAD signature from" };
 
-    fn of_good(maker: &CandidateSigner, statement: &SignatureContents, settings: &Settings) -> Self {
-        let objections = maker.objections(statement, settings.now);
+    fn of_valid(signer: &CandidateSigner, statement: &SignatureContents, settings: &Settings) -> Self {
+        let objections = signer.objections(statement, settings.now);
         let (keyword, words) = if statement.expires.is_some_and(|end| end <= settings.now) {
             ("EXPSIG", "Expired signature from")
         } else if objections.contains(Objection::Ended) {
@@ -370,31 +377,32 @@ impl Result {
 }
 
 /// Tells what trust on first use knows of the user IDs that a signature was made as.
-fn tell_first_use(
+fn report_first_use(
     settings: &Settings,
     streams: &mut Streams,
-    maker: &CandidateSigner,
+    signer: &CandidateSigner,
     statement: &SignatureContents,
     trust: &UserTrust,
 ) {
     let signer = statement.user_id.as_deref().map(BoundAddress::of_user_id);
     let is_meant =
         |user_id: &[u8]| signer.as_ref().is_none_or(|signer| *signer == BoundAddress::of_user_id(user_id));
-    let facts = &maker.certificate.facts;
-    let known = recipients::first_uses(facts, &maker.effective, trust, &is_meant);
-    first_use::tell(settings, streams, &maker.primary(), &known);
+    let facts = &signer.certificate.facts;
+    let known = recipients::first_uses(facts, &signer.effective, trust, &is_meant);
+    first_use::report(settings, streams, &signer.primary(), &known);
 }
 
-fn tell_good(
+fn report_good(
     settings: &Settings,
     streams: &mut Streams,
-    maker: &CandidateSigner,
+    signer: &CandidateSigner,
     statement: &SignatureContents,
     trust: &UserTrust,
 ) {
-    let result = Result::of_good(maker, statement, settings);
-    if tell_result(settings, streams, maker, statement, trust, result) && !settings.verify.primary_uid_only {
-        tell_other_names(settings, streams, maker, trust);
+    let result = Result::of_valid(signer, statement, settings);
+    if report_result(settings, streams, signer, statement, trust, result) && !settings.verify.primary_uid_only
+    {
+        report_other_names(settings, streams, signer, trust);
     }
     for policy in &statement.policies {
         if settings.verify.policy_urls {
@@ -404,10 +412,10 @@ fn tell_good(
         streams.status(SignatureStatus::Policy(policy));
     }
     for notation in &statement.notations {
-        tell_notation(settings, streams, notation);
+        report_notation(settings, streams, notation);
     }
     streams.status(SignatureStatus::Valid(Valid {
-        key: maker.key().fingerprint.to_string(),
+        key: signer.key().fingerprint.to_string(),
         day: clock::day_string(statement.created),
         time: statement.created.0,
         expires: statement.expires.map_or(0, |end| end.0),
@@ -415,14 +423,14 @@ fn tell_good(
         algorithm: statement.key_algorithm.0,
         digest: statement.hash.0,
         kind: statement.kind.0,
-        primary: maker.primary().to_string(),
+        primary: signer.primary().to_string(),
     }));
     if settings.program == Program::Gpg {
-        streams.considered(&maker.primary());
+        streams.considered(&signer.primary());
         if !trust.first_uses.is_empty() {
-            tell_first_use(settings, streams, maker, statement, trust);
+            report_first_use(settings, streams, signer, statement, trust);
         }
-        certainty::tell(settings, streams, maker, trust);
+        certainty::report(settings, streams, signer, trust);
     }
     if let Some(end) = statement.expires {
         let word = if end <= settings.now { "expired" } else { "expires" };
@@ -432,14 +440,15 @@ fn tell_good(
 
 /// Returns what gpg shows of a value that is no text.
 fn preview(value: &[u8]) -> Vec<u8> {
-    const SHOWN: usize = 19;
-    let shown = value.iter().take(SHOWN).map(|byte| if (b' '..=b'~').contains(byte) { *byte } else { b'?' });
-    let dots = if value.len() > SHOWN { "..." } else { "" };
+    const MAX_SHOWN: usize = 19;
+    let shown =
+        value.iter().take(MAX_SHOWN).map(|byte| if (b' '..=b'~').contains(byte) { *byte } else { b'?' });
+    let dots = if value.len() > MAX_SHOWN { "..." } else { "" };
     let shown = String::from_utf8_lossy(&shown.collect::<Vec<u8>>()).into_owned();
     format!("[ not human readable ({} bytes: {shown}{dots}) ]", value.len()).into_bytes()
 }
 
-fn tell_notation(settings: &Settings, streams: &mut Streams, notation: &Notation) {
+fn report_notation(settings: &Settings, streams: &mut Streams, notation: &Notation) {
     let Notation { name, value, readable, critical } = notation;
     let flags = &settings.verify;
     // Users' notations name a domain.
@@ -460,41 +469,46 @@ fn tell_notation(settings: &Settings, streams: &mut Streams, notation: &Notation
 }
 
 /// Tells the result with the primary user ID; says whether there is one.
-fn tell_result(
+fn report_result(
     settings: &Settings,
     streams: &mut Streams,
-    maker: &CandidateSigner,
+    signer: &CandidateSigner,
     statement: &SignatureContents,
     trust: &UserTrust,
     result: Result,
 ) -> bool {
     let key_id = statement.issuer.key_id.to_string();
-    let place = maker.effective.primary_user_id(&maker.certificate.facts);
-    let user_id = maker.user_id().unwrap_or(b"[?]");
+    let index = signer.effective.primary_user_id(&signer.certificate.facts);
+    let user_id = signer.user_id().unwrap_or(b"[?]");
     let head = [result.words.as_bytes(), b" \"", user_id, b"\""].concat();
     let Result { keyword, .. } = result;
     streams.status(SignatureStatus::Result { keyword, key_id, user_id });
-    let shown = place.filter(|_| settings.verify.uid_validity);
-    let validity = shown.map(|place| format!(" [{}]", word(maker, trust, place))).unwrap_or_default();
+    let shown = index.filter(|_| settings.verify.uid_validity);
+    let validity = shown.map(|index| format!(" [{}]", word(signer, trust, index))).unwrap_or_default();
     streams.info_bytes(&[&head, validity.as_bytes()].concat());
-    place.is_some()
+    index.is_some()
 }
 
-fn tell_other_names(settings: &Settings, streams: &mut Streams, maker: &CandidateSigner, trust: &UserTrust) {
-    let facts = &maker.certificate.facts;
-    let primary = maker.effective.primary_user_id(facts);
-    for (place, (component, state)) in facts.components.iter().zip(&maker.effective.components).enumerate() {
+fn report_other_names(
+    settings: &Settings,
+    streams: &mut Streams,
+    signer: &CandidateSigner,
+    trust: &UserTrust,
+) {
+    let facts = &signer.certificate.facts;
+    let primary = signer.effective.primary_user_id(facts);
+    for (index, (component, state)) in facts.components.iter().zip(&signer.effective.components).enumerate() {
         let (ComponentKind::UserId(user_id), ComponentState::User(state)) = (&component.kind, state) else {
             continue;
         };
         let is_unusable = state.revoked || state.expired;
-        if Some(place) == primary || (is_unusable && !settings.verify.unusable_uids) {
+        if Some(index) == primary || (is_unusable && !settings.verify.unusable_uids) {
             continue;
         }
         let validity = match (state.revoked, state.expired) {
             (true, _) => "revoked",
             (false, true) => "expired",
-            (false, false) => word(maker, trust, place),
+            (false, false) => word(signer, trust, index),
         };
         let end = match settings.verify.uid_validity {
             true => format!("\" [{validity}]"),
@@ -505,18 +519,18 @@ fn tell_other_names(settings: &Settings, streams: &mut Streams, maker: &Candidat
 }
 
 /// Returns the word for the validity of a user ID; as in gpg, none is valid on a key that has ended.
-fn word(maker: &CandidateSigner, trust: &UserTrust, place: usize) -> &'static str {
-    if maker.effective.primary().expired {
+fn word(signer: &CandidateSigner, trust: &UserTrust, index: usize) -> &'static str {
+    if signer.effective.primary().expired {
         return "expired";
     }
-    trust.user_ids.get(place).copied().unwrap_or_default().word()
+    trust.user_ids.get(index).copied().unwrap_or_default().word()
 }
 
 /// Tells what the signature is made with, to who wants to know it.
-fn tell_algorithms(
+fn report_algorithms(
     settings: &Settings,
     streams: &mut Streams,
-    maker: &CandidateSigner,
+    signer: &CandidateSigner,
     statement: &SignatureContents,
 ) {
     if settings.verbose == 0 {
@@ -529,13 +543,13 @@ fn tell_algorithms(
     };
     let digest = digest_name(statement.hash.0);
     let mut line = format!("{kind} signature, digest algorithm {digest}, key algorithm ").into_bytes();
-    description(maker.key(), false, &mut line);
+    description(signer.key(), false, &mut line);
     streams.info_bytes(&line);
 }
 
 /// Tells who runs gpgv that a key has ended.
-fn tell_end_of(settings: &Settings, streams: &mut Streams, maker: &CandidateSigner) {
-    let end = maker.expires().filter(|end| *end < settings.now && settings.program == Program::Gpgv);
+fn report_end_of(settings: &Settings, streams: &mut Streams, signer: &CandidateSigner) {
+    let end = signer.expires().filter(|end| *end < settings.now && settings.program == Program::Gpgv);
     if let Some(end) = end {
         streams.status(Status::KeyExpired { time: end.0 });
     }

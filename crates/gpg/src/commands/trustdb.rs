@@ -82,7 +82,7 @@ fn has_web(settings: &Settings, streams: &mut Streams, doing: &str) -> bool {
 
 fn sum_up(settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let check = with_sources(settings, streams, validity::check)?;
-    tell(&check, settings, streams);
+    report(&check, settings, streams);
     Ok(())
 }
 
@@ -101,7 +101,7 @@ fn with_sources<T>(
 }
 
 /// Tells a summary in gpg's words.
-fn tell(check: &Check, settings: &Settings, streams: &mut Streams) {
+fn report(check: &Check, settings: &Settings, streams: &mut Streams) {
     for key_id in &check.missing {
         streams.error(format_args!("public key of ultimately trusted key {key_id} not found"));
     }
@@ -148,10 +148,10 @@ fn next_unknown(
     asked: &HashSet<Fingerprint>,
 ) -> anyhow::Result<Option<Vec<Fingerprint>>> {
     with_sources(settings, streams, |sources, settings| {
-        let appraisal = ValidityResult::all(sources, settings)?;
-        let introducers = appraisal.outcome().introducers.iter();
+        let validity_result = ValidityResult::all(sources, settings)?;
+        let introducers = validity_result.outcome().introducers.iter();
         let open = |key: &Fingerprint| {
-            appraisal.roots().owner_trust(key) == OwnerTrust::Unknown && !asked.contains(key)
+            validity_result.roots().owner_trust(key) == OwnerTrust::Unknown && !asked.contains(key)
         };
         let mut unknown: Vec<(u8, Fingerprint)> =
             introducers.filter(|(key, _)| open(key)).map(|(key, it)| (it.level, *key)).collect();

@@ -23,16 +23,20 @@ pub(super) fn listing(
     options: (TrustModel, TrustNumbers),
     check: &Check,
 ) -> keyhoard::Result<String> {
-    let appraisal = ValidityResult::all(sources, settings)?;
+    let validity_result = ValidityResult::all(sources, settings)?;
     let given = sources.owner_trust.map(ReadTrust::owner_trusts).transpose()?.unwrap_or_default();
-    let mut records =
-        Records { text: String::new(), count: 0, given: given.into_iter().collect(), appraisal: &appraisal };
+    let mut records = Records {
+        text: String::new(),
+        count: 0,
+        given: given.into_iter().collect(),
+        validity_result: &validity_result,
+    };
     records.version(options, check);
     let list_options = ListOptions::as_gnupg(settings.now, settings.digests);
     for (number, certificates) in sources.certificates.iter().enumerate() {
         let mut names = Names::new(Vec::new(), settings.now, PacketView::Gnupg);
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
-            appraisal.trust((number, id), facts, effective)
+            validity_result.trust((number, id), facts, effective)
         };
         listing::list(*certificates, Selection::All, list_options, &mut names, &mut trust, &mut |listing| {
             records.key(&listing);
@@ -50,7 +54,7 @@ struct Records<'a> {
     count: usize,
     /// The owner trust of keys that did not come yet.
     given: BTreeMap<Fingerprint, AssignedTrust>,
-    appraisal: &'a ValidityResult<'a>,
+    validity_result: &'a ValidityResult<'a>,
 }
 
 impl Records<'_> {
@@ -88,15 +92,15 @@ impl Records<'_> {
         let first = if valid.is_empty() { 0 } else { self.count + 1 };
         self.trust(key, given.unwrap_or_default(), first);
         let last = valid.len();
-        for (place, (hash, validity)) in valid.into_iter().enumerate() {
-            let next = if place + 1 == last { 0 } else { self.count + 1 };
+        for (index, (hash, validity)) in valid.into_iter().enumerate() {
+            let next = if index + 1 == last { 0 } else { self.count + 1 };
             let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
             self.add(&format!("valid {hash}, v={}, next={next}", validity_number(validity)));
         }
     }
 
     fn trust(&mut self, key: &Fingerprint, assigned: AssignedTrust, first_valid: usize) {
-        let introducer = self.appraisal.outcome().introducers.get(key);
+        let introducer = self.validity_result.outcome().introducers.get(key);
         let depth = introducer.map_or(0, |introducer| introducer.level);
         let delegated = introducer
             .map_or(OwnerTrust::Unknown, |introducer| OwnerTrust::from_amount(introducer.delegation.amount));

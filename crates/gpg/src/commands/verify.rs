@@ -36,11 +36,11 @@ pub(super) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         [] => inline(settings, streams, input, name, DetachedHandling::LookedFor),
         data => detached(settings, streams, input, data),
     });
-    tell_failure(streams, "signatures", outcome.err().map(Failure::coded).transpose()?);
+    report_failure(streams, "signatures", outcome.err().map(Failure::coded).transpose()?);
     Ok(())
 }
 
-fn tell_failure(streams: &mut Streams, what: &str, failure: Option<CodedFailure>) {
+fn report_failure(streams: &mut Streams, what: &str, failure: Option<CodedFailure>) {
     if let Some(CodedFailure { code, value }) = failure {
         streams.error(format_args!("verify {what} failed: {code}"));
         streams.status_failure_value("verify", value);
@@ -49,10 +49,10 @@ fn tell_failure(streams: &mut Streams, what: &str, failure: Option<CodedFailure>
 
 /// Verifies the signatures in each of several files.
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
-    const WHAT: u8 = 1;
+    const VERIFY: u8 = 1;
     let mut failure = None;
-    for name in multifile::names(arguments, settings)? {
-        streams.status(MessageStatus::FileStart { what: WHAT, name: &name });
+    for name in multifile::file_names(arguments, settings)? {
+        streams.status(MessageStatus::FileStart { what: VERIFY, name: &name });
         match input::open(Some(&name), streams) {
             Ok(input) => {
                 let outcome = inline(settings, streams, input, Some(&name), DetachedHandling::NotLookedFor);
@@ -64,12 +64,12 @@ fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) 
                 streams.status(MessageStatus::FileDone);
             }
             Err(code) => {
-                streams.status(MessageStatus::FileError { what: WHAT, name: &name });
+                streams.status(MessageStatus::FileError { what: VERIFY, name: &name });
                 failure = failure.or(Some(CodedFailure { code, value: code.with_gpg() }));
             }
         }
     }
-    tell_failure(streams, "files", failure);
+    report_failure(streams, "files", failure);
     Ok(())
 }
 
@@ -99,7 +99,7 @@ fn inline(
             let mut nowhere = DiscardContent::default();
             let read = signatures_of(&mut input, &mut nowhere);
             if nowhere.announced.as_ref().is_some_and(|announced| announced.has_unknown) {
-                signatures::tell_unknown_digest(streams);
+                signatures::report_unknown_digest(streams);
             }
             (read, nowhere.announced)
         }
@@ -107,7 +107,8 @@ fn inline(
     match read {
         Ok(found) if found.is_empty() => return Err(unexpected(streams)),
         Ok(found) => {
-            if signatures::tell(settings, streams, found, announced.as_ref())? && !streams.has_bad_signature()
+            if signatures::report(settings, streams, found, announced.as_ref())?
+                && !streams.has_bad_signature()
             {
                 warn_of_data_beside(settings, streams, name);
             }
@@ -118,11 +119,11 @@ fn inline(
             return over_file_beside(settings, streams, name);
         }
         Err(Error::Detached) => no_data(streams),
-        Err(Error::Unsigned) => tell_no_signature(streams),
+        Err(Error::Unsigned) => report_no_signature(streams),
         Err(Error::NoKey) => return Err(unexpected(streams)),
         Err(Error::NoMessage) if is_openpgp => return Err(unexpected(streams)),
         Err(Error::NoMessage) if beside == DetachedHandling::NotLookedFor => {
-            tell_no_packets(streams, is_empty);
+            report_no_packets(streams, is_empty);
             return Err(Failure::bare(Code::EndOfInput));
         }
         Err(Error::NoMessage) => return nothing(streams, is_empty),
@@ -223,7 +224,7 @@ fn detached(
         return Ok(());
     }
     match over(streams, &mut signature, data) {
-        Ok(found) => signatures::tell(settings, streams, found, None).map(drop)?,
+        Ok(found) => signatures::report(settings, streams, found, None).map(drop)?,
         Err(Error::NoMessage) if is_openpgp => return Err(unexpected(streams)),
         Err(Error::NoMessage) => return nothing(streams, is_empty),
         Err(Error::Malformed(_)) if is_other => return Err(unexpected(streams)),
@@ -268,15 +269,15 @@ pub(super) fn begins_clear_text(beginning: &[u8]) -> bool {
 }
 
 /// Tells that there are no packets.
-pub(super) fn tell_no_packets(streams: &mut Streams, is_empty: bool) {
+pub(super) fn report_no_packets(streams: &mut Streams, is_empty: bool) {
     if !is_empty {
-        tell_no_packets_behind_text(streams);
+        report_no_packets_behind_text(streams);
     }
     streams.status(Status::NoData { what: 2 });
 }
 
 /// Tells that clear text ends without any packet.
-pub(super) fn tell_no_packets_behind_text(streams: &mut Streams) {
+pub(super) fn report_no_packets_behind_text(streams: &mut Streams) {
     streams.error("no valid OpenPGP data found.");
     streams.status(Status::NoData { what: 1 });
 }
@@ -287,32 +288,32 @@ fn nothing(streams: &mut Streams, is_empty: bool) -> std::result::Result<(), Fai
         streams.status(Status::NoData { what: 2 });
         return Err(Failure::bare(Code::EndOfInput));
     }
-    tell_no_packets(streams, is_empty);
-    tell_not_verified(streams);
+    report_no_packets(streams, is_empty);
+    report_not_verified(streams);
     Ok(())
 }
 
 /// Tells that an input ends before there is a signature.
 fn damaged(streams: &mut Streams, error: &Error) {
-    tell_if_damaged(streams, error);
+    report_if_damaged(streams, error);
     streams.error(error);
-    tell_no_signature(streams);
+    report_no_signature(streams);
 }
 
-fn tell_no_signature(streams: &mut Streams) {
+fn report_no_signature(streams: &mut Streams) {
     streams.status(Status::NoData { what: 4 });
     streams.error("no signature found");
-    tell_not_verified(streams);
+    report_not_verified(streams);
 }
 
 /// Tells a program of a packet that is damaged or cut short.
-pub(super) fn tell_if_damaged(streams: &mut Streams, error: &Error) {
+pub(super) fn report_if_damaged(streams: &mut Streams, error: &Error) {
     if matches!(error, Error::Malformed(_) | Error::SecondBlock | Error::CutShort) {
         streams.status(Status::NoData { what: 3 });
     }
 }
 
-fn tell_not_verified(streams: &mut Streams) {
+fn report_not_verified(streams: &mut Streams) {
     streams.error("the signature could not be verified.");
     streams.continue_info(b"Please remember that the signature file (.sig or .asc)");
     streams.continue_info(b"should be the first file given on the command line.");

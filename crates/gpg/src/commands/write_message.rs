@@ -34,25 +34,25 @@ pub(super) fn run(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,
-    sealing: MessageOperation,
+    operation: MessageOperation,
 ) -> anyhow::Result<()> {
-    if sealing == MessageOperation::ENCRYPT && settings.message.multifile {
+    if operation == MessageOperation::ENCRYPT && settings.message.multifile {
         return each_file(arguments, settings, streams);
     }
     if arguments.len() > 1 {
-        streams.usage(&format!("{} [filename]", command_of(sealing)));
+        streams.usage(&format!("{} [filename]", command_of(operation)));
         return Ok(());
     }
-    if sealing.encrypt && sealing.symmetric && settings.message.s2k_mode == 0 {
+    if operation.encrypt && operation.symmetric && settings.message.s2k_mode == 0 {
         streams.error("you cannot use --symmetric --encrypt with --s2k-mode 0");
         return Ok(());
     }
     let name = arguments.first().map(Vec::as_slice);
     let mut default_keys = DefaultKeys::default();
-    if let Err(failure) = encrypt(arguments, settings, streams, sealing, name, &mut default_keys) {
+    if let Err(failure) = encrypt(arguments, settings, streams, operation, name, &mut default_keys) {
         let CodedFailure { code, value } = failure.coded()?;
         let name = input::shown_name(name);
-        let (place, what) = match sealing {
+        let (location, what) = match operation {
             MessageOperation { sign: true, encrypt: false, .. } => {
                 ("sign-symencrypt", "sign+symmetric failed")
             }
@@ -67,14 +67,14 @@ pub(super) fn run(
             }
             _ => ("encrypt", "encryption failed"),
         };
-        streams.status_failure_value(place, value);
+        streams.status_failure_value(location, value);
         streams.error(format_args!("{name}: {what}: {code}"));
     }
     Ok(())
 }
 
-fn command_of(sealing: MessageOperation) -> &'static str {
-    match sealing {
+fn command_of(operation: MessageOperation) -> &'static str {
+    match operation {
         MessageOperation { sign: true, encrypt: true, symmetric: true } => "--symmetric --sign --encrypt",
         MessageOperation { sign: true, encrypt: true, .. } => "--sign --encrypt",
         MessageOperation { sign: true, .. } => "--sign --symmetric",
@@ -87,7 +87,7 @@ fn command_of(sealing: MessageOperation) -> &'static str {
 /// Encrypts each file that an argument names, or else a line of standard input.
 fn each_file(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
     let mut default_keys = DefaultKeys::default();
-    for name in multifile::names(arguments, settings)? {
+    for name in multifile::file_names(arguments, settings)? {
         streams.status(MessageStatus::FileStart { what: 2, name: &name });
         let operation = MessageOperation::ENCRYPT;
         let outcome = encrypt(arguments, settings, streams, operation, Some(&name), &mut default_keys);
@@ -104,19 +104,19 @@ fn encrypt(
     arguments: &[Vec<u8>],
     settings: &Settings,
     streams: &mut Streams,
-    sealing: MessageOperation,
+    operation: MessageOperation,
     name: Option<&[u8]>,
     default_keys: &mut DefaultKeys,
 ) -> Result<(), Failure> {
     let mut input = None;
-    if !sealing.encrypt {
+    if !operation.encrypt {
         // As in gpg, a missing file is told before anybody is asked for a passphrase.
         input = Some(input::open(name, streams)?);
     }
-    let signers = sealing.sign.then(|| signers::collect(settings, streams, default_keys));
+    let signers = operation.sign.then(|| signers::collect(settings, streams, default_keys));
     let mut signers = signers.transpose()?.unwrap_or_default();
-    let password = sealing.symmetric.then(|| password(settings, streams, sealing)).transpose()?;
-    let keys = match sealing.encrypt {
+    let password = operation.symmetric.then(|| password(settings, streams, operation)).transpose()?;
+    let keys = match operation.encrypt {
         true => recipients::collect(settings, streams, default_keys)?,
         false => Vec::new(),
     };
@@ -124,46 +124,46 @@ fn encrypt(
         Some(input) => input,
         None => input::open(name, streams)?,
     };
-    if settings.verbose > 0 && sealing.encrypt {
+    if settings.verbose > 0 && operation.encrypt {
         let name = input::shown_name(name);
         streams.info(format_args!("reading from '{name}'"));
     }
     let algorithms = Algorithms::choose(settings, streams, &keys, name)?;
     let Algorithms { cipher, compression } = algorithms;
-    if sealing.sign {
+    if operation.sign {
         prefer_digest(settings, streams, &mut signers, &keys);
     }
-    let for_whom = MessageRecipients {
+    let recipients_and_passwords = MessageRecipients {
         passwords: password.into_iter().collect(),
         recipients: keys.iter().map(|chosen| recipient(settings, chosen)).collect(),
     };
     let suffix: &[u8] = if settings.armor { b".asc" } else { b".gpg" };
     let mut output = message_output::open(arguments, settings, streams, name, suffix)?;
     if settings.verbose > 0 {
-        tell_recipients(streams, &keys, cipher);
+        report_recipients(streams, &keys, cipher);
     }
     let begin = MessageStatus::BeginEncryption { protection: 2, cipher: cipher.number() };
-    if !(sealing.sign && sealing.encrypt) {
+    if !(operation.sign && operation.encrypt) {
         streams.status(begin.clone());
     }
     let kind = if settings.message.text { SignatureType::TEXT } else { SignatureType::BINARY };
-    if sealing.sign {
+    if operation.sign {
         announcement::begin(streams, &signers);
     }
     let content = literal::options(settings, streams, compression, name);
     let encryption = Encryption { cipher, protection: DataProtection::Mdc, content };
-    let mut signing = sealing.sign.then(|| signing(settings, &mut signers, kind)).transpose()?;
-    let companion: &mut dyn ContentSigner = match &mut signing {
+    let mut signing = operation.sign.then(|| signing(settings, &mut signers, kind)).transpose()?;
+    let signer: &mut dyn ContentSigner = match &mut signing {
         Some(signing) => signing,
         None => &mut NoSigner,
     };
     write(settings, streams, &mut output, |out| {
-        message::encrypt(&mut input, out, &for_whom, &encryption, companion).map(drop)
+        message::encrypt(&mut input, out, &recipients_and_passwords, &encryption, signer).map(drop)
     })?;
     drop(signing);
     output.commit()?;
     announcement::created(settings, streams, &signers, Form::Message, kind);
-    if sealing.sign && sealing.encrypt {
+    if operation.sign && operation.encrypt {
         streams.status(begin);
     }
     streams.status(MessageStatus::EndEncryption);
@@ -194,7 +194,7 @@ fn recipient<'a>(settings: &Settings, chosen: &'a Chosen) -> Recipient<'a> {
     Recipient { public: &chosen.key.public, is_hidden }
 }
 
-fn tell_recipients(streams: &mut Streams, keys: &[Chosen], cipher: Cipher) {
+fn report_recipients(streams: &mut Streams, keys: &[Chosen], cipher: Cipher) {
     for Chosen { key, user_id, .. } in keys {
         let algorithm = keyhoard::cert::key::parse_public(&key.public).map(|key| key.algorithm.0);
         let algorithm = algorithm.map_or("[?]", algorithms::public_key_name);
@@ -211,7 +211,7 @@ type Password = (Zeroizing<Vec<u8>>, S2k);
 fn password(
     settings: &Settings,
     streams: &mut Streams,
-    sealing: MessageOperation,
+    operation: MessageOperation,
 ) -> Result<Password, Failure> {
     let s2k = symmetric::s2k(settings)?;
     let cipher = settings.message.symmetric_cipher().number();
@@ -221,7 +221,7 @@ fn password(
         Err(failure) => {
             let failure = failure.coded()?;
             // As in gpg, which asks elsewhere where there are recipients too.
-            if !sealing.encrypt {
+            if !operation.encrypt {
                 streams.error(format_args!("error creating passphrase: {}", failure.code));
             }
             Err(failure.into())

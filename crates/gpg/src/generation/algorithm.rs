@@ -62,20 +62,20 @@ pub(crate) fn primary(text: &str, default: &str) -> Result<Kind, Code> {
     kind(text.split_once('+').map_or(text, |(primary, _)| primary), KeyRole::Primary)
 }
 
-fn kind(text: &str, place: KeyRole) -> Result<Kind, Code> {
+fn kind(text: &str, role: KeyRole) -> Result<Kind, Code> {
     let (name, flags) = text.split_once('/').unwrap_or((text, ""));
     if name.eq_ignore_ascii_case("card") {
         return Err(Code::NotSupported);
     }
     let named = Named::read(name)?;
     let flags = Flags::read(flags, &named)?;
-    let material = named.material(&flags, place);
+    let material = named.material(&flags, role);
     let family = material.family();
-    let mut usage = flags.usage.map_or_else(|| usual(family, place), |usage| usage_of(usage, family));
-    if place == KeyRole::Primary {
+    let mut usage = flags.usage.map_or_else(|| usual(family, role), |usage| usage_of(usage, family));
+    if role == KeyRole::Primary {
         usage |= Usage::CERTIFY;
     }
-    let certifies_as_subkey = place == KeyRole::Subkey && usage.contains(Usage::CERTIFY);
+    let certifies_as_subkey = role == KeyRole::Subkey && usage.contains(Usage::CERTIFY);
     if certifies_as_subkey || !family.allows(usage) {
         return Err(Code::WrongKeyUsage);
     }
@@ -96,7 +96,7 @@ impl Named {
         }
     }
 
-    fn material(&self, flags: &Flags, place: KeyRole) -> Material {
+    fn material(&self, flags: &Flags, role: KeyRole) -> Material {
         match *self {
             Self::Sized(material) => material,
             Self::Curve(curve @ Curve::Ed25519) => Material::Eddsa(curve),
@@ -105,7 +105,7 @@ impl Named {
             }
             Self::Curve(curve) => {
                 let encrypts =
-                    flags.usage.map_or(place == KeyRole::Subkey, |usage| usage.contains(Usage::ENCRYPT));
+                    flags.usage.map_or(role == KeyRole::Subkey, |usage| usage.contains(Usage::ENCRYPT));
                 match flags.family {
                     Some(Family::Ecdh) => Material::Ecdh(curve),
                     None if encrypts => Material::Ecdh(curve),
@@ -194,9 +194,9 @@ pub(crate) fn usage_list(text: &str) -> Option<Usage> {
 }
 
 /// Returns what keys of an algorithm are for, if nothing is said.
-fn usual(family: Family, place: KeyRole) -> Usage {
+fn usual(family: Family, role: KeyRole) -> Usage {
     match family {
-        Family::Rsa if place == KeyRole::Subkey => Usage::ENCRYPT,
+        Family::Rsa if role == KeyRole::Subkey => Usage::ENCRYPT,
         Family::Elgamal | Family::Ecdh => Usage::ENCRYPT,
         _ => Usage::SIGN,
     }
@@ -218,7 +218,7 @@ fn usage_of(asked: Usage, family: Family) -> Usage {
 mod tests {
     use super::*;
 
-    fn one(text: &str) -> Result<Kind, Code> {
+    fn parse_primary(text: &str) -> Result<Kind, Code> {
         primary(text, DEFAULT)
     }
 
@@ -251,38 +251,38 @@ mod tests {
     #[test]
     fn sizes_are_brought_into_the_range() {
         let bits = |bits| Ok(made(Material::Rsa { bits }, sc()));
-        assert_eq!(one("rsa"), bits(3072));
-        assert_eq!(one("RSA4096"), bits(4096));
-        assert_eq!(one("rsa600"), bits(1024));
-        assert_eq!(one("rsa2050"), bits(2080));
-        assert_eq!(one("rsa8192"), bits(4096));
-        assert_eq!(one("rsa100"), Err(Code::InvalidValue));
-        assert_eq!(one("rsa2048x"), Err(Code::InvalidValue));
+        assert_eq!(parse_primary("rsa"), bits(3072));
+        assert_eq!(parse_primary("RSA4096"), bits(4096));
+        assert_eq!(parse_primary("rsa600"), bits(1024));
+        assert_eq!(parse_primary("rsa2050"), bits(2080));
+        assert_eq!(parse_primary("rsa8192"), bits(4096));
+        assert_eq!(parse_primary("rsa100"), Err(Code::InvalidValue));
+        assert_eq!(parse_primary("rsa2048x"), Err(Code::InvalidValue));
     }
 
     #[test]
     fn a_curve_signs_or_encrypts_as_its_place_or_its_flags_say() {
-        assert_eq!(one("nistp256"), Ok(made(Material::Ecdsa(Curve::NistP256), sc())));
+        assert_eq!(parse_primary("nistp256"), Ok(made(Material::Ecdsa(Curve::NistP256), sc())));
         assert_eq!(
-            one("nistp256/auth"),
+            parse_primary("nistp256/auth"),
             Ok(made(Material::Ecdsa(Curve::NistP256), Usage::AUTHENTICATE | Usage::CERTIFY))
         );
         let pair = pair("nistp256+brainpoolP256r1", DEFAULT).expect("an algorithm");
         let subkey = made(Material::Ecdh(Curve::BrainpoolP256r1), Usage::ENCRYPT);
         assert_eq!(pair.subkey, Some(subkey));
-        assert_eq!(one("ed25519/encr").expect("an algorithm").usage, Usage::CERTIFY);
+        assert_eq!(parse_primary("ed25519/encr").expect("an algorithm").usage, Usage::CERTIFY);
     }
 
     #[test]
     fn what_cannot_be_is_refused_by_its_code() {
-        assert_eq!(one("foo"), Err(Code::UnknownCurve));
-        assert_eq!(one("ED25519"), Err(Code::UnknownCurve));
-        assert_eq!(one("cv25519"), Err(Code::WrongKeyUsage));
-        assert_eq!(one("nistp256/ecdh"), Err(Code::WrongKeyUsage));
-        assert_eq!(one("rsa2048/ecdsa"), Err(Code::InvalidFlag));
-        assert_eq!(one("rsa2048/foo"), Err(Code::UnknownFlag));
+        assert_eq!(parse_primary("foo"), Err(Code::UnknownCurve));
+        assert_eq!(parse_primary("ED25519"), Err(Code::UnknownCurve));
+        assert_eq!(parse_primary("cv25519"), Err(Code::WrongKeyUsage));
+        assert_eq!(parse_primary("nistp256/ecdh"), Err(Code::WrongKeyUsage));
+        assert_eq!(parse_primary("rsa2048/ecdsa"), Err(Code::InvalidFlag));
+        assert_eq!(parse_primary("rsa2048/foo"), Err(Code::UnknownFlag));
         assert_eq!(pair("rsa2048+rsa2048/cert", DEFAULT), Err(Code::WrongKeyUsage));
-        assert_eq!(one("card"), Err(Code::NotSupported));
+        assert_eq!(parse_primary("card"), Err(Code::NotSupported));
     }
 
     #[test]

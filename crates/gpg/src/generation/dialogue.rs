@@ -42,9 +42,9 @@ pub(crate) fn ask(
     defaults: &Defaults<'_>,
     settings: &Settings,
     streams: &mut Streams,
-    held: &dyn Fn(Keygrip) -> Option<Family>,
+    secret_key_family: &dyn Fn(Keygrip) -> Option<Family>,
 ) -> anyhow::Result<Answer> {
-    let mut asker = Asker { settings, streams, held };
+    let mut asker = Asker { settings, streams, secret_key_family };
     let (choice, valid_for) = match full {
         true => (menu::ask(&mut asker)?, asker.validity(defaults)?),
         false => match usual(defaults) {

@@ -33,7 +33,7 @@ pub(crate) fn made_of(material: Material, settings: &Settings) -> Result<(Algori
         }
         Material::Eddsa(_) => return Err(Code::UnknownCurve),
         Material::Ecdsa(curve) | Material::Ecdh(curve) => (on_curve(curve)?, Vec::new()),
-        Material::Held(..) => return Err(Code::General),
+        Material::Existing(..) => return Err(Code::General),
     })
 }
 

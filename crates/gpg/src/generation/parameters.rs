@@ -210,7 +210,7 @@ impl Block {
         keygrip: Keyword,
     ) -> Result<Material, Code> {
         if let Some(text) = self.value(keygrip) {
-            return Ok(Material::Held(super::keygrip(text).ok_or(Code::IpcParameter)?, family));
+            return Ok(Material::Existing(super::keygrip(text).ok_or(Code::IpcParameter)?, family));
         }
         let bits = self.value(length).map_or(0, bits);
         let curve = || {
@@ -367,8 +367,8 @@ mod tests {
             "Key-Type: ecdsa\nKey-Grip: &{grip}\nSubkey-Type: rsa\nSubkey-Grip: {grip}\nName-Real: x"
         ));
         let keygrip = super::super::keygrip(grip.as_bytes()).expect("a keygrip");
-        assert_eq!(named.primary.kind.material, Material::Held(keygrip, Family::Ecdsa));
-        assert_eq!(named.subkey.expect("a subkey").kind.material, Material::Held(keygrip, Family::Rsa));
+        assert_eq!(named.primary.kind.material, Material::Existing(keygrip, Family::Ecdsa));
+        assert_eq!(named.subkey.expect("a subkey").kind.material, Material::Existing(keygrip, Family::Rsa));
     }
 
     #[test]

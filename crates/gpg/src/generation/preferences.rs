@@ -8,7 +8,7 @@ use crate::algorithms;
 pub(crate) const DEFAULT: &str = "S9 S8 S7 S2 H10 H9 H8 H11 H2 Z2 Z3 Z1";
 
 /// How many algorithms of one sort a list may name.
-const MOST: usize = 30;
+const MAX_ALGORITHMS: usize = 30;
 
 /// What the owner of a key prefers, most preferred first, by OpenPGP's numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ fn add(list: &mut Vec<u8>, number: u8, item: &str, sort: &str) -> Result<(), Str
     if list.contains(&number) {
         return Err(format!("preference '{item}' duplicated"));
     }
-    if list.len() == MOST {
+    if list.len() == MAX_ALGORITHMS {
         return Err(format!("too many {sort} preferences"));
     }
     list.push(number);

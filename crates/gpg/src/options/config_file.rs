@@ -75,7 +75,7 @@ enum Line<'a> {
 
 impl<'a> Line<'a> {
     fn parse(line: &'a [u8]) -> std::result::Result<Self, &'static str> {
-        const LONGEST_KEYWORD: usize = 98;
+        const MAX_KEYWORD: usize = 98;
         let line = line.trim_ascii();
         match line {
             [] | [b'#', ..] => return Ok(Self::Nothing),
@@ -84,7 +84,7 @@ impl<'a> Line<'a> {
         }
         let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
         let (keyword, argument) = line.split_at(end);
-        if keyword.len() > LONGEST_KEYWORD {
+        if keyword.len() > MAX_KEYWORD {
             return Err(Fault::KeywordTooLong.text());
         }
         let argument = argument.trim_ascii_start();

@@ -215,8 +215,8 @@ impl OptionLoader<'_> {
     }
 
     fn fault<T>(&mut self, fault: Fault, word: &[u8]) -> std::result::Result<T, Stop> {
-        const SHOWN: usize = 50;
-        let word = String::from_utf8_lossy(&word[..word.len().min(SHOWN)]);
+        const MAX_SHOWN: usize = 50;
+        let word = String::from_utf8_lossy(&word[..word.len().min(MAX_SHOWN)]);
         let text = match fault {
             Fault::Unknown | Fault::KeywordTooLong => format!("invalid option \"{word}\""),
             Fault::Ambiguous => format!("option \"{word}\" is ambiguous"),
@@ -233,24 +233,24 @@ impl OptionLoader<'_> {
     }
 
     /// Lets one option take effect; `place` is where it stands, empty for the command line.
-    fn apply(&mut self, item: Item<'_>, place: &str) -> std::result::Result<(), Stop> {
+    fn apply(&mut self, item: Item<'_>, prefix: &str) -> std::result::Result<(), Stop> {
         let name = item.row.name();
         let settings = &mut self.settings;
         match (&item.row.meaning, item.value) {
             (OptionAction::Command(command), _) => {
                 settings.message.multifile |=
                     matches!(name, "encrypt-files" | "decrypt-files" | "verify-files");
-                return self.command(*command, place);
+                return self.command(*command, prefix);
             }
             (OptionAction::Flag(set), _) => set(settings),
             (OptionAction::Deprecated(set, instead), _) => {
                 set(settings);
-                self.streams.info(format_args!("{place}WARNING: \"--{name}\" is a deprecated option"));
+                self.streams.info(format_args!("{prefix}WARNING: \"--{name}\" is a deprecated option"));
                 self.streams.info(format_args!("please use \"{instead}\" instead"));
             }
             (OptionAction::Text(set), Value::Text(text)) => {
                 let outcome = set(settings, text);
-                return outcome.or_else(|refusal| self.refused(refusal, place));
+                return outcome.or_else(|refusal| self.refused(refusal, prefix));
             }
             (OptionAction::OptionalText(set), Value::Text(text)) => set(settings, text),
             (OptionAction::OptionalText(set), _) => set(settings, b""),
@@ -272,7 +272,7 @@ impl OptionLoader<'_> {
             }
             (OptionAction::Obsolete(_), _) => {
                 self.streams.info(format_args!(
-                    "{place}WARNING: \"--{name}\" is an obsolete option - it has no effect"
+                    "{prefix}WARNING: \"--{name}\" is an obsolete option - it has no effect"
                 ));
             }
             _ => {}
@@ -280,9 +280,9 @@ impl OptionLoader<'_> {
         Ok(())
     }
 
-    fn command(&mut self, command: Command, place: &str) -> std::result::Result<(), Stop> {
+    fn command(&mut self, command: Command, prefix: &str) -> std::result::Result<(), Stop> {
         if !self.settings.add_command(command) {
-            self.streams.error(format_args!("{place}conflicting commands"));
+            self.streams.error(format_args!("{prefix}conflicting commands"));
             return self.fail("gpg-exit");
         }
         if command == Command::ShowKeys {
@@ -302,19 +302,19 @@ impl OptionLoader<'_> {
         Ok(())
     }
 
-    fn refused(&mut self, refusal: Refusal, place: &str) -> std::result::Result<(), Stop> {
+    fn refused(&mut self, refusal: Refusal, prefix: &str) -> std::result::Result<(), Stop> {
         match refusal {
             Refusal::Complaint(text) => {
-                self.streams.error(format_args!("{place}{text}"));
+                self.streams.error(format_args!("{prefix}{text}"));
                 Ok(())
             }
             Refusal::Note(text) => {
-                self.streams.info(format_args!("{place}{text}"));
+                self.streams.info(format_args!("{prefix}{text}"));
                 Ok(())
             }
             Refusal::Help(text) => Err(Stop::Help(text)),
             Refusal::Fatal(text) => {
-                self.streams.error(format_args!("{place}{text}"));
+                self.streams.error(format_args!("{prefix}{text}"));
                 self.streams.status_failure("gpg-exit", Code::General);
                 Err(Stop::Exit(1))
             }
@@ -373,8 +373,8 @@ impl OptionLoader<'_> {
         Ok(())
     }
 
-    fn fail<T>(&mut self, place: &str) -> std::result::Result<T, Stop> {
-        self.streams.status_failure(place, Code::General);
+    fn fail<T>(&mut self, location: &str) -> std::result::Result<T, Stop> {
+        self.streams.status_failure(location, Code::General);
         Err(Stop::Exit(2))
     }
 }

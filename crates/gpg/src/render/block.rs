@@ -24,10 +24,10 @@ pub(crate) struct Block<'a> {
 impl Block<'_> {
     /// Appends its components in their order.
     pub(crate) fn list(&self, out: &mut Vec<u8>) {
-        for (place, component) in self.facts.components.iter().enumerate() {
-            match (&component.kind, &self.effective.components[place]) {
+        for (index, component) in self.facts.components.iter().enumerate() {
+            match (&component.kind, &self.effective.components[index]) {
                 (ComponentKind::Key(key), ComponentState::Key(state)) => {
-                    self.key(place == 0, key, state, out)
+                    self.key(index == 0, key, state, out)
                 }
                 (ComponentKind::UserId(value), _) => self.user_id(value, out),
                 (ComponentKind::Attribute(facts), _) => self.attribute(facts, out),

@@ -172,15 +172,15 @@ impl Writer<'_> {
     }
 
     /// Fields 2 to 7 of a user ID or attribute, and the delimiter after them.
-    fn user(&mut self, place: usize, state: &UserIdState, out: &mut Vec<u8>) {
+    fn user(&mut self, index: usize, state: &UserIdState, out: &mut Vec<u8>) {
         let (_, key) = self.listing.primary();
         match state {
             UserIdState { revoked: true, .. } => out.push(b'r'),
             UserIdState { expired: true, .. } => out.push(b'e'),
-            _ if key.is_usable() && !self.settings.fast => self.filler.gap(Gap::UserOfUsableKey(place), out),
+            _ if key.is_usable() && !self.settings.fast => self.filler.gap(Gap::UserOfUsableKey(index), out),
             _ if key.revoked.is_some() => out.push(b'r'),
             _ if key.expired => out.push(b'e'),
-            _ => self.filler.gap(Gap::User(place), out),
+            _ => self.filler.gap(Gap::User(index), out),
         }
         out.extend(b"::::");
         seconds(state.created, out);
@@ -215,11 +215,11 @@ impl Writer<'_> {
         out.push(b':');
         lower_hex(facts.kind.0, out);
         out.push(letter);
-        let maker = match listed.standing {
-            Some(CertificationStatus::Good(maker)) if self.settings.no_sig_cache => Some(maker),
+        let issuer = match listed.standing {
+            Some(CertificationStatus::Good(issuer)) if self.settings.no_sig_cache => Some(issuer),
             _ => facts.issuer.fingerprint,
         };
-        end_of_signature(facts, maker, out);
+        end_of_signature(facts, issuer, out);
         subpacket::records(listed, &self.settings.flags, out);
     }
 }
@@ -318,13 +318,13 @@ pub(super) fn made_by(facts: &SignatureFacts, out: &mut Vec<u8>) {
 }
 
 /// The rest of field 11 of a signature and all that follows.
-fn end_of_signature(facts: &SignatureFacts, maker: Option<Fingerprint>, out: &mut Vec<u8>) {
+fn end_of_signature(facts: &SignatureFacts, issuer: Option<Fingerprint>, out: &mut Vec<u8>) {
     if let Some(reason) = &facts.reason {
         out.push(b',');
         lower_hex(reason.code, out);
     }
     out.extend(b"::");
-    if let Some(fingerprint) = maker {
+    if let Some(fingerprint) = issuer {
         hex(fingerprint.as_bytes(), out);
     }
     out.extend(b":::");

@@ -30,10 +30,10 @@ impl Gap {
             Self::Owner => out.push(validity::letter(trust.owner.into())),
             Self::Disabled => out.extend(trust.disabled.then_some(b'D')),
             Self::UserOfUsableKey(_) if trust.key == Validity::Ultimate => out.push(b'u'),
-            Self::User(place) | Self::UserOfUsableKey(place) => {
-                out.push(validity::letter(trust.of_component(place)));
+            Self::User(index) | Self::UserOfUsableKey(index) => {
+                out.push(validity::letter(trust.of_component(index)));
             }
-            Self::Word(place) => out.extend(validity::word(trust.of_component(place)).as_bytes()),
+            Self::Word(index) => out.extend(validity::word(trust.of_component(index)).as_bytes()),
         }
     }
 }

@@ -156,7 +156,7 @@ impl Painter<'_> {
     }
 
     /// Appends what stands before a user ID and returns how far it is indented.
-    fn user(&mut self, place: usize, state: &UserIdState, out: &mut Vec<u8>) -> usize {
+    fn user(&mut self, index: usize, state: &UserIdState, out: &mut Vec<u8>) -> usize {
         let columns = self.settings.key_id_format.columns() + if self.settings.legacy { 9 } else { 11 };
         out.extend(b"uid");
         if !(state.revoked || state.expired || self.settings.flags.uid_validity) {
@@ -167,7 +167,7 @@ impl Painter<'_> {
         pad(indent, out);
         match ended(self.listing, state) {
             Some(word) => out.extend(word.as_bytes()),
-            None => self.filler.gap(Gap::Word(place), out),
+            None => self.filler.gap(Gap::Word(index), out),
         }
         out.push(b' ');
         indent

@@ -16,7 +16,7 @@ use fields::{Complaint, Fields};
 
 /// Appends a packet; returns what is wrong with it.
 pub(crate) fn packet(found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), Complaint> {
-    place(found, out);
+    position(found, out);
     let tag = found.header.tag.0;
     let mut fields = Fields::new(found.body, out);
     match tag {
@@ -71,7 +71,7 @@ pub(crate) fn packet(found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), Complai
 }
 
 /// Appends where a packet stands and what its header says.
-fn place(found: &Found<'_>, out: &mut Vec<u8>) {
+fn position(found: &Found<'_>, out: &mut Vec<u8>) {
     let Found { position, first, header, .. } = found;
     let is_new = first & 0x40 != 0;
     let kind = match header.length {
@@ -182,11 +182,11 @@ fn named(what: &str, name: &[u8], out: &mut Vec<u8>) {
 
 /// Appends bytes, 24 in a line.
 fn dump(bytes: &[u8], out: &mut Vec<u8>) {
-    for (place, byte) in bytes.iter().enumerate() {
-        match place {
+    for (index, byte) in bytes.iter().enumerate() {
+        match index {
             0 => {}
-            _ if place % 24 == 0 => out.extend(format!("\n{place:4}:").into_bytes()),
-            _ if place % 8 == 0 => out.push(b' '),
+            _ if index % 24 == 0 => out.extend(format!("\n{place:4}:").into_bytes()),
+            _ if index % 8 == 0 => out.push(b' '),
             _ => {}
         }
         out.extend(format!(" {byte:02x}").into_bytes());

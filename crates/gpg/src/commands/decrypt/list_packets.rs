@@ -33,12 +33,12 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
     }
     // gpg takes the text itself for packets: there are some then, and nothing has failed but their end.
     if is_clear_text {
-        verify::tell_no_packets_behind_text(streams);
+        verify::report_no_packets_behind_text(streams);
         return Ok(());
     }
-    verify::tell_no_packets(streams, is_empty);
+    verify::report_no_packets(streams, is_empty);
     let code = Code::EndOfInput;
-    guess::tell_failure(streams, CodedFailure { code, value: code.bare() });
+    guess::report_failure(streams, CodedFailure { code, value: code.bare() });
     Ok(())
 }
 
@@ -64,11 +64,11 @@ fn show(step: Step<'_>, settings: &Settings, streams: &mut Streams) -> message::
     let packet = match step {
         Step::Packet(packet) => packet,
         Step::Decrypted(EncryptedDataFormat::Unprotected) => {
-            Ending::Unprotected.tell(settings, streams);
+            Ending::Unprotected.report(settings, streams);
             return Ok(());
         }
         Step::Decrypted(_) => {
-            Ending::Unchanged.tell(settings, streams);
+            Ending::Unchanged.report(settings, streams);
             return Ok(());
         }
     };

@@ -21,7 +21,7 @@ use crate::streams::Streams;
 /// The name by which a message asks not to be saved.
 const CONSOLE: &[u8] = b"_CONSOLE";
 /// Bytes of the longest name of a file on Linux (NAME_MAX).
-const LONGEST: usize = 255;
+const MAX_FILE_NAME: usize = 255;
 
 /// What the output is called if the options do not say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,7 +219,7 @@ pub(super) enum Ending {
 
 impl Ending {
     /// Tells it.
-    pub(super) fn tell(self, settings: &Settings, streams: &mut Streams) {
+    pub(super) fn report(self, settings: &Settings, streams: &mut Streams) {
         if self == Self::NotEncrypted {
             return;
         }
@@ -244,7 +244,7 @@ impl Sink for Plaintext<'_> {
             Event::Literal { literal, length } => self.begin(literal, length),
             Event::ClearText(announced) => {
                 if announced.has_unknown {
-                    signatures::tell_unknown_digest(&mut self.streams.borrow_mut());
+                    signatures::report_unknown_digest(&mut self.streams.borrow_mut());
                 }
                 self.announced = Some(announced.clone());
                 self.begin(&clear_text(), None);
@@ -321,7 +321,7 @@ fn file_name(embedded: &[u8], settings: &Settings) -> Option<Vec<u8>> {
     if settings.special_file_names && input::special_descriptor(&name).is_some() {
         name.splice(..0, *b"./");
     }
-    (name.len() <= LONGEST).then_some(name)
+    (name.len() <= MAX_FILE_NAME).then_some(name)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) enum RecipientFailure {
 }
 
 /// Tells how many passphrases open a message, and for whom it is: those who did not open it first, the last one first.
-pub(super) fn tell(streams: &mut Streams, passwords: usize, tried: &[Tried<'_>]) {
+pub(super) fn report(streams: &mut Streams, passwords: usize, tried: &[Tried<'_>]) {
     match passwords {
         0 => {}
         1 => streams.info("encrypted with 1 passphrase"),
@@ -37,11 +37,11 @@ pub(super) fn tell(streams: &mut Streams, passwords: usize, tried: &[Tried<'_>])
     }
     let (failed, good): (Vec<_>, Vec<_>) = tried.iter().rev().partition(|one| one.failure.is_some());
     for one in failed.into_iter().chain(good) {
-        tell_recipient(streams, one);
+        report_recipient(streams, one);
     }
 }
 
-fn tell_recipient(streams: &mut Streams, tried: &Tried<'_>) {
+fn report_recipient(streams: &mut Streams, tried: &Tried<'_>) {
     let algorithm = public_key_name(tried.recipient.algorithm.0);
     let key_id = key_id(tried.recipient);
     if let Some(KnownKey { key, user_id, primary, .. }) = &tried.known {
@@ -62,11 +62,11 @@ fn tell_recipient(streams: &mut Streams, tried: &Tried<'_>) {
         Some(RecipientFailure::NoSuchSessionKey) => {
             let code = Code::BadSessionKey;
             streams.info(format_args!("public key decryption failed: {code}"));
-            streams.status(Status::Error { place: "pkdecrypt_failed", code: code.bare() });
+            streams.status(Status::Error { location: "pkdecrypt_failed", code: code.bare() });
         }
         Some(RecipientFailure::Code(code)) => {
             streams.info(format_args!("public key decryption failed: {code}"));
-            let status = Status::Error { place: "pkdecrypt_failed", code: code.with_agent() };
+            let status = Status::Error { location: "pkdecrypt_failed", code: code.with_agent() };
             streams.status(status);
         }
     }

@@ -14,7 +14,7 @@ use secret::{Name, SecretKeys, StoredKey};
 use super::tried::{self, RecipientFailure, Tried, key_id};
 use crate::code::Code;
 use crate::commands::known_key::KnownKey;
-use crate::failure::{Failure, told};
+use crate::failure::{Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::passphrases::{Hint, Passphrases};
 use crate::prompt;
@@ -88,8 +88,9 @@ impl Unlock for Unlocker<'_> {
         self.unlocked.has_passphrases = encrypted_keys
             .iter()
             .any(|encrypted_key| matches!(encrypted_key, EncryptedSessionKey::Password(_)));
-        let mut search = Search { settings, streams: &mut streams, container, fits, is_cipher_told: false };
-        let (found, is_cipher_told) = (search.all(encrypted_keys), search.is_cipher_told);
+        let mut search =
+            Search { settings, streams: &mut streams, container, fits, is_cipher_reported: false };
+        let (found, is_cipher_reported) = (search.all(encrypted_keys), search.is_cipher_reported);
         let found = match found {
             Ok(found) => found,
             Err(failure) => {
@@ -104,15 +105,15 @@ impl Unlock for Unlocker<'_> {
             None => Outcome::NoKey,
         };
         let key = found.filter(|_| self.unlocked.outcome == Outcome::Key).ok_or(Error::NoKey)?;
-        if settings.verbose > 0 && !is_cipher_told {
+        if settings.verbose > 0 && !is_cipher_reported {
             streams.info(format_args!("{} encrypted data", key.cipher()));
         }
-        tell_key(settings, &mut streams, container, &key);
+        report_key(settings, &mut streams, container, &key);
         Ok(key)
     }
 }
 
-fn tell_key(settings: &Settings, streams: &mut Streams, container: &EncryptedDataFormat, key: &SessionKey) {
+fn report_key(settings: &Settings, streams: &mut Streams, container: &EncryptedDataFormat, key: &SessionKey) {
     let cipher = key.cipher();
     let protection = if *container == EncryptedDataFormat::Version1 { 2 } else { 0 };
     let mode = container.mode().map_or(0, |mode| mode.number());
@@ -130,7 +131,7 @@ struct Search<'a> {
     container: &'a EncryptedDataFormat,
     fits: &'a dyn Fn(&SessionKey) -> bool,
     /// As that of what a passphrase opens.
-    is_cipher_told: bool,
+    is_cipher_reported: bool,
 }
 
 impl Search<'_> {
@@ -170,7 +171,7 @@ impl Search<'_> {
             found = overriding.flatten();
         }
         if !self.settings.quiet {
-            tried::tell(self.streams, passwords.len(), &tried);
+            tried::report(self.streams, passwords.len(), &tried);
         }
         Ok(found)
     }
@@ -229,22 +230,23 @@ impl Search<'_> {
         known: Option<&KnownKey>,
         found: &mut Option<SessionKey>,
     ) -> anyhow::Result<Option<RecipientFailure>> {
-        let held = self.settings.home.file_keys()?.list()?;
-        let is_meant = |held: &&StoredKey| match recipient.addressee {
-            Addressee::KeyId(key_id) => held.fingerprint.key_id() == key_id,
-            Addressee::Fingerprint(fingerprint) => held.fingerprint == fingerprint,
+        let stored = self.settings.home.file_keys()?.list()?;
+        let is_meant = |stored: &&StoredKey| match recipient.addressee {
+            Addressee::KeyId(key_id) => stored.fingerprint.key_id() == key_id,
+            Addressee::Fingerprint(fingerprint) => stored.fingerprint == fingerprint,
             Addressee::Hidden => false,
         };
-        let Some(held) = held.iter().find(|held| is_meant(held) && held.protection.has_secret()) else {
+        let Some(stored) = stored.iter().find(|stored| is_meant(stored) && stored.protection.has_secret())
+        else {
             return Ok(Some(RecipientFailure::NoSecretKey));
         };
         if let Some(known) = known {
             self.streams.considered(&known.primary);
             self.streams.considered(&known.primary);
         }
-        match self.open(recipient, held, known) {
+        match self.open(recipient, stored, known) {
             Ok(key) => {
-                self.tell_found(held, known, &key);
+                self.report_found(stored, known, &key);
                 *found = Some(key);
                 Ok(None)
             }
@@ -259,13 +261,13 @@ impl Search<'_> {
         keyrings: &Keyrings,
         found: &mut Option<SessionKey>,
     ) -> anyhow::Result<Option<RecipientFailure>> {
-        for held in self.in_order()? {
-            let key_id = held.fingerprint.key_id();
+        for stored in self.in_order()? {
+            let key_id = stored.fingerprint.key_id();
             let Some(known) = KnownKey::find(self.settings, keyrings, key_id, None)? else {
                 continue;
             };
             let is_fit = known.key.algorithm == recipient.algorithm && known.encrypts;
-            if !is_fit || !held.protection.has_secret() {
+            if !is_fit || !stored.protection.has_secret() {
                 continue;
             }
             self.streams.considered(&known.primary);
@@ -274,9 +276,9 @@ impl Search<'_> {
                 let text = format!("anonymous recipient; trying secret key {key_id} ...");
                 self.streams.info(text);
             }
-            if let Some(key) = told(self.open(recipient, &held, Some(&known)))? {
+            if let Some(key) = reported(self.open(recipient, &stored, Some(&known)))? {
                 self.streams.considered(&known.primary);
-                self.tell_found(&held, Some(&known), &key);
+                self.report_found(&stored, Some(&known), &key);
                 if !is_quiet {
                     self.streams.info("okay, we are the anonymous recipient.");
                 }
@@ -296,17 +298,17 @@ impl Search<'_> {
             .iter()
             .filter_map(|name| Some(KeyName::parse(name).ok()?.query))
             .collect();
-        let mut held = self.settings.home.file_keys()?.list()?;
-        held.sort_by_key(|held| {
-            queries.iter().position(|query| query.names_key(&held.fingerprint)).unwrap_or(queries.len())
+        let mut stored = self.settings.home.file_keys()?.list()?;
+        stored.sort_by_key(|stored| {
+            queries.iter().position(|query| query.names_key(&stored.fingerprint)).unwrap_or(queries.len())
         });
-        Ok(held)
+        Ok(stored)
     }
 
     fn open(
         &mut self,
         recipient: &Pkesk,
-        held: &StoredKey,
+        stored: &StoredKey,
         known: Option<&KnownKey>,
     ) -> std::result::Result<SessionKey, Failure> {
         let keys = self.settings.home.file_keys()?;
@@ -315,7 +317,7 @@ impl Search<'_> {
             ask = ask.with_hint(Hint { primary: known.primary, user_id: known.user_id.clone() });
         }
         let opened = keys
-            .open(&Name::Fingerprint(held.fingerprint), &mut ask)
+            .open(&Name::Fingerprint(stored.fingerprint), &mut ask)
             .and_then(|mut key| recipient.open(key.as_mut(), self.container.cipher()));
         match opened {
             Ok(Some(key)) => Ok(key),
@@ -324,7 +326,7 @@ impl Search<'_> {
         }
     }
 
-    fn tell_found(&mut self, held: &StoredKey, known: Option<&KnownKey>, key: &SessionKey) {
+    fn report_found(&mut self, stored: &StoredKey, known: Option<&KnownKey>, key: &SessionKey) {
         let Some(known) = known else { return };
         let cipher = key.cipher();
         if !self.settings.quiet && !known.reads(cipher.number()) {
@@ -332,7 +334,7 @@ impl Search<'_> {
             self.streams.info(text);
         }
         self.streams.status(MessageStatus::DecryptionKey {
-            key: held.fingerprint.to_string(),
+            key: stored.fingerprint.to_string(),
             primary: known.primary.to_string(),
             trust: known.owner_trust,
         });
@@ -346,7 +348,7 @@ impl Search<'_> {
         overriding: Option<&Overriding>,
     ) -> anyhow::Result<Option<SessionKey>> {
         let cipher = asked.cipher;
-        self.is_cipher_told = !self.settings.quiet;
+        self.is_cipher_reported = !self.settings.quiet;
         let Self { settings, streams, .. } = self;
         if !settings.quiet {
             let mode = asked.mode().map_or("CFB", |mode| mode.name());
@@ -360,7 +362,7 @@ impl Search<'_> {
             return Ok(given.clone());
         }
         let purpose = Purpose { cipher: cipher.number(), s2k: &asked.s2k, is_new: false };
-        let Some(password) = told(symmetric::passphrase(&purpose, settings, streams))? else {
+        let Some(password) = reported(symmetric::passphrase(&purpose, settings, streams))? else {
             return Ok(None);
         };
         let mut last = None;

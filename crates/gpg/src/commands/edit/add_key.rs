@@ -7,7 +7,7 @@ use sign::KeyFlags;
 
 use super::EditKeys;
 use crate::code::Code;
-use crate::failure::{Failure, told};
+use crate::failure::{Failure, reported};
 use crate::generation::algorithm::with_size;
 use crate::generation::made_of::made_of;
 use crate::interval;
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         }
     };
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = told(edit_keys.find_by_primary(streams, &name))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find_by_primary(streams, &name))? else { return Ok(()) };
     let [algorithm, usage, end] = [0, 1, 2].map(|index| rest.get(index).map_or(&b""[..], Vec::as_slice));
     let now = settings.now;
     let wanted = wanted(algorithm, usage, end, now, settings);

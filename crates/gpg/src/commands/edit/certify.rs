@@ -14,7 +14,7 @@ use super::EditKeys;
 use super::shown_key;
 use crate::clock;
 use crate::code::Code;
-use crate::failure::{CodedFailure, Failure, told};
+use crate::failure::{CodedFailure, Failure, reported};
 use crate::interval;
 use crate::render::card::Names;
 use crate::render::text;
@@ -36,9 +36,9 @@ pub(crate) fn run(
     };
     let (name, user_ids) = (name.clone(), user_ids.to_vec());
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = told(edit_keys.find_by_primary(streams, &name))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find_by_primary(streams, &name))? else { return Ok(()) };
     let target = edit_keys.edit(settings, streams, "", &key, |editor| editor.target(&key));
-    let Some(target) = told(target)? else { return Ok(()) };
+    let Some(target) = reported(target)? else { return Ok(()) };
     if settings.verbose > 0 {
         shown_key::write(settings, streams, &edit_keys, &key, Names::All { selected: &[] })?;
     }
@@ -158,7 +158,7 @@ fn certify(
     certification: &Certification,
 ) -> Result<bool, Failure> {
     let plan = certification.plan(target, settings.now)?;
-    tell_obstacles(streams, &plan, certification)?;
+    report_obstacles(streams, &plan, certification)?;
     let key = target.fingerprint();
     if plan.identities.is_empty() {
         let text = format!("Nothing to sign with key {}\n", certification.by.key_id());
@@ -184,7 +184,7 @@ fn certify(
     Ok(!certified.identities.is_empty())
 }
 
-fn tell_obstacles(
+fn report_obstacles(
     streams: &mut Streams,
     plan: &PlannedCertification,
     certification: &Certification,

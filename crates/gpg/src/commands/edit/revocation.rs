@@ -6,7 +6,7 @@ use keyhoard::store::Fingerprint;
 
 use super::EditKeys;
 use crate::code::Code;
-use crate::failure::told;
+use crate::failure::reported;
 use crate::output::{Holds, Output};
 use crate::prompt::{self, Question};
 use crate::settings::Settings;
@@ -20,7 +20,7 @@ const REASONS: [(&str, ReasonCode); 4] = [
     ("Key is no longer used", ReasonCode::Retired),
 ];
 /// The item that an empty answer takes.
-const HINT: usize = 1;
+const DEFAULT_REASON: usize = 1;
 
 /// Asks for the reason, and writes the revocation of a key.
 pub(crate) fn run(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Streams) -> anyhow::Result<()> {
@@ -112,7 +112,7 @@ fn ask_code(
     for (number, (words, _)) in REASONS.iter().enumerate() {
         menu.push_str(&format!("  {number} = {words}\n"));
     }
-    menu.push_str(&format!("  Q = Cancel\n(Probably you want to select {HINT} here)\n"));
+    menu.push_str(&format!("  Q = Cancel\n(Probably you want to select {DEFAULT_REASON} here)\n"));
     let mut context = menu;
     loop {
         let question = Question {
@@ -123,7 +123,7 @@ fn ask_code(
         let answer = prompt::line(&question, settings, streams)?;
         let choice = match answer.trim_ascii() {
             [b'q' | b'Q', ..] => return Ok(None),
-            [] => Some(HINT),
+            [] => Some(DEFAULT_REASON),
             [digit @ b'0'..=b'9'] => Some(usize::from(digit - b'0')),
             _ => None,
         };
@@ -152,7 +152,7 @@ fn ask_comment(settings: &Settings, streams: &mut Streams) -> anyhow::Result<Str
 
 fn write(settings: &Settings, streams: &mut Streams, text: &[u8]) -> anyhow::Result<()> {
     let opened = Output::open(Holds::SecretPackets, &[], settings, streams);
-    let Some(mut output) = told(opened)? else { return Ok(()) };
+    let Some(mut output) = reported(opened)? else { return Ok(()) };
     output.writer(streams).write_all(text)?;
     output.commit()
 }

@@ -50,8 +50,8 @@ fn revoke(
         Ok(withdrawn) => {
             for revocation in withdrawn.already.iter().filter(|_| !settings.quiet) {
                 let day = clock::day_string(revocation.created);
-                let maker = revocation.issuer.key_id;
-                streams.info(format_args!("sig by {maker} already revoked at {day}"));
+                let issuer = revocation.issuer.key_id;
+                streams.info(format_args!("sig by {issuer} already revoked at {day}"));
             }
             let none = withdrawn.identities.is_empty() && withdrawn.already.is_empty();
             if none && settings.verbose > 0 {

@@ -26,7 +26,7 @@ pub(super) fn write(
     let outside = trust::outside(&settings.home, &edit_keys.keyrings)?;
     let outside = outside.as_deref().map(Store::snapshot).transpose()?;
     let sources = trust::sources(&settings.home, &snapshots, outside.as_deref())?;
-    let appraisal = ValidityResult::of(&[*key], &sources, &trust::settings(settings))?;
+    let validity_result = ValidityResult::of(&[*key], &sources, &trust::settings(settings))?;
     let secret = edit_keys.has_secret(key)?;
     let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
     let mut issuers = listing::Names::new(Vec::new(), options.now, options.view);
@@ -34,7 +34,7 @@ pub(super) fn write(
     for (number, (_, snapshot)) in snapshots.iter().enumerate() {
         let ids: Vec<_> = snapshot.by_fingerprint(&[*key])?.into_iter().flatten().collect();
         let mut trust = |id: CertId, facts: &Facts, effective: &Effective| {
-            appraisal.trust((number, id), facts, effective)
+            validity_result.trust((number, id), facts, effective)
         };
         let each = &mut |listing: listing::KeyListing<'_>| {
             let model = settings.trust_model;

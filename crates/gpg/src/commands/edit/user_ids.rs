@@ -8,7 +8,7 @@ use sign::Subpacket;
 use super::EditKeys;
 use crate::code::Code;
 use crate::commands::generate::defaults::user_id_preferences;
-use crate::failure::{CodedFailure, Failure, told};
+use crate::failure::{CodedFailure, Failure, reported};
 use crate::settings::Settings;
 use crate::streams::Streams;
 
@@ -24,7 +24,7 @@ pub(crate) fn add(arguments: &[Vec<u8>], settings: &Settings, streams: &mut Stre
         return Ok(());
     }
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = told(edit_keys.find(streams, &name, true))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find(streams, &name, true))? else { return Ok(()) };
     let preferences = preferences(settings);
     let added = edit_keys.edit(settings, streams, "--quick-add-uid", &key, |editor| {
         editor.add_user_id(&key, &user_id, Some(&preferences))
@@ -78,7 +78,7 @@ pub(crate) fn revoke(
             let chosen = hashed.map_or(user_id.clone(), |found| found.value.to_vec());
             editor.revoke_user_id(&key, &chosen, Reason::of(ReasonCode::UserIdInvalid))
         });
-        tell_revoked(streams, &key, &user_id, revoked)
+        report_revoked(streams, &key, &user_id, revoked)
     });
     if let Err(failure) = outcome {
         let CodedFailure { code, value } = failure.coded()?;
@@ -89,7 +89,7 @@ pub(crate) fn revoke(
 }
 
 /// Tells what became of a revocation.
-fn tell_revoked(
+fn report_revoked(
     streams: &mut Streams,
     key: &Fingerprint,
     user_id: &[u8],
@@ -135,7 +135,7 @@ pub(crate) fn set_primary(
     };
     let (name, user_id) = (name.clone(), user_id.clone());
     let mut edit_keys = EditKeys::open(settings, streams)?;
-    let Some(key) = told(edit_keys.find(streams, &name, true))? else { return Ok(()) };
+    let Some(key) = reported(edit_keys.find(streams, &name, true))? else { return Ok(()) };
     let set = edit_keys.edit(settings, streams, "--quick-set-primary-uid", &key, |editor| {
         editor.set_primary_user_id(&key, &user_id)
     });

@@ -111,13 +111,14 @@ fn generated(
     let revocations = generate::revocations_beside(&database::local(&settings.home.database()?));
     let mut keyrings = Keyrings::open(settings, streams)?;
     let store = keyrings.writable(settings, streams)?;
-    let place = KeyDestination { store, secrets: &secrets, revocations, certificate: order.pubring.clone() };
+    let destination =
+        KeyDestination { store, secrets: &secrets, revocations, certificate: order.pubring.clone() };
     let created = order.request.created.unwrap_or(settings.now);
     let mut primes = PrimeSearch { lines: settings.progress.then(|| streams.status_lines()), composites: 0 };
     let mut passphrases = Passphrases::new(settings, streams).with_given(order.passphrase.as_ref());
     let ask = order.protected.then_some(&mut passphrases as &mut dyn Ask);
     let command = "gpg-keyhoard --generate-key";
-    match generate::generate(&place, profile, ask, command, created, &mut primes) {
+    match generate::generate(&destination, profile, ask, command, created, &mut primes) {
         Ok(made) => Ok(made),
         Err(keyhoard::Error::Secret(error) | keyhoard::Error::Keygen(keygen::Error::Secret(error))) => {
             Err(failure(&error, profile, &mut passphrases))
@@ -179,7 +180,7 @@ fn profile(settings: &Settings, streams: &mut Streams, order: &Order) -> Result<
 fn plan(settings: &Settings, streams: &mut Streams, part: &Part) -> Result<Plan, Code> {
     let flags = flags(part.kind.usage);
     let plan = match part.kind.material {
-        Material::Held(keygrip, family) => Plan::held(keygrip, PublicKeyAlgorithm(family as u8), flags),
+        Material::Existing(keygrip, family) => Plan::held(keygrip, PublicKeyAlgorithm(family as u8), flags),
         material => {
             let (algorithm, notes) = made_of(material, settings)?;
             notes.iter().for_each(|note| streams.info(note));

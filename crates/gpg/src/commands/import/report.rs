@@ -80,7 +80,7 @@ impl Report {
             ImportOutcome::New => self.new_key(imported, streams),
             ImportOutcome::Changed(_) if imported.revocation => {
                 self.result.new_revocations += 1;
-                self.tell(imported, "revocation certificate imported", streams);
+                self.report(imported, "revocation certificate imported", streams);
             }
             ImportOutcome::Changed(added) => self.changed_key(imported, added, streams),
             ImportOutcome::Unchanged if imported.revocation => {}
@@ -88,17 +88,17 @@ impl Report {
             ImportOutcome::Unchanged => {
                 self.result.unchanged += 1;
                 ok(imported, reason::UNCHANGED, streams);
-                self.tell(imported, "not changed", streams);
+                self.report(imported, "not changed", streams);
             }
             ImportOutcome::SkippedNew => {
                 self.result.skipped_new_keys += 1;
                 if self.verbose {
-                    self.tell_key(&imported.fingerprint, "new key - skipped", streams);
+                    self.report_key(&imported.fingerprint, "new key - skipped", streams);
                 }
             }
             ImportOutcome::SkippedWithoutUserId => {
                 self.result.no_user_id += 1;
-                self.tell_key(&imported.fingerprint, "new key but contains no user ID - skipped", streams);
+                self.report_key(&imported.fingerprint, "new key but contains no user ID - skipped", streams);
             }
         }
         self.secrets(imported, streams);
@@ -206,7 +206,7 @@ impl Report {
             return;
         }
         if !self.quiet {
-            self.sums(streams);
+            self.report_sums(streams);
         }
         streams.status(Status::ImportResult(self.result));
     }
@@ -215,7 +215,7 @@ impl Report {
         self.result.imported += 1;
         let name = imported.name.as_deref().unwrap_or(NO_NAME);
         self.consider(&imported.fingerprint, streams);
-        if self.talks() {
+        if self.reports_keys() {
             let key = self.key(imported.fingerprint.key_id());
             streams.info_bytes(&[key.as_bytes(), b"public key \"", name, b"\" imported"].concat());
         }
@@ -236,12 +236,12 @@ impl Report {
         // gpg says this of keys that are only shown, too.
         for _ in 0..added.revocations {
             if !self.quiet {
-                self.tell_by_name(imported, "revocation certificate added", streams);
+                self.report_by_name(imported, "revocation certificate added", streams);
             }
         }
         for (count, _, what) in parts.iter().filter(|(count, ..)| *count > 0) {
             let plural = if *count == 1 { "" } else { "s" };
-            self.tell(imported, &format!("{count} new {what}{plural}"), streams);
+            self.report(imported, &format!("{count} new {what}{plural}"), streams);
         }
         if !self.silent {
             let reasons = parts.iter().filter(|(count, ..)| *count > 0).map(|(_, reason, _)| reason).sum();
@@ -250,13 +250,13 @@ impl Report {
     }
 
     /// Tells what was to be expected about a key that is called by its user ID.
-    fn tell(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
-        if self.talks() {
-            self.tell_by_name(imported, what, streams);
+    fn report(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
+        if self.reports_keys() {
+            self.report_by_name(imported, what, streams);
         }
     }
 
-    fn tell_by_name(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
+    fn report_by_name(&mut self, imported: &Imported, what: &str, streams: &mut Streams) {
         self.consider(&imported.fingerprint, streams);
         let key = self.key(imported.fingerprint.key_id());
         let name = imported.name.as_deref().unwrap_or(NO_NAME);
@@ -264,14 +264,14 @@ impl Report {
     }
 
     /// Tells something about a key by its key ID.
-    fn tell_key(&self, fingerprint: &Fingerprint, what: &str, streams: &mut Streams) {
+    fn report_key(&self, fingerprint: &Fingerprint, what: &str, streams: &mut Streams) {
         if !self.silent {
             streams.info(format_args!("{}{what}", self.key(fingerprint.key_id())));
         }
     }
 
     /// Says whether messages about single keys are wanted.
-    fn talks(&self) -> bool {
+    fn reports_keys(&self) -> bool {
         !self.quiet && !self.silent
     }
 
@@ -323,7 +323,7 @@ impl Report {
                 }
             };
             if always && !self.quiet || self.verbose {
-                self.tell_key(&imported.fingerprint, &text, streams);
+                self.report_key(&imported.fingerprint, &text, streams);
             }
         }
     }
@@ -352,10 +352,10 @@ impl Report {
 
     /// Counts a certificate of the input.
     fn counted(&mut self, secret: bool, streams: &mut Streams) {
-        const OFTEN: u64 = 100;
+        const PROGRESS_INTERVAL: u64 = 100;
         self.result.count += 1;
         self.result.secret_read += u64::from(secret);
-        if self.result.count.is_multiple_of(OFTEN) && !self.quiet {
+        if self.result.count.is_multiple_of(PROGRESS_INTERVAL) && !self.quiet {
             streams.info(format_args!("{} keys processed so far", self.result.count));
         }
     }
@@ -380,23 +380,23 @@ impl Report {
         }
     }
 
-    fn sums(&self, streams: &mut Streams) {
-        let sums = &self.result;
-        streams.info(format_args!("Total number processed: {}", sums.count));
+    fn report_sums(&self, streams: &mut Streams) {
+        let report_sums = &self.result;
+        streams.info(format_args!("Total number processed: {}", report_sums.count));
         for (label, count) in [
-            ("skipped PGP-2 keys", sums.v3_keys),
-            ("skipped new keys", sums.skipped_new_keys),
-            ("w/o user IDs", sums.no_user_id),
-            ("imported", sums.imported),
-            ("unchanged", sums.unchanged),
-            ("new user IDs", sums.new_user_ids),
-            ("new subkeys", sums.new_subkeys),
-            ("new signatures", sums.new_signatures),
-            ("new key revocations", sums.new_revocations),
-            ("secret keys read", sums.secret_read),
-            ("secret keys imported", sums.secret_imported),
-            ("secret keys unchanged", sums.secret_unchanged),
-            ("not imported", sums.not_imported),
+            ("skipped PGP-2 keys", report_sums.v3_keys),
+            ("skipped new keys", report_sums.skipped_new_keys),
+            ("w/o user IDs", report_sums.no_user_id),
+            ("imported", report_sums.imported),
+            ("unchanged", report_sums.unchanged),
+            ("new user IDs", report_sums.new_user_ids),
+            ("new subkeys", report_sums.new_subkeys),
+            ("new signatures", report_sums.new_signatures),
+            ("new key revocations", report_sums.new_revocations),
+            ("secret keys read", report_sums.secret_read),
+            ("secret keys imported", report_sums.secret_imported),
+            ("secret keys unchanged", report_sums.secret_unchanged),
+            ("not imported", report_sums.not_imported),
         ] {
             if count > 0 {
                 streams.info(format_args!("{label:>22}: {count}"));

@@ -31,7 +31,7 @@ pub(super) struct Show<'a> {
     sources: Sources<'a>,
     trust: TrustSettings,
     /// What is thought of the keys in the databases, once one of them was met.
-    appraisal: Option<ValidityResult<'a>>,
+    validity_result: Option<ValidityResult<'a>>,
     secrets: Secrets,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Show<'a> {
         let attributes = streams.attribute().is_some();
         let options = settings.as_ref().map_or(bare, |settings| render::needs(settings, attributes, bare));
         let names = Names::new(sources.certificates.clone(), now, PacketView::Gnupg);
-        Self { settings, options, names, sources, trust, appraisal: None, secrets }
+        Self { settings, options, names, sources, trust, validity_result: None, secrets }
     }
 
     /// Lists one key; `secret`: the input has its secret part. Designated revokers are looked up in `store` too, as it
@@ -113,12 +113,12 @@ impl<'a> Show<'a> {
         if !with_colons || !self.is_here(&facts.primary().fingerprint)? {
             return Ok(UserTrust { secret_keys, ..UserTrust::default() });
         }
-        let appraisal = match self.appraisal.take() {
-            Some(appraisal) => appraisal,
+        let validity_result = match self.validity_result.take() {
+            Some(validity_result) => validity_result,
             None => ValidityResult::all(&self.sources, &self.trust)?,
         };
-        let appraisal = self.appraisal.insert(appraisal);
-        Ok(UserTrust { secret_keys, ..appraisal.trust_of_copy(facts, effective)? })
+        let validity_result = self.validity_result.insert(validity_result);
+        Ok(UserTrust { secret_keys, ..validity_result.trust_of_copy(facts, effective)? })
     }
 
     fn is_here(&self, key: &Fingerprint) -> keyhoard::Result<bool> {

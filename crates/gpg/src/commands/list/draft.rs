@@ -18,10 +18,10 @@ use crate::render::gap::{self, Placed};
 use crate::settings::{ListSettings, Settings};
 
 /// A draft is handed over when its text is as long as this: waking up who waits for it takes its time.
-const ENOUGH: usize = 256 * 1024;
+const DRAFT_SIZE: usize = 256 * 1024;
 
 /// No further draft is begun while so much text waits to be completed.
-const MOST_WAITING: usize = 16 << 20;
+const MAX_WAITING: usize = 16 << 20;
 
 /// Some certificates as they are listed, but for what the user thinks of them.
 #[derive(Default)]
@@ -34,11 +34,11 @@ struct Draft {
 
 impl Draft {
     /// Appends the text, the gaps filled in.
-    fn complete(&self, appraisal: &ValidityResult<'_>, out: &mut Vec<u8>) {
+    fn complete(&self, validity: &ValidityResult<'_>, out: &mut Vec<u8>) {
         let (mut gaps, mut written) = (self.gaps.as_slice(), 0);
         for (subject, count) in &self.subjects {
             let (own, others) = gaps.split_at(*count);
-            written = gap::fill_in(own, &appraisal.trust_of(subject), &self.text, written, out);
+            written = gap::fill_in(own, &validity.trust_of(subject), &self.text, written, out);
             gaps = others;
         }
         out.extend(&self.text[written..]);
@@ -56,7 +56,7 @@ impl Drafts {
     /// Starts the thread; `None` where none can be made.
     pub(super) fn begin<'s>(
         settings: &Settings,
-        beside: Box<dyn ReadCertificates + Send + 's>,
+        reader: Box<dyn ReadCertificates + Send + 's>,
         scope: &'s Scope<'s, '_>,
     ) -> Option<Self> {
         let options = ListOptions::as_gnupg(settings.now, settings.self_signature_digests());
@@ -65,20 +65,20 @@ impl Drafts {
         let (sender, drafts) = mpsc::channel();
         let (used, back) = mpsc::channel();
         let drafter = Drafter { settings, options, drafts: sender, used: back, waiting: Cell::new(0) };
-        Builder::new().spawn_scoped(scope, move || drafter.run(&*beside)).ok()?;
+        Builder::new().spawn_scoped(scope, move || drafter.run(&*reader)).ok()?;
         Some(Self { drafts, used })
     }
 
     /// Writes all certificates behind the text that is there already.
     pub(super) fn complete(
         &self,
-        appraisal: &ValidityResult<'_>,
+        validity: &ValidityResult<'_>,
         text: &mut Vec<u8>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         for draft in &self.drafts {
             let mut draft = draft?;
-            draft.complete(appraisal, text);
+            draft.complete(validity, text);
             out.write_all(text)?;
             text.clear();
             draft.gaps.clear();
@@ -124,7 +124,7 @@ impl Drafter {
             if let Some((_, count)) = subjects.last_mut() {
                 *count = gaps.len() - before;
             }
-            if text.len() >= ENOUGH { self.hand_over(&mut draft) } else { ControlFlow::Continue(()) }
+            if text.len() >= DRAFT_SIZE { self.hand_over(&mut draft) } else { ControlFlow::Continue(()) }
         };
         listing::list(snapshot, Selection::All, *options, &mut issuers, &mut trust, &mut each)?;
         Ok(draft.take())
@@ -145,7 +145,7 @@ impl Drafter {
 
     /// Returns a draft that came back, and waits for one while too many have not.
     fn next_used(&self) -> Option<Draft> {
-        if self.waiting.get() > MOST_WAITING { self.used.recv().ok() } else { self.used.try_recv().ok() }
+        if self.waiting.get() > MAX_WAITING { self.used.recv().ok() } else { self.used.try_recv().ok() }
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
         let (sender, drafts) = mpsc::channel();
         let (used, back) = mpsc::channel();
         let options = ListOptions::as_gnupg(Timestamp(0), DigestPolicy::GNUPG);
-        let (settings, waiting) = (ListSettings::default(), Cell::new(MOST_WAITING));
+        let (settings, waiting) = (ListSettings::default(), Cell::new(MAX_WAITING));
         (Drafter { settings, options, drafts: sender, used: back, waiting }, (drafts, used))
     }
 

@@ -22,7 +22,7 @@ const NO_SUBKEY: u32 = 2;
 #[derive(Default)]
 pub(crate) struct DefaultKeys {
     /// Which of them is used was told.
-    is_told: bool,
+    is_reported: bool,
 }
 
 /// A key that is to sign, and the name that it was found by.
@@ -46,11 +46,11 @@ pub(super) fn chosen(
             if choice.name.as_ref().is_none_or(|name| !name.is_of_key()) {
                 streams.considered(&choice.key.primary);
             }
-            tell_chosen(streams, &choice);
+            report_chosen(streams, &choice);
             Ok(vec![choice])
         }
         DefaultChoice::Refused { found, code, name } => {
-            tell_unusable(streams, found.as_ref(), name.as_ref());
+            report_unusable(streams, found.as_ref(), name.as_ref());
             streams.error(format_args!("no default secret key: {code}"));
             streams.status(Status::InvalidSigner { reason: 9, name: b"" });
             Err(Failure::bare(code))
@@ -61,28 +61,28 @@ pub(super) fn chosen(
 /// Finds the keys of `--local-user`, the last one first. As in gpg, one that is missing is told and left out, but ends
 /// the command if it is the first that was given.
 fn named(settings: &Settings, streams: &mut Streams, keyrings: &Keyrings) -> Result<Vec<Choice>, Failure> {
-    let held = settings.home.file_keys()?.list()?;
+    let stored = settings.home.file_keys()?.list()?;
     let names: Vec<&Vec<u8>> = settings.local_users.iter().rev().collect();
     let mut chosen: Vec<Choice> = Vec::new();
     let mut last = Ok(());
-    for (place, &text) in names.iter().enumerate() {
+    for (index, &text) in names.iter().enumerate() {
         last = Ok(());
         if names[..place].contains(&text) {
             streams.info(format_args!("skipped \"{}\": duplicated", shown(text)));
             continue;
         }
         let name = Name::parse(text).ok();
-        let found = find(settings, keyrings, name.as_ref(), &held)?;
+        let found = find(settings, keyrings, name.as_ref(), &stored)?;
         if let Some(SigningKeys::Key(key)) = found {
             let choice = Choice { key, name };
-            tell_chosen(streams, &choice);
+            report_chosen(streams, &choice);
             if chosen.iter().any(|known| known.key == choice.key) {
                 streams.info("skipped: secret key already present");
             } else {
                 chosen.insert(0, choice);
             }
         } else {
-            tell_unusable(streams, found.as_ref(), name.as_ref());
+            report_unusable(streams, found.as_ref(), name.as_ref());
             let code = code_of(found.as_ref());
             streams.error(format_args!("skipped \"{}\": {code}", shown(text)));
             streams.status(Status::InvalidSigner { reason: 9, name: text });
@@ -122,11 +122,11 @@ pub(crate) fn default(
             found => DefaultChoice::Refused { found: Some(found), code: Code::UnusableSecretKey, name },
         });
     }
-    let held = settings.home.file_keys()?.list()?;
+    let stored = settings.home.file_keys()?.list()?;
     let secrets = Secrets::kept(settings)?;
     for (_, snapshot) in keyrings.snapshots()? {
         for id in secrets.certificates(snapshot.as_ref())? {
-            if let Some(key) = signing_key(snapshot.as_ref(), id, &held, settings.now)? {
+            if let Some(key) = signing_key(snapshot.as_ref(), id, &stored, settings.now)? {
                 return Ok(DefaultChoice::Key(Choice { key, name: None }));
             }
         }
@@ -143,12 +143,12 @@ pub(crate) fn named_default(
     default_keys: &mut DefaultKeys,
 ) -> anyhow::Result<Option<(Vec<u8>, SigningKeys)>> {
     let names = &settings.default_keys;
-    let held = settings.home.file_keys()?.list()?;
-    let is_told = std::mem::replace(&mut default_keys.is_told, true);
-    let is_silent = is_told || settings.quiet;
+    let stored = settings.home.file_keys()?.list()?;
+    let is_reported = std::mem::replace(&mut default_keys.is_reported, true);
+    let is_silent = is_reported || settings.quiet;
     for text in names.iter().rev() {
         let name = Name::parse(text).ok();
-        match find(settings, keyrings, name.as_ref(), &held)? {
+        match find(settings, keyrings, name.as_ref(), &stored)? {
             Some(found @ (SigningKeys::Key(_) | SigningKeys::Unusable { is_alive: true, .. })) => {
                 if !is_silent {
                     let name = shown(text);
@@ -163,7 +163,7 @@ pub(crate) fn named_default(
             _ => {}
         }
     }
-    if !is_told && !names.is_empty() {
+    if !is_reported && !names.is_empty() {
         streams.info("all values passed to '--default-key' ignored");
     }
     Ok(None)
@@ -174,13 +174,13 @@ fn find(
     settings: &Settings,
     keyrings: &Keyrings,
     name: Option<&Name>,
-    held: &[StoredKey],
+    stored: &[StoredKey],
 ) -> anyhow::Result<Option<SigningKeys>> {
     let Some(name) = name else { return Ok(None) };
     let mut unusable = None;
     for (_, snapshot) in keyrings.snapshots()? {
         for id in snapshot.find(&name.query)? {
-            match named_signing_key(snapshot.as_ref(), id, name, held, settings.now)? {
+            match named_signing_key(snapshot.as_ref(), id, name, stored, settings.now)? {
                 Some(found @ SigningKeys::Key(_)) => return Ok(Some(found)),
                 found => unusable = unusable.or(found),
             }
@@ -193,13 +193,13 @@ fn code_of(found: Option<&SigningKeys>) -> Code {
     if found.is_some() { Code::UnusableSecretKey } else { Code::NoSecretKey }
 }
 
-fn tell_chosen(streams: &mut Streams, Choice { key, name }: &Choice) {
+fn report_chosen(streams: &mut Streams, Choice { key, name }: &Choice) {
     let is_exact = name.as_ref().is_some_and(|name| name.exact_key);
     let flags = if key.key == key.primary && !is_exact { NO_SUBKEY } else { 0 };
     streams.status(Status::KeyConsidered { fingerprint: key.primary.to_string(), flags });
 }
 
-fn tell_unusable(streams: &mut Streams, found: Option<&SigningKeys>, name: Option<&Name>) {
+fn report_unusable(streams: &mut Streams, found: Option<&SigningKeys>, name: Option<&Name>) {
     let Some(primary) = found.map(SigningKeys::primary) else { return };
     let is_primary = name.is_some_and(|name| name.exact_key && name.query.names_key(primary));
     let flags = if is_primary { NOT_SELECTED } else { NOT_SELECTED | NO_SUBKEY };

@@ -11,30 +11,35 @@ use crate::status::SignatureStatus;
 use crate::streams::Streams;
 
 /// Tells how certain it is whose the key is.
-pub(super) fn tell(settings: &Settings, streams: &mut Streams, maker: &CandidateSigner, trust: &UserTrust) {
+pub(super) fn report(
+    settings: &Settings,
+    streams: &mut Streams,
+    signer: &CandidateSigner,
+    trust: &UserTrust,
+) {
     if settings.trust_model == TrustModel::Always {
         if !settings.quiet {
             streams.info("WARNING: Using untrusted key!");
         }
         return;
     }
-    if maker.component > 0 {
-        streams.considered(&maker.primary());
+    if signer.component > 0 {
+        streams.considered(&signer.primary());
     }
-    if maker.effective.primary().revoked.is_some() {
+    if signer.effective.primary().revoked.is_some() {
         streams.status(SignatureStatus::KeyRevoked);
         streams.info("WARNING: This key has been revoked by its owner!");
         streams.info("         This could mean that the signature is forged.");
-    } else if maker.state().revoked.is_some() {
+    } else if signer.state().revoked.is_some() {
         streams.status(SignatureStatus::KeyRevoked);
         streams.info("WARNING: This subkey has been revoked by its owner!");
     }
     if trust.disabled {
         streams.info("Note: This key has been disabled.");
     }
-    if maker.state().expired {
+    if signer.state().expired {
         streams.info("Note: This key has expired!");
-        return tell_fingerprint(streams, maker);
+        return report_fingerprint(streams, signer);
     }
     let (keyword, lines) = match trust.key {
         Validity::Unknown | Validity::Undefined => (
@@ -70,17 +75,17 @@ pub(super) fn tell(settings: &Settings, streams: &mut Streams, maker: &Candidate
         streams.info(line);
     }
     if matches!(trust.key, Validity::Unknown | Validity::Undefined | Validity::Marginal) {
-        tell_fingerprint(streams, maker);
+        report_fingerprint(streams, signer);
     }
 }
 
-fn tell_fingerprint(streams: &mut Streams, maker: &CandidateSigner) {
+fn report_fingerprint(streams: &mut Streams, signer: &CandidateSigner) {
     let mut line = b"Primary key fingerprint: ".to_vec();
-    grouped(&maker.primary(), &mut line);
+    grouped(&signer.primary(), &mut line);
     streams.continue_info(&line);
-    if maker.component > 0 {
+    if signer.component > 0 {
         let mut line = b"     Subkey fingerprint: ".to_vec();
-        grouped(&maker.key().fingerprint, &mut line);
+        grouped(&signer.key().fingerprint, &mut line);
         streams.continue_info(&line);
     }
 }

@@ -17,7 +17,7 @@ use keyhoard::verification::remember_encrypted;
 use crate::code::Code;
 use crate::commands::first_use;
 use crate::commands::sign::choice::{self, DefaultChoice, DefaultKeys};
-use crate::failure::{Failure, told};
+use crate::failure::{Failure, reported};
 use crate::keyrings::Keyrings;
 use crate::prompt::{self, Question};
 use crate::settings::{DefaultRecipient, Group, RecipientKind, RecipientName, Settings, TrustModel};
@@ -139,7 +139,7 @@ impl Search<'_> {
             self.streams.considered(found.primary());
         }
         let name = RecipientName { name, kind: RecipientKind::Always, is_hidden: false };
-        match told(self.find(&name.name, Disabled::Taken))? {
+        match reported(self.find(&name.name, Disabled::Taken))? {
             Some(candidate) => self.add(candidate, &name),
             None => {
                 self.streams.error(format_args!("can't encrypt to '{}'", shown(&name.name)));
@@ -323,7 +323,7 @@ impl Search<'_> {
         let name_shown = shown(name);
         let key = candidate.key.as_ref().expect("only a key that can be used is found").fingerprint.key_id();
         let Self { settings, streams, .. } = self;
-        first_use::tell(settings, streams, &candidate.fingerprint, &candidate.first_uses);
+        first_use::report(settings, streams, &candidate.fingerprint, &candidate.first_uses);
         if candidate.is_disabled && settings.trust_model != TrustModel::Always {
             streams.status(MessageStatus::InvalidRecipient { reason: 13, name });
             streams.info(format_args!("{name_shown}: skipped: public key is disabled"));

@@ -14,7 +14,7 @@ use crate::streams::Streams;
 pub(super) struct Asker<'a> {
     pub(super) settings: &'a Settings,
     pub(super) streams: &'a mut Streams,
-    pub(super) held: &'a dyn Fn(Keygrip) -> Option<Family>,
+    pub(super) secret_key_family: &'a dyn Fn(Keygrip) -> Option<Family>,
 }
 
 impl Asker<'_> {

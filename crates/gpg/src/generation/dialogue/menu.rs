@@ -30,7 +30,7 @@ enum What {
     /// A primary key for uses that are asked for.
     Chosen(Sort),
     /// A primary key that is there already.
-    Held,
+    Existing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ const ROWS: [Row; 10] = [
     row(9, "ecc+ecc", "ECC and ECC", What::Both(Sort::Ecc, Sort::Ecc), true),
     row(10, "ecc/s", "ECC (sign only)", What::Signing(Sort::Ecc), true),
     row(11, "ecc/*", "ECC (set your own capabilities)", What::Chosen(Sort::Ecc), true),
-    row(13, "keygrip", "Existing key", What::Held, true),
+    row(13, "keygrip", "Existing key", What::Existing, true),
 ];
 
 /// The menu of curves; the gaps in its numbers are curves that gpg 2.2 does not offer.
@@ -78,12 +78,12 @@ pub(super) fn ask(asker: &mut Asker<'_>) -> anyhow::Result<Choice> {
     let (sort, usage) = match what {
         What::Both(sort, _) | What::Signing(sort) => (sort, Usage::SIGN),
         What::Chosen(sort) => (sort, asker.uses(sort.family())?),
-        What::Held => return asker.held(),
+        What::Existing => return asker.existing(),
     };
     let primary = Kind { material: asker.material(sort)?, usage: usage | Usage::CERTIFY };
     let subkey = match what {
         What::Both(_, sort) => Some(asker.subkey(sort, primary.material)?),
-        What::Signing(_) | What::Chosen(_) | What::Held => None,
+        What::Signing(_) | What::Chosen(_) | What::Existing => None,
     };
     Ok(Choice { primary, subkey })
 }
@@ -105,18 +105,18 @@ impl Asker<'_> {
     }
 
     /// Asks for the keygrip of a key that is there already, and what it is for.
-    fn held(&mut self) -> anyhow::Result<Choice> {
+    fn existing(&mut self) -> anyhow::Result<Choice> {
         let mut context = "";
         loop {
             let answer = self.line("keygen.keygrip", context, "Enter the keygrip: ")?;
             context = match keygrip(answer.as_bytes()) {
                 _ if answer.is_empty() => "",
                 None => "Not a valid keygrip (expecting 40 hex digits)\n",
-                Some(keygrip) => match (self.held)(keygrip) {
+                Some(keygrip) => match (self.secret_key_family)(keygrip) {
                     None => "No key with this keygrip\n",
                     Some(family) => {
                         let usage = self.uses(family)? | Usage::CERTIFY;
-                        let primary = Kind { material: Material::Held(keygrip, family), usage };
+                        let primary = Kind { material: Material::Existing(keygrip, family), usage };
                         return Ok(Choice { primary, subkey: None });
                     }
                 },
@@ -182,7 +182,7 @@ impl Asker<'_> {
             Material::Eddsa(_) => Material::Ecdh(Curve::Curve25519),
             Material::Ecdsa(curve) | Material::Ecdh(curve) => Material::Ecdh(curve),
             _ if self.settings.expert => sort.sized(self.size(sort.family())?),
-            Material::Held(..) => unreachable!("a key that is there brings no subkey"),
+            Material::Existing(..) => unreachable!("a key that is there brings no subkey"),
             Material::Rsa { bits } | Material::Dsa { bits } | Material::Elgamal { bits } => sort.sized(bits),
         };
         Ok(Kind { material, usage: Usage::ENCRYPT })

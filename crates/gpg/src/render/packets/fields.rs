@@ -64,7 +64,7 @@ impl<'b, 'o> Fields<'b, 'o> {
     }
 
     /// Tells an integer's size, or that it is none.
-    pub(super) fn tell_integer(&mut self) -> Option<()> {
+    pub(super) fn report_integer(&mut self) -> Option<()> {
         let bits = self.integer();
         match bits {
             Some(bits) => self.text(format_args!("[{bits} bits]")),

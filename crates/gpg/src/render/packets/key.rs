@@ -75,11 +75,11 @@ fn material(
     fields: &mut Fields<'_, '_>,
 ) -> Option<()> {
     let has_curve = matches!(algorithm, 18 | 19 | 22);
-    for place in 0..count {
-        if (has_curve && place == 0) || (algorithm == 18 && place == 2) {
+    for index in 0..count {
+        if (has_curve && index == 0) || (algorithm == 18 && index == 2) {
             let bytes = fields.sized()?;
             fields.text(format_args!("\tpkey[{place}]: [{} bits]", 8 * (bytes.len() + 1)));
-            if place == 0 {
+            if index == 0 {
                 curve(bytes, fields);
             }
         } else {
@@ -139,9 +139,9 @@ fn secret(algorithm: u8, public: usize, fields: &mut Fields<'_, '_>) -> Option<(
         }
         Kept::Plain => {
             let count = if matches!(algorithm, 1..=3) { 4 } else { 1 };
-            for place in public..public + count {
+            for index in public..public + count {
                 fields.text(format_args!("\tskey[{place}]: "));
-                let told = fields.tell_integer();
+                let told = fields.report_integer();
                 fields.line("");
                 told?;
             }

@@ -6,19 +6,19 @@ use super::fields::{Complaint, Fields};
 
 /// Session keys for a public key (RFC 9580, 5.1).
 pub(super) fn for_key(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
-    const WHAT: &str = ":pubkey enc packet: ";
+    const PREFIX: &str = ":pubkey enc packet: ";
     if fields.rest().len() < 12 {
-        fields.line(format_args!("{WHAT}[too short]"));
+        fields.line(format_args!("{PREFIX}[too short]"));
         return Err("packet(1) too short".to_owned());
     }
     let version = fields.byte().unwrap_or_default();
     if !matches!(version, 2 | 3) {
-        fields.line(format_args!("{WHAT}[unknown version]"));
+        fields.line(format_args!("{PREFIX}[unknown version]"));
         return Err(format!("packet(1) with unknown version {version}"));
     }
     let key_id = fields.bytes::<8>().unwrap_or_default();
     let algorithm = fields.byte().unwrap_or_default();
-    fields.text(format_args!("{WHAT}version {version}, algo {algorithm}, keyid "));
+    fields.text(format_args!("{PREFIX}version {version}, algo {algorithm}, keyid "));
     fields.hex(&key_id);
     fields.line("");
     let integers = match algorithm {
@@ -49,9 +49,9 @@ fn agreed(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
 
 /// Session keys for a passphrase (RFC 9580, 5.3; version 5 is GnuPG's).
 pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
-    const WHAT: &str = ":symkey enc packet: ";
+    const PREFIX: &str = ":symkey enc packet: ";
     let too_short = |fields: &mut Fields<'_, '_>| {
-        fields.line(format_args!("{WHAT}[too short]"));
+        fields.line(format_args!("{PREFIX}[too short]"));
         Err("packet(3) too short".to_owned())
     };
     if fields.rest().len() < 4 {
@@ -59,7 +59,7 @@ pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>) -> Result<(), Complain
     }
     let version = fields.byte().unwrap_or_default();
     if !matches!(version, 4 | 5) {
-        fields.line(format_args!("{WHAT}[unknown version]"));
+        fields.line(format_args!("{PREFIX}[unknown version]"));
         return Err(format!("packet(3) with unknown version {version}"));
     }
     let cipher = fields.byte().unwrap_or_default();
@@ -70,16 +70,17 @@ pub(super) fn for_passphrase(fields: &mut Fields<'_, '_>) -> Result<(), Complain
         1 => 8,
         3 => 9,
         _ => {
-            fields.line(format_args!("{WHAT}[unknown S2K mode]"));
+            fields.line(format_args!("{PREFIX}[unknown S2K mode]"));
             return Err(format!("unknown S2K mode {s2k}"));
         }
     };
     let Some(salt) = fields.take(salted) else {
-        fields.line(format_args!("{WHAT}[too short]"));
+        fields.line(format_args!("{PREFIX}[too short]"));
         return Err(format!("packet with S2K {s2k} too short"));
     };
-    fields
-        .text(format_args!("{WHAT}version {version}, cipher {cipher}, aead {mode},s2k {s2k}, hash {digest}"));
+    fields.text(format_args!(
+        "{PREFIX}version {version}, cipher {cipher}, aead {mode},s2k {s2k}, hash {digest}"
+    ));
     match (fields.rest().len(), mode) {
         (0, _) => {}
         (length, 0) => fields.text(format_args!(", seskey {} bits", (length - 1) * 8)),

@@ -7,7 +7,7 @@ use super::subpacket;
 
 /// The longest area of subpackets that gpg reads.
 const MAX_AREA: usize = 10000;
-const WHAT: &str = ":signature packet: ";
+const PREFIX: &str = ":signature packet: ";
 
 /// A signature (RFC 9580, 5.2).
 pub(super) fn signature(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
@@ -19,14 +19,14 @@ pub(super) fn signature(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
         4 => version_4(fields).unwrap_or_else(|| too_short(fields)),
         2 | 3 => version_3(version, fields).unwrap_or_else(|| too_short(fields)),
         _ => {
-            fields.line(format_args!("{WHAT}[unknown version]"));
+            fields.line(format_args!("{PREFIX}[unknown version]"));
             Err(format!("packet(2) with unknown version {version}"))
         }
     }
 }
 
 fn too_short(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
-    fields.line(format_args!("{WHAT}[too short]"));
+    fields.line(format_args!("{PREFIX}[too short]"));
     Err("packet(2) too short".to_owned())
 }
 
@@ -48,7 +48,7 @@ fn version_3(version: u8, fields: &mut Fields<'_, '_>) -> Option<Result<(), Comp
     let [algorithm, digest] = fields.bytes()?;
     let digest_begins = fields.bytes()?;
     let head = Head { version, hashed_length, kind, created, issuer, algorithm, digest, digest_begins };
-    tell(&head, fields);
+    report(&head, fields);
     Some(material(algorithm, fields))
 }
 
@@ -69,10 +69,10 @@ fn version_4(fields: &mut Fields<'_, '_>) -> Option<Result<(), Complaint>> {
         |area| Subpackets::new(area).first(Kind::ISSUER).and_then(|body| body.first_chunk().copied());
     let issuer = issuer(hashed).or_else(|| issuer(unhashed)).unwrap_or_default();
     let head = Head { version: 4, hashed_length: 0, kind, created, issuer, algorithm, digest, digest_begins };
-    tell(&head, fields);
+    report(&head, fields);
     for (area, is_hashed) in [(hashed, true), (unhashed, false)] {
         for subpacket in Subpackets::new(area).map_while(Result::ok) {
-            subpacket::tell(&subpacket, is_hashed, fields);
+            subpacket::report(&subpacket, is_hashed, fields);
         }
     }
     Some(material(algorithm, fields))
@@ -85,15 +85,15 @@ fn area<'b>(fields: &mut Fields<'b, '_>, what: &str) -> Option<Result<&'b [u8], 
         return None;
     }
     if length > MAX_AREA {
-        fields.line(format_args!("{WHAT}[{what} data too long]"));
+        fields.line(format_args!("{PREFIX}[{what} data too long]"));
         return Some(Err(format!("signature packet: {what} data too long")));
     }
     fields.take(length).map(Ok)
 }
 
-fn tell(head: &Head, fields: &mut Fields<'_, '_>) {
+fn report(head: &Head, fields: &mut Fields<'_, '_>) {
     let Head { version, hashed_length, kind, created, issuer, algorithm, digest, digest_begins } = head;
-    fields.text(format_args!("{WHAT}algo {algorithm}, keyid "));
+    fields.text(format_args!("{PREFIX}algo {algorithm}, keyid "));
     fields.hex(issuer);
     fields.line(format_args!(
         "\n\tversion {version}, created {created}, md5len {hashed_length}, sigclass 0x{kind:02x}"
@@ -115,7 +115,7 @@ fn material(algorithm: u8, fields: &mut Fields<'_, '_>) -> Result<(), Complaint>
     let mut result = Ok(());
     for _ in 0..integers {
         fields.text("\tdata: ");
-        if fields.tell_integer().is_none() {
+        if fields.report_integer().is_none() {
             result = Err("Invalid packet".to_owned());
         }
         fields.line("");
@@ -125,24 +125,24 @@ fn material(algorithm: u8, fields: &mut Fields<'_, '_>) -> Result<(), Complaint>
 
 /// The announcement of a signature (RFC 9580, 5.4).
 pub(super) fn one_pass(fields: &mut Fields<'_, '_>) -> Result<(), Complaint> {
-    const WHAT: &str = ":onepass_sig packet: ";
+    const PREFIX: &str = ":onepass_sig packet: ";
     let (version, rest) = (fields.rest().first().copied(), fields.rest().len());
     let (Some(3), Some([version, kind, digest, algorithm])) =
         (version.filter(|_| rest >= 13), fields.bytes())
     else {
         return match version {
             Some(version) if rest >= 13 => {
-                fields.line(format_args!("{WHAT}[unknown version]"));
+                fields.line(format_args!("{PREFIX}[unknown version]"));
                 Err(format!("onepass_sig with unknown version {version}"))
             }
             _ => {
-                fields.line(format_args!("{WHAT}[too short]"));
+                fields.line(format_args!("{PREFIX}[too short]"));
                 Err("packet(4) too short".to_owned())
             }
         };
     };
     let (issuer, last) = (fields.bytes::<8>().unwrap_or_default(), fields.byte().unwrap_or_default());
-    fields.text(format_args!("{WHAT}keyid "));
+    fields.text(format_args!("{PREFIX}keyid "));
     fields.hex(&issuer);
     fields.line(format_args!(
         "\n\tversion {version}, sigclass 0x{kind:02x}, digest {digest}, pubkey {algorithm}, last={last}"

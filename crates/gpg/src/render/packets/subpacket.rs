@@ -8,7 +8,7 @@ use super::fields::Fields;
 use crate::clock;
 
 /// Appends a subpacket in a line of its own.
-pub(super) fn tell(subpacket: &Subpacket<'_>, is_hashed: bool, fields: &mut Fields<'_, '_>) {
+pub(super) fn report(subpacket: &Subpacket<'_>, is_hashed: bool, fields: &mut Fields<'_, '_>) {
     let Subpacket { kind, critical, body } = subpacket;
     let critical = if *critical { "critical " } else { "" };
     let hashed = if is_hashed { "hashed " } else { "" };
