@@ -1,6 +1,7 @@
 //! A cleaned certificate: its bytes, and the facts that index them.
 
-use crate::facts::{Component, ComponentKind, Facts, SignatureFacts, Span};
+use crate::facts::{Component, ComponentKind, Facts, SignatureFacts};
+use crate::packet::Span;
 use verify::naming::sha256;
 
 /// A certificate as [`crate::clean`] makes it, [`crate::merge`] joins it and a database keeps it.

@@ -7,6 +7,8 @@ mod block;
 mod duplicates;
 mod keep;
 mod misplaced;
+mod note;
+mod options;
 mod self_signatures;
 
 use crate::certificate::Certificate;
@@ -17,25 +19,11 @@ use crate::packet::Packets;
 use crate::reduce::Reduction;
 use crate::split::RawCertificate;
 use block::Block;
+pub use note::CleaningNote;
+pub use options::CleanOptions;
 pub(crate) use self_signatures::Budget;
 use std::borrow::Cow;
 use verify::limits;
-
-/// What differs from the usual cleaning; each is an import option of GnuPG's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CleanOptions {
-    /// Keeps signatures that are not to be given to others (`import-local-sigs`).
-    pub keep_local: bool,
-    /// Moves nothing and keeps copies (`no-repair-keys`).
-    pub no_repair: bool,
-    /// Drops all signatures that name another key as issuer (`self-sigs-only`).
-    pub self_signatures_only: bool,
-    /// Gives the first subkey its binding back that a key server put behind the last one
-    /// (`repair-pks-subkey-bug`).
-    pub repair_pks_subkey_bug: bool,
-    /// Keeps user IDs that no self-signature vouches for (`allow-non-selfsigned-uid`).
-    pub accept_unsigned_user_ids: bool,
-}
 
 /// A cleaned certificate.
 #[derive(Clone, Debug)]
@@ -46,39 +34,6 @@ pub struct Cleaned {
     pub notes: Vec<CleaningNote>,
     /// Whether a user ID or an attribute is left; without, it is only good to be merged into a known certificate.
     pub has_user_ids: bool,
-}
-
-/// Something that was done to a certificate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CleaningNote {
-    /// So many user IDs or attributes occurred before and were joined with the first one.
-    UserIdsJoined(usize),
-    /// So many copies of signatures were dropped.
-    CopiesDropped(usize),
-    /// So many self-signatures were moved behind the component they are made over.
-    SignaturesMoved(usize),
-    /// So many self-signatures do not verify.
-    BadSignatures(usize),
-    /// So many self-signatures over user IDs stood before any user ID, and were dropped; of such a certificate GnuPG takes
-    /// nothing, so that who adds a forged one to it can keep a revocation from people.
-    WithoutUserId(usize),
-    /// A user ID or attribute (the packet's body) without any good self-signature was dropped.
-    UserIdSkipped(Vec<u8>),
-    /// A subkey without any good binding or revocation was dropped.
-    SubkeySkipped,
-    /// So many signatures that are not to be given to others were dropped.
-    LocalSignaturesSkipped(usize),
-    /// So many self-signatures stayed unchecked, since there are more than [`verify::limits`] allow for.
-    Unchecked(usize),
-    /// Of so many components no good self-signature was found among those that could be checked, so that they are not
-    /// kept, whatever the others may be.
-    ComponentsUndecided(usize),
-    /// So many possible revocations, and signatures that may name a designated revoker, stayed unchecked, since that
-    /// takes too long: the certificate is not valid until [`go_on`] has verified them.
-    RevocationsUnchecked(usize),
-    /// So many signatures were dropped, since the certificate is larger than
-    /// [`verify::limits::MAX_CERTIFICATE`].
-    TooLarge(usize),
 }
 
 /// Cleans a certificate as GnuPG does when it imports one.

@@ -6,10 +6,11 @@ use crate::effective::KeyState;
 use crate::effective::objections::{
     BackSignatureFlaw, CrossCertification, IssuerKey, Objection, Role, objections,
 };
-use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, SignatureType, Span};
+use crate::facts::{Component, ComponentKind, KeyFacts, SignatureFacts, SignatureType};
 use crate::identity::{Fingerprint, Timestamp};
 use crate::key::{self, Key};
 use crate::packet::Packets;
+use crate::packet::Span;
 use crate::signature::{self, Signature};
 use std::cmp::Reverse;
 use verify::Verdict;

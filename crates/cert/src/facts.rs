@@ -3,30 +3,10 @@
 //! Facts never depend on the clock. What they mean at a given moment is [`crate::effective`]'s job.
 
 use crate::curve;
-use crate::identity::{Fingerprint, KeyId, Keygrip, Timestamp};
-use crate::signature_digest::SignatureDigest;
+use crate::identity::{Fingerprint, KeyId, Keygrip, SignatureDigest, Timestamp};
+use crate::packet::Span;
 use verify::policy::{self, DigestPolicy};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
-
-/// A packet's place in the bytes of its certificate, header included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Offset of the packet's first byte.
-    pub start: u32,
-    /// Offset after its last byte.
-    pub end: u32,
-}
-
-impl Span {
-    /// Returns the packet that stands here in `bytes`, header included.
-    ///
-    /// # Panics
-    ///
-    /// If the bytes are not those the span was made for.
-    pub fn of(self, bytes: &[u8]) -> &[u8] {
-        &bytes[self.start as usize..self.end as usize]
-    }
-}
 
 /// Everything a listing, a search or a trust model asks of one certificate.
 ///

@@ -97,3 +97,18 @@ impl fmt::Display for Keygrip {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
     }
 }
+
+/// Names a signature together with the primary key and the component it stands behind: the first half of a SHA2-256
+/// over the three, the signature without its unhashed subpackets.
+///
+/// Copies of one signature that differ only in what nobody signed have the same key. Half a digest is enough: a
+/// verdict names the issuer too, so who wants to borrow one needs a second preimage of a signature that somebody else
+/// made, not a collision.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SignatureDigest(pub [u8; 16]);
+
+impl fmt::Debug for SignatureDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

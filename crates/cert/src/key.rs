@@ -4,6 +4,7 @@ use crate::error::Flaw;
 use crate::facts::KeyFacts;
 use crate::fields::{Fields, Number};
 use crate::identity::{Fingerprint, Timestamp};
+use crate::material::Material;
 use crate::packet::Tag;
 use crate::{curve, keygrip};
 use verify::{PublicKey, PublicKeyAlgorithm, limits, naming};
@@ -26,32 +27,6 @@ pub struct Key<'a> {
     /// What follows the public part; empty in public key packets.
     pub secret: &'a [u8],
     fields: Material<'a>,
-}
-
-/// The algorithm-specific public fields.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Material<'a> {
-    Rsa {
-        n: Number<'a>,
-    },
-    Dsa {
-        p: Number<'a>,
-        q: Number<'a>,
-        g: Number<'a>,
-        y: Number<'a>,
-    },
-    Elgamal {
-        p: Number<'a>,
-        g: Number<'a>,
-        y: Number<'a>,
-    },
-    Curve {
-        oid: &'a [u8],
-        point: Number<'a>,
-    },
-    /// The keys of RFC 9580 whose algorithm names the curve.
-    Fixed,
-    Unknown,
 }
 
 /// One of a key's algorithm-specific public fields.
@@ -117,14 +92,14 @@ fn parse(body: &[u8]) -> Result<Key<'_>, Flaw> {
     let algorithm = PublicKeyAlgorithm(fields.u8()?);
     let (read, material, secret) = if version == 4 {
         let all = fields.rest();
-        let read = read_material(algorithm, &mut fields)?;
+        let read = Material::read(algorithm, &mut fields)?;
         let secret = fields.rest();
         (read, &all[..all.len() - secret.len()], secret)
     } else {
         let count = fields.u32()? as usize;
         let material = fields.take(count)?;
         let mut inner = Fields::new(material, WHAT);
-        let read = read_material(algorithm, &mut inner)?;
+        let read = Material::read(algorithm, &mut inner)?;
         inner.finish()?;
         (read, material, fields.rest())
     };
@@ -135,42 +110,6 @@ fn parse(body: &[u8]) -> Result<Key<'_>, Flaw> {
         return Err(Flaw::TooLarge { tag: Tag::PUBLIC_KEY.0, length: body.len() as u32 });
     }
     Ok(Key { version, created, algorithm, public, material, secret, fields: read })
-}
-
-fn read_material<'a>(algorithm: PublicKeyAlgorithm, fields: &mut Fields<'a>) -> Result<Material<'a>, Flaw> {
-    type Algorithm = PublicKeyAlgorithm;
-    let fixed = |fields: &mut Fields<'a>, count| fields.take(count).map(|_| Material::Fixed);
-    match algorithm {
-        Algorithm::RSA | Algorithm::RSA_ENCRYPT | Algorithm::RSA_SIGN => {
-            let n = fields.number()?;
-            fields.number()?;
-            Ok(Material::Rsa { n })
-        }
-        Algorithm::DSA => Ok(Material::Dsa {
-            p: fields.number()?,
-            q: fields.number()?,
-            g: fields.number()?,
-            y: fields.number()?,
-        }),
-        Algorithm::ELGAMAL | Algorithm::ELGAMAL_BOTH => {
-            Ok(Material::Elgamal { p: fields.number()?, g: fields.number()?, y: fields.number()? })
-        }
-        Algorithm::ECDSA | Algorithm::EDDSA_LEGACY => {
-            Ok(Material::Curve { oid: fields.counted()?, point: fields.number()? })
-        }
-        Algorithm::ECDH => {
-            let material = Material::Curve { oid: fields.counted()?, point: fields.number()? };
-            fields.counted()?;
-            Ok(material)
-        }
-        Algorithm::X25519 | Algorithm::ED25519 => fixed(fields, 32),
-        Algorithm::X448 => fixed(fields, 56),
-        Algorithm::ED448 => fixed(fields, 57),
-        _ => {
-            fields.take(fields.rest().len())?;
-            Ok(Material::Unknown)
-        }
-    }
 }
 
 impl<'a> Key<'a> {

@@ -3,7 +3,7 @@
 use crate::curve::{self, Curve};
 use crate::fields::Number;
 use crate::identity::Keygrip;
-use crate::key::Material;
+use crate::material::Material;
 use verify::naming::sha1;
 
 /// Returns the keygrip as GnuPG shows it; `None` for a key of an unknown algorithm or curve.

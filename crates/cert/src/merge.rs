@@ -8,10 +8,11 @@
 
 use crate::back_signature;
 use crate::certificate::{Certificate, Member, Retained, Writer, member_digest, members};
-use crate::facts::{Component, ComponentKind, SignatureType, Span};
+use crate::facts::{Component, ComponentKind, SignatureType};
 use crate::identity::{KeyId, Timestamp};
 use crate::key;
 use crate::packet::Packets;
+use crate::packet::Span;
 use crate::signature::{self, Signature};
 use crate::signature_identity::SignatureValue;
 use std::collections::{HashMap, HashSet};

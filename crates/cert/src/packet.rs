@@ -1,7 +1,6 @@
 //! The walk over packets, without copying (RFC 9580, section 4).
 
 use crate::error::Flaw;
-use crate::facts::Span;
 
 /// A packet type (RFC 9580, 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -170,6 +169,26 @@ pub fn write_new_length(out: &mut Vec<u8>, length: u32) {
             out.push(255);
             out.extend(length.to_be_bytes());
         }
+    }
+}
+
+/// A packet's place in the bytes of its certificate, header included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Offset of the packet's first byte.
+    pub start: u32,
+    /// Offset after its last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Returns the packet that stands here in `bytes`, header included.
+    ///
+    /// # Panics
+    ///
+    /// If the bytes are not those the span was made for.
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.start as usize..self.end as usize]
     }
 }
 

@@ -8,11 +8,12 @@
 
 use crate::error::Flaw;
 use crate::facts::{
-    Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span,
+    Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType,
     TrustSignature,
 };
 use crate::fields::Fields;
 use crate::identity::{Fingerprint, KeyId, Timestamp};
+use crate::packet::Span;
 use crate::subpacket::{Kind, Notation, Subpacket, Subpackets};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, SignatureValue};
 

@@ -1,26 +1,10 @@
 //! What a verdict on another key's signature is kept by: a digest of everything that the signature was made over.
 
-use std::fmt;
-
 use verify::naming::{Sha256, sha256};
 
+use crate::identity::SignatureDigest;
 use crate::packet::Packet;
 use crate::signature::Signature;
-
-/// Names a signature together with the primary key and the component it stands behind: the first half of a SHA2-256
-/// over the three, the signature without its unhashed subpackets.
-///
-/// Copies of one signature that differ only in what nobody signed have the same key. Half a digest is enough: a
-/// verdict names the issuer too, so who wants to borrow one needs a second preimage of a signature that somebody else
-/// made, not a collision.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SignatureDigest(pub [u8; 16]);
-
-impl fmt::Debug for SignatureDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
 
 /// Makes the content keys of one certificate, whose primary key is hashed once: it may be large, and have many
 /// components.

@@ -5,8 +5,9 @@
 
 use crate::certificate::Certificate;
 use crate::error::{Error, Flaw};
-use crate::facts::{Component, SignatureFacts, SignatureType, Span};
+use crate::facts::{Component, SignatureFacts, SignatureType};
 use crate::key::{self, Key};
+use crate::packet::Span;
 use crate::packet::{Packet, Packets, Tag};
 use crate::signature::{self, Head, Signature};
 use salt_and_trailer::{after_salt, hash_trailer};

@@ -1,8 +1,9 @@
 //! The reader against sequoia-openpgp, packet by packet.
 
 use keyhoard_cert::extract::extract;
-use keyhoard_cert::facts::{ComponentKind, SelfSignature, SignatureFacts, Span};
+use keyhoard_cert::facts::{ComponentKind, SelfSignature, SignatureFacts};
 use keyhoard_cert::packet::Packets;
+use keyhoard_cert::packet::Span;
 use keyhoard_cert::split::{Piece, RawCertificate, Splitter};
 use keyhoard_cert::{Facts, Fingerprint, key, signature};
 use sequoia_openpgp::cert::CertBuilder;

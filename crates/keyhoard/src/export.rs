@@ -5,7 +5,8 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use cert::certificate::Certificate;
-use cert::facts::{Component, ComponentKind, Revoker, SignatureFacts, Span};
+use cert::facts::{Component, ComponentKind, Revoker, SignatureFacts};
+use cert::packet::Span;
 use store::{CertId, Detail, ReadCertificates, Record, Selection};
 
 use crate::{Error, Result};

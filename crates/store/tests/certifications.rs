@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use cert::facts::{SignatureFacts, Span};
+use cert::facts::SignatureFacts;
+use cert::packet::Span;
 use keyhoard_store as store;
 use made::{Made, NOW};
 use store::{CertId, Detail, Facts, Fingerprint, KeptVerdict, KeyId, Selection, Snapshot, Store};

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use cert::facts::{
     AttributeFacts, AttributeSubpacket, Component, ComponentKind, Image, Issuer, KeyFacts, RevocationReason,
-    Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span, TrustSignature,
+    Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, TrustSignature,
 };
+use cert::packet::Span;
 use cert::{Facts, Fingerprint, KeyId, Keygrip, SignatureDigest, Timestamp};
 use keyhoard_store::packed::{self, Packed};
 use proptest::collection::vec;

@@ -1,7 +1,8 @@
 //! What of a certificate is kept: GnuPG's `chk_self_sigs` and `delete_inv_parts`.
 
 use super::block::{Block, SignaturePacket};
-use super::{CleanOptions, CleaningNote};
+use super::note::CleaningNote;
+use super::options::CleanOptions;
 use crate::facts::{SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 

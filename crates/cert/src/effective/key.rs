@@ -1,8 +1,9 @@
 //! The primary key and the subkeys.
 
+use super::self_signatures::{SelfSignatureFilter, key_end, newest};
+use super::state::{KeyState, Revocation};
 use super::usage::{Usage, is_usable};
 use super::user_id::UserIdStates;
-use super::{KeyState, Revocation, SelfSignatureFilter, key_end, newest};
 use crate::facts::{Component, Facts, KeyFacts, Revoker, SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 

@@ -1,6 +1,7 @@
 use super::*;
-use crate::facts::{Issuer, SelfSignature, SignatureFlags, SignatureType, Span};
-use crate::identity::{Fingerprint, KeyId};
+use crate::facts::{Component, ComponentKind, Facts, Issuer, KeyFacts, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType};
+use crate::identity::{Fingerprint, KeyId, Timestamp};
+use crate::packet::Span;
 use verify::Verdict;
 use verify::{HashAlgorithm, PublicKeyAlgorithm};
 

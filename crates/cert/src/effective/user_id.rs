@@ -1,6 +1,8 @@
 //! User IDs and attributes.
 
-use super::{PacketView, SelfSignatureFilter, UserIdState, newest};
+use super::context::PacketView;
+use super::self_signatures::{SelfSignatureFilter, newest};
+use super::state::UserIdState;
 use crate::facts::{Component, ComponentKind, Facts, SignatureFacts, SignatureType};
 use crate::identity::Timestamp;
 

@@ -2,8 +2,9 @@
 
 use keyhoard_cert::Certificate;
 use keyhoard_cert::clean::rebuild;
-use keyhoard_cert::facts::{Component, SignatureFacts, Span};
+use keyhoard_cert::facts::{Component, SignatureFacts};
 use keyhoard_cert::merge::merge;
+use keyhoard_cert::packet::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Joins two certificates, whether that changes anything or not.

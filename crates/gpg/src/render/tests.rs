@@ -3,8 +3,9 @@
 use keyhoard::cert::effective::{KeyState, Revocation, Usage, UserIdState};
 use keyhoard::cert::facts::{
     AttributeFacts, AttributeSubpacket, Issuer, KeyFacts, RevocationReason, Revoker, SignatureFacts,
-    SignatureFlags, SignatureType, Span, TrustSignature,
+    SignatureFlags, SignatureType, TrustSignature,
 };
+use keyhoard::cert::packet::Span;
 use keyhoard::cert::{Fingerprint, KeyId, Timestamp};
 use keyhoard::certifications::{CertificationStatus, Unverifiable};
 use keyhoard::listing::{

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::thread::{self, JoinHandle};
 
-use cert::facts::{Component, Span};
+use cert::facts::Component;
+use cert::packet::Span;
 use store::{Detail, Record, Selection};
 use verify::Verdict;
 

@@ -124,6 +124,6 @@ fn checks<'b>(
     checks
 }
 
-fn packet(bytes: &[u8], span: cert::facts::Span) -> Option<Packet<'_>> {
+fn packet(bytes: &[u8], span: cert::packet::Span) -> Option<Packet<'_>> {
     Packets::new(bytes.get(span.start as usize..span.end as usize)?).next()?.ok()
 }

@@ -2,8 +2,9 @@
 
 use cert::certificate::Certificate;
 use cert::effective::{ComponentState, Effective, EvaluationContext, KeyState, PacketView, UserIdState};
-use cert::facts::{AttributeFacts, Component, ComponentKind, KeyFacts, Span};
+use cert::facts::{AttributeFacts, Component, ComponentKind, KeyFacts};
 use cert::key::{self, Key};
+use cert::packet::Span;
 use cert::packet::{Packet, Packets};
 use cert::signature::{self, Signature};
 use cert::signed::Subject;

@@ -1,8 +1,9 @@
 //! From one certificate to its listing.
 
 use cert::effective::{ComponentState, Effective};
-use cert::facts::{ComponentKind, Facts, SignatureFacts, Span};
+use cert::facts::{ComponentKind, Facts, SignatureFacts};
 use cert::packet::Packets;
+use cert::packet::Span;
 use store::Origin;
 
 use super::{

@@ -4,10 +4,11 @@ use cert::Timestamp;
 use cert::certificate::Certificate;
 use cert::clean::rebuild;
 use cert::effective::{Effective, EvaluationContext, PacketView, evaluate};
-use cert::facts::{Component, Span};
+use cert::facts::Component;
 use cert::key::{self, Key};
 use cert::merge::merge;
 use cert::packet::Packets;
+use cert::packet::Span;
 use cert::signature::{self, Signature};
 use cert::split::{Piece, RawCertificate, Splitter};
 

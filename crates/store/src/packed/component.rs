@@ -1,6 +1,7 @@
 //! Keys, user IDs and attributes.
 
-use cert::facts::{AttributeFacts, AttributeSubpacket, Component, ComponentKind, Image, KeyFacts, Span};
+use cert::facts::{AttributeFacts, AttributeSubpacket, Component, ComponentKind, Image, KeyFacts};
+use cert::packet::Span;
 use cert::{Keygrip, Timestamp};
 use verify::PublicKeyAlgorithm;
 

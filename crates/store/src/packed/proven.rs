@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use cert::facts::{Issuer, SignatureFacts, Span};
+use cert::facts::{Issuer, SignatureFacts};
+use cert::packet::Span;
 use cert::{Facts, KeyId};
 
 use super::component::read_span;

@@ -1,7 +1,8 @@
 //! Signatures that follow each other in a blob.
 
 use cert::KeyId;
-use cert::facts::{SignatureFacts, Span};
+use cert::facts::SignatureFacts;
+use cert::packet::Span;
 
 use super::component::read_span;
 use super::reader::Reader;

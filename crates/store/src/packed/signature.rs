@@ -8,9 +8,10 @@
 //! ```
 
 use cert::facts::{
-    Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType, Span,
+    Issuer, RevocationReason, Revoker, SelfSignature, SignatureFacts, SignatureFlags, SignatureType,
     TrustSignature,
 };
+use cert::packet::Span;
 use cert::{KeyId, SignatureDigest, Timestamp};
 use verify::{HashAlgorithm, PublicKeyAlgorithm, Verdict};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use cert::certificate::Certificate;
 use cert::facts::{
     Component, ComponentKind, Issuer, KeyFacts, SelfSignature, SignatureFacts, SignatureFlags, SignatureType,
-    Span,
 };
+use cert::packet::Span;
 use cert::split::{Piece, Splitter};
 use cert::{Facts, Fingerprint, KeyId, Keygrip, SignatureDigest, Timestamp};
 use keyhoard_store::{InputDigest, Prepared, Put, PutKind};
